@@ -1,0 +1,68 @@
+# One folder = one CMake target: keyway_module declares it.
+#
+#   keyway_module(core/base
+#     HEADERS public.h ...        # installed, part of the FILE_SET, checked to be self-contained
+#     SOURCES a.cpp b.cpp ...
+#     DEPENDS core ...            # modules of lower floors (folder names)
+#     LINK fmt::fmt ...)          # libraries from elsewhere, private to the module's sources
+#
+# The target is an object library named keyway_<folder with underscores>. All headers are spelled
+# <keyway/folder/name.h>: a link in the build folder makes keyway/ resolve to the source root, and
+# generated headers lie in a second folder of the same shape.
+
+set(KEYWAY_INCLUDE_ROOT ${PROJECT_BINARY_DIR}/include)
+set(KEYWAY_GENERATED_ROOT ${PROJECT_BINARY_DIR}/generated)
+file(MAKE_DIRECTORY ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT}/keyway)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${KEYWAY_INCLUDE_ROOT}/keyway SYMBOLIC)
+
+# What every target of the project is compiled with.
+add_library(keyway_flags INTERFACE)
+target_compile_features(keyway_flags INTERFACE cxx_std_20)
+target_include_directories(keyway_flags INTERFACE
+  $<BUILD_INTERFACE:${KEYWAY_INCLUDE_ROOT}> $<BUILD_INTERFACE:${KEYWAY_GENERATED_ROOT}>)
+target_compile_options(keyway_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -fno-math-errno -fno-trapping-math -ffp-contract=off
+  -fmacro-prefix-map=${KEYWAY_INCLUDE_ROOT}/keyway/= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
+  $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
+  $<$<BOOL:${KEYWAY_WERROR}>:-Werror>)
+if(KEYWAY_SANITIZE STREQUAL "address")
+  target_compile_options(keyway_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  target_link_options(keyway_flags INTERFACE -fsanitize=address,undefined)
+  target_compile_definitions(keyway_flags INTERFACE KEYWAY_SANITIZED=1)
+elseif(KEYWAY_SANITIZE STREQUAL "thread")
+  target_compile_options(keyway_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
+  target_link_options(keyway_flags INTERFACE -fsanitize=thread)
+  target_compile_definitions(keyway_flags INTERFACE KEYWAY_SANITIZED=1)
+elseif(KEYWAY_SANITIZE)
+  message(FATAL_ERROR "KEYWAY_SANITIZE must be empty, address or thread, not '${KEYWAY_SANITIZE}'")
+endif()
+
+function(keyway_module folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;SOURCES;DEPENDS;LINK")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "keyway_module(${folder}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  string(REPLACE "/" "_" name "keyway_${folder}")
+  if(arg_SOURCES)
+    add_library(${name} OBJECT ${arg_SOURCES})
+    set(scope PUBLIC)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON VERIFY_INTERFACE_HEADER_SETS ON)
+    target_compile_definitions(${name} PRIVATE KEYWAY_BUILDING)
+    target_link_libraries(${name} PRIVATE ${arg_LINK})
+    list(TRANSFORM arg_HEADERS PREPEND ${KEYWAY_INCLUDE_ROOT}/keyway/${folder}/)
+    target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${KEYWAY_INCLUDE_ROOT} FILES ${arg_HEADERS})
+  else()
+    add_library(${name} INTERFACE)
+    set(scope INTERFACE)
+    set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    list(TRANSFORM arg_HEADERS PREPEND ${KEYWAY_INCLUDE_ROOT}/keyway/${folder}/)
+    target_sources(${name} INTERFACE FILE_SET HEADERS BASE_DIRS ${KEYWAY_INCLUDE_ROOT} FILES ${arg_HEADERS})
+  endif()
+  target_link_libraries(${name} ${scope} keyway_flags)
+  foreach(dependency IN LISTS arg_DEPENDS)
+    string(REPLACE "/" "_" dependency "keyway_${dependency}")
+    target_link_libraries(${name} ${scope} ${dependency})
+  endforeach()
+endfunction()

@@ -1,0 +1,74 @@
+// ArrayRef<T>: a view of a contiguous run of const T that somebody else owns.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// Cheap to copy; valid while what it was made from lives. One made from a braced list lives until the end
+// of the full expression, which is what an argument needs and no more: never store it.
+template <typename T>
+class ArrayRef {
+ public:
+  using value_type = T;
+  using const_iterator = const T*;
+
+  constexpr ArrayRef() = default;
+  constexpr ArrayRef(const T* data, std::size_t size) : data_(data), size_(size) {}
+  constexpr ArrayRef(const T* first, const T* last) : data_(first), size_(static_cast<std::size_t>(last - first)) {}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"
+#endif
+  constexpr ArrayRef(std::initializer_list<T> list) : data_(list.begin()), size_(list.size()) {}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+  // Any container with data() and size() of T: std::vector, std::array, SmallVector, std::span.
+  template <typename C>
+    requires(!std::is_same_v<C, ArrayRef> &&
+             requires(const C& c) {
+               { c.data() } -> std::convertible_to<const T*>;
+               { c.size() } -> std::convertible_to<std::size_t>;
+             })
+  constexpr ArrayRef(const C& container) : data_(container.data()), size_(container.size()) {}  // NOLINT
+
+  constexpr const T* data() const { return data_; }
+  constexpr std::size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr const T* begin() const { return data_; }
+  constexpr const T* end() const { return data_ + size_; }
+  // Requires: i < size().
+  constexpr const T& operator[](std::size_t i) const { return data_[i]; }
+  constexpr const T& front() const { return data_[0]; }
+  constexpr const T& back() const { return data_[size_ - 1]; }
+
+  // Requires: start <= size(). The run from `start`, at most `count` long.
+  constexpr ArrayRef slice(std::size_t start, std::size_t count = static_cast<std::size_t>(-1)) const {
+    const std::size_t rest = size_ - start;
+    return {data_ + start, count < rest ? count : rest};
+  }
+  std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
+
+  friend constexpr bool operator==(ArrayRef a, ArrayRef b) {
+    if (a.size_ != b.size_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i) {
+      if (!(a.data_[i] == b.data_[i])) return false;
+    }
+    return true;
+  }
+
+ private:
+  const T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+using IntArrayRef = ArrayRef<std::int64_t>;
+
+}  // namespace keyway::inline v1

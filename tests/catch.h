@@ -1,0 +1,24 @@
+// The one place that names the test framework.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include <keyway/core/base/error.h>
+
+#include <string>
+
+namespace keyway::inline v1::testing {
+
+// The text of the keyway::Error that `call` throws; fails the test if it throws none.
+template <typename Call>
+std::string error_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  FAIL("expected a keyway::Error, but nothing was thrown");
+  return {};
+}
+
+}  // namespace keyway::inline v1::testing
