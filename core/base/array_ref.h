@@ -30,6 +30,8 @@ class ArrayRef {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
+  template <std::size_t N>
+  constexpr ArrayRef(const T (&array)[N]) : data_(array), size_(N) {}  // NOLINT
   // Any container with data() and size() of T: std::vector, std::array, SmallVector, std::span.
   template <typename C>
     requires(!std::is_same_v<C, ArrayRef> &&

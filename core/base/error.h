@@ -54,10 +54,12 @@ class KEYWAY_API Error : public std::exception {
 // One value of an error text, in a form that crosses into the library without templates.
 class FormatArg {
  public:
-  FormatArg(bool v) : kind_(Kind::Bool), u_{.i = v} {}
+  template <std::same_as<bool> T>
+  FormatArg(T v) : kind_(Kind::Bool), u_{.i = v} {}
   template <std::signed_integral T>
   FormatArg(T v) : kind_(Kind::Int), u_{.i = v} {}
   template <std::unsigned_integral T>
+    requires(!std::same_as<T, bool>)
   FormatArg(T v) : kind_(Kind::Uint), u_{.u = v} {}
   template <std::floating_point T>
   FormatArg(T v) : kind_(Kind::Double), u_{.d = static_cast<double>(v)} {}
@@ -106,7 +108,7 @@ template <typename... Args>
     fail(kind, file, line, text, {});
   } else {
     const FormatArg list[] = {FormatArg(args)...};
-    fail(kind, file, line, text, {list, sizeof...(args)});
+    fail(kind, file, line, text, ArrayRef<FormatArg>(list, sizeof...(args)));
   }
 }
 }  // namespace detail
