@@ -22,7 +22,8 @@ wanted() {  # the packages of the list that belong to no group or to one asked f
 }
 
 if ! command -v apt-get > /dev/null; then
-  echo "setup: no apt-get here; see to it that the equivalents of these are installed:" $(wanted) >&2
+  echo "setup: no apt-get here; see to it that the equivalents of these are installed:" >&2
+  wanted >&2
   exit 0
 fi
 

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What test.sh, nightly.sh and bench.sh share. Sourced, not run; expects the working directory to be the tree's root.
 
 jobs=${KEYWAY_JOBS:-$(nproc)}
