@@ -1,18 +1,13 @@
-// ScalarType: the type of a tensor's elements (its dtype); its names, its properties and its C++ type.
+// ScalarType: the type of a tensor's elements (its dtype); its names and properties. Its C++ type is in cpp_type.h, promotion in
+// promote_types.h, sets in dtype_set.h, the switch over dtypes in visit_dtype.h.
 #pragma once
 
-#include <keyway/core/base/bfloat16.h>
-#include <keyway/core/base/complex.h>
-#include <keyway/core/base/float8.h>
-#include <keyway/core/base/half.h>
 #include <keyway/core/base/macros.h>
-#include <keyway/core/base/opaque_types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <type_traits>
 
 namespace keyway::inline v1 {
 
@@ -207,15 +202,5 @@ constexpr bool can_cast(ScalarType from, ScalarType to) {
   if (is_floating_point(from) && is_integral(to, false)) return false;
   return is_bool(from) || !is_bool(to);
 }
-
-namespace detail {
-template <ScalarType t>
-struct CppTypeOf {};
-template <ScalarType t, typename T>
-struct CppTypeIs {
-  using type = T;
-};
-template <> struct CppTypeOf<ScalarType::Byte> : CppTypeIs<ScalarType::Byte, std::uint8_t> {};
-}  // namespace detail
 
 }  // namespace keyway::inline v1
