@@ -59,7 +59,9 @@ std::integral_constant<ScalarType, t> scalar_type_of(const CppTypeEntry<t, T>&);
 
 // A C++ type that tensors can hold.
 template <typename T>
-concept ElementType = requires(const detail::CppTypes& types) { detail::scalar_type_of<T>(types); };
+concept ElementType = requires(const detail::CppTypes& types) {
+  detail::scalar_type_of<T>(types);
+};
 
 template <ElementType T>
 inline constexpr ScalarType cpp_type_to_scalar_type =
@@ -69,7 +71,7 @@ inline constexpr ScalarType cpp_type_to_scalar_type =
 template <ScalarType t>
 struct ScalarTypeToCPPType {};
 template <ScalarType t>
-  requires requires(const detail::CppTypes& types) { detail::cpp_type_of<t>(types); }
+requires requires(const detail::CppTypes& types) { detail::cpp_type_of<t>(types); }
 struct ScalarTypeToCPPType<t> : decltype(detail::cpp_type_of<t>(detail::CppTypes{})) {};
 
 template <ScalarType t>

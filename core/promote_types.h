@@ -12,7 +12,8 @@ namespace keyway::inline v1 {
 
 namespace detail {
 
-// The rules themselves. bool < integral < floating < complex; within a category the smallest type that holds both.
+// The rules themselves. bool < integral < floating < complex; within a category the smallest type that holds
+// both.
 constexpr ScalarType promote_by_rule(ScalarType a, ScalarType b) {
   const auto ordinary = [](ScalarType t) {
     return is_integral(t, true) || is_complex(t) ||
@@ -50,9 +51,9 @@ inline constexpr auto kPromoteTable = [] {
 
 }  // namespace detail
 
-// Symmetric, and promote_types(t, t) == t. Undefined where the types do not meet: of unlike types, 8-bit floats,
-// quantised, packed and bit types promote with nothing, and uint16, uint32 and uint64 only with real floating types.
-// One load. Requires: both are enumerators.
+// Symmetric, and promote_types(t, t) == t. Undefined where the types do not meet: of unlike types, 8-bit
+// floats, quantised, packed and bit types promote with nothing, and uint16, uint32 and uint64 only with real
+// floating types. One load. Requires: both are enumerators.
 constexpr ScalarType promote_types(ScalarType a, ScalarType b) {
   return detail::kPromoteTable[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
 }

@@ -1,8 +1,7 @@
-#include <keyway/core/scalar_type.h>
-
 #include <keyway/core/base/error.h>
 #include <keyway/core/dtype_set.h>
 #include <keyway/core/promote_types.h>
+#include <keyway/core/scalar_type.h>
 #include <keyway/core/visit_dtype.h>
 
 #include <array>
@@ -17,8 +16,8 @@ struct Names {
 
 // By number.
 constexpr std::array<Names, kNumScalarTypes + 1> kNames{{
-    {"Byte", "uint8", "uint8"},
-    {"Char", "int8", "int8"},
+    {"Byte", "uint8", "byte"},
+    {"Char", "int8", "char"},
     {"Short", "int16", "short"},
     {"Int", "int32", "int"},
     {"Long", "int64", "long"},
@@ -87,8 +86,8 @@ std::optional<ScalarType> try_parse_dtype(std::string_view name) {
 
 ScalarType parse_dtype(std::string_view name) {
   const std::optional<ScalarType> t = try_parse_dtype(name);
-  KEYWAY_CHECK_AS(Type, t.has_value(), "'{}' is not a dtype; the dtypes are {}, and packed and bit types.", name,
-                  kAnyTypes | kFloat8Types | kQuantizedTypes);
+  KEYWAY_CHECK_AS(Type, t.has_value(), "'{}' is not a dtype; the dtypes are {}, and packed and bit types.",
+                  name, kAnyTypes | kFloat8Types | kQuantizedTypes);
   return *t;
 }
 

@@ -1,5 +1,5 @@
-// ScalarType: the type of a tensor's elements (its dtype); its names and properties. Its C++ type is in cpp_type.h, promotion in
-// promote_types.h, sets in dtype_set.h, the switch over dtypes in visit_dtype.h.
+// ScalarType: the type of a tensor's elements (its dtype); its names and properties. Its C++ type is in
+// cpp_type.h, promotion in promote_types.h, sets in dtype_set.h, the switch over dtypes in visit_dtype.h.
 #pragma once
 
 #include <keyway/core/base/macros.h>
@@ -11,8 +11,8 @@
 
 namespace keyway::inline v1 {
 
-// Names and numbers are PyTorch's. UInt1 to Int7 and Float4_e2m1fn_x2 exist as names of packed storage: they have a
-// size, but no C++ type and no arithmetic.
+// Names and numbers are PyTorch's. UInt1 to Int7 and Float4_e2m1fn_x2 exist as names of packed storage: they
+// have a size, but no C++ type and no arithmetic.
 enum class ScalarType : std::int8_t {
   Byte = 0,
   Char = 1,
@@ -94,7 +94,8 @@ inline constexpr ScalarType kFloat8_e8m0fnu = ScalarType::Float8_e8m0fnu;
 KEYWAY_API std::string_view to_string(ScalarType t);
 // "Float", the enumerator's name.
 KEYWAY_API std::string_view enum_name(ScalarType t);
-// "float", the name of the schema language: the shortest of PyTorch's Python names.
+// "float", "long": PyTorch's short name, which the schema language uses; where there is none, the same as
+// to_string().
 KEYWAY_API std::string_view schema_name(ScalarType t);
 // The dtype of any of these names; nullopt for other text.
 KEYWAY_API std::optional<ScalarType> try_parse_dtype(std::string_view name);
@@ -108,11 +109,14 @@ constexpr bool is_quantized(ScalarType t) {
 }
 constexpr bool is_bits(ScalarType t) { return t >= ScalarType::Bits1x8 && t <= ScalarType::Bits16; }
 constexpr bool is_float8(ScalarType t) {
-  return (t >= ScalarType::Float8_e5m2 && t <= ScalarType::Float8_e4m3fnuz) || t == ScalarType::Float8_e8m0fnu;
+  return (t >= ScalarType::Float8_e5m2 && t <= ScalarType::Float8_e4m3fnuz) ||
+         t == ScalarType::Float8_e8m0fnu;
 }
 // UInt1 to UInt7 and Int1 to Int7.
 constexpr bool is_sub_byte_integral(ScalarType t) { return t >= ScalarType::UInt1 && t <= ScalarType::Int7; }
-constexpr bool is_complex(ScalarType t) { return t >= ScalarType::ComplexHalf && t <= ScalarType::ComplexDouble; }
+constexpr bool is_complex(ScalarType t) {
+  return t >= ScalarType::ComplexHalf && t <= ScalarType::ComplexDouble;
+}
 // float16, bfloat16, float32, float64 and the 8- and 4-bit floats.
 constexpr bool is_floating_point(ScalarType t) {
   return (t >= ScalarType::Half && t <= ScalarType::Double) || t == ScalarType::BFloat16 || is_float8(t) ||
@@ -120,7 +124,8 @@ constexpr bool is_floating_point(ScalarType t) {
 }
 // int8 to int64 and uint8 to uint64 (not the packed ones), and bool if asked for.
 constexpr bool is_integral(ScalarType t, bool include_bool) {
-  return t <= ScalarType::Long || (t >= ScalarType::UInt16 && t <= ScalarType::UInt64) || (include_bool && is_bool(t));
+  return t <= ScalarType::Long || (t >= ScalarType::UInt16 && t <= ScalarType::UInt64) ||
+         (include_bool && is_bool(t));
 }
 // Whether the type has negative numbers.
 constexpr bool is_signed(ScalarType t) {
@@ -171,8 +176,8 @@ constexpr ScalarType to_real(ScalarType t) {
       return t;
   }
 }
-// The complex type that holds a floating type's numbers (bfloat16 gives complex64); complex types are their own.
-// Undefined for all others.
+// The complex type that holds a floating type's numbers (bfloat16 gives complex64); complex types are their
+// own. Undefined for all others.
 constexpr ScalarType to_complex(ScalarType t) {
   switch (t) {
     case ScalarType::Half:
@@ -186,17 +191,19 @@ constexpr ScalarType to_complex(ScalarType t) {
       return is_complex(t) ? t : ScalarType::Undefined;
   }
 }
-// What scalar maths of a type is computed in: float32 for the narrower floats, complex64 for complex32, else itself.
+// What scalar maths of a type is computed in: float32 for the narrower floats, complex64 for complex32, else
+// itself.
 constexpr ScalarType opmath_type(ScalarType t) {
   if (t == ScalarType::Half || t == ScalarType::BFloat16 || is_float8(t)) return ScalarType::Float;
   return t == ScalarType::ComplexHalf ? ScalarType::ComplexFloat : t;
 }
-// What sums of a type are kept in: int64 for integers and bool (uint64 wraps as it would itself), else opmath_type().
+// What sums of a type are kept in: int64 for integers and bool (uint64 wraps as it would itself), else
+// opmath_type().
 constexpr ScalarType accumulate_type(ScalarType t) {
   return is_integral(t, true) ? ScalarType::Long : opmath_type(t);
 }
-// Whether a result computed in `from` may be stored in an output of `to`: not complex in real, floating in integral,
-// nor numbers in bool.
+// Whether a result computed in `from` may be stored in an output of `to`: not complex in real, floating in
+// integral, nor numbers in bool.
 constexpr bool can_cast(ScalarType from, ScalarType to) {
   if (is_complex(from) && !is_complex(to)) return false;
   if (is_floating_point(from) && is_integral(to, false)) return false;

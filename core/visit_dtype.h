@@ -2,7 +2,8 @@
 //
 //   visit_dtype<kRealTypes>(self.scalar_type(), "sort", [&]<typename T>() { sort_kernel<T>(...); });
 //
-// instantiates the lambda for the types of the set only; any other dtype throws Error(Type), which names it and the set:
+// instantiates the lambda for the types of the set only; any other dtype throws Error(Type), which names it
+// and the set:
 //   sort is not implemented for complex64; it takes uint8, int8, ... or bfloat16.
 #pragma once
 

@@ -7,8 +7,8 @@
 
 namespace keyway::inline v1 {
 
-// Float's range with two to three decimal digits. Converts, rounds and computes as NarrowFloat says; widening is a
-// shift, so a signalling NaN stays one.
+// Float's range with two to three decimal digits. Converts, rounds and computes as NarrowFloat says; widening
+// is a shift, so a signalling NaN stays one.
 class BFloat16 : public detail::NarrowFloat<BFloat16, 8, 7, 127, FloatSpecials::Ieee> {
  public:
   using NarrowFloat::NarrowFloat;

@@ -11,8 +11,8 @@ namespace keyway::inline v1::detail {
 
 // std::bit_cast, also in device code.
 template <typename To, typename From>
-  requires(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To> && std::is_trivially_copyable_v<From>)
-KEYWAY_HD constexpr To bit_cast(const From& from) {
+requires(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To> &&
+         std::is_trivially_copyable_v<From>) KEYWAY_HD constexpr To bit_cast(const From& from) {
   return __builtin_bit_cast(To, from);
 }
 

@@ -1,8 +1,8 @@
 // complex<T>: complex numbers of Half, float or double for host and device code.
 //
-// Differs from std::complex where a tensor library must: it works in device code and for Half, it is aligned to its
-// size (one vector load), all of its arithmetic is constexpr, and a product is the plain formula, which does not
-// recover infinities from NaNs. Half parts are computed in float and rounded once.
+// Differs from std::complex where a tensor library must: it works in device code and for Half, it is aligned
+// to its size (one vector load), all of its arithmetic is constexpr, and a product is the plain formula,
+// which does not recover infinities from NaNs. Half parts are computed in float and rounded once.
 #pragma once
 
 #include <keyway/core/base/half.h>
@@ -27,8 +27,7 @@ class alignas(2 * sizeof(T)) complex {
   KEYWAY_HD constexpr complex(T real = T(0.0f), T imag = T(0.0f)) : real_(real), imag_(imag) {}  // NOLINT
   // From other parts: implicit where every value is kept.
   template <ComplexPart U>
-    requires(!std::same_as<T, U>)
-  KEYWAY_HD constexpr explicit(sizeof(U) > sizeof(T)) complex(complex<U> z)
+  requires(!std::same_as<T, U>) KEYWAY_HD constexpr explicit(sizeof(U) > sizeof(T)) complex(complex<U> z)
       : real_(static_cast<T>(z.real())), imag_(static_cast<T>(z.imag())) {}
   template <std::floating_point U>
   constexpr explicit(!std::same_as<T, U>) complex(std::complex<U> z)
@@ -64,8 +63,8 @@ class alignas(2 * sizeof(T)) complex {
     const Wide ar = a.real_, ai = a.imag_, br = b.real_, bi = b.imag_;
     return {static_cast<T>(ar * br - ai * bi), static_cast<T>(ar * bi + ai * br)};
   }
-  // Scaled by the larger part of the divisor (Smith's method), so that it overflows only where the result is near
-  // the end of the range. Division by zero gives infinities and NaNs, part by part.
+  // Scaled by the larger part of the divisor (Smith's method), so that it overflows only where the result is
+  // near the end of the range. Division by zero gives infinities and NaNs, part by part.
   KEYWAY_HD friend constexpr complex operator/(complex a, complex b) {
     const Wide ar = a.real_, ai = a.imag_, br = b.real_, bi = b.imag_;
     const Wide abs_br = br < 0 ? -br : br;

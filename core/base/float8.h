@@ -35,9 +35,10 @@ class Float8_e5m2fnuz : public detail::NarrowFloat<Float8_e5m2fnuz, 5, 2, 16, Fl
   using NarrowFloat::NarrowFloat;
 };
 
-// A power of two from 2^-127 to 2^127, or NaN: the scale of a block of microscaled numbers. It has no zero, no sign,
-// no infinity and no arithmetic. Rounding ignores the sign and is to the nearest power, ties to the larger one; what
-// is below 2^-127, zero included, gives 2^-127; what rounds beyond 2^127, and infinity, give NaN.
+// A power of two from 2^-127 to 2^127, or NaN: the scale of a block of microscaled numbers. It has no zero,
+// no sign, no infinity and no arithmetic. Rounding ignores the sign and is to the nearest power, ties to the
+// larger one; what is below 2^-127, zero included, gives 2^-127; what rounds beyond 2^127, and infinity, give
+// NaN.
 class Float8_e8m0fnu {
  public:
   using Bits = std::uint8_t;
@@ -45,8 +46,8 @@ class Float8_e8m0fnu {
   Float8_e8m0fnu() = default;
   KEYWAY_HD constexpr explicit Float8_e8m0fnu(float x) : bits_(encode(x)) {}
   template <typename T>
-    requires(std::same_as<T, double> || std::integral<T>)
-  KEYWAY_HD constexpr explicit Float8_e8m0fnu(T x) : bits_(encode(detail::round_to_odd(x))) {}
+  requires(std::same_as<T, double> || std::integral<T>) KEYWAY_HD constexpr explicit Float8_e8m0fnu(T x)
+      : bits_(encode(detail::round_to_odd(x))) {}
   KEYWAY_HD constexpr operator float() const {  // NOLINT
     const std::uint32_t wide = bits_ == 0 ? 0x00400000u : static_cast<std::uint32_t>(bits_) << 23;
     return detail::bit_cast<float>(bits_ == 0xff ? 0x7fc00000u : wide);
@@ -61,7 +62,8 @@ class Float8_e8m0fnu {
  private:
   KEYWAY_HD static constexpr Bits encode(float x) {
     const std::uint32_t a = detail::bit_cast<std::uint32_t>(x) & 0x7fffffffu;
-    // A subnormal float x has the exponent of 2^-126 and no leading one: from 1.5 * 2^-127 it is nearer to 2^-126.
+    // A subnormal float x has the exponent of 2^-126 and no leading one: from 1.5 * 2^-127 it is nearer to
+    // 2^-126.
     const std::uint32_t code = a < 0x00800000u ? (a >= 0x00600000u ? 1u : 0u) : (a + 0x00400000u) >> 23;
     return static_cast<Bits>(a >= 0x7f800000u ? 0xffu : code);
   }
@@ -70,9 +72,8 @@ class Float8_e8m0fnu {
 
 // As for the other narrow floats: "0.5", "nan".
 inline std::string to_string(Float8_e8m0fnu x) {
-  return detail::shortest_text(x, [](double a, double b) {
-    return static_cast<float>(Float8_e8m0fnu(a)) == static_cast<float>(b);
-  });
+  return detail::shortest_text(
+      x, [](double a, double b) { return static_cast<float>(Float8_e8m0fnu(a)) == static_cast<float>(b); });
 }
 
 }  // namespace keyway::inline v1
@@ -82,9 +83,11 @@ struct std::numeric_limits<keyway::Float8_e4m3fn> : keyway::detail::NarrowLimits
 template <>
 struct std::numeric_limits<keyway::Float8_e5m2> : keyway::detail::NarrowLimits<keyway::Float8_e5m2> {};
 template <>
-struct std::numeric_limits<keyway::Float8_e4m3fnuz> : keyway::detail::NarrowLimits<keyway::Float8_e4m3fnuz> {};
+struct std::numeric_limits<keyway::Float8_e4m3fnuz> : keyway::detail::NarrowLimits<keyway::Float8_e4m3fnuz> {
+};
 template <>
-struct std::numeric_limits<keyway::Float8_e5m2fnuz> : keyway::detail::NarrowLimits<keyway::Float8_e5m2fnuz> {};
+struct std::numeric_limits<keyway::Float8_e5m2fnuz> : keyway::detail::NarrowLimits<keyway::Float8_e5m2fnuz> {
+};
 template <>
 struct std::numeric_limits<keyway::Float8_e8m0fnu> {
   using T = keyway::Float8_e8m0fnu;

@@ -7,7 +7,8 @@
 
 namespace keyway::inline v1 {
 
-// Largest number 65504, smallest normal 2^-14, smallest 2^-24. Converts, rounds and computes as NarrowFloat says.
+// Largest number 65504, smallest normal 2^-14, smallest 2^-24. Converts, rounds and computes as NarrowFloat
+// says.
 class Half : public detail::NarrowFloat<Half, 5, 10, 15, FloatSpecials::Ieee> {
  public:
   using NarrowFloat::NarrowFloat;

@@ -1,9 +1,9 @@
 // What Half, BFloat16 and the 8-bit floats share: rounding from float, widening to float, arithmetic, limits.
 //
-// Both conversions are a few integer operations and selects on 32-bit lanes, without branches or tables, so that
-// loops over them become vector code with the plain instruction set. Subnormals are rounded by adding a float whose
-// last place is the format's smallest number; neither direction needs a subnormal float there, so results do not
-// depend on the processor's flush-to-zero mode. They do need its default rounding, to nearest.
+// Both conversions are a few integer operations and selects on 32-bit lanes, without branches or tables, so
+// that loops over them become vector code with the plain instruction set. Subnormals are rounded by adding a
+// float whose last place is the format's smallest number; neither direction needs a subnormal float there, so
+// results do not depend on the processor's flush-to-zero mode. They do need its default rounding, to nearest.
 #pragma once
 
 #include <keyway/core/base/bits.h>
@@ -29,10 +29,10 @@ namespace detail {
 
 // Base of the narrow types: D is the type itself, of 1 + E + M bits with an exponent bias.
 //
-// Rounding is once, to nearest, ties to even, from float, double and every integer. What rounds beyond the largest
-// number becomes infinity, or NaN in a format without infinities. NaNs come out quiet; in 16 bits they keep their sign
-// and the high bits of their payload, in 8 bits they become the one NaN of their sign. Widening to float is exact.
-// Default construction leaves the bits indeterminate, as for float.
+// Rounding is once, to nearest, ties to even, from float, double and every integer. What rounds beyond the
+// largest number becomes infinity, or NaN in a format without infinities. NaNs come out quiet; in 16 bits
+// they keep their sign and the high bits of their payload, in 8 bits they become the one NaN of their sign.
+// Widening to float is exact. Default construction leaves the bits indeterminate, as for float.
 template <typename D, int E, int M, int Bias, FloatSpecials S>
 class NarrowFloat {
  public:
@@ -59,8 +59,8 @@ class NarrowFloat {
   NarrowFloat() = default;
   KEYWAY_HD constexpr NarrowFloat(float x) : bits_(encode(x)) {}  // NOLINT
   template <typename T>
-    requires(std::same_as<T, double> || std::integral<T>)
-  KEYWAY_HD constexpr NarrowFloat(T x) : bits_(encode(round_to_odd(x))) {}             // NOLINT
+  requires(std::same_as<T, double> || std::integral<T>) KEYWAY_HD constexpr NarrowFloat(T x)
+      : bits_(encode(round_to_odd(x))) {}                                                // NOLINT
   KEYWAY_HD constexpr operator float() const { return bit_cast<float>(decode(bits_)); }  // NOLINT
 
   KEYWAY_HD static constexpr D from_bits(Bits bits) {
@@ -78,11 +78,13 @@ class NarrowFloat {
   KEYWAY_HD constexpr D operator+() const { return from_bits(bits_); }
 
  private:
-  static constexpr int kShift = 23 - M;                           // from float's mantissa to ours
-  static constexpr std::uint32_t kRebias = (127u - Bias) << 23;   // between the exponents, in float's place
-  static constexpr std::uint32_t kNormal = (128u - Bias) << 23;   // bits of our smallest normal number as a float
-  static constexpr std::uint32_t kMagic = (151u - Bias - M) << 23;  // a float whose last place is our smallest number
-  static constexpr bool kFloatRange = Bias == 127;                // float's exponents, so float's subnormals are ours
+  static constexpr int kShift = 23 - M;                          // from float's mantissa to ours
+  static constexpr std::uint32_t kRebias = (127u - Bias) << 23;  // between the exponents, in float's place
+  static constexpr std::uint32_t kNormal = (128u - Bias)
+                                           << 23;  // bits of our smallest normal number as a float
+  static constexpr std::uint32_t kMagic = (151u - Bias - M)
+                                          << 23;    // a float whose last place is our smallest number
+  static constexpr bool kFloatRange = Bias == 127;  // float's exponents, so float's subnormals are ours
 
   KEYWAY_HD static constexpr Bits encode(float x) {
     const std::uint32_t bits = bit_cast<std::uint32_t>(x);
@@ -140,9 +142,9 @@ concept NarrowOperands = (NarrowFloatType<A> && (std::same_as<A, B> || std::is_a
 namespace detail {
 // With a float or double the result is one; else it is the narrow type, rounded once from float.
 template <typename A, typename B>
-using NarrowResult = std::conditional_t<std::is_floating_point_v<A>, A,
-                                        std::conditional_t<std::is_floating_point_v<B>, B,
-                                                           std::conditional_t<NarrowFloatType<A>, A, B>>>;
+using NarrowResult = std::conditional_t<
+    std::is_floating_point_v<A>, A,
+    std::conditional_t<std::is_floating_point_v<B>, B, std::conditional_t<NarrowFloatType<A>, A, B>>>;
 // What the operation is computed in. An integer is rounded to the narrow type first.
 template <typename R, typename T>
 KEYWAY_HD constexpr auto widen(T x) {
@@ -155,47 +157,32 @@ KEYWAY_HD constexpr auto widen(T x) {
 }  // namespace detail
 
 template <typename A, typename B, typename R = detail::NarrowResult<A, B>>
-  requires NarrowOperands<A, B>
-KEYWAY_HD constexpr R operator+(A a, B b) {
+requires NarrowOperands<A, B> KEYWAY_HD constexpr R operator+(A a, B b) {
   return R(detail::widen<R>(a) + detail::widen<R>(b));
 }
 template <typename A, typename B, typename R = detail::NarrowResult<A, B>>
-  requires NarrowOperands<A, B>
-KEYWAY_HD constexpr R operator-(A a, B b) {
+requires NarrowOperands<A, B> KEYWAY_HD constexpr R operator-(A a, B b) {
   return R(detail::widen<R>(a) - detail::widen<R>(b));
 }
 template <typename A, typename B, typename R = detail::NarrowResult<A, B>>
-  requires NarrowOperands<A, B>
-KEYWAY_HD constexpr R operator*(A a, B b) {
+requires NarrowOperands<A, B> KEYWAY_HD constexpr R operator*(A a, B b) {
   return R(detail::widen<R>(a) * detail::widen<R>(b));
 }
 template <typename A, typename B, typename R = detail::NarrowResult<A, B>>
-  requires NarrowOperands<A, B>
-KEYWAY_HD constexpr R operator/(A a, B b) {
+requires NarrowOperands<A, B> KEYWAY_HD constexpr R operator/(A a, B b) {
   return R(detail::widen<R>(a) / detail::widen<R>(b));
 }
 template <NarrowFloatType T, typename B>
-  requires NarrowOperands<T, B>
-KEYWAY_HD constexpr T& operator+=(T& a, B b) {
-  return a = T(a + b);
-}
+requires NarrowOperands<T, B> KEYWAY_HD constexpr T& operator+=(T& a, B b) { return a = T(a + b); }
 template <NarrowFloatType T, typename B>
-  requires NarrowOperands<T, B>
-KEYWAY_HD constexpr T& operator-=(T& a, B b) {
-  return a = T(a - b);
-}
+requires NarrowOperands<T, B> KEYWAY_HD constexpr T& operator-=(T& a, B b) { return a = T(a - b); }
 template <NarrowFloatType T, typename B>
-  requires NarrowOperands<T, B>
-KEYWAY_HD constexpr T& operator*=(T& a, B b) {
-  return a = T(a * b);
-}
+requires NarrowOperands<T, B> KEYWAY_HD constexpr T& operator*=(T& a, B b) { return a = T(a * b); }
 template <NarrowFloatType T, typename B>
-  requires NarrowOperands<T, B>
-KEYWAY_HD constexpr T& operator/=(T& a, B b) {
-  return a = T(a / b);
-}
+requires NarrowOperands<T, B> KEYWAY_HD constexpr T& operator/=(T& a, B b) { return a = T(a / b); }
 
-// The shortest decimal that rounds to the same value, as Python would write it: "0.1", "65504.0", "inf", "nan".
+// The shortest decimal that rounds to the same value, as Python would write it: "0.1", "65504.0", "inf",
+// "nan".
 template <NarrowFloatType T>
 std::string to_string(T x) {
   return detail::shortest_text(static_cast<float>(x), [](double a, double b) {

@@ -1,4 +1,5 @@
-// Element types without arithmetic: quantised numbers, which mean something only with a scale, and bit fields.
+// Element types without arithmetic: quantised numbers, which mean something only with a scale, and bit
+// fields.
 #pragma once
 
 #include <compare>
@@ -30,7 +31,8 @@ struct quint2x4 {
   friend constexpr bool operator==(quint2x4, quint2x4) = default;
 };
 
-// Bits whose meaning only the user knows: eight of one bit, four of two, two of four, one of eight or sixteen.
+// Bits whose meaning only the user knows: eight of one bit, four of two, two of four, one of eight or
+// sixteen.
 struct bits1x8 {
   std::uint8_t value;
   friend constexpr bool operator==(bits1x8, bits1x8) = default;
