@@ -1,10 +1,9 @@
 // The one place that names the test framework.
 #pragma once
 
-#include <catch2/catch.hpp>
-
 #include <keyway/core/base/error.h>
 
+#include <catch2/catch.hpp>
 #include <string>
 
 namespace keyway::inline v1::testing {

@@ -22,7 +22,9 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   // Number of strong references; exact only while no other thread holds one.
-  std::uint32_t use_count() const { return static_cast<std::uint32_t>(counts_.load(std::memory_order_acquire)); }
+  std::uint32_t use_count() const {
+    return static_cast<std::uint32_t>(counts_.load(std::memory_order_acquire));
+  }
 
   void release_resources() {}
 
@@ -74,6 +76,11 @@ class RefCounted {
   mutable std::atomic<std::uint64_t> counts_{kOnlyOne};
 };
 
+namespace detail {
+template <typename U, typename T>
+concept PointsTo = std::is_convertible_v<U*, T*>;
+}  // namespace detail
+
 template <typename T>
 class intrusive_ptr {
  public:
@@ -85,8 +92,7 @@ class intrusive_ptr {
     if (object_ != nullptr) object_->RefCounted::add_strong();
   }
   intrusive_ptr(intrusive_ptr&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  template <typename U>
-    requires std::is_convertible_v<U*, T*>
+  template <detail::PointsTo<T> U>
   intrusive_ptr(intrusive_ptr<U> other) noexcept : object_(other.release()) {}
   intrusive_ptr& operator=(const intrusive_ptr& other) {
     intrusive_ptr(other).swap(*this);
