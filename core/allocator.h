@@ -16,8 +16,8 @@ class DataPtr {
  public:
   constexpr DataPtr() = default;
   DataPtr(void* data, Device device) : data_(data), device_(device) {}
-  DataPtr(void* data, void* context, DeleterFn deleter, Device device)
-      : data_(data), context_(context), deleter_(deleter), device_(device) {}
+  DataPtr(void* data, void* context, DeleterFn free, Device device)
+      : data_(data), context_(context), deleter_(free), device_(device) {}
   DataPtr(DataPtr&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         context_(std::exchange(other.context_, nullptr)),
@@ -45,7 +45,7 @@ class DataPtr {
   void* data_ = nullptr;
   void* context_ = nullptr;
   DeleterFn deleter_ = nullptr;
-  Device device_;
+  Device device_ = DeviceType::CPU;
 };
 
 // A source of memory for one device type. Implementations are thread-safe and live as long as the process.

@@ -56,7 +56,7 @@ std::optional<DispatchKey> parse_dispatch_key(std::string_view name) {
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const auto key = static_cast<DispatchKey>(slot);
     const int backend = backend_number_of(key);
-    if (is_per_backend(functionality_of(key)) && (backend == 0 || backend > device_type_count())) continue;
+    if (is_per_backend(functionality_of(key)) && (backend == 0 || to_string(static_cast<DeviceType>(backend - 1)) == "unknown")) continue;
     if (to_string(key) == name) return key;
   }
   return std::nullopt;

@@ -37,7 +37,7 @@ enum class Functionality : std::uint8_t {
 
 inline constexpr int kBackendBits = 24;
 inline constexpr int kFunctionalityCount = 13;  // with Undefined
-static_assert(kBackendBits == kMaxDeviceTypes);
+static_assert(kBackendBits == kNumDeviceTypes);
 
 constexpr bool is_per_backend(Functionality f) {
   return f == Functionality::Dense || f == Functionality::Quantized || f == Functionality::Sparse ||

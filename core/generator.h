@@ -8,6 +8,7 @@
 #include <keyway/core/base/philox.h>
 #include <keyway/core/device.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 
@@ -27,6 +28,9 @@ class Generator {
 
   // A new state with the default seed.
   KEYWAY_API explicit Generator(Device device = DeviceType::CPU);
+  // No generator: what stands for an absent argument. Of it only defined() may be asked.
+  Generator(std::nullptr_t) {}  // NOLINT
+  bool defined() const { return static_cast<bool>(impl_); }
 
   // Begins the sequence of `seed`.
   KEYWAY_API void manual_seed(std::uint64_t seed);

@@ -11,7 +11,7 @@ namespace keyway::inline v1 {
 Allocator::~Allocator() = default;
 
 namespace {
-constinit std::array<std::atomic<Allocator*>, kMaxDeviceTypes> allocators{};
+constinit std::array<std::atomic<Allocator*>, kNumDeviceTypes> allocators{};
 }
 
 Allocator& get_allocator(DeviceType type) {

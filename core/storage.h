@@ -31,10 +31,12 @@ class KEYWAY_API StorageImpl final : public RefCounted {
     return intrusive_ptr<StorageImpl>::adopt(new (block) StorageImpl(Inline{}, bytes));
   }
 
+  // Its block is not of one size, so intrusive_ptr hands it over whole.
   static void* operator new(std::size_t size) { return allocate_block(size); }
   static void* operator new(std::size_t, void* place) { return place; }
+  static void operator delete(void* block, std::size_t size) { free_block(block, size); }
   static void operator delete(void*, void*) {}
-  static void operator delete(StorageImpl* self, std::destroying_delete_t) {
+  static void destroy(StorageImpl* self) {
     const std::size_t bytes = self->block_bytes_;
     self->~StorageImpl();
     free_block(self, bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <keyway/core/base/error.h>
+#include <keyway/core/cpp_type.h>
 #include <keyway/core/geometry.h>
 #include <keyway/core/tensor_impl.h>
 #include <keyway/core/tensor_options.h>

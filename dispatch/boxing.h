@@ -74,7 +74,7 @@ struct Unboxer<Device> {
 };
 template <>
 struct Unboxer<const Generator&> {
-  static Generator get(IValue& v) { return v.is_none() ? Generator() : v.to_generator(); }
+  static Generator get(IValue& v) { return v.is_none() ? Generator(nullptr) : v.to_generator(); }
 };
 template <>
 struct Unboxer<ArrayRef<std::int64_t>> {
@@ -151,6 +151,11 @@ struct ResultTaker<std::tuple<R...>> {
   }
 };
 
+template <typename T>
+inline constexpr bool kIsReferenceTuple = false;
+template <typename... T>
+inline constexpr bool kIsReferenceTuple<std::tuple<T&...>> = true;
+
 }  // namespace detail
 
 // The boxed form of a typed kernel: what stands in a table beside its `fn`.
@@ -204,7 +209,7 @@ struct UnboxedAdapter<R(Args...)> {
       return;
     } else if constexpr (std::is_same_v<R, TensorBase&>) {
       return last_writable(args...);
-    } else if constexpr (is_reference_tuple<R>) {
+    } else if constexpr (detail::kIsReferenceTuple<R>) {
       return writable_tuple(std::tuple<Args...>(args...));
     } else {
       return detail::ResultTaker<R>::take(stack);
@@ -212,13 +217,6 @@ struct UnboxedAdapter<R(Args...)> {
   }
 
  private:
-  template <typename T>
-  static constexpr bool is_writable = std::is_same_v<T, TensorBase&>;
-  template <typename T>
-  static constexpr bool is_reference_tuple = false;
-  template <typename... T>
-  static constexpr bool is_reference_tuple<std::tuple<T&...>> = true;
-
   static TensorBase& last_writable(Args... args) {
     TensorBase* found = nullptr;
     const auto look = [&](auto& arg) {

@@ -79,7 +79,7 @@ double IValue::to_double() const {
 Scalar IValue::to_scalar() const {
   switch (tag_) {
     case ValueTag::Int: return payload_.i;
-    case ValueTag::Bool: return payload_.i != 0;
+    case ValueTag::Bool: return Scalar(payload_.i != 0);
     case ValueTag::Complex: return to_complex();
     case ValueTag::Uint64: return heap<std::uint64_t>(ValueTag::Uint64);
     default: expect(ValueTag::Double); return payload_.d;
@@ -89,7 +89,7 @@ Scalar IValue::to_scalar() const {
 ArrayRef<bool> IValue::to_bool_list() const {
   static_assert(sizeof(bool) == sizeof(char));
   const auto& bytes = heap<std::vector<char>>(ValueTag::BoolList);
-  return {reinterpret_cast<const bool*>(bytes.data()), bytes.size()};
+  return ArrayRef<bool>(reinterpret_cast<const bool*>(bytes.data()), bytes.size());
 }
 
 std::string to_string(const IValue& value) {

@@ -45,8 +45,7 @@ class KEYWAY_API OperatorEntry {
   const FunctionSchema& schema() const;
 
  private:
-  friend class Dispatcher;
-  friend struct OperatorState;
+  friend class Transaction;  // dispatcher.cpp: the only writer
   std::atomic<const Table*> table_;
   std::atomic<const OpInfo*> info_;
   mutable std::atomic<OperatorState*> state_{nullptr};
