@@ -15,6 +15,13 @@
 
 namespace keyway::inline v1 {
 
+// float, double and every narrow float.
+template <typename T>
+concept FloatElement = std::floating_point<T> || NarrowFloatType<T> || std::same_as<T, Float8_e8m0fnu>;
+// What a Scalar converts to: all element types that are numbers.
+template <typename T>
+concept NumberElement = ElementType<T> &&(std::integral<T> || FloatElement<T> || kIsComplex<T>);
+
 // Holds a bool, an int64, a uint64 (only above int64's range), a double or a complex<double>, and converts
 // implicitly from all arithmetic types, the narrow floats and complex numbers. Trivially copyable; 24 bytes.
 class Scalar {
@@ -23,7 +30,7 @@ class Scalar {
   constexpr Scalar() = default;
   constexpr Scalar(std::same_as<bool> auto b) : kind_(Kind::Bool), real_{.i = b ? 1 : 0} {}  // NOLINT
   template <std::integral I>
-  requires(!std::same_as<I, bool>) constexpr Scalar(I i) {  // NOLINT
+  constexpr Scalar(I i) {  // NOLINT
     if (std::is_unsigned_v<I> && static_cast<std::uint64_t>(i) > kMaxInt) {
       kind_ = Kind::Uint;
       real_ = {.u = static_cast<std::uint64_t>(i)};
@@ -31,10 +38,8 @@ class Scalar {
       real_ = {.i = static_cast<std::int64_t>(i)};
     }
   }
-  template <typename F>
-  requires(std::floating_point<F> || NarrowFloatType<F> ||
-           std::same_as<F, Float8_e8m0fnu>) constexpr Scalar(F x)
-      : kind_(Kind::Double), real_{.d = static_cast<double>(x)} {}  // NOLINT
+  template <FloatElement F>
+  constexpr Scalar(F x) : kind_(Kind::Double), real_{.d = static_cast<double>(x)} {}  // NOLINT
   template <ComplexPart T>
   constexpr Scalar(complex<T> z)  // NOLINT
       : kind_(Kind::Complex),
@@ -70,7 +75,7 @@ class Scalar {
   // types, where their magnitude fits. Errors (Value), which name value and dtype: a value outside T's range,
   // NaN or infinity where T has none, and a complex number with an imaginary part for a real T. Infinity
   // converts to any T that has it.
-  template <ElementType T>
+  template <NumberElement T>
   constexpr T to() const {
     T result{};
     if (!try_to(result)) [[unlikely]]
@@ -78,7 +83,7 @@ class Scalar {
     return result;
   }
   // The same, but false instead of an error, and `result` unchanged.
-  template <ElementType T>
+  template <NumberElement T>
   constexpr bool try_to(T& result) const {
     if constexpr (std::same_as<T, bool>) {
       result = !is_zero();
@@ -135,47 +140,37 @@ class Scalar {
     if constexpr (!std::integral<T>) {
       using Limits = std::numeric_limits<T>;
       const double x = static_cast<double>(from);
-      if (x != x) {
-        result = T(x);
-        return true;
-      }
-      const bool infinite = x - x != 0;
-      if (infinite ? !Limits::has_infinity : x > static_cast<double>(Limits::max())) return false;
-      if (!infinite && x < static_cast<double>(Limits::lowest())) return false;
-      result = T(from);
-      return true;
-    } else if constexpr (std::integral<From>) {
-      if (from < 0) {
-        const std::uint64_t magnitude = std::uint64_t{0} - static_cast<std::uint64_t>(from);
-        const auto max = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
-        if (magnitude > max + (std::is_signed_v<T> ? 1 : 0)) return false;
-      } else if (static_cast<std::uint64_t>(from) >
-                 static_cast<std::uint64_t>(std::numeric_limits<T>::max())) {
+      const bool nan = x != x;
+      const bool infinite = !nan && x - x != 0;
+      if (infinite && !Limits::has_infinity) return false;
+      if (!infinite &&
+          (x > static_cast<double>(Limits::max()) || x < static_cast<double>(Limits::lowest()))) {
         return false;
       }
       result = static_cast<T>(from);
       return true;
+    } else if constexpr (std::integral<From>) {
+      const auto bits = static_cast<std::uint64_t>(from);
+      return narrow_integer(from < 0, from < 0 ? 0 - bits : bits, result);
     } else {
-      // Comparisons with powers of two are exact, and false for NaN.
-      const double limit =
-          2.0 * static_cast<double>(std::uint64_t{1} << (std::numeric_limits<T>::digits - 1));
-      if (from >= 0 && from < limit) {
-        result = static_cast<T>(from);
-        return true;
-      }
-      const bool fits = std::is_signed_v<T> && sizeof(T) == 8 ? from >= -limit
-                                                              : from > -limit - (std::is_signed_v<T> ? 1 : 0);
-      if (!(from < 0 && fits)) return false;
-      result = static_cast<T>(std::uint64_t{0} - static_cast<std::uint64_t>(-from));
-      return true;
+      const double magnitude = from < 0 ? -from : from;
+      if (!(magnitude < 0x1p64)) return false;
+      return narrow_integer(from < 0, static_cast<std::uint64_t>(magnitude), result);
     }
+  }
+  template <std::integral T>
+  static constexpr bool narrow_integer(bool negative, std::uint64_t magnitude, T& result) {
+    const std::uint64_t below_zero = std::is_signed_v<T> && negative ? 1 : 0;
+    if (magnitude > static_cast<std::uint64_t>(std::numeric_limits<T>::max()) + below_zero) return false;
+    result = static_cast<T>(negative ? 0 - magnitude : magnitude);
+    return true;
   }
 
   [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_conversion(ScalarType to) const;
 
+  Kind kind_ = Kind::Int;
   Real real_{.i = 0};
   double imag_ = 0;
-  Kind kind_ = Kind::Int;
 };
 static_assert(sizeof(Scalar) == 24 && std::is_trivially_copyable_v<Scalar>);
 
