@@ -40,7 +40,7 @@ class Generator {
   KEYWAY_API std::uint64_t initial_seed() const;
 
   KEYWAY_API GeneratorState get_state() const;
-  // Errors: a call number of 2^48 or more.
+  // Errors: a call number above 2^48.
   KEYWAY_API void set_state(GeneratorState state);
   // A new generator in the same state.
   KEYWAY_API Generator clone() const;

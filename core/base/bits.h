@@ -5,16 +5,19 @@
 
 #include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 namespace keyway::inline v1::detail {
 
 // std::bit_cast, also in device code.
 template <typename To, typename From>
-requires(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To> &&
-         std::is_trivially_copyable_v<From>) KEYWAY_HD constexpr To bit_cast(const From& from) {
+KEYWAY_HD constexpr To bit_cast(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
   return __builtin_bit_cast(To, from);
 }
+
+// What converts to a narrow float by way of round_to_odd().
+template <typename T>
+concept DoubleOrIntegral = std::same_as<T, double> || std::integral<T>;
 
 // `x` rounded to odd: exact if a float holds it, else the neighbouring float whose last bit is set. Rounding
 // that once more, to nearest and to a format of at most 22 significant bits, gives what rounding `x` itself

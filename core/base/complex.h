@@ -27,7 +27,7 @@ class alignas(2 * sizeof(T)) complex {
   KEYWAY_HD constexpr complex(T real = T(0.0f), T imag = T(0.0f)) : real_(real), imag_(imag) {}  // NOLINT
   // From other parts: implicit where every value is kept.
   template <ComplexPart U>
-  requires(!std::same_as<T, U>) KEYWAY_HD constexpr explicit(sizeof(U) > sizeof(T)) complex(complex<U> z)
+  KEYWAY_HD constexpr explicit(sizeof(U) > sizeof(T)) complex(const complex<U>& z)
       : real_(static_cast<T>(z.real())), imag_(static_cast<T>(z.imag())) {}
   template <std::floating_point U>
   constexpr explicit(!std::same_as<T, U>) complex(std::complex<U> z)
@@ -144,16 +144,12 @@ inline constexpr bool kIsComplex<complex<T>> = true;
 // As Python writes it: "(1+2j)", "2j", "(-0-1.5j)".
 template <ComplexPart T>
 std::string to_string(complex<T> z) {
-  if constexpr (std::same_as<T, double>) {
-    return detail::complex_text(detail::python_repr(z.real()), detail::python_repr(z.imag()));
-  } else {
-    const auto text = [](T x) {
-      return detail::shortest_text(static_cast<double>(static_cast<float>(x)), [](double a, double b) {
-        return static_cast<float>(static_cast<T>(a)) == static_cast<float>(b);
-      });
-    };
-    return detail::complex_text(text(z.real()), text(z.imag()));
-  }
+  const auto text = [](T x) {
+    return detail::shortest_text(static_cast<double>(x), [](double a, double b) {
+      return static_cast<double>(static_cast<T>(a)) == b;
+    });
+  };
+  return detail::complex_text(text(z.real()), text(z.imag()));
 }
 
 }  // namespace keyway::inline v1

@@ -45,9 +45,8 @@ class Float8_e8m0fnu {
 
   Float8_e8m0fnu() = default;
   KEYWAY_HD constexpr explicit Float8_e8m0fnu(float x) : bits_(encode(x)) {}
-  template <typename T>
-  requires(std::same_as<T, double> || std::integral<T>) KEYWAY_HD constexpr explicit Float8_e8m0fnu(T x)
-      : bits_(encode(detail::round_to_odd(x))) {}
+  template <detail::DoubleOrIntegral T>
+  KEYWAY_HD constexpr explicit Float8_e8m0fnu(T x) : bits_(encode(detail::round_to_odd(x))) {}
   KEYWAY_HD constexpr operator float() const {  // NOLINT
     const std::uint32_t wide = bits_ == 0 ? 0x00400000u : static_cast<std::uint32_t>(bits_) << 23;
     return detail::bit_cast<float>(bits_ == 0xff ? 0x7fc00000u : wide);

@@ -58,9 +58,8 @@ class NarrowFloat {
 
   NarrowFloat() = default;
   KEYWAY_HD constexpr NarrowFloat(float x) : bits_(encode(x)) {}  // NOLINT
-  template <typename T>
-  requires(std::same_as<T, double> || std::integral<T>) KEYWAY_HD constexpr NarrowFloat(T x)
-      : bits_(encode(round_to_odd(x))) {}                                                // NOLINT
+  template <DoubleOrIntegral T>
+  KEYWAY_HD constexpr NarrowFloat(T x) : bits_(encode(round_to_odd(x))) {}               // NOLINT
   KEYWAY_HD constexpr operator float() const { return bit_cast<float>(decode(bits_)); }  // NOLINT
 
   KEYWAY_HD static constexpr D from_bits(Bits bits) {
@@ -134,10 +133,10 @@ class NarrowFloat {
 template <typename T>
 concept NarrowFloatType = std::same_as<typename T::NarrowFloatType, T>;
 
-// Operands of mixed arithmetic: two of one narrow type, or one and a built-in number.
-template <typename A, typename B>
-concept NarrowOperands = (NarrowFloatType<A> && (std::same_as<A, B> || std::is_arithmetic_v<B>)) ||
-                         (std::is_arithmetic_v<A> && NarrowFloatType<B>);
+// What arithmetic takes beside an A: two of one narrow type, or one and a built-in number.
+template <typename B, typename A>
+concept NarrowOperand = (NarrowFloatType<A> && (std::same_as<A, B> || std::is_arithmetic_v<B>)) ||
+                        (std::is_arithmetic_v<A> && NarrowFloatType<B>);
 
 namespace detail {
 // With a float or double the result is one; else it is the narrow type, rounded once from float.
@@ -156,30 +155,38 @@ KEYWAY_HD constexpr auto widen(T x) {
 }
 }  // namespace detail
 
-template <typename A, typename B, typename R = detail::NarrowResult<A, B>>
-requires NarrowOperands<A, B> KEYWAY_HD constexpr R operator+(A a, B b) {
+template <typename A, NarrowOperand<A> B, typename R = detail::NarrowResult<A, B>>
+KEYWAY_HD constexpr R operator+(A a, B b) {
   return R(detail::widen<R>(a) + detail::widen<R>(b));
 }
-template <typename A, typename B, typename R = detail::NarrowResult<A, B>>
-requires NarrowOperands<A, B> KEYWAY_HD constexpr R operator-(A a, B b) {
+template <typename A, NarrowOperand<A> B, typename R = detail::NarrowResult<A, B>>
+KEYWAY_HD constexpr R operator-(A a, B b) {
   return R(detail::widen<R>(a) - detail::widen<R>(b));
 }
-template <typename A, typename B, typename R = detail::NarrowResult<A, B>>
-requires NarrowOperands<A, B> KEYWAY_HD constexpr R operator*(A a, B b) {
+template <typename A, NarrowOperand<A> B, typename R = detail::NarrowResult<A, B>>
+KEYWAY_HD constexpr R operator*(A a, B b) {
   return R(detail::widen<R>(a) * detail::widen<R>(b));
 }
-template <typename A, typename B, typename R = detail::NarrowResult<A, B>>
-requires NarrowOperands<A, B> KEYWAY_HD constexpr R operator/(A a, B b) {
+template <typename A, NarrowOperand<A> B, typename R = detail::NarrowResult<A, B>>
+KEYWAY_HD constexpr R operator/(A a, B b) {
   return R(detail::widen<R>(a) / detail::widen<R>(b));
 }
-template <NarrowFloatType T, typename B>
-requires NarrowOperands<T, B> KEYWAY_HD constexpr T& operator+=(T& a, B b) { return a = T(a + b); }
-template <NarrowFloatType T, typename B>
-requires NarrowOperands<T, B> KEYWAY_HD constexpr T& operator-=(T& a, B b) { return a = T(a - b); }
-template <NarrowFloatType T, typename B>
-requires NarrowOperands<T, B> KEYWAY_HD constexpr T& operator*=(T& a, B b) { return a = T(a * b); }
-template <NarrowFloatType T, typename B>
-requires NarrowOperands<T, B> KEYWAY_HD constexpr T& operator/=(T& a, B b) { return a = T(a / b); }
+template <NarrowFloatType T, NarrowOperand<T> B>
+KEYWAY_HD constexpr T& operator+=(T& a, B b) {
+  return a = T(a + b);
+}
+template <NarrowFloatType T, NarrowOperand<T> B>
+KEYWAY_HD constexpr T& operator-=(T& a, B b) {
+  return a = T(a - b);
+}
+template <NarrowFloatType T, NarrowOperand<T> B>
+KEYWAY_HD constexpr T& operator*=(T& a, B b) {
+  return a = T(a * b);
+}
+template <NarrowFloatType T, NarrowOperand<T> B>
+KEYWAY_HD constexpr T& operator/=(T& a, B b) {
+  return a = T(a / b);
+}
 
 // The shortest decimal that rounds to the same value, as Python would write it: "0.1", "65504.0", "inf",
 // "nan".
