@@ -30,6 +30,7 @@ class Scalar {
   constexpr Scalar() = default;
   constexpr Scalar(std::same_as<bool> auto b) : kind_(Kind::Bool), real_{.i = b ? 1 : 0} {}  // NOLINT
   template <std::integral I>
+    requires(!std::same_as<I, bool>)
   constexpr Scalar(I i) {  // NOLINT
     if (std::is_unsigned_v<I> && static_cast<std::uint64_t>(i) > kMaxInt) {
       kind_ = Kind::Uint;
