@@ -1,5 +1,7 @@
 #include <keyway/core/tensor_base.h>
 
+#include <cstring>
+
 namespace keyway::inline v1 {
 
 void TensorBase::check_data_access(ScalarType asked) const {
@@ -48,6 +50,26 @@ TensorBase make_view(const TensorBase& base, IntArrayRef sizes, IntArrayRef stri
   for (std::int64_t size : sizes) numel *= size;
   view->set_geometry(sizes, strides, offset, numel);
   return TensorBase(std::move(view));
+}
+
+void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef strides) {
+  const std::int64_t numel = checked_numel(sizes);
+  const DimVector fresh = strides.empty() ? contiguous_strides(sizes) : DimVector(strides);
+  const std::size_t bytes = checked_nbytes(sizes, fresh, tensor.storage_offset(), tensor.itemsize());
+  StorageImpl& storage = *tensor.storage().impl();
+  if (bytes > storage.nbytes()) {
+    KEYWAY_CHECK(storage.resizable(), "a storage of {} bytes that belongs to somebody else cannot grow to {}",
+                 storage.nbytes(), bytes);
+    if (tensor.is_meta()) {
+      storage.set_data(DataPtr(nullptr, tensor.device()), bytes);
+    } else {
+      KEYWAY_CHECK_AS(NotImplemented, tensor.is_cpu(), "resizing keeps a tensor's bytes on the CPU only, so far");
+      DataPtr data = get_allocator(tensor.device().type()).allocate(bytes);
+      if (storage.nbytes() != 0) std::memcpy(data.get(), storage.data(), storage.nbytes());
+      storage.set_data(std::move(data), bytes);
+    }
+  }
+  tensor.impl()->set_geometry(sizes, fresh, tensor.storage_offset(), numel);
 }
 
 std::string describe(const TensorBase& tensor) {

@@ -100,6 +100,10 @@ KEYWAY_API TensorBase make_tensor_strided(IntArrayRef sizes, IntArrayRef strides
 // Requires: the geometry lies within base's storage.
 KEYWAY_API TensorBase make_view(const TensorBase& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset);
 
+// Gives `tensor` other sizes in place, contiguous unless `strides` is given; its storage grows if it must, and keeps its
+// bytes. Throws keyway::Error if the storage belongs to somebody else and is too small.
+KEYWAY_API void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef strides = {});
+
 // "float32[2, 3] on cpu", for error texts.
 KEYWAY_API std::string describe(const TensorBase& tensor);
 
