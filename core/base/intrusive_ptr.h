@@ -13,7 +13,7 @@
 
 namespace keyway::inline v1 {
 
-// Base of counted objects. Not polymorphic: intrusive_ptr<T> deletes a T. When the last strong reference
+// Base of counted objects. Not polymorphic: intrusive_ptr<T> deletes a T, or calls T::destroy if it has one. When the last strong reference
 // goes while weak ones remain, T's release_resources() runs; the object itself goes with the last weak one.
 class RefCounted {
  public:
@@ -55,7 +55,7 @@ class RefCounted {
   static void drop_strong(T* object) {
     const auto& counts = object->RefCounted::counts_;
     if (counts.load(std::memory_order_acquire) == kOnlyOne) {
-      delete object;
+      dispose(object);
     } else {
       drop_shared(object);
     }
@@ -70,7 +70,15 @@ class RefCounted {
   template <typename T>
   static void drop_weak(T* object) {
     const std::uint64_t before = object->RefCounted::counts_.fetch_sub(kWeak, std::memory_order_acq_rel);
-    if (before >> 32 == 1) delete object;
+    if (before >> 32 == 1) dispose(object);
+  }
+  template <typename T>
+  static void dispose(T* object) {
+    if constexpr (requires { T::destroy(object); }) {
+      T::destroy(object);
+    } else {
+      delete object;
+    }
   }
 
   mutable std::atomic<std::uint64_t> counts_{kOnlyOne};
