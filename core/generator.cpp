@@ -28,7 +28,7 @@ GeneratorState Generator::get_state() const {
 }
 
 void Generator::set_state(GeneratorState state) {
-  KEYWAY_CHECK(state.call < kCalls,
+  KEYWAY_CHECK(state.call <= kCalls,
                "A generator's state has call number {}, but a sequence has only 2^48 calls.", state.call);
   const std::lock_guard lock(impl_->mutex);
   impl_->state = state;
