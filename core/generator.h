@@ -9,7 +9,6 @@
 #include <keyway/core/device.h>
 
 #include <cstdint>
-#include <mutex>
 
 namespace keyway::inline v1 {
 
@@ -27,6 +26,9 @@ class Generator {
 
   // A new state with the default seed.
   KEYWAY_API explicit Generator(Device device = DeviceType::CPU);
+  KEYWAY_API Generator(const Generator&);
+  KEYWAY_API Generator& operator=(const Generator&);
+  KEYWAY_API ~Generator();
 
   // Begins the sequence of `seed`.
   KEYWAY_API void manual_seed(std::uint64_t seed);
@@ -44,16 +46,12 @@ class Generator {
   // What one call of a random operator draws from. Errors: after 2^48 calls a sequence is used up.
   KEYWAY_API PhiloxCall next_call();
 
-  Device device() const { return impl_->device; }
+  KEYWAY_API Device device() const;
+  // Whether both are handles of one state.
   friend bool operator==(const Generator& a, const Generator& b) { return a.impl_ == b.impl_; }
 
  private:
-  struct Impl : RefCounted {
-    explicit Impl(Device d) : device(d) {}
-    const Device device;
-    mutable std::mutex mutex;
-    GeneratorState state{kDefaultSeed, 0};
-  };
+  struct Impl;
   intrusive_ptr<Impl> impl_;
 };
 
