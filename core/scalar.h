@@ -6,7 +6,6 @@
 #include <keyway/core/cpp_type.h>
 #include <keyway/core/scalar_type.h>
 
-#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -45,8 +44,8 @@ class Scalar {
       : kind_(Kind::Complex),
         real_{.d = static_cast<double>(z.real())},
         imag_(static_cast<double>(z.imag())) {}
-  template <std::floating_point T>
-  constexpr Scalar(std::complex<T> z) : Scalar(complex<double>(z)) {}  // NOLINT
+  template <ForeignComplex Z>
+  constexpr Scalar(const Z& z) : Scalar(complex<double>(z)) {}  // NOLINT
 
   // What it holds, as a dtype: Bool, Long, UInt64, Double or ComplexDouble.
   constexpr ScalarType type() const {
