@@ -1,0 +1,139 @@
+// DefaultValue: the default of an argument, with the spelling that the schema gave it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace keyway::inline v1 {
+
+enum class DefaultKind : std::uint8_t {
+  None,        // None
+  Bool,        // True, False
+  Int,         // 1, -100
+  Float,       // 0.5, 1e-05, inf
+  Complex,     // 1j
+  String,      // "none", 'none'
+  List,        // [], [0,1]
+  Identifier,  // long, strided, contiguous_format, Mean
+};
+
+// Cheap to copy; a view of the schema's text.
+class DefaultValue {
+ public:
+  // Requires: `text` is a default that the parser accepted.
+  constexpr explicit DefaultValue(std::string_view text) : text_(text) {}
+
+  // Exactly as spelled.
+  constexpr std::string_view text() const { return text_; }
+  constexpr DefaultKind kind() const;
+
+  // The value, if it is of that kind; as_int is also absent where it does not fit in 64 bits.
+  constexpr std::optional<bool> as_bool() const;
+  constexpr std::optional<std::int64_t> as_int() const;
+  // What stands between the quotes, escapes unresolved.
+  constexpr std::optional<std::string_view> as_string() const;
+
+  // The elements of a list: cost grows with their position.
+  constexpr std::size_t size() const;
+  // Requires: i < size().
+  constexpr DefaultValue operator[](std::size_t i) const;
+
+  // Equal up to white space between the elements of a list.
+  friend constexpr bool operator==(DefaultValue a, DefaultValue b) {
+    if (a.kind() != b.kind()) return false;
+    if (a.kind() != DefaultKind::List) return a.text_ == b.text_;
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (!(a[i] == b[i])) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr DefaultKind number_kind(std::string_view text);
+  // The first element of `rest`, and `rest` after its comma.
+  static constexpr std::string_view next_element(std::string_view& rest);
+  constexpr std::string_view elements() const {
+    return kind() == DefaultKind::List ? text_.substr(1, text_.size() - 2) : std::string_view();
+  }
+
+  std::string_view text_;
+};
+
+constexpr DefaultKind DefaultValue::kind() const {
+  const char first = text_.front();
+  if (first == '[') return DefaultKind::List;
+  if (first == '"' || first == '\'') return DefaultKind::String;
+  if (text_ == "None") return DefaultKind::None;
+  if (text_ == "True" || text_ == "False") return DefaultKind::Bool;
+  if (text_ == "inf" || text_ == "nan") return DefaultKind::Float;
+  const bool number = first == '-' || first == '.' || (first >= '0' && first <= '9');
+  return number ? number_kind(text_) : DefaultKind::Identifier;
+}
+
+constexpr DefaultKind DefaultValue::number_kind(std::string_view text) {
+  if (text.back() == 'j') return DefaultKind::Complex;
+  return text.find_first_of(".eEi") == std::string_view::npos ? DefaultKind::Int : DefaultKind::Float;
+}
+
+constexpr std::optional<bool> DefaultValue::as_bool() const {
+  if (kind() != DefaultKind::Bool) return std::nullopt;
+  return text_ == "True";
+}
+
+constexpr std::optional<std::int64_t> DefaultValue::as_int() const {
+  if (kind() != DefaultKind::Int) return std::nullopt;
+  const bool negative = text_.front() == '-';
+  const std::uint64_t limit = (std::uint64_t{1} << 63) - (negative ? 0 : 1);
+  std::uint64_t value = 0;
+  for (const char c : text_.substr(negative ? 1 : 0)) {
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    if (value > (limit - digit) / 10) return std::nullopt;
+    value = value * 10 + digit;
+  }
+  return static_cast<std::int64_t>(negative ? 0 - value : value);
+}
+
+constexpr std::optional<std::string_view> DefaultValue::as_string() const {
+  if (kind() != DefaultKind::String) return std::nullopt;
+  return text_.substr(1, text_.size() - 2);
+}
+
+constexpr std::string_view DefaultValue::next_element(std::string_view& rest) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = rest.find_first_not_of(kSpace);
+  rest = first == std::string_view::npos ? std::string_view() : rest.substr(first);
+  std::size_t end = 0;
+  int depth = 0;
+  char quote = '\0';
+  for (; end < rest.size() && (rest[end] != ',' || depth > 0 || quote != '\0'); ++end) {
+    const char c = rest[end];
+    if (quote != '\0') {
+      if (c == '\\') ++end;
+      if (c == quote) quote = '\0';
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else {
+      depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    }
+  }
+  const std::string_view element = rest.substr(0, end);
+  rest = end < rest.size() ? rest.substr(end + 1) : std::string_view();
+  return element.substr(0, element.find_last_not_of(kSpace) + 1);
+}
+
+constexpr std::size_t DefaultValue::size() const {
+  std::size_t count = 0;
+  for (std::string_view rest = elements(); !next_element(rest).empty();) ++count;
+  return count;
+}
+
+constexpr DefaultValue DefaultValue::operator[](std::size_t i) const {
+  std::string_view rest = elements();
+  for (; i > 0; --i) next_element(rest);
+  return DefaultValue(next_element(rest));
+}
+
+}  // namespace keyway::inline v1

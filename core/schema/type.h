@@ -1,0 +1,135 @@
+// SchemaType: a type of the schema language, such as `Tensor(a!)`, `int[2]?` or `Dict(str, t)`.
+#pragma once
+
+#include <keyway/core/schema/alias.h>
+#include <keyway/core/schema/layout.h>
+
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+
+namespace keyway::inline v1 {
+
+// Cheap to copy; valid while the schema's tables and text live.
+class SchemaType {
+ public:
+  class Parts;
+
+  constexpr SchemaType(const char* text, const detail::TypeNode* nodes, std::uint8_t index)
+      : text_(text), nodes_(nodes), index_(index) {}
+
+  constexpr TypeKind kind() const { return node().kind; }
+  constexpr bool is(TypeKind kind) const { return node().kind == kind; }
+
+  // The name as spelled, of a type that is written as one name: `Tensor`, `t`,
+  // `__torch__.torch.classes.ns.C`.
+  constexpr std::string_view name() const { return is(TypeKind::List) ? "" : node().name.of(text_); }
+  // The N of `T[N]`, as a number and as spelled; 0 and empty for `T[]` and for what is no list.
+  constexpr std::size_t list_size() const;
+  constexpr std::string_view list_size_text() const {
+    return is(TypeKind::List) ? node().name.of(text_) : "";
+  }
+  // What the type is made of: one part of a list, optional, future; all of a tuple or union; key and value.
+  constexpr Parts parts() const;
+  // Requires: the type is made of others. The first of its parts.
+  constexpr SchemaType element() const { return {text_, nodes_, node().child}; }
+
+  // The annotation of this type itself: in `Tensor(a!)[]` the element carries it, not the list.
+  constexpr AliasInfo alias() const {
+    return node().has_alias ? AliasInfo(node().alias.of(text_)) : AliasInfo();
+  }
+  // Whether this type or one inside it is written to, or annotated at all.
+  constexpr bool is_write() const;
+  constexpr bool is_alias() const;
+
+  friend constexpr bool operator==(SchemaType a, SchemaType b);
+
+ private:
+  friend class Parts;
+  constexpr const detail::TypeNode& node() const { return nodes_[index_]; }
+
+  const char* text_;
+  const detail::TypeNode* nodes_;
+  std::uint8_t index_;
+};
+
+class SchemaType::Parts {
+ public:
+  class iterator {
+   public:
+    using value_type = SchemaType;
+    using difference_type = std::ptrdiff_t;
+
+    constexpr iterator() = default;
+    constexpr iterator(const char* text, const detail::TypeNode* nodes, std::uint8_t index)
+        : text_(text), nodes_(nodes), index_(index) {}
+    constexpr SchemaType operator*() const { return {text_, nodes_, index_}; }
+    constexpr iterator& operator++() {
+      index_ = nodes_[index_].next;
+      return *this;
+    }
+    constexpr iterator operator++(int) {
+      iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend constexpr bool operator==(const iterator& a, const iterator& b) { return a.index_ == b.index_; }
+
+   private:
+    const char* text_ = nullptr;
+    const detail::TypeNode* nodes_ = nullptr;
+    std::uint8_t index_ = detail::kNoNode;
+  };
+
+  constexpr explicit Parts(SchemaType type) : type_(type) {}
+  constexpr iterator begin() const { return {type_.text_, type_.nodes_, type_.node().child}; }
+  constexpr iterator end() const { return {type_.text_, type_.nodes_, detail::kNoNode}; }
+  constexpr bool empty() const { return begin() == end(); }
+  constexpr std::size_t size() const {
+    std::size_t count = 0;
+    for (auto i = begin(); i != end(); ++i) ++count;
+    return count;
+  }
+
+ private:
+  SchemaType type_;
+};
+
+constexpr SchemaType::Parts SchemaType::parts() const { return Parts(*this); }
+
+constexpr std::size_t SchemaType::list_size() const {
+  std::size_t size = 0;
+  for (const char digit : list_size_text()) size = size * 10 + static_cast<std::size_t>(digit - '0');
+  return size;
+}
+
+constexpr bool SchemaType::is_write() const {
+  if (alias().is_write()) return true;
+  for (const SchemaType part : parts()) {
+    if (part.is_write()) return true;
+  }
+  return false;
+}
+
+constexpr bool SchemaType::is_alias() const {
+  if (alias()) return true;
+  for (const SchemaType part : parts()) {
+    if (part.is_alias()) return true;
+  }
+  return false;
+}
+
+constexpr bool operator==(SchemaType a, SchemaType b) {
+  if (a.kind() != b.kind() || a.name() != b.name() || a.list_size() != b.list_size() ||
+      a.alias() != b.alias()) {
+    return false;
+  }
+  auto i = a.parts().begin();
+  auto j = b.parts().begin();
+  for (; i != a.parts().end() && j != b.parts().end(); ++i, ++j) {
+    if (!(*i == *j)) return false;
+  }
+  return i == a.parts().end() && j == b.parts().end();
+}
+
+}  // namespace keyway::inline v1
