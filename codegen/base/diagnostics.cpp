@@ -20,13 +20,14 @@ std::string Diagnostics::str() const {
 
 Report Report::in_op(std::string_view op) const {
   Report report = *this;
-  report.op_ = op;
+  constexpr std::size_t kShown = 80;
+  report.op_ = op.size() > kShown ? fmt::format("{}...", op.substr(0, kShown)) : std::string(op);
   return report;
 }
 
 void Report::error(Place place, std::string_view text) const {
   std::string full = op_.empty() ? std::string(text) : fmt::format("{}: {}", op_, text);
-  diagnostics_.add({file_, place, std::move(full)});
+  diagnostics_->add({file_, place, std::move(full)});
 }
 
 }  // namespace keyway::inline v1

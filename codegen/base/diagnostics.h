@@ -30,10 +30,10 @@ class Diagnostics {
 };
 
 // What a stage of the generator reports to: the diagnostics of one file, or of one operator in it.
-// Holds a reference to the diagnostics; copies are cheap.
+// Refers to the diagnostics; copies are cheap.
 class Report {
  public:
-  Report(Diagnostics& diagnostics, std::string file) : diagnostics_(diagnostics), file_(std::move(file)) {}
+  Report(Diagnostics& diagnostics, std::string file) : diagnostics_(&diagnostics), file_(std::move(file)) {}
 
   // The same file, with the operator's name in front of each text.
   Report in_op(std::string_view op) const;
@@ -41,7 +41,7 @@ class Report {
   const std::string& file() const { return file_; }
 
  private:
-  Diagnostics& diagnostics_;
+  Diagnostics* diagnostics_;
   std::string file_;
   std::string op_;
 };
