@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/generator.h>
 
+#include <mutex>
 #include <random>
 
 namespace keyway::inline v1 {
@@ -8,7 +9,20 @@ namespace {
 constexpr std::uint64_t kCalls = std::uint64_t{1} << 48;  // PhiloxCall has 48 bits for the call
 }
 
+struct Generator::Impl : RefCounted {
+  explicit Impl(Device d) : device(d) {}
+  const Device device;
+  std::mutex mutex;
+  GeneratorState state{kDefaultSeed, 0};
+};
+
 Generator::Generator(Device device) : impl_(make_intrusive<Impl>(device)) {}
+Generator::Generator(const Generator&) = default;
+Generator& Generator::operator=(const Generator&) = default;
+Generator::~Generator() = default;
+Generator::Generator(std::nullptr_t) {}
+
+Device Generator::device() const { return impl_->device; }
 
 void Generator::manual_seed(std::uint64_t seed) { set_state({seed, 0}); }
 
@@ -28,7 +42,7 @@ GeneratorState Generator::get_state() const {
 }
 
 void Generator::set_state(GeneratorState state) {
-  KEYWAY_CHECK(state.call < kCalls,
+  KEYWAY_CHECK(state.call <= kCalls,
                "A generator's state has call number {}, but a sequence has only 2^48 calls.", state.call);
   const std::lock_guard lock(impl_->mutex);
   impl_->state = state;

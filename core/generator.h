@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 namespace keyway::inline v1 {
 
@@ -29,8 +28,11 @@ class Generator {
   // A new state with the default seed.
   KEYWAY_API explicit Generator(Device device = DeviceType::CPU);
   // No generator: what stands for an absent argument. Of it only defined() may be asked.
-  Generator(std::nullptr_t) {}  // NOLINT
+  KEYWAY_API Generator(std::nullptr_t);  // NOLINT
   bool defined() const { return static_cast<bool>(impl_); }
+  KEYWAY_API Generator(const Generator&);
+  KEYWAY_API Generator& operator=(const Generator&);
+  KEYWAY_API ~Generator();
 
   // Begins the sequence of `seed`.
   KEYWAY_API void manual_seed(std::uint64_t seed);
@@ -48,16 +50,12 @@ class Generator {
   // What one call of a random operator draws from. Errors: after 2^48 calls a sequence is used up.
   KEYWAY_API PhiloxCall next_call();
 
-  Device device() const { return impl_->device; }
+  KEYWAY_API Device device() const;
+  // Whether both are handles of one state.
   friend bool operator==(const Generator& a, const Generator& b) { return a.impl_ == b.impl_; }
 
  private:
-  struct Impl : RefCounted {
-    explicit Impl(Device d) : device(d) {}
-    const Device device;
-    mutable std::mutex mutex;
-    GeneratorState state{kDefaultSeed, 0};
-  };
+  struct Impl;
   intrusive_ptr<Impl> impl_;
 };
 

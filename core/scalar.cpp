@@ -2,6 +2,7 @@
 #include <keyway/core/scalar.h>
 
 #include <cmath>
+#include <complex>
 #include <string>
 
 namespace keyway::inline v1 {

@@ -6,12 +6,12 @@
 #include <keyway/core/cpp_type.h>
 #include <keyway/core/scalar_type.h>
 
-#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace keyway::inline v1 {
 
@@ -28,11 +28,9 @@ class Scalar {
  public:
   // The integer 0.
   constexpr Scalar() = default;
-  constexpr Scalar(std::same_as<bool> auto b) : kind_(Kind::Bool), real_{.i = b ? 1 : 0} {}  // NOLINT
   template <std::integral I>
-    requires(!std::same_as<I, bool>)
-  constexpr Scalar(I i) {  // NOLINT
-    if (std::is_unsigned_v<I> && static_cast<std::uint64_t>(i) > kMaxInt) {
+  constexpr Scalar(I i) : kind_(std::same_as<I, bool> ? Kind::Bool : Kind::Int) {  // NOLINT
+    if (static_cast<std::uint64_t>(i) > kMaxInt && std::is_unsigned_v<I>) {
       kind_ = Kind::Uint;
       real_ = {.u = static_cast<std::uint64_t>(i)};
     } else {
@@ -46,8 +44,8 @@ class Scalar {
       : kind_(Kind::Complex),
         real_{.d = static_cast<double>(z.real())},
         imag_(static_cast<double>(z.imag())) {}
-  template <std::floating_point T>
-  constexpr Scalar(std::complex<T> z) : Scalar(complex<double>(z)) {}  // NOLINT
+  template <ForeignComplex Z>
+  constexpr Scalar(const Z& z) : Scalar(complex<double>(z)) {}  // NOLINT
 
   // What it holds, as a dtype: Bool, Long, UInt64, Double or ComplexDouble.
   constexpr ScalarType type() const {
@@ -152,7 +150,8 @@ class Scalar {
       return true;
     } else if constexpr (std::integral<From>) {
       const auto bits = static_cast<std::uint64_t>(from);
-      return narrow_integer(from < 0, from < 0 ? 0 - bits : bits, result);
+      const bool negative = std::cmp_less(from, 0);
+      return narrow_integer(negative, negative ? 0 - bits : bits, result);
     } else {
       const double magnitude = from < 0 ? -from : from;
       if (!(magnitude < 0x1p64)) return false;

@@ -43,12 +43,12 @@ class KEYWAY_API TensorImpl final : public RefCounted {
     }
   }
 
-  // A second tensor over the storage of `base`, with its geometry and dtype: the beginning of every view. The key set
-  // is that of `base` without autograd keys, plus the keys of birth.
+  // A second tensor over the storage of `base`, with its geometry and dtype: the beginning of every view. It has the
+  // keys of `base` but Autograd; so a view made in inference mode of a tensor that was not is no inference tensor.
   explicit TensorImpl(const TensorImpl& base)
       : RefCounted(),
         storage_(base.storage_),
-        key_set_((base.key_set_ - kAutogradRelated) | (base.key_set_ & birth_keys())),
+        key_set_(base.key_set_ - kAutogradKeys),
         storage_offset_(base.storage_offset_),
         numel_(base.numel_),
         dtype_(base.dtype_),

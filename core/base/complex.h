@@ -9,7 +9,6 @@
 #include <keyway/core/base/macros.h>
 
 #include <cmath>
-#include <complex>
 #include <concepts>
 #include <string>
 #include <type_traits>
@@ -18,6 +17,23 @@ namespace keyway::inline v1 {
 
 template <typename T>
 concept ComplexPart = std::same_as<T, Half> || std::same_as<T, float> || std::same_as<T, double>;
+
+template <ComplexPart T>
+class complex;
+
+template <typename T>
+inline constexpr bool kIsComplex = false;
+template <ComplexPart T>
+inline constexpr bool kIsComplex<complex<T>> = true;
+
+// std::complex<U>, without its header: a class of two floating-point parts that is not one of ours.
+template <typename Z>
+concept ForeignComplex = std::floating_point<typename Z::value_type> && !kIsComplex<Z> &&
+                         requires(const Z& z, typename Z::value_type part) {
+  { z.real() } -> std::same_as<typename Z::value_type>;
+  { z.imag() } -> std::same_as<typename Z::value_type>;
+  Z(part, part);
+};
 
 template <ComplexPart T>
 class alignas(2 * sizeof(T)) complex {
@@ -29,12 +45,14 @@ class alignas(2 * sizeof(T)) complex {
   template <ComplexPart U>
   KEYWAY_HD constexpr explicit(sizeof(U) > sizeof(T)) complex(const complex<U>& z)
       : real_(static_cast<T>(z.real())), imag_(static_cast<T>(z.imag())) {}
-  template <std::floating_point U>
-  constexpr explicit(!std::same_as<T, U>) complex(std::complex<U> z)
+  // From and to std::complex: implicit between the same parts.
+  template <ForeignComplex Z>
+  constexpr explicit(!std::same_as<T, typename Z::value_type>) complex(const Z& z)
       : real_(static_cast<T>(z.real())), imag_(static_cast<T>(z.imag())) {}
-  template <std::floating_point U>
-  constexpr explicit(!std::same_as<T, U>) operator std::complex<U>() const {
-    return {static_cast<U>(real_), static_cast<U>(imag_)};
+  template <ForeignComplex Z>
+  constexpr explicit(!std::same_as<T, typename Z::value_type>) operator Z() const {
+    using Part = typename Z::value_type;
+    return Z(static_cast<Part>(real_), static_cast<Part>(imag_));
   }
 
   KEYWAY_HD constexpr T real() const { return real_; }
@@ -135,11 +153,6 @@ KEYWAY_HD T arg(complex<T> z) {
     return std::atan2(z.imag(), z.real());
   }
 }
-
-template <typename T>
-inline constexpr bool kIsComplex = false;
-template <ComplexPart T>
-inline constexpr bool kIsComplex<complex<T>> = true;
 
 // As Python writes it: "(1+2j)", "2j", "(-0-1.5j)".
 template <ComplexPart T>

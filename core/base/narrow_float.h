@@ -188,7 +188,7 @@ KEYWAY_HD constexpr T& operator/=(T& a, B b) {
   return a = T(a / b);
 }
 
-// The shortest decimal that rounds to the same value, as Python would write it: "0.1", "65504.0", "inf",
+// The shortest decimal that rounds to the same value, as Python would write it: "0.1", "65500.0", "inf",
 // "nan".
 template <NarrowFloatType T>
 std::string to_string(T x) {
