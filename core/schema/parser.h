@@ -348,7 +348,9 @@ constexpr bool SchemaParser::parse_alias(TypeNode& type) {
 }
 
 constexpr bool SchemaParser::parse_alias_set() {
+  std::size_t count = 0;
   do {
+    if (count++ == kMaxAliasSet) return fail_here(SchemaErrorCode::TooManyAliases);
     if (!lexer_.accept('*') && !expect(TokenKind::Name, "the name of an alias set, or '*'")) return false;
   } while (lexer_.accept('|'));
   return true;

@@ -58,8 +58,8 @@ struct TypeName {
   TypeKind kind;
 };
 
-// `t`, `tVal`, `t1` and `t2` are the only type variables that PyTorch's operators use. Any other unknown name is an
-// error.
+// `t`, `tVal`, `t1` and `t2` are the only type variables that PyTorch's operators use. Any other unknown name
+// is an error.
 inline constexpr TypeName kTypeNames[] = {
     {"Tensor", TypeKind::Tensor},
     {"int", TypeKind::Int},
