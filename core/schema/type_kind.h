@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace keyway::inline v1 {
@@ -101,11 +102,11 @@ inline constexpr TypeName kTypeNames[] = {
     {"Await", TypeKind::Await},
 };
 
-constexpr const TypeName* find_type_name(std::string_view name) {
+constexpr std::optional<TypeKind> find_type_kind(std::string_view name) {
   for (const TypeName& entry : kTypeNames) {
-    if (entry.name == name) return &entry;
+    if (entry.name == name) return entry.kind;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }

@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const ParseResult first = parse_schema(text);
   if (!first.ok()) {
     require(first.column() >= 1 && first.column() <= size + 1, "an error lies in the text", text);
-    require(first.message().size() < 400, "a message is short", text);
+    require(first.message().size() < 700, "a message is short", text);
     return 0;
   }
   const std::string printed = to_string(first.schema());
