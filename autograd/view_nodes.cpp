@@ -1,13 +1,54 @@
 #include <keyway/autograd/engine.h>
-#include <keyway/autograd/formulas.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/keyway.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 namespace keyway::inline v1::autograd {
+
+namespace {
+// Whether strides interleave, so that different indices may meet. Dimensions of size 1 do not count.
+bool leads_twice_to_one_place(IntArrayRef sizes, IntArrayRef strides) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return false;
+    if (sizes[d] > 1) dims.emplace_back(strides[d], sizes[d]);
+  }
+  std::sort(dims.begin(), dims.end());
+  std::int64_t reach = 0;
+  for (const auto& [stride, size] : dims) {
+    if (stride <= reach) return true;
+    reach += stride * (size - 1);
+  }
+  return false;
+}
+}  // namespace
 
 Geometry geometry_of(const TensorBase& tensor) {
   return {tensor.sizes(), tensor.strides(), tensor.storage_offset()};
+}
+
+Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayRef base_strides,
+                           std::int64_t base_offset, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+  // Dimensions of stride 0 lead to one place: their gradients add up.
+  std::vector<std::int64_t> repeated;
+  DimVector view_sizes(sizes);
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    if (strides[d] != 0 || sizes[d] == 1) continue;
+    repeated.push_back(static_cast<std::int64_t>(d));
+    view_sizes[d] = 1;
+  }
+  const Tensor summed = repeated.empty() ? grad : keyway::sum(grad, IntArrayRef(repeated), true);
+  KEYWAY_CHECK_AS(NotImplemented, !leads_twice_to_one_place(view_sizes, strides),
+                  "as_strided: the gradient of overlapping windows (sizes {}, strides {}) is not there yet", sizes,
+                  strides);
+  Tensor result = keyway::empty_strided(base_sizes, base_strides, grad.options());
+  result.zero_();
+  result.as_strided(view_sizes, strides, offset - base_offset).copy_(summed);
+  return result;
 }
 
 AsStridedBackward::AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view)
