@@ -1,0 +1,33 @@
+#include <keyway/codegen/base/diagnostics.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace keyway::inline v1 {
+
+void Diagnostics::add(Diagnostic diagnostic) { list_.push_back(std::move(diagnostic)); }
+
+std::string Diagnostics::str() const {
+  std::vector<Diagnostic> sorted = list_;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::string out;
+  for (const Diagnostic& d : sorted)
+    out += fmt::format("{}:{}:{}: error: {}\n", d.file, d.place.line, d.place.column, d.text);
+  return out;
+}
+
+Report Report::in_op(std::string_view op) const {
+  Report report = *this;
+  constexpr std::size_t kShown = 80;
+  report.op_ = op.size() > kShown ? fmt::format("{}...", op.substr(0, kShown)) : std::string(op);
+  return report;
+}
+
+void Report::error(Place place, std::string_view text) const {
+  std::string full = op_.empty() ? std::string(text) : fmt::format("{}: {}", op_, text);
+  diagnostics_->add({file_, place, std::move(full)});
+}
+
+}  // namespace keyway::inline v1

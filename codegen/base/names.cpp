@@ -1,0 +1,102 @@
+#include <keyway/codegen/base/names.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <numeric>
+
+namespace keyway::inline v1 {
+namespace {
+
+constexpr std::string_view kKeywords[] = {
+    "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+    "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
+    "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
+    "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+    "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+    "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+    "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+    "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+    "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+    "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+    "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+    "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+    "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+    "xor_eq",      "std"};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t differ = a[i - 1] == b[j - 1] ? 0 : 1;
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + differ});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> name_fault(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.size() > kMaxNameLength)
+    return fmt::format("has {} characters, but a name has {} at most", name.size(), kMaxNameLength);
+  const auto fits = [](char c) { return is_letter(c) || is_digit(c); };
+  if (!std::all_of(name.begin(), name.end(), fits) || is_digit(name.front()))
+    return "is not an identifier (letters, digits and underscores, no digit first)";
+  if (std::ranges::find(kKeywords, name) != std::end(kKeywords)) return "is a C++ keyword";
+  return std::nullopt;
+}
+
+std::optional<std::string> qualified_name_fault(std::string_view name) {
+  for (std::size_t separator = name.find("::"); separator != std::string_view::npos;
+       separator = name.find("::")) {
+    if (auto fault = name_fault(name.substr(0, separator))) return fault;
+    name.remove_prefix(separator + 2);
+  }
+  return name_fault(name);
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  std::size_t shown = std::min(text.size(), kShown);
+  if (shown < text.size())
+    while (shown > 0 && (static_cast<unsigned char>(text[shown]) & 0xC0) == 0x80)
+      --shown;  // no half character
+  std::string out = "'";
+  for (const char c : text.substr(0, shown)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out + (shown < text.size() ? "...'" : "'");
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
+  if (name.size() > kMaxNameLength) return {};
+  std::size_t nearest = name.size() / 3 + 2;  // further away is another word
+  std::string_view found;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > kMaxNameLength || candidate == name) continue;
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < nearest && distance < candidate.size()) {
+      nearest = distance;
+      found = candidate;
+    }
+  }
+  return found.empty() ? std::string() : fmt::format("; did you mean {}?", in_quotes(found));
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,26 @@
+// Names: what may stand in generated code, how a name is quoted in an error, and which one was meant.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+inline constexpr std::size_t kMaxNameLength = 128;
+
+// Why `name` cannot be an identifier of generated code ("is a C++ keyword"), or nothing if it can.
+std::optional<std::string> name_fault(std::string_view name);
+
+// The same for a C++ name that may be qualified: `nn::relu`.
+std::optional<std::string> qualified_name_fault(std::string_view name);
+
+// A text in single quotes, fit for one line of a terminal: control characters escaped, long texts cut.
+std::string in_quotes(std::string_view text);
+
+// "; did you mean 'other'?" with the candidate nearest to `name`, or "" where none is near.
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,118 @@
+#include <keyway/codegen/base/diagnostics.h>
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/driver.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/model/build_model.h>
+#include <keyway/codegen/writer.h>
+#include <keyway/core/base/error.h>
+
+#include <exception>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+
+namespace keyway::inline v1 {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: keyway-codegen [--list-outputs] [--helpers FILE] --out DIR FILE...\n"
+    "\n"
+    "Generates the sources of the operators in the schema files.\n"
+    "  --out DIR        the folder to write to; files whose text stays the same are not touched\n"
+    "  --list-outputs   print the files that would be written, one a line, and write none\n"
+    "  --helpers FILE   C++ functions that derivative formulas may call, one a line; # begins a comment\n";
+
+struct Options {
+  bool list_outputs = false;
+  bool help = false;
+  std::string out;
+  std::vector<std::string> helper_files;
+  std::vector<std::string> files;
+};
+
+// Throws keyway::Error.
+Options parse_options(const std::vector<std::string>& arguments) {
+  Options options;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const auto value = [&]() -> const std::string& {
+      KEYWAY_CHECK(i + 1 < arguments.size(), "{} needs a value", argument);
+      return arguments[++i];
+    };
+    if (argument == "--list-outputs") {
+      options.list_outputs = true;
+    } else if (argument == "--help") {
+      options.help = true;
+    } else if (argument == "--out") {
+      options.out = value();
+    } else if (argument == "--helpers") {
+      options.helper_files.push_back(value());
+    } else {
+      KEYWAY_CHECK(!argument.starts_with("-"), "unknown option {}{}", in_quotes(argument),
+                   did_you_mean(argument, {"--list-outputs", "--helpers", "--out", "--help"}));
+      options.files.push_back(argument);
+    }
+  }
+  KEYWAY_CHECK(options.help || !options.out.empty(), "--out is missing");
+  KEYWAY_CHECK(options.help || !options.files.empty(), "no schema file is given");
+  return options;
+}
+
+// One name a line; blanks and what follows a # do not count.
+std::vector<std::string> helpers_in(const std::string& path, Diagnostics& diagnostics) {
+  std::vector<std::string> helpers;
+  const std::string text = read_file(path);
+  int line_number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    ++line_number;
+    line.erase(std::min(line.find('#'), line.size()));
+    std::erase_if(line, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
+    if (line.empty()) continue;
+    if (const auto fault = name_fault(line))
+      diagnostics.add({path, {line_number, 1}, fmt::format("the helper {} {}", in_quotes(line), *fault)});
+    helpers.push_back(std::move(line));
+  }
+  return helpers;
+}
+
+DriverResult generate(const Options& options) {
+  Diagnostics diagnostics;
+  std::vector<std::string> helpers;
+  for (const std::string& path : options.helper_files)
+    for (std::string& helper : helpers_in(path, diagnostics)) helpers.push_back(std::move(helper));
+  std::vector<SourceFile> files;
+  for (const std::string& path : options.files) files.push_back({path, read_file(path)});
+  const auto families = build_model(files, helpers, diagnostics);
+  if (!families) return {1, {}, diagnostics.str()};
+  DriverResult result{0, {}, {}};
+  for (const OutputFile& file : emit_all(*families)) {
+    const std::filesystem::path path = std::filesystem::path(options.out) / file.path;
+    if (options.list_outputs)
+      result.out += path.string() + "\n";
+    else
+      write_if_changed(path, file.text);
+  }
+  return result;
+}
+
+}  // namespace
+
+DriverResult run_codegen(const std::vector<std::string>& arguments) {
+  Options options;
+  try {
+    options = parse_options(arguments);
+    if (options.help) return {0, std::string(kUsage), {}};
+  } catch (const std::exception& error) {
+    return {2, {}, fmt::format("keyway-codegen: {}\n{}", error.what(), kUsage)};
+  }
+  try {
+    return generate(options);
+  } catch (const std::exception& error) {
+    return {2, {}, fmt::format("keyway-codegen: {}\n", error.what())};
+  }
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,62 @@
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/codegen/model/variants.h>
+#include <keyway/core/schema/printer.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+std::string contracts(std::string_view title, const std::vector<Formula>& formulas) {
+  if (formulas.empty()) return {};
+  std::string out = fmt::format("\n{}:\n\n", title);
+  for (const Formula& formula : formulas) out += fmt::format("- `{}`\n", to_text(formula.expr.root()));
+  return out;
+}
+
+std::string dtypes(const DTypes& dtypes) {
+  if (!dtypes.preset.empty()) return fmt::format("\nDtypes: `{}`\n", dtypes.preset);
+  if (dtypes.rules.empty()) return {};
+  std::string out = "\nDtypes:\n\n";
+  for (const DTypeRule& rule : dtypes.rules)
+    out += fmt::format("- `{}`: `{}`\n", fmt::join(rule.names, "`, `"), to_text(rule.set.expr.root()));
+  return out;
+}
+
+std::string derivatives(const Op& op) {
+  if (op.derivatives.empty()) return op.differentiability_stated ? "\nNot differentiable.\n" : "";
+  std::string out = "\nDerivatives:\n\n";
+  for (const Derivative& derivative : op.derivatives) {
+    out += fmt::format("- `{}`: `{}`", fmt::join(derivative.inputs, "`, `"),
+                       to_text(derivative.formula.expr.root()));
+    std::vector<std::string> saved;
+    for (const SavedValue& value : derivative.saved) saved.push_back(to_text(*value.expr));
+    if (!saved.empty()) out += fmt::format("; keeps `{}`", fmt::join(saved, "`, `"));
+    out += "\n";
+  }
+  return out;
+}
+
+std::string op_section(const Op& op) {
+  std::string schemas;
+  for (const Overload& overload : expand_variants(op)) schemas += to_string(*overload.schema) + "\n";
+  std::string out = fmt::format("\n## {}\n\n{}\n\n```\n{}```\n", op.name(), op.doc, schemas);
+  if (!op.tags.empty()) out += fmt::format("\nTags: {}\n", fmt::join(op.tags, ", "));
+  out += dtypes(op.dtypes);
+  out += contracts("Requires", op.requires_);
+  out += contracts("Requires of the data", op.values);
+  out += derivatives(op);
+  return out + fmt::format("\nExample:\n\n```\n{}\n```\n", op.example.text.text);
+}
+
+}  // namespace
+
+std::string emit_docs(const Family& family) {
+  std::string out = fmt::format("# {}\n\n{}\n", family.name, family.doc);
+  for (const Op& op : family.ops) out += op_section(op);
+  return out;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,364 @@
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/expr/expr_checker.h>
+#include <keyway/codegen/expr/expr_error.h>
+#include <keyway/codegen/expr/operator_rules.h>
+#include <keyway/codegen/expr/vocabulary.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace keyway::inline v1 {
+namespace {
+
+ExprRole role_of(SymbolKind kind) {
+  switch (kind) {
+    case SymbolKind::Argument:
+      return ExprRole::Argument;
+    case SymbolKind::Result:
+      return ExprRole::Result;
+    case SymbolKind::Gradient:
+      return ExprRole::Gradient;
+    case SymbolKind::Needs:
+      return ExprRole::Needs;
+    case SymbolKind::Let:
+      return ExprRole::Let;
+    case SymbolKind::Constant:
+      return ExprRole::Constant;
+  }
+  return ExprRole::Plain;
+}
+
+void append(std::vector<std::string>& out, std::vector<std::string> more) {
+  out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+std::vector<std::string> names_of(const std::vector<Symbol>& symbols) {
+  std::vector<std::string> names;
+  for (const Symbol& symbol : symbols) names.push_back(symbol.name);
+  return names;
+}
+
+std::string types_of(const std::vector<ArgumentType>& arguments) {
+  std::string out;
+  for (const ArgumentType& argument : arguments) out += (out.empty() ? "" : ", ") + to_string(argument.type);
+  return out;
+}
+
+// The overload that takes the arguments, or an error that says why none does.
+struct Choice {
+  const Signature* signature;
+  int lift;
+};
+
+class Checker {
+ public:
+  Checker(ExprContext context, const Scope& scope, const FunctionTable& functions,
+          std::vector<std::string> not_none)
+      : context_(context),
+        scope_(scope),
+        functions_(functions),
+        constants_(constants(context)),
+        not_none_(std::move(not_none)) {}
+
+  ExprType check(const Expr& expr) {
+    ExprNote note = std::visit([&](const auto& node) { return visit(node, expr); }, expr.node);
+    return notes_.emplace(&expr, std::move(note)).first->second.type;
+  }
+
+  std::unordered_map<const Expr*, ExprNote> take() { return std::move(notes_); }
+
+ private:
+  static ExprNote plain(ExprType type) { return {std::move(type), ExprRole::Plain, {}, false}; }
+  static ExprNote plain(ExprBase base) { return plain(of_base(base)); }
+
+  // Checks an expression that is evaluated only where these names are not None.
+  ExprType check_knowing(const Expr& expr, std::vector<std::string> names) {
+    const std::size_t before = not_none_.size();
+    append(not_none_, std::move(names));
+    ExprType type = check(expr);
+    not_none_.resize(before);
+    return type;
+  }
+
+  ExprNote visit(const NoneExpr&, const Expr&) { return plain(ExprBase::None); }
+  ExprNote visit(const BoolExpr&, const Expr&) { return plain(ExprBase::Bool); }
+  ExprNote visit(const IntExpr&, const Expr&) { return plain(ExprBase::Int); }
+  ExprNote visit(const FloatExpr&, const Expr&) { return plain(ExprBase::Float); }
+  ExprNote visit(const StringExpr&, const Expr&) { return plain(ExprBase::Str); }
+
+  ExprNote visit(const NameExpr& e, const Expr& expr) {
+    const Symbol* symbol = scope_.find(e.name);
+    if (!symbol) {
+      const auto constant = std::ranges::find(constants_, e.name, &Symbol::name);
+      if (constant != constants_.end()) symbol = &*constant;
+    }
+    if (!symbol) {
+      auto names = scope_.names();
+      append(names, names_of(constants_));
+      throw ExprError(expr.offset,
+                      fmt::format("no name {} here{}", in_quotes(e.name), did_you_mean(e.name, names)));
+    }
+    const bool present = std::ranges::find(not_none_, e.name) != not_none_.end();
+    return {present ? symbol->type.required() : symbol->type, role_of(symbol->kind), {}, false};
+  }
+
+  ExprNote visit(const ListExpr& e, const Expr&) {
+    std::optional<ExprType> item;
+    for (const ExprPtr& value : e.items) {
+      const ExprType type = check(*value);
+      const auto common = item ? common_type(*item, type) : type;
+      if (!common)
+        throw ExprError(value->offset, fmt::format("a list holds one type, but here are {} and {}",
+                                                   to_string(*item), to_string(type)));
+      item = common;
+    }
+    return plain(item.value_or(ExprType()).list());
+  }
+
+  ExprNote visit(const TupleExpr& e, const Expr&) {
+    ExprType tuple = of_base(ExprBase::Tuple);
+    for (const ExprPtr& item : e.items) tuple.parts.push_back(check(*item));
+    return plain(std::move(tuple));
+  }
+
+  ExprNote visit(const UnaryExpr& e, const Expr& expr) {
+    return plain(unary_type(e.op, check(*e.operand), context_, expr.offset));
+  }
+
+  ExprNote visit(const BinaryExpr& e, const Expr& expr) {
+    const ExprType left = check(*e.left);
+    const bool tests = e.op == BinaryOp::And || e.op == BinaryOp::Or;
+    const ExprType right =
+        tests ? check_knowing(*e.right, not_none_if(*e.left, e.op == BinaryOp::And)) : check(*e.right);
+    return plain(binary_type(e.op, left, right, context_, expr.offset));
+  }
+
+  ExprNote visit(const CompareExpr& e, const Expr& expr) {
+    ExprType left = check(*e.operands.front());
+    ExprType whole = of_base(ExprBase::Bool);
+    for (std::size_t i = 0; i < e.ops.size(); ++i) {
+      const ExprType right = check(*e.operands[i + 1]);
+      const ExprType link = compare_type(e.ops[i], left, right, context_, expr.offset);
+      if (link.depth > whole.depth || link.base == ExprBase::Tensor) whole = link;
+      left = right;
+    }
+    return plain(whole);
+  }
+
+  ExprNote visit(const InExpr& e, const Expr& expr) {
+    const ExprType value = check(*e.value);
+    if (value.optional) throw ExprError(expr.offset, "the left of 'in' may be None here; test it first");
+    for (const ExprPtr& choice : e.choices) {
+      const ExprType type = check(*choice);
+      if (type.depth > 0 || type.base == ExprBase::Tensor || !comparable(value, type))
+        throw ExprError(choice->offset,
+                        fmt::format("{} cannot be in a set with {}", to_string(value), to_string(type)));
+    }
+    ExprType type = of_base(ExprBase::Bool);
+    type.depth = value.depth;
+    type.optional_items = value.optional_items;
+    return plain(type);
+  }
+
+  ExprNote visit(const ChoiceExpr& e, const Expr& expr) {
+    const ExprType condition = check(*e.condition);
+    if (!condition.is(ExprBase::Bool) && !condition.is(ExprBase::Unknown))
+      throw ExprError(e.condition->offset,
+                      fmt::format("the condition is {}, not a bool", to_string(condition)));
+    if (condition.optional)
+      throw ExprError(e.condition->offset, "the condition may be None here; test it first");
+    const ExprType yes = check_knowing(*e.yes, not_none_if(*e.condition, true));
+    const ExprType no = check_knowing(*e.no, not_none_if(*e.condition, false));
+    if (const auto type = common_type(yes, no)) return plain(*type);
+    throw ExprError(expr.offset,
+                    fmt::format("the choice is between {} and {}", to_string(yes), to_string(no)));
+  }
+
+  ExprNote visit(const IndexExpr& e, const Expr& expr) {
+    const ExprType object = check(*e.object);
+    const ExprType index = check(*e.index);
+    if (object.is(ExprBase::Unknown)) return plain(object);
+    require_int(index, *e.index);
+    if (object.is(ExprBase::Tuple) && !object.optional) return plain(part_of(object, *e.index));
+    if (object.depth == 0 || object.optional)
+      throw ExprError(expr.offset, fmt::format("{} has no items", to_string(object)));
+    return plain(object.item());
+  }
+
+  static ExprType part_of(const ExprType& tuple, const Expr& index) {
+    const auto* number = as<IntExpr>(index);
+    const auto size = static_cast<std::int64_t>(tuple.parts.size());
+    if (!number || number->value >= size)
+      throw ExprError(index.offset, fmt::format("a result is picked by a number from 0 to {}", size - 1));
+    return tuple.parts[static_cast<std::size_t>(number->value)];
+  }
+
+  ExprNote visit(const SliceExpr& e, const Expr& expr) {
+    const ExprType object = check(*e.object);
+    if (e.begin) require_int(check(*e.begin), *e.begin);
+    if (e.end) require_int(check(*e.end), *e.end);
+    if (!object.is(ExprBase::Unknown) && (object.depth == 0 || object.optional))
+      throw ExprError(expr.offset, fmt::format("{} has no items", to_string(object)));
+    return plain(object);
+  }
+
+  static void require_int(const ExprType& type, const Expr& expr) {
+    if ((type.is(ExprBase::Int) && !type.optional) || type.is(ExprBase::Unknown)) return;
+    throw ExprError(expr.offset, fmt::format("an index is an int, not {}", to_string(type)));
+  }
+
+  ExprNote visit(const LetExpr& e, const Expr& expr) {
+    if (context_ != ExprContext::Contract) throw ExprError(expr.offset, "'let' stands in 'requires' only");
+    if (scope_.find(e.name))
+      throw ExprError(expr.offset, fmt::format("the name {} is taken already", in_quotes(e.name)));
+    return plain(check(*e.value));
+  }
+
+  std::vector<ArgumentType> check(const std::vector<CallArgument>& arguments) {
+    std::vector<ArgumentType> types;
+    for (const CallArgument& argument : arguments)
+      types.push_back({argument.keyword, check(*argument.value)});
+    return types;
+  }
+
+  ExprNote visit(const CallExpr& e, const Expr& expr) {
+    const auto types = check(e.arguments);
+    const auto built_in = predicates_named(e.function, context_);
+    const auto operators = functions_.operators_named(e.function);
+    if (const auto choice = choose(built_in, types, Lifting::Elementwise))
+      return lifted(*choice, ExprRole::Predicate, e.function);
+    if (const auto choice = choose(operators, types, Lifting::None))
+      return {choice->signature->result, ExprRole::Operator, choice->signature->full_name, false};
+    if (context_ == ExprContext::Derivative && functions_.is_helper(e.function))
+      return {ExprType(), ExprRole::Helper, e.function, false};
+    if (built_in.empty() && operators.empty()) unknown_function(e.function, expr.offset);
+    std::vector<Signature> overloads = built_in;
+    overloads.insert(overloads.end(), operators.begin(), operators.end());
+    refuse(e.function, overloads, types, e.arguments, expr.offset);
+  }
+
+  ExprNote visit(const MethodExpr& e, const Expr& expr) {
+    const ExprType object = check(*e.object);
+    auto types = check(e.arguments);
+    if (object.is(ExprBase::Unknown)) return {ExprType(), ExprRole::Method, e.method, false};
+    // The method is looked up for one item; the result then has the lists and the optional of the object.
+    ExprType item = object.required();
+    item.depth = 0;
+    item.optional_items = false;
+    types.insert(types.begin(), ArgumentType{{}, item});
+    const auto methods = methods_named(e.method);
+    if (const auto choice = choose(methods, types, Lifting::Elementwise)) {
+      ExprNote note = lifted(*choice, ExprRole::Method, e.method);
+      note.elementwise = note.elementwise || object.depth > 0;
+      note.type.depth += object.depth;
+      note.type.optional = note.type.optional || object.optional;
+      note.type.optional_items = note.type.optional_items || object.optional_items;
+      return note;
+    }
+    types.front().type = object;
+    const auto operators = functions_.operators_named(e.method);
+    if (context_ == ExprContext::Derivative)
+      if (const auto choice = choose(operators, types, Lifting::None))
+        return {choice->signature->result, ExprRole::Operator, choice->signature->full_name, false};
+    refuse_method(e, expr, object, methods, types);
+  }
+
+  static ExprNote lifted(const Choice& choice, ExprRole role, const std::string& name) {
+    ExprNote note{choice.signature->result, role, name, choice.lift > 0};
+    note.type.depth += choice.lift;
+    return note;
+  }
+
+  std::optional<Choice> choose(std::span<const Signature> overloads, const std::vector<ArgumentType>& types,
+                               Lifting lifting) const {
+    for (const Signature& signature : overloads) {
+      const auto binding = bind(signature, types, context_, lifting);
+      if (const auto* bound = std::get_if<Bound>(&binding)) return Choice{&signature, bound->lift};
+    }
+    return std::nullopt;
+  }
+
+  [[noreturn]] void refuse(const std::string& name, std::span<const Signature> overloads,
+                           const std::vector<ArgumentType>& types, const std::vector<CallArgument>& arguments,
+                           std::size_t offset) const {
+    if (overloads.size() > 1)
+      throw ExprError(offset, fmt::format("no overload of {} takes ({})", in_quotes(name), types_of(types)));
+    const auto binding = bind(overloads.front(), types, context_, Lifting::Elementwise);
+    const auto* mismatch = std::get_if<Mismatch>(&binding);
+    if (!mismatch)
+      throw ExprError(offset, fmt::format("{} takes no lists for single values", in_quotes(name)));
+    if (mismatch->argument >= 0)
+      offset = arguments[static_cast<std::size_t>(mismatch->argument)].value->offset;
+    throw ExprError(offset, fmt::format("{}: {}", name, mismatch->reason));
+  }
+
+  [[noreturn]] void refuse_method(const MethodExpr& e, const Expr& expr, const ExprType& object,
+                                  std::span<const Signature> methods,
+                                  const std::vector<ArgumentType>& types) const {
+    const bool known = !methods.empty() && object.base == ExprBase::Tensor;
+    if (known) {
+      const std::vector<ArgumentType> given(types.begin() + 1, types.end());
+      throw ExprError(expr.offset,
+                      fmt::format("the method {} does not take ({})", in_quotes(e.method), types_of(given)));
+    }
+    auto names = method_names();
+    if (context_ == ExprContext::Derivative) append(names, functions_.operator_names());
+    throw ExprError(expr.offset, fmt::format("{} has no method {}{}", to_string(object), in_quotes(e.method),
+                                             did_you_mean(e.method, names)));
+  }
+
+  [[noreturn]] void unknown_function(const std::string& name, std::size_t offset) const {
+    const bool formula = context_ == ExprContext::Derivative;
+    auto names = predicate_names();
+    append(names, functions_.operator_names());
+    if (formula) append(names, functions_.helper_names());
+    throw ExprError(offset,
+                    fmt::format("no operator{} {}{}", formula ? ", predicate or helper" : " or predicate",
+                                in_quotes(name), did_you_mean(name, names)));
+  }
+
+  ExprContext context_;
+  const Scope& scope_;
+  const FunctionTable& functions_;
+  std::vector<Symbol> constants_;
+  std::vector<std::string> not_none_;
+  std::unordered_map<const Expr*, ExprNote> notes_;
+};
+
+// The name that `expr` compares with None by `op`, or null.
+const NameExpr* compared_with_none(const Expr& expr, CompareOp op) {
+  const auto* compare = as<CompareExpr>(expr);
+  if (!compare || compare->ops.size() != 1 || compare->ops.front() != op) return nullptr;
+  const Expr& left = *compare->operands[0];
+  const Expr& right = *compare->operands[1];
+  if (as<NoneExpr>(right)) return as<NameExpr>(left);
+  if (as<NoneExpr>(left)) return as<NameExpr>(right);
+  return nullptr;
+}
+
+}  // namespace
+
+CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope,
+                       const FunctionTable& functions, const std::vector<std::string>& not_none) {
+  Checker checker(context, scope, functions, not_none);
+  checker.check(*expr);
+  return CheckedExpr(expr, checker.take());
+}
+
+std::vector<std::string> not_none_if(const Expr& expr, bool outcome) {
+  if (const auto* name = compared_with_none(expr, outcome ? CompareOp::NotEqual : CompareOp::Equal))
+    return {name->name};
+  if (const auto* unary = as<UnaryExpr>(expr); unary && unary->op == UnaryOp::Not)
+    return not_none_if(*unary->operand, !outcome);
+  // a && b is true, or a || b is false: both operands are.
+  const auto* binary = as<BinaryExpr>(expr);
+  if (!binary || binary->op != (outcome ? BinaryOp::And : BinaryOp::Or)) return {};
+  auto names = not_none_if(*binary->left, outcome);
+  append(names, not_none_if(*binary->right, outcome));
+  return names;
+}
+
+}  // namespace keyway::inline v1

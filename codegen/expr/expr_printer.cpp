@@ -1,0 +1,133 @@
+#include <keyway/codegen/expr/expr_printer.h>
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace keyway::inline v1 {
+namespace {
+
+// How tightly a node binds: an operand that binds less tightly than its place asks for goes in parentheses.
+enum class Binding : std::uint8_t { Let, Choice, Or, And, Compare, Union, Sum, Product, Prefix, Postfix };
+
+Binding binding_of(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Or:
+      return Binding::Or;
+    case BinaryOp::And:
+      return Binding::And;
+    case BinaryOp::Union:
+      return Binding::Union;
+    case BinaryOp::Add:
+    case BinaryOp::Subtract:
+      return Binding::Sum;
+    default:
+      return Binding::Product;
+  }
+}
+
+Binding binding_of(const Expr& expr) {
+  return std::visit(Overloaded{
+                        [](const LetExpr&) { return Binding::Let; },
+                        [](const ChoiceExpr&) { return Binding::Choice; },
+                        [](const BinaryExpr& e) { return binding_of(e.op); },
+                        [](const CompareExpr&) { return Binding::Compare; },
+                        [](const InExpr&) { return Binding::Compare; },
+                        [](const UnaryExpr&) { return Binding::Prefix; },
+                        [](const auto&) { return Binding::Postfix; },
+                    },
+                    expr.node);
+}
+
+Binding tighter(Binding binding) { return static_cast<Binding>(static_cast<int>(binding) + 1); }
+
+std::string print(const Expr& expr);
+
+std::string print(const Expr& expr, Binding wanted) {
+  return binding_of(expr) < wanted ? fmt::format("({})", print(expr)) : print(expr);
+}
+
+std::string join(const std::vector<ExprPtr>& items) {
+  std::string out;
+  for (const ExprPtr& item : items) out += (out.empty() ? "" : ", ") + print(*item, Binding::Choice);
+  return out;
+}
+
+std::string join(const std::vector<CallArgument>& arguments) {
+  std::string out;
+  for (const CallArgument& argument : arguments) {
+    if (!out.empty()) out += ", ";
+    if (!argument.keyword.empty()) out += argument.keyword + "=";
+    out += print(*argument.value, Binding::Choice);
+  }
+  return out;
+}
+
+std::string optional(const ExprPtr& expr) { return expr ? print(*expr, Binding::Choice) : std::string(); }
+
+std::string print(const CompareExpr& chain) {
+  std::string out = print(*chain.operands.front(), Binding::Union);
+  for (std::size_t i = 0; i < chain.ops.size(); ++i)
+    out += fmt::format(" {} {}", to_string(chain.ops[i]), print(*chain.operands[i + 1], Binding::Union));
+  return out;
+}
+
+std::string quote(const std::string& text) {
+  const char quote = text.find('\'') == std::string::npos ? '\'' : '"';
+  return quote + text + quote;
+}
+
+std::string print(const BinaryExpr& e) {
+  const Binding binding = binding_of(e.op);
+  return fmt::format("{} {} {}", print(*e.left, binding), to_string(e.op), print(*e.right, tighter(binding)));
+}
+
+std::string print(const Expr& expr) {
+  return std::visit(
+      Overloaded{
+          [](const NoneExpr&) { return std::string("None"); },
+          [](const BoolExpr& e) { return std::string(e.value ? "True" : "False"); },
+          [](const IntExpr& e) { return fmt::to_string(e.value); },
+          [](const FloatExpr& e) { return e.spelling; },
+          [](const StringExpr& e) { return quote(e.value); },
+          [](const NameExpr& e) { return e.name; },
+          [](const ListExpr& e) { return fmt::format("[{}]", join(e.items)); },
+          [](const TupleExpr& e) {
+            return fmt::format("({}{})", join(e.items), e.items.size() == 1 ? "," : "");
+          },
+          [](const UnaryExpr& e) {
+            return fmt::format("{}{}", to_string(e.op), print(*e.operand, Binding::Prefix));
+          },
+          [](const BinaryExpr& e) { return print(e); },
+          [](const CompareExpr& e) { return print(e); },
+          [](const InExpr& e) {
+            return fmt::format("{} in {{{}}}", print(*e.value, Binding::Union), join(e.choices));
+          },
+          [](const ChoiceExpr& e) {
+            return fmt::format("{} ? {} : {}", print(*e.condition, Binding::Or),
+                               print(*e.yes, Binding::Choice), print(*e.no, Binding::Choice));
+          },
+          [](const CallExpr& e) { return fmt::format("{}({})", e.function, join(e.arguments)); },
+          [](const MethodExpr& e) {
+            return fmt::format("{}.{}({})", print(*e.object, Binding::Postfix), e.method, join(e.arguments));
+          },
+          [](const IndexExpr& e) {
+            return fmt::format("{}[{}]", print(*e.object, Binding::Postfix),
+                               print(*e.index, Binding::Choice));
+          },
+          [](const SliceExpr& e) {
+            return fmt::format("{}[{}:{}]", print(*e.object, Binding::Postfix), optional(e.begin),
+                               optional(e.end));
+          },
+          [](const LetExpr& e) {
+            return fmt::format("let {} = {}", e.name, print(*e.value, Binding::Choice));
+          },
+      },
+      expr.node);
+}
+
+}  // namespace
+
+std::string to_text(const Expr& expr) { return print(expr); }
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,40 @@
+// Scope: the names that an expression may use, and what they stand for.
+#pragma once
+
+#include <keyway/codegen/expr/expr_type.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// What an expression is for; it decides what it may say.
+enum class ExprContext : std::uint8_t {
+  Contract,    // `requires`: metadata only, computes a bool
+  Data,        // `values`, `domain`: data of tensors, computes a bool
+  Derivative,  // computes Tensors
+  DType,       // `dtypes`: the name of a tensor stands for its dtype
+};
+
+enum class SymbolKind : std::uint8_t { Argument, Result, Gradient, Needs, Let, Constant };
+
+struct Symbol {
+  std::string name;
+  ExprType type;
+  SymbolKind kind;
+};
+
+class Scope {
+ public:
+  void add(Symbol symbol) { symbols_.push_back(std::move(symbol)); }
+  // The last one of that name, or null.
+  const Symbol* find(std::string_view name) const;
+  std::vector<std::string> names() const;
+
+ private:
+  std::vector<Symbol> symbols_;
+};
+
+}  // namespace keyway::inline v1

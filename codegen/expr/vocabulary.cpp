@@ -1,0 +1,185 @@
+#include <keyway/codegen/expr/vocabulary.h>
+#include <keyway/core/schema/literal.h>
+
+#include <iterator>
+#include <span>
+
+namespace keyway::inline v1 {
+namespace {
+
+// --- The tables. Signatures are in the schema language, so the compiler checks them.
+// -------------------------------
+
+// Where an argument is a list, a function of single values is applied to each. A `dtype` is a ScalarType
+// here.
+constexpr FunctionSchema kPredicates[] = {
+    // lists and numbers
+    schema_literal<"len(int[] list) -> int">,
+    schema_literal<"len(float[] list) -> int">,
+    schema_literal<"len(bool[] list) -> int">,
+    schema_literal<"len(Scalar[] list) -> int">,
+    schema_literal<"len(Tensor?[] list) -> int">,
+    schema_literal<"all(bool?[] values) -> bool">,
+    schema_literal<"any(bool?[] values) -> bool">,
+    schema_literal<"max(int a, int b) -> int">,
+    schema_literal<"max(int[] list) -> int">,
+    schema_literal<"min(int a, int b) -> int">,
+    schema_literal<"min(int[] list) -> int">,
+    schema_literal<"sum(int[] list) -> int">,
+    schema_literal<"product(int[] list) -> int">,
+    schema_literal<"abs(int value) -> int">,
+    schema_literal<"abs(float value) -> float">,
+    schema_literal<"floor_div(int a, int b) -> int">,
+    schema_literal<"is_finite(Scalar value) -> bool">,
+    schema_literal<"is_integral(Scalar first, Scalar? second=None, Scalar? third=None) -> bool">,
+    // dimensions and shapes
+    schema_literal<"is_dim(int dim, int rank) -> bool">,
+    schema_literal<"are_dims(int[] dims, int rank) -> bool">,
+    schema_literal<"wrap_dim(int dim, int rank) -> int">,
+    schema_literal<"is_permutation(int[] dims, int rank) -> bool">,
+    schema_literal<"broadcasts_to(int[] from, int[] to) -> bool">,
+    schema_literal<"broadcastable(int[] a, int[] b) -> bool">,
+    schema_literal<"broadcastable(Tensor?[] tensors) -> bool">,
+    schema_literal<"broadcast_sizes(int[] a, int[] b) -> int[]">,
+    schema_literal<"concatenable(Tensor[] tensors, int dim) -> bool">,
+    schema_literal<"same_sizes(Tensor[] tensors) -> bool">,
+    schema_literal<"pool_sizes(int[] input, int[2] kernel, int[2] stride, int[2] padding, int[2] dilation, "
+                   "bool ceil_mode) -> int[]">,
+    schema_literal<"conv_sizes(int[] input, int[] kernel, int[] stride, int[] padding, int[] dilation, "
+                   "bool transposed, int[] output_padding) -> int[]">,
+    // dtypes
+    schema_literal<"default_dtype() -> ScalarType">,
+    schema_literal<"promoted(ScalarType a, ScalarType b) -> ScalarType">,
+};
+
+// Predicates that read the data of tensors: in `values` only.
+constexpr FunctionSchema kDataPredicates[] = {
+    schema_literal<"indexes(Tensor?[] indices, int[] sizes) -> bool">,
+};
+
+// Functions of dtypes: in `dtypes` only.
+constexpr FunctionSchema kDTypeFunctions[] = {
+    schema_literal<"accumulate(ScalarType dtype) -> ScalarType">,
+    schema_literal<"to_real(ScalarType dtype) -> ScalarType">,
+    schema_literal<"to_complex(ScalarType dtype) -> ScalarType">,
+    schema_literal<"to_floating(ScalarType dtype) -> ScalarType">,
+};
+
+constexpr FunctionSchema kMethods[] = {
+    schema_literal<"dim(Tensor self) -> int">,
+    schema_literal<"size(Tensor self, int dim) -> int">,
+    schema_literal<"sizes(Tensor self) -> int[]">,
+    schema_literal<"stride(Tensor self, int dim) -> int">,
+    schema_literal<"strides(Tensor self) -> int[]">,
+    schema_literal<"storage_offset(Tensor self) -> int">,
+    schema_literal<"numel(Tensor self) -> int">,
+    schema_literal<"dtype(Tensor self) -> ScalarType">,
+    schema_literal<"device(Tensor self) -> Device">,
+    schema_literal<"layout(Tensor self) -> Layout">,
+    schema_literal<"is_contiguous(Tensor self) -> bool">,
+    schema_literal<"is_floating_point(Tensor self) -> bool">,
+    schema_literal<"is_floating_point(ScalarType self) -> bool">,
+    schema_literal<"is_complex(Tensor self) -> bool">,
+    schema_literal<"is_complex(ScalarType self) -> bool">,
+    schema_literal<"is_complex(Scalar self) -> bool">,
+};
+
+constexpr std::string_view kDTypes[] = {"float64",     "float32",    "float16",   "bfloat16", "float8_e4m3fn",
+                                        "float8_e5m2", "complex128", "complex64", "int64",    "int32",
+                                        "int16",       "int8",       "uint64",    "uint32",   "uint16",
+                                        "uint8",       "bool",       "qint8",     "quint8",   "qint32"};
+constexpr std::string_view kDTypeSets[] = {"any",      "floating", "complex",         "real",
+                                           "integral", "promote",  "promote_to_float"};
+constexpr std::string_view kLayouts[] = {"strided", "sparse_coo", "sparse_csr"};
+constexpr std::string_view kMemoryFormats[] = {"contiguous_format", "preserve_format", "channels_last",
+                                               "channels_last_3d"};
+constexpr std::string_view kNumbers[] = {"inf", "nan", "pi"};
+constexpr std::string_view kReductions[] = {"Mean", "Sum"};
+
+constexpr std::string_view kHelpers[] = {
+    "cat_backward",
+    "conj",
+    "convolution_double_backward",
+    "embedding_dense_backward",
+    "expand_reduced",
+    "index_backward",
+    "masked_scale",
+    "max_pool2d_with_indices_backward",
+    "native_dropout_backward",
+    "native_layer_norm_backward",
+    "sum_to",
+    "value_selecting_backward",
+    "var_backward",
+};
+
+constexpr std::string_view kDTypePresets[] = {
+    "integers_to_int64",  // the result has the input's dtype; int64 for integers and bool
+    "promote",            // the result has what the inputs promote to
+    "promote_to_bool",    // the inputs promote, the result is bool
+    "promote_to_float",   // like promote, but the default dtype for integers and bool
+    "same",               // the inputs have one dtype, and the result has it too
+};
+
+// --- Looking up
+// ----------------------------------------------------------------------------------------------------
+
+void collect(std::span<const FunctionSchema> table, std::string_view name, std::vector<Signature>& out) {
+  for (const FunctionSchema& schema : table)
+    if (schema.name() == name) out.push_back(signature_of(schema));
+}
+
+void collect_names(std::span<const FunctionSchema> table, std::vector<std::string>& out) {
+  for (const FunctionSchema& schema : table)
+    if (out.empty() || out.back() != schema.name()) out.emplace_back(schema.name());
+}
+
+void collect(std::span<const std::string_view> names, ExprBase base, std::vector<Symbol>& out) {
+  for (const std::string_view name : names)
+    out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
+}
+
+}  // namespace
+
+std::vector<Signature> predicates_named(std::string_view name, ExprContext context) {
+  std::vector<Signature> found;
+  collect(kPredicates, name, found);
+  if (context == ExprContext::Data) collect(kDataPredicates, name, found);
+  if (context == ExprContext::DType) collect(kDTypeFunctions, name, found);
+  return found;
+}
+
+std::vector<std::string> predicate_names() {
+  std::vector<std::string> names;
+  collect_names(kPredicates, names);
+  collect_names(kDataPredicates, names);
+  collect_names(kDTypeFunctions, names);
+  return names;
+}
+
+std::vector<Signature> methods_named(std::string_view name) {
+  std::vector<Signature> found;
+  collect(kMethods, name, found);
+  return found;
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  collect_names(kMethods, names);
+  return names;
+}
+
+std::vector<Symbol> constants(ExprContext context) {
+  std::vector<Symbol> symbols;
+  collect(kDTypes, ExprBase::DType, symbols);
+  collect(kLayouts, ExprBase::Layout, symbols);
+  collect(kMemoryFormats, ExprBase::MemoryFormat, symbols);
+  collect(kNumbers, ExprBase::Float, symbols);
+  collect(kReductions, ExprBase::Int, symbols);
+  if (context == ExprContext::DType) collect(kDTypeSets, ExprBase::DTypeSet, symbols);
+  return symbols;
+}
+
+std::vector<std::string> known_helpers() { return {std::begin(kHelpers), std::end(kHelpers)}; }
+std::vector<std::string> dtype_presets() { return {std::begin(kDTypePresets), std::end(kDTypePresets)}; }
+
+}  // namespace keyway::inline v1

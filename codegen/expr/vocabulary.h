@@ -1,0 +1,31 @@
+// The words of the expression language: predicates, methods, formula helpers and named constants.
+// All of them are tables in vocabulary.cpp; a new word is a new line there.
+#pragma once
+
+#include <keyway/codegen/expr/scope.h>
+#include <keyway/codegen/expr/signature.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// The overloads of a predicate that an expression of that context may call; empty if there are none.
+std::vector<Signature> predicates_named(std::string_view name, ExprContext context);
+std::vector<std::string> predicate_names();
+
+// Methods over metadata: `self.sizes()`. The object is the first parameter.
+std::vector<Signature> methods_named(std::string_view name);
+std::vector<std::string> method_names();
+
+// The constants of a context: int64, strided, inf, and in dtype rules floating, real, ...
+std::vector<Symbol> constants(ExprContext context);
+
+// The C++ functions of autograd/ that formulas may call without being told of them.
+std::vector<std::string> known_helpers();
+
+// The dtype rules that have a name: "dtypes": "promote".
+std::vector<std::string> dtype_presets();
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,210 @@
+// Two passes: the first reads the files as far as the schemas of their entries, so that the second can read
+// expressions knowing every operator there is.
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/expr/function_table.h>
+#include <keyway/codegen/json/json_reader.h>
+#include <keyway/codegen/model/build_model.h>
+#include <keyway/codegen/model/entry_shape.h>
+#include <keyway/codegen/model/op_reader.h>
+#include <keyway/codegen/model/variants.h>
+#include <keyway/core/schema/parser.h>
+
+#include <fmt/format.h>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace keyway::inline v1 {
+namespace {
+
+struct EntryDraft {
+  const JsonValue* json;
+  Report report;                      // names the op once it is known
+  std::optional<OwnedSchema> schema;  // absent: it does not parse, which has been reported
+  bool well_shaped;
+};
+
+struct FamilyDraft {
+  Family family;  // without ops
+  Report report;
+  std::optional<JsonValue> json;
+  std::vector<EntryDraft> entries;
+};
+
+// --- First pass
+// ----------------------------------------------------------------------------------------------------
+
+// The file's name without folders and extension.
+std::string stem_of(std::string_view path) {
+  path.remove_prefix(path.find_last_of('/') + 1);
+  return std::string(path.substr(0, path.find('.')));
+}
+
+std::optional<OwnedSchema> read_schema(const LocatedText& func, const Report& report) {
+  const ParseResult parsed = parse_schema(func.text);
+  if (parsed.error.code == SchemaErrorCode::None) return OwnedSchema(func.text);
+  std::string message;
+  append_message(message, parsed.error);
+  report.error(func.at(parsed.error.column - 1), message);
+  return std::nullopt;
+}
+
+EntryDraft draft_entry(const JsonValue& json, const Report& file_report) {
+  EntryDraft draft{&json, file_report, std::nullopt, false};
+  const JsonValue* func = json.find("func");
+  if (func && func->kind == JsonKind::String) draft.schema = read_schema(func->text, file_report);
+  if (draft.schema) draft.report = file_report.in_op((*draft.schema)->full_name());
+  draft.well_shaped = check_entry_shape(json, draft.report);
+  return draft;
+}
+
+FamilyDraft draft_family(const SourceFile& file, Diagnostics& diagnostics) {
+  FamilyDraft draft{
+      {stem_of(file.path), file.path, {}, {}}, Report(diagnostics, file.path), std::nullopt, {}};
+  if (const auto fault = name_fault(draft.family.name))
+    draft.report.error(
+        {}, fmt::format("the file's name is the family's, but {} {}", in_quotes(draft.family.name), *fault));
+  draft.json = read_json(file.text, draft.report);
+  if (!draft.json || !check_family_shape(*draft.json, draft.report)) return draft;
+  draft.family.doc = read_doc(*draft.json->find("doc"), draft.report);
+  for (const JsonValue& entry : draft.json->find("ops")->items)
+    draft.entries.push_back(draft_entry(entry, draft.report));
+  return draft;
+}
+
+void check_families_unique(const std::vector<FamilyDraft>& drafts) {
+  std::map<std::string_view, const FamilyDraft*> seen;
+  for (const FamilyDraft& draft : drafts) {
+    const auto [first, added] = seen.emplace(draft.family.name, &draft);
+    if (!added)
+      draft.report.error({}, fmt::format("the family {} is also that of {}", in_quotes(draft.family.name),
+                                         first->second->family.file));
+  }
+}
+
+auto sort_key(FunctionSchema schema) {
+  return std::tuple(schema.namespace_name(), schema.name(), schema.overload_name());
+}
+
+// An op that stands twice is reported as such, with both places, not as unsorted.
+void check_order(const FamilyDraft& draft) {
+  const EntryDraft* last = nullptr;
+  for (const EntryDraft& entry : draft.entries) {
+    if (!entry.schema) continue;
+    if (last && sort_key(**entry.schema) < sort_key(**last->schema))
+      entry.report.error(entry.json->place(), fmt::format("ops are sorted by name: this one stands before {}",
+                                                          (*last->schema)->full_name()));
+    else
+      last = &entry;
+  }
+}
+
+void check_entries_unique(const std::vector<FamilyDraft>& drafts) {
+  struct Origin {
+    std::string file;
+    Place place;
+  };
+  std::map<std::string_view, Origin> origins;
+  for (const FamilyDraft& draft : drafts) {
+    for (const EntryDraft& entry : draft.entries) {
+      if (!entry.schema) continue;
+      const Place place = entry.json->find("func")->place();
+      const auto [first, added] =
+          origins.emplace((*entry.schema)->full_name(), Origin{draft.family.file, place});
+      if (added) continue;
+      const Origin& origin = first->second;
+      entry.report.error(place, fmt::format("stands already at {}:{}:{}", origin.file, origin.place.line,
+                                            origin.place.column));
+    }
+  }
+}
+
+FunctionTable table_of(const std::vector<FamilyDraft>& drafts, const std::vector<std::string>& helpers) {
+  FunctionTable table;
+  for (const std::string& helper : helpers) table.add_helper(helper);
+  for (const FamilyDraft& draft : drafts)
+    for (const EntryDraft& entry : draft.entries)
+      if (entry.schema) table.add_operator(**entry.schema);
+  return table;
+}
+
+// --- Second pass
+// ---------------------------------------------------------------------------------------------------
+
+std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& functions) {
+  const OpSource source{*entry.json, *entry.schema, functions, entry.report};
+  check_names(source);
+  Recipe recipe = read_recipe(source);
+  const Variants variants = read_variants(source, recipe);
+  auto example = read_example(source);
+  Op op{.schema = *entry.schema,
+        .func = source.func(),
+        .recipe = recipe,
+        .rule = read_rule(source, recipe),
+        .python_namespace = read_namespace(source),
+        .dtypes = read_dtypes(source),
+        .variants = variants,
+        .out = read_out(source, variants),
+        .requires_ = read_contracts(source, "requires", ExprContext::Contract),
+        .values = read_contracts(source, "values", ExprContext::Data),
+        .derivatives = read_derivatives(source, recipe),
+        .differentiability_stated = entry.json->find("derivatives") != nullptr,
+        .domain = read_contracts(source, "domain", ExprContext::Data),
+        .samples = read_samples(source),
+        .tags = read_tags(source),
+        .doc = read_doc(*entry.json->find("doc"), entry.report),
+        .example = {}};
+  if (!example) return std::nullopt;
+  op.example = std::move(*example);
+  return op;
+}
+
+// Reports overloads that two entries generate: add.Tensor and add.Scalar may not both have add.out.
+void check_overloads_unique(const std::vector<Family>& families, Diagnostics& diagnostics) {
+  struct Origin {
+    const Family* family;
+    const Op* op;
+  };
+  std::map<std::string, Origin> origins;
+  for (const Family& family : families) {
+    for (const Op& op : family.ops) {
+      for (const Overload& overload : expand_variants(op)) {
+        const std::string name(overload.schema->full_name());
+        const auto [first, added] = origins.emplace(name, Origin{&family, &op});
+        if (added) continue;
+        const auto& [other_family, other] = first->second;
+        Report(diagnostics, family.file)
+            .in_op(op.name())
+            .error(op.place(), fmt::format("generates {}, and so does {} at {}:{}:{}", name, other->name(),
+                                           other_family->file, other->place().line, other->place().column));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files,
+                                               const std::vector<std::string>& helpers,
+                                               Diagnostics& diagnostics) {
+  std::vector<FamilyDraft> drafts;
+  for (const SourceFile& file : files) drafts.push_back(draft_family(file, diagnostics));
+  check_families_unique(drafts);
+  const FunctionTable functions = table_of(drafts, helpers);
+  check_entries_unique(drafts);
+  std::vector<Family> families;
+  for (FamilyDraft& draft : drafts) {
+    check_order(draft);
+    for (const EntryDraft& entry : draft.entries) {
+      if (!entry.schema || !entry.well_shaped) continue;
+      auto op = read_op(entry, functions);
+      if (op) draft.family.ops.push_back(std::move(*op));
+    }
+    families.push_back(std::move(draft.family));
+  }
+  if (diagnostics.empty()) check_overloads_unique(families, diagnostics);
+  if (!diagnostics.empty()) return std::nullopt;
+  return families;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,24 @@
+// build_model: schema files to the model. All errors of all files are reported in one run.
+#pragma once
+
+#include <keyway/codegen/base/diagnostics.h>
+#include <keyway/codegen/model/model.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+struct SourceFile {
+  std::string path;  // as errors name it; its stem is the family's name
+  std::string text;
+};
+
+// The families in the order of the files, or nothing if there is any error. `helpers` are C++ functions that
+// formulas may call besides those that are always known. Operators of one file may be called in another.
+std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files,
+                                               const std::vector<std::string>& helpers,
+                                               Diagnostics& diagnostics);
+
+}  // namespace keyway::inline v1

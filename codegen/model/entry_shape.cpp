@@ -1,0 +1,130 @@
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/model/entry_shape.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1 {
+namespace {
+
+enum class Need : bool { Optional, Required };
+
+struct Key {
+  std::string_view name;
+  JsonKind kind;
+  Need need = Need::Optional;
+  JsonKind other = kind;  // a second kind that it may be
+};
+
+// In the order in which they stand.
+constexpr Key kEntryKeys[] = {
+    {"func", JsonKind::String, Need::Required},
+    {"pointwise", JsonKind::String},
+    {"reduction", JsonKind::String},
+    {"view", JsonKind::String},
+    {"composite", JsonKind::String},
+    {"kernels", JsonKind::Array},
+    {"rule", JsonKind::String},
+    {"namespace", JsonKind::String},
+    {"dtypes", JsonKind::Object, Need::Optional, JsonKind::String},
+    {"variants", JsonKind::Array},
+    {"out", JsonKind::String},
+    {"requires", JsonKind::Array},
+    {"values", JsonKind::Array},
+    {"derivatives", JsonKind::Object},
+    {"domain", JsonKind::Array},
+    {"samples", JsonKind::Array},
+    {"tags", JsonKind::Array},
+    {"doc", JsonKind::String, Need::Required},
+    {"example", JsonKind::String, Need::Required},
+};
+constexpr Key kFamilyKeys[] = {
+    {"$schema", JsonKind::String},
+    {"doc", JsonKind::String, Need::Required},
+    {"ops", JsonKind::Array, Need::Required},
+};
+constexpr Key kFailingSampleKeys[] = {
+    {"call", JsonKind::String, Need::Required},
+    {"error", JsonKind::String, Need::Required},
+};
+
+// Keys that later versions will give a meaning.
+constexpr std::string_view kReserved[] = {"forward", "batch", "autocast", "inverse", "foreach", "aliases"};
+
+std::vector<std::string> names_of(std::span<const Key> keys) {
+  std::vector<std::string> names;
+  for (const Key& key : keys) names.emplace_back(key.name);
+  return names;
+}
+
+std::string unknown_key(std::string_view name, std::span<const Key> keys) {
+  if (std::ranges::find(kReserved, name) != std::end(kReserved))
+    return fmt::format("the key {} is reserved for a later version", in_quotes(name));
+  return fmt::format("unknown key {}{}", in_quotes(name), did_you_mean(name, names_of(keys)));
+}
+
+// The elements of an object or array: strings, but for failing samples.
+bool check_elements(const JsonValue& value, std::string_view name, const Report& report) {
+  bool ok = true;
+  const auto check = [&](const JsonValue& element, std::string_view what) {
+    if (element.kind == JsonKind::String || (name == "samples" && element.kind == JsonKind::Object)) return;
+    if (name == "ops" && element.kind == JsonKind::Object) return;
+    const JsonKind wanted = name == "ops" ? JsonKind::Object : JsonKind::String;
+    report.error(element.place(), fmt::format("{} of {} is {}, not {}", what, in_quotes(name),
+                                              to_string(element.kind), to_string(wanted)));
+    ok = false;
+  };
+  for (const JsonValue& item : value.items) check(item, "an item");
+  for (const JsonMember& member : value.members) check(member.value, "a value");
+  return ok;
+}
+
+bool check_keys(const JsonValue& object, std::span<const Key> keys, const Report& report) {
+  bool ok = true;
+  const auto fail = [&](Place place, const std::string& text) {
+    report.error(place, text);
+    ok = false;
+  };
+  const Key* last = nullptr;
+  for (const JsonMember& member : object.members) {
+    const auto key = std::ranges::find(keys, member.key.text, &Key::name);
+    if (key == keys.end()) {
+      fail(member.key.place, unknown_key(member.key.text, keys));
+      continue;
+    }
+    const JsonKind kind = member.value.kind;
+    if (kind != key->kind && kind != key->other)
+      fail(member.value.place(),
+           fmt::format("{} is {}, not {}", in_quotes(key->name), to_string(kind), to_string(key->kind)));
+    else
+      ok = check_elements(member.value, key->name, report) && ok;
+    if (last && &*key < last)
+      fail(member.key.place, fmt::format("{} stands before {}", in_quotes(key->name), in_quotes(last->name)));
+    last = &*key;
+  }
+  for (const Key& key : keys)
+    if (key.need == Need::Required && !object.find(key.name))
+      fail(object.place(), fmt::format("the key {} is missing", in_quotes(key.name)));
+  return ok;
+}
+
+}  // namespace
+
+bool check_entry_shape(const JsonValue& entry, const Report& report) {
+  return check_keys(entry, kEntryKeys, report);
+}
+
+bool check_failing_sample_shape(const JsonValue& sample, const Report& report) {
+  return check_keys(sample, kFailingSampleKeys, report);
+}
+
+bool check_family_shape(const JsonValue& family, const Report& report) {
+  if (family.kind == JsonKind::Object) return check_keys(family, kFamilyKeys, report);
+  report.error(family.place(), fmt::format("a schema file holds an object, not {}", to_string(family.kind)));
+  return false;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,16 @@
+// The shape of an entry: which keys it has, in which order, with which kinds of values.
+#pragma once
+
+#include <keyway/codegen/base/diagnostics.h>
+#include <keyway/codegen/json/json_value.h>
+
+namespace keyway::inline v1 {
+
+// Report what is wrong with the shape and return whether it is right. Then find() gives values of the kinds
+// that the tables in entry_shape.cpp list, and items of arrays are strings (those of `samples` may be
+// objects).
+bool check_entry_shape(const JsonValue& entry, const Report& report);
+bool check_family_shape(const JsonValue& family, const Report& report);
+bool check_failing_sample_shape(const JsonValue& sample, const Report& report);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,101 @@
+// The model: what schema files say, checked and typed. It is built in one piece (build_model.h) and never
+// changed; emitters are functions of it and cannot fail. Everything knows where it was written.
+#pragma once
+
+#include <keyway/codegen/base/place.h>
+#include <keyway/codegen/expr/expr_checker.h>
+#include <keyway/codegen/expr/saved_values.h>
+#include <keyway/core/schema/owned.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// An expression with its types, and the text that a person wrote.
+struct Formula {
+  CheckedExpr expr;
+  LocatedText text;
+};
+
+enum class RecipeKind : std::uint8_t { Pointwise, Reduction, View, Composite, Kernels };
+
+struct Recipe {
+  RecipeKind kind = RecipeKind::Kernels;  // Composite where there are native kernels beside it
+  std::string function;                   // functor, geometry function or composite; empty for Kernels
+  std::vector<std::string> kernels;       // backends of Kernels, and those that override a Composite
+};
+
+// "dtypes": one set for one or several arguments or results.
+struct DTypeRule {
+  std::vector<std::string> names;
+  Formula set;  // a dtype or a set of dtypes
+};
+
+// A preset or rules; neither: what the recipe implies.
+struct DTypes {
+  std::string preset;
+  std::vector<DTypeRule> rules;
+};
+
+struct Variants {
+  bool function = false;
+  bool method = false;
+  bool inplace = false;
+  bool out = false;
+};
+
+// How the out= overload is called: `values(values, indices)`.
+struct OutOverload {
+  std::string name;
+  std::vector<std::string> arguments;
+};
+
+struct Derivative {
+  std::vector<std::string> inputs;  // several: one joint formula, whose value is a tuple
+  Formula formula;                  // None: the gradient is zero
+  std::vector<SavedValue> saved;
+};
+
+// A call with literal arguments.
+struct Example {
+  LocatedText text;
+  ExprPtr call;       // CallExpr of the op, maybe with methods of its result
+  ExprPtr value;      // a literal or a tuple of them; null: the call has only to run
+  std::string error;  // of a sample that must fail: a part of the text
+};
+
+struct Op {
+  OwnedSchema schema;
+  LocatedText func;  // the schema as written
+  Recipe recipe;
+  std::string rule;  // the metadata function of Kernels; else empty
+  std::string python_namespace;
+  DTypes dtypes;
+  Variants variants;
+  OutOverload out;                 // if variants.out
+  std::vector<Formula> requires_;  // in order; an item may be a LetExpr
+  std::vector<Formula> values;     // contracts over data
+  std::vector<Derivative> derivatives;
+  bool differentiability_stated = false;  // an entry with `derivatives`, be it {}
+  std::vector<Formula> domain;
+  std::vector<Example> samples;
+  std::vector<std::string> tags;
+  std::string doc;
+  Example example;
+
+  std::string_view name() const { return schema->full_name(); }
+  Place place() const { return func.place; }
+};
+
+// One schema file.
+struct Family {
+  std::string name;  // "pointwise"
+  std::string file;  // "ops/schemas/pointwise.json", as given
+  std::string doc;
+  std::vector<Op> ops;  // sorted by name
+};
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,32 @@
+#include <keyway/codegen/model/op_reader.h>
+#include <keyway/codegen/model/op_scope.h>
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace keyway::inline v1 {
+
+std::vector<Formula> read_contracts(const OpSource& source, std::string_view key, ExprContext context) {
+  std::vector<Formula> contracts;
+  const JsonValue* list = source.entry.find(key);
+  if (!list) return contracts;
+  Scope scope = argument_scope(*source.schema);
+  std::vector<std::string> not_none;  // by the contracts so far, which a later one may rely on
+  for (const JsonValue& item : list->items) {
+    auto formula = read_formula(item.text, context, scope, source.functions, source.report, not_none);
+    if (!formula) continue;
+    const ExprType& type = formula->expr.type();
+    if (const auto* let = as<LetExpr>(formula->expr.root())) {
+      scope.add({let->name, type, SymbolKind::Let});
+    } else if (!type.is(ExprBase::Bool)) {
+      const bool list_of_bools = type.base == ExprBase::Bool;
+      source.report.error(item.place(), fmt::format("a contract is a bool, but this is {}{}", to_string(type),
+                                                    list_of_bools ? "; say all(...)" : ""));
+    }
+    for (std::string& name : not_none_if(formula->expr.root(), true)) not_none.push_back(std::move(name));
+    contracts.push_back(std::move(*formula));
+  }
+  return contracts;
+}
+
+}  // namespace keyway::inline v1

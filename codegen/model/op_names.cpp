@@ -1,0 +1,34 @@
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/model/op_reader.h>
+
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+void check_name(const OpSource& source, std::string_view what, std::string_view name) {
+  if (const auto fault = name_fault(name))
+    source.report.error(source.place_of(name), fmt::format("the {} {} {}", what, in_quotes(name), *fault));
+}
+
+}  // namespace
+
+Place OpSource::place_of(std::string_view piece) const {
+  return func().at(static_cast<std::size_t>(piece.data() - schema->text().data()));
+}
+
+void check_names(const OpSource& source) {
+  const FunctionSchema schema = *source.schema;
+  if (!schema.namespace_name().empty()) check_name(source, "namespace", schema.namespace_name());
+  check_name(source, "operator name", schema.name());
+  const std::string_view overload = schema.overload_name();
+  if (overload.size() > kMaxNameLength)
+    check_name(source, "overload name", overload);  // may be a keyword: select.int
+  for (const Argument argument : schema.arguments()) check_name(source, "argument name", argument.name());
+  for (const Argument result : schema.returns())
+    if (!result.name().empty()) check_name(source, "result name", result.name());
+  if (schema.is_vararg() || schema.is_varret())
+    source.report.error(source.func().place, "an operator with '...' cannot be generated");
+}
+
+}  // namespace keyway::inline v1

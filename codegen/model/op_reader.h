@@ -1,0 +1,52 @@
+// The readers of the parts of an entry: each turns one key, or a few that belong together, into its part of
+// the model, and reports what is wrong with it. They may be called for any entry of the right shape, whatever
+// else is wrong.
+#pragma once
+
+#include <keyway/codegen/base/diagnostics.h>
+#include <keyway/codegen/expr/function_table.h>
+#include <keyway/codegen/expr/scope.h>
+#include <keyway/codegen/json/json_value.h>
+#include <keyway/codegen/model/model.h>
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// What every reader sees. Views: all outlive the reading.
+struct OpSource {
+  const JsonValue& entry;  // of the right shape
+  const OwnedSchema& schema;
+  const FunctionTable& functions;  // of all files
+  const Report& report;            // in this op
+
+  const LocatedText& func() const { return entry.find("func")->text; }
+  // Where a piece of the schema's text is written. Requires: `piece` points into it.
+  Place place_of(std::string_view piece) const;
+};
+
+// op_names.cpp: whether the names in the schema can stand in generated code.
+void check_names(const OpSource& source);
+// op_recipe.cpp
+Recipe read_recipe(const OpSource& source);
+std::string read_rule(const OpSource& source, const Recipe& recipe);
+// op_variants.cpp
+Variants read_variants(const OpSource& source, const Recipe& recipe);
+OutOverload read_out(const OpSource& source, const Variants& variants);
+// op_dtypes.cpp
+DTypes read_dtypes(const OpSource& source);
+// op_contracts.cpp: `requires`, `values` and `domain`
+std::vector<Formula> read_contracts(const OpSource& source, std::string_view key, ExprContext context);
+// op_derivatives.cpp
+std::vector<Derivative> read_derivatives(const OpSource& source, const Recipe& recipe);
+// op_examples.cpp
+std::optional<Example> read_example(const OpSource& source);
+std::vector<Example> read_samples(const OpSource& source);
+// op_words.cpp
+std::vector<std::string> read_tags(const OpSource& source);
+std::string read_doc(const JsonValue& doc, const Report& report);
+std::string read_namespace(const OpSource& source);
+
+}  // namespace keyway::inline v1

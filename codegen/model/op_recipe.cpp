@@ -1,0 +1,86 @@
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/model/op_reader.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+struct RecipeKey {
+  std::string_view key;
+  RecipeKind kind;
+};
+constexpr RecipeKey kRecipes[] = {
+    {"pointwise", RecipeKind::Pointwise}, {"reduction", RecipeKind::Reduction}, {"view", RecipeKind::View},
+    {"composite", RecipeKind::Composite}, {"kernels", RecipeKind::Kernels},
+};
+
+// What generated code calls: a functor, a geometry function, a composite, a rule.
+std::string read_function(const OpSource& source, std::string_view key, const JsonValue& value) {
+  const std::string& name = value.text.text;
+  if (const auto fault = qualified_name_fault(name))
+    source.report.error(value.place(), fmt::format("{}: {} {}", key, in_quotes(name), *fault));
+  return name;
+}
+
+std::vector<std::string> read_kernels(const OpSource& source, const JsonValue& list) {
+  std::vector<std::string> backends;
+  if (list.items.empty()) source.report.error(list.place(), "'kernels' names no backend");
+  for (const JsonValue& item : list.items) {
+    const std::string& name = item.text.text;
+    if (const auto fault = name_fault(name))
+      source.report.error(item.place(), fmt::format("the backend {} {}", in_quotes(name), *fault));
+    if (std::ranges::find(backends, name) != backends.end())
+      source.report.error(item.place(), fmt::format("the backend {} stands here twice", in_quotes(name)));
+    backends.push_back(name);
+  }
+  return backends;
+}
+
+bool has_aliasing_result(FunctionSchema schema) {
+  return std::ranges::any_of(schema.returns().begin(), schema.returns().end(),
+                             [](const Argument& result) { return result.is_alias(); });
+}
+
+}  // namespace
+
+Recipe read_recipe(const OpSource& source) {
+  Recipe recipe;
+  int count = 0;
+  for (const auto& [key, kind] : kRecipes) {
+    const JsonValue* value = source.entry.find(key);
+    if (!value) continue;
+    const bool beside_composite =
+        kind == RecipeKind::Kernels && count == 1 && recipe.kind == RecipeKind::Composite;
+    if (!beside_composite) {
+      if (++count == 2)
+        source.report.error(
+            value->place(),
+            fmt::format("{} is a second recipe; an op has one (or composite and kernels)", in_quotes(key)));
+      recipe.kind = kind;
+    }
+    if (kind == RecipeKind::Kernels)
+      recipe.kernels = read_kernels(source, *value);
+    else
+      recipe.function = read_function(source, key, *value);
+  }
+  if (count == 0)
+    source.report.error(
+        source.entry.place(),
+        "no recipe: one of 'pointwise', 'reduction', 'view', 'composite' or 'kernels' says how it is "
+        "computed");
+  if (count == 1 && recipe.kind == RecipeKind::View && !has_aliasing_result(*source.schema))
+    source.report.error(source.func().place, "a view's result aliases its input; write Tensor(a) for both");
+  return recipe;
+}
+
+std::string read_rule(const OpSource& source, const Recipe& recipe) {
+  const JsonValue* value = source.entry.find("rule");
+  if (value && recipe.kernels.empty())
+    source.report.error(value->place(), "'rule' goes with 'kernels'; the other recipes imply theirs");
+  if (value) return read_function(source, "rule", *value);
+  return recipe.kind == RecipeKind::Kernels ? std::string(source.schema->name()) : std::string();
+}
+
+}  // namespace keyway::inline v1

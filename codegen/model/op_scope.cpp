@@ -1,0 +1,92 @@
+#include <keyway/codegen/expr/expr_error.h>
+#include <keyway/codegen/expr/expr_parser.h>
+#include <keyway/codegen/expr/signature.h>
+#include <keyway/codegen/model/op_scope.h>
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace keyway::inline v1 {
+namespace {
+
+ExprType needs_type() { return of_base(ExprBase::Bool).list(); }
+
+void add_results(Scope& scope, FunctionSchema schema, bool as_dtypes) {
+  for (std::size_t i = 0; i < schema.returns().size(); ++i) {
+    ExprType type = expr_type_of(schema.returns()[i].type());
+    if (as_dtypes) type = of_base(ExprBase::DType);
+    for (std::string& name : result_names(schema, i)) scope.add({std::move(name), type, SymbolKind::Result});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> result_names(FunctionSchema schema, std::size_t index) {
+  std::vector<std::string> names;
+  names.push_back(schema.returns().size() == 1 ? "result" : fmt::format("result{}", index));
+  const std::string_view own = schema.returns()[index].name();
+  if (!own.empty()) names.emplace_back(own);
+  return names;
+}
+
+Scope argument_scope(FunctionSchema schema) {
+  Scope scope;
+  for (const Argument argument : schema.arguments())
+    scope.add({std::string(argument.name()), expr_type_of(argument.type()), SymbolKind::Argument});
+  return scope;
+}
+
+Scope dtype_scope(FunctionSchema schema) {
+  Scope scope;
+  add_results(scope, schema, true);
+  for (const Argument argument : schema.arguments()) {
+    ExprType type = expr_type_of(argument.type());
+    if (type.base == ExprBase::Tensor) type = of_base(ExprBase::DType);
+    scope.add({std::string(argument.name()), type, SymbolKind::Argument});
+  }
+  return scope;
+}
+
+Scope derivative_scope(FunctionSchema schema, bool joint) {
+  Scope scope;
+  add_results(scope, schema, false);
+  for (std::size_t i = 0; i < schema.returns().size(); ++i) {
+    const ExprType type = expr_type_of(schema.returns()[i].type());
+    if (i == 0) scope.add({"grad", type, SymbolKind::Gradient});
+    for (const std::string& name : result_names(schema, i))
+      scope.add({"grad_" + name, type, SymbolKind::Gradient});
+  }
+  if (joint) scope.add({"needs", needs_type(), SymbolKind::Needs});
+  for (const Argument argument :
+       schema.arguments())  // last: an argument's own name is what a formula means by it
+    scope.add({std::string(argument.name()), expr_type_of(argument.type()), SymbolKind::Argument});
+  return scope;
+}
+
+std::optional<Formula> read_formula(const LocatedText& text, ExprContext context, const Scope& scope,
+                                    const FunctionTable& functions, const Report& report,
+                                    const std::vector<std::string>& not_none) {
+  try {
+    return Formula{check_expr(parse_expr(text.text), context, scope, functions, not_none), text};
+  } catch (const ExprError& error) {
+    report.error(text.at(error.offset()), error.what());
+    return std::nullopt;
+  }
+}
+
+std::vector<ListedName> listed_names(const LocatedText& list) {
+  std::vector<ListedName> names;
+  const std::string_view text = list.text;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    std::size_t first = begin;
+    std::size_t last = comma;
+    while (first < last && text[first] == ' ') ++first;
+    while (last > first && text[last - 1] == ' ') --last;
+    names.push_back({std::string(text.substr(first, last - first)), list.at(first)});
+    begin = comma + 1;
+  }
+  return names;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,67 @@
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/model/op_reader.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+
+namespace keyway::inline v1 {
+namespace {
+
+constexpr std::string_view kTags[] = {
+    "across_devices",           // arguments may be on different devices
+    "allocates",                // the kernel returns its results: their sizes are not known before
+    "core",                     // of the Core ATen set
+    "data_dependent_shape",     // sizes of results depend on data
+    "factory",                  // makes a tensor from no tensor
+    "in_place_safe",            // the kernel may write to one of its inputs
+    "inplace_view",             // changes the geometry of its argument
+    "metadata",                 // the kernel is the op: there is no out-style one
+    "nondeterministic",         // not the same value each time, but for no generator's sake
+    "nondeterministic_seeded",  // draws from a generator
+    "pointwise",
+    "scalar_result",  // returns a number, not a tensor
+    "view_copy",      // a view's values in memory of their own
+};
+
+}  // namespace
+
+std::vector<std::string> read_tags(const OpSource& source) {
+  std::vector<std::string> tags;
+  const JsonValue* list = source.entry.find("tags");
+  if (!list) return tags;
+  const std::vector<std::string> known(std::begin(kTags), std::end(kTags));
+  for (const JsonValue& item : list->items) {
+    const std::string& tag = item.text.text;
+    if (std::ranges::find(known, tag) == known.end())
+      source.report.error(item.place(),
+                          fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, known)));
+    if (std::ranges::find(tags, tag) != tags.end())
+      source.report.error(item.place(), fmt::format("the tag {} stands here twice", in_quotes(tag)));
+    tags.push_back(tag);
+  }
+  return tags;
+}
+
+std::string read_doc(const JsonValue& doc, const Report& report) {
+  const std::string& text = doc.text.text;
+  const auto fail = [&](std::string_view why) { report.error(doc.place(), fmt::format("the doc {}", why)); };
+  if (text.empty()) fail("is empty");
+  // It is printed in comments of generated code.
+  if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }))
+    fail("has a line break or another control character; it is one sentence on one line");
+  if (text.find("*/") != std::string::npos) fail("has '*/', which would end a comment");
+  if (!text.empty() && text.back() == '\\') fail("ends in '\\', which would continue a comment");
+  return text;
+}
+
+std::string read_namespace(const OpSource& source) {
+  const JsonValue* value = source.entry.find("namespace");
+  if (!value) return {};
+  const std::string& name = value->text.text;
+  if (const auto fault = name_fault(name))
+    source.report.error(value->place(), fmt::format("the namespace {} {}", in_quotes(name), *fault));
+  return name;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,162 @@
+#include <keyway/codegen/model/variants.h>
+#include <keyway/core/schema/printer.h>
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <set>
+#include <string_view>
+
+namespace keyway::inline v1 {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNewTensorArguments = {"dtype", "layout", "device", "pin_memory"};
+
+bool is_tensor(SchemaType type) { return type.is(TypeKind::Tensor); }
+bool is_tensor_list(SchemaType type) { return type.is(TypeKind::List) && is_tensor(type.element()); }
+
+// Which argument the in-place overload writes to.
+std::optional<std::size_t> inplace_argument(FunctionSchema schema) {
+  const ArgumentList arguments = schema.arguments();
+  if (const auto self = arguments.find("self")) return self;
+  return arguments.empty() ? std::nullopt : std::optional<std::size_t>(0);
+}
+
+// Names of alias sets that the schema does not use: a, b, ... in order.
+class FreshSets {
+ public:
+  explicit FreshSets(FunctionSchema schema) {
+    for (const Argument argument : schema.arguments()) use(argument.type());
+    for (const Argument result : schema.returns()) use(result.type());
+  }
+
+  std::string next() {
+    while (used_.count(name()) > 0) ++next_;
+    std::string fresh = name();
+    ++next_;
+    return fresh;
+  }
+
+ private:
+  void use(SchemaType type) {
+    for (const AliasSet& set : {type.alias().before(), type.alias().after()})
+      for (std::size_t i = 0; i < set.size(); ++i) used_.emplace(set[i]);
+    for (const SchemaType part : type.parts()) use(part);
+  }
+  // a ... z, then a1 ...: a schema has up to 64 results.
+  std::string name() const {
+    std::string name(1, static_cast<char>('a' + next_ % 26));
+    return next_ < 26 ? name : name + std::to_string(next_ / 26);
+  }
+
+  std::set<std::string, std::less<>> used_;
+  int next_ = 0;
+};
+
+std::string joined(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string qualified(FunctionSchema schema, std::string_view name, std::string_view overload) {
+  const std::string_view ns = schema.namespace_name();
+  return fmt::format("{}{}{}{}{}", ns, ns.empty() ? "" : "::", name, overload.empty() ? "" : ".", overload);
+}
+
+std::string inplace_name(std::string_view name) {
+  const bool dunder = name.size() > 4 && name.starts_with("__") && name.ends_with("__");
+  return dunder ? fmt::format("__i{}", name.substr(2)) : fmt::format("{}_", name);
+}
+
+// Whether the schema describes the tensor it makes, by all four arguments.
+bool describes_new_tensor(FunctionSchema schema) {
+  return std::ranges::all_of(
+      kNewTensorArguments, [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
+}
+
+}  // namespace
+
+bool can_be_inplace(FunctionSchema schema) {
+  const auto target = inplace_argument(schema);
+  return target && is_tensor(schema.arguments()[*target].type()) && !schema.is_mutable() &&
+         schema.returns().size() == 1 && is_tensor(schema.returns()[0].type());
+}
+
+bool can_have_out(FunctionSchema schema) {
+  if (schema.is_inplace() || schema.is_out() || schema.returns().empty()) return false;
+  const auto lists = std::ranges::count_if(schema.returns().begin(), schema.returns().end(),
+                                           [](const Argument& r) { return is_tensor_list(r.type()); });
+  const auto tensors = std::ranges::count_if(schema.returns().begin(), schema.returns().end(),
+                                             [](const Argument& r) { return is_tensor(r.type()); });
+  const auto size = static_cast<std::ptrdiff_t>(schema.returns().size());
+  return tensors == size || (lists == 1 && size == 1);
+}
+
+bool can_be_method(FunctionSchema schema) {
+  const auto self = schema.arguments().find("self");
+  return self && is_tensor(schema.arguments()[*self].type()) && *self < schema.positional_count();
+}
+
+OutOverload default_out(FunctionSchema schema) {
+  OutOverload out;
+  const std::string_view overload = schema.overload_name();
+  out.name = overload.empty() ? "out" : fmt::format("{}_out", overload);
+  const std::size_t count = schema.returns().size();
+  for (std::size_t i = 0; i < count; ++i)
+    out.arguments.push_back(count == 1 ? "out" : fmt::format("out{}", i));
+  return out;
+}
+
+std::string inplace_text(FunctionSchema schema) {
+  const std::string set = FreshSets(schema).next();
+  const std::size_t target = *inplace_argument(schema);
+  std::vector<std::string> arguments;
+  for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
+    if (i == schema.positional_count()) arguments.emplace_back("*");
+    arguments.push_back(i == target ? fmt::format("Tensor({}!) self", set)
+                                    : to_string(schema.arguments()[i]));
+  }
+  return fmt::format("{}({}) -> Tensor({}!)",
+                     qualified(schema, inplace_name(schema.name()), schema.overload_name()),
+                     joined(arguments), set);
+}
+
+std::string out_text(FunctionSchema schema, const OutOverload& out) {
+  const bool factory = describes_new_tensor(schema);
+  std::vector<std::string> arguments;
+  bool star = false;
+  const auto put_star = [&] {
+    if (!star) arguments.emplace_back("*");
+    star = true;
+  };
+  for (const Argument argument : schema.arguments()) {
+    if (factory && std::ranges::find(kNewTensorArguments, argument.name()) != kNewTensorArguments.end())
+      continue;
+    if (argument.is_kwarg_only()) put_star();
+    arguments.push_back(to_string(argument));
+  }
+  put_star();
+  FreshSets sets(schema);
+  std::vector<std::string> results;
+  for (std::size_t i = 0; i < out.arguments.size(); ++i) {
+    const Argument result = schema.returns()[i];
+    const std::string type = fmt::format("Tensor({}!)", sets.next());
+    const bool list = is_tensor_list(result.type());
+    arguments.push_back(fmt::format("{}{} {}", type, list ? "[]" : "", out.arguments[i]));
+    if (list) continue;  // a list that has been written to is not returned
+    results.push_back(result.name().empty() ? type : fmt::format("{} {}", type, result.name()));
+  }
+  const bool bare = results.size() == 1;
+  return fmt::format("{}({}) -> {}{}{}", qualified(schema, schema.name(), out.name), joined(arguments),
+                     bare ? "" : "(", joined(results), bare ? "" : ")");
+}
+
+std::vector<Overload> expand_variants(const Op& op) {
+  std::vector<Overload> overloads;
+  overloads.push_back({OverloadKind::Functional, op.schema});
+  if (op.variants.inplace)
+    overloads.push_back({OverloadKind::Inplace, OwnedSchema(inplace_text(*op.schema))});
+  if (op.variants.out) overloads.push_back({OverloadKind::Out, OwnedSchema(out_text(*op.schema, op.out))});
+  return overloads;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,47 @@
+// The overloads that one entry stands for, named and spelled as ATen's are:
+//
+//   add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor                             function
+//   and method add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!) in-place
+//   add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)            out
+#pragma once
+
+#include <keyway/codegen/model/model.h>
+#include <keyway/core/schema/owned.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+enum class OverloadKind : std::uint8_t { Functional, Inplace, Out };
+
+struct Overload {
+  OverloadKind kind;
+  OwnedSchema schema;
+};
+
+// The overloads of an op, in the order above. Functional stands also for an op that mutates by itself
+// (copy_).
+std::vector<Overload> expand_variants(const Op& op);
+
+// The in-place overload writes to `self`, or to the first argument, which is then called self.
+// Requires: can_be_inplace(schema).
+std::string inplace_text(FunctionSchema schema);
+// The out= overload: arguments for the results go last; the four that describe a new tensor (dtype, layout,
+// device, pin_memory) are left out, as the caller's tensor has them. Requires: can_have_out(schema), and out
+// fits the results.
+std::string out_text(FunctionSchema schema, const OutOverload& out);
+
+// Whether the variant makes sense: one Tensor result and a Tensor to write to; only results that are Tensors
+// or lists.
+bool can_be_inplace(FunctionSchema schema);
+bool can_have_out(FunctionSchema schema);
+bool can_be_method(FunctionSchema schema);
+
+// The names by default: `out`, or `<overload>_out`; argument `out`, or `out0, out1`.
+OutOverload default_out(FunctionSchema schema);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,36 @@
+#include <keyway/dispatch/call.h>
+
+#include <bit>
+
+namespace keyway::inline v1 {
+
+DispatchKeySet boxed_call_keys(const OperatorEntry& op, const Stack& stack) {
+  const BoxedShape shape = op.info().boxed;
+  KEYWAY_CHECK_AS(Type, stack.size() >= shape.arguments, "{} takes {} arguments, but {} are on the stack",
+                  op.short_name(), shape.arguments, stack.size());
+  const IValue* arguments = stack.data() + (stack.size() - shape.arguments);
+  DispatchKeySet keys;
+  for (std::uint64_t rest = shape.tensors; rest != 0; rest &= rest - 1) {
+    keys = keys | arguments[std::countr_zero(rest)].tensor_keys();
+  }
+  if (shape.tensors == 0 && shape.device >= 0) {
+    const IValue& device = arguments[shape.device];
+    keys = DispatchKeySet(device.is_none() ? DeviceType::CPU : device.to_device().type()) |
+           DispatchKeySet(Functionality::Dense) | DispatchKeySet(Functionality::BackendSelect);
+  }
+  const ThreadState& state = thread_state;
+  return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
+}
+
+void redispatch_boxed(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
+  const Table& table = op.table();
+  const DispatchKeySet effective = table.effective(keys);
+  const ErasedKernel& kernel = table.erased_kernel(table.slots[effective.slot()]);
+  kernel.boxed(op, kernel, effective, stack);
+}
+
+void call_boxed(const OperatorEntry& op, Stack& stack) {
+  redispatch_boxed(op, boxed_call_keys(op, stack), stack);
+}
+
+}  // namespace keyway::inline v1
