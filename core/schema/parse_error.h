@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/core/schema/layout.h>
+#include <keyway/core/schema/text.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -123,7 +124,7 @@ template <typename Sink>
 constexpr void append_message(Sink& sink, const SchemaError& error) {
   constexpr std::string_view kDetail = "{detail}";
   std::string_view rest = detail::message_template(error);
-  for (std::size_t brace = rest.find('{'); brace != std::string_view::npos; brace = rest.find('{')) {
+  for (std::size_t brace = 0; (brace = detail::find(rest, '{')) != std::string_view::npos;) {
     sink.append(rest.substr(0, brace));
     rest.remove_prefix(brace);
     if (rest.starts_with(kDetail)) {
