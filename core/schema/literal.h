@@ -53,25 +53,25 @@ constexpr void report_bad_schema() {
 }
 
 template <FixedString Text>
-struct SchemaLiteral {
-  static constexpr ParseResult parsed = parse_schema(Text.view());
-  static constexpr SchemaError error = parsed.error;
+inline constexpr ParseResult kParsed = parse_schema(Text.view());
+template <FixedString Text>
+inline constexpr SchemaError kParseError = kParsed<Text>.error;
 
-  static constexpr auto make_tables() {
-    if constexpr (error.code != SchemaErrorCode::None) {
-      report_bad_schema<error.code, error.column, message_of<error>()>();
-    }
-    constexpr SchemaHeader header = parsed.tables.header;
-    return shrink<std::size_t{header.arguments} + header.returns, header.nodes>(parsed.tables);
+template <FixedString Text>
+constexpr auto make_tables() {
+  if constexpr (kParseError<Text>.code != SchemaErrorCode::None) {
+    report_bad_schema<kParseError<Text>.code, kParseError<Text>.column, message_of<kParseError<Text>>()>();
   }
-  static constexpr auto tables = make_tables();
-  static constexpr FunctionSchema schema{Text.view(), tables};
-};
+  constexpr SchemaHeader kHeader = kParsed<Text>.tables.header;
+  return shrink<std::size_t{kHeader.arguments} + kHeader.returns, kHeader.nodes>(kParsed<Text>.tables);
+}
+template <FixedString Text>
+inline constexpr auto kSchemaTables = make_tables<Text>();
 
 }  // namespace detail
 
 // Text and tables are constants that live as long as the program; a bad schema does not compile.
 template <FixedString Text>
-inline constexpr FunctionSchema schema_literal = detail::SchemaLiteral<Text>::schema;
+inline constexpr FunctionSchema schema_literal{Text.view(), detail::kSchemaTables<Text>};
 
 }  // namespace keyway::inline v1

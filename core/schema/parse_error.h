@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/core/schema/layout.h>
+#include <keyway/core/schema/text.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,7 @@ enum class SchemaErrorCode : std::uint8_t {
   TooManyArguments,
   TooManyReturns,
   TooManyTypes,
+  TooManyAliases,
   TooDeep,
   TextTooLong,
 };
@@ -103,6 +105,8 @@ constexpr std::string_view message_template(const SchemaError& error) {
       return "there are more than 64 returns";
     case SchemaErrorCode::TooManyTypes:
       return "the types have more than 255 parts in all";
+    case SchemaErrorCode::TooManyAliases:
+      return "an alias set has at most 16 names";
     case SchemaErrorCode::TooDeep:
       return "types and defaults can be nested at most 16 deep";
     case SchemaErrorCode::TextTooLong:
@@ -111,7 +115,7 @@ constexpr std::string_view message_template(const SchemaError& error) {
   return "unknown error";
 }
 static_assert(kMaxSchemaArguments == 64 && kMaxSchemaReturns == 64 && kMaxSchemaTypeNodes == 255 &&
-              kMaxSchemaNesting == 16 && kMaxSchemaText == 65535);
+              kMaxSchemaNesting == 16 && kMaxAliasSet == 16 && kMaxSchemaText == 65535);
 
 }  // namespace detail
 
@@ -120,7 +124,7 @@ template <typename Sink>
 constexpr void append_message(Sink& sink, const SchemaError& error) {
   constexpr std::string_view kDetail = "{detail}";
   std::string_view rest = detail::message_template(error);
-  for (std::size_t brace = rest.find('{'); brace != std::string_view::npos; brace = rest.find('{')) {
+  for (std::size_t brace = 0; (brace = detail::find(rest, '{')) != std::string_view::npos;) {
     sink.append(rest.substr(0, brace));
     rest.remove_prefix(brace);
     if (rest.starts_with(kDetail)) {
