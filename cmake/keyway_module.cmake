@@ -4,7 +4,8 @@
 #     HEADERS public.h ...        # installed, part of the FILE_SET, checked to be self-contained
 #     SOURCES a.cpp b.cpp ...
 #     DEPENDS core ...            # modules of lower floors (folder names)
-#     LINK fmt::fmt ...)          # libraries from elsewhere, private to the module's sources
+#     LINK fmt::fmt ...           # libraries from elsewhere, private to the module's sources
+#     STANDALONE)                 # not a part of libkeyway; modules in codegen/ and tools/ never are
 #
 # The target is an object library named keyway_<folder with underscores>. All headers are spelled
 # <keyway/folder/name.h>: a link in the build folder makes keyway/ resolve to the source root, and
@@ -39,7 +40,7 @@ elseif(KEYWAY_SANITIZE)
 endif()
 
 function(keyway_module folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;SOURCES;DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STANDALONE" "" "HEADERS;SOURCES;DEPENDS;LINK")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "keyway_module(${folder}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -61,6 +62,10 @@ function(keyway_module folder)
     target_sources(${name} INTERFACE FILE_SET HEADERS BASE_DIRS ${KEYWAY_INCLUDE_ROOT} FILES ${arg_HEADERS})
   endif()
   target_link_libraries(${name} ${scope} keyway_flags)
+  if(NOT arg_STANDALONE AND NOT folder MATCHES "^(codegen|tools)(/|$)")
+    set_property(GLOBAL APPEND PROPERTY KEYWAY_MODULES ${name})
+    set_property(GLOBAL APPEND PROPERTY KEYWAY_LINK ${arg_LINK})
+  endif()
   foreach(dependency IN LISTS arg_DEPENDS)
     string(REPLACE "/" "_" dependency "keyway_${dependency}")
     target_link_libraries(${name} ${scope} ${dependency})

@@ -1,9 +1,14 @@
 // The one place that names the test framework.
 #pragma once
 
-#include <catch2/catch.hpp>
-
 #include <keyway/core/base/error.h>
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+using Catch::Approx;
+#else
+#include <catch2/catch.hpp>
+#endif
 
 #include <string>
 

@@ -11,6 +11,18 @@
 
 namespace keyway::inline v1 {
 
+template <typename T>
+class ArrayRef;
+
+namespace detail {
+// A container, other than ArrayRef itself, that holds its Ts side by side.
+template <typename C, typename T>
+concept ContainerOf = !std::is_same_v<C, ArrayRef<T>> && requires(const C& c) {
+  { c.data() } -> std::convertible_to<const T*>;
+  { c.size() } -> std::convertible_to<std::size_t>;
+};
+}  // namespace detail
+
 // Cheap to copy; valid while what it was made from lives. One made from a braced list lives until the end
 // of the full expression, which is what an argument needs and no more: never store it.
 template <typename T>
@@ -21,7 +33,8 @@ class ArrayRef {
 
   constexpr ArrayRef() = default;
   constexpr ArrayRef(const T* data, std::size_t size) : data_(data), size_(size) {}
-  constexpr ArrayRef(const T* first, const T* last) : data_(first), size_(static_cast<std::size_t>(last - first)) {}
+  constexpr ArrayRef(const T* first, const T* last)
+      : data_(first), size_(static_cast<std::size_t>(last - first)) {}
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"
@@ -33,12 +46,7 @@ class ArrayRef {
   template <std::size_t N>
   constexpr ArrayRef(const T (&array)[N]) : data_(array), size_(N) {}  // NOLINT
   // Any container with data() and size() of T: std::vector, std::array, SmallVector, std::span.
-  template <typename C>
-    requires(!std::is_same_v<C, ArrayRef> &&
-             requires(const C& c) {
-               { c.data() } -> std::convertible_to<const T*>;
-               { c.size() } -> std::convertible_to<std::size_t>;
-             })
+  template <detail::ContainerOf<T> C>
   constexpr ArrayRef(const C& container) : data_(container.data()), size_(container.size()) {}  // NOLINT
 
   constexpr const T* data() const { return data_; }

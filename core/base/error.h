@@ -51,6 +51,16 @@ class KEYWAY_API Error : public std::exception {
   std::shared_ptr<Data> data_;
 };
 
+namespace detail {
+template <typename T>
+concept UnsignedInteger = std::unsigned_integral<T> && !std::same_as<T, bool>;
+
+template <typename T>
+concept HasToString = requires(const T& v) {
+  std::string(to_string(v));
+};
+}  // namespace detail
+
 // One value of an error text, in a form that crosses into the library without templates.
 class FormatArg {
  public:
@@ -58,8 +68,7 @@ class FormatArg {
   FormatArg(T v) : kind_(Kind::Bool), u_{.i = v} {}
   template <std::signed_integral T>
   FormatArg(T v) : kind_(Kind::Int), u_{.i = v} {}
-  template <std::unsigned_integral T>
-    requires(!std::same_as<T, bool>)
+  template <detail::UnsignedInteger T>
   FormatArg(T v) : kind_(Kind::Uint), u_{.u = v} {}
   template <std::floating_point T>
   FormatArg(T v) : kind_(Kind::Double), u_{.d = static_cast<double>(v)} {}
@@ -68,12 +77,7 @@ class FormatArg {
   FormatArg(const std::string& v) : FormatArg(std::string_view(v)) {}
   FormatArg(IntArrayRef v) : kind_(Kind::Ints), u_{.p = v.data()}, n_(v.size()) {}
   // Any type that has a to_string of its own.
-  template <typename T>
-    requires requires(const T& v) {
-      { to_string(v) } -> std::convertible_to<std::string>;
-    } || requires(const T& v) {
-      { to_string(v) } -> std::convertible_to<std::string_view>;
-    }
+  template <detail::HasToString T>
   FormatArg(const T& v)
       : kind_(Kind::Custom), u_{.p = &v}, print_([](const void* p) {
           return std::string(to_string(*static_cast<const T*>(p)));
@@ -98,8 +102,8 @@ class FormatArg {
 KEYWAY_API std::string format(std::string_view text, ArrayRef<FormatArg> args);
 
 namespace detail {
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail(ErrorKind kind, const char* file, int line, std::string_view text,
-                                             ArrayRef<FormatArg> args);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail(ErrorKind kind, const char* file, int line,
+                                              std::string_view text, ArrayRef<FormatArg> args);
 
 template <typename... Args>
 [[noreturn]] KEYWAY_COLD void fail_with(ErrorKind kind, const char* file, int line, std::string_view text,
@@ -119,12 +123,13 @@ template <typename... Args>
 #define KEYWAY_FAIL(kind, ...) \
   ::keyway::detail::fail_with(::keyway::ErrorKind::kind, __FILE__, __LINE__, __VA_ARGS__)
 
-// Throws keyway::Error of kind Value unless `cond` holds: KEYWAY_CHECK(n > 0, "n is {}, but must be positive", n).
+// Throws keyway::Error of kind Value unless `cond` holds:
+//   KEYWAY_CHECK(n > 0, "n is {}, but must be positive", n)
 #define KEYWAY_CHECK(cond, ...) KEYWAY_CHECK_AS(Value, cond, __VA_ARGS__)
 
 // The same with another kind.
-#define KEYWAY_CHECK_AS(kind, cond, ...)            \
-  do {                                              \
-    if (!(cond)) [[unlikely]]                       \
-      KEYWAY_FAIL(kind, __VA_ARGS__);               \
+#define KEYWAY_CHECK_AS(kind, cond, ...) \
+  do {                                   \
+    if (!(cond)) [[unlikely]]            \
+      KEYWAY_FAIL(kind, __VA_ARGS__);    \
   } while (false)

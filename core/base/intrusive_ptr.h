@@ -13,7 +13,7 @@
 
 namespace keyway::inline v1 {
 
-// Base of counted objects. Not polymorphic: intrusive_ptr<T> deletes a T. When the last strong reference
+// Base of counted objects. Not polymorphic: intrusive_ptr<T> deletes a T, or calls T::destroy if it has one. When the last strong reference
 // goes while weak ones remain, T's release_resources() runs; the object itself goes with the last weak one.
 class RefCounted {
  public:
@@ -22,7 +22,9 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   // Number of strong references; exact only while no other thread holds one.
-  std::uint32_t use_count() const { return static_cast<std::uint32_t>(counts_.load(std::memory_order_acquire)); }
+  std::uint32_t use_count() const {
+    return static_cast<std::uint32_t>(counts_.load(std::memory_order_acquire));
+  }
 
   void release_resources() {}
 
@@ -53,7 +55,7 @@ class RefCounted {
   static void drop_strong(T* object) {
     const auto& counts = object->RefCounted::counts_;
     if (counts.load(std::memory_order_acquire) == kOnlyOne) {
-      delete object;
+      dispose(object);
     } else {
       drop_shared(object);
     }
@@ -68,11 +70,24 @@ class RefCounted {
   template <typename T>
   static void drop_weak(T* object) {
     const std::uint64_t before = object->RefCounted::counts_.fetch_sub(kWeak, std::memory_order_acq_rel);
-    if (before >> 32 == 1) delete object;
+    if (before >> 32 == 1) dispose(object);
+  }
+  template <typename T>
+  static void dispose(T* object) {
+    if constexpr (requires { T::destroy(object); }) {
+      T::destroy(object);
+    } else {
+      delete object;
+    }
   }
 
   mutable std::atomic<std::uint64_t> counts_{kOnlyOne};
 };
+
+namespace detail {
+template <typename U, typename T>
+concept PointsTo = std::is_convertible_v<U*, T*>;
+}  // namespace detail
 
 template <typename T>
 class intrusive_ptr {
@@ -85,8 +100,7 @@ class intrusive_ptr {
     if (object_ != nullptr) object_->RefCounted::add_strong();
   }
   intrusive_ptr(intrusive_ptr&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  template <typename U>
-    requires std::is_convertible_v<U*, T*>
+  template <detail::PointsTo<T> U>
   intrusive_ptr(intrusive_ptr<U> other) noexcept : object_(other.release()) {}
   intrusive_ptr& operator=(const intrusive_ptr& other) {
     intrusive_ptr(other).swap(*this);

@@ -24,7 +24,7 @@ class SmallVector {
   SmallVector(ArrayRef<T> from) { assign(from); }
   SmallVector(std::initializer_list<T> from) { assign(from); }
   template <typename It>
-    requires requires(It it) { *it++; }
+  requires requires(It it) { *it++; }
   SmallVector(It first, It last) {
     for (; first != last; ++first) push_back(*first);
   }
@@ -91,7 +91,9 @@ class SmallVector {
     --size_;
   }
 
-  friend bool operator==(const SmallVector& a, const SmallVector& b) { return ArrayRef<T>(a) == ArrayRef<T>(b); }
+  friend bool operator==(const SmallVector& a, const SmallVector& b) {
+    return ArrayRef<T>(a) == ArrayRef<T>(b);
+  }
 
  private:
   void assign(ArrayRef<T> from) {

@@ -1,0 +1,105 @@
+#include <keyway/assembly/outputs.h>
+
+#include <keyway/ops/copy.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+// Whether two indices may lead to one place: a dimension of more than one element with stride 0, or strides that
+// interleave. Exact for dense tensors, and on the safe side for others.
+bool overlaps_itself(const TensorBase& tensor) {
+  if (tensor.numel() <= 1 || tensor.is_non_overlapping_and_dense()) return false;
+  SmallVector<std::size_t, 6> order;
+  for (std::size_t d = 0; d < tensor.sizes().size(); ++d) {
+    if (tensor.sizes()[d] > 1) order.push_back(d);
+  }
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return tensor.strides()[a] < tensor.strides()[b]; });
+  std::int64_t reach = 0;  // furthest place that the dimensions so far lead to
+  for (std::size_t d : order) {
+    if (tensor.strides()[d] <= reach) return true;
+    reach += (tensor.sizes()[d] - 1) * tensor.strides()[d];
+  }
+  return false;
+}
+
+// First and last byte + 1 that a tensor reaches in its storage.
+std::pair<std::size_t, std::size_t> extent(const TensorBase& tensor) {
+  const auto first = static_cast<std::size_t>(tensor.storage_offset()) * tensor.itemsize();
+  return {first, checked_nbytes(tensor.sizes(), tensor.strides(), tensor.storage_offset(), tensor.itemsize())};
+}
+
+}  // namespace
+
+Overlap overlap(const TensorBase& a, const TensorBase& b) {
+  if (!a.is_alias_of(b) || a.numel() == 0 || b.numel() == 0) return Overlap::None;
+  if (a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() && a.strides() == b.strides() &&
+      a.itemsize() == b.itemsize()) {
+    return Overlap::Same;
+  }
+  const auto [a_first, a_end] = extent(a);
+  const auto [b_first, b_end] = extent(b);
+  return a_end <= b_first || b_end <= a_first ? Overlap::None : Overlap::Partial;
+}
+
+void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dtype) {
+  KEYWAY_CHECK(self.sizes() == IntArrayRef(meta.sizes),
+               "argument 'self' has shape {}, but the result has {}: an in-place call cannot change the shape",
+               self.sizes(), IntArrayRef(meta.sizes));
+  KEYWAY_CHECK_AS(Type, self.dtype() == dtype || can_cast(dtype, self.dtype()),
+                  "the result is {}, which cannot be stored in argument 'self' of {}", dtype, self.dtype());
+  KEYWAY_CHECK(!overlaps_itself(self),
+               "argument 'self' of shape {} and strides {} has several elements in one place: clone() it first",
+               self.sizes(), self.strides());
+}
+
+void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device) {
+  KEYWAY_CHECK(out.defined(), "argument '{}' is an undefined tensor, but must be defined", name);
+  KEYWAY_CHECK(out.device() == device, "argument '{}' is on {}, but the result is on {}", name, out.device(), device);
+  KEYWAY_CHECK_AS(Type, out.dtype() == dtype || can_cast(dtype, out.dtype()),
+                  "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name, out.dtype());
+  if (out.sizes() != IntArrayRef(meta.sizes)) {
+    resize_tensor(out, meta.sizes, meta.strides);
+    return;
+  }
+  KEYWAY_CHECK(!overlaps_itself(out),
+               "argument '{}' of shape {} and strides {} has several elements in one place: clone() it first", name,
+               out.sizes(), out.strides());
+}
+
+void check_no_partial_overlap(const TensorBase& out, const TensorBase& input, std::string_view name) {
+  KEYWAY_CHECK(overlap(out, input) != Overlap::Partial, "the result shares memory with argument '{}': clone() it first",
+               name);
+}
+
+TensorBase cast_to(const TensorBase& tensor, ScalarType dtype, Device device) {
+  const OutputMeta meta = meta_like(tensor);
+  TensorBase result = allocate_output(meta, dtype, device);
+  copy_into(result, tensor);
+  return result;
+}
+
+void copy_into(TensorBase& to, const TensorBase& from) {
+  const DispatchKeySet keys = (to.key_set() | from.key_set()) & kAfterADInplaceOrView;
+  Caller<ops::copy__sig>::redispatch(ops::copy_, keys, to, from, false);
+}
+
+void leave_op(const char* op) {
+  try {
+    throw;
+  } catch (Error& error) {
+    error.leave_op(op);
+    throw;
+  } catch (const std::bad_alloc&) {
+    Error error(ErrorKind::OutOfMemory, "memory of the program's own is used up", __FILE__, __LINE__);
+    error.leave_op(op);
+    throw error;
+  }
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,43 @@
+// Outputs: where a generated wrapper gets the tensors that a kernel writes to.
+#pragma once
+
+#include <keyway/dispatch/dispatcher.h>
+#include <keyway/ops/rules/output_meta.h>
+
+namespace keyway::inline v1 {
+
+// A new tensor for a functional call; undefined if the rule leaves the result out.
+inline TensorBase allocate_output(const OutputMeta& meta, ScalarType dtype, Device device) {
+  if (!meta.defined) [[unlikely]] return {};
+  if (meta.strides.empty()) [[likely]] return make_tensor(meta.sizes, dtype, device);
+  return make_tensor_strided(meta.sizes, meta.strides, dtype, device);
+}
+
+// Checks that an in-place call may write its result over `self`: same sizes, a dtype that the result converts to, no two
+// elements in one place.
+KEYWAY_API void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dtype);
+
+// Prepares the tensor of an out= call: resizes it if its sizes differ, checks device, dtype and overlap with itself.
+KEYWAY_API void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
+                            Device device);
+
+// How memory of two tensors meets.
+enum class Overlap {
+  None,
+  Same,     // the same elements in the same places
+  Partial,  // some, or not known
+};
+KEYWAY_API Overlap overlap(const TensorBase& a, const TensorBase& b);
+// Throws if `out` shares memory with `input` other than element by element.
+KEYWAY_API void check_no_partial_overlap(const TensorBase& out, const TensorBase& input, std::string_view name);
+
+// `tensor` itself if it is of that dtype and device, else a converted copy.
+KEYWAY_API TensorBase cast_to(const TensorBase& tensor, ScalarType dtype, Device device);
+// Writes `from` over `to`, converting its dtype: the last step of an in-place or out= call whose kernel computed in
+// another dtype or could not write where it reads.
+KEYWAY_API void copy_into(TensorBase& to, const TensorBase& from);
+
+// Called in the catch block of a wrapper: the current exception leaves operator `op` as a keyway::Error that names it.
+[[noreturn]] KEYWAY_API KEYWAY_COLD void leave_op(const char* op);
+
+}  // namespace keyway::inline v1

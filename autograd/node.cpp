@@ -1,0 +1,80 @@
+#include <keyway/autograd/node.h>
+
+#include <keyway/autograd/engine.h>
+
+#include <thread>
+
+namespace keyway::inline v1::autograd {
+
+namespace {
+
+constinit thread_local std::uint64_t next_sequence_nr = 0;
+
+// Nodes that wait to be freed by this thread, and whether it is freeing.
+struct DestroyList {
+  Node* head = nullptr;
+  bool running = false;
+};
+constinit thread_local DestroyList destroy_list;
+
+// An address that tells threads apart.
+const void* this_thread_token() { return &next_sequence_nr; }
+
+}  // namespace
+
+Node::Node() : sequence_nr_(next_sequence_nr++) {}
+Node::~Node() = default;
+
+void Node::destroy(Node* node) {
+  node->next_to_destroy_ = destroy_list.head;
+  destroy_list.head = node;
+  if (destroy_list.running) return;
+  destroy_list.running = true;
+  while (Node* head = destroy_list.head) {
+    destroy_list.head = head->next_to_destroy_;
+    delete head;
+  }
+  destroy_list.running = false;
+}
+
+std::uint32_t Node::add_output(const TensorBase& output) {
+  outputs_.push_back(std::make_unique<OutputInfo>(OutputInfo{output.sizes(), output.dtype(), output.device()}));
+  return static_cast<std::uint32_t>(outputs_.size() - 1);
+}
+
+std::uint32_t Node::add_undefined_output() {
+  outputs_.push_back(nullptr);
+  return static_cast<std::uint32_t>(outputs_.size() - 1);
+}
+
+bool Node::needs_input_grad(std::size_t i) const { return edges_[i] && wanted_by_running_backward(*edges_[i].node); }
+
+void Node::add_pre_hook(PreHook hook) {
+  if (!hooks_) hooks_ = std::make_unique<Hooks>();
+  hooks_->pre.push_back(std::move(hook));
+}
+
+void Node::add_post_hook(PostHook hook) {
+  if (!hooks_) hooks_ = std::make_unique<Hooks>();
+  hooks_->post.push_back(std::move(hook));
+}
+
+void Node::lock() {
+  const void* me = this_thread_token();
+  if (owner_.load(std::memory_order_relaxed) == me) {
+    ++depth_;
+    return;
+  }
+  const void* nobody = nullptr;
+  while (!owner_.compare_exchange_weak(nobody, me, std::memory_order_acquire, std::memory_order_relaxed)) {
+    nobody = nullptr;
+    std::this_thread::yield();
+  }
+  depth_ = 1;
+}
+
+void Node::unlock() {
+  if (--depth_ == 0) owner_.store(nullptr, std::memory_order_release);
+}
+
+}  // namespace keyway::inline v1::autograd

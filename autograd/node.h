@@ -1,0 +1,96 @@
+// Node and Edge: the graph. A node is one differentiable call; its edges lead to the calls that made its inputs.
+#pragma once
+
+#include <keyway/core/base/intrusive_ptr.h>
+#include <keyway/core/base/small_vector.h>
+#include <keyway/tensor.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1::autograd {
+
+class Node;
+using variable_list = std::vector<Tensor>;
+
+// Leads to input `input_nr` of `node`: to the gradient of one output of the call that it stands for. Without a node,
+// nobody wants the gradient.
+struct Edge {
+  intrusive_ptr<Node> node;
+  std::uint32_t input_nr = 0;
+  explicit operator bool() const { return static_cast<bool>(node); }
+};
+
+// What the gradient of one output must look like. The engine brings gradients to it.
+struct OutputInfo {
+  DimVector sizes;
+  ScalarType dtype;
+  Device device;
+};
+
+// Gradients of the outputs before, or of the inputs after a node runs; may replace them.
+using PreHook = std::function<void(variable_list& grad_outputs)>;
+using PostHook = std::function<void(variable_list& grad_inputs, const variable_list& grad_outputs)>;
+
+class KEYWAY_API Node : public RefCounted {
+ public:
+  Node();
+  virtual ~Node();
+
+  // "MulTensorBackward".
+  virtual std::string name() const = 0;
+  // Gradients of the outputs to gradients of the inputs, one for each edge. An undefined tensor stands for zeros.
+  virtual variable_list apply(variable_list&& grads) = 0;
+  // Frees what was saved for apply(), which cannot run again then.
+  virtual void release_variables() {}
+
+  void add_next_edge(Edge edge) { edges_.push_back(std::move(edge)); }
+  const std::vector<Edge>& next_edges() const { return edges_; }
+  // Announces an output; gives its number.
+  std::uint32_t add_output(const TensorBase& output);
+  // An output that never gets a gradient.
+  std::uint32_t add_undefined_output();
+  std::size_t num_outputs() const { return outputs_.size(); }
+  // Null for an undefined output.
+  const OutputInfo* output_info(std::size_t i) const { return outputs_[i].get(); }
+
+  // Whether the running backward wants the gradient of input i. For apply().
+  bool needs_input_grad(std::size_t i) const;
+
+  // Nodes made later run earlier in backward.
+  std::uint64_t sequence_nr() const { return sequence_nr_; }
+
+  void add_pre_hook(PreHook hook);
+  void add_post_hook(PostHook hook);
+  struct Hooks {
+    std::vector<PreHook> pre;
+    std::vector<PostHook> post;
+  };
+  Hooks* hooks() const { return hooks_.get(); }
+
+  // Serialises threads whose backward runs through one node; a thread may enter again.
+  void lock();
+  void unlock();
+
+  // Called by intrusive_ptr. Frees a chain of a million nodes without recursion: what the destructor of one node lets
+  // go is put on a list of the thread and freed when that destructor has returned.
+  static void destroy(Node* node);
+
+ protected:
+  explicit Node(std::uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
+
+ private:
+  std::vector<Edge> edges_;
+  std::vector<std::unique_ptr<OutputInfo>> outputs_;
+  std::uint64_t sequence_nr_;
+  std::unique_ptr<Hooks> hooks_;
+  std::atomic<const void*> owner_{nullptr};
+  std::uint32_t depth_ = 0;
+  Node* next_to_destroy_ = nullptr;
+};
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,98 @@
+// What a tensor carries for gradients, and the functions that read and change it.
+#pragma once
+
+#include <keyway/autograd/node.h>
+
+#include <memory>
+#include <mutex>
+
+namespace keyway::inline v1::autograd {
+
+// How a view came to be: what an in-place change of it may do.
+enum class Creation : std::uint8_t {
+  Default,
+  NoGrad,          // made under no_grad: a change that needs gradients is an error, since the view has no history
+  MultiOutput,     // one of several views that one call made
+  CustomFunction,  // made by a user's Function
+  Inference,       // made in inference mode
+};
+
+// A view and its base: the tensor that is no view itself. Gradients of a view that was changed in place, or whose base
+// was, flow through as_strided with this geometry.
+struct ViewInfo {
+  Tensor base;
+  std::uint32_t version;  // of the storage when grad_fn was last right
+  Creation creation;
+};
+
+class KEYWAY_API Meta final : public AutogradMeta {
+ public:
+  explicit Meta(TensorImpl* self) : self_(self) {}
+  ~Meta() override;
+
+  bool requires_grad() const override { return requires_grad_ || grad_fn() != nullptr; }
+  bool is_leaf() const override { return grad_fn() == nullptr; }
+  const intrusive_ptr<TensorImpl>& grad() const override { return grad_; }
+
+  // The node that made the tensor. Of a view it is renewed here when base or view have changed since.
+  const intrusive_ptr<Node>& grad_fn() const {
+    if (view_ != nullptr) [[unlikely]] renew_view_grad_fn();
+    return grad_fn_;
+  }
+  std::uint32_t output_nr() const { return output_nr_; }
+
+  static void* operator new(std::size_t size) { return allocate_block(size); }
+  static void operator delete(void* block, std::size_t size) { free_block(block, size); }
+
+ private:
+  friend struct MetaAccess;
+  void renew_view_grad_fn() const;
+
+  TensorImpl* self_;  // the tensor that owns this
+  intrusive_ptr<TensorImpl> grad_;
+  mutable intrusive_ptr<Node> grad_fn_;
+  mutable std::uint32_t output_nr_ = 0;
+  bool requires_grad_ = false;  // of a leaf, set by the user
+  bool retains_grad_ = false;
+  weak_intrusive_ptr<Node> accumulator_;
+  std::unique_ptr<ViewInfo> view_;
+  std::unique_ptr<std::vector<std::function<Tensor(const Tensor&)>>> hooks_;
+};
+
+// Only floating and complex tensors have gradients.
+inline bool is_differentiable(ScalarType dtype) { return is_floating_point(dtype) || is_complex(dtype); }
+
+// The node that made a tensor; null for leaves.
+KEYWAY_API intrusive_ptr<Node> grad_fn(const TensorBase& tensor);
+// Where the gradient of a tensor goes: to the node that made it, of a leaf that requires one to its accumulator, else
+// nowhere.
+KEYWAY_API Edge gradient_edge(const TensorBase& tensor);
+// Makes `edge` the origin of a tensor.
+KEYWAY_API void set_gradient_edge(const TensorBase& tensor, Edge edge);
+// Makes `node` the origin of `result`. A result without gradients (integers) becomes an undefined output.
+KEYWAY_API void set_history(const TensorBase& result, const intrusive_ptr<Node>& node);
+// The same after an in-place change; a view passes its history on to its base.
+KEYWAY_API void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node);
+// Throws if an in-place change of `self`, which has a gradient to record if `records`, is not allowed.
+KEYWAY_API void check_inplace(const TensorBase& self, bool records);
+
+// Makes `result`, which shares the storage of `base`, a view of it that gradients flow through.
+KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result, Creation creation = Creation::Default);
+KEYWAY_API bool is_view(const TensorBase& tensor);
+// The tensor that a view is of; undefined for others.
+KEYWAY_API Tensor view_base(const TensorBase& tensor);
+// Errors that a view must give when it is changed in place; set by Function and multi-output views.
+KEYWAY_API void set_creation(const TensorBase& view, Creation creation);
+
+KEYWAY_API void set_requires_grad(const TensorBase& tensor, bool requires_grad);
+KEYWAY_API Tensor grad_of(const TensorBase& tensor);
+KEYWAY_API void set_grad(const TensorBase& tensor, const Tensor& grad);
+// Keeps the gradient of a tensor that is no leaf.
+KEYWAY_API void retain_grad(const TensorBase& tensor);
+KEYWAY_API bool retains_grad(const TensorBase& tensor);
+// Called with the gradient of `tensor` whenever one is computed; a defined result replaces it.
+KEYWAY_API void register_hook(const TensorBase& tensor, std::function<Tensor(const Tensor&)> hook);
+// Cuts a tensor off its history, in place.
+KEYWAY_API void detach_in_place(const TensorBase& tensor);
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,11 @@
+// The library under test, as `lib`: the rows are one text, compiled against libtorch and against Keyway,
+// which has PyTorch's names. So both do the same work.
+#pragma once
+
+#if defined(KEYWAY_BENCH_TORCH)
+#include <torch/torch.h>
+namespace lib = torch;
+#else
+namespace keyway::inline v1 {}
+namespace lib = keyway;
+#endif

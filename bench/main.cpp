@@ -1,0 +1,12 @@
+// Runs the rows on one thread; a row that wants more says so, and goes back to one.
+#include <keyway/bench/harness.h>
+
+int main(int argc, char** argv) {
+#if defined(KEYWAY_BENCH_TORCH)
+  lib::set_num_threads(1);
+  benchmark::AddCustomContext("library", "libtorch " TORCH_VERSION);
+#endif
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,70 @@
+# keyway_library(): links the modules that keyway_module has registered into libkeyway.so and libkeyway.a, and installs
+# them with their headers and package config. To be called after the last module of the library.
+#
+# keyway::keyway is the shared library; nothing but a C++20 compiler is needed to use it. keyway::keyway_static is the
+# archive; a program that links it finds the third-party libraries itself (find_package(keyway COMPONENTS static)).
+
+include(CMakePackageConfigHelpers)
+
+# The ABI version: the inline namespace v1 of the sources, and the soname. Packages of one ABI version exchange freely.
+set(KEYWAY_ABI_VERSION 1)
+
+function(keyway_library)
+  get_property(modules GLOBAL PROPERTY KEYWAY_MODULES)
+  get_property(link GLOBAL PROPERTY KEYWAY_LINK)
+  list(REMOVE_DUPLICATES link)
+
+  set(objects)
+  set(headers)
+  foreach(module IN LISTS modules)
+    get_target_property(type ${module} TYPE)
+    if(type STREQUAL "OBJECT_LIBRARY")
+      list(APPEND objects $<TARGET_OBJECTS:${module}>)
+    endif()
+    get_target_property(module_headers ${module} HEADER_SET)
+    if(module_headers)
+      list(APPEND headers ${module_headers})
+    endif()
+  endforeach()
+
+  if(NOT TARGET keyway_assembly)
+    list(APPEND objects $<TARGET_OBJECTS:keyway_no_builtin_ops>)
+  endif()
+
+  add_library(keyway SHARED ${objects})
+  add_library(keyway_static STATIC ${objects})
+  set_target_properties(keyway PROPERTIES
+    SOVERSION ${KEYWAY_ABI_VERSION} VERSION ${KEYWAY_ABI_VERSION}.${PROJECT_VERSION}
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/keyway.map)
+  target_link_options(keyway PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/keyway.map)
+  if(NOT KEYWAY_SANITIZE)  # the sanitizers' runtimes come with the program
+    target_link_options(keyway PRIVATE -Wl,--no-undefined)
+  endif()
+  set_target_properties(keyway_static PROPERTIES OUTPUT_NAME keyway)
+  foreach(library keyway keyway_static)
+    add_library(keyway::${library} ALIAS ${library})
+    target_compile_features(${library} INTERFACE cxx_std_20)
+    target_include_directories(${library} INTERFACE
+      $<BUILD_INTERFACE:${KEYWAY_INCLUDE_ROOT}> $<BUILD_INTERFACE:${KEYWAY_GENERATED_ROOT}>)
+    target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:keyway_flags> ${link})
+  endforeach()
+  target_sources(keyway INTERFACE FILE_SET HEADERS
+    BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${headers})
+
+  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
+  install(TARGETS keyway EXPORT keyway FILE_SET HEADERS)
+  install(TARGETS keyway_static EXPORT keyway_static INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT keyway NAMESPACE keyway:: DESTINATION ${package_dir} FILE keyway-targets.cmake)
+  install(EXPORT keyway_static NAMESPACE keyway:: DESTINATION ${package_dir} FILE keyway-static-targets.cmake)
+  set(KEYWAY_STATIC_DEPENDENCIES)
+  foreach(library IN LISTS link)
+    if(library MATCHES "^(.+)::")
+      list(APPEND KEYWAY_STATIC_DEPENDENCIES ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/keyway-config.cmake.in keyway-config.cmake
+    INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+  write_basic_package_version_file(keyway-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/keyway-config.cmake ${PROJECT_BINARY_DIR}/keyway-config-version.cmake
+    DESTINATION ${package_dir})
+endfunction()

@@ -1,0 +1,66 @@
+// Allocator and DataPtr: where a storage's bytes come from and how they go back.
+#pragma once
+
+#include <keyway/core/base/macros.h>
+#include <keyway/core/device.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace keyway::inline v1 {
+
+using DeleterFn = void (*)(void* context);
+
+// Owns memory of a device: `data` is what kernels use, `context` what the deleter gets. Movable only.
+class DataPtr {
+ public:
+  constexpr DataPtr() = default;
+  DataPtr(void* data, Device device) : data_(data), device_(device) {}
+  DataPtr(void* data, void* context, DeleterFn free, Device device)
+      : data_(data), context_(context), deleter_(free), device_(device) {}
+  DataPtr(DataPtr&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        context_(std::exchange(other.context_, nullptr)),
+        deleter_(std::exchange(other.deleter_, nullptr)),
+        device_(other.device_) {}
+  DataPtr& operator=(DataPtr&& other) noexcept {
+    DataPtr moved(std::move(other));
+    std::swap(data_, moved.data_);
+    std::swap(context_, moved.context_);
+    std::swap(deleter_, moved.deleter_);
+    std::swap(device_, moved.device_);
+    return *this;
+  }
+  ~DataPtr() {
+    if (deleter_ != nullptr) deleter_(context_);
+  }
+
+  void* get() const { return data_; }
+  void* context() const { return context_; }
+  DeleterFn deleter() const { return deleter_; }
+  Device device() const { return device_; }
+  explicit operator bool() const { return data_ != nullptr || context_ != nullptr; }
+
+ private:
+  void* data_ = nullptr;
+  void* context_ = nullptr;
+  DeleterFn deleter_ = nullptr;
+  Device device_ = DeviceType::CPU;
+};
+
+// A source of memory for one device type. Implementations are thread-safe and live as long as the process.
+class KEYWAY_API Allocator {
+ public:
+  virtual ~Allocator();
+  // `bytes` of uninitialised memory aligned to 64; null data for 0 bytes. Throws keyway::Error(OutOfMemory).
+  virtual DataPtr allocate(std::size_t bytes) = 0;
+};
+
+// The allocator of a device type: what its backend set, or what a caller plugged in. Throws keyway::Error if the
+// backend is not loaded. Thread-safe.
+KEYWAY_API Allocator& get_allocator(DeviceType type);
+// Plugs `allocator` in for storages made from now on; null puts the backend's own back. Returns the one before.
+// Requires: it lives as long as the process.
+KEYWAY_API Allocator* set_allocator(DeviceType type, Allocator* allocator);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,109 @@
+// DispatchKeySet: the set of keys that a call is resolved by, in one 64-bit word.
+#pragma once
+
+#include <keyway/core/dispatch_key.h>
+
+#include <bit>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// Backends and functionalities are stored apart: {CPU, AutogradCUDA} and {CUDA, AutogradCPU} are the same set.
+// Union and intersection work on both halves; difference and remove() clear functionalities only, so that
+// removing AutogradCPU from a CPU tensor's set leaves its backend (and removes AutogradCUDA too).
+class DispatchKeySet {
+ public:
+  constexpr DispatchKeySet() = default;
+  constexpr explicit DispatchKeySet(DispatchKey key) : bits_(bits_of(key)) {}
+  constexpr DispatchKeySet(std::initializer_list<DispatchKey> keys) {
+    for (DispatchKey key : keys) bits_ |= bits_of(key);
+  }
+  constexpr explicit DispatchKeySet(Functionality f) : bits_(bit_of(f)) {}
+  constexpr explicit DispatchKeySet(DeviceType backend) : bits_(bit_of(backend)) {}
+  static constexpr DispatchKeySet from_raw(std::uint64_t bits) {
+    DispatchKeySet set;
+    set.bits_ = bits;
+    return set;
+  }
+  // Every backend and every functionality.
+  static constexpr DispatchKeySet full() {
+    return from_raw((std::uint64_t{1} << (kBackendBits + kFunctionalityCount - 1)) - 1);
+  }
+  // Every backend, and the functionalities of lower priority than that of `key`: where a kernel redispatches to.
+  static constexpr DispatchKeySet full_after(Functionality f) {
+    return from_raw((bit_of(f) - 1) | kBackendMask);
+  }
+
+  constexpr std::uint64_t raw() const { return bits_; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr bool has(DispatchKey key) const { return (bits_ & bits_of(key)) == bits_of(key); }
+  constexpr bool has(Functionality f) const { return (bits_ & bit_of(f)) != 0; }
+  constexpr bool has(DeviceType backend) const { return (bits_ & bit_of(backend)) != 0; }
+  constexpr bool has_all(DispatchKeySet other) const { return (bits_ & other.bits_) == other.bits_; }
+  constexpr bool has_any(DispatchKeySet other) const { return (bits_ & other.bits_) != 0; }
+
+  constexpr DispatchKeySet add(DispatchKey key) const { return from_raw(bits_ | bits_of(key)); }
+  constexpr DispatchKeySet add(Functionality f) const { return from_raw(bits_ | bit_of(f)); }
+  constexpr DispatchKeySet remove(DispatchKey key) const { return from_raw(bits_ & ~(bits_of(key) & ~kBackendMask)); }
+  constexpr DispatchKeySet remove(Functionality f) const { return from_raw(bits_ & ~bit_of(f)); }
+  constexpr DispatchKeySet remove_backend(DeviceType backend) const { return from_raw(bits_ & ~bit_of(backend)); }
+
+  friend constexpr DispatchKeySet operator|(DispatchKeySet a, DispatchKeySet b) { return from_raw(a.bits_ | b.bits_); }
+  friend constexpr DispatchKeySet operator&(DispatchKeySet a, DispatchKeySet b) { return from_raw(a.bits_ & b.bits_); }
+  friend constexpr DispatchKeySet operator^(DispatchKeySet a, DispatchKeySet b) { return from_raw(a.bits_ ^ b.bits_); }
+  friend constexpr DispatchKeySet operator-(DispatchKeySet a, DispatchKeySet b) {
+    return from_raw(a.bits_ & (kBackendMask | ~b.bits_));
+  }
+  friend constexpr bool operator==(DispatchKeySet a, DispatchKeySet b) = default;
+
+  // Where a call with this set looks in a table: two bit scans. A set without a backend bit that needs one gives the
+  // slot that holds the error for it, never the first backend's.
+  constexpr int slot() const {
+    // The forced low bit makes both words non-zero, and stands for "none".
+    const int f = std::bit_width((bits_ >> (kBackendBits - 1)) | 1) - 1;
+    const auto b = static_cast<unsigned>(std::bit_width(((bits_ & kBackendMask) << 1) | 1) - 1);
+    return detail::kSlotLayout.offset[f] + static_cast<int>(detail::kSlotLayout.backend_mask[f] & b);
+  }
+  constexpr Functionality highest_functionality() const {
+    return static_cast<Functionality>(std::bit_width((bits_ >> (kBackendBits - 1)) | 1) - 1);
+  }
+  // The highest backend, counted from 1; 0 if there is none.
+  constexpr int highest_backend_number() const { return std::bit_width(bits_ & kBackendMask); }
+  constexpr DispatchKey highest_priority_key() const { return static_cast<DispatchKey>(slot()); }
+
+  // Every runtime key in the set, functionalities crossed with backends, in rising priority.
+  KEYWAY_API std::vector<DispatchKey> keys() const;
+
+  static constexpr std::uint64_t kBackendMask = (std::uint64_t{1} << kBackendBits) - 1;
+
+ private:
+  static constexpr std::uint64_t bit_of(Functionality f) {
+    return f == Functionality::Undefined ? 0 : std::uint64_t{1} << (kBackendBits - 1 + static_cast<int>(f));
+  }
+  static constexpr std::uint64_t bit_of(DeviceType backend) {
+    return std::uint64_t{1} << static_cast<int>(backend);
+  }
+  // Requires: !is_alias(key).
+  static constexpr std::uint64_t bits_of(DispatchKey key) {
+    const int backend = backend_number_of(key);
+    const bool per_backend = is_per_backend(functionality_of(key));
+    return bit_of(functionality_of(key)) | (per_backend && backend > 0 ? std::uint64_t{1} << (backend - 1) : 0);
+  }
+
+  std::uint64_t bits_ = 0;
+};
+
+// "{AutogradCPU, ADInplaceOrView, CPU}", highest priority first.
+KEYWAY_API std::string to_string(DispatchKeySet set);
+
+// Named sets.
+inline constexpr DispatchKeySet kAutogradKeys = DispatchKeySet(Functionality::Autograd);
+inline constexpr DispatchKeySet kAutogradRelated =
+    DispatchKeySet(Functionality::Autograd) | DispatchKeySet(Functionality::ADInplaceOrView);
+inline constexpr DispatchKeySet kAfterAutograd = DispatchKeySet::full_after(Functionality::Autograd);
+inline constexpr DispatchKeySet kAfterADInplaceOrView = DispatchKeySet::full_after(Functionality::ADInplaceOrView);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,67 @@
+// Generator: the state behind random operators. It hands out call numbers; the numbers themselves are pure
+// functions of seed, call and element (base/philox.h), so a seed gives the same tensors on any device and
+// with any thread count.
+#pragma once
+
+#include <keyway/core/base/intrusive_ptr.h>
+#include <keyway/core/base/macros.h>
+#include <keyway/core/base/philox.h>
+#include <keyway/core/device.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace keyway::inline v1 {
+
+// What a Generator is at one moment; set_state() takes it there again.
+struct GeneratorState {
+  std::uint64_t seed = 0;
+  std::uint64_t call = 0;  // the number that the next call gets
+  friend constexpr bool operator==(GeneratorState, GeneratorState) = default;
+};
+
+// A handle: copies share one state. Every function may be called from any thread.
+class Generator {
+ public:
+  static constexpr std::uint64_t kDefaultSeed = 67280421310721;
+
+  // A new state with the default seed.
+  KEYWAY_API explicit Generator(Device device = DeviceType::CPU);
+  // No generator: what stands for an absent argument. Of it only defined() may be asked.
+  KEYWAY_API Generator(std::nullptr_t);  // NOLINT
+  bool defined() const { return static_cast<bool>(impl_); }
+  KEYWAY_API Generator(const Generator&);
+  KEYWAY_API Generator& operator=(const Generator&);
+  KEYWAY_API ~Generator();
+
+  // Begins the sequence of `seed`.
+  KEYWAY_API void manual_seed(std::uint64_t seed);
+  // Begins a sequence that nobody can foresee, and returns its seed.
+  KEYWAY_API std::uint64_t seed();
+  // The seed of the current sequence.
+  KEYWAY_API std::uint64_t initial_seed() const;
+
+  KEYWAY_API GeneratorState get_state() const;
+  // Errors: a call number above 2^48.
+  KEYWAY_API void set_state(GeneratorState state);
+  // A new generator in the same state.
+  KEYWAY_API Generator clone() const;
+
+  // What one call of a random operator draws from. Errors: after 2^48 calls a sequence is used up.
+  KEYWAY_API PhiloxCall next_call();
+
+  KEYWAY_API Device device() const;
+  // Whether both are handles of one state.
+  friend bool operator==(const Generator& a, const Generator& b) { return a.impl_ == b.impl_; }
+
+ private:
+  struct Impl;
+  intrusive_ptr<Impl> impl_;
+};
+
+// The generator that random operators on the CPU use when they are given none.
+KEYWAY_API Generator& default_cpu_generator();
+// Seeds it.
+KEYWAY_API void manual_seed(std::uint64_t seed);
+
+}  // namespace keyway::inline v1

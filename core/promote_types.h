@@ -1,0 +1,64 @@
+// promote_types: the dtype in which two dtypes meet, by PyTorch 2.x's rules.
+#pragma once
+
+#include <keyway/core/base/macros.h>
+#include <keyway/core/scalar_type.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace keyway::inline v1 {
+
+namespace detail {
+
+// The rules themselves. bool < integral < floating < complex; within a category the smallest type that holds
+// both.
+constexpr ScalarType promote_by_rule(ScalarType a, ScalarType b) {
+  const auto ordinary = [](ScalarType t) {
+    return is_integral(t, true) || is_complex(t) ||
+           (is_floating_point(t) && !is_float8(t) && t != ScalarType::Float4_e2m1fn_x2);
+  };
+  const auto wide_unsigned = [](ScalarType t) { return t >= ScalarType::UInt16 && t <= ScalarType::UInt64; };
+
+  if (a == b) return a;
+  if (!ordinary(a) || !ordinary(b)) return ScalarType::Undefined;
+  if (wide_unsigned(a) || wide_unsigned(b)) {
+    if (is_floating_point(a)) return a;
+    return is_floating_point(b) ? b : ScalarType::Undefined;
+  }
+  if (is_complex(a) || is_complex(b)) return to_complex(promote_by_rule(to_real(a), to_real(b)));
+  if (is_floating_point(a) != is_floating_point(b)) return is_floating_point(a) ? a : b;
+  if (is_floating_point(a)) {
+    if (element_size(a) == element_size(b)) return ScalarType::Float;  // float16 and bfloat16
+    return element_size(a) > element_size(b) ? a : b;
+  }
+  if (is_bool(a) || is_bool(b)) return is_bool(a) ? b : a;
+  if (element_size(a) == element_size(b)) return ScalarType::Short;  // uint8 and int8
+  return element_size(a) > element_size(b) ? a : b;
+}
+
+inline constexpr std::size_t kPromoteRows = kNumScalarTypes + 1;
+inline constexpr auto kPromoteTable = [] {
+  std::array<std::array<ScalarType, kPromoteRows>, kPromoteRows> table{};
+  for (std::size_t i = 0; i < kPromoteRows; ++i) {
+    for (std::size_t j = 0; j < kPromoteRows; ++j) {
+      table[i][j] = promote_by_rule(static_cast<ScalarType>(i), static_cast<ScalarType>(j));
+    }
+  }
+  return table;
+}();
+
+}  // namespace detail
+
+// Symmetric, and promote_types(t, t) == t. Undefined where the types do not meet: of unlike types, 8-bit
+// floats, quantised, packed and bit types promote with nothing, and uint16, uint32 and uint64 only with real
+// floating types. One load. Requires: both are enumerators.
+constexpr ScalarType promote_types(ScalarType a, ScalarType b) {
+  return detail::kPromoteTable[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+}
+
+// The same; throws Error(Type) that names both where the result would be Undefined.
+KEYWAY_API ScalarType checked_promote_types(ScalarType a, ScalarType b);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,81 @@
+#include <keyway/core/tensor_base.h>
+
+#include <cstring>
+
+namespace keyway::inline v1 {
+
+void TensorBase::check_data_access(ScalarType asked) const {
+  KEYWAY_CHECK_AS(Type, asked == dtype(), "data_ptr: the tensor is {}, but its data is asked for as {}", dtype(),
+                  asked);
+}
+
+TensorBase make_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
+  std::int64_t strides[kMaxDims];
+  std::int64_t numel = 1;
+  if (sizes.size() <= 4) [[likely]] {
+    // Few dimensions with a small product need no general check.
+    bool fine = true;
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+      strides[d] = numel;
+      fine = fine && sizes[d] > 0 && !__builtin_mul_overflow(numel, sizes[d], &numel);
+    }
+    if (!fine) numel = -1;
+  } else {
+    numel = -1;
+  }
+  if (numel < 0) [[unlikely]] {
+    numel = checked_numel(sizes);
+    const DimVector computed = contiguous_strides(sizes);
+    for (std::size_t d = 0; d < sizes.size(); ++d) strides[d] = computed[d];
+  }
+  std::size_t bytes = 0;
+  KEYWAY_CHECK(!__builtin_mul_overflow(static_cast<std::size_t>(numel), element_size(dtype), &bytes) &&
+                   bytes <= static_cast<std::size_t>(INT64_MAX),
+               "sizes {} of {} exceed 2^63 - 1 bytes", sizes, dtype);
+  return TensorBase(make_intrusive<TensorImpl>(make_storage(bytes, device), dtype, sizes,
+                                               IntArrayRef(strides, sizes.size()), numel, true));
+}
+
+TensorBase make_tensor_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
+  KEYWAY_CHECK(sizes.size() == strides.size(), "sizes {} and strides {} differ in length", sizes, strides);
+  const std::int64_t numel = checked_numel(sizes);
+  for (std::int64_t stride : strides) KEYWAY_CHECK(stride >= 0, "strides must not be negative, but are {}", strides);
+  const std::size_t bytes = checked_nbytes(sizes, strides, 0, element_size(dtype));
+  return TensorBase(make_intrusive<TensorImpl>(make_storage(bytes, device), dtype, sizes, strides, numel, false));
+}
+
+TensorBase make_view(const TensorBase& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+  auto view = make_intrusive<TensorImpl>(*base.impl());
+  std::int64_t numel = 1;
+  for (std::int64_t size : sizes) numel *= size;
+  view->set_geometry(sizes, strides, offset, numel);
+  return TensorBase(std::move(view));
+}
+
+void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef strides) {
+  const std::int64_t numel = checked_numel(sizes);
+  const DimVector fresh = strides.empty() ? contiguous_strides(sizes) : DimVector(strides);
+  const std::size_t bytes = checked_nbytes(sizes, fresh, tensor.storage_offset(), tensor.itemsize());
+  StorageImpl& storage = *tensor.storage().impl();
+  if (bytes > storage.nbytes()) {
+    KEYWAY_CHECK(storage.resizable(), "a storage of {} bytes that belongs to somebody else cannot grow to {}",
+                 storage.nbytes(), bytes);
+    if (tensor.is_meta()) {
+      storage.set_data(DataPtr(nullptr, tensor.device()), bytes);
+    } else {
+      KEYWAY_CHECK_AS(NotImplemented, tensor.is_cpu(), "resizing keeps a tensor's bytes on the CPU only, so far");
+      DataPtr data = get_allocator(tensor.device().type()).allocate(bytes);
+      if (storage.nbytes() != 0) std::memcpy(data.get(), storage.data(), storage.nbytes());
+      storage.set_data(std::move(data), bytes);
+    }
+  }
+  tensor.impl()->set_geometry(sizes, fresh, tensor.storage_offset(), numel);
+}
+
+std::string describe(const TensorBase& tensor) {
+  if (!tensor.defined()) return "undefined";
+  const FormatArg args[] = {to_string(tensor.dtype()), tensor.sizes(), to_string(tensor.device())};
+  return format("{}{} on {}", args);
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,88 @@
+// The call path: from arguments to the kernel. No lookup by name, no lock, no write to shared memory, no allocation.
+#pragma once
+
+#include <keyway/core/thread_state.h>
+#include <keyway/dispatch/boxing.h>
+#include <keyway/dispatch/kernel.h>
+#include <keyway/dispatch/operator_entry.h>
+#include <keyway/dispatch/signature.h>
+
+#include <optional>
+
+namespace keyway::inline v1 {
+
+namespace detail {
+
+inline DispatchKeySet keys_of(const TensorBase& tensor) { return tensor.key_set(); }
+inline DispatchKeySet keys_of(ArrayRef<TensorBase> tensors) {
+  DispatchKeySet keys;
+  for (const TensorBase& tensor : tensors) keys = keys | tensor.key_set();
+  return keys;
+}
+template <typename T>
+DispatchKeySet keys_of(const T&) {
+  return {};
+}
+
+inline const std::optional<Device>* device_among() { return nullptr; }
+template <typename First, typename... Rest>
+const std::optional<Device>* device_among(const First& first, const Rest&... rest) {
+  if constexpr (std::is_same_v<First, std::optional<Device>>) {
+    return &first;
+  } else {
+    return device_among(rest...);
+  }
+}
+
+}  // namespace detail
+
+// The keys of a call, before the operator's mask: those of its tensors and of the thread. A factory, which has no tensor
+// argument, takes the backend of its `device` argument (the CPU if absent) and passes BackendSelect.
+template <typename... Args>
+inline DispatchKeySet call_keys(const std::remove_reference_t<Args>&... args) {
+  DispatchKeySet keys;
+  if constexpr ((carries_keys<Args> || ...)) {
+    keys = (detail::keys_of(args) | ... | DispatchKeySet());
+  } else if constexpr ((std::is_same_v<Args, std::optional<Device>> || ...)) {
+    const std::optional<Device>& device = *detail::device_among(args...);
+    keys = DispatchKeySet(device ? device->type() : DeviceType::CPU) | DispatchKeySet(Functionality::Dense) |
+           DispatchKeySet(Functionality::BackendSelect);
+  }
+  const ThreadState& state = thread_state;
+  return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
+}
+
+// Calls the kernel that `keys` resolve to. Requires: Sig is the operator's canonical signature.
+template <typename Sig>
+struct Caller;
+template <typename R, typename... Args>
+struct Caller<R(Args...)> {
+  using Sig = R(Args...);
+
+  static R call(const OperatorEntry& op, Args... args) {
+    return redispatch(op, call_keys<Args...>(args...), static_cast<Args>(args)...);
+  }
+  // The keys are used as they are: no thread state.
+  static R redispatch(const OperatorEntry& op, DispatchKeySet keys, Args... args) {
+    const Table& table = op.table();
+    const DispatchKeySet effective = table.effective(keys);
+    const Kernel<Sig>& kernel = table.kernel<Sig>(effective);
+    if (kernel.flags != 0) [[unlikely]] return call_slowly(op, kernel, effective, static_cast<Args>(args)...);
+    return kernel.fn(kernel, effective, static_cast<Args>(args)...);
+  }
+
+ private:
+  // Instantiated with the caller, so that it is there as long as the caller is.
+  __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, const KernelBase& kernel,
+                                                 DispatchKeySet keys, Args... args) {
+    return UnboxedAdapter<Sig>::call(op, kernel, keys, static_cast<Args>(args)...);
+  }
+};
+
+// Boxed call: arguments on top of the stack, results in their place. Keys of tensors and thread as for typed calls.
+KEYWAY_API void call_boxed(const OperatorEntry& op, Stack& stack);
+KEYWAY_API void redispatch_boxed(const OperatorEntry& op, DispatchKeySet keys, Stack& stack);
+// The keys of a boxed call. Requires: the operator's arguments are on top of the stack.
+KEYWAY_API DispatchKeySet boxed_call_keys(const OperatorEntry& op, const Stack& stack);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,167 @@
+// The Dispatcher: all operators of the process, and what is registered to them.
+#pragma once
+
+#include <keyway/dispatch/call.h>
+#include <keyway/dispatch/operator_entry.h>
+#include <keyway/dispatch/resolver.h>
+#include <keyway/dispatch/user_kernel.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// Where a registration was written.
+struct Site {
+  std::string file;
+  int line = 0;
+  std::string str() const { return file + ":" + std::to_string(line); }
+};
+
+// What a library block asks for. Nothing of it happens before the block is committed.
+struct DefRequest {
+  std::string schema;  // with its namespace
+  std::string tags;
+  Site site;
+};
+struct ImplRequest {
+  std::string op;  // full name
+  DispatchKey key;
+  AnyKernel kernel;
+  std::string name;  // of the kernel, for people
+  Site site;
+};
+struct FallbackRequest {
+  DispatchKey key;
+  bool fallthrough = false;
+  AnyKernel kernel;
+  std::string name;
+  Site site;
+};
+struct LibraryRequest {
+  std::string owns_namespace;  // set by KEYWAY_LIBRARY, which may stand once for a namespace
+  Site site;
+  std::vector<DefRequest> defs;
+  std::vector<ImplRequest> impls;
+  std::vector<FallbackRequest> fallbacks;
+};
+
+// Undoes a committed library block when it goes: earlier kernels come back, its operators lose their schema.
+class KEYWAY_API RegistrationHandle {
+ public:
+  RegistrationHandle() = default;
+  explicit RegistrationHandle(std::uint64_t id) : id_(id) {}
+  RegistrationHandle(RegistrationHandle&& other) noexcept : id_(std::exchange(other.id_, 0)) {}
+  RegistrationHandle& operator=(RegistrationHandle&& other) noexcept {
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~RegistrationHandle() { undo(); }
+
+  void undo();
+  // Keeps the registrations for good.
+  void release() { id_ = 0; }
+
+ private:
+  std::uint64_t id_ = 0;
+};
+
+// Handle of an operator: a pointer, valid for ever.
+template <typename Sig>
+class TypedOperatorHandle;
+class OperatorHandle {
+ public:
+  explicit OperatorHandle(const OperatorEntry& entry) : entry_(&entry) {}
+  const OperatorEntry& entry() const { return *entry_; }
+  const FunctionSchema& schema() const { return entry_->schema(); }
+  std::string name() const { return entry_->full_name(); }
+  void call_boxed(Stack& stack) const { keyway::call_boxed(*entry_, stack); }
+  void redispatch_boxed(DispatchKeySet keys, Stack& stack) const { keyway::redispatch_boxed(*entry_, keys, stack); }
+  // Sig in any spelling that a kernel may have. Throws keyway::Error with both texts if it is not the schema's.
+  template <typename Sig>
+  TypedOperatorHandle<Sig> typed() const;
+
+ private:
+  const OperatorEntry* entry_;
+};
+
+namespace detail {
+KEYWAY_API void check_signature(const OperatorEntry& op, std::uint64_t signature);
+struct NoCallable {};
+}  // namespace detail
+
+template <typename R, typename... Args>
+class TypedOperatorHandle<R(Args...)> : public OperatorHandle {
+ public:
+  using Canonical = typename detail::UserKernel<detail::NoCallable, R(Args...)>::Canonical;
+
+  explicit TypedOperatorHandle(const OperatorHandle& handle) : OperatorHandle(handle) {}
+  R call(Args... args) const { return result(Caller<Canonical>::call(entry(), static_cast<Args>(args)...)); }
+  R redispatch(DispatchKeySet keys, Args... args) const {
+    return result(Caller<Canonical>::redispatch(entry(), keys, static_cast<Args>(args)...));
+  }
+
+ private:
+  template <typename T>
+  static R result(T&& from) {
+    if constexpr (std::is_lvalue_reference_v<R>) {
+      return static_cast<R>(from);
+    } else {
+      return detail::convert_result<R>(std::forward<T>(from));
+    }
+  }
+};
+template <typename... Args>
+class TypedOperatorHandle<void(Args...)> : public OperatorHandle {
+ public:
+  using Canonical = typename detail::UserKernel<detail::NoCallable, void(Args...)>::Canonical;
+
+  explicit TypedOperatorHandle(const OperatorHandle& handle) : OperatorHandle(handle) {}
+  void call(Args... args) const { Caller<Canonical>::call(entry(), static_cast<Args>(args)...); }
+  void redispatch(DispatchKeySet keys, Args... args) const {
+    Caller<Canonical>::redispatch(entry(), keys, static_cast<Args>(args)...);
+  }
+};
+
+template <typename Sig>
+TypedOperatorHandle<Sig> OperatorHandle::typed() const {
+  TypedOperatorHandle<Sig> handle(*this);
+  detail::check_signature(*entry_, signature_hash<typename TypedOperatorHandle<Sig>::Canonical>);
+  return handle;
+}
+
+// Why a slot of an operator's table holds what it holds.
+struct SlotExplanation {
+  DispatchKey key;
+  Rule rule;
+  const KernelInfo* kernel;  // of the kernel that serves; null if none does
+};
+
+class KEYWAY_API Dispatcher {
+ public:
+  static Dispatcher& singleton();
+
+  // By name: "keyway::add.Tensor", or "add.Tensor" for the built-in namespace. Nothing if there is none.
+  std::optional<OperatorHandle> find_op(std::string_view name) const;
+  // The same; throws keyway::Error naming the nearest name there is.
+  OperatorHandle op(std::string_view name) const;
+  // Every operator that has a schema, by full name.
+  std::vector<OperatorHandle> ops() const;
+
+  // All of a library block or, with every error listed, none of it.
+  RegistrationHandle commit(LibraryRequest request);
+
+  // How the table of an operator was computed; the same resolver, asked again.
+  SlotExplanation explain_slot(const OperatorEntry& op, DispatchKey slot) const;
+
+ private:
+  friend class RegistrationHandle;
+  void undo(std::uint64_t id);
+};
+
+KEYWAY_API std::string_view to_string(Rule rule);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,95 @@
+// Kernel and Table: what an operator's call loads.
+//
+// A Table is one immutable object: which keys count, one byte a slot, and the kernels that the bytes number. A call
+// loads the operator's table pointer once, so it can never combine a mask and a slot of different ages.
+#pragma once
+
+#include <keyway/core/dispatch_key_set.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+class IValue;
+class OperatorEntry;
+using Stack = std::vector<IValue>;
+
+struct KernelBase;
+
+// A kernel for any operator: takes its arguments from the top of the stack and leaves its results there.
+using BoxedFn = void (*)(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
+
+// Why a caller cannot simply call `fn`. Any bit sends it to call_slowly().
+enum KernelFlags : std::uint8_t {
+  kBoxedOnly = 1,  // `fn` is null: a fallback, or the error of a missing kernel
+};
+
+struct KernelBase {
+  BoxedFn boxed;      // never null in a table
+  void* context;      // the kernel's own: a functor, or null
+  std::uint16_t index;  // in its table
+  std::uint8_t flags;
+};
+
+// A kernel of the canonical signature Sig, e.g. TensorBase(const TensorBase&, std::int64_t). It gets itself (for its
+// context) and the key set it was found with (to redispatch from), then the arguments.
+template <typename Sig>
+struct Kernel;
+template <typename R, typename... Args>
+struct Kernel<R(Args...)> : KernelBase {
+  using Fn = R (*)(const KernelBase& kernel, DispatchKeySet keys, Args... args);
+  Fn fn;
+};
+
+// The same with the signature forgotten: what the registry stores and copies.
+struct ErasedKernel : KernelBase {
+  void (*fn)();
+};
+static_assert(sizeof(ErasedKernel) == 32);
+
+// Where a kernel of a table came from. Copied texts, or literals of the library itself: never pointers into a plug-in.
+struct KernelInfo {
+  DispatchKey key = DispatchKey::Undefined;  // what it was registered to: a runtime or an alias key
+  const char* name = "";                     // of the kernel, for people
+  const char* file = "";
+  int line = 0;
+};
+
+struct alignas(8) Table {
+  const OperatorEntry* op;
+  std::uint64_t mask;                  // keys that are not fallthrough for some backend, and every backend bit
+  const std::uint64_t* backend_masks;  // one for each backend number, where backends differ; else null
+  const KernelInfo* info;              // one for each kernel
+  std::uint16_t kernel_count;
+  std::uint8_t slots[kSlotCount];  // number of the kernel of each slot; kernel 0 is the error of a missing one
+
+  // `keys` without what falls through.
+  DispatchKeySet effective(DispatchKeySet keys) const {
+    if (backend_masks != nullptr) [[unlikely]] {
+      return DispatchKeySet::from_raw(keys.raw() & backend_masks[keys.highest_backend_number()]);
+    }
+    return DispatchKeySet::from_raw(keys.raw() & mask);
+  }
+  // The kernel for a set that effective() gave. Requires: Sig is the operator's canonical signature.
+  template <typename Sig>
+  const Kernel<Sig>& kernel(DispatchKeySet keys) const {
+    return kernels<Kernel<Sig>>()[slots[keys.slot()]];
+  }
+  const ErasedKernel& erased_kernel(std::size_t index) const { return kernels<ErasedKernel>()[index]; }
+
+ private:
+  // The kernels lie behind the header, in a StaticTable or in memory that the registry laid out like one.
+  template <typename K>
+  const K* kernels() const {
+    return reinterpret_cast<const K*>(reinterpret_cast<const char*>(this) + sizeof(Table));
+  }
+};
+
+// A table that the compiler computes and the loader maps: see static_table.h.
+template <typename Sig, std::size_t N>
+struct StaticTable : Table {
+  Kernel<Sig> kernel_array[N];
+};
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,103 @@
+// Library: how kernels and operators are registered from outside the generated ones.
+//
+//   KEYWAY_LIBRARY(my, m) {
+//     m.def("scale(Tensor self, float by) -> Tensor");
+//   }
+//   KEYWAY_LIBRARY_IMPL(my, CPU, m) {
+//     m.impl("scale", [](const Tensor& self, double by) { return self * by; });
+//   }
+//
+// A block is a transaction: when it ends, all of it is registered or, with every error listed, none of it.
+#pragma once
+
+#include <keyway/dispatch/dispatcher.h>
+
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+namespace keyway::inline v1 {
+
+// A kernel that a key does not have, so that calls go on to the next one: m.fallback(Fallthrough{}).
+struct Fallthrough {};
+
+class KEYWAY_API Library {
+ public:
+  enum class Kind {
+    Def,       // owns its namespace: one in a process
+    Fragment,  // adds to a namespace
+    Impl,      // kernels for one key; namespace `_` for fallbacks
+  };
+
+  Library(Kind kind, std::string ns, std::optional<DispatchKey> key = std::nullopt,
+          std::source_location where = std::source_location::current());
+
+  // Defines an operator: "scale(Tensor self, float by) -> Tensor", with or without the block's namespace.
+  Library& def(std::string_view schema, std::source_location where = std::source_location::current());
+  // Defines it with a kernel for every backend, whose gradient is that of what it calls.
+  template <typename F>
+  Library& def(std::string_view schema, F fn, std::source_location where = std::source_location::current()) {
+    def(schema, where);
+    return add_impl(name_of_schema(schema), DispatchKey::CompositeImplicitAutograd, make_kernel(std::move(fn)), where);
+  }
+
+  // A kernel for the block's key; without one, for every backend (CompositeImplicitAutograd).
+  template <typename F>
+  Library& impl(std::string_view op, F fn, std::source_location where = std::source_location::current()) {
+    return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_kernel(std::move(fn)), where);
+  }
+  template <typename F>
+  Library& impl(std::string_view op, DispatchKey key, F fn,
+                std::source_location where = std::source_location::current()) {
+    return add_impl(op, key, make_kernel(std::move(fn)), where);
+  }
+  Library& impl_boxed(std::string_view op, BoxedFn fn, std::source_location where = std::source_location::current()) {
+    return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
+  }
+
+  // A kernel of the block's key for every operator that has none of its own there. Namespace `_` only.
+  Library& fallback(BoxedFn fn, std::source_location where = std::source_location::current());
+  // Makes the key transparent to operators that have no kernel for it.
+  Library& fallback(Fallthrough, std::source_location where = std::source_location::current());
+
+  // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then nothing
+  // was registered. The handle undoes it; release() keeps it for good.
+  [[nodiscard]] RegistrationHandle commit();
+
+ private:
+  Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, std::source_location where);
+  std::string qualified(std::string_view name, std::source_location where) const;
+  static std::string_view name_of_schema(std::string_view schema) { return schema.substr(0, schema.find('(')); }
+
+  Kind kind_;
+  std::string ns_;
+  std::optional<DispatchKey> key_;
+  LibraryRequest request_;
+};
+
+namespace detail {
+// Runs a block before main, or when its shared library is loaded, and keeps its registrations for good.
+class KEYWAY_API LibraryBlock {
+ public:
+  LibraryBlock(Library library, void (*block)(Library&));
+};
+}  // namespace detail
+
+}  // namespace keyway::inline v1
+
+#define KEYWAY_CONCATENATE_(a, b) a##b
+#define KEYWAY_CONCATENATE(a, b) KEYWAY_CONCATENATE_(a, b)
+#define KEYWAY_LIBRARY_BLOCK_(id, m, ...)                                                             \
+  static void KEYWAY_CONCATENATE(keyway_library_, id)(::keyway::Library&);                            \
+  static const ::keyway::detail::LibraryBlock KEYWAY_CONCATENATE(keyway_block_, id)(                  \
+      ::keyway::Library(__VA_ARGS__), &KEYWAY_CONCATENATE(keyway_library_, id));                      \
+  static void KEYWAY_CONCATENATE(keyway_library_, id)(::keyway::Library & m)
+
+// Defines operators of a namespace; once a namespace.
+#define KEYWAY_LIBRARY(ns, m) KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Def, #ns)
+// Adds operators to a namespace.
+#define KEYWAY_LIBRARY_FRAGMENT(ns, m) KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Fragment, #ns)
+// Kernels of a dispatch key: KEYWAY_LIBRARY_IMPL(my, CPU, m). Namespace `_` for fallbacks.
+#define KEYWAY_LIBRARY_IMPL(ns, key, m)                                               \
+  KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Impl, #ns, ::keyway::DispatchKey::key)

@@ -1,0 +1,217 @@
+// Kernels from functions that users write: any callable whose parameters have a counterpart in the schema language
+// becomes a kernel of the canonical signature. `const Tensor&`, `Tensor`, `std::optional<Tensor>`,
+// `std::vector<Tensor>`, `std::vector<std::int64_t>` and `std::string` are accepted besides the canonical types.
+#pragma once
+
+#include <keyway/dispatch/boxing.h>
+#include <keyway/dispatch/signature.h>
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// The one downcast: Tensor adds methods to TensorBase and nothing else, so a reference to one serves as the other.
+template <typename T>
+  requires std::derived_from<T, TensorBase>
+const T& as_tensor(const TensorBase& base) {
+  static_assert(sizeof(T) == sizeof(TensorBase) && alignof(T) == alignof(TensorBase));
+  return static_cast<const T&>(base);
+}
+template <typename T>
+  requires std::derived_from<T, TensorBase>
+T& as_tensor(TensorBase& base) {
+  static_assert(sizeof(T) == sizeof(TensorBase) && alignof(T) == alignof(TensorBase));
+  return static_cast<T&>(base);
+}
+
+namespace detail {
+
+template <typename T>
+concept TensorType = std::derived_from<T, TensorBase>;
+
+// How a user's parameter type is written canonically, and made from that.
+template <typename T>
+struct Param {
+  static_assert(!std::is_same_v<T, int> && !std::is_same_v<T, std::int32_t>, "a kernel takes std::int64_t, not int");
+  static_assert(!std::is_same_v<T, float>, "a kernel takes double, not float");
+  static_assert(!std::is_same_v<T, const char*>, "a kernel takes std::string_view, not const char*");
+  using Canonical = T;
+  static T from(T v) { return v; }
+};
+template <TensorType T>
+struct Param<const T&> {
+  using Canonical = const TensorBase&;
+  static const T& from(const TensorBase& v) { return as_tensor<T>(v); }
+};
+template <TensorType T>
+struct Param<T> {
+  using Canonical = const TensorBase&;
+  static const T& from(const TensorBase& v) { return as_tensor<T>(v); }
+};
+template <TensorType T>
+struct Param<T&> {
+  using Canonical = TensorBase&;
+  static T& from(TensorBase& v) { return as_tensor<T>(v); }
+};
+template <TensorType T>
+struct Param<std::optional<T>> {
+  using Canonical = const TensorBase&;
+  static std::optional<T> from(const TensorBase& v) {
+    return v.defined() ? std::optional<T>(as_tensor<T>(v)) : std::nullopt;
+  }
+};
+template <TensorType T>
+struct Param<const std::optional<T>&> : Param<std::optional<T>> {};
+template <TensorType T>
+  requires(!std::is_same_v<T, TensorBase>)
+struct Param<ArrayRef<T>> {
+  using Canonical = ArrayRef<TensorBase>;
+  static ArrayRef<T> from(ArrayRef<TensorBase> v) {
+    return {static_cast<const T*>(v.data()), v.size()};
+  }
+};
+template <TensorType T>
+struct Param<std::vector<T>> {
+  using Canonical = ArrayRef<TensorBase>;
+  static std::vector<T> from(ArrayRef<TensorBase> v) {
+    const T* first = static_cast<const T*>(v.data());
+    return {first, first + v.size()};
+  }
+};
+template <typename T>
+  requires(!TensorType<T>)
+struct Param<std::vector<T>> {
+  using Canonical = ArrayRef<T>;
+  static std::vector<T> from(ArrayRef<T> v) { return v.vec(); }
+};
+template <typename T>
+struct Param<const std::vector<T>&> : Param<std::vector<T>> {};
+template <>
+struct Param<std::string> {
+  using Canonical = std::string_view;
+  static std::string from(std::string_view v) { return std::string(v); }
+};
+template <>
+struct Param<const std::string&> : Param<std::string> {};
+template <>
+struct Param<Scalar> {
+  using Canonical = const Scalar&;
+  static const Scalar& from(const Scalar& v) { return v; }
+};
+template <>
+struct Param<const Scalar&> : Param<Scalar> {};
+template <>
+struct Param<Generator> {
+  using Canonical = const Generator&;
+  static const Generator& from(const Generator& v) { return v; }
+};
+template <>
+struct Param<const Generator&> : Param<Generator> {};
+
+// The same for results.
+template <typename T>
+struct Result {
+  static_assert(!std::is_same_v<T, int>, "a kernel returns std::int64_t, not int");
+  static_assert(!std::is_same_v<T, float>, "a kernel returns double, not float");
+  using Canonical = T;
+};
+template <TensorType T>
+struct Result<T> {
+  using Canonical = TensorBase;
+};
+template <TensorType T>
+struct Result<T&> {
+  using Canonical = TensorBase&;
+};
+template <TensorType T>
+struct Result<const T&> {
+  using Canonical = TensorBase;
+};
+template <TensorType T>
+struct Result<std::vector<T>> {
+  using Canonical = std::vector<TensorBase>;
+};
+template <typename... T>
+struct Result<std::tuple<T...>> {
+  using Canonical = std::tuple<typename Result<T>::Canonical...>;
+};
+
+template <typename To, typename From>
+To convert_result(From&& from) {
+  if constexpr (std::is_constructible_v<To, From&&>) {
+    return To(std::forward<From>(from));
+  } else {
+    return To(from.begin(), from.end());  // std::vector<Tensor>
+  }
+}
+
+template <typename T>
+struct CallableSignature : CallableSignature<decltype(&T::operator())> {};
+template <typename R, typename... A>
+struct CallableSignature<R(A...)> {
+  using type = R(A...);
+};
+template <typename R, typename... A>
+struct CallableSignature<R (*)(A...)> : CallableSignature<R(A...)> {};
+template <typename C, typename R, typename... A>
+struct CallableSignature<R (C::*)(A...)> : CallableSignature<R(A...)> {};
+template <typename C, typename R, typename... A>
+struct CallableSignature<R (C::*)(A...) const> : CallableSignature<R(A...)> {};
+
+// A callable of signature R(A...), which may take the key set first, as a kernel.
+template <typename F, typename Sig>
+struct UserKernel;
+template <typename F, typename R, typename... A>
+struct UserKernel<F, R(A...)> {
+  using Canonical = typename Result<R>::Canonical(typename Param<A>::Canonical...);
+  static typename Result<R>::Canonical call(const KernelBase& kernel, DispatchKeySet,
+                                            typename Param<A>::Canonical... args) {
+    return convert_result<typename Result<R>::Canonical>((*static_cast<F*>(kernel.context))(Param<A>::from(args)...));
+  }
+};
+template <typename F, typename... A>
+struct UserKernel<F, void(A...)> {
+  using Canonical = void(typename Param<A>::Canonical...);
+  static void call(const KernelBase& kernel, DispatchKeySet, typename Param<A>::Canonical... args) {
+    (*static_cast<F*>(kernel.context))(Param<A>::from(args)...);
+  }
+};
+template <typename F, typename R, typename... A>
+struct UserKernel<F, R(DispatchKeySet, A...)> {
+  using Canonical = typename Result<R>::Canonical(typename Param<A>::Canonical...);
+  static typename Result<R>::Canonical call(const KernelBase& kernel, DispatchKeySet keys,
+                                            typename Param<A>::Canonical... args) {
+    return convert_result<typename Result<R>::Canonical>(
+        (*static_cast<F*>(kernel.context))(keys, Param<A>::from(args)...));
+  }
+};
+
+}  // namespace detail
+
+// A kernel to register, with its signature forgotten and remembered by hash.
+struct AnyKernel {
+  ErasedKernel kernel{};
+  std::uint64_t signature = 0;  // 0 for a boxed kernel: it serves any
+};
+
+template <typename F>
+AnyKernel make_kernel(F fn) {
+  using U = detail::UserKernel<F, typename detail::CallableSignature<F>::type>;
+  using Sig = typename U::Canonical;
+  // The callable is never freed: a call may be under way in another thread when its registration is undone.
+  void* context = new F(std::move(fn));
+  const typename Kernel<Sig>::Fn call = &U::call;
+  return {{{BoxedAdapter<Sig>::call, context, 0, 0}, reinterpret_cast<void (*)()>(call)}, signature_hash<Sig>};
+}
+
+// A boxed function as a kernel: for fallbacks, and for operators whose types are not known when it is compiled.
+inline AnyKernel make_boxed_kernel(BoxedFn fn, void* context = nullptr) {
+  return {{{fn, context, 0, kBoxedOnly}, nullptr}, 0};
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,68 @@
+// Promotion: the dtype that operands of different dtypes meet in, as PyTorch 2.x has it.
+//
+// Operands count in three ranks: tensors with dimensions, tensors without, numbers. A lower rank changes the result
+// only if its category (bool, integral, floating, complex) is higher than that of all before it.
+#pragma once
+
+#include <keyway/core/default_dtype.h>
+#include <keyway/core/promote_types.h>
+#include <keyway/core/scalar.h>
+#include <keyway/core/tensor_base.h>
+
+#include <optional>
+
+namespace keyway::inline v1 {
+
+class Promotion {
+ public:
+  // Undefined tensors and absent numbers do not count.
+  Promotion& operator<<(const TensorBase& tensor) {
+    if (tensor.defined()) add(tensor.dim() > 0 ? with_dims_ : without_dims_, tensor.dtype());
+    return *this;
+  }
+  Promotion& operator<<(const Scalar& number) {
+    ScalarType type = number.type();
+    if (type == ScalarType::Double) type = get_default_dtype();
+    if (type == ScalarType::ComplexDouble) type = get_default_complex_dtype();
+    add(numbers_, type);
+    return *this;
+  }
+  Promotion& operator<<(const std::optional<Scalar>& number) {
+    if (number) *this << *number;
+    return *this;
+  }
+
+  // Throws keyway::Error if two dtypes have none in common (the 8-bit floats).
+  ScalarType result() const { return combine(combine(with_dims_, without_dims_), numbers_); }
+
+ private:
+  static constexpr int category(ScalarType t) {
+    return t == ScalarType::Undefined ? -1
+           : is_bool(t)               ? 0
+           : is_complex(t)            ? 3
+           : is_integral(t, false)    ? 1
+                                      : 2;
+  }
+  static ScalarType promote(ScalarType a, ScalarType b) {
+    const ScalarType common = promote_types(a, b);
+    KEYWAY_CHECK_AS(Type, common != ScalarType::Undefined, "dtypes {} and {} do not promote to a common one", a, b);
+    return common;
+  }
+  static void add(ScalarType& rank, ScalarType dtype) {
+    if (rank == dtype) return;
+    rank = rank == ScalarType::Undefined ? dtype : promote(rank, dtype);
+  }
+  static ScalarType combine(ScalarType higher, ScalarType lower) {
+    if (category(higher) >= category(lower)) return higher;
+    return higher == ScalarType::Undefined ? lower : promote(higher, lower);
+  }
+
+  ScalarType with_dims_ = ScalarType::Undefined;
+  ScalarType without_dims_ = ScalarType::Undefined;
+  ScalarType numbers_ = ScalarType::Undefined;
+};
+
+// What integers become where the result is floating: sqrt, true division.
+inline ScalarType to_float(ScalarType t) { return is_integral(t, true) ? get_default_dtype() : t; }
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""The list of benchmark rows is consistent, and what it says is judged as its head comment says."""
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/bench"))
+import process_rows  # noqa: E402
+from rows import Row, read_rows  # noqa: E402
+
+
+class Rows(unittest.TestCase):
+    def test_each_row_is_listed_once_and_the_process_rows_are_among_them(self):
+        names = [row.name for row in read_rows()]
+        self.assertEqual(sorted(names), sorted(set(names)))
+        self.assertLessEqual(set(process_rows.NAMES), set(names))
+
+    def test_units_and_goals_are_of_the_known_forms(self):
+        for row in read_rows():
+            self.assertIn(row.unit, ("ns", "us", "ms", "s", "min", "GB/s", "GFLOP/s", "MB", "MiB", "B", "count"))
+            self.assertRegex(row.goal, r"^(-|[\d.]+|[\d.]+x(:\S+)?)$")
+
+    def test_a_time_is_better_when_less_and_a_rate_when_more(self):
+        self.assertEqual(Row("a", "ns", "5x", "").judge({"a": 10}, {"a": 2}), (5, True))
+        self.assertEqual(Row("a", "ns", "5x", "").judge({"a": 10}, {"a": 4}), (2.5, False))
+        self.assertEqual(Row("a", "GB/s", "2x", "").judge({"a": 10}, {"a": 30}), (3, True))
+
+    def test_a_goal_against_another_row_looks_at_keyway_alone(self):
+        self.assertEqual(Row("b", "us", "1.5x:a", "").judge({"b": 1}, {"a": 30, "b": 15}), (2, True))
+
+    def test_a_limit_needs_no_peer(self):
+        self.assertEqual(Row("a", "MB", "15", "").judge({}, {"a": 14}), (None, True))
+        self.assertEqual(Row("a", "MB", "15", "").judge({}, {"a": 16}), (None, False))
+
+    def test_what_has_not_run_is_not_judged(self):
+        self.assertEqual(Row("a", "ns", "5x", "").judge({"a": 10}, {}), (None, None))
+        self.assertEqual(Row("a", "ns", "5x", "").judge({}, {"a": 10}), (None, None))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,80 @@
+#include <keyway/core/generator.h>
+#include <keyway/tests/catch.h>
+
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace keyway;
+using keyway::testing::error_of;
+
+TEST_CASE("a seed begins the same sequence of calls again") {
+  Generator g;
+  g.manual_seed(42);
+  CHECK(g.initial_seed() == 42);
+  CHECK(g.next_call().call == 0);
+  const PhiloxCall second = g.next_call();
+  CHECK(second.seed == 42);
+  CHECK(second.call == 1);
+  g.manual_seed(42);
+  CHECK(g.next_call().call == 0);
+}
+
+TEST_CASE("a generator's state can be saved and restored, and a clone goes its own way") {
+  Generator g;
+  g.manual_seed(1);
+  g.next_call();
+  const GeneratorState saved = g.get_state();
+  Generator same = g;
+  Generator clone = g.clone();
+  g.next_call();
+  CHECK(same == g);
+  CHECK(same.get_state().call == 2);
+  CHECK(!(clone == g));
+  CHECK(clone.get_state() == saved);
+  g.set_state(saved);
+  CHECK(g.get_state() == saved);
+}
+
+TEST_CASE("calls from many threads get a number each") {
+  Generator g;
+  std::vector<std::vector<std::uint64_t>> calls(4);
+  std::vector<std::thread> threads;
+  for (auto& mine : calls) {
+    threads.emplace_back([&mine, g]() mutable {
+      for (int i = 0; i < 1000; ++i) mine.push_back(g.next_call().call);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  std::set<std::uint64_t> all;
+  for (const auto& mine : calls) all.insert(mine.begin(), mine.end());
+  CHECK(all.size() == 4000);
+  CHECK(*all.rbegin() == 3999);
+}
+
+TEST_CASE("a sequence that is used up says so") {
+  Generator g;
+  const std::uint64_t end = std::uint64_t{1} << 48;
+  g.set_state({5, end - 1});
+  CHECK(g.next_call().call == end - 1);
+  CHECK(error_of([&] { g.next_call(); }) ==
+        "The random numbers of seed 5 are used up after 2^48 calls; seed the generator anew.");
+  CHECK(g.clone().get_state().call == end);
+  CHECK(error_of([&] {
+          g.set_state({5, end + 1});
+        }) == "A generator's state has call number 281474976710657, but a sequence has only 2^48 calls.");
+}
+
+TEST_CASE("seed() begins another sequence each time") {
+  Generator g;
+  const std::uint64_t first = g.seed();
+  CHECK(g.initial_seed() == first);
+  CHECK(g.seed() != first);
+}
+
+TEST_CASE("manual_seed seeds the default CPU generator") {
+  manual_seed(77);
+  CHECK(default_cpu_generator().initial_seed() == 77);
+  CHECK(default_cpu_generator().device() == Device("cpu"));
+  default_cpu_generator().manual_seed(Generator::kDefaultSeed);
+}

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Builds the benchmarks and prints every CPU row beside libtorch's, in one run.
+#   bash tools/bench.sh [option...]     options of tools/bench/compare.py, e.g. --filter '^add' or
+#                                       --builds --markdown docs/performance.md
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mkdir -p build
+source tools/stages.sh
+
+bash tools/setup.sh --bench
+build bench
+python3 tools/bench/compare.py "$@"

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Runs bench_torch and bench_keyway in turn, keeps each row's best time, and prints them side by side.
+
+Only the ratios of one run mean much; the figures themselves are those of the machine and of the moment.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import process_rows
+from rows import HIGHER_IS_BETTER, ROOT, read_rows
+
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+
+
+def measure(program, rows, min_time):
+    """({name: value in the row's unit}, name of the library) of one run of a program over rows of one thread count."""
+    threads = str(rows[0].threads)
+    names = "|".join(re.escape(row.name) for row in rows)
+    # OpenBLAS, inside libtorch, listens to nothing but the environment.
+    environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads)
+    run = subprocess.run([program, "--benchmark_format=json", f"--benchmark_min_time={min_time}",
+                          f"--benchmark_filter=^({names})/real_time$"], env=environment, stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if run.returncode != 0:
+        sys.exit(f"{program} failed with {run.returncode}:\n{run.stderr}")
+    units = {row.name: row.unit for row in rows}
+    values = {}
+    output = json.loads(run.stdout) if run.stdout.strip() else {"benchmarks": [], "context": {}}
+    for result in output["benchmarks"]:
+        name = result["name"].removesuffix("/real_time")
+        seconds = result["real_time"] * SECONDS[result["time_unit"]] / result.get("times", 1)
+        work = result.get("bytes") or result.get("flop")
+        values[name] = work / seconds / 1e9 if units[name] in HIGHER_IS_BETTER else seconds / SECONDS[units[name]]
+    return values, output["context"].get("library")
+
+
+def progress(text):
+    """A line that the next one overwrites; on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
+
+
+def better(row, a, b):
+    if a is None or b is None:
+        return a if b is None else b
+    return max(a, b) if row.unit in HIGHER_IS_BETTER else min(a, b)
+
+
+def run_benchmarks(programs, rows, repetitions, min_time):
+    """{program: {name: best value}}: the programs take turns, so that both see the machine's better moments."""
+    best = {program: {} for program in programs}
+    libraries = {}
+    for repetition in range(repetitions):
+        for threads in sorted({row.threads for row in rows}):
+            group = [row for row in rows if row.threads == threads]
+            for program in programs:
+                progress(f"{repetition + 1}/{repetitions}: {program.name}, {threads} thread(s)")
+                values, library = measure(program, group, min_time)
+                libraries[program] = library or libraries.get(program)
+                for row in group:
+                    value = better(row, best[program].get(row.name), values.get(row.name))
+                    if value is not None:
+                        best[program][row.name] = value
+    progress("")
+    return best, libraries
+
+
+def refuse_unknown_rows(programs, rows):
+    names = {row.name for row in rows}
+    for program in programs:
+        listed = subprocess.run([program, "--benchmark_list_tests"], capture_output=True, text=True, check=True).stdout
+        unknown = {line.removesuffix("/real_time") for line in listed.split()} - names
+        if unknown:
+            sys.exit(f"{program.name} has rows that bench/rows.txt does not know: {', '.join(sorted(unknown))}")
+
+
+def show(value):
+    if value is None:
+        return ""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def table(rows, peers, own):
+    yield "work", "unit", "libtorch", "keyway", "ratio", "first", "reached"
+    for row in rows:
+        ratio, reached = row.judge(peers, own)
+        yield (row.name, row.unit, show(peers.get(row.name)), show(own.get(row.name)),
+               f"{ratio:.2f}" if ratio else "", row.goal, {None: "", True: "yes", False: "no"}[reached])
+
+
+def as_text(lines):
+    lines = list(lines)
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for line in lines:
+        cells = [cell.rjust(width) if 2 <= i <= 4 else cell.ljust(width)
+                 for i, (cell, width) in enumerate(zip(line, widths))]
+        yield "  ".join(cells).rstrip()
+
+
+def as_markdown(lines):
+    lines = list(lines)
+    yield "| " + " | ".join(lines[0]) + " |"
+    yield "|---|---|--:|--:|--:|---|---|"
+    for line in lines[1:]:
+        yield "| " + " | ".join(line) + " |"
+
+
+def machine(libraries):
+    cpu = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True,
+                            check=False).stdout.strip()
+    parts = [datetime.date.today().isoformat(), f"commit {commit}" if commit else None,
+             f"{cpu.group(1) if cpu else 'unknown processor'}, {os.cpu_count()} cores"]
+    return "; ".join(part for part in parts + sorted(filter(None, libraries.values())) if part)
+
+
+def write_markdown(path, text):
+    """Replaces what stands between the two marks of the file."""
+    before, found, rest = path.read_text().partition(BEGIN)
+    _, closed, after = rest.partition(END)
+    if not found or not closed:
+        sys.exit(f"{path} lacks the marks {BEGIN} and {END}")
+    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/bench", help="the build with the programs")
+    parser.add_argument("--repetitions", type=int, default=5, help="how often each program runs; the best counts")
+    parser.add_argument("--min-time", type=float, default=0.1, help="seconds a row runs at least, each time")
+    parser.add_argument("--filter", default="", help="rows whose name matches this regular expression")
+    parser.add_argument("--builds", action="store_true", help="also the rows that build Keyway anew (minutes)")
+    parser.add_argument("--markdown", type=Path, help="write the table into this file, between its marks")
+    args = parser.parse_args()
+
+    every_row = read_rows()
+    rows = [row for row in every_row if re.search(args.filter, row.name)]
+    programs = {name: args.build / "bench" / f"bench_{name}" for name in ("torch", "keyway")}
+    present = [program for program in programs.values() if program.exists()]
+    refuse_unknown_rows(present, every_row)
+
+    in_programs = [row for row in rows if row.name not in process_rows.NAMES]
+    best, libraries = run_benchmarks(present, in_programs, args.repetitions, args.min_time) if in_programs else ({}, {})
+    values = {name: best.get(program, {}) for name, program in programs.items()}
+    wanted = {row.name for row in rows} & set(process_rows.NAMES)
+    for library, measured in process_rows.measure(args.build, wanted, args.builds).items():
+        values[library].update(measured)
+
+    lines = list(table(rows, values["torch"], values["keyway"]))
+    print(*as_text(lines), sep="\n")
+    print(f"\n{machine(libraries)}")
+    if args.markdown:
+        write_markdown(args.markdown, "\n".join([machine(libraries) + "\n", *as_markdown(lines)]))
+
+
+if __name__ == "__main__":
+    main()

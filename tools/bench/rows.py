@@ -1,0 +1,46 @@
+"""bench/rows.txt as values: what is measured, in which unit, and what is to be reached."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HIGHER_IS_BETTER = ("GB/s", "GFLOP/s")
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    unit: str
+    goal: str
+    what: str
+
+    @property
+    def threads(self):
+        return 2 if self.name.endswith("/2_threads") else 1
+
+    def ratio(self, base, value):
+        """How many times better `value` is than `base`."""
+        if not base or not value:
+            return None
+        return value / base if self.unit in HIGHER_IS_BETTER else base / value
+
+    def judge(self, peers, own):
+        """(ratio shown, reached or None) from {name: value} of libtorch and of Keyway."""
+        value = own.get(self.name)
+        ratio = self.ratio(peers.get(self.name), value)
+        if value is None or self.goal == "-":
+            return ratio, None
+        if "x" not in self.goal:
+            return ratio, value <= float(self.goal)
+        factor, _, other = self.goal.partition("x:")
+        if other:
+            ratio = self.ratio(own.get(other), value)
+        return ratio, None if ratio is None else ratio >= float(factor.rstrip("x"))
+
+
+def read_rows(path=ROOT / "bench/rows.txt"):
+    rows = []
+    for line in path.read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            rows.append(Row(*line.split(None, 3)))
+    return rows

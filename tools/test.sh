@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Sets up, builds and tests.
+#   bash tools/test.sh          the release build and its whole suite
+#   bash tools/test.sh --ci     that with warnings as errors, then the AddressSanitizer and ThreadSanitizer stages
+# KEYWAY_JOBS sets how many processes build and test at a time.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mkdir -p build
+source tools/stages.sh
+
+case ${1-} in
+  "" | --ci) mode=${1-} ;;
+  *) echo "usage: bash tools/test.sh [--ci]" >&2; exit 2 ;;
+esac
+
+release_stage() {
+  build release
+  run_tests release
+}
+
+ci_stage() {
+  build ci
+  run_tests ci
+}
+
+asan_stage() {
+  build asan
+  run_tests asan -LE checks
+}
+
+# Boundary calls against every operator, under the sanitizers of the asan build.
+fuzz_stage() {
+  local keyway=build/asan/tools/keyway/keyway
+  if [[ ! -x $keyway ]] || ! "$keyway" --help | grep -qw fuzz; then
+    echo "not yet: the keyway command has no fuzz"
+    return
+  fi
+  "$keyway" fuzz --calls 2000 < /dev/null
+}
+
+# Threads meet in these folders only; tools/nightly.sh runs the rest.
+tsan_stage() {
+  local launcher targets
+  read -ra launcher <<< "$(fixed_addresses)"
+  configure tsan
+  mapfile -t targets < <(cmake --build --preset tsan --target help | grep -oE '^suite_(core|dispatch|autograd|backends)\b')
+  build tsan "${targets[@]}"
+  run_tests tsan -L '^(core|dispatch|autograd|backends)$'
+}
+
+stage set-up bash tools/setup.sh
+if [[ $mode == --ci ]]; then
+  stage release ci_stage
+  stage asan asan_stage
+  stage fuzz fuzz_stage
+  stage tsan tsan_stage
+else
+  stage release release_stage
+fi
+finish
