@@ -15,18 +15,12 @@ namespace {
 
 ExprRole role_of(SymbolKind kind) {
   switch (kind) {
-    case SymbolKind::Argument:
-      return ExprRole::Argument;
-    case SymbolKind::Result:
-      return ExprRole::Result;
-    case SymbolKind::Gradient:
-      return ExprRole::Gradient;
-    case SymbolKind::Needs:
-      return ExprRole::Needs;
-    case SymbolKind::Let:
-      return ExprRole::Let;
-    case SymbolKind::Constant:
-      return ExprRole::Constant;
+    case SymbolKind::Argument: return ExprRole::Argument;
+    case SymbolKind::Result: return ExprRole::Result;
+    case SymbolKind::Gradient: return ExprRole::Gradient;
+    case SymbolKind::Needs: return ExprRole::Needs;
+    case SymbolKind::Let: return ExprRole::Let;
+    case SymbolKind::Constant: return ExprRole::Constant;
   }
   return ExprRole::Plain;
 }

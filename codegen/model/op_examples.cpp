@@ -55,23 +55,16 @@ std::vector<std::size_t> tensor_sizes(const Expr& expr) {
 
 bool is_literal_of(const Expr& expr, ExprBase base) {
   switch (base) {
-    case ExprBase::Bool:
-      return as<BoolExpr>(expr);
-    case ExprBase::Int:
-      return is_int(expr);
-    case ExprBase::Float:
-      return is_number(expr);
-    case ExprBase::Scalar:
-      return is_number(expr) || as<BoolExpr>(expr);
+    case ExprBase::Bool: return as<BoolExpr>(expr);
+    case ExprBase::Int: return is_int(expr);
+    case ExprBase::Float: return is_number(expr);
+    case ExprBase::Scalar: return is_number(expr) || as<BoolExpr>(expr);
     case ExprBase::Str:
-    case ExprBase::Device:
-      return as<StringExpr>(expr);
+    case ExprBase::Device: return as<StringExpr>(expr);
     case ExprBase::DType:
     case ExprBase::Layout:
-    case ExprBase::MemoryFormat:
-      return is_constant(expr, base);
-    default:
-      return false;  // only None can be written
+    case ExprBase::MemoryFormat: return is_constant(expr, base);
+    default: return false;  // only None can be written
   }
 }
 

@@ -47,12 +47,14 @@ std::string formula(std::string_view text) { return type_in(ExprContext::Derivat
 
 }  // namespace
 
-TEST_CASE("numbers widen, and division is true division") {
+TEST_CASE("numbers widen, and formulas do not divide ints") {
   CHECK(contract("n + 1") == "int");
   CHECK(contract("n * p") == "float");
   CHECK(contract("alpha - n") == "Scalar");
-  CHECK(contract("n / 2") == "float");
-  CHECK(contract("floor_div(n, 2)") == "int");
+  CHECK(contract("n / 2") == "int");
+  CHECK(contract("n / 2.0") == "float");
+  CHECK(formula("1.0 / n") == "float");
+  CHECK(formula("1 / n") == "3: '/' of two ints drops the remainder; make one a float, as in 1.0 / n");
   CHECK(contract("-n % 3") == "int");
   CHECK(contract("flag ? n : p") == "float");
   CHECK(contract("n + mode") == "3: '+' has no meaning between int and str");

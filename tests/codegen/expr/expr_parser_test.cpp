@@ -29,22 +29,14 @@ std::string random_text(std::mt19937& random, int depth) {
   };
   if (depth == 0) return pick({"x", "1", "2.5e-3", "'s'", "None", "True", "[]", "f()"});
   switch (random() % 9) {
-    case 0:
-      return part() + pick({"||", "&&", "|", "+", "-", "*", "/", "%"}) + part();
-    case 1:
-      return pick({"-", "!"}) + part();
-    case 2:
-      return part() + pick({"==", "<", ">="}) + part() + pick({"!=", "<="}) + part();
-    case 3:
-      return part() + " in {" + part() + "," + part() + "}";
-    case 4:
-      return part() + "?" + part() + ":" + part();
-    case 5:
-      return "f(" + part() + ", k=" + part() + ")";
-    case 6:
-      return part() + ".m(" + part() + ")";
-    case 7:
-      return part() + pick({"[1]", "[1:]", "[:y]", "[:]"});
+    case 0: return part() + pick({"||", "&&", "|", "+", "-", "*", "/", "%"}) + part();
+    case 1: return pick({"-", "!"}) + part();
+    case 2: return part() + pick({"==", "<", ">="}) + part() + pick({"!=", "<="}) + part();
+    case 3: return part() + " in {" + part() + "," + part() + "}";
+    case 4: return part() + "?" + part() + ":" + part();
+    case 5: return "f(" + part() + ", k=" + part() + ")";
+    case 6: return part() + ".m(" + part() + ")";
+    case 7: return part() + pick({"[1]", "[1:]", "[:y]", "[:]"});
     default:
       return pick({"[", "("}) == "[" ? "[" + part() + "," + part() + "]" : "(" + part() + "," + part() + ")";
   }

@@ -85,18 +85,10 @@ TEST_CASE("no damage to a schema file makes the generator throw") {
     for (std::uint32_t edits = 1 + random() % 4; edits > 0; --edits) {
       const std::size_t at = random() % text.size();
       switch (random() % 4) {
-        case 0:
-          text[at] = kBytes[random() % kBytes.size()];
-          break;
-        case 1:
-          text.insert(at, 1, kBytes[random() % kBytes.size()]);
-          break;
-        case 2:
-          text.erase(at, 1 + random() % 8);
-          break;
-        default:
-          text.insert(at, text.substr(random() % text.size(), random() % 200));
-          break;
+        case 0: text[at] = kBytes[random() % kBytes.size()]; break;
+        case 1: text.insert(at, 1, kBytes[random() % kBytes.size()]); break;
+        case 2: text.erase(at, 1 + random() % 8); break;
+        default: text.insert(at, text.substr(random() % text.size(), random() % 200)); break;
       }
     }
     INFO("round " << round);
