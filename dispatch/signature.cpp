@@ -1,7 +1,6 @@
-#include <keyway/dispatch/signature.h>
-
 #include <keyway/core/schema/printer.h>
 #include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/signature.h>
 
 namespace keyway::inline v1 {
 
@@ -9,8 +8,8 @@ namespace {
 
 struct KindCode {
   TypeKind kind;
-  char code;       // of the type itself
-  char list;       // of a list of it; 0 if there is none
+  char code;        // of the type itself
+  char list;        // of a list of it; 0 if there is none
   const char* cpp;  // as an argument
 };
 constexpr KindCode kKinds[] = {
