@@ -5,7 +5,7 @@
 #     SOURCES a.cpp b.cpp ...
 #     DEPENDS core ...            # modules of lower floors (folder names)
 #     LINK fmt::fmt ...           # libraries from elsewhere, private to the module's sources
-#     STANDALONE)                 # not a part of libkeyway: codegen, tools
+#     STANDALONE)                 # not a part of libkeyway; modules in codegen/ and tools/ never are
 #
 # The target is an object library named keyway_<folder with underscores>. All headers are spelled
 # <keyway/folder/name.h>: a link in the build folder makes keyway/ resolve to the source root, and
@@ -62,7 +62,7 @@ function(keyway_module folder)
     target_sources(${name} INTERFACE FILE_SET HEADERS BASE_DIRS ${KEYWAY_INCLUDE_ROOT} FILES ${arg_HEADERS})
   endif()
   target_link_libraries(${name} ${scope} keyway_flags)
-  if(NOT arg_STANDALONE)
+  if(NOT arg_STANDALONE AND NOT folder MATCHES "^(codegen|tools)(/|$)")
     set_property(GLOBAL APPEND PROPERTY KEYWAY_MODULES ${name})
     set_property(GLOBAL APPEND PROPERTY KEYWAY_LINK ${arg_LINK})
   endif()

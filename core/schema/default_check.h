@@ -103,8 +103,8 @@ constexpr DefaultFit check_default(DefaultValue value, SchemaType type) {
       if (value.kind() != DefaultKind::List) {
         return type.list_size() > 0 ? check_default(value, type.element()) : DefaultFit::WrongType;
       }
-      for (std::size_t i = 0; i < value.size(); ++i) {
-        if (const DefaultFit fit = check_default(value[i], type.element()); fit != DefaultFit::Fits)
+      for (const DefaultValue element : value.elements()) {
+        if (const DefaultFit fit = check_default(element, type.element()); fit != DefaultFit::Fits)
           return fit;
       }
       return DefaultFit::Fits;

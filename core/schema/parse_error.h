@@ -30,6 +30,7 @@ enum class SchemaErrorCode : std::uint8_t {
   TooManyArguments,
   TooManyReturns,
   TooManyTypes,
+  TooManyAliases,
   TooDeep,
   TextTooLong,
 };
@@ -103,6 +104,8 @@ constexpr std::string_view message_template(const SchemaError& error) {
       return "there are more than 64 returns";
     case SchemaErrorCode::TooManyTypes:
       return "the types have more than 255 parts in all";
+    case SchemaErrorCode::TooManyAliases:
+      return "an alias set has at most 16 names";
     case SchemaErrorCode::TooDeep:
       return "types and defaults can be nested at most 16 deep";
     case SchemaErrorCode::TextTooLong:
@@ -111,7 +114,7 @@ constexpr std::string_view message_template(const SchemaError& error) {
   return "unknown error";
 }
 static_assert(kMaxSchemaArguments == 64 && kMaxSchemaReturns == 64 && kMaxSchemaTypeNodes == 255 &&
-              kMaxSchemaNesting == 16 && kMaxSchemaText == 65535);
+              kMaxSchemaNesting == 16 && kMaxAliasSet == 16 && kMaxSchemaText == 65535);
 
 }  // namespace detail
 

@@ -71,9 +71,11 @@ class SchemaPrinter {
   constexpr void print(DefaultValue value) {
     if (value.kind() != DefaultKind::List) return put(value.text());
     put("[");
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      if (i > 0) put(",");
-      print(value[i]);
+    std::string_view separator;
+    for (const DefaultValue element : value.elements()) {
+      put(separator);
+      print(element);
+      separator = ",";
     }
     put("]");
   }
