@@ -14,9 +14,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace keyway::inline v1::contract {
 
@@ -25,6 +27,18 @@ namespace keyway::inline v1::contract {
 template <typename L>
 std::int64_t len(const L& list) {
   return static_cast<std::int64_t>(list.size());
+}
+template <typename T>
+bool in(const T& value, std::initializer_list<std::type_identity_t<T>> choices) {
+  for (const T& choice : choices) {
+    if (value == choice) return true;
+  }
+  return false;
+}
+// f of a tensor, absent if the tensor is.
+template <typename F>
+auto if_defined(const TensorBase& tensor, F&& f) {
+  return tensor.defined() ? std::optional(f(tensor)) : std::nullopt;
 }
 // What is absent in a list does not count.
 template <typename L>
