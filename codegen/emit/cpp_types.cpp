@@ -102,12 +102,9 @@ std::string public_default(DefaultValue value, SchemaType type) {
     return type.element().is(TypeKind::Generator) ? "nullptr" : "std::nullopt";
   }
   switch (value.kind()) {
-    case DefaultKind::Bool:
-      return *value.as_bool() ? "true" : "false";
-    case DefaultKind::String:
-      return cpp_string(*value.as_string());
-    case DefaultKind::Identifier:
-      return std::string(cpp_constant(value.text()));
+    case DefaultKind::Bool: return *value.as_bool() ? "true" : "false";
+    case DefaultKind::String: return cpp_string(*value.as_string());
+    case DefaultKind::Identifier: return std::string(cpp_constant(value.text()));
     case DefaultKind::List: {
       std::string items;
       for (const DefaultValue item : value.elements())
@@ -122,8 +119,7 @@ std::string public_default(DefaultValue value, SchemaType type) {
     }
     case DefaultKind::Complex:
       return fmt::format("complex<double>(0, {})", value.text().substr(0, value.text().size() - 1));
-    default:
-      return std::string(value.text());
+    default: return std::string(value.text());
   }
 }
 
@@ -186,8 +182,8 @@ bool is_tensor_option(std::string_view name) {
 }
 
 bool has_tensor_options(FunctionSchema schema) {
-  return std::ranges::all_of(kTensorOptions,
-                             [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
+  return std::ranges::all_of(
+      kTensorOptions, [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
 }
 
 }  // namespace keyway::inline v1
