@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kTensorOptions[] = {"dtype", "layout", "device", "pin_memory"};
 
-// What the identifiers of default values are in C++.
+// What the identifiers of default values, and the constants of expressions, are in C++.
 struct Identifier {
   std::string_view name;
   std::string_view cpp;
@@ -34,7 +34,10 @@ constexpr Identifier kIdentifiers[] = {
     {"float16", "ScalarType::Half"},
     {"float32", "ScalarType::Float"},
     {"float64", "ScalarType::Double"},
+    {"float8_e4m3fn", "ScalarType::Float8_e4m3fn"},
+    {"float8_e5m2", "ScalarType::Float8_e5m2"},
     {"half", "ScalarType::Half"},
+    {"inf", "std::numeric_limits<double>::infinity()"},
     {"int", "ScalarType::Int"},
     {"int16", "ScalarType::Short"},
     {"int32", "ScalarType::Int"},
@@ -44,6 +47,8 @@ constexpr Identifier kIdentifiers[] = {
     {"long", "ScalarType::Long"},
     {"Mean", "Reduction::Mean"},
     {"meta", "DeviceType::Meta"},
+    {"nan", "std::numeric_limits<double>::quiet_NaN()"},
+    {"pi", "std::numbers::pi"},
     {"preserve_format", "MemoryFormat::Preserve"},
     {"qint32", "ScalarType::QInt32"},
     {"qint8", "ScalarType::QInt8"},
@@ -61,11 +66,6 @@ constexpr Identifier kIdentifiers[] = {
     {"uint64", "ScalarType::UInt64"},
     {"uint8", "ScalarType::Byte"},
 };
-
-std::string_view cpp_of_identifier(std::string_view name) {
-  const auto* found = std::ranges::find(kIdentifiers, name, &Identifier::name);
-  return found == std::end(kIdentifiers) ? name : found->cpp;
-}
 
 bool is_tensor(SchemaType type) { return type.is(TypeKind::Tensor); }
 bool is_int(SchemaType type) { return type.is(TypeKind::Int) || type.is(TypeKind::SymInt); }
@@ -104,7 +104,7 @@ std::string public_default(DefaultValue value, SchemaType type) {
   switch (value.kind()) {
     case DefaultKind::Bool: return *value.as_bool() ? "true" : "false";
     case DefaultKind::String: return cpp_string(*value.as_string());
-    case DefaultKind::Identifier: return std::string(cpp_of_identifier(value.text()));
+    case DefaultKind::Identifier: return std::string(cpp_constant(value.text()));
     case DefaultKind::List: {
       std::string items;
       for (const DefaultValue item : value.elements())
@@ -135,6 +135,11 @@ std::vector<std::string> parameters(FunctionSchema schema, std::string (*type_of
 std::string cpp_identifier(FunctionSchema schema) {
   const std::string_view overload = schema.overload_name();
   return fmt::format("{}{}{}", schema.name(), overload.empty() ? "" : "_", overload);
+}
+
+std::string_view cpp_constant(std::string_view name) {
+  const auto* found = std::ranges::find(kIdentifiers, name, &Identifier::name);
+  return found == std::end(kIdentifiers) ? name : found->cpp;
 }
 
 std::string canonical_type(SchemaType type) { return canonical_argument(type).cpp; }
