@@ -98,16 +98,23 @@ constexpr std::string_view kNumbers[] = {"inf", "nan", "pi"};
 constexpr std::string_view kReductions[] = {"Mean", "Sum"};
 
 constexpr std::string_view kHelpers[] = {
+    "amax_backward",
+    "as_strided_backward",
     "cat_backward",
     "conj",
     "convolution_double_backward",
     "embedding_dense_backward",
     "expand_reduced",
     "index_backward",
+    "index_select_backward",
     "masked_scale",
     "max_pool2d_with_indices_backward",
+    "mean_backward",
     "native_dropout_backward",
     "native_layer_norm_backward",
+    "permute_backwards",
+    "select_backward",
+    "slice_backward",
     "sum_to",
     "value_selecting_backward",
     "var_backward",
