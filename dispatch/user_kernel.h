@@ -76,6 +76,16 @@ struct Param<ArrayRef<T>> {
   }
 };
 template <TensorType T>
+struct Param<ArrayRef<std::optional<T>>> {
+  using Canonical = ArrayRef<TensorBase>;
+  static std::vector<std::optional<T>> from(ArrayRef<TensorBase> v) {
+    std::vector<std::optional<T>> out;
+    out.reserve(v.size());
+    for (const TensorBase& tensor : v) out.push_back(Param<std::optional<T>>::from(tensor));
+    return out;
+  }
+};
+template <TensorType T>
 struct Param<std::vector<T>> {
   using Canonical = ArrayRef<TensorBase>;
   static std::vector<T> from(ArrayRef<TensorBase> v) {
