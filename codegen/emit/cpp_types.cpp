@@ -34,7 +34,10 @@ constexpr Identifier kIdentifiers[] = {
     {"float16", "ScalarType::Half"},
     {"float32", "ScalarType::Float"},
     {"float64", "ScalarType::Double"},
+    {"float8_e4m3fn", "ScalarType::Float8_e4m3fn"},
+    {"float8_e5m2", "ScalarType::Float8_e5m2"},
     {"half", "ScalarType::Half"},
+    {"inf", "std::numeric_limits<double>::infinity()"},
     {"int", "ScalarType::Int"},
     {"int16", "ScalarType::Short"},
     {"int32", "ScalarType::Int"},
@@ -44,6 +47,8 @@ constexpr Identifier kIdentifiers[] = {
     {"long", "ScalarType::Long"},
     {"Mean", "Reduction::Mean"},
     {"meta", "DeviceType::Meta"},
+    {"nan", "std::numeric_limits<double>::quiet_NaN()"},
+    {"pi", "std::numbers::pi"},
     {"preserve_format", "MemoryFormat::Preserve"},
     {"qint32", "ScalarType::QInt32"},
     {"qint8", "ScalarType::QInt8"},
@@ -171,6 +176,8 @@ std::string public_result_type(FunctionSchema schema) {
 }
 
 std::vector<std::string> public_parameters(FunctionSchema schema) { return parameters(schema, public_type); }
+
+std::string cpp_constant(std::string_view name) { return std::string(cpp_of_identifier(name)); }
 
 std::string public_default(Argument argument) {
   return public_default(*argument.default_value(), argument.type());
