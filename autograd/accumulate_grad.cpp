@@ -17,9 +17,13 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (!fresh.defined() || !leaf_.requires_grad()) return {};
   Tensor grad = grad_of(leaf_);
   if (!grad.defined()) {
-    // A gradient that nobody else holds is kept as it is; any other may be changed later by its other holders.
-    const bool ours = fresh.use_count() == 1 && fresh.storage().impl()->use_count() == 1 && fresh.is_contiguous();
-    set_grad(leaf_, ours && !grad_enabled() ? fresh.detach() : grad_enabled() ? fresh.clone() : fresh.detach().clone());
+    // A gradient that nobody else holds is kept as it is; any other may be changed later by its other
+    // holders.
+    const bool ours =
+        fresh.use_count() == 1 && fresh.storage().impl()->use_count() == 1 && fresh.is_contiguous();
+    set_grad(leaf_, ours && !grad_enabled() ? fresh.detach()
+                    : grad_enabled()        ? fresh.clone()
+                                            : fresh.detach().clone());
   } else if (grad_enabled()) {
     set_grad(leaf_, grad + fresh);
   } else {

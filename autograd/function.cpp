@@ -1,9 +1,8 @@
 #include <keyway/autograd/function.h>
 #include <keyway/keyway.h>
 
-#include <cxxabi.h>
-
 #include <cstdlib>
+#include <cxxabi.h>
 
 namespace keyway::inline v1::autograd {
 
@@ -30,8 +29,9 @@ variable_list FunctionNode::apply(variable_list&& grads) {
     }
   }
   variable_list out = backward_(ctx, std::move(grads));
-  KEYWAY_CHECK_AS(Autograd, out.size() == next_edges().size(), "{} returned {} gradients, but forward took {} tensors",
-                  name_, out.size(), next_edges().size());
+  KEYWAY_CHECK_AS(Autograd, out.size() == next_edges().size(),
+                  "{} returned {} gradients, but forward took {} tensors", name_, out.size(),
+                  next_edges().size());
   return out;
 }
 

@@ -26,7 +26,8 @@ namespace keyway::inline v1::autograd {
 // What forward leaves for backward.
 class KEYWAY_API AutogradContext {
  public:
-  // Inputs and outputs of forward to keep; others would be a leak or a wrong gradient: keep those in saved_data.
+  // Inputs and outputs of forward to keep; others would be a leak or a wrong gradient: keep those in
+  // saved_data.
   void save_for_backward(variable_list tensors) { to_save_ = std::move(tensors); }
   // Throws if one was changed in place since, or after they are freed.
   variable_list saved_tensors() const;
@@ -55,7 +56,9 @@ class KEYWAY_API AutogradContext {
 class KEYWAY_API FunctionNode final : public Node {
  public:
   using Backward = variable_list (*)(AutogradContext&, variable_list);
-  FunctionNode(std::string name, Backward backward) : name_(std::move(name)), backward_(backward) { ctx.node_ = this; }
+  FunctionNode(std::string name, Backward backward) : name_(std::move(name)), backward_(backward) {
+    ctx.node_ = this;
+  }
 
   std::string name() const override { return name_; }
   variable_list apply(variable_list&& grads) override;
@@ -97,7 +100,8 @@ class Function {
     for (const Tensor& input : inputs) any = any || (input.defined() && input.requires_grad());
     records = records && any;
     auto node = make_intrusive<FunctionNode>(detail::type_name(typeid(T).name()), &T::backward);
-    for (const Tensor& input : inputs) node->add_next_edge(records && input.defined() ? gradient_edge(input) : Edge{});
+    for (const Tensor& input : inputs)
+      node->add_next_edge(records && input.defined() ? gradient_edge(input) : Edge{});
     variable_list outputs;
     {
       NoGradGuard no_grad;

@@ -1,5 +1,5 @@
-// NodeTable: what one backward knows of each node. A hash table with open addressing, since every node of the graph
-// is looked up a few times and no order is wanted.
+// NodeTable: what one backward knows of each node. A hash table with open addressing, since every node of the
+// graph is looked up a few times and no order is wanted.
 #pragma once
 
 #include <keyway/autograd/node.h>

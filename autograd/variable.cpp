@@ -1,6 +1,5 @@
-#include <keyway/autograd/variable.h>
-
 #include <keyway/autograd/accumulate_grad.h>
+#include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/core/thread_state.h>
 
@@ -35,8 +34,8 @@ namespace {
 
 using Hook = std::function<Tensor(const Tensor&)>;
 
-// Serialises what several threads may do to one tensor's graph data while they only read the tensor: finding its
-// accumulator, renewing a view's grad_fn. One lock for all: both are rare or short.
+// Serialises what several threads may do to one tensor's graph data while they only read the tensor: finding
+// its accumulator, renewing a view's grad_fn. One lock for all: both are rare or short.
 std::recursive_mutex& graph_mutex() {
   static std::recursive_mutex& mutex = *new std::recursive_mutex;
   return mutex;
@@ -145,8 +144,9 @@ void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node) {
 void check_inplace(const TensorBase& self, bool records) {
   if (!grad_enabled()) return;
   if (self.is_inference()) {
-    KEYWAY_CHECK_AS(Autograd, !records || InferenceMode::is_enabled(),
-                    "a tensor made in inference mode cannot be changed in place outside of it: clone() it first");
+    KEYWAY_CHECK_AS(
+        Autograd, !records || InferenceMode::is_enabled(),
+        "a tensor made in inference mode cannot be changed in place outside of it: clone() it first");
     return;
   }
   const ViewInfo* view = MetaAccess::view(self);
@@ -154,9 +154,11 @@ void check_inplace(const TensorBase& self, bool records) {
   if (!records && !has_history) return;
   if (view != nullptr) {
     KEYWAY_CHECK_AS(Autograd, view->creation == Creation::Default,
-                    "this view cannot be changed in place where gradients are recorded: {}", why_not(view->creation));
-    KEYWAY_CHECK_AS(Autograd, !(view->base.requires_grad() && view->base.is_leaf()),
-                    "a view of a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
+                    "this view cannot be changed in place where gradients are recorded: {}",
+                    why_not(view->creation));
+    KEYWAY_CHECK_AS(
+        Autograd, !(view->base.requires_grad() && view->base.is_leaf()),
+        "a view of a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
     KEYWAY_CHECK_AS(Autograd, !(self.is_leaf() && self.requires_grad()),
                     "a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
     return;
@@ -179,7 +181,8 @@ void as_view(const TensorBase& base, const TensorBase& result, Creation creation
   if (outer != nullptr && creation == Creation::Default) creation = outer->creation;
   const TensorBase& root = outer != nullptr ? outer->base : base;
   auto meta = std::make_unique<Meta>(result.impl());
-  MetaAccess::view_slot(*meta) = std::make_unique<ViewInfo>(ViewInfo{Tensor(root), result._version(), creation});
+  MetaAccess::view_slot(*meta) =
+      std::make_unique<ViewInfo>(ViewInfo{Tensor(root), result._version(), creation});
   result.impl()->set_autograd_meta(std::move(meta));
   if (is_differentiable(result.dtype())) add_autograd_key(*result.impl());
 }
@@ -197,12 +200,15 @@ void set_creation(const TensorBase& tensor, Creation creation) {
 
 void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
   KEYWAY_CHECK_AS(Autograd, !requires_grad || is_differentiable(tensor.dtype()),
-                  "requires_grad_: only floating and complex tensors can require gradients, not {}", tensor.dtype());
-  KEYWAY_CHECK_AS(Autograd, !requires_grad || !tensor.is_inference() || InferenceMode::is_enabled(),
-                  "requires_grad_: a tensor made in inference mode cannot require gradients outside of it: clone() it");
+                  "requires_grad_: only floating and complex tensors can require gradients, not {}",
+                  tensor.dtype());
+  KEYWAY_CHECK_AS(
+      Autograd, !requires_grad || !tensor.is_inference() || InferenceMode::is_enabled(),
+      "requires_grad_: a tensor made in inference mode cannot require gradients outside of it: clone() it");
   if (!requires_grad && MetaAccess::find(tensor) == nullptr) return;
-  KEYWAY_CHECK_AS(Autograd, requires_grad || tensor.is_leaf(),
-                  "requires_grad_: a tensor that was computed cannot be told not to require gradients: use detach()");
+  KEYWAY_CHECK_AS(
+      Autograd, requires_grad || tensor.is_leaf(),
+      "requires_grad_: a tensor that was computed cannot be told not to require gradients: use detach()");
   if (!tensor.is_leaf()) return;
   MetaAccess::requires_grad(MetaAccess::make(tensor)) = requires_grad;
   if (requires_grad) mark_recorded(tensor);
@@ -215,10 +221,10 @@ Tensor grad_of(const TensorBase& tensor) {
 
 void set_grad(const TensorBase& tensor, const Tensor& grad) {
   if (grad.defined()) {
-    KEYWAY_CHECK_AS(Autograd, grad.sizes() == tensor.sizes(), "a gradient of shape {} is set for a tensor of shape {}",
-                    grad.sizes(), tensor.sizes());
-    KEYWAY_CHECK_AS(Autograd, grad.dtype() == tensor.dtype(), "a gradient of {} is set for a tensor of {}", grad.dtype(),
-                    tensor.dtype());
+    KEYWAY_CHECK_AS(Autograd, grad.sizes() == tensor.sizes(),
+                    "a gradient of shape {} is set for a tensor of shape {}", grad.sizes(), tensor.sizes());
+    KEYWAY_CHECK_AS(Autograd, grad.dtype() == tensor.dtype(), "a gradient of {} is set for a tensor of {}",
+                    grad.dtype(), tensor.dtype());
     KEYWAY_CHECK_AS(Autograd, grad.device() == tensor.device(), "a gradient on {} is set for a tensor on {}",
                     grad.device(), tensor.device());
   }
@@ -230,14 +236,15 @@ void retain_grad(const TensorBase& tensor) {
   if (tensor.is_leaf() || retains_grad(tensor)) return;
   MetaAccess::retains_grad(MetaAccess::make(tensor)) = true;
   const Edge edge = gradient_edge(tensor);
-  edge.node->add_pre_hook([weak = weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()), i = edge.input_nr](
-                              variable_list& grads) {
-    const intrusive_ptr<TensorImpl> alive = weak.lock();
-    if (!alive || !grads[i].defined()) return;
-    const TensorBase self(alive);
-    const Tensor before = grad_of(self);
-    MetaAccess::grad(MetaAccess::make(self)) = before.defined() ? (before + grads[i]).impl_ptr() : grads[i].impl_ptr();
-  });
+  edge.node->add_pre_hook(
+      [weak = weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()), i = edge.input_nr](variable_list& grads) {
+        const intrusive_ptr<TensorImpl> alive = weak.lock();
+        if (!alive || !grads[i].defined()) return;
+        const TensorBase self(alive);
+        const Tensor before = grad_of(self);
+        MetaAccess::grad(MetaAccess::make(self)) =
+            before.defined() ? (before + grads[i]).impl_ptr() : grads[i].impl_ptr();
+      });
 }
 
 bool retains_grad(const TensorBase& tensor) {

@@ -13,13 +13,15 @@ struct Geometry {
 };
 Geometry geometry_of(const TensorBase& tensor);
 
-// The gradient of base.as_strided(sizes, strides, offset) with respect to base, which lies in its storage as the other
-// three say: `grad` put in its place among zeros, summed where the view leads to one place several times.
+// The gradient of base.as_strided(sizes, strides, offset) with respect to base, which lies in its storage as
+// the other three say: `grad` put in its place among zeros, summed where the view leads to one place several
+// times.
 KEYWAY_API Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayRef base_strides,
                                       std::int64_t base_offset, IntArrayRef sizes, IntArrayRef strides,
                                       std::int64_t offset);
 
-// The node of that: the gradient of base.as_strided(view) with respect to base: the gradient of the view, put in its place.
+// The node of that: the gradient of base.as_strided(view) with respect to base: the gradient of the view, put
+// in its place.
 class AsStridedBackward final : public Node {
  public:
   AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view);
@@ -31,8 +33,8 @@ class AsStridedBackward final : public Node {
   Geometry view_;
 };
 
-// An in-place change of a view, seen from its base: `change` stands for the change of the view alone. Gradients of the
-// base outside of the view pass through.
+// An in-place change of a view, seen from its base: `change` stands for the change of the view alone.
+// Gradients of the base outside of the view pass through.
 class CopySlices final : public Node {
  public:
   CopySlices(Edge base_edge, const TensorBase& base, const TensorBase& view, intrusive_ptr<Node> change);

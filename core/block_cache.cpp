@@ -1,6 +1,5 @@
-#include <keyway/core/block_cache.h>
-
 #include <keyway/core/base/error.h>
+#include <keyway/core/block_cache.h>
 
 #include <cstdlib>
 
@@ -12,8 +11,8 @@ namespace {
 
 std::size_t rounded(std::size_t bytes) { return (bytes + kBlockGranule - 1) / kBlockGranule * kBlockGranule; }
 
-// Lives from a thread's first block to its end. Trivially destructible state (block_lists) outlives it, so blocks that
-// are freed later still find room == 0 and go straight back to the system.
+// Lives from a thread's first block to its end. Trivially destructible state (block_lists) outlives it, so
+// blocks that are freed later still find room == 0 and go straight back to the system.
 struct ThreadExit {
   ThreadExit() {
 #if !defined(KEYWAY_SANITIZED)

@@ -99,9 +99,9 @@ enum class DispatchKey : std::uint16_t {
   Profiler = slot_of(Functionality::Profiler, 0),
 
   // Alias keys.
-  Autograd = kSlotCount,           // every backend's autograd key
-  CompositeExplicitAutograd,       // every backend; gradients come from an Autograd kernel
-  CompositeImplicitAutograd,       // every backend and its autograd key: written with differentiable operators
+  Autograd = kSlotCount,      // every backend's autograd key
+  CompositeExplicitAutograd,  // every backend; gradients come from an Autograd kernel
+  CompositeImplicitAutograd,  // every backend and its autograd key: written with differentiable operators
 };
 
 constexpr bool is_alias(DispatchKey key) { return static_cast<int>(key) >= kSlotCount; }
@@ -126,7 +126,8 @@ constexpr DispatchKey runtime_key(Functionality f, DeviceType backend) {
 KEYWAY_API std::string_view to_string(Functionality f);
 // "CPU", "AutogradCUDA", "CompositeImplicitAutograd"; a backend loaded as "npu" reads "NPU".
 KEYWAY_API std::string to_string(DispatchKey key);
-// The key of that name, runtime or alias; nothing if there is none (a backend that is not loaded has no keys).
+// The key of that name, runtime or alias; nothing if there is none (a backend that is not loaded has no
+// keys).
 KEYWAY_API std::optional<DispatchKey> parse_dispatch_key(std::string_view name);
 
 }  // namespace keyway::inline v1

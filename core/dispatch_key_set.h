@@ -11,9 +11,9 @@
 
 namespace keyway::inline v1 {
 
-// Backends and functionalities are stored apart: {CPU, AutogradCUDA} and {CUDA, AutogradCPU} are the same set.
-// Union and intersection work on both halves; difference and remove() clear functionalities only, so that
-// removing AutogradCPU from a CPU tensor's set leaves its backend (and removes AutogradCUDA too).
+// Backends and functionalities are stored apart: {CPU, AutogradCUDA} and {CUDA, AutogradCPU} are the same
+// set. Union and intersection work on both halves; difference and remove() clear functionalities only, so
+// that removing AutogradCPU from a CPU tensor's set leaves its backend (and removes AutogradCUDA too).
 class DispatchKeySet {
  public:
   constexpr DispatchKeySet() = default;
@@ -32,7 +32,8 @@ class DispatchKeySet {
   static constexpr DispatchKeySet full() {
     return from_raw((std::uint64_t{1} << (kBackendBits + kFunctionalityCount - 1)) - 1);
   }
-  // Every backend, and the functionalities of lower priority than that of `key`: where a kernel redispatches to.
+  // Every backend, and the functionalities of lower priority than that of `key`: where a kernel redispatches
+  // to.
   static constexpr DispatchKeySet full_after(Functionality f) {
     return from_raw((bit_of(f) - 1) | kBackendMask);
   }
@@ -47,20 +48,30 @@ class DispatchKeySet {
 
   constexpr DispatchKeySet add(DispatchKey key) const { return from_raw(bits_ | bits_of(key)); }
   constexpr DispatchKeySet add(Functionality f) const { return from_raw(bits_ | bit_of(f)); }
-  constexpr DispatchKeySet remove(DispatchKey key) const { return from_raw(bits_ & ~(bits_of(key) & ~kBackendMask)); }
+  constexpr DispatchKeySet remove(DispatchKey key) const {
+    return from_raw(bits_ & ~(bits_of(key) & ~kBackendMask));
+  }
   constexpr DispatchKeySet remove(Functionality f) const { return from_raw(bits_ & ~bit_of(f)); }
-  constexpr DispatchKeySet remove_backend(DeviceType backend) const { return from_raw(bits_ & ~bit_of(backend)); }
+  constexpr DispatchKeySet remove_backend(DeviceType backend) const {
+    return from_raw(bits_ & ~bit_of(backend));
+  }
 
-  friend constexpr DispatchKeySet operator|(DispatchKeySet a, DispatchKeySet b) { return from_raw(a.bits_ | b.bits_); }
-  friend constexpr DispatchKeySet operator&(DispatchKeySet a, DispatchKeySet b) { return from_raw(a.bits_ & b.bits_); }
-  friend constexpr DispatchKeySet operator^(DispatchKeySet a, DispatchKeySet b) { return from_raw(a.bits_ ^ b.bits_); }
+  friend constexpr DispatchKeySet operator|(DispatchKeySet a, DispatchKeySet b) {
+    return from_raw(a.bits_ | b.bits_);
+  }
+  friend constexpr DispatchKeySet operator&(DispatchKeySet a, DispatchKeySet b) {
+    return from_raw(a.bits_ & b.bits_);
+  }
+  friend constexpr DispatchKeySet operator^(DispatchKeySet a, DispatchKeySet b) {
+    return from_raw(a.bits_ ^ b.bits_);
+  }
   friend constexpr DispatchKeySet operator-(DispatchKeySet a, DispatchKeySet b) {
     return from_raw(a.bits_ & (kBackendMask | ~b.bits_));
   }
   friend constexpr bool operator==(DispatchKeySet a, DispatchKeySet b) = default;
 
-  // Where a call with this set looks in a table: two bit scans. A set without a backend bit that needs one gives the
-  // slot that holds the error for it, never the first backend's.
+  // Where a call with this set looks in a table: two bit scans. A set without a backend bit that needs one
+  // gives the slot that holds the error for it, never the first backend's.
   constexpr int slot() const {
     // The forced low bit makes both words non-zero, and stands for "none".
     const int f = std::bit_width((bits_ >> (kBackendBits - 1)) | 1) - 1;
@@ -90,7 +101,8 @@ class DispatchKeySet {
   static constexpr std::uint64_t bits_of(DispatchKey key) {
     const int backend = backend_number_of(key);
     const bool per_backend = is_per_backend(functionality_of(key));
-    return bit_of(functionality_of(key)) | (per_backend && backend > 0 ? std::uint64_t{1} << (backend - 1) : 0);
+    return bit_of(functionality_of(key)) |
+           (per_backend && backend > 0 ? std::uint64_t{1} << (backend - 1) : 0);
   }
 
   std::uint64_t bits_ = 0;
@@ -104,6 +116,7 @@ inline constexpr DispatchKeySet kAutogradKeys = DispatchKeySet(Functionality::Au
 inline constexpr DispatchKeySet kAutogradRelated =
     DispatchKeySet(Functionality::Autograd) | DispatchKeySet(Functionality::ADInplaceOrView);
 inline constexpr DispatchKeySet kAfterAutograd = DispatchKeySet::full_after(Functionality::Autograd);
-inline constexpr DispatchKeySet kAfterADInplaceOrView = DispatchKeySet::full_after(Functionality::ADInplaceOrView);
+inline constexpr DispatchKeySet kAfterADInplaceOrView =
+    DispatchKeySet::full_after(Functionality::ADInplaceOrView);
 
 }  // namespace keyway::inline v1

@@ -1,6 +1,5 @@
-#include <keyway/core/geometry.h>
-
 #include <keyway/core/base/error.h>
+#include <keyway/core/geometry.h>
 
 #include <algorithm>
 #include <numeric>
@@ -8,8 +7,8 @@
 namespace keyway::inline v1 {
 
 std::int64_t checked_numel(IntArrayRef sizes) {
-  KEYWAY_CHECK(sizes.size() <= kMaxDims, "a tensor has at most {} dimensions, but {} sizes are given", kMaxDims,
-               sizes.size());
+  KEYWAY_CHECK(sizes.size() <= kMaxDims, "a tensor has at most {} dimensions, but {} sizes are given",
+               kMaxDims, sizes.size());
   std::int64_t numel = 1;
   bool overflow = false;
   bool empty = false;
@@ -23,7 +22,8 @@ std::int64_t checked_numel(IntArrayRef sizes) {
   return numel;
 }
 
-std::size_t checked_nbytes(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, std::size_t itemsize) {
+std::size_t checked_nbytes(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset,
+                           std::size_t itemsize) {
   std::int64_t last = offset;  // the last element's place
   bool overflow = false;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
@@ -35,7 +35,8 @@ std::size_t checked_nbytes(IntArrayRef sizes, IntArrayRef strides, std::int64_t 
   std::int64_t bytes = 0;
   overflow = overflow || __builtin_add_overflow(last, 1, &last) ||
              __builtin_mul_overflow(last, static_cast<std::int64_t>(itemsize), &bytes);
-  KEYWAY_CHECK(!overflow, "sizes {} with strides {} and offset {} reach beyond 2^63 - 1 bytes", sizes, strides, offset);
+  KEYWAY_CHECK(!overflow, "sizes {} with strides {} and offset {} reach beyond 2^63 - 1 bytes", sizes,
+               strides, offset);
   return static_cast<std::size_t>(bytes);
 }
 
@@ -67,10 +68,12 @@ DimVector strides_for(IntArrayRef sizes, MemoryFormat format) {
   switch (format) {
     case MemoryFormat::Contiguous: return contiguous_strides(sizes);
     case MemoryFormat::ChannelsLast:
-      KEYWAY_CHECK(sizes.size() == 4, "memory format channels_last needs 4 dimensions, but sizes are {}", sizes);
+      KEYWAY_CHECK(sizes.size() == 4, "memory format channels_last needs 4 dimensions, but sizes are {}",
+                   sizes);
       return strides_in_order(sizes, {1, 3, 2, 0});
     case MemoryFormat::ChannelsLast3d:
-      KEYWAY_CHECK(sizes.size() == 5, "memory format channels_last_3d needs 5 dimensions, but sizes are {}", sizes);
+      KEYWAY_CHECK(sizes.size() == 5, "memory format channels_last_3d needs 5 dimensions, but sizes are {}",
+                   sizes);
       return strides_in_order(sizes, {1, 4, 3, 2, 0});
     default: KEYWAY_FAIL(Value, "memory format {} does not say how to lay out a new tensor", format);
   }
@@ -108,7 +111,8 @@ bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) {
   if (is_contiguous(sizes, strides)) return true;
   SmallVector<std::size_t, 6> order(sizes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
   std::int64_t expected = 1;
   for (std::size_t d : order) {
     if (sizes[d] == 1) continue;
@@ -120,8 +124,8 @@ bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) {
 
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank) {
   const std::int64_t dims = std::max<std::int64_t>(rank, 1);
-  KEYWAY_CHECK_AS(Index, -dims <= dim && dim < dims, "dimension {} is out of range: it must be from {} to {}", dim,
-                  -dims, dims - 1);
+  KEYWAY_CHECK_AS(Index, -dims <= dim && dim < dims, "dimension {} is out of range: it must be from {} to {}",
+                  dim, -dims, dims - 1);
   return dim < 0 ? dim + dims : dim;
 }
 

@@ -13,11 +13,12 @@ namespace keyway::inline v1 {
 
 inline constexpr std::int64_t kMaxDims = 64;
 
-// Number of elements. Throws keyway::Error if a size is negative, if there are more than 64, or if the product
-// exceeds 2^63 - 1.
+// Number of elements. Throws keyway::Error if a size is negative, if there are more than 64, or if the
+// product exceeds 2^63 - 1.
 KEYWAY_API std::int64_t checked_numel(IntArrayRef sizes);
 
-// Bytes that a tensor of this geometry reaches from the start of its storage. Throws keyway::Error on overflow.
+// Bytes that a tensor of this geometry reaches from the start of its storage. Throws keyway::Error on
+// overflow.
 KEYWAY_API std::size_t checked_nbytes(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset,
                                       std::size_t itemsize);
 

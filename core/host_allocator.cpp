@@ -1,11 +1,7 @@
-// Blocks below kLargeBlock come from malloc. Larger ones are mapped, and kept for reuse when they are freed: the first
-// touch of fresh pages costs more than most kernels that write them.
-#include <keyway/core/host_allocator.h>
-
+// Blocks below kLargeBlock come from malloc. Larger ones are mapped, and kept for reuse when they are freed:
+// the first touch of fresh pages costs more than most kernels that write them.
 #include <keyway/core/base/error.h>
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include <keyway/core/host_allocator.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +10,8 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace keyway::inline v1 {
 
@@ -25,7 +23,8 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 // Memory that this process may use: the machine's, or its cgroup's if that is less.
 std::size_t memory_of_machine() {
-  std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::size_t bytes =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     if (std::FILE* file = std::fopen(path, "re")) {
       unsigned long long limit = 0;
@@ -97,7 +96,8 @@ class HostAllocator final : public Allocator {
       KEYWAY_FAIL(OutOfMemory, "{} bytes are asked for, but {} of {} are in use", bytes, before, max);
     }
     std::size_t peak = peak_.load(std::memory_order_relaxed);
-    while (before + bytes > peak && !peak_.compare_exchange_weak(peak, before + bytes, std::memory_order_relaxed)) {
+    while (before + bytes > peak &&
+           !peak_.compare_exchange_weak(peak, before + bytes, std::memory_order_relaxed)) {
     }
   }
   void release(std::size_t bytes) { allocated_.fetch_sub(bytes, std::memory_order_relaxed); }

@@ -147,7 +147,8 @@ struct ResultTaker<std::tuple<R...>> {
     const std::size_t first = stack.size() - sizeof...(R);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple<R...>(std::move(stack[first + I]).to_tensor()...);
-    }(std::index_sequence_for<R...>());
+    }
+    (std::index_sequence_for<R...>());
   }
 };
 
@@ -164,8 +165,8 @@ struct BoxedAdapter;
 template <typename R, typename... Args>
 struct BoxedAdapter<R(Args...)> {
   static void call(const OperatorEntry&, const KernelBase& kernel, DispatchKeySet keys, Stack& stack) {
-    KEYWAY_CHECK_AS(Type, stack.size() >= sizeof...(Args), "the call takes {} arguments, but {} are on the stack",
-                    sizeof...(Args), stack.size());
+    KEYWAY_CHECK_AS(Type, stack.size() >= sizeof...(Args),
+                    "the call takes {} arguments, but {} are on the stack", sizeof...(Args), stack.size());
     const std::size_t first = stack.size() - sizeof...(Args);
     const auto fn = static_cast<const Kernel<R(Args...)>&>(kernel).fn;
     call_with(fn, kernel, keys, stack, first, std::index_sequence_for<Args...>());
@@ -177,25 +178,25 @@ struct BoxedAdapter<R(Args...)> {
                         std::index_sequence<I...>) {
     if constexpr (std::is_void_v<R>) {
       fn(kernel, keys, detail::Unboxer<Args>::get(stack[first + I])...);
-      stack.resize(first);
+      stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
     } else {
       // Results may refer to arguments: box them before the arguments go.
       Stack results;
       if constexpr (std::is_same_v<R, TensorBase>) {
         IValue result(fn(kernel, keys, detail::Unboxer<Args>::get(stack[first + I])...));
-        stack.resize(first);
+        stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
         stack.push_back(std::move(result));
       } else {
         detail::push_results(results, fn(kernel, keys, detail::Unboxer<Args>::get(stack[first + I])...));
-        stack.resize(first);
+        stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
         for (IValue& result : results) stack.push_back(std::move(result));
       }
     }
   }
 };
 
-// A boxed kernel called with typed arguments. A result that is a reference is the argument that the schema writes to:
-// the last such ones for out=, the first for in-place.
+// A boxed kernel called with typed arguments. A result that is a reference is the argument that the schema
+// writes to: the last such ones for out=, the first for in-place.
 template <typename Sig>
 struct UnboxedAdapter;
 template <typename R, typename... Args>
@@ -229,7 +230,8 @@ struct UnboxedAdapter<R(Args...)> {
     constexpr std::size_t results = std::tuple_size_v<R>;
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return R(std::get<sizeof...(Args) - results + I>(args)...);
-    }(std::make_index_sequence<results>());
+    }
+    (std::make_index_sequence<results>());
   }
 };
 

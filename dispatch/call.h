@@ -1,4 +1,5 @@
-// The call path: from arguments to the kernel. No lookup by name, no lock, no write to shared memory, no allocation.
+// The call path: from arguments to the kernel. No lookup by name, no lock, no write to shared memory, no
+// allocation.
 #pragma once
 
 #include <keyway/core/thread_state.h>
@@ -36,8 +37,9 @@ const std::optional<Device>* device_among(const First& first, const Rest&... res
 
 }  // namespace detail
 
-// The keys of a call, before the operator's mask: those of its tensors and of the thread. A factory, which has no tensor
-// argument, takes the backend of its `device` argument (the CPU if absent) and passes BackendSelect.
+// The keys of a call, before the operator's mask: those of its tensors and of the thread. A factory, which
+// has no tensor argument, takes the backend of its `device` argument (the CPU if absent) and passes
+// BackendSelect.
 template <typename... Args>
 inline DispatchKeySet call_keys(const std::remove_reference_t<Args>&... args) {
   DispatchKeySet keys;
@@ -67,7 +69,8 @@ struct Caller<R(Args...)> {
     const Table& table = op.table();
     const DispatchKeySet effective = table.effective(keys);
     const Kernel<Sig>& kernel = table.kernel<Sig>(effective);
-    if (kernel.flags != 0) [[unlikely]] return call_slowly(op, kernel, effective, static_cast<Args>(args)...);
+    if (kernel.flags != 0) [[unlikely]]
+      return call_slowly(op, kernel, effective, static_cast<Args>(args)...);
     return kernel.fn(kernel, effective, static_cast<Args>(args)...);
   }
 
@@ -79,7 +82,8 @@ struct Caller<R(Args...)> {
   }
 };
 
-// Boxed call: arguments on top of the stack, results in their place. Keys of tensors and thread as for typed calls.
+// Boxed call: arguments on top of the stack, results in their place. Keys of tensors and thread as for typed
+// calls.
 KEYWAY_API void call_boxed(const OperatorEntry& op, Stack& stack);
 KEYWAY_API void redispatch_boxed(const OperatorEntry& op, DispatchKeySet keys, Stack& stack);
 // The keys of a boxed call. Requires: the operator's arguments are on top of the stack.

@@ -1,8 +1,7 @@
-#include <keyway/dispatch/dispatcher.h>
-
 #include <keyway/core/base/text.h>
 #include <keyway/core/schema/owned.h>
 #include <keyway/core/schema/printer.h>
+#include <keyway/dispatch/dispatcher.h>
 #include <keyway/dispatch/operator_state.h>
 #include <keyway/dispatch/static_table.h>
 
@@ -25,8 +24,8 @@ const Table& table_of_errors() {
     ErasedKernel kernel;
   };
   static constexpr KernelInfo kInfo{};
-  static constinit Errors errors{
-      {nullptr, DispatchKeySet::full().raw(), nullptr, &kInfo, 1, {}}, {{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}};
+  static constinit Errors errors{{nullptr, DispatchKeySet::full().raw(), nullptr, &kInfo, 1, {}},
+                                 {{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}};
   return errors;
 }
 
@@ -51,8 +50,9 @@ struct Registry {
 
   static OperatorEntry* find_builtin(std::string_view full_name) {
     const auto* end = kBuiltinOps.begin + kBuiltinOps.size;
-    const auto* at = std::lower_bound(kBuiltinOps.begin, end, full_name,
-                                      [](const OperatorEntry* op, std::string_view n) { return op->full_name() < n; });
+    const auto* at =
+        std::lower_bound(kBuiltinOps.begin, end, full_name,
+                         [](const OperatorEntry* op, std::string_view n) { return op->full_name() < n; });
     return at != end && (*at)->full_name() == full_name ? *at : nullptr;
   }
   OperatorEntry* find(std::string_view full_name) {
@@ -70,12 +70,12 @@ std::string with_namespace(std::string_view name) {
 
 // A new OpInfo, kept for good: tables and callers may still look at the one before.
 const OpInfo* make_info(const std::string& full_name, const std::string& schema, const Site& site,
-                        std::uint64_t signature) {
+                        std::uint64_t signature, BoxedShape boxed) {
   const std::size_t dot = full_name.find('.', full_name.find("::"));
-  const auto& texts = *new std::array<std::string, 4>{full_name.substr(0, dot),
-                                                      dot == std::string::npos ? "" : full_name.substr(dot + 1), schema,
-                                                      site.file};
-  return new OpInfo{texts[0], texts[1], texts[2], texts[3].c_str(), site.line, signature, "", "", "", ""};
+  const auto& texts = *new std::array<std::string, 4>{
+      full_name.substr(0, dot), dot == std::string::npos ? "" : full_name.substr(dot + 1), schema, site.file};
+  return new OpInfo{texts[0], texts[1], texts[2], texts[3].c_str(), site.line, signature, boxed, "",
+                    "",       "",       ""};
 }
 
 // The state of a built-in operator begins with the registrations that its static table was made from.
@@ -113,6 +113,7 @@ class Transaction {
     std::string name;
     std::string text;
     std::uint64_t signature;
+    BoxedShape boxed;
   };
 
   void error(std::string text) { errors_.push_back(std::move(text)); }
@@ -121,8 +122,8 @@ class Transaction {
     if (!request_.owns_namespace.empty()) {
       const auto owner = registry_.namespaces.find(request_.owns_namespace);
       if (owner != registry_.namespaces.end()) {
-        error("namespace " + request_.owns_namespace + " is owned by the KEYWAY_LIBRARY at " + owner->second.str() +
-              " already; at " + request_.site.str() + " use KEYWAY_LIBRARY_FRAGMENT");
+        error("namespace " + request_.owns_namespace + " is owned by the KEYWAY_LIBRARY at " +
+              owner->second.str() + " already; at " + request_.site.str() + " use KEYWAY_LIBRARY_FRAGMENT");
       }
     }
     for (const DefRequest& def : request_.defs) check_def(def);
@@ -137,9 +138,10 @@ class Transaction {
       const std::string name(schema->full_name());
       const std::uint64_t signature = signature_hash_of(*schema);
       for (const Parsed& other : parsed_) {
-        if (other.name == name) error(name + " is defined twice in the library block at " + request_.site.str());
+        if (other.name == name)
+          error(name + " is defined twice in the library block at " + request_.site.str());
       }
-      parsed_.back() = {name, to_string(*schema), signature};
+      parsed_.back() = {name, to_string(*schema), signature, boxed_shape_of(*schema)};
       OperatorEntry* op = registry_.find(name);
       if (op != nullptr && !op->info().schema.empty()) {
         error(name + " is defined at " + Site{op->info().file, op->info().line}.str() + " and again at " +
@@ -154,11 +156,11 @@ class Transaction {
     }
   }
 
-  void check_kernel(const std::string& op, std::uint64_t wanted, const std::string& schema, const Site& schema_site,
-                    std::uint64_t signature, const Site& site) {
+  void check_kernel(const std::string& op, std::uint64_t wanted, const std::string& schema,
+                    const Site& schema_site, std::uint64_t signature, const Site& site) {
     if (signature == 0 || signature == wanted) return;
-    error("kernel of " + op + " at " + site.str() + " does not fit the schema at " + schema_site.str() + ": " + schema +
-          " asks for " + signature_text_of(*OwnedSchema(schema)));
+    error("kernel of " + op + " at " + site.str() + " does not fit the schema at " + schema_site.str() +
+          ": " + schema + " asks for " + signature_text_of(*OwnedSchema(schema)));
   }
 
   void check_impl(const ImplRequest& impl) {
@@ -171,8 +173,8 @@ class Transaction {
     const OperatorEntry* op = registry_.find(impl.op);
     if (op == nullptr || op->info().schema.empty()) return;  // checked when its schema comes
     const OpInfo& info = op->info();
-    check_kernel(impl.op, info.signature, std::string(info.schema), {info.file, info.line}, impl.kernel.signature,
-                 impl.site);
+    check_kernel(impl.op, info.signature, std::string(info.schema), {info.file, info.line},
+                 impl.kernel.signature, impl.site);
   }
 
   void check_fallback(const FallbackRequest& request) {
@@ -183,8 +185,8 @@ class Transaction {
     }
     const auto& present = registry_.fallbacks[static_cast<std::size_t>(request.key)];
     if (present) {
-      error("second fallback for " + to_string(request.key) + " at " + request.site.str() + "; the first is at " +
-            present->site.str());
+      error("second fallback for " + to_string(request.key) + " at " + request.site.str() +
+            "; the first is at " + present->site.str());
     }
   }
 
@@ -197,7 +199,7 @@ class Transaction {
 
   OperatorEntry& entry(const std::string& name) {
     if (OperatorEntry* op = registry_.find(name)) return *op;
-    auto* op = new OperatorEntry(*make_info(name, "", {}, 0), table_of_errors());
+    auto* op = new OperatorEntry(*make_info(name, "", {}, 0, {}), table_of_errors());
     registry_.dynamic.emplace(name, op);
     return *op;
   }
@@ -219,7 +221,8 @@ class Transaction {
       own.defined = true;
       own.def_block = block_;
       own.def_site = request_.defs[i].site;
-      op.info_ = make_info(parsed_[i].name, parsed_[i].text, own.def_site, parsed_[i].signature);
+      op.info_ =
+          make_info(parsed_[i].name, parsed_[i].text, own.def_site, parsed_[i].signature, parsed_[i].boxed);
       changed.push_back(&op);
     }
     for (const ImplRequest& impl : request_.impls) {
@@ -229,7 +232,8 @@ class Transaction {
       changed.push_back(&op);
     }
     for (const FallbackRequest& f : request_.fallbacks) {
-      registry_.fallbacks[static_cast<std::size_t>(f.key)] = Fallback{f.fallthrough, f.kernel.kernel, f.name, f.site, block_};
+      registry_.fallbacks[static_cast<std::size_t>(f.key)] =
+          Fallback{f.fallthrough, f.kernel.kernel, f.name, f.site, block_};
     }
     publish(changed, !request_.fallbacks.empty());
   }
@@ -256,10 +260,11 @@ class Transaction {
     const auto drop = [&](OperatorEntry& op) {
       OperatorState* own = op.state_.load();
       if (own == nullptr) return;
-      const auto removed = std::erase_if(own->registrations, [&](const Registration& r) { return r.block == block; });
+      const auto removed =
+          std::erase_if(own->registrations, [&](const Registration& r) { return r.block == block; });
       if (own->defined && own->def_block == block) {
         own->defined = false;
-        op.info_ = make_info(op.full_name(), "", {}, 0);
+        op.info_ = make_info(op.full_name(), "", {}, 0, {});
       } else if (removed == 0) {
         return;
       }
@@ -361,8 +366,8 @@ SlotExplanation Dispatcher::explain_slot(const OperatorEntry& op, DispatchKey sl
 namespace detail {
 void check_signature(const OperatorEntry& op, std::uint64_t signature) {
   KEYWAY_CHECK_AS(Type, signature == op.info().signature,
-                  "{} is asked for with a C++ signature that is not that of its schema {}: {}", op.short_name(),
-                  op.info().schema, signature_text_of(op.schema()));
+                  "{} is asked for with a C++ signature that is not that of its schema {}: {}",
+                  op.short_name(), op.info().schema, signature_text_of(op.schema()));
 }
 }  // namespace detail
 

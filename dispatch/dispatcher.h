@@ -79,8 +79,11 @@ class OperatorHandle {
   const FunctionSchema& schema() const { return entry_->schema(); }
   std::string name() const { return entry_->full_name(); }
   void call_boxed(Stack& stack) const { keyway::call_boxed(*entry_, stack); }
-  void redispatch_boxed(DispatchKeySet keys, Stack& stack) const { keyway::redispatch_boxed(*entry_, keys, stack); }
-  // Sig in any spelling that a kernel may have. Throws keyway::Error with both texts if it is not the schema's.
+  void redispatch_boxed(DispatchKeySet keys, Stack& stack) const {
+    keyway::redispatch_boxed(*entry_, keys, stack);
+  }
+  // Sig in any spelling that a kernel may have. Throws keyway::Error with both texts if it is not the
+  // schema's.
   template <typename Sig>
   TypedOperatorHandle<Sig> typed() const;
 

@@ -1,5 +1,5 @@
-// IValue: one argument or result of a boxed call, in 16 bytes of standard layout: a tag and a payload. What does not
-// fit in eight bytes is a counted object.
+// IValue: one argument or result of a boxed call, in 16 bytes of standard layout: a tag and a payload. What
+// does not fit in eight bytes is a counted object.
 #pragma once
 
 #include <keyway/core/base/complex.h>
@@ -34,7 +34,7 @@ enum class ValueTag : std::uint32_t {
   BoolList,
   TensorList,  // elements may be undefined: Tensor?[]
   ScalarList,
-  List,        // of IValue
+  List,  // of IValue
 };
 KEYWAY_API std::string_view to_string(ValueTag tag);
 
@@ -52,7 +52,9 @@ struct HeapValue final : HeapValueBase {
 class KEYWAY_API IValue {
  public:
   IValue() = default;
-  IValue(TensorBase tensor) : tag_(ValueTag::Tensor) { payload_.tensor = std::move(tensor).take_impl().release(); }
+  IValue(TensorBase tensor) : tag_(ValueTag::Tensor) {
+    payload_.tensor = std::move(tensor).take_impl().release();
+  }
   IValue(std::int64_t v) : tag_(ValueTag::Int) { payload_.i = v; }
   IValue(int v) : IValue(std::int64_t{v}) {}
   IValue(double v) : tag_(ValueTag::Double) { payload_.d = v; }
@@ -60,7 +62,9 @@ class KEYWAY_API IValue {
   IValue(ScalarType v) : tag_(ValueTag::ScalarType) { payload_.i = static_cast<std::int64_t>(v); }
   IValue(Layout v) : tag_(ValueTag::Layout) { payload_.i = static_cast<std::int64_t>(v); }
   IValue(MemoryFormat v) : tag_(ValueTag::MemoryFormat) { payload_.i = static_cast<std::int64_t>(v); }
-  IValue(Device v) : tag_(ValueTag::Device) { payload_.i = static_cast<int>(v.type()) << 8 | static_cast<std::uint8_t>(v.index()); }
+  IValue(Device v) : tag_(ValueTag::Device) {
+    payload_.i = static_cast<int>(v.type()) << 8 | static_cast<std::uint8_t>(v.index());
+  }
   IValue(const Scalar& v);
   IValue(complex<double> v) : IValue(ValueTag::Complex, v) {}
   IValue(std::string v) : IValue(ValueTag::String, std::move(v)) {}
@@ -76,7 +80,8 @@ class KEYWAY_API IValue {
   IValue(std::vector<IValue> v) : IValue(ValueTag::List, std::move(v)) {}
 
   IValue(const IValue& other) : tag_(other.tag_), payload_(other.payload_) { retain(); }
-  IValue(IValue&& other) noexcept : tag_(std::exchange(other.tag_, ValueTag::None)), payload_(other.payload_) {}
+  IValue(IValue&& other) noexcept
+      : tag_(std::exchange(other.tag_, ValueTag::None)), payload_(other.payload_) {}
   IValue& operator=(IValue other) noexcept {
     std::swap(tag_, other.tag_);
     std::swap(payload_, other.payload_);
@@ -98,6 +103,12 @@ class KEYWAY_API IValue {
     tag_ = ValueTag::None;
     return TensorBase(intrusive_ptr<TensorImpl>::adopt(payload_.tensor));
   }
+  // The keys of a tensor or of all tensors of a list; none of anything else.
+  DispatchKeySet tensor_keys() const {
+    if (tag_ == ValueTag::Tensor)
+      return payload_.tensor != nullptr ? payload_.tensor->key_set() : DispatchKeySet();
+    return tag_ == ValueTag::TensorList ? list_keys() : DispatchKeySet();
+  }
   // A reference to the handle in place; None reads as an undefined tensor.
   TensorBase& tensor_ref();
   std::int64_t to_int() const { return expect(ValueTag::Int), payload_.i; }
@@ -106,7 +117,9 @@ class KEYWAY_API IValue {
   bool to_bool() const { return expect(ValueTag::Bool), payload_.i != 0; }
   // Any number.
   Scalar to_scalar() const;
-  ScalarType to_scalar_type() const { return expect(ValueTag::ScalarType), static_cast<ScalarType>(payload_.i); }
+  ScalarType to_scalar_type() const {
+    return expect(ValueTag::ScalarType), static_cast<ScalarType>(payload_.i);
+  }
   Layout to_layout() const { return expect(ValueTag::Layout), static_cast<Layout>(payload_.i); }
   MemoryFormat to_memory_format() const {
     return expect(ValueTag::MemoryFormat), static_cast<MemoryFormat>(payload_.i);
@@ -118,11 +131,19 @@ class KEYWAY_API IValue {
   const std::string& to_string_ref() const { return heap<std::string>(ValueTag::String); }
   const Generator& to_generator() const { return heap<Generator>(ValueTag::Generator); }
   const complex<double>& to_complex() const { return heap<complex<double>>(ValueTag::Complex); }
-  const std::vector<std::int64_t>& to_int_list() const { return heap<std::vector<std::int64_t>>(ValueTag::IntList); }
-  const std::vector<double>& to_double_list() const { return heap<std::vector<double>>(ValueTag::DoubleList); }
+  const std::vector<std::int64_t>& to_int_list() const {
+    return heap<std::vector<std::int64_t>>(ValueTag::IntList);
+  }
+  const std::vector<double>& to_double_list() const {
+    return heap<std::vector<double>>(ValueTag::DoubleList);
+  }
   ArrayRef<bool> to_bool_list() const;
-  std::vector<TensorBase>& to_tensor_list() const { return heap<std::vector<TensorBase>>(ValueTag::TensorList); }
-  const std::vector<Scalar>& to_scalar_list() const { return heap<std::vector<Scalar>>(ValueTag::ScalarList); }
+  std::vector<TensorBase>& to_tensor_list() const {
+    return heap<std::vector<TensorBase>>(ValueTag::TensorList);
+  }
+  const std::vector<Scalar>& to_scalar_list() const {
+    return heap<std::vector<Scalar>>(ValueTag::ScalarList);
+  }
   const std::vector<IValue>& to_list() const { return heap<std::vector<IValue>>(ValueTag::List); }
 
  private:
@@ -136,9 +157,11 @@ class KEYWAY_API IValue {
     return static_cast<detail::HeapValue<T>*>(payload_.heap)->value;
   }
   void expect(ValueTag tag) const {
-    if (tag_ != tag) [[unlikely]] wrong_tag(tag);
+    if (tag_ != tag) [[unlikely]]
+      wrong_tag(tag);
   }
   [[noreturn]] KEYWAY_COLD void wrong_tag(ValueTag expected) const;
+  DispatchKeySet list_keys() const;
   void retain() const;
   void release();
 

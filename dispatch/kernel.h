@@ -1,7 +1,8 @@
 // Kernel and Table: what an operator's call loads.
 //
-// A Table is one immutable object: which keys count, one byte a slot, and the kernels that the bytes number. A call
-// loads the operator's table pointer once, so it can never combine a mask and a slot of different ages.
+// A Table is one immutable object: which keys count, one byte a slot, and the kernels that the bytes number.
+// A call loads the operator's table pointer once, so it can never combine a mask and a slot of different
+// ages.
 #pragma once
 
 #include <keyway/core/dispatch_key_set.h>
@@ -18,7 +19,8 @@ using Stack = std::vector<IValue>;
 struct KernelBase;
 
 // A kernel for any operator: takes its arguments from the top of the stack and leaves its results there.
-using BoxedFn = void (*)(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
+using BoxedFn = void (*)(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys,
+                         Stack& stack);
 
 // Why a caller cannot simply call `fn`. Any bit sends it to call_slowly().
 enum KernelFlags : std::uint8_t {
@@ -26,14 +28,14 @@ enum KernelFlags : std::uint8_t {
 };
 
 struct KernelBase {
-  BoxedFn boxed;      // never null in a table
-  void* context;      // the kernel's own: a functor, or null
+  BoxedFn boxed;        // never null in a table
+  void* context;        // the kernel's own: a functor, or null
   std::uint16_t index;  // in its table
   std::uint8_t flags;
 };
 
-// A kernel of the canonical signature Sig, e.g. TensorBase(const TensorBase&, std::int64_t). It gets itself (for its
-// context) and the key set it was found with (to redispatch from), then the arguments.
+// A kernel of the canonical signature Sig, e.g. TensorBase(const TensorBase&, std::int64_t). It gets itself
+// (for its context) and the key set it was found with (to redispatch from), then the arguments.
 template <typename Sig>
 struct Kernel;
 template <typename R, typename... Args>
@@ -48,7 +50,8 @@ struct ErasedKernel : KernelBase {
 };
 static_assert(sizeof(ErasedKernel) == 32);
 
-// Where a kernel of a table came from. Copied texts, or literals of the library itself: never pointers into a plug-in.
+// Where a kernel of a table came from. Copied texts, or literals of the library itself: never pointers into a
+// plug-in.
 struct KernelInfo {
   DispatchKey key = DispatchKey::Undefined;  // what it was registered to: a runtime or an alias key
   const char* name = "";                     // of the kernel, for people
@@ -58,11 +61,12 @@ struct KernelInfo {
 
 struct alignas(8) Table {
   const OperatorEntry* op;
-  std::uint64_t mask;                  // keys that are not fallthrough for some backend, and every backend bit
+  std::uint64_t mask;  // keys that are not fallthrough for some backend, and every backend bit
   const std::uint64_t* backend_masks;  // one for each backend number, where backends differ; else null
   const KernelInfo* info;              // one for each kernel
   std::uint16_t kernel_count;
-  std::uint8_t slots[kSlotCount];  // number of the kernel of each slot; kernel 0 is the error of a missing one
+  std::uint8_t
+      slots[kSlotCount];  // number of the kernel of each slot; kernel 0 is the error of a missing one
 
   // `keys` without what falls through.
   DispatchKeySet effective(DispatchKeySet keys) const {

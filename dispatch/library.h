@@ -39,20 +39,23 @@ class KEYWAY_API Library {
   template <typename F>
   Library& def(std::string_view schema, F fn, std::source_location where = std::source_location::current()) {
     def(schema, where);
-    return add_impl(name_of_schema(schema), DispatchKey::CompositeImplicitAutograd, make_kernel(std::move(fn)), where);
+    return add_impl(name_of_schema(schema), DispatchKey::CompositeImplicitAutograd,
+                    make_kernel(std::move(fn)), where);
   }
 
   // A kernel for the block's key; without one, for every backend (CompositeImplicitAutograd).
   template <typename F>
   Library& impl(std::string_view op, F fn, std::source_location where = std::source_location::current()) {
-    return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_kernel(std::move(fn)), where);
+    return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_kernel(std::move(fn)),
+                    where);
   }
   template <typename F>
   Library& impl(std::string_view op, DispatchKey key, F fn,
                 std::source_location where = std::source_location::current()) {
     return add_impl(op, key, make_kernel(std::move(fn)), where);
   }
-  Library& impl_boxed(std::string_view op, BoxedFn fn, std::source_location where = std::source_location::current()) {
+  Library& impl_boxed(std::string_view op, BoxedFn fn,
+                      std::source_location where = std::source_location::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
   }
 
@@ -61,14 +64,16 @@ class KEYWAY_API Library {
   // Makes the key transparent to operators that have no kernel for it.
   Library& fallback(Fallthrough, std::source_location where = std::source_location::current());
 
-  // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then nothing
-  // was registered. The handle undoes it; release() keeps it for good.
+  // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then
+  // nothing was registered. The handle undoes it; release() keeps it for good.
   [[nodiscard]] RegistrationHandle commit();
 
  private:
   Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, std::source_location where);
   std::string qualified(std::string_view name, std::source_location where) const;
-  static std::string_view name_of_schema(std::string_view schema) { return schema.substr(0, schema.find('(')); }
+  static std::string_view name_of_schema(std::string_view schema) {
+    return schema.substr(0, schema.find('('));
+  }
 
   Kind kind_;
   std::string ns_;
@@ -88,16 +93,17 @@ class KEYWAY_API LibraryBlock {
 
 #define KEYWAY_CONCATENATE_(a, b) a##b
 #define KEYWAY_CONCATENATE(a, b) KEYWAY_CONCATENATE_(a, b)
-#define KEYWAY_LIBRARY_BLOCK_(id, m, ...)                                                             \
-  static void KEYWAY_CONCATENATE(keyway_library_, id)(::keyway::Library&);                            \
-  static const ::keyway::detail::LibraryBlock KEYWAY_CONCATENATE(keyway_block_, id)(                  \
-      ::keyway::Library(__VA_ARGS__), &KEYWAY_CONCATENATE(keyway_library_, id));                      \
+#define KEYWAY_LIBRARY_BLOCK_(id, m, ...)                                            \
+  static void KEYWAY_CONCATENATE(keyway_library_, id)(::keyway::Library&);           \
+  static const ::keyway::detail::LibraryBlock KEYWAY_CONCATENATE(keyway_block_, id)( \
+      ::keyway::Library(__VA_ARGS__), &KEYWAY_CONCATENATE(keyway_library_, id));     \
   static void KEYWAY_CONCATENATE(keyway_library_, id)(::keyway::Library & m)
 
 // Defines operators of a namespace; once a namespace.
 #define KEYWAY_LIBRARY(ns, m) KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Def, #ns)
 // Adds operators to a namespace.
-#define KEYWAY_LIBRARY_FRAGMENT(ns, m) KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Fragment, #ns)
+#define KEYWAY_LIBRARY_FRAGMENT(ns, m) \
+  KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Fragment, #ns)
 // Kernels of a dispatch key: KEYWAY_LIBRARY_IMPL(my, CPU, m). Namespace `_` for fallbacks.
-#define KEYWAY_LIBRARY_IMPL(ns, key, m)                                               \
+#define KEYWAY_LIBRARY_IMPL(ns, key, m) \
   KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Impl, #ns, ::keyway::DispatchKey::key)

@@ -14,7 +14,8 @@ std::string list_registered(const OperatorEntry& op) {
     const KernelInfo& info = table.info[i];
     text += text.empty() ? "" : ", ";
     text += to_string(info.key);
-    if (info.file[0] != '\0') text += format(" ({}:{})", std::initializer_list<FormatArg>{info.file, info.line});
+    if (info.file[0] != '\0')
+      text += format(" ({}:{})", std::initializer_list<FormatArg>{info.file, info.line});
   }
   return text.empty() ? "nothing" : text;
 }
@@ -27,7 +28,8 @@ std::string argument_on(const OperatorEntry& op, const Stack& stack, DeviceType 
   const std::size_t first = stack.size() - arguments.size();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const IValue& value = stack[first + i];
-    if (value.is_tensor() && value.to_tensor().key_set().has(backend)) return std::string(arguments[i].name());
+    if (value.is_tensor() && value.to_tensor().key_set().has(backend))
+      return std::string(arguments[i].name());
   }
   return {};
 }
@@ -52,7 +54,8 @@ std::string cause(const OperatorEntry& op, DispatchKeySet keys, const Stack& sta
     return format("the key set {} names no backend", std::initializer_list<FormatArg>{to_string(keys)});
   }
   if (has_only_autograd(op.table())) {
-    return "it has only an Autograd kernel, which runs when an argument carries that key; what must always run is a "
+    return "it has only an Autograd kernel, which runs when an argument carries that key; what must always "
+           "run is a "
            "composite";
   }
   const auto backend = static_cast<DeviceType>(keys.highest_backend_number() - 1);
@@ -65,10 +68,11 @@ std::string cause(const OperatorEntry& op, DispatchKeySet keys, const Stack& sta
 }  // namespace
 
 void missing_kernel(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
-  Error error(ErrorKind::NotImplemented,
-              format("{}. Keys of the call: {}. Registered: {}.",
-                     std::initializer_list<FormatArg>{cause(op, keys, stack), to_string(keys), list_registered(op)}),
-              __FILE__, __LINE__);
+  Error error(
+      ErrorKind::NotImplemented,
+      format("{}. Keys of the call: {}. Registered: {}.",
+             std::initializer_list<FormatArg>{cause(op, keys, stack), to_string(keys), list_registered(op)}),
+      __FILE__, __LINE__);
   error.leave_op(op.short_name());
   throw error;
 }

@@ -1,7 +1,6 @@
-#include <keyway/dispatch/operator_entry.h>
-
 #include <keyway/core/base/error.h>
 #include <keyway/core/schema/owned.h>
+#include <keyway/dispatch/operator_entry.h>
 
 #include <memory>
 #include <mutex>

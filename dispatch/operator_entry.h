@@ -1,6 +1,7 @@
 // OperatorEntry: one operator of the registry. Its address is its identity; it is never freed.
 #pragma once
 
+#include <keyway/dispatch/boxed_shape.h>
 #include <keyway/dispatch/kernel.h>
 
 #include <atomic>
@@ -10,7 +11,6 @@
 
 namespace keyway::inline v1 {
 
-class FunctionSchema;
 struct OperatorState;  // registrations and lock, in dispatcher.cpp
 
 // What never changes about an operator. Built-in ones are constants of the library.
@@ -21,6 +21,7 @@ struct OpInfo {
   const char* file = "";      // where it was defined: the schema file of a generated operator
   int line = 0;
   std::uint64_t signature = 0;  // signature_hash of its canonical C++ type
+  BoxedShape boxed;             // boxed_shape_of its schema
   std::string_view tags;        // "core pointwise"
   std::string_view doc;
   std::string_view example;
@@ -51,8 +52,8 @@ class KEYWAY_API OperatorEntry {
   mutable std::atomic<OperatorState*> state_{nullptr};
 };
 
-// The operators that are part of the library, sorted by full name: defined in the floor `assembly`, the one place where
-// linking runs against the floors.
+// The operators that are part of the library, sorted by full name: defined in the floor `assembly`, the one
+// place where linking runs against the floors.
 struct OpList {
   OperatorEntry* const* begin;
   std::size_t size;

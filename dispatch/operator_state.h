@@ -1,4 +1,5 @@
-// OperatorState: what the registry remembers of one operator. Internal to dispatch/; guarded by the registry's lock.
+// OperatorState: what the registry remembers of one operator. Internal to dispatch/; guarded by the
+// registry's lock.
 #pragma once
 
 #include <keyway/core/schema/owned.h>
@@ -11,7 +12,8 @@
 
 namespace keyway::inline v1 {
 
-// One kernel that is in force or waits under a later one. The first ones of a built-in operator are its own (block 0).
+// One kernel that is in force or waits under a later one. The first ones of a built-in operator are its own
+// (block 0).
 struct Registration {
   DispatchKey key;
   ErasedKernel kernel;
@@ -47,7 +49,8 @@ struct OperatorState {
   }
 };
 
-// The table for an operator's registrations and the fallbacks in force: an earlier one of `state` if it is equal.
+// The table for an operator's registrations and the fallbacks in force: an earlier one of `state` if it is
+// equal.
 const Table* build_table(const OperatorEntry& op, OperatorState& state, const Fallbacks& fallbacks);
 
 }  // namespace keyway::inline v1

@@ -1,9 +1,9 @@
 // The resolver: which of an operator's registrations serves a slot, and by which rule.
 //
-// One function with three callers: the compiler computes the tables of built-in operators with it, the registry the
-// tables of everything registered at run time, and explain() its answer. The precedence is c10's, with the backends
-// of an autograd key taken to be all that share its backend bit (c10 looks at the dense one only, so that an operator
-// with just a sparse kernel keeps a composite's gradient there).
+// One function with three callers: the compiler computes the tables of built-in operators with it, the
+// registry the tables of everything registered at run time, and explain() its answer. The precedence is
+// c10's, with the backends of an autograd key taken to be all that share its backend bit (c10 looks at the
+// dense one only, so that an operator with just a sparse kernel keeps a composite's gradient there).
 #pragma once
 
 #include <keyway/core/dispatch_key_set.h>
@@ -33,8 +33,9 @@ constexpr bool is_backend_functionality(Functionality f) {
 
 // What a key does for operators that have nothing registered for it, unless a fallback is.
 constexpr bool falls_through_by_default(Functionality f) {
-  return f == Functionality::BackendSelect || f == Functionality::ADInplaceOrView || f == Functionality::Autograd ||
-         f == Functionality::Tracer || f == Functionality::Autocast || f == Functionality::Profiler;
+  return f == Functionality::BackendSelect || f == Functionality::ADInplaceOrView ||
+         f == Functionality::Autograd || f == Functionality::Tracer || f == Functionality::Autocast ||
+         f == Functionality::Profiler;
 }
 
 // `find(key)` gives the number of the registration that is in force for a key, runtime or alias, or -1;
@@ -70,8 +71,8 @@ constexpr Resolution resolve(DispatchKey slot, Find&& find, HasFallback&& has_fa
   return {};
 }
 
-// The keys that count for each backend number (0 is "no backend"), given which slots fall through. `common` is the
-// mask if all backends agree.
+// The keys that count for each backend number (0 is "no backend"), given which slots fall through. `common`
+// is the mask if all backends agree.
 struct SlotMasks {
   std::uint64_t by_backend[kBackendBits + 1] = {};
   bool all_equal = true;
@@ -91,7 +92,8 @@ constexpr SlotMasks compute_masks(FallsThrough&& falls_through) {
     masks.common |= mask;
   }
   // Slots without a backend are errors and never fall through; they do not count as a difference.
-  for (int b = 2; b <= kBackendBits; ++b) masks.all_equal = masks.all_equal && masks.by_backend[b] == masks.by_backend[1];
+  for (int b = 2; b <= kBackendBits; ++b)
+    masks.all_equal = masks.all_equal && masks.by_backend[b] == masks.by_backend[1];
   if (masks.all_equal) masks.common = masks.by_backend[1];
   return masks;
 }

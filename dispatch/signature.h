@@ -1,7 +1,8 @@
-// Canonical signatures: the one C++ type that an operator has in tables, handles and boxing, and its 64-bit hash.
+// Canonical signatures: the one C++ type that an operator has in tables, handles and boxing, and its 64-bit
+// hash.
 //
-// It knows core types only. Each type has a one-letter code; a signature's text, e.g. "T(TTs)", is hashed, and the
-// same text follows from a schema: so signatures are compared without typeid, also across libraries.
+// It knows core types only. Each type has a one-letter code; a signature's text, e.g. "T(TTs)", is hashed,
+// and the same text follows from a schema: so signatures are compared without typeid, also across libraries.
 //
 //   schema            canonical                                   code
 //   Tensor, Tensor?   const TensorBase&  (undefined if absent)    T
@@ -16,7 +17,8 @@
 //   ScalarType, Layout, MemoryFormat, Device                      t l m e
 //   Generator         const Generator&  (undefined if absent)     g
 //   T?                std::optional<T>                            ?T
-//   results           TensorBase T, TensorBase& W, std::vector<TensorBase> L, std::tuple (..), void "", numbers
+//   results           TensorBase T, TensorBase& W, std::vector<TensorBase> L, std::tuple (..), void "",
+//   numbers
 #pragma once
 
 #include <keyway/core/base/complex.h>
@@ -54,9 +56,9 @@ template <typename T>
 struct TypeCode {
   static_assert(sizeof(T) == 0, "this C++ type has no counterpart in the schema language");
 };
-#define KEYWAY_TYPE_CODE(type, letter)                                  \
-  template <>                                                           \
-  struct TypeCode<type> {                                               \
+#define KEYWAY_TYPE_CODE(type, letter)                                    \
+  template <>                                                             \
+  struct TypeCode<type> {                                                 \
     static constexpr void append(SignatureHash& hash) { hash << letter; } \
   }
 KEYWAY_TYPE_CODE(const TensorBase&, 'T');
@@ -120,7 +122,7 @@ KEYWAY_API std::string signature_text_of(const FunctionSchema& schema);
 
 // Whether a tensor may stand in an argument of this type, and so take part in dispatch.
 template <typename T>
-inline constexpr bool carries_keys =
-    std::is_same_v<T, const TensorBase&> || std::is_same_v<T, TensorBase&> || std::is_same_v<T, ArrayRef<TensorBase>>;
+inline constexpr bool carries_keys = std::is_same_v<T, const TensorBase&> || std::is_same_v<T, TensorBase&> ||
+                                     std::is_same_v<T, ArrayRef<TensorBase>>;
 
 }  // namespace keyway::inline v1

@@ -10,8 +10,10 @@
 
 namespace keyway::inline v1 {
 
-// Kernel 0 of every table: builds the error that names the operator, the key and the nearest cause, and throws it.
-KEYWAY_API void missing_kernel(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
+// Kernel 0 of every table: builds the error that names the operator, the key and the nearest cause, and
+// throws it.
+KEYWAY_API void missing_kernel(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys,
+                               Stack& stack);
 
 // One registration of a built-in operator; its place is the number of its KernelInfo.
 template <typename Sig>
@@ -48,8 +50,8 @@ consteval StaticTable<Sig, N + 1> make_static_table(const OperatorEntry& op, con
     falls_through[slot] = r.rule == Rule::Fallthrough;
   }
   const SlotMasks masks = compute_masks([&](int slot) { return falls_through[slot]; });
-  // An entry whose backends differ has a composite and a kernel of one backend: codegen registers an Autograd kernel
-  // to those, so that this cannot happen to a built-in operator.
+  // An entry whose backends differ has a composite and a kernel of one backend: codegen registers an Autograd
+  // kernel to those, so that this cannot happen to a built-in operator.
   if (!masks.all_equal) throw "backends of a built-in operator differ in what falls through";
   table.mask = masks.common;
   return table;

@@ -41,7 +41,8 @@ const char* keep(const std::string& text) {
 Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
   Draft draft;
   draft.add({{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}, {DispatchKey::Undefined, "missing", "", 0});
-  std::vector<std::uint8_t> number(state.registrations.size(), 0);  // of a registration's kernel, once it has one
+  std::vector<std::uint8_t> number(state.registrations.size(),
+                                   0);  // of a registration's kernel, once it has one
   bool falls_through[kSlotCount] = {};
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const auto key = static_cast<DispatchKey>(slot);
@@ -56,18 +57,18 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
       }
       draft.slots[slot] = number[i];
     } else if (r.rule == Rule::Fallback && !fallback->fallthrough) {
-      draft.slots[slot] = draft.add(fallback->kernel,
-                                    {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line});
+      draft.slots[slot] = draft.add(
+          fallback->kernel, {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line});
     }
-    falls_through[slot] =
-        r.rule == Rule::Fallthrough || (r.rule == Rule::Fallback && fallback->fallthrough);
+    falls_through[slot] = r.rule == Rule::Fallthrough || (r.rule == Rule::Fallback && fallback->fallthrough);
   }
   draft.masks = compute_masks([&](int slot) { return falls_through[slot]; });
   return draft;
 }
 
 bool same(const KernelInfo& a, const KernelInfo& b) {
-  return a.key == b.key && std::strcmp(a.name, b.name) == 0 && std::strcmp(a.file, b.file) == 0 && a.line == b.line;
+  return a.key == b.key && std::strcmp(a.name, b.name) == 0 && std::strcmp(a.file, b.file) == 0 &&
+         a.line == b.line;
 }
 
 bool equal(const Table& table, const Draft& draft) {
@@ -99,7 +100,8 @@ const Table* lay_out(const OperatorEntry& op, const Draft& draft) {
     masks = new std::uint64_t[kBackendBits + 1];
     std::memcpy(masks, draft.masks.by_backend, sizeof(draft.masks.by_backend));
   }
-  auto* table = new (memory) Table{&op, draft.masks.common, masks, info, static_cast<std::uint16_t>(count), {}};
+  auto* table =
+      new (memory) Table{&op, draft.masks.common, masks, info, static_cast<std::uint16_t>(count), {}};
   std::memcpy(table->slots, draft.slots, sizeof(table->slots));
   for (std::size_t i = 0; i < count; ++i) {
     new (memory + sizeof(Table) + i * sizeof(ErasedKernel)) ErasedKernel(draft.kernels[i]);

@@ -1,6 +1,7 @@
-// Kernels from functions that users write: any callable whose parameters have a counterpart in the schema language
-// becomes a kernel of the canonical signature. `const Tensor&`, `Tensor`, `std::optional<Tensor>`,
-// `std::vector<Tensor>`, `std::vector<std::int64_t>` and `std::string` are accepted besides the canonical types.
+// Kernels from functions that users write: any callable whose parameters have a counterpart in the schema
+// language becomes a kernel of the canonical signature. `const Tensor&`, `Tensor`, `std::optional<Tensor>`,
+// `std::vector<Tensor>`, `std::vector<std::int64_t>` and `std::string` are accepted besides the canonical
+// types.
 #pragma once
 
 #include <keyway/dispatch/boxing.h>
@@ -15,16 +16,16 @@
 
 namespace keyway::inline v1 {
 
-// The one downcast: Tensor adds methods to TensorBase and nothing else, so a reference to one serves as the other.
+// The one downcast: Tensor adds methods to TensorBase and nothing else, so a reference to one serves as the
+// other.
 template <typename T>
-  requires std::derived_from<T, TensorBase>
+requires std::derived_from<T, TensorBase>
 const T& as_tensor(const TensorBase& base) {
   static_assert(sizeof(T) == sizeof(TensorBase) && alignof(T) == alignof(TensorBase));
   return static_cast<const T&>(base);
 }
 template <typename T>
-  requires std::derived_from<T, TensorBase>
-T& as_tensor(TensorBase& base) {
+requires std::derived_from<T, TensorBase> T& as_tensor(TensorBase& base) {
   static_assert(sizeof(T) == sizeof(TensorBase) && alignof(T) == alignof(TensorBase));
   return static_cast<T&>(base);
 }
@@ -37,7 +38,8 @@ concept TensorType = std::derived_from<T, TensorBase>;
 // How a user's parameter type is written canonically, and made from that.
 template <typename T>
 struct Param {
-  static_assert(!std::is_same_v<T, int> && !std::is_same_v<T, std::int32_t>, "a kernel takes std::int64_t, not int");
+  static_assert(!std::is_same_v<T, int> && !std::is_same_v<T, std::int32_t>,
+                "a kernel takes std::int64_t, not int");
   static_assert(!std::is_same_v<T, float>, "a kernel takes double, not float");
   static_assert(!std::is_same_v<T, const char*>, "a kernel takes std::string_view, not const char*");
   using Canonical = T;
@@ -68,12 +70,9 @@ struct Param<std::optional<T>> {
 template <TensorType T>
 struct Param<const std::optional<T>&> : Param<std::optional<T>> {};
 template <TensorType T>
-  requires(!std::is_same_v<T, TensorBase>)
-struct Param<ArrayRef<T>> {
+requires(!std::is_same_v<T, TensorBase>) struct Param<ArrayRef<T>> {
   using Canonical = ArrayRef<TensorBase>;
-  static ArrayRef<T> from(ArrayRef<TensorBase> v) {
-    return {static_cast<const T*>(v.data()), v.size()};
-  }
+  static ArrayRef<T> from(ArrayRef<TensorBase> v) { return {static_cast<const T*>(v.data()), v.size()}; }
 };
 template <TensorType T>
 struct Param<std::vector<T>> {
@@ -84,8 +83,7 @@ struct Param<std::vector<T>> {
   }
 };
 template <typename T>
-  requires(!TensorType<T>)
-struct Param<std::vector<T>> {
+requires(!TensorType<T>) struct Param<std::vector<T>> {
   using Canonical = ArrayRef<T>;
   static std::vector<T> from(ArrayRef<T> v) { return v.vec(); }
 };
@@ -171,7 +169,8 @@ struct UserKernel<F, R(A...)> {
   using Canonical = typename Result<R>::Canonical(typename Param<A>::Canonical...);
   static typename Result<R>::Canonical call(const KernelBase& kernel, DispatchKeySet,
                                             typename Param<A>::Canonical... args) {
-    return convert_result<typename Result<R>::Canonical>((*static_cast<F*>(kernel.context))(Param<A>::from(args)...));
+    return convert_result<typename Result<R>::Canonical>(
+        (*static_cast<F*>(kernel.context))(Param<A>::from(args)...));
   }
 };
 template <typename F, typename... A>
@@ -206,10 +205,12 @@ AnyKernel make_kernel(F fn) {
   // The callable is never freed: a call may be under way in another thread when its registration is undone.
   void* context = new F(std::move(fn));
   const typename Kernel<Sig>::Fn call = &U::call;
-  return {{{BoxedAdapter<Sig>::call, context, 0, 0}, reinterpret_cast<void (*)()>(call)}, signature_hash<Sig>};
+  return {{{BoxedAdapter<Sig>::call, context, 0, 0}, reinterpret_cast<void (*)()>(call)},
+          signature_hash<Sig>};
 }
 
-// A boxed function as a kernel: for fallbacks, and for operators whose types are not known when it is compiled.
+// A boxed function as a kernel: for fallbacks, and for operators whose types are not known when it is
+// compiled.
 inline AnyKernel make_boxed_kernel(BoxedFn fn, void* context = nullptr) {
   return {{{fn, context, 0, kBoxedOnly}, nullptr}, 0};
 }

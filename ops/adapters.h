@@ -1,5 +1,5 @@
-// Adapters: from what users pass to operators to canonical arguments, and from canonical results to what users get.
-// Generated functions and methods use them; what they make lives until the call returns.
+// Adapters: from what users pass to operators to canonical arguments, and from canonical results to what
+// users get. Generated functions and methods use them; what they make lives until the call returns.
 #pragma once
 
 #include <keyway/core/tensor_base.h>
@@ -32,7 +32,8 @@ class OptionalTensors {
   template <std::derived_from<TensorBase> T>
   explicit OptionalTensors(ArrayRef<std::optional<T>> tensors) {
     tensors_.reserve(tensors.size());
-    for (const std::optional<T>& tensor : tensors) tensors_.push_back(tensor ? TensorBase(*tensor) : TensorBase());
+    for (const std::optional<T>& tensor : tensors)
+      tensors_.push_back(tensor ? TensorBase(*tensor) : TensorBase());
   }
   operator ArrayRef<TensorBase>() const { return tensors_; }
 
@@ -48,7 +49,8 @@ std::vector<T> tensors(std::vector<TensorBase> bases) {
 // A new tensor, as the options ask: whether it requires a gradient is not for its kernel to say.
 template <std::derived_from<TensorBase> T>
 T with_grad(T made, TensorOptions options) {
-  if (options.requires_grad()) [[unlikely]] made.requires_grad_(true);
+  if (options.requires_grad()) [[unlikely]]
+    made.requires_grad_(true);
   return made;
 }
 

@@ -23,13 +23,31 @@ std::size_t last_line_indent(std::string_view text) {
   return (first == std::string_view::npos ? text.size() : first) - begin;
 }
 
-// Whether each item fits on a line that begins in `column`; the last one with the tail.
-bool fit_below(const std::vector<std::string>& items, std::size_t tail, std::size_t column) {
+// Items one after the other, from `column` on, broken after commas; wrapped lines begin in `indent`.
+struct Layout {
+  std::string text;
+  int lines = 1;
+  bool fits = true;
+};
+
+Layout lay_out(const std::vector<std::string>& items, std::size_t tail, std::size_t indent) {
+  Layout out;
+  std::size_t at = indent;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::size_t behind = i + 1 < items.size() ? 1 : tail;
-    if (column + items[i].size() + behind > kMaxColumns) return false;
+    const std::size_t width = items[i].size() + (i + 1 < items.size() ? 1 : tail);
+    if (i > 0 && at + 1 + width > kMaxColumns) {
+      out.text += "\n" + std::string(indent, ' ');
+      at = indent;
+      ++out.lines;
+    } else if (i > 0) {
+      out.text += ' ';
+      ++at;
+    }
+    out.fits = out.fits && at + width <= kMaxColumns;
+    out.text += items[i] + (i + 1 < items.size() ? "," : "");
+    at += width;
   }
-  return true;
+  return out;
 }
 
 }  // namespace
@@ -59,32 +77,27 @@ std::string comment(std::string_view text, std::string_view indent) {
 }
 
 std::string listed(std::string_view head, const std::vector<std::string>& items, std::string_view tail) {
-  std::string out(head);
   const std::size_t tail_width = std::min(tail.find('\n'), tail.size());
-  std::size_t column = last_line_width(head);
-  const bool one_line = column + fmt::format("{}", fmt::join(items, ", ")).size() + tail_width <= kMaxColumns;
-  if (!one_line && !fit_below(items, tail_width, column)) {
-    column = last_line_indent(head) + 4;
-    out += "\n" + std::string(column, ' ');
-  }
-  const std::string indent(column, ' ');
-  std::size_t at = column;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::size_t behind = i + 1 < items.size() ? 1 : tail_width;
-    const std::size_t width = items[i].size() + behind;
-    const bool first = i == 0;
-    if (!first && at + 1 + width > kMaxColumns) {
-      out += "\n" + indent;
-      at = column;
-    } else if (!first) {
-      out += " ";
-      ++at;
-    }
-    out += items[i];
-    if (i + 1 < items.size()) out += ",";
-    at += items[i].size() + 1;
-  }
-  return out + std::string(tail);
+  const Layout aligned = lay_out(items, tail_width, last_line_width(head));
+  if (aligned.fits && aligned.lines == 1) return fmt::format("{}{}{}", head, aligned.text, tail);
+  const std::size_t indent = last_line_indent(head) + 4;
+  const Layout below = lay_out(items, tail_width, indent);
+  if (aligned.fits && aligned.lines <= below.lines + 1)
+    return fmt::format("{}{}{}", head, aligned.text, tail);
+  return fmt::format("{}\n{:{}}{}{}", head, "", indent, below.text, tail);
+}
+
+std::string nested(std::string_view outer, std::string_view inner, const std::vector<std::string>& items,
+                   const std::vector<std::string>& more) {
+  std::string rest = ")";
+  for (const std::string& item : more) rest += ", " + item;
+  const std::string one_line =
+      fmt::format("{}{}{}{});", outer, inner, fmt::format("{}", fmt::join(items, ", ")), rest);
+  if (last_line_width(one_line) <= kMaxColumns) return one_line + "\n";
+  const std::string indent(last_line_indent(outer) + 4, ' ');
+  const std::string head = fmt::format("{}\n{}{}", outer, indent, inner);
+  if (more.empty()) return listed(head, items, "));\n");
+  return listed(head, items, "),\n") + listed(indent, more, ");\n");
 }
 
 std::string includes(std::vector<std::string> paths) {

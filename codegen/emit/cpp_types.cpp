@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kTensorOptions[] = {"dtype", "layout", "device", "pin_memory"};
 
-// What the identifiers of default values are in C++.
+// What the identifiers of default values, and the constants of expressions, are in C++.
 struct Identifier {
   std::string_view name;
   std::string_view cpp;
@@ -67,11 +67,6 @@ constexpr Identifier kIdentifiers[] = {
     {"uint8", "ScalarType::Byte"},
 };
 
-std::string_view cpp_of_identifier(std::string_view name) {
-  const auto* found = std::ranges::find(kIdentifiers, name, &Identifier::name);
-  return found == std::end(kIdentifiers) ? name : found->cpp;
-}
-
 bool is_tensor(SchemaType type) { return type.is(TypeKind::Tensor); }
 bool is_int(SchemaType type) { return type.is(TypeKind::Int) || type.is(TypeKind::SymInt); }
 bool is_list_of(SchemaType type, bool (*test)(SchemaType)) {
@@ -107,12 +102,9 @@ std::string public_default(DefaultValue value, SchemaType type) {
     return type.element().is(TypeKind::Generator) ? "nullptr" : "std::nullopt";
   }
   switch (value.kind()) {
-    case DefaultKind::Bool:
-      return *value.as_bool() ? "true" : "false";
-    case DefaultKind::String:
-      return cpp_string(*value.as_string());
-    case DefaultKind::Identifier:
-      return std::string(cpp_of_identifier(value.text()));
+    case DefaultKind::Bool: return *value.as_bool() ? "true" : "false";
+    case DefaultKind::String: return cpp_string(*value.as_string());
+    case DefaultKind::Identifier: return std::string(cpp_constant(value.text()));
     case DefaultKind::List: {
       std::string items;
       for (const DefaultValue item : value.elements())
@@ -127,8 +119,7 @@ std::string public_default(DefaultValue value, SchemaType type) {
     }
     case DefaultKind::Complex:
       return fmt::format("complex<double>(0, {})", value.text().substr(0, value.text().size() - 1));
-    default:
-      return std::string(value.text());
+    default: return std::string(value.text());
   }
 }
 
@@ -144,6 +135,11 @@ std::vector<std::string> parameters(FunctionSchema schema, std::string (*type_of
 std::string cpp_identifier(FunctionSchema schema) {
   const std::string_view overload = schema.overload_name();
   return fmt::format("{}{}{}", schema.name(), overload.empty() ? "" : "_", overload);
+}
+
+std::string_view cpp_constant(std::string_view name) {
+  const auto* found = std::ranges::find(kIdentifiers, name, &Identifier::name);
+  return found == std::end(kIdentifiers) ? name : found->cpp;
 }
 
 std::string canonical_type(SchemaType type) { return canonical_argument(type).cpp; }
@@ -188,8 +184,8 @@ bool is_tensor_option(std::string_view name) {
 }
 
 bool has_tensor_options(FunctionSchema schema) {
-  return std::ranges::all_of(kTensorOptions,
-                             [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
+  return std::ranges::all_of(
+      kTensorOptions, [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
 }
 
 }  // namespace keyway::inline v1

@@ -31,7 +31,7 @@ std::string emit_functions(const Family& family) {
 }
 
 std::string emit_umbrella(const std::vector<Family>& families) {
-  std::vector<std::string> paths = {"ops/tensor_operators.h"};
+  std::vector<std::string> paths = {"tensor.h"};
   for (const Family& family : families) paths.push_back(fmt::format("ops/{}.h", family.name));
   return file_banner(families) + "// All operators.\n#pragma once\n\n" + includes(std::move(paths));
 }

@@ -18,11 +18,13 @@ struct Extra {
 };
 constexpr Extra kExtras[] = {
     {"_backward",
-     "  // Computes the gradients of the leaves that this was computed from, or of `inputs`. Without `gradient` this\n"
+     "  // Computes the gradients of the leaves that this was computed from, or of `inputs`. Without "
+     "`gradient` this\n"
      "  // must have one element.\n"
      "  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,\n"
      "                bool create_graph = false, ArrayRef<Tensor> inputs = {}) const;\n",
-     "inline void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,\n"
+     "inline void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool "
+     "create_graph,\n"
      "                             ArrayRef<Tensor> inputs) const {\n"
      "  _backward(inputs, gradient, retain_graph, create_graph);\n"
      "}\n"},
@@ -78,8 +80,8 @@ static_assert(sizeof(Tensor) == sizeof(TensorBase) && alignof(Tensor) == alignof
 )";
 
 std::string method_declaration(const PublicFunction& method) {
-  return public_comment(method, "  ", true) +
-         listed(fmt::format("  {} {}(", method.result, method.name), declared(method.parameters), ") const;\n");
+  return public_comment(method, "  ", true) + listed(fmt::format("  {} {}(", method.result, method.name),
+                                                     declared(method.parameters), ") const;\n");
 }
 
 std::string method_definition(const PublicFunction& method) {
@@ -91,8 +93,7 @@ std::string method_definition(const PublicFunction& method) {
 }  // namespace
 
 std::string emit_tensor(const std::vector<Family>& families) {
-  std::string out = file_banner(families) +
-                    "#pragma once\n\n" +
+  std::string out = file_banner(families) + "#pragma once\n\n" +
                     includes({"core/base/optional_array_ref.h", "core/generator.h", "core/reduction.h",
                               "core/scalar.h", "core/tensor_base.h"}) +
                     "\n#include <cstdint>\n#include <optional>\n#include <string_view>\n#include <tuple>\n"
@@ -109,11 +110,14 @@ std::string emit_tensor(const std::vector<Family>& families) {
     if (has_op(families, extra.op)) extras += extra.declaration;
   if (!extras.empty()) out += "\n  // --- Short forms\n\n" + extras;
   out += kClassTail;
-  return out + includes({"ops/methods.h", "ops/tensor_operators.h"});
+  std::vector<std::string> parts = {"ops/methods.h"};
+  if (!emit_tensor_operators(families).empty()) parts.emplace_back("ops/tensor_operators.h");
+  return out + includes(std::move(parts));
 }
 
 std::string emit_methods(const std::vector<Family>& families) {
-  std::vector<std::string> paths = {"dispatch/call.h", "dispatch/user_kernel.h", "ops/adapters.h", "tensor.h"};
+  std::vector<std::string> paths = {"dispatch/call.h", "dispatch/user_kernel.h", "ops/adapters.h",
+                                    "tensor.h"};
   std::string methods;
   for (const Family& family : families) {
     const std::vector<PublicFunction> of_family = public_methods(family);

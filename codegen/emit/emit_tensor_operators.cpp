@@ -12,14 +12,15 @@ namespace {
 
 // {0} is the operator, {1} the method; a and b its operands. One line each.
 struct OperatorForm {
-  std::string_view needs;     // parameter of the method: a type, or empty for none
+  std::string_view needs;  // parameter of the method: a type, or empty for none
   std::string_view signature;
   std::string_view body;
 };
 constexpr OperatorForm kUnary = {"", "Tensor operator{0}(const Tensor& a)", "a.{1}()"};
-constexpr OperatorForm kTensors = {"const Tensor&", "Tensor operator{0}(const Tensor& a, const Tensor& b)", "a.{1}(b)"};
-constexpr OperatorForm kRightNumber = {"const Scalar&", "Tensor operator{0}(const Tensor& a, const Scalar& b)",
-                                       "a.{1}(b)"};
+constexpr OperatorForm kTensors = {"const Tensor&", "Tensor operator{0}(const Tensor& a, const Tensor& b)",
+                                   "a.{1}(b)"};
+constexpr OperatorForm kRightNumber = {"const Scalar&",
+                                       "Tensor operator{0}(const Tensor& a, const Scalar& b)", "a.{1}(b)"};
 constexpr std::string_view kLeftNumber = "Tensor operator{0}(const Scalar& a, const Tensor& b)";
 constexpr std::string_view kAssignTensor = "Tensor& operator{0}=(Tensor& a, const Tensor& b)";
 constexpr std::string_view kAssignNumber = "Tensor& operator{0}=(Tensor& a, const Scalar& b)";
@@ -95,7 +96,9 @@ std::set<std::string> callable_methods(const std::vector<Family>& families) {
   for (const Family& family : families) {
     for (const PublicFunction& method : public_methods(family)) {
       const auto& parameters = method.parameters;
-      const auto required = [&](std::size_t i) { return i < parameters.size() && parameters[i].default_value.empty(); };
+      const auto required = [&](std::size_t i) {
+        return i < parameters.size() && parameters[i].default_value.empty();
+      };
       if (required(1)) continue;
       if (!required(0)) keys.insert(key_of(method.name, ""));
       if (!parameters.empty()) keys.insert(key_of(method.name, parameters[0].type));
@@ -114,7 +117,9 @@ std::string emit_tensor_operators(const std::vector<Family>& families) {
     operators += "inline " + fmt::format(fmt::runtime(op.form.signature), op.symbol) + " { return " +
                  fmt::format(fmt::runtime(op.form.body), "", op.method) + "; }\n";
   }
-  return file_banner(families) + "// Operators of C++ on tensors, in terms of methods. Included by tensor.h.\n#pragma once\n\n" +
+  if (operators.empty()) return {};
+  return file_banner(families) +
+         "// Operators of C++ on tensors, in terms of methods. Included by tensor.h.\n#pragma once\n\n" +
          includes({"tensor.h"}) + "\nnamespace keyway::inline v1 {\n\n" + operators +
          "\n}  // namespace keyway::inline v1\n";
 }

@@ -1,4 +1,5 @@
-// Emitters: pure functions from the model to the text of a file. A new one is a file here and a line in emitter.cpp.
+// Emitters: pure functions from the model to the text of a file. A new one is a file here and a line in
+// emitter.cpp.
 #pragma once
 
 #include <keyway/codegen/model/model.h>

@@ -21,7 +21,8 @@ std::string canonical_argument_of(Argument argument, bool options) {
   const std::string name(argument.name());
   if (options && name == "pin_memory") return "options.pinned_memory_opt()";
   if (options && is_tensor_option(name)) return fmt::format("options.{}_opt()", name);
-  if (options && name == "memory_format") return "memory_format ? memory_format : options.memory_format_opt()";
+  if (options && name == "memory_format")
+    return "memory_format ? memory_format : options.memory_format_opt()";
   const SchemaType type = argument.type();
   if (is_optional_tensor(type)) return fmt::format("detail::OptionalTensor({})", name);
   if (type.is(TypeKind::List) && is_optional_tensor(type.element()))
@@ -107,7 +108,8 @@ void require_more(PublicFunction& function, std::size_t count) {
   for (std::size_t i = 0; i <= count; ++i) function.parameters[i].default_value.clear();
 }
 
-// Of two, the one that needs fewer arguments by itself stays as it is, the later one if they need equally many.
+// Of two, the one that needs fewer arguments by itself stays as it is, the later one if they need equally
+// many.
 void resolve(PublicFunction& a, PublicFunction& b) {
   while (const auto count = ambiguous_count(a, b)) {
     const bool a_can = a.parameters.size() > *count;
@@ -177,14 +179,11 @@ std::string public_body(const PublicFunction& function) {
   const std::string& result = function.result;
   std::vector<std::string> arguments = {"ops::" + identifier};
   arguments.insert(arguments.end(), function.arguments.begin(), function.arguments.end());
-  if (function.takes_options() && result == "Tensor") {
-    arguments.back() += ")";
-    arguments.emplace_back("options");
-    return listed("  return detail::with_grad<Tensor>(" + call, arguments, ");\n");
-  }
+  if (function.takes_options() && result == "Tensor")
+    return nested("  return detail::with_grad<Tensor>(", call, arguments, {"options"});
   if (result == "void") return listed("  " + call, arguments, ");\n");
-  if (result == "Tensor&") return listed("  return as_tensor<Tensor>(" + call, arguments, "));\n");
-  if (result == "std::vector<Tensor>") return listed("  return detail::tensors<Tensor>(" + call, arguments, "));\n");
+  if (result == "Tensor&") return nested("  return as_tensor<Tensor>(", call, arguments);
+  if (result == "std::vector<Tensor>") return nested("  return detail::tensors<Tensor>(", call, arguments);
   if (result.find("Tensor&") == std::string::npos) return listed("  return " + call, arguments, ");\n");
   return listed("  " + call, arguments, ");\n") + return_of_outs(*function.schema);
 }
@@ -201,9 +200,12 @@ std::string public_comment(const PublicFunction& function, std::string_view inde
   std::string out = comment(op.doc, indent);
   if (brief) return out;
   for (const auto* contracts : {&op.requires_, &op.values})
-    for (const Formula& contract : *contracts)
-      if (!as<LetExpr>(contract.expr.root()))
-        out += comment(fmt::format("Requires: {}", to_text(contract.expr.root())), indent);
+    for (const Formula& contract : *contracts) {
+      const auto* let = as<LetExpr>(contract.expr.root());
+      out += comment(let ? fmt::format("Where {} = {}.", let->name, to_text(*let->value))
+                         : fmt::format("Requires: {}", to_text(contract.expr.root())),
+                     indent);
+    }
   return out + comment(fmt::format("Example: {}", op.example.text.text), indent);
 }
 

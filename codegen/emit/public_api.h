@@ -29,8 +29,8 @@ struct PublicFunction {
   bool takes_options() const;  // a TensorOptions stands for dtype, layout, device and pin_memory
 };
 
-// Of a family, in the order of its entries; each with the overloads that it stands for. Where defaults would let one
-// call mean two overloads, the one that has more arguments loses its defaults.
+// Of a family, in the order of its entries; each with the overloads that it stands for. Where defaults would
+// let one call mean two overloads, the one that has more arguments loses its defaults.
 std::vector<PublicFunction> public_functions(const Family& family);
 std::vector<PublicFunction> public_methods(const Family& family);
 

@@ -1,4 +1,5 @@
-// OptionalIntArrayRef: the type of a public `int[]?` argument: a list that somebody else owns, one number, or nothing.
+// OptionalIntArrayRef: the type of a public `int[]?` argument: a list that somebody else owns, one number, or
+// nothing.
 #pragma once
 
 #include <keyway/core/base/array_ref.h>
@@ -15,19 +16,19 @@ namespace keyway::inline v1 {
 class OptionalIntArrayRef {
  public:
   constexpr OptionalIntArrayRef() = default;
-  constexpr OptionalIntArrayRef(std::nullopt_t) {}                                 // NOLINT
+  constexpr OptionalIntArrayRef(std::nullopt_t) {}                                     // NOLINT
   constexpr OptionalIntArrayRef(IntArrayRef list) : kind_(Kind::List), list_(list) {}  // NOLINT
-  constexpr OptionalIntArrayRef(std::optional<IntArrayRef> list)                   // NOLINT
+  constexpr OptionalIntArrayRef(std::optional<IntArrayRef> list)                       // NOLINT
       : kind_(list ? Kind::List : Kind::Absent), list_(list.value_or(IntArrayRef())) {}
   constexpr OptionalIntArrayRef(std::initializer_list<std::int64_t> list)
       : OptionalIntArrayRef(IntArrayRef(list.begin(), list.size())) {}
   template <detail::ContainerOf<std::int64_t> C>
-  requires(!std::same_as<C, IntArrayRef>)
-  constexpr OptionalIntArrayRef(const C& list) : OptionalIntArrayRef(IntArrayRef(list)) {}  // NOLINT
+  requires(!std::same_as<C, IntArrayRef>) constexpr OptionalIntArrayRef(const C& list)
+      : OptionalIntArrayRef(IntArrayRef(list)) {}  // NOLINT
   // sum(x, 1) is sum(x, {1}): the number is kept here.
   template <std::integral I>
-  requires(!std::same_as<I, bool>)
-  constexpr OptionalIntArrayRef(I one) : kind_(Kind::One), one_(one) {}  // NOLINT
+  requires(!std::same_as<I, bool>) constexpr OptionalIntArrayRef(I one)
+      : kind_(Kind::One), one_(one) {}  // NOLINT
 
   constexpr bool has_value() const { return kind_ != Kind::Absent; }
   // Requires: has_value(). Valid while this lives.

@@ -8,8 +8,8 @@ namespace {
 
 struct KindCode {
   TypeKind kind;
-  char code;       // of the type itself
-  char list;       // of a list of it; 0 if there is none
+  char code;        // of the type itself
+  char list;        // of a list of it; 0 if there is none
   const char* cpp;  // as an argument
 };
 constexpr KindCode kKinds[] = {

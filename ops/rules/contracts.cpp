@@ -11,12 +11,13 @@ void fail_contract(std::string_view contract, ArrayRef<ContractValue> values) {
   throw Error(ErrorKind::Value, text, __FILE__, __LINE__);
 }
 
-void fail_contract(std::string_view contract, std::string_view why) {
+void fail_predicate(std::string_view contract, std::string_view why) {
   KEYWAY_FAIL(Value, "requires {}, but {}", contract, why);
 }
 
 void fail_arithmetic(std::string_view contract) {
-  KEYWAY_FAIL(Value, "requires {}, but it cannot be computed: an integer overflows or is divided by zero", contract);
+  KEYWAY_FAIL(Value, "requires {}, but it cannot be computed: an integer overflows or is divided by zero",
+              contract);
 }
 
 namespace detail {
@@ -41,9 +42,10 @@ Device common_device(ArrayRef<const TensorBase*> tensors, ArrayRef<const char*> 
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorBase& tensor = *tensors[i];
-    if (!tensor.defined() || tensor.device() == chosen->device() || (tensor.dim() == 0 && tensor.is_cpu())) continue;
-    KEYWAY_FAIL(Value, "argument '{}' is on {}, but argument '{}' is on {}: move one of them with to()", names[at],
-                chosen->device(), names[i], tensor.device());
+    if (!tensor.defined() || tensor.device() == chosen->device() || (tensor.dim() == 0 && tensor.is_cpu()))
+      continue;
+    KEYWAY_FAIL(Value, "argument '{}' is on {}, but argument '{}' is on {}: move one of them with to()",
+                names[at], chosen->device(), names[i], tensor.device());
   }
   return chosen->device();
 }
