@@ -183,13 +183,13 @@ class Statements {
 
 std::string contract_statements(const Op& op) {
   std::string out;
-  for (const Formula& formula : op.requires_) out += Statements(formula.expr, *op.schema).of_item();
+  for (const Formula& formula : op.contracts) out += Statements(formula.expr, *op.schema).of_item();
   return out;
 }
 
 std::vector<std::string> planned_operators(const Op& op) {
   std::vector<std::string> names;
-  for (const Formula& formula : op.requires_) {
+  for (const Formula& formula : op.contracts) {
     CppExpr cpp(formula.expr, *op.schema);
     cpp.text();
     names.insert(names.end(), cpp.operators().begin(), cpp.operators().end());

@@ -99,7 +99,7 @@ class Printer {
   CppText visit(const IntExpr& e, const Expr&) const { return {fmt::to_string(e.value)}; }
   CppText visit(const FloatExpr& e, const Expr&) const { return {e.spelling}; }
   CppText visit(const StringExpr& e, const Expr&) const { return {quoted(e.value)}; }
-  CppText visit(const NameExpr& e, const Expr&) const { return {cpp_constant(e.name)}; }
+  CppText visit(const NameExpr& e, const Expr&) const { return {std::string(cpp_constant(e.name))}; }
 
   CppText visit(const ListExpr& e, const Expr& expr) const {
     const bool tensors = type_of(expr).base == ExprBase::Tensor;

@@ -173,8 +173,6 @@ std::string public_result_type(FunctionSchema schema) {
 
 std::vector<std::string> public_parameters(FunctionSchema schema) { return parameters(schema, public_type); }
 
-std::string cpp_constant(std::string_view name) { return std::string(cpp_of_identifier(name)); }
-
 std::string public_default(Argument argument) {
   return public_default(*argument.default_value(), argument.type());
 }

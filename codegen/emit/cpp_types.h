@@ -37,9 +37,6 @@ std::string public_result_type(FunctionSchema schema);
 std::vector<std::string> public_parameters(FunctionSchema schema);
 // What a C++ default argument says: "1", "{}", "MemoryFormat::Contiguous". Requires: argument.has_default().
 std::string public_default(Argument argument);
-// A named constant of the schema language or of formulas: "ScalarType::Float", "Reduction::Mean". Other names are their
-// own C++.
-std::string cpp_constant(std::string_view name);
 
 // --- The four arguments that describe a new tensor, which users give as one TensorOptions.
 
