@@ -112,8 +112,7 @@ class NodeWriter {
 
   std::string gradients() const {
     if (plan_.results.size() == 1 && plan_.results[0].list)
-      return fmt::format("    const variable_list {} = defined_or_zeros(*this, std::move(grads));\n",
-                         plan_.results[0].name);
+      return "    if (!any_defined(grads)) return grad_inputs;\n" + list_gradient(plan_.results[0]);
     std::string out;
     for (std::size_t i = 0; i < plan_.results.size(); ++i) {
       const GradResult& result = plan_.results[i];
@@ -123,6 +122,12 @@ class NodeWriter {
     if (plan_.results.size() == 1)
       return out + fmt::format("    if (!{}.defined()) return grad_inputs;\n", plan_.results[0].name);
     return "    if (!any_defined(grads)) return grad_inputs;\n" + out;
+  }
+
+  static std::string list_gradient(const GradResult& result) {
+    return result.zeros
+               ? fmt::format("    const variable_list {} = defined_or_zeros(*this, std::move(grads));\n", result.name)
+               : fmt::format("    const variable_list& {} = grads;\n", result.name);
   }
 
   // Whether any gradient that a formula names is there: the condition of its part of apply(), or "".

@@ -158,15 +158,26 @@ std::optional<std::size_t> result_of(const Op& op, std::string_view gradient) {
   return std::nullopt;
 }
 
-// Calls use(result, plain) for every gradient that `expr` names; plain if it is an argument of a helper, which takes
-// an undefined tensor.
+// Whether argument i of a call may be an undefined tensor.
+bool may_be_undefined(const CheckedExpr& formula, const Expr& call, std::size_t i) {
+  const ExprNote& note = formula.note(call);
+  const auto* e = as<CallExpr>(call);
+  if (!e || note.role != ExprRole::Helper || !note.called) return e && note.role == ExprRole::Helper;
+  const Signature signature = signature_of(*note.called);
+  const auto at = parameter_of(signature, {e->arguments[i].keyword, {}}, static_cast<int>(i));
+  const auto* position = std::get_if<std::size_t>(&at);
+  return position && (signature.parameters[*position].type.optional || signature.parameters[*position].type.depth > 0);
+}
+
+// Calls use(result, plain) for every gradient that `expr` names; plain if it goes where an undefined tensor may.
 template <typename Use>
 void each_gradient(const Op& op, const CheckedExpr& formula, const Expr& expr, bool plain, const Use& use) {
   const ExprNote& note = formula.note(expr);
   if (const auto* name = as<NameExpr>(expr); name && note.role == ExprRole::Gradient)
     if (const auto result = result_of(op, name->name)) use(*result, plain);
-  const bool helper = note.role == ExprRole::Helper;
-  for (const ExprPtr& child : children(expr)) each_gradient(op, formula, *child, helper, use);
+  const auto parts = children(expr);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    each_gradient(op, formula, *parts[i], may_be_undefined(formula, expr, i), use);
 }
 
 std::set<std::size_t> results_in(const Op& op, const Derivative& derivative) {
@@ -184,7 +195,8 @@ void add_results(const Op& op, AutogradPlan& plan) {
     results.insert(named.begin(), named.end());
     const CheckedExpr& formula = derivative.formula.expr;
     each_gradient(op, formula, formula.root(), false, [&](std::size_t result, bool plain) {
-      if (named.size() > 1 && !plain) zeros.insert(result);
+      const bool list = is_list(op.schema->returns()[result].type());
+      if ((named.size() > 1 || list) && !plain) zeros.insert(result);
     });
   }
   if (results.empty() && !op.schema->returns().empty()) results.insert(0);

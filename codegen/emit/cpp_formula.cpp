@@ -213,9 +213,10 @@ class Printer {
     return fmt::format("{{{}}}", joined(items));
   }
 
-  // A value as an argument; `wanted` is what the parameter takes, null if nobody knows.
-  std::string passed(const Expr& value, const Parameter* wanted) const {
-    if (is_none(value)) return wanted ? "std::nullopt" : "{}";
+  // A value as an argument; `wanted` is what the parameter takes, null if nobody knows. Helpers take an undefined
+  // Tensor for an absent one.
+  std::string passed(const Expr& value, const Parameter* wanted, bool helper) const {
+    if (is_none(value)) return wanted && !helper ? "std::nullopt" : "{}";
     if (const auto* list = as<ListExpr>(value)) return braced(*list);
     const ExprType& type = type_of(value);
     const std::string text = print(value, Binding::Choice);
@@ -223,15 +224,15 @@ class Printer {
     if (type.is_number() && wanted->type.is(ExprBase::Tensor)) return fmt::format("number_tensor({})", text);
     if (type.depth == 0 && wanted->type.depth == 1 && !type.is(ExprBase::Unknown))
       return fmt::format("{{{}}}", text);
-    if (wanted->type.base == ExprBase::Tensor && wanted->type.optional_items && type.depth == 1)
+    if (!helper && wanted->type.base == ExprBase::Tensor && wanted->type.optional_items && type.depth == 1)
       return fmt::format("optional_tensors({})", text);
     return text;
   }
 
-  // The arguments of a call of an operator in the order of its parameters from `first` on, with the defaults of those
-  // before the last that is given.
-  std::vector<std::string> bound(FunctionSchema schema, const std::vector<CallArgument>& arguments,
-                                 std::size_t first) const {
+  // The arguments of a call in the order of its parameters from `first` on, with the defaults of those before the last
+  // that is given.
+  std::vector<std::string> bound(FunctionSchema schema, const std::vector<CallArgument>& arguments, std::size_t first,
+                                 bool helper) const {
     const Signature signature = signature_of(schema);
     std::vector<const Expr*> given(signature.parameters.size());
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -252,7 +253,7 @@ class Printer {
       }
       const Expr* value = given[i];
       if (!value && parameter.required) continue;
-      out.push_back(value ? passed(*value, &parameter) : public_default(schema.arguments()[i]));
+      out.push_back(value ? passed(*value, &parameter, helper) : public_default(schema.arguments()[i]));
       if (value) needed = out.size();
     }
     out.resize(needed);
@@ -273,14 +274,16 @@ class Printer {
 
   std::vector<std::string> passed(const std::vector<CallArgument>& arguments) const {
     std::vector<std::string> out;
-    for (const CallArgument& argument : arguments) out.push_back(passed(*argument.value, nullptr));
+    for (const CallArgument& argument : arguments) out.push_back(passed(*argument.value, nullptr, true));
     return out;
   }
 
   CppText visit(const CallExpr& e, const Expr& expr) const {
     const ExprNote& note = formula_.note(expr);
-    if (note.op)
-      return {fmt::format("keyway::{}({})", e.function, joined(bound(*note.op, e.arguments, 0)))};
+    const bool helper = note.role == ExprRole::Helper;
+    if (note.called)
+      return {fmt::format("{}{}({})", helper ? "" : "keyway::", e.function,
+                          joined(bound(*note.called, e.arguments, 0, helper)))};
     std::string_view name = e.function;
     if (note.role == ExprRole::Predicate) {
       const auto* word = std::ranges::find(kWords, e.function, &Word::name);
@@ -292,9 +295,9 @@ class Printer {
   CppText visit(const MethodExpr& e, const Expr& expr) const {
     const ExprNote& note = formula_.note(expr);
     const ExprType& object = type_of(*e.object);
-    if (note.op)
+    if (note.called)
       return {fmt::format("{}.{}({})", print(*e.object, Binding::Postfix), e.method,
-                          joined(bound(*note.op, e.arguments, 1)))};
+                          joined(bound(*note.called, e.arguments, 1, false)))};
     const std::string arguments = joined(passed(e.arguments));
     if (object.base == ExprBase::DType)  // a function of the dtype
       return {fmt::format("keyway::{}({})", e.method, print(*e.object, Binding::Choice))};

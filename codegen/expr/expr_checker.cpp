@@ -226,11 +226,16 @@ class Checker {
       return lifted(*choice, ExprRole::Predicate, e.function);
     if (const auto choice = choose(operators, types, Lifting::None))
       return called(*choice->signature);
-    if (context_ == ExprContext::Derivative && functions_.is_helper(e.function))
+    const auto helpers =
+        context_ == ExprContext::Derivative ? helpers_named(e.function) : std::vector<Signature>();
+    if (const auto choice = choose(helpers, types, Lifting::None))
+      return called(*choice->signature, ExprRole::Helper);
+    if (context_ == ExprContext::Derivative && helpers.empty() && functions_.is_helper(e.function))
       return {ExprType(), ExprRole::Helper, e.function, false, {}};
-    if (built_in.empty() && operators.empty()) unknown_function(e.function, expr.offset);
     std::vector<Signature> overloads = built_in;
     overloads.insert(overloads.end(), operators.begin(), operators.end());
+    overloads.insert(overloads.end(), helpers.begin(), helpers.end());
+    if (overloads.empty()) unknown_function(e.function, expr.offset);
     refuse(e, overloads, built_in.empty() ? Lifting::None : Lifting::Elementwise, types, expr.offset);
   }
 
@@ -260,8 +265,8 @@ class Checker {
     refuse_method(e, expr, object, methods, types);
   }
 
-  static ExprNote called(const Signature& op) {
-    return {op.result, ExprRole::Operator, op.full_name, false, op.schema};
+  static ExprNote called(const Signature& function, ExprRole role = ExprRole::Operator) {
+    return {function.result, role, function.full_name, false, function.schema};
   }
 
   static ExprNote lifted(const Choice& choice, ExprRole role, const std::string& name) {

@@ -40,7 +40,7 @@ struct ExprNote {
   ExprRole role = ExprRole::Plain;
   std::string target;        // Predicate, Method, Helper: its name; Operator: name.overload
   bool elementwise = false;  // a predicate or method that was applied to each item of a list
-  std::optional<FunctionSchema> op = std::nullopt;  // of an Operator: a view of the schema it was defined by
+  std::optional<FunctionSchema> called = std::nullopt;  // of an Operator or Helper: a view of its schema
 };
 
 // A tree with a note for each of its nodes.
