@@ -1,6 +1,7 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/expr_checker.h>
 #include <keyway/codegen/expr/expr_error.h>
+#include <keyway/codegen/expr/formula_helpers.h>
 #include <keyway/codegen/expr/operator_rules.h>
 #include <keyway/codegen/expr/vocabulary.h>
 
