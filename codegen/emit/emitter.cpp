@@ -9,6 +9,7 @@ namespace {
 constexpr FamilyEmitter kFamilyEmitters[] = {
     {"docs/ops/{}.md", emit_docs},
     {"ops/{}.h", emit_functions},
+    {"ops/{}_composites.h", emit_composites},
     {"ops/{}_entries.h", emit_entries},
 };
 

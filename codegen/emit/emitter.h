@@ -40,6 +40,9 @@ std::vector<OutputFile> emit_all(const std::vector<Family>& families);
 
 // emit_docs.cpp: the reference of a family in Markdown.
 std::string emit_docs(const Family& family);
+// emit_composites.cpp: declarations of the functions that a family's composites are, in namespace composite; what
+// defines them, in ops/composite or autograd, and assembly include this.
+std::string emit_composites(const Family& family);
 // emit_entries.cpp: the entries of a family's overloads, and their signatures.
 std::string emit_entries(const Family& family);
 // emit_functions.cpp: the functions that users call.
