@@ -7,6 +7,8 @@ namespace keyway::inline v1 {
 namespace {
 
 constexpr FamilyEmitter kFamilyEmitters[] = {
+    {"autograd/{}.cpp", emit_autograd},
+    {"autograd/kernels_{}.h", emit_autograd_kernels},
     {"docs/ops/{}.md", emit_docs},
     {"ops/{}.h", emit_functions},
     {"ops/{}_composites.h", emit_composites},

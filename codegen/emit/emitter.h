@@ -51,6 +51,9 @@ std::string emit_functions(const Family& family);
 std::string emit_tensor(const std::vector<Family>& families);
 std::string emit_methods(const std::vector<Family>& families);
 std::string emit_tensor_operators(const std::vector<Family>& families);
+// emit_autograd.cpp: nodes and kernels of a family at Autograd and ADInplaceOrView, and their declarations.
+std::string emit_autograd(const Family& family);
+std::string emit_autograd_kernels(const Family& family);
 // emit_umbrella.cpp: the header that includes all functions.
 std::string emit_umbrella(const std::vector<Family>& families);
 
