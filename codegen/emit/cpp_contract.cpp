@@ -186,12 +186,12 @@ class Statements {
 
 std::string contract_statements(const Op& op) {
   std::string out;
-  for (const Formula& formula : op.requires_) out += Statements(formula.expr, *op.schema).of_item();
+  for (const Formula& formula : op.contracts) out += Statements(formula.expr, *op.schema).of_item();
   return out;
 }
 
 bool calls_operators(const Op& op) {
-  return std::ranges::any_of(op.requires_, [&](const Formula& formula) {
+  return std::ranges::any_of(op.contracts, [&](const Formula& formula) {
     CppExpr cpp(formula.expr, *op.schema);
     cpp.text();
     return cpp.calls_operators();

@@ -9,8 +9,11 @@ namespace {
 constexpr FamilyEmitter kFamilyEmitters[] = {
     {"assembly/wrappers_{}.cpp", emit_wrappers},
     {"backends/cpu/kernels_{}.h", emit_cpu_kernels},
+    {"autograd/{}.cpp", emit_autograd},
+    {"autograd/kernels_{}.h", emit_autograd_kernels},
     {"docs/ops/{}.md", emit_docs},
     {"ops/{}.h", emit_functions},
+    {"ops/{}_composites.h", emit_composites},
     {"ops/{}_entries.h", emit_entries},
 };
 

@@ -40,6 +40,9 @@ std::vector<OutputFile> emit_all(const std::vector<Family>& families);
 
 // emit_docs.cpp: the reference of a family in Markdown.
 std::string emit_docs(const Family& family);
+// emit_composites.cpp: declarations of the functions that a family's composites are, in namespace composite; what
+// defines them, in ops/composite or autograd, and assembly include this.
+std::string emit_composites(const Family& family);
 // emit_entries.cpp: the entries of a family's overloads, and their signatures.
 std::string emit_entries(const Family& family);
 // emit_functions.cpp: the functions that users call.
@@ -56,6 +59,9 @@ std::string emit_op_list(const std::vector<Family>& families);
 // emit_cpu.cpp: the CPU's kernels, declared, and loops over functors.
 std::string emit_cpu_kernels(const Family& family);
 std::vector<std::string> emit_cpu_loops(const Family& family);
+// emit_autograd.cpp: nodes and kernels of a family at Autograd and ADInplaceOrView, and their declarations.
+std::string emit_autograd(const Family& family);
+std::string emit_autograd_kernels(const Family& family);
 // emit_umbrella.cpp: the header that includes all functions.
 std::string emit_umbrella(const std::vector<Family>& families);
 

@@ -50,7 +50,7 @@ void each_call(const ExprPtr& expr, const auto& f) {
 
 std::vector<DimArgument> dim_arguments(const Op& op) {
   std::vector<DimArgument> out;
-  for (const Formula& contract : op.requires_) {
+  for (const Formula& contract : op.contracts) {
     each_call(contract.expr.root_ptr(), [&](const CallExpr& call) {
       if (call.function != "is_dim" && call.function != "are_dims" && call.function != "is_permutation")
         return;

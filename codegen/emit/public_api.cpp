@@ -199,7 +199,7 @@ std::string public_comment(const PublicFunction& function, std::string_view inde
   }
   std::string out = comment(op.doc, indent);
   if (brief) return out;
-  for (const auto* contracts : {&op.requires_, &op.values})
+  for (const auto* contracts : {&op.contracts, &op.values})
     for (const Formula& contract : *contracts) {
       const auto* let = as<LetExpr>(contract.expr.root());
       out += comment(let ? fmt::format("Where {} = {}.", let->name, to_text(*let->value))

@@ -94,7 +94,7 @@ void check_order(const FamilyDraft& draft) {
     if (!entry.schema) continue;
     if (last && sort_key(**entry.schema) < sort_key(**last->schema))
       entry.report.error(entry.json->place(), fmt::format("ops are sorted by name: this one stands before {}",
-                                                          (*last->schema)->full_name()));
+                                                          shown((*last->schema)->full_name())));
     else
       last = &entry;
   }
@@ -146,7 +146,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
         .dtypes = read_dtypes(source),
         .variants = variants,
         .out = read_out(source, variants),
-        .requires_ = read_contracts(source, "requires", ExprContext::Contract),
+        .contracts = read_contracts(source, "requires", ExprContext::Contract),
         .values = read_contracts(source, "values", ExprContext::Data),
         .derivatives = read_derivatives(source, recipe),
         .differentiability_stated = entry.json->find("derivatives") != nullptr,
@@ -194,7 +194,7 @@ void mark_planned(std::vector<Family>& families) {
   std::set<std::string> names;
   for (const Family& family : families)
     for (const Op& op : family.ops)
-      for (const Formula& contract : op.requires_) collect_operators(contract.expr, contract.expr.root(), names);
+      for (const Formula& contract : op.contracts) collect_operators(contract.expr, contract.expr.root(), names);
   for (Family& family : families)
     for (Op& op : family.ops) op.planned = names.count(std::string(op.name())) > 0;
 }
