@@ -3,10 +3,9 @@
 # without its sanitizers. One `cmake && ninja` does everything; an edit of the generator or of a schema file is enough
 # to have the generated files renewed, those whose text changes.
 #
-#   keyway_generate(SCHEMAS a.json ... )  declares what is generated from the schema files, all that there are, and sets
-#                                         KEYWAY_GENERATED: the paths below ${KEYWAY_GENERATED_ROOT}/keyway.
+#   keyway_generate(SCHEMAS a.json ...)  declares what is generated from the schema files, all that there are.
 #
-# Modules claim their part with keyway_module(... GENERATED).
+# Modules claim their part with keyway_module(... GENERATED folder).
 
 set(KEYWAY_CODEGEN "" CACHE FILEPATH "A keyway-codegen that was built before; empty: build it")
 
@@ -76,5 +75,5 @@ function(keyway_generate)
   add_custom_target(keyway_generated DEPENDS ${outputs})
 
   list(TRANSFORM outputs REPLACE "^${out}/" "")
-  set(KEYWAY_GENERATED ${outputs} PARENT_SCOPE)
+  set_property(GLOBAL PROPERTY KEYWAY_GENERATED ${outputs})
 endfunction()
