@@ -19,8 +19,8 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-// What a person needs to see to understand why a contract does not hold: the greatest sub-expressions that are neither
-// constants nor tests, where their evaluation is part of finding out that it does not.
+// What a person needs to see to understand why a contract does not hold: the greatest sub-expressions that
+// are neither constants nor tests, where their evaluation is part of finding out that it does not.
 class Evidence {
  public:
   Evidence(const CheckedExpr& expr, CppExpr& cpp) : expr_(expr), cpp_(cpp) {}
@@ -33,7 +33,8 @@ class Evidence {
     } else if (const auto* unary = as<UnaryExpr>(expr); unary && unary->op == UnaryOp::Not) {
       collect_sole(*unary->operand);
     } else if (const auto* chain = as<CompareExpr>(expr)) {
-      const bool none = std::ranges::any_of(chain->operands, [](const ExprPtr& e) { return as<NoneExpr>(*e); });
+      const bool none =
+          std::ranges::any_of(chain->operands, [](const ExprPtr& e) { return as<NoneExpr>(*e); });
       if (!none)
         for (const ExprPtr& value : chain->operands) value_of(*value);
     } else if (const auto* in = as<InExpr>(expr)) {
@@ -92,7 +93,8 @@ class Evidence {
   void value_of(const Expr& expr) {
     const ExprType& type = expr_.note(expr).type;
     if (is_constant(expr) || type.optional || type.base == ExprBase::Tuple || type.depth > 1) return;
-    if (type.base == ExprBase::Tensor || type.base == ExprBase::DTypeSet || type.base == ExprBase::Other) return;
+    if (type.base == ExprBase::Tensor || type.base == ExprBase::DTypeSet || type.base == ExprBase::Other)
+      return;
     if (const auto* choice = as<ChoiceExpr>(expr)) collect(*choice->condition);
     std::string text = to_text(expr);
     if (type.base == ExprBase::Int && type.depth == 1)
@@ -157,7 +159,8 @@ class Statements {
     std::string out = fmt::format("{}if ({}) [[unlikely]] {}\n", indent, negated(cpp, expr, condition),
                                   failure(evidence, cpp, text, indent));
     if (!named) return out;
-    return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", quoted(to_text(expr)), out);
+    return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", quoted(to_text(expr)),
+                       out);
   }
 
   static std::string negated(CppExpr& cpp, const Expr& expr, const std::string& condition) {

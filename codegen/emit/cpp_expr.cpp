@@ -10,8 +10,8 @@
 namespace keyway::inline v1 {
 namespace {
 
-constexpr std::array<std::string_view, 7> kSayingWhy = {"are_dims",     "broadcastable", "broadcasts_to", "concatenable",
-                                                        "is_dim",       "is_permutation", "same_sizes"};
+constexpr std::array<std::string_view, 7> kSayingWhy = {
+    "are_dims", "broadcastable", "broadcasts_to", "concatenable", "is_dim", "is_permutation", "same_sizes"};
 // Predicates that compute, and take the contract's text for the error of an overflow.
 constexpr std::array<std::string_view, 6> kComputing = {"abs",        "conv_sizes", "floor_div",
                                                         "pool_sizes", "product",    "sum"};
@@ -20,8 +20,11 @@ struct SetName {
   std::string_view name;
   std::string_view cpp;
 };
-constexpr SetName kSets[] = {{"any", "kAnyTypes"},   {"complex", "kComplexTypes"},   {"floating", "kFloatingTypes"},
-                             {"real", "kRealTypes"}, {"integral", "kIntegralTypes"}};
+constexpr SetName kSets[] = {{"any", "kAnyTypes"},
+                             {"complex", "kComplexTypes"},
+                             {"floating", "kFloatingTypes"},
+                             {"real", "kRealTypes"},
+                             {"integral", "kIntegralTypes"}};
 
 // Predicates that have a name of their own in C++.
 std::string function_of(std::string_view predicate) {
@@ -33,7 +36,9 @@ std::string function_of(std::string_view predicate) {
   return fmt::format("contract::{}", predicate);
 }
 
-bool contains(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
+bool contains(const auto& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
 
 std::string_view name_of(CompareOp op) {
   switch (op) {
@@ -90,7 +95,7 @@ std::string CppExpr::operand(const Expr& expr) {
   return is_infix(expr) ? fmt::format("({})", print(expr)) : print(expr);
 }
 
-std::string CppExpr::visit(const NoneExpr&, const Expr&) { return "kNone"; }
+std::string CppExpr::visit(const NoneExpr&, const Expr&) { return "NoArgument()"; }
 std::string CppExpr::visit(const BoolExpr& e, const Expr&) { return e.value ? "true" : "false"; }
 std::string CppExpr::visit(const IntExpr& e, const Expr&) { return fmt::format("{}", e.value); }
 std::string CppExpr::visit(const FloatExpr& e, const Expr&) { return e.spelling; }
@@ -128,7 +133,8 @@ std::string CppExpr::visit(const TupleExpr& e, const Expr&) {
 std::string CppExpr::visit(const UnaryExpr& e, const Expr& expr) {
   const bool list = type(expr).depth > 0;
   if (e.op == UnaryOp::Not)
-    return list ? fmt::format("lists::map(std::logical_not<>(), {})", print(*e.operand)) : "!" + operand(*e.operand);
+    return list ? fmt::format("lists::map(std::logical_not<>(), {})", print(*e.operand))
+                : "!" + operand(*e.operand);
   const bool literal = as<IntExpr>(*e.operand) || as<FloatExpr>(*e.operand);
   if (literal || (!list && type(expr).base == ExprBase::Float)) return "-" + operand(*e.operand);
   if (type(expr).is(ExprBase::Scalar)) return fmt::format("-{}", operand(*e.operand));
@@ -165,7 +171,8 @@ std::string CppExpr::visit(const BinaryExpr& e, const Expr& expr) {
   }
   const auto number = [&](const Expr& part) {
     if (type(part).base == ExprBase::Scalar) return operand(part) + ".to<double>()";
-    return type(part).base == ExprBase::Int ? fmt::format("static_cast<double>({})", print(part)) : operand(part);
+    return type(part).base == ExprBase::Int ? fmt::format("static_cast<double>({})", print(part))
+                                            : operand(part);
   };
   return fmt::format("{} {} {}", number(*e.left), to_string(e.op), number(*e.right));
 }
@@ -253,8 +260,8 @@ std::string CppExpr::visit(const CallExpr& e, const Expr& expr) {
 std::string CppExpr::mapped(const CallExpr& e) {
   const bool computes = contains(kComputing, e.function);
   uses_text_ = uses_text_ || computes;
-  return fmt::format("lists::map([&](const auto&... x) {{ return {}(x...{}); }}, {})", function_of(e.function),
-                     computes ? ", text" : "", joined(e.arguments));
+  return fmt::format("lists::map([&](const auto&... x) {{ return {}(x...{}); }}, {})",
+                     function_of(e.function), computes ? ", text" : "", joined(e.arguments));
 }
 
 std::string CppExpr::planned(const CallExpr& e, const std::string& target) {
@@ -284,7 +291,8 @@ std::string CppExpr::method_of(const std::string& object, const MethodExpr& e) {
 std::string CppExpr::visit(const MethodExpr& e, const Expr&) {
   const Expr* object = e.object.get();
   std::string index = "0";
-  if (const auto* picked = as<IndexExpr>(*object); picked && expr_.note(*picked->object).role == ExprRole::Operator) {
+  if (const auto* picked = as<IndexExpr>(*object);
+      picked && expr_.note(*picked->object).role == ExprRole::Operator) {
     index = print(*picked->index);
     object = picked->object.get();
   }
