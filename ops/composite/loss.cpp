@@ -1,5 +1,5 @@
 #include <keyway/ops/all.h>
-#include <keyway/ops/composite/loss.h>
+#include <keyway/ops/loss_composites.h>
 
 #include <tuple>
 

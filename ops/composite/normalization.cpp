@@ -1,4 +1,4 @@
-#include <keyway/ops/composite/normalization.h>
+#include <keyway/ops/normalization_composites.h>
 #include <keyway/ops/normalization.h>
 
 #include <tuple>

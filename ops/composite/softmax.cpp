@@ -1,4 +1,4 @@
-#include <keyway/ops/composite/softmax.h>
+#include <keyway/ops/softmax_composites.h>
 #include <keyway/ops/creation.h>
 #include <keyway/ops/softmax.h>
 
