@@ -51,6 +51,14 @@ std::string emit_functions(const Family& family);
 std::string emit_tensor(const std::vector<Family>& families);
 std::string emit_methods(const std::vector<Family>& families);
 std::string emit_tensor_operators(const std::vector<Family>& families);
+// emit_wrappers.cpp: wrappers and tables of a family's operators; the plans that contracts make; the list of
+// operators.
+std::string emit_wrappers(const Family& family);
+std::string emit_plans(const std::vector<Family>& families);
+std::string emit_op_list(const std::vector<Family>& families);
+// emit_cpu.cpp: the CPU's kernels, declared, and loops over functors.
+std::string emit_cpu_kernels(const Family& family);
+std::vector<std::string> emit_cpu_loops(const Family& family);
 // emit_autograd.cpp: nodes and kernels of a family at Autograd and ADInplaceOrView, and their declarations.
 std::string emit_autograd(const Family& family);
 std::string emit_autograd_kernels(const Family& family);

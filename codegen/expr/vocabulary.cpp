@@ -123,6 +123,12 @@ void collect(std::span<const std::string_view> names, ExprBase base, std::vector
     out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
 }
 
+// promote(integral|bool): the arguments promote, to one of the set. Its parameter has no type in the schema language.
+Signature promotion_within(std::string_view name) {
+  const ExprType set = of_base(ExprBase::DTypeSet);
+  return {std::string(name), std::string(name), {Parameter{.name = "within", .type = set}}, set};
+}
+
 }  // namespace
 
 std::vector<Signature> predicates_named(std::string_view name, ExprContext context) {
@@ -130,6 +136,8 @@ std::vector<Signature> predicates_named(std::string_view name, ExprContext conte
   collect(kPredicates, name, found);
   if (context == ExprContext::Data) collect(kDataPredicates, name, found);
   if (context == ExprContext::DType) collect(kDTypeFunctions, name, found);
+  if (context == ExprContext::DType && (name == "promote" || name == "promote_to_float"))
+    found.push_back(promotion_within(name));
   return found;
 }
 
