@@ -3,6 +3,7 @@
 #include <keyway/backends/cpu/onednn.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace keyway::inline v1 {
@@ -29,19 +30,17 @@ Product<T> block(const Product<T>& product, std::int64_t i, std::int64_t j, std:
   return part;
 }
 
-// Cuts c into a grid of blocks of about height x width and calls f with the product of each, on all threads.
+// Cuts c into a grid of at most down x across blocks and calls f with the product of each, on all threads.
 template <typename T, typename F>
-void each_block(const Product<T>& product, std::int64_t height, std::int64_t width, const F& f) {
-  const auto cuts = [](std::int64_t size, std::int64_t wanted) {
-    const std::int64_t count = (size + wanted - 1) / wanted;
+void each_block(const Product<T>& product, std::int64_t down, std::int64_t across, const F& f) {
+  const auto part = [](std::int64_t size, std::int64_t count) {
     const std::int64_t even = (size + count - 1) / count;
     return std::min(size, (even + 15) / 16 * 16);  // whole vectors and tiles
   };
   const std::int64_t rows = product.c.rows, columns = product.c.columns;
-  height = cuts(rows, height);
-  width = cuts(columns, width);
-  const std::int64_t across = (columns + width - 1) / width;
-  const std::int64_t down = (rows + height - 1) / height;
+  const std::int64_t height = part(rows, down), width = part(columns, across);
+  across = (columns + width - 1) / width;
+  down = (rows + height - 1) / height;
   parallel_for(0, across * down, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t x = begin; x < end; ++x) {
       const std::int64_t i = x / across * height, j = x % across * width;
@@ -52,11 +51,13 @@ void each_block(const Product<T>& product, std::int64_t height, std::int64_t wid
 
 template <typename T>
 void own_gemm(const Product<T>& product) {
-  if (work(product) <= kPartWork) {
+  constexpr std::int64_t kSide = 128;
+  if (work(product) <= kPartWork && product.c.rows <= kSide && product.c.columns <= kSide) {
     detail::BlockProduct<T>(product).run();
     return;
   }
-  each_block(product, 128, 128, [](const Product<T>& part) { detail::BlockProduct<T>(part).run(); });
+  each_block(product, (product.c.rows + kSide - 1) / kSide, (product.c.columns + kSide - 1) / kSide,
+             [](const Product<T>& part) { detail::BlockProduct<T>(part).run(); });
 }
 
 // How oneDNN takes a matrix: rows, or columns, that are dense and a leading dimension apart.
@@ -116,17 +117,18 @@ bool has_dense_rows(const Matrix<float>& c) {
   return (c.columns == 1 || c.column_stride == 1) && (c.rows == 1 || c.row_stride >= c.columns);
 }
 
-// oneDNN packs an operand anew in each call, so parts are as large as threads can still share evenly.
+// oneDNN packs both operands anew in each call. So the parts grow with the product, up to what 36 threads can
+// share, and are about as wide as high once they are many.
 void onednn_gemm(const Product<float>& product) {
   const DenseMatrix a(product.a), b(product.b);
   Product<float> dense = product;
   dense.a = a.get();
   dense.b = b.get();
-  const double parts = std::clamp(work(product) / kPartWork, 1.0, 16.0);
-  const bool by_rows = product.c.rows >= product.c.columns;
-  const auto length = static_cast<double>(by_rows ? product.c.rows : product.c.columns);
-  const auto part = static_cast<std::int64_t>(std::max(32.0, length / parts));
-  each_block(dense, by_rows ? part : product.c.rows, by_rows ? product.c.columns : part, sgemm);
+  const auto rows = static_cast<double>(product.c.rows), columns = static_cast<double>(product.c.columns);
+  const double parts = std::clamp(std::floor(std::sqrt(2 * work(product) / kPartWork)), 1.0, 36.0);
+  const double many = parts < 4 ? (rows < columns ? 1 : parts) : std::round(std::sqrt(parts * rows / columns));
+  const double down = std::clamp(many, 1.0, parts);
+  each_block(dense, static_cast<std::int64_t>(down), static_cast<std::int64_t>(parts / down), sgemm);
 }
 
 }  // namespace

@@ -71,12 +71,15 @@ void pack_columns(const Matrix<const T>& b, std::int64_t width, TileType<T>* to)
         second[2 * j + 1] = static_cast<S>(from->real());
       }
       std::fill(second + 2 * b.columns, second + width, S(0));
-    } else if (kReadInPlace<T> && b.column_stride == 1) {
-      std::memcpy(to, from, static_cast<std::size_t>(b.columns) * sizeof(S));
     } else {
-      for (std::int64_t j = 0; j < b.columns; ++j, from += b.column_stride) to[j] = static_cast<S>(*from);
+      std::int64_t j = 0;
+      if constexpr (kReadInPlace<T>) {
+        constexpr std::int64_t kChunk = 16 / sizeof(T);  // a call of memcpy takes longer than most rows
+        for (; b.column_stride == 1 && j + kChunk <= b.columns; j += kChunk) std::memcpy(to + j, from + j, 16);
+      }
+      for (; j < b.columns; ++j) to[j] = static_cast<S>(from[j * b.column_stride]);
     }
-    std::fill(to + kParts<T> * b.columns, to + width, S(0));
+    for (std::int64_t x = kParts<T> * b.columns; x < width; ++x) to[x] = S(0);
   }
 }
 
@@ -89,12 +92,13 @@ class BlockProduct {
  public:
   explicit BlockProduct(const Product<T>& product)
       : product_(product),
-        tiles_(tiles<S>(current_level())),
         rows_(product.c.rows),
         parts_(product.c.columns * kParts<T>),
         k_(product.a.columns),
+        tiles_(tiles_for(parts_)),
         rows_in_place_(kReadInPlace<T> && parts_ <= 4 * tiles_.lanes),
-        columns_in_place_(kReadInPlace<T> && rows_ <= 2 * kMaxTileRows && product.b.column_stride == 1) {}
+        columns_in_place_(kReadInPlace<T> && product.b.column_stride == 1 &&
+                          (rows_ <= 2 * kMaxTileRows || k_ * parts_ <= 4096)) {}
 
   void run() {
     const std::int64_t depth = std::min(k_, kDepth) * kParts<T>;
@@ -112,6 +116,12 @@ class BlockProduct {
   }
 
  private:
+  // Narrow results get narrow vectors, where those compute the same.
+  static const Tiles<S>& tiles_for(std::int64_t parts) {
+    const Level level = current_level();
+    if (level == Level::Avx512 && parts <= tiles<S>(Level::Avx2).lanes) return tiles<S>(Level::Avx2);
+    return tiles<S>(level);
+  }
   // Of the panel that begins at part x of the columns: two vectors, or one where that is enough.
   std::int64_t width(std::int64_t x) const {
     return parts_ - x <= tiles_.lanes ? tiles_.lanes : 2 * tiles_.lanes;
@@ -191,10 +201,10 @@ class BlockProduct {
   }
 
   const Product<T>& product_;
-  const Tiles<S>& tiles_;
   std::int64_t rows_;
   std::int64_t parts_;
   std::int64_t k_;
+  const Tiles<S>& tiles_;
   bool rows_in_place_;
   bool columns_in_place_;
   S* sums_ = nullptr;
