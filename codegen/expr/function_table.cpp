@@ -1,5 +1,5 @@
+#include <keyway/codegen/expr/formula_helpers.h>
 #include <keyway/codegen/expr/function_table.h>
-#include <keyway/codegen/expr/vocabulary.h>
 
 #include <algorithm>
 #include <utility>

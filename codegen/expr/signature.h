@@ -25,6 +25,7 @@ struct Signature {
   std::string full_name;  // "where.self"
   std::vector<Parameter> parameters;
   ExprType result;
+  FunctionSchema schema;  // what it was made from: a view
 };
 
 ExprType expr_type_of(SchemaType type);

@@ -97,22 +97,6 @@ constexpr std::string_view kMemoryFormats[] = {"contiguous_format", "preserve_fo
 constexpr std::string_view kNumbers[] = {"inf", "nan", "pi"};
 constexpr std::string_view kReductions[] = {"Mean", "Sum"};
 
-constexpr std::string_view kHelpers[] = {
-    "cat_backward",
-    "conj",
-    "convolution_double_backward",
-    "embedding_dense_backward",
-    "expand_reduced",
-    "index_backward",
-    "masked_scale",
-    "max_pool2d_with_indices_backward",
-    "native_dropout_backward",
-    "native_layer_norm_backward",
-    "sum_to",
-    "value_selecting_backward",
-    "var_backward",
-};
-
 constexpr std::string_view kDTypePresets[] = {
     "integers_to_int64",  // the result has the input's dtype; int64 for integers and bool
     "promote",            // the result has what the inputs promote to
@@ -180,7 +164,6 @@ std::vector<Symbol> constants(ExprContext context) {
   return symbols;
 }
 
-std::vector<std::string> known_helpers() { return {std::begin(kHelpers), std::end(kHelpers)}; }
 std::vector<std::string> dtype_presets() { return {std::begin(kDTypePresets), std::end(kDTypePresets)}; }
 
 }  // namespace keyway::inline v1

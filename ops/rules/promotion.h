@@ -1,7 +1,7 @@
 // Promotion: the dtype that operands of different dtypes meet in, as PyTorch 2.x has it.
 //
-// Operands count in three ranks: tensors with dimensions, tensors without, numbers. A lower rank changes the result
-// only if its category (bool, integral, floating, complex) is higher than that of all before it.
+// Operands count in three ranks: tensors with dimensions, tensors without, numbers. A lower rank changes the
+// result only if its category (bool, integral, floating, complex) is higher than that of all before it.
 #pragma once
 
 #include <keyway/core/default_dtype.h>
@@ -45,7 +45,8 @@ class Promotion {
   }
   static ScalarType promote(ScalarType a, ScalarType b) {
     const ScalarType common = promote_types(a, b);
-    KEYWAY_CHECK_AS(Type, common != ScalarType::Undefined, "dtypes {} and {} do not promote to a common one", a, b);
+    KEYWAY_CHECK_AS(Type, common != ScalarType::Undefined, "dtypes {} and {} do not promote to a common one",
+                    a, b);
     return common;
   }
   static void add(ScalarType& rank, ScalarType dtype) {
