@@ -44,7 +44,7 @@ std::string include_lines(const Family& family) {
       paths.push_back(fmt::format("ops/rules/{}.h", family.name));
     if (kind == WrapperKind::Composite) {
       paths.emplace_back("assembly/composite.h");
-      paths.push_back(fmt::format("ops/composite/{}.h", family.name));
+      paths.push_back(fmt::format("ops/{}_composites.h", family.name));
     }
     if (op.planned || calls_operators(op)) paths.emplace_back("assembly/plans.h");
   }

@@ -127,8 +127,8 @@ class Struct {
       if (tensor.written && kind_ != WrapperKind::Composite && kind_ != WrapperKind::Metadata)
         out += fmt::format("  check_writable(\"{0}\", {0});\n", tensor.name);
     }
-    if (has_tensor_options(schema_)) out += "  check_tensor_options(layout, pin_memory);\n";
-    return out + contract_statements(op_);
+    out += contract_statements(op_);
+    return out + (has_tensor_options(schema_) ? "  check_tensor_options(layout, pin_memory);\n" : "");
   }
 
   std::string plan() {
@@ -183,7 +183,7 @@ class Struct {
       const std::vector<std::string> parts{tensor_arguments(op_).front().name,
                                            arguments.find("dim") ? "dim" : "std::nullopt",
                                            arguments.find("keepdim") ? "keepdim" : "false"};
-      return listed(fmt::format(fmt::runtime(all), "rules::reduced_meta"), parts, tail);
+      return listed(fmt::format(fmt::runtime(all), "reduced_meta"), parts, tail);
     }
     const std::string_view own = count == 1 ? "  plan.meta[0] = rules::{}(" : "  plan.set(rules::{}(";
     return listed(fmt::format(fmt::runtime(own), op_.rule), arguments(), tail);
@@ -193,13 +193,10 @@ class Struct {
     return guard() + listed(fmt::format("  return rules::{}(", op_.recipe.function), arguments(), ");\n");
   }
 
-  // The arguments of a rule: dims wrapped, without what is said of dtype and device.
+  // The arguments of a rule: all of them, dims wrapped.
   std::vector<std::string> arguments() const {
     std::vector<std::string> out;
-    for (const Argument argument : schema_.arguments()) {
-      const std::string name(argument.name());
-      if (!describes_result(op_, name) || name == "memory_format") out.push_back(wrapped(name));
-    }
+    for (const Argument argument : schema_.arguments()) out.push_back(wrapped(std::string(argument.name())));
     return out;
   }
 
