@@ -9,6 +9,7 @@
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/parser.h>
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -120,12 +121,26 @@ void check_entries_unique(const std::vector<FamilyDraft>& drafts) {
   }
 }
 
+// Whether an entry has the variant, as far as can be said before it is read as a whole.
+bool has_variant(const EntryDraft& entry, std::string_view variant, bool otherwise) {
+  const JsonValue* list = entry.json->find("variants");
+  if (!list) return otherwise;
+  return std::ranges::any_of(list->items, [&](const JsonValue& item) { return item.text.text == variant; });
+}
+
+void add_operator(FunctionTable& table, const EntryDraft& entry) {
+  const FunctionSchema schema = **entry.schema;
+  const bool method = can_be_method(schema) && (schema.is_inplace() || !entry.json->find("namespace"));
+  table.add_operator(schema, has_variant(entry, "function", !schema.is_inplace()),
+                     has_variant(entry, "method", method));
+}
+
 FunctionTable table_of(const std::vector<FamilyDraft>& drafts, const std::vector<std::string>& helpers) {
   FunctionTable table;
   for (const std::string& helper : helpers) table.add_helper(helper);
   for (const FamilyDraft& draft : drafts)
     for (const EntryDraft& entry : draft.entries)
-      if (entry.schema) table.add_operator(**entry.schema);
+      if (entry.schema) add_operator(table, entry);
   return table;
 }
 
