@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -197,6 +198,22 @@ void check_overloads_unique(const std::vector<Family>& families, Diagnostics& di
   }
 }
 
+void collect_operators(const CheckedExpr& expr, const Expr& node, std::set<std::string>& names) {
+  const ExprNote& note = expr.note(node);
+  if (note.role == ExprRole::Operator) names.insert(note.target);
+  for (const ExprPtr& child : children(node)) collect_operators(expr, *child, names);
+}
+
+// Contracts may call operators: those run their guard and rule for others too.
+void mark_planned(std::vector<Family>& families) {
+  std::set<std::string> names;
+  for (const Family& family : families)
+    for (const Op& op : family.ops)
+      for (const Formula& contract : op.contracts) collect_operators(contract.expr, contract.expr.root(), names);
+  for (Family& family : families)
+    for (Op& op : family.ops) op.planned = names.count(std::string(op.name())) > 0;
+}
+
 }  // namespace
 
 std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files,
@@ -219,6 +236,7 @@ std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& fi
   }
   if (diagnostics.empty()) check_overloads_unique(families, diagnostics);
   if (!diagnostics.empty()) return std::nullopt;
+  mark_planned(families);
   return families;
 }
 
