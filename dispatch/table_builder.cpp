@@ -1,12 +1,13 @@
 // Tables at run time: laid out in memory as a StaticTable is, interned, never freed.
-#include <keyway/core/block_cache.h>
-#include <keyway/dispatch/operator_state.h>
+#include <keyway/dispatch/registry.h>
 #include <keyway/dispatch/static_table.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <set>
 
 namespace keyway::inline v1 {
 
@@ -20,7 +21,7 @@ struct Draft {
   SlotMasks masks;
 
   std::uint8_t add(const ErasedKernel& kernel, const KernelInfo& from) {
-    KEYWAY_CHECK_AS(Registration, kernels.size() < 255, "an operator has at most 255 kernels");
+    KEYWAY_CHECK_AS(Registration, kernels.size() < 256, "an operator has at most 255 kernels, with fallbacks");
     kernels.push_back(kernel);
     kernels.back().index = static_cast<std::uint16_t>(kernels.size() - 1);
     info.push_back(from);
@@ -30,19 +31,14 @@ struct Draft {
 
 // Texts of a table outlive what they were copied from, and are never freed: each distinct one is kept once.
 const char* keep(const std::string& text) {
-  static std::vector<std::unique_ptr<std::string>>& texts = *new std::vector<std::unique_ptr<std::string>>;
-  for (const auto& kept : texts) {
-    if (*kept == text) return kept->c_str();
-  }
-  texts.push_back(std::make_unique<std::string>(text));
-  return texts.back()->c_str();
+  static auto& texts = *new std::set<std::string>;
+  return texts.insert(text).first->c_str();
 }
 
 Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
   Draft draft;
   draft.add({{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}, {DispatchKey::Undefined, "missing", "", 0});
-  std::vector<std::uint8_t> number(state.registrations.size(),
-                                   0);  // of a registration's kernel, once it has one
+  std::vector<std::uint8_t> number(state.registrations.size(), 0);  // of a registration's kernel, once it has one
   bool falls_through[kSlotCount] = {};
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const auto key = static_cast<DispatchKey>(slot);
@@ -51,33 +47,37 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
         key, [&](DispatchKey k) { return state.find(k); }, [&](DispatchKey) { return fallback.has_value(); });
     if (r.registration >= 0) {
       const auto i = static_cast<std::size_t>(r.registration);
+      const Registration& from = state.registrations[i];
+      falls_through[slot] = (from.kernel.flags & kFallthrough) != 0;
+      if (falls_through[slot]) continue;
       if (number[i] == 0) {
-        const Registration& from = state.registrations[i];
         number[i] = draft.add(from.kernel, {from.key, keep(from.name), keep(from.site.file), from.site.line});
       }
       draft.slots[slot] = number[i];
-    } else if (r.rule == Rule::Fallback && !fallback->fallthrough) {
-      draft.slots[slot] = draft.add(
-          fallback->kernel, {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line});
+    } else if (r.rule == Rule::Fallback) {
+      falls_through[slot] = (fallback->kernel.flags & kFallthrough) != 0;
+      if (falls_through[slot]) continue;
+      draft.slots[slot] =
+          draft.add(fallback->kernel, {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line});
+    } else {
+      falls_through[slot] = r.rule == Rule::Fallthrough;
     }
-    falls_through[slot] = r.rule == Rule::Fallthrough || (r.rule == Rule::Fallback && fallback->fallthrough);
   }
   draft.masks = compute_masks([&](int slot) { return falls_through[slot]; });
   return draft;
 }
 
 bool same(const KernelInfo& a, const KernelInfo& b) {
-  return a.key == b.key && std::strcmp(a.name, b.name) == 0 && std::strcmp(a.file, b.file) == 0 &&
-         a.line == b.line;
+  return a.key == b.key && std::strcmp(a.name, b.name) == 0 && std::strcmp(a.file, b.file) == 0 && a.line == b.line;
 }
 
-bool equal(const Table& table, const Draft& draft) {
-  if (table.kernel_count != draft.kernels.size()) return false;
+bool equal(const Table& table, const OperatorEntry* op, const Draft& draft) {
+  if (table.op != op || table.kernel_count != draft.kernels.size()) return false;
   if (std::memcmp(table.slots, draft.slots, sizeof(table.slots)) != 0) return false;
   if ((table.backend_masks == nullptr) != draft.masks.all_equal) return false;
-  if (table.backend_masks == nullptr
-          ? table.mask != draft.masks.common
-          : std::memcmp(table.backend_masks, draft.masks.by_backend, sizeof(draft.masks.by_backend)) != 0) {
+  if (table.mask != draft.masks.common) return false;
+  if (table.backend_masks != nullptr &&
+      std::memcmp(table.backend_masks, draft.masks.by_backend, sizeof(draft.masks.by_backend)) != 0) {
     return false;
   }
   for (std::size_t i = 0; i < draft.kernels.size(); ++i) {
@@ -89,19 +89,19 @@ bool equal(const Table& table, const Draft& draft) {
   return true;
 }
 
-const Table* lay_out(const OperatorEntry& op, const Draft& draft) {
+const Table* lay_out(const OperatorEntry* op, const Draft& draft) {
   const std::size_t count = draft.kernels.size();
+  auto info = std::make_unique<KernelInfo[]>(count);
+  std::copy(draft.info.begin(), draft.info.end(), info.get());
+  std::unique_ptr<std::uint64_t[]> masks;
+  if (!draft.masks.all_equal) {
+    masks = std::make_unique<std::uint64_t[]>(kBackendBits + 1);
+    std::memcpy(masks.get(), draft.masks.by_backend, sizeof(draft.masks.by_backend));
+  }
   auto* memory = static_cast<char*>(std::malloc(sizeof(Table) + count * sizeof(ErasedKernel)));
   if (memory == nullptr) throw std::bad_alloc();
-  auto* info = new KernelInfo[count];
-  std::copy(draft.info.begin(), draft.info.end(), info);
-  std::uint64_t* masks = nullptr;
-  if (!draft.masks.all_equal) {
-    masks = new std::uint64_t[kBackendBits + 1];
-    std::memcpy(masks, draft.masks.by_backend, sizeof(draft.masks.by_backend));
-  }
-  auto* table =
-      new (memory) Table{&op, draft.masks.common, masks, info, static_cast<std::uint16_t>(count), {}};
+  auto* table = new (memory)
+      Table{op, draft.masks.common, masks.release(), info.release(), static_cast<std::uint16_t>(count), {}};
   std::memcpy(table->slots, draft.slots, sizeof(table->slots));
   for (std::size_t i = 0; i < count; ++i) {
     new (memory + sizeof(Table) + i * sizeof(ErasedKernel)) ErasedKernel(draft.kernels[i]);
@@ -111,13 +111,29 @@ const Table* lay_out(const OperatorEntry& op, const Draft& draft) {
 
 }  // namespace
 
-const Table* build_table(const OperatorEntry& op, OperatorState& state, const Fallbacks& fallbacks) {
+const Table* build_table(const OperatorState& state, std::vector<const Table*>& tables, const Fallbacks& fallbacks) {
   const Draft draft = make_draft(state, fallbacks);
-  for (const Table* table : state.tables) {
-    if (equal(*table, draft)) return table;
+  for (const Table* table : tables) {
+    if (equal(*table, state.entry, draft)) return table;
   }
-  state.tables.push_back(lay_out(op, draft));
-  return state.tables.back();
+  tables.push_back(nullptr);  // first what may throw
+  try {
+    tables.back() = lay_out(state.entry, draft);
+  } catch (...) {
+    tables.pop_back();
+    throw;
+  }
+  return tables.back();
+}
+
+const Table& table_of_errors() {
+  struct Errors : Table {
+    ErasedKernel kernel;
+  };
+  static constexpr KernelInfo kInfo{};
+  static constinit Errors errors{{nullptr, DispatchKeySet::full().raw(), nullptr, &kInfo, 1, {}},
+                                 {{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}};
+  return errors;
 }
 
 }  // namespace keyway::inline v1
