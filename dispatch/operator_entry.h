@@ -16,17 +16,17 @@ class OwnedSchema;
 
 // What is known of an operator. Built-in ones are constants of the library.
 struct OpInfo {
-  std::string_view name;      // "keyway::add"
-  std::string_view overload;  // "Tensor", or empty
-  std::string_view schema;    // canonical text
-  const char* file = "";      // where it was defined: the schema file of a generated operator
+  std::string_view name;           // "keyway::add"
+  std::string_view overload = {};  // "Tensor", or empty
+  std::string_view schema;         // canonical text
+  const char* file = "";           // where it was defined: the schema file of a generated operator
   int line = 0;
   std::uint64_t signature = 0;  // signature_hash of its canonical C++ type
   BoxedShape boxed;             // boxed_shape_of its schema
-  std::string_view tags;        // "core pointwise"
-  std::string_view doc;
-  std::string_view example;
-  std::string_view saved;  // what autograd saves for backward, for people
+  std::string_view tags = {};   // "core pointwise"
+  std::string_view doc = {};
+  std::string_view example = {};
+  std::string_view saved = {};  // what autograd saves for backward, for people
 };
 
 class KEYWAY_API OperatorEntry {

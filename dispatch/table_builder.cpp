@@ -3,7 +3,6 @@
 #include <keyway/dispatch/static_table.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -37,7 +36,7 @@ const char* keep(const std::string& text) {
 
 Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
   Draft draft;
-  draft.add({{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}, {DispatchKey::Undefined, "missing", "", 0});
+  draft.add({{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}, KernelInfo{});
   std::vector<std::uint8_t> number(state.registrations.size(), 0);  // of a registration's kernel, once it has one
   bool falls_through[kSlotCount] = {};
   for (int slot = 0; slot < kSlotCount; ++slot) {
@@ -71,20 +70,24 @@ bool same(const KernelInfo& a, const KernelInfo& b) {
   return a.key == b.key && std::strcmp(a.name, b.name) == 0 && std::strcmp(a.file, b.file) == 0 && a.line == b.line;
 }
 
+bool same(const ErasedKernel& a, const ErasedKernel& b) {
+  return a.boxed == b.boxed && a.context == b.context && a.flags == b.flags && a.fn == b.fn;
+}
+
+// Whether every call finds the same, however the kernels are numbered: a static table has its own order, and kernels
+// that no slot uses.
 bool equal(const Table& table, const OperatorEntry* op, const Draft& draft) {
-  if (table.op != op || table.kernel_count != draft.kernels.size()) return false;
-  if (std::memcmp(table.slots, draft.slots, sizeof(table.slots)) != 0) return false;
+  if (table.op != op) return false;
   if ((table.backend_masks == nullptr) != draft.masks.all_equal) return false;
   if (table.mask != draft.masks.common) return false;
   if (table.backend_masks != nullptr &&
       std::memcmp(table.backend_masks, draft.masks.by_backend, sizeof(draft.masks.by_backend)) != 0) {
     return false;
   }
-  for (std::size_t i = 0; i < draft.kernels.size(); ++i) {
-    const ErasedKernel& a = table.erased_kernel(i);
-    const ErasedKernel& b = draft.kernels[i];
-    if (a.boxed != b.boxed || a.context != b.context || a.flags != b.flags || a.fn != b.fn) return false;
-    if (!same(table.info[i], draft.info[i])) return false;
+  for (int slot = 0; slot < kSlotCount; ++slot) {
+    const std::size_t i = table.slots[slot];
+    const std::size_t j = draft.slots[slot];
+    if (!same(table.erased_kernel(i), draft.kernels[j]) || !same(table.info[i], draft.info[j])) return false;
   }
   return true;
 }
@@ -98,8 +101,7 @@ const Table* lay_out(const OperatorEntry* op, const Draft& draft) {
     masks = std::make_unique<std::uint64_t[]>(kBackendBits + 1);
     std::memcpy(masks.get(), draft.masks.by_backend, sizeof(draft.masks.by_backend));
   }
-  auto* memory = static_cast<char*>(std::malloc(sizeof(Table) + count * sizeof(ErasedKernel)));
-  if (memory == nullptr) throw std::bad_alloc();
+  auto* memory = static_cast<char*>(::operator new(sizeof(Table) + count * sizeof(ErasedKernel)));
   auto* table = new (memory)
       Table{op, draft.masks.common, masks.release(), info.release(), static_cast<std::uint16_t>(count), {}};
   std::memcpy(table->slots, draft.slots, sizeof(table->slots));
