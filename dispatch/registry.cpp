@@ -61,7 +61,7 @@ OperatorRecord& Registry::record(const std::string& full_name) {
   if (at != operators.end()) return at->second;
   OperatorRecord fresh;
   if (OperatorEntry* op = find_builtin(full_name)) {
-    fresh.tables.push_back(&op->table());
+    fresh.tables.add(op->table());
     fresh.state = state_of_builtin(*op);
   }
   return operators.emplace(full_name, std::move(fresh)).first->second;

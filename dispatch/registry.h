@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace keyway::inline v1 {
@@ -54,9 +55,21 @@ struct OperatorState {
   }
 };
 
+// Every table that an operator ever had: equal ones are used again.
+class TableSet {
+ public:
+  void add(const Table& table);
+  // The table for an operator's registrations and the fallbacks in force. Throws keyway::Error for more kernels than a
+  // table numbers. Requires: state.entry.
+  const Table* build(const OperatorState& state, const Fallbacks& fallbacks);
+
+ private:
+  std::unordered_multimap<std::size_t, const Table*> tables_;  // by digest
+};
+
 struct OperatorRecord {
   OperatorState state;
-  std::vector<const Table*> tables;  // every table it ever had: equal ones are used again
+  TableSet tables;
 };
 
 struct Namespace {
@@ -83,9 +96,6 @@ struct Registry {
   OperatorRecord& record(const std::string& full_name);
 };
 
-// The table for an operator's registrations and the fallbacks in force: an earlier one of `tables` if it is equal.
-// Throws keyway::Error for more kernels than a table numbers. Requires: state.entry.
-const Table* build_table(const OperatorState& state, std::vector<const Table*>& tables, const Fallbacks& fallbacks);
 // What an operator has that is not defined: calls say so.
 const Table& table_of_errors();
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
 #include <set>
@@ -92,6 +93,21 @@ bool equal(const Table& table, const OperatorEntry* op, const Draft& draft) {
   return true;
 }
 
+// Of what every call finds. Equal tables have equal ones.
+std::size_t digest(const std::uint8_t* slots, const ErasedKernel* kernels, const KernelInfo* info) {
+  std::size_t sum = 0;
+  const auto mix = [&](auto value) { sum = (sum ^ std::hash<decltype(value)>()(value)) * 0x9e3779b97f4a7c15ULL; };
+  for (int slot = 0; slot < kSlotCount; ++slot) {
+    const std::size_t i = slots[slot];
+    if (i == 0 || (slot > 0 && slots[slot - 1] == i)) continue;
+    mix(slot);
+    mix(kernels[i].context);
+    mix(reinterpret_cast<void*>(kernels[i].boxed));
+    mix(info[i].line);
+  }
+  return sum;
+}
+
 const Table* lay_out(const OperatorEntry* op, const Draft& draft) {
   const std::size_t count = draft.kernels.size();
   auto info = std::make_unique<KernelInfo[]>(count);
@@ -113,19 +129,24 @@ const Table* lay_out(const OperatorEntry* op, const Draft& draft) {
 
 }  // namespace
 
-const Table* build_table(const OperatorState& state, std::vector<const Table*>& tables, const Fallbacks& fallbacks) {
+void TableSet::add(const Table& table) {
+  tables_.emplace(digest(table.slots, &table.erased_kernel(0), table.info), &table);
+}
+
+const Table* TableSet::build(const OperatorState& state, const Fallbacks& fallbacks) {
   const Draft draft = make_draft(state, fallbacks);
-  for (const Table* table : tables) {
-    if (equal(*table, state.entry, draft)) return table;
+  const std::size_t sum = digest(draft.slots, draft.kernels.data(), draft.info.data());
+  for (auto [at, end] = tables_.equal_range(sum); at != end; ++at) {
+    if (equal(*at->second, state.entry, draft)) return at->second;
   }
-  tables.push_back(nullptr);  // first what may throw
+  const auto at = tables_.emplace(sum, nullptr);  // before what cannot be taken back
   try {
-    tables.back() = lay_out(state.entry, draft);
+    at->second = lay_out(state.entry, draft);
   } catch (...) {
-    tables.pop_back();
+    tables_.erase(at);
     throw;
   }
-  return tables.back();
+  return at->second;
 }
 
 const Table& table_of_errors() {

@@ -245,14 +245,14 @@ void Transaction::build_tables() {
     for (std::size_t i = 0; i < kBuiltinOps.size; ++i) registry_.record(kBuiltinOps.begin[i]->full_name());
     for (auto& [name, record] : registry_.operators) {
       if (record.state.entry == nullptr || changes_.contains(&record)) continue;
-      publications_.emplace_back(record.state.entry, build_table(record.state, record.tables, fallbacks));
+      publications_.emplace_back(record.state.entry, record.tables.build(record.state, fallbacks));
     }
   }
   for (const auto& [record, own] : changes_) {
     OperatorEntry* before = record->state.entry;
     if (before != nullptr && before != own.next.entry) publications_.emplace_back(before, &table_of_errors());
     if (own.next.entry != nullptr) {
-      publications_.emplace_back(own.next.entry, build_table(own.next, record->tables, fallbacks));
+      publications_.emplace_back(own.next.entry, record->tables.build(own.next, fallbacks));
     }
   }
 }
