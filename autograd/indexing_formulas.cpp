@@ -1,39 +1,53 @@
+#include <keyway/autograd/formulas.h>
 #include <keyway/autograd/indexing_formulas.h>
-
-#include <keyway/autograd/formula_words.h>
-
 #include <keyway/ops/all.h>
 
 namespace keyway::inline v1::autograd {
 
-namespace {
-
-// A matrix with a row for each index, 1 at its place.
-Tensor one_hot(const Tensor& index, std::int64_t size, ScalarType dtype) {
-  const Tensor numbers = keyway::arange(size, index.options());
-  return (index.reshape({-1, 1}) == numbers).to(dtype);
-}
-
-}  // namespace
-
-Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index) {
-  if (sizes.empty()) return grad.sum();
-  const Tensor rows = grad.transpose(0, dim);
-  const Tensor places = one_hot(index, item(sizes, dim), grad.dtype()).t();
-  DimVector out_sizes = rows.sizes();
-  out_sizes[0] = item(sizes, dim);
-  return keyway::mm(places, rows.reshape({rows.size(0), -1})).reshape(out_sizes).transpose(0, dim);
-}
-
-Tensor embedding_dense_backward(const Tensor& grad, const Tensor& indices, std::int64_t num_weights,
-                                std::int64_t padding_idx, bool scale_grad_by_freq) {
-  Tensor places = one_hot(indices, num_weights, grad.dtype());
+Tensor embedding_dense_double_backward(const Tensor& grad, const Tensor& indices, std::int64_t num_weights,
+                                       std::int64_t padding_idx, bool scale_grad_by_freq) {
+  Tensor rows = keyway::embedding(grad, indices);
   if (scale_grad_by_freq) {
-    const Tensor counts = places.sum({0}, /*keepdim=*/true);
-    places = places / (counts + (counts == 0).to(grad.dtype()));
+    const Tensor flat = indices.reshape({-1});
+    const Tensor ones = keyway::ones({flat.numel()}, grad.options());
+    const Tensor uses = keyway::zeros({num_weights}, grad.options()).index_add(0, flat, ones);
+    rows = rows / uses.index_select(0, flat).reshape(indices.sizes()).unsqueeze(-1);
   }
-  if (padding_idx >= 0) places = places * (indices.reshape({-1, 1}) != padding_idx).to(grad.dtype());
-  return keyway::mm(places.t(), grad.reshape({-1, grad.size(-1)}));
+  return padding_idx < 0 ? rows : rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0);
+}
+
+Tensor gather_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index) {
+  return keyway::zeros(sizes, grad.options()).scatter_add(dim, index, grad);
+}
+
+Tensor index_add_source_backward(const Tensor& grad, std::int64_t dim, const Tensor& index, IntArrayRef sizes,
+                                 const Scalar& alpha) {
+  const Tensor rows = grad.index_select(dim, index).reshape(sizes);
+  return alpha.is_integral(true) && alpha.to<std::int64_t>() == 1 ? rows : rows * alpha;
+}
+
+Tensor index_backward(const Tensor& grad, IntArrayRef sizes, ArrayRef<std::optional<Tensor>> indices) {
+  return keyway::_index_put(keyway::zeros(sizes, grad.options()), indices, grad, true);
+}
+
+Tensor index_copy_backward(const Tensor& grad, std::int64_t dim, const Tensor& index) {
+  return grad.index_copy(dim, index, keyway::zeros_like(grad.index_select(dim, index)));
+}
+
+Tensor index_put_backward(const Tensor& grad, ArrayRef<std::optional<Tensor>> indices, bool accumulate) {
+  return accumulate ? grad : keyway::_index_put(grad, indices, keyway::zeros({}, grad.options()));
+}
+
+Tensor scatter_src_backward(const Tensor& grad, std::int64_t dim, const Tensor& index, IntArrayRef sizes) {
+  Tensor rows = grad.gather(dim, index);
+  for (std::int64_t d = 0; d < rows.dim(); ++d) {
+    const std::int64_t size = rows.size(d);
+    if (size == sizes[static_cast<std::size_t>(d)]) continue;
+    DimVector padded = rows.sizes();
+    padded[static_cast<std::size_t>(d)] = sizes[static_cast<std::size_t>(d)];
+    rows = slice_backward(rows, padded, d, 0, size, 1);
+  }
+  return rows.reshape(sizes);
 }
 
 }  // namespace keyway::inline v1::autograd
