@@ -47,6 +47,12 @@ consteval StaticTable<Sig, N + 1> make_static_table(const OperatorEntry& op, con
   table.backend_masks = nullptr;
   table.kernel_count = N + 1;
   table.kernel_array[0] = Kernel<Sig>{{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr};
+  static_assert(N < 255, "a slot is one byte");
+  for (std::size_t i = 0; i < N; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (kernels[i].key == kernels[j].key) throw "two kernels of a built-in operator for one key";
+    }
+  }
   for (std::size_t i = 0; i < N; ++i) {
     table.kernel_array[i + 1] = Kernel<Sig>{
         {BoxedAdapter<Sig>::call, const_cast<void*>(kernels[i].context), static_cast<std::uint16_t>(i + 1), 0},

@@ -1,4 +1,4 @@
-// All functors: what generated loops are compiled with, as a recipe names its functor and no file.
+// All functors: what generated loops include.
 #pragma once
 
 #include <keyway/ops/functors/activation.h>
