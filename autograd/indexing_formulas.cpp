@@ -4,15 +4,6 @@
 
 namespace keyway::inline v1::autograd {
 
-namespace {
-// A list whose undefined items stand for absent ones, as operators take it.
-std::vector<std::optional<Tensor>> optionals(ArrayRef<Tensor> tensors) {
-  std::vector<std::optional<Tensor>> list;
-  for (const Tensor& tensor : tensors) list.push_back(tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt);
-  return list;
-}
-}  // namespace
-
 Tensor embedding_dense_double_backward(const Tensor& grad, const Tensor& indices, std::int64_t num_weights,
                                        std::int64_t padding_idx, bool scale_grad_by_freq) {
   Tensor rows = keyway::embedding(grad, indices);
@@ -35,16 +26,20 @@ Tensor index_add_source_backward(const Tensor& grad, std::int64_t dim, const Ten
   return alpha.is_integral(true) && alpha.to<std::int64_t>() == 1 ? rows : rows * alpha;
 }
 
-Tensor index_backward(const Tensor& grad, IntArrayRef sizes, ArrayRef<Tensor> indices) {
-  return keyway::_index_put(keyway::zeros(sizes, grad.options()), optionals(indices), grad, true);
+Tensor index_backward(const Tensor& grad, IntArrayRef sizes, ArrayRef<std::optional<Tensor>> indices) {
+  return keyway::_index_put(keyway::zeros(sizes, grad.options()), indices, grad, true);
+}
+
+Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index) {
+  return keyway::zeros(sizes, grad.options()).index_add(dim, index, grad);
 }
 
 Tensor index_copy_backward(const Tensor& grad, std::int64_t dim, const Tensor& index) {
   return grad.index_copy(dim, index, keyway::zeros_like(grad.index_select(dim, index)));
 }
 
-Tensor index_put_backward(const Tensor& grad, ArrayRef<Tensor> indices, bool accumulate) {
-  return accumulate ? grad : keyway::_index_put(grad, optionals(indices), keyway::zeros({}, grad.options()));
+Tensor index_put_backward(const Tensor& grad, ArrayRef<std::optional<Tensor>> indices, bool accumulate) {
+  return accumulate ? grad : keyway::_index_put(grad, indices, keyway::zeros({}, grad.options()));
 }
 
 Tensor scatter_src_backward(const Tensor& grad, std::int64_t dim, const Tensor& index, IntArrayRef sizes) {
@@ -57,11 +52,6 @@ Tensor scatter_src_backward(const Tensor& grad, std::int64_t dim, const Tensor& 
     rows = slice_backward(rows, padded, d, 0, size, 1);
   }
   return rows.reshape(sizes);
-}
-
-Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index) {
-  if (sizes.empty()) return grad.sum();
-  return keyway::zeros(sizes, grad.options()).index_add(dim, index.reshape({-1}), grad);
 }
 
 }  // namespace keyway::inline v1::autograd
