@@ -8,9 +8,11 @@
 
 #include <keyway/autograd/formula_words.h>
 #include <keyway/autograd/indexing_formulas.h>
+#include <keyway/autograd/joining_formulas.h>
 #include <keyway/autograd/node.h>
 #include <keyway/autograd/normalization_formulas.h>
 #include <keyway/autograd/softmax_formulas.h>
+#include <keyway/autograd/sorting_formulas.h>
 #include <keyway/core/base/optional_array_ref.h>
 
 #include <array>
