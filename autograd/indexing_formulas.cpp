@@ -38,6 +38,11 @@ Tensor index_put_backward(const Tensor& grad, ArrayRef<Tensor> indices, bool acc
   return accumulate ? grad : keyway::_index_put(grad, optional_tensors(indices), keyway::zeros({}, grad.options()));
 }
 
+Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index) {
+  if (sizes.empty()) return grad.sum();
+  return keyway::zeros(sizes, grad.options()).index_add(dim, index, grad);
+}
+
 Tensor scatter_src_backward(const Tensor& grad, std::int64_t dim, const Tensor& index, IntArrayRef sizes) {
   Tensor rows = grad.gather(dim, index);
   for (std::int64_t d = 0; d < rows.dim(); ++d) {

@@ -19,6 +19,7 @@ Tensor index_backward(const Tensor& grad, IntArrayRef sizes, ArrayRef<Tensor> in
 Tensor index_copy_backward(const Tensor& grad, std::int64_t dim, const Tensor& index);
 // Of _index_put's self.
 Tensor index_put_backward(const Tensor& grad, ArrayRef<Tensor> indices, bool accumulate);
+Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index);
 // Of the src of scatter and scatter_add, which may be larger than the index.
 Tensor scatter_src_backward(const Tensor& grad, std::int64_t dim, const Tensor& index, IntArrayRef sizes);
 
