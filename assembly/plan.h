@@ -91,6 +91,10 @@ class Operands {
   std::vector<TensorBase> converted_;
 };
 
+inline std::optional<std::int64_t> wrap_optional_dim(std::optional<std::int64_t> dim, std::int64_t rank) {
+  return dim ? std::optional<std::int64_t>(wrap_dim(*dim, rank)) : std::nullopt;
+}
+
 // Dimensions counted from the front.
 class WrappedDims {
  public:

@@ -24,7 +24,10 @@ function(keyway_codegen_tool out)
       -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
     COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
   message(STATUS "Building the generator")
-  execute_process(COMMAND ${build} COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+  execute_process(COMMAND ${build} RESULT_VARIABLE failed OUTPUT_VARIABLE log)
+  if(failed)
+    message(FATAL_ERROR "The generator does not build:\n${log}")
+  endif()
 
   set(sources)
   foreach(module IN LISTS KEYWAY_CODEGEN_MODULES)

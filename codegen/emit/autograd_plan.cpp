@@ -163,7 +163,7 @@ bool may_be_undefined(const CheckedExpr& formula, const Expr& call, std::size_t 
   const ExprNote& note = formula.note(call);
   const auto* e = as<CallExpr>(call);
   if (!e || note.role != ExprRole::Helper || !note.called) return e && note.role == ExprRole::Helper;
-  const Signature signature = signature_of(*note.called);
+  const Signature& signature = *note.called;
   const auto at = parameter_of(signature, {e->arguments[i].keyword, {}}, static_cast<int>(i));
   const auto* position = std::get_if<std::size_t>(&at);
   return position && (signature.parameters[*position].type.optional || signature.parameters[*position].type.depth > 0);

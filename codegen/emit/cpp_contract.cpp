@@ -34,7 +34,7 @@ class Evidence {
       collect_sole(*unary->operand);
     } else if (const auto* chain = as<CompareExpr>(expr)) {
       const bool none =
-          std::ranges::any_of(chain->operands, [](const ExprPtr& e) { return as<NoneExpr>(*e); });
+          std::ranges::any_of(chain->operands, [](const ExprPtr& value) { return as<NoneExpr>(*value); });
       if (!none)
         for (const ExprPtr& value : chain->operands) value_of(*value);
     } else if (const auto* in = as<InExpr>(expr)) {
@@ -190,14 +190,12 @@ std::string contract_statements(const Op& op) {
   return out;
 }
 
-std::vector<std::string> planned_operators(const Op& op) {
-  std::vector<std::string> names;
-  for (const Formula& formula : op.contracts) {
+bool calls_operators(const Op& op) {
+  return std::ranges::any_of(op.contracts, [&](const Formula& formula) {
     CppExpr cpp(formula.expr, *op.schema);
     cpp.text();
-    names.insert(names.end(), cpp.operators().begin(), cpp.operators().end());
-  }
-  return names;
+    return cpp.calls_operators();
+  });
 }
 
 }  // namespace keyway::inline v1

@@ -4,14 +4,13 @@
 #include <keyway/codegen/model/model.h>
 
 #include <string>
-#include <vector>
 
 namespace keyway::inline v1 {
 
 // The statements of an operator's `requires`, two blanks in. They read the arguments by their names.
 std::string contract_statements(const Op& op);
 
-// The operators whose plans the contracts of an operator make, by full name.
-std::vector<std::string> planned_operators(const Op& op);
+// Whether a contract calls an operator, and so makes its plan.
+bool calls_operators(const Op& op);
 
 }  // namespace keyway::inline v1

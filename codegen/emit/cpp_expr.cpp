@@ -267,7 +267,7 @@ std::string CppExpr::mapped(const CallExpr& e) {
 std::string CppExpr::planned(const CallExpr& e, const std::string& target) {
   std::string id = target;
   std::ranges::replace(id, '.', '_');
-  if (!contains(operators_, target)) operators_.push_back(target);
+  calls_operators_ = true;
   return fmt::format("planned(plans::{}, {})", id, joined(e.arguments));
 }
 

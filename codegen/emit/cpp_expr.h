@@ -27,13 +27,14 @@ class CppExpr {
   std::string operand(const Expr& node);
   // A dtype or a set of them as a DtypeSet.
   std::string set_text() { return print_set(expr_.root()); }
+  std::string set_text(const Expr& node) { return print_set(node); }
   // A call of a predicate that says why, with the address of the string to say it in.
   std::string asking_why(const Expr& call);
 
   // Whether what has been printed checks its arithmetic, and so names the variable `text`.
   bool uses_text() const { return uses_text_; }
-  // The operators that what has been printed plans, by full name.
-  const std::vector<std::string>& operators() const { return operators_; }
+  // Whether it makes the plan of an operator.
+  bool calls_operators() const { return calls_operators_; }
 
  private:
   std::string print(const Expr& expr);
@@ -70,7 +71,7 @@ class CppExpr {
   FunctionSchema schema_;  // whose arguments the names are
   DTypeOf dtype_of_;
   bool uses_text_ = false;
-  std::vector<std::string> operators_;
+  bool calls_operators_ = false;
 };
 
 // Whether a predicate can say why it does not hold.

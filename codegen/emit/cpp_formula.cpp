@@ -231,9 +231,9 @@ class Printer {
 
   // The arguments of a call in the order of its parameters from `first` on, with the defaults of those before the last
   // that is given.
-  std::vector<std::string> bound(FunctionSchema schema, const std::vector<CallArgument>& arguments, std::size_t first,
-                                 bool helper) const {
-    const Signature signature = signature_of(schema);
+  std::vector<std::string> bound(const Signature& signature, const std::vector<CallArgument>& arguments,
+                                 std::size_t first, bool helper) const {
+    const FunctionSchema& schema = signature.schema;
     std::vector<const Expr*> given(signature.parameters.size());
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const ArgumentType named{arguments[i].keyword, {}};
@@ -278,9 +278,18 @@ class Printer {
     return out;
   }
 
+  // `object.name(arguments)`; the first argument may be the object again.
+  CppText method_call(const Expr& object, std::string_view name, std::vector<std::string> arguments,
+                      bool with_object) const {
+    if (with_object) arguments.erase(arguments.begin());
+    return {fmt::format("{}.{}({})", print(object, Binding::Postfix), name, joined(arguments))};
+  }
+
   CppText visit(const CallExpr& e, const Expr& expr) const {
     const ExprNote& note = formula_.note(expr);
     const bool helper = note.role == ExprRole::Helper;
+    if (note.called && !helper && !note.called->is_function && note.called->is_method && !e.arguments.empty())
+      return method_call(*e.arguments.front().value, e.function, bound(*note.called, e.arguments, 0, false), true);
     if (note.called)
       return {fmt::format("{}{}({})", helper ? "" : "keyway::", e.function,
                           joined(bound(*note.called, e.arguments, 0, helper)))};
@@ -295,9 +304,7 @@ class Printer {
   CppText visit(const MethodExpr& e, const Expr& expr) const {
     const ExprNote& note = formula_.note(expr);
     const ExprType& object = type_of(*e.object);
-    if (note.called)
-      return {fmt::format("{}.{}({})", print(*e.object, Binding::Postfix), e.method,
-                          joined(bound(*note.called, e.arguments, 1, false)))};
+    if (note.called) return method_call(*e.object, e.method, bound(*note.called, e.arguments, 1, false), false);
     const std::string arguments = joined(passed(e.arguments));
     if (object.base == ExprBase::DType)  // a function of the dtype
       return {fmt::format("keyway::{}({})", e.method, print(*e.object, Binding::Choice))};

@@ -1,4 +1,4 @@
-// Text of C++ files as a person would lay it out: lines of 110 columns, wrapped as clang-format does.
+// Text of C++ files as a person would lay it out: lines of 120 columns, wrapped as clang-format does.
 #pragma once
 
 #include <keyway/codegen/model/model.h>
@@ -9,7 +9,7 @@
 
 namespace keyway::inline v1 {
 
-inline constexpr std::size_t kMaxColumns = 110;
+inline constexpr std::size_t kMaxColumns = 120;
 
 // The first line of every generated file: where it comes from.
 std::string file_banner(const Family& family);

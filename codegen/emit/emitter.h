@@ -40,6 +40,9 @@ std::vector<OutputFile> emit_all(const std::vector<Family>& families);
 
 // emit_docs.cpp: the reference of a family in Markdown.
 std::string emit_docs(const Family& family);
+// emit_composites.cpp: declarations of the functions that a family's composites are, in namespace composite; what
+// defines them, in ops/composite or autograd, and assembly include this.
+std::string emit_composites(const Family& family);
 // emit_entries.cpp: the entries of a family's overloads, and their signatures.
 std::string emit_entries(const Family& family);
 // emit_functions.cpp: the functions that users call.
@@ -48,6 +51,14 @@ std::string emit_functions(const Family& family);
 std::string emit_tensor(const std::vector<Family>& families);
 std::string emit_methods(const std::vector<Family>& families);
 std::string emit_tensor_operators(const std::vector<Family>& families);
+// emit_wrappers.cpp: wrappers and tables of a family's operators; the plans that contracts make; the list of
+// operators.
+std::string emit_wrappers(const Family& family);
+std::string emit_plans(const std::vector<Family>& families);
+std::string emit_op_list(const std::vector<Family>& families);
+// emit_cpu.cpp: the CPU's kernels, declared, and loops over functors.
+std::string emit_cpu_kernels(const Family& family);
+std::vector<std::string> emit_cpu_loops(const Family& family);
 // emit_autograd.cpp: nodes and kernels of a family at Autograd and ADInplaceOrView, and their declarations.
 std::string emit_autograd(const Family& family);
 std::string emit_autograd_kernels(const Family& family);

@@ -74,11 +74,12 @@ std::vector<Registration> registrations_of(const Op& op, const Overload& overloa
   const std::string entry = cpp_identifier(*op.schema);
   const std::string id = cpp_identifier(*overload.schema);
   const auto wrapper = [&](WrapperKind kind) {
-    return fmt::format("{}<{}, ops::{}_sig>::call", wrapper_of(kind, overload.kind), entry, id);
+    return fmt::format("{}<wrappers::{}, ops::{}_sig>::call", wrapper_of(kind, overload.kind), entry, id);
   };
   std::vector<Registration> list;
   const auto add_native = [&](WrapperKind kind) {
-    list.push_back({"CPU", wrapper(kind), fmt::format("&kKernelOf<{0}, cpu::{0}>", entry), "cpu::" + entry});
+    list.push_back(
+        {"CPU", wrapper(kind), fmt::format("&kKernelOf<wrappers::{0}, cpu::{0}>", entry), "cpu::" + entry});
   };
   const WrapperKind kind = wrapper_kind(op);
   switch (kind) {

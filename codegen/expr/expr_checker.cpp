@@ -267,7 +267,7 @@ class Checker {
   }
 
   static ExprNote called(const Signature& function, ExprRole role = ExprRole::Operator) {
-    return {function.result, role, function.full_name, false, function.schema};
+    return {function.result, role, function.full_name, false, std::make_shared<const Signature>(function)};
   }
 
   static ExprNote lifted(const Choice& choice, ExprRole role, const std::string& name) {

@@ -13,7 +13,7 @@
 #include <keyway/codegen/expr/scope.h>
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -40,7 +40,7 @@ struct ExprNote {
   ExprRole role = ExprRole::Plain;
   std::string target;        // Predicate, Method, Helper: its name; Operator: name.overload
   bool elementwise = false;  // a predicate or method that was applied to each item of a list
-  std::optional<FunctionSchema> called = std::nullopt;  // of an Operator or Helper: a view of its schema
+  std::shared_ptr<const Signature> called = nullptr;  // by an Operator or Helper
 };
 
 // A tree with a note for each of its nodes.

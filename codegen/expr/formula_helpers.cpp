@@ -51,7 +51,7 @@ constexpr FunctionSchema kHelpers[] = {
                    "int[] size, int[] stride, int? storage_offset) -> Tensor">,
     schema_literal<"cat_backward(Tensor grad, int[][] sizes, int dim) -> Tensor[]">,
     schema_literal<"diagonal_backward(Tensor grad, int[] sizes, int offset, int dim1, int dim2) -> Tensor">,
-    schema_literal<"permute_backward(Tensor grad, int[] dims) -> Tensor">,
+    schema_literal<"permute_backwards(Tensor grad, int[] dims) -> Tensor">,
     schema_literal<"repeat_backward(Tensor grad, int[] repeats, int[] sizes) -> Tensor">,
     schema_literal<"select_backward(Tensor grad, int[] sizes, int dim, int index) -> Tensor">,
     schema_literal<"slice_backward(Tensor grad, int[] sizes, int dim, int? start, int? end, int step) -> Tensor">,

@@ -20,6 +20,10 @@ class Promotion {
     if (tensor.defined()) add(tensor.dim() > 0 ? with_dims_ : without_dims_, tensor.dtype());
     return *this;
   }
+  Promotion& operator<<(ArrayRef<TensorBase> tensors) {
+    for (const TensorBase& tensor : tensors) *this << tensor;
+    return *this;
+  }
   Promotion& operator<<(const Scalar& number) {
     ScalarType type = number.type();
     if (type == ScalarType::Double) type = get_default_dtype();
@@ -63,6 +67,8 @@ class Promotion {
   ScalarType numbers_ = ScalarType::Undefined;
 };
 
+// What integers are added up in.
+inline ScalarType integers_to_int64(ScalarType t) { return is_integral(t, true) ? ScalarType::Long : t; }
 // What integers become where the result is floating: sqrt, true division.
 inline ScalarType to_float(ScalarType t) { return is_integral(t, true) ? get_default_dtype() : t; }
 
