@@ -1,7 +1,7 @@
 // The operators of the family autograd: what tensors offer of gradients, as methods.
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/keyway.h>
+#include <keyway/ops/all.h>
 #include <keyway/ops/autograd_composites.h>
 
 namespace keyway::inline v1::composite {
