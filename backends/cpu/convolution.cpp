@@ -62,7 +62,7 @@ TensorBase writable(const TensorBase& out, ScalarType dtype) {
 }
 
 void fill_zero(const TensorBase& tensor) {
-  TensorBase zero = make_tensor(Sizes1{1}, tensor.dtype(), tensor.device());
+  TensorBase zero = make_tensor(DimVector{1}, tensor.dtype(), tensor.device());
   std::memset(zero.data_ptr(), 0, zero.nbytes());
   copy_elements(make_view(zero, {}, {}, 0), tensor);
 }
@@ -78,7 +78,7 @@ TensorBase over_channels(const TensorBase& bias, std::int64_t rank) {
 void add_bias(const TensorBase& y, const TensorBase& bias) {
   const TensorBase channels = over_channels(bias, y.dim());
   visit_dtype<DtypeSet{kFloat, kDouble, kComplexFloat, kComplexDouble}>(
-      y.dtype(), "convolution", [&]<typename T>() { pointwise(Add<T>(Scalar(1)), y, y, channels); });
+      y.dtype(), "convolution", [&]<typename T>() { pointwise(Add<T>{Opmath<T>(1)}, y, y, channels); });
 }
 
 // x, w or y from the two others. `bias` is added to the result of the forward pass, and to x in the data pass.

@@ -1,4 +1,4 @@
-#include <keyway/backends/cpu/linalg.h>
+#include <keyway/backends/cpu/kernels_linalg.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
