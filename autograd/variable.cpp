@@ -89,8 +89,14 @@ void Meta::renew_view_grad_fn() const {
   const std::uint32_t version = self_->version();
   if (view_->version == version) return;
   const TensorBase& base = view_->base;
-  // A view that is a leaf of its own keeps its history as long as its base has none.
-  if (base.requires_grad()) {
+  // A view that is a leaf of its own keeps its history as long as its base has none. One that its base does not know of
+  // stays a constant, but must not miss a history that the base got since.
+  if (view_->creation != Creation::Default) {
+    KEYWAY_CHECK_AS(Autograd, autograd::grad_fn(base) == view_->base_grad_fn,
+                    "the base of a view was changed in place where gradients are recorded, but the view cannot follow: "
+                    "{}; make the view again",
+                    why_not(view_->creation));
+  } else if (base.requires_grad()) {
     const TensorBase self(intrusive_ptr<TensorImpl>::retain(self_));
     grad_fn_ = make_intrusive<AsStridedBackward>(gradient_edge(base), base, self);
     output_nr_ = 0;
@@ -182,7 +188,9 @@ void as_view(const TensorBase& base, const TensorBase& result, Creation creation
   const TensorBase& root = outer != nullptr ? outer->base : base;
   auto meta = std::make_unique<Meta>(result.impl());
   MetaAccess::view_slot(*meta) =
-      std::make_unique<ViewInfo>(ViewInfo{Tensor(root), result._version(), creation});
+      std::make_unique<ViewInfo>(ViewInfo{
+      Tensor(root), result._version(), creation,
+      creation == Creation::Default ? intrusive_ptr<Node>() : grad_fn(root)});
   result.impl()->set_autograd_meta(std::move(meta));
   if (is_differentiable(result.dtype())) add_autograd_key(*result.impl());
 }

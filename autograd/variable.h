@@ -23,6 +23,7 @@ struct ViewInfo {
   Tensor base;
   std::uint32_t version;  // of the storage when grad_fn was last right
   Creation creation;
+  intrusive_ptr<Node> base_grad_fn;  // of the base when a view of another creation than Default was made
 };
 
 class KEYWAY_API Meta final : public AutogradMeta {

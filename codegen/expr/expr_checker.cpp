@@ -15,18 +15,12 @@ namespace {
 
 ExprRole role_of(SymbolKind kind) {
   switch (kind) {
-    case SymbolKind::Argument:
-      return ExprRole::Argument;
-    case SymbolKind::Result:
-      return ExprRole::Result;
-    case SymbolKind::Gradient:
-      return ExprRole::Gradient;
-    case SymbolKind::Needs:
-      return ExprRole::Needs;
-    case SymbolKind::Let:
-      return ExprRole::Let;
-    case SymbolKind::Constant:
-      return ExprRole::Constant;
+    case SymbolKind::Argument: return ExprRole::Argument;
+    case SymbolKind::Result: return ExprRole::Result;
+    case SymbolKind::Gradient: return ExprRole::Gradient;
+    case SymbolKind::Needs: return ExprRole::Needs;
+    case SymbolKind::Let: return ExprRole::Let;
+    case SymbolKind::Constant: return ExprRole::Constant;
   }
   return ExprRole::Plain;
 }
@@ -237,7 +231,7 @@ class Checker {
     if (built_in.empty() && operators.empty()) unknown_function(e.function, expr.offset);
     std::vector<Signature> overloads = built_in;
     overloads.insert(overloads.end(), operators.begin(), operators.end());
-    refuse(e.function, overloads, types, e.arguments, expr.offset);
+    refuse(e, overloads, built_in.empty() ? Lifting::None : Lifting::Elementwise, types, expr.offset);
   }
 
   ExprNote visit(const MethodExpr& e, const Expr& expr) {
@@ -281,18 +275,16 @@ class Checker {
     return std::nullopt;
   }
 
-  [[noreturn]] void refuse(const std::string& name, std::span<const Signature> overloads,
-                           const std::vector<ArgumentType>& types, const std::vector<CallArgument>& arguments,
-                           std::size_t offset) const {
+  // Requires: none of the overloads takes the arguments.
+  [[noreturn]] void refuse(const CallExpr& call, std::span<const Signature> overloads, Lifting lifting,
+                           const std::vector<ArgumentType>& types, std::size_t offset) const {
     if (overloads.size() > 1)
-      throw ExprError(offset, fmt::format("no overload of {} takes ({})", in_quotes(name), types_of(types)));
-    const auto binding = bind(overloads.front(), types, context_, Lifting::Elementwise);
-    const auto* mismatch = std::get_if<Mismatch>(&binding);
-    if (!mismatch)
-      throw ExprError(offset, fmt::format("{} takes no lists for single values", in_quotes(name)));
-    if (mismatch->argument >= 0)
-      offset = arguments[static_cast<std::size_t>(mismatch->argument)].value->offset;
-    throw ExprError(offset, fmt::format("{}: {}", name, mismatch->reason));
+      throw ExprError(offset, fmt::format("no overload of {} takes ({})", in_quotes(call.function),
+                                          shown(types_of(types))));
+    const auto mismatch = std::get<Mismatch>(bind(overloads.front(), types, context_, lifting));
+    if (mismatch.argument >= 0)
+      offset = call.arguments[static_cast<std::size_t>(mismatch.argument)].value->offset;
+    throw ExprError(offset, fmt::format("{}: {}", shown(call.function), mismatch.reason));
   }
 
   [[noreturn]] void refuse_method(const MethodExpr& e, const Expr& expr, const ExprType& object,
@@ -301,8 +293,8 @@ class Checker {
     const bool known = !methods.empty() && object.base == ExprBase::Tensor;
     if (known) {
       const std::vector<ArgumentType> given(types.begin() + 1, types.end());
-      throw ExprError(expr.offset,
-                      fmt::format("the method {} does not take ({})", in_quotes(e.method), types_of(given)));
+      throw ExprError(expr.offset, fmt::format("the method {} does not take ({})", in_quotes(e.method),
+                                               shown(types_of(given))));
     }
     auto names = method_names();
     if (context_ == ExprContext::Derivative) append(names, functions_.operator_names());

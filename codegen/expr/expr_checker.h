@@ -3,8 +3,8 @@
 // Lists compute elementwise, and a single value or a list of one stands for a whole list; `==` and `!=` of
 // two lists compare them whole. A method of a Tensor[] or of an optional maps over it. What may be None
 // computes nothing until it has been tested: `dim == None || are_dims(dim, self.dim())`, `dtype != None ?
-// dtype : ...`; contracts may rely on tests in those before them. `/` is true division: int / int is a float
-// (floor_div is the other one).
+// dtype : ...`; contracts may rely on tests in those before them. `/` of two ints drops the remainder, as in
+// C++; formulas may not do that.
 #pragma once
 
 #include <keyway/codegen/expr/expr.h>

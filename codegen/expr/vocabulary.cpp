@@ -29,7 +29,6 @@ constexpr FunctionSchema kPredicates[] = {
     schema_literal<"product(int[] list) -> int">,
     schema_literal<"abs(int value) -> int">,
     schema_literal<"abs(float value) -> float">,
-    schema_literal<"floor_div(int a, int b) -> int">,
     schema_literal<"is_finite(Scalar value) -> bool">,
     schema_literal<"is_integral(Scalar first, Scalar? second=None, Scalar? third=None) -> bool">,
     // dimensions and shapes
@@ -84,10 +83,12 @@ constexpr FunctionSchema kMethods[] = {
     schema_literal<"is_complex(Scalar self) -> bool">,
 };
 
-constexpr std::string_view kDTypes[] = {"float64",     "float32",    "float16",   "bfloat16", "float8_e4m3fn",
-                                        "float8_e5m2", "complex128", "complex64", "int64",    "int32",
-                                        "int16",       "int8",       "uint64",    "uint32",   "uint16",
-                                        "uint8",       "bool",       "qint8",     "quint8",   "qint32"};
+// Those with arithmetic, the narrow floats and the quantized ones; by Python's names.
+constexpr std::string_view kDTypes[] = {
+    "float64",         "float32",         "float16",        "bfloat16",   "float8_e4m3fn", "float8_e5m2",
+    "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "complex128", "complex64",     "complex32",
+    "int64",           "int32",           "int16",          "int8",       "uint64",        "uint32",
+    "uint16",          "uint8",           "bool",           "qint8",      "quint8",        "qint32"};
 constexpr std::string_view kDTypeSets[] = {"any",      "floating", "complex",         "real",
                                            "integral", "promote",  "promote_to_float"};
 constexpr std::string_view kLayouts[] = {"strided", "sparse_coo", "sparse_csr"};

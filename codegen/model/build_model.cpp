@@ -93,7 +93,7 @@ void check_order(const FamilyDraft& draft) {
     if (!entry.schema) continue;
     if (last && sort_key(**entry.schema) < sort_key(**last->schema))
       entry.report.error(entry.json->place(), fmt::format("ops are sorted by name: this one stands before {}",
-                                                          (*last->schema)->full_name()));
+                                                          shown((*last->schema)->full_name())));
     else
       last = &entry;
   }
@@ -145,7 +145,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
         .dtypes = read_dtypes(source),
         .variants = variants,
         .out = read_out(source, variants),
-        .requires_ = read_contracts(source, "requires", ExprContext::Contract),
+        .contracts = read_contracts(source, "requires", ExprContext::Contract),
         .values = read_contracts(source, "values", ExprContext::Data),
         .derivatives = read_derivatives(source, recipe),
         .differentiability_stated = entry.json->find("derivatives") != nullptr,

@@ -1,6 +1,8 @@
 // DefaultValue: the default of an argument, with the spelling that the schema gave it.
 #pragma once
 
+#include <keyway/core/schema/text.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -70,9 +72,9 @@ class DefaultValue::Elements {
       ++*this;
       return before;
     }
-    // The end has no element; every other place has its own.
+    // What is left tells places in one list apart; only the end has no element.
     friend constexpr bool operator==(const iterator& a, const iterator& b) {
-      return a.element_.data() == b.element_.data();
+      return a.rest_.size() == b.rest_.size() && a.element_.size() == b.element_.size();
     }
 
    private:
@@ -115,7 +117,10 @@ constexpr DefaultKind DefaultValue::kind() const {
 
 constexpr DefaultKind DefaultValue::number_kind(std::string_view text) {
   if (text.back() == 'j') return DefaultKind::Complex;
-  return text.find_first_of(".eEi") == std::string_view::npos ? DefaultKind::Int : DefaultKind::Float;
+  for (const char c : text) {
+    if (c == '.' || c == 'e' || c == 'E' || c == 'i') return DefaultKind::Float;
+  }
+  return DefaultKind::Int;
 }
 
 constexpr std::optional<bool> DefaultValue::as_bool() const {
@@ -158,10 +163,7 @@ constexpr bool DefaultValue::equal_elements(DefaultValue a, DefaultValue b) {
 
 // Moves to the text before the next comma that stands in no string and no inner list.
 constexpr DefaultValue::Elements::iterator& DefaultValue::Elements::iterator::operator++() {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = rest_.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return *this = iterator();
-  rest_.remove_prefix(first);
+  while (!rest_.empty() && detail::is_space(rest_.front())) rest_.remove_prefix(1);
   std::size_t end = 0;
   int depth = 0;
   char quote = '\0';
@@ -176,8 +178,7 @@ constexpr DefaultValue::Elements::iterator& DefaultValue::Elements::iterator::op
       depth += c == '[' ? 1 : c == ']' ? -1 : 0;
     }
   }
-  element_ = rest_.substr(0, end);
-  element_ = element_.substr(0, element_.find_last_not_of(kSpace) + 1);
+  element_ = detail::trim(rest_.substr(0, end));
   rest_ = end < rest_.size() ? rest_.substr(end + 1) : std::string_view();
   return *this;
 }

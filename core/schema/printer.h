@@ -28,29 +28,14 @@ class SchemaPrinter {
   constexpr void print(SchemaType type) {
     switch (type.kind()) {
       case TypeKind::List:
-      case TypeKind::Optional:
-        print_suffixed(type);
-        break;
-      case TypeKind::Tuple:
-        print_parts("", type);
-        break;
-      case TypeKind::Union:
-        print_parts("Union", type);
-        break;
-      case TypeKind::Dict:
-        print_parts("Dict", type);
-        break;
-      case TypeKind::Future:
-        print_parts("Future", type);
-        break;
-      case TypeKind::RRef:
-        print_parts("RRef", type);
-        break;
-      case TypeKind::Await:
-        print_parts("Await", type);
-        break;
-      default:
-        put(type.name());
+      case TypeKind::Optional: print_suffixed(type); break;
+      case TypeKind::Tuple: print_parts("", type); break;
+      case TypeKind::Union: print_parts("Union", type); break;
+      case TypeKind::Dict: print_parts("Dict", type); break;
+      case TypeKind::Future: print_parts("Future", type); break;
+      case TypeKind::RRef: print_parts("RRef", type); break;
+      case TypeKind::Await: print_parts("Await", type); break;
+      default: put(type.name());
     }
     print(type.alias());
   }

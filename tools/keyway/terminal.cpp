@@ -22,12 +22,9 @@ Colours::Colours(std::FILE* output) : on_(is_terminal(output) && colours_wanted(
 std::string_view Colours::operator()(Colour colour) const {
   if (!on_) return {};
   switch (colour) {
-    case Colour::Plain:
-      return "\033[0m";
-    case Colour::Red:
-      return "\033[1;31m";
-    case Colour::Bold:
-      return "\033[1m";
+    case Colour::Plain: return "\033[0m";
+    case Colour::Red: return "\033[1;31m";
+    case Colour::Bold: return "\033[1m";
   }
   return {};
 }

@@ -1,0 +1,79 @@
+// Instruction-set levels: one binary holds its loops for several, and takes the best the processor has.
+//
+// No file is compiled with -m flags, since an inline function of the standard library compiled there may
+// become the copy that every machine runs. What differs between levels are single functions marked
+// KEYWAY_TARGET_AVX2 or KEYWAY_TARGET_AVX512, each an always-inlined body under another name:
+//
+//   template <Level level> [[gnu::always_inline]] inline void body(float* x, std::int64_t n) { ... }
+//   void baseline(float* x, std::int64_t n) { body<Level::Baseline>(x, n); }
+//   KEYWAY_TARGET_AVX2 void avx2(float* x, std::int64_t n) { body<Level::Avx2>(x, n); }
+//   ...
+// and a LevelTable{baseline, avx2, avx512} is indexed by current_level(). The attributes flatten what they
+// mark: all the body calls is inlined into it, for the compiler to vectorise.
+#pragma once
+
+#include <keyway/core/base/macros.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace keyway::inline v1 {
+
+// Each has all that those before it have. Baseline is what the compiler targets by default: SSE2 on x86-64,
+// NEON on AArch64, where there is no other.
+enum class Level : std::uint8_t { Baseline, Avx2, Avx512 };
+inline constexpr std::size_t kNumLevels = 3;
+
+#if defined(__x86_64__)
+#if defined(__clang__)
+#define KEYWAY_TARGET_AVX2 __attribute__((flatten, target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")))
+#define KEYWAY_TARGET_AVX512                                                                                \
+  __attribute__((flatten, target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl"), \
+                 min_vector_width(512)))
+#else
+#define KEYWAY_TARGET_AVX2 __attribute__((flatten, target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")))
+#define KEYWAY_TARGET_AVX512                                                                               \
+  __attribute__((flatten, target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl," \
+                                 "prefer-vector-width=512")))
+#endif
+#else
+#define KEYWAY_TARGET_AVX2 __attribute__((flatten))
+#define KEYWAY_TARGET_AVX512 __attribute__((flatten))
+#endif
+#define KEYWAY_TARGET_BASELINE __attribute__((flatten))
+
+// Whether fused multiply-add is an instruction, not a call.
+constexpr bool has_fma(Level level) {
+#if defined(__FP_FAST_FMAF)
+  return true;
+#else
+  return level != Level::Baseline;
+#endif
+}
+
+namespace detail {
+// The level in use as a number, or -1 before the first question.
+extern constinit std::atomic<int> current_level_or_unknown;
+int find_level();
+}  // namespace detail
+
+// What this processor has, or less where the variable KEYWAY_CPU_LEVEL (baseline, avx2, avx512) says so.
+inline Level current_level() {
+  const int known = detail::current_level_or_unknown.load(std::memory_order_relaxed);
+  return static_cast<Level>(known >= 0 ? known : detail::find_level());
+}
+// The best this processor has.
+Level best_level();
+// For tests. Requires: level <= best_level(); no kernel is running.
+void set_level(Level level);
+
+// One thing per level.
+template <typename T>
+struct LevelTable {
+  T at[kNumLevels];
+
+  T operator[](Level level) const { return at[static_cast<std::size_t>(level)]; }
+};
+
+}  // namespace keyway::inline v1

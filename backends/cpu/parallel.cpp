@@ -1,0 +1,254 @@
+// The pool. A caller puts a Job, which lives on its stack, into the list of the pool; whoever holds the mutex
+// may take part in a job of the list. Chunks are claimed by an atomic counter. When none is left the caller
+// takes its job off the list and waits for those who still work on a chunk: then nobody can see the job any
+// more.
+#include <keyway/backends/cpu/parallel.h>
+#include <keyway/core/base/error.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <pthread.h>
+#include <sched.h>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+constexpr int kMaxThreads = 1024;
+// More chunks than threads, so that a thread that comes late or is taken away by the system holds nobody up.
+constexpr std::int64_t kChunksPerThread = 4;
+
+constinit thread_local bool in_region = false;
+
+struct Job {
+  detail::RangeFunction run;
+  const void* f;
+  std::int64_t begin;
+  std::int64_t end;
+  std::int64_t chunk;   // elements
+  std::int64_t chunks;  // how many
+  std::atomic<std::int64_t> next{0};
+
+  // Below: guarded by the pool's mutex.
+  int helpers = 0;
+  std::int64_t failed_chunk = std::numeric_limits<std::int64_t>::max();
+  std::exception_ptr error{};
+  Job* later = nullptr;
+
+  bool exhausted() const { return next.load(std::memory_order_relaxed) >= chunks; }
+};
+
+// Chunks are claimed in order and a claimed one is always run, so all chunks below one that threw are run
+// too, and the lowest one that throws is the same every time.
+void work_on(Job& job, std::mutex& mutex) {
+  in_region = true;
+  for (;;) {
+    const std::int64_t i = job.next.fetch_add(1, std::memory_order_relaxed);
+    if (i >= job.chunks) break;
+    const std::int64_t b = job.begin + i * job.chunk;
+    try {
+      job.run(job.f, b, std::min(b + job.chunk, job.end));
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (i < job.failed_chunk) {
+        job.failed_chunk = i;
+        job.error = std::current_exception();
+      }
+      job.next.store(job.chunks, std::memory_order_relaxed);
+    }
+  }
+  in_region = false;
+}
+
+class Pool {
+ public:
+  explicit Pool(int threads) : size_(threads) {}
+
+  int size() const { return size_.load(std::memory_order_relaxed); }
+
+  void run(Job& job) {
+    {
+      const std::lock_guard lock(mutex_);
+      start_workers();
+      job.later = jobs_;
+      jobs_ = &job;
+    }
+    wake(job.chunks - 1);
+    work_on(job, mutex_);
+    std::unique_lock lock(mutex_);
+    remove(job);
+    idle_.wait(lock, [&] { return job.helpers == 0; });
+  }
+
+  // Sends the workers home and waits for them; the next job starts others.
+  void resize(int threads) {
+    const std::lock_guard one_at_a_time(resize_mutex_);
+    std::vector<std::thread> leaving;
+    {
+      const std::lock_guard lock(mutex_);
+      size_.store(threads, std::memory_order_relaxed);
+      ++generation_;
+      leaving.swap(workers_);
+    }
+    work_.notify_all();
+    for (std::thread& worker : leaving) worker.join();
+  }
+
+ private:
+  void wake(std::int64_t wanted) {
+    if (wanted >= size() - 1) {
+      work_.notify_all();
+    } else {
+      for (; wanted > 0; --wanted) work_.notify_one();
+    }
+  }
+
+  // Requires: mutex_ is held.
+  void start_workers() {
+    const auto wanted = static_cast<std::size_t>(size() - 1);
+    try {
+      while (workers_.size() < wanted) workers_.emplace_back([this, g = generation_] { serve(g); });
+    } catch (const std::system_error&) {
+      // The system has no more threads: those that run, at least the callers, do the work.
+    }
+  }
+
+  void serve(unsigned generation) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      Job* job = nullptr;
+      work_.wait(lock, [&] { return generation != generation_ || (job = open_job()) != nullptr; });
+      if (generation != generation_) return;
+      ++job->helpers;
+      lock.unlock();
+      work_on(*job, mutex_);
+      lock.lock();
+      if (--job->helpers == 0) idle_.notify_all();
+    }
+  }
+
+  // Requires: mutex_ is held.
+  Job* open_job() const {
+    Job* job = jobs_;
+    while (job != nullptr && job->exhausted()) job = job->later;
+    return job;
+  }
+  void remove(const Job& job) {
+    Job** place = &jobs_;
+    while (*place != &job) place = &(*place)->later;
+    *place = job.later;
+  }
+
+  std::mutex resize_mutex_;
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable idle_;
+  Job* jobs_ = nullptr;
+  std::vector<std::thread> workers_;
+  unsigned generation_ = 0;
+  std::atomic<int> size_;
+};
+
+// Never destroyed: threads may still call operators while the process ends. Null until the first use, and
+// again in a forked child, where the old pool's threads do not exist and its locks may be held for ever.
+constinit std::atomic<Pool*> current_pool{nullptr};
+// What a child has inherited and cannot use, kept so that leak checkers see it.
+constinit Pool* inherited_pool = nullptr;
+
+int processors() {
+  cpu_set_t set;
+  const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  return std::clamp(n, 1, kMaxThreads);
+}
+
+int default_threads() {
+  const char* text = std::getenv("KEYWAY_NUM_THREADS");
+  if (text == nullptr || *text == '\0') return processors();
+  char* end = nullptr;
+  const long n = std::strtol(text, &end, 10);
+  KEYWAY_CHECK(*end == '\0' && n >= 1 && n <= kMaxThreads,
+               "the variable KEYWAY_NUM_THREADS is '{}', but must be a number from 1 to {}", text,
+               kMaxThreads);
+  return static_cast<int>(n);
+}
+
+// At the end of the process, and where the library is unloaded: no thread may run its code any longer.
+void send_workers_home() {
+  Pool* pool = current_pool.load(std::memory_order_acquire);
+  if (pool != nullptr && !in_region) pool->resize(1);
+}
+
+void forget_pool_in_child() {
+  inherited_pool = current_pool.exchange(nullptr, std::memory_order_relaxed);
+  in_region = false;
+}
+
+Pool& make_pool() {
+  static constinit std::mutex mutex;
+  static const bool hooked = [] {
+    std::atexit(send_workers_home);
+    pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); },
+                   [] {
+                     mutex.unlock();
+                     forget_pool_in_child();
+                   });
+    return true;
+  }();
+  (void)hooked;
+  const std::lock_guard lock(mutex);
+  Pool* pool = current_pool.load(std::memory_order_relaxed);
+  if (pool == nullptr) {
+    pool = new Pool(inherited_pool != nullptr ? inherited_pool->size() : default_threads());
+    current_pool.store(pool, std::memory_order_release);
+  }
+  return *pool;
+}
+
+Pool& the_pool() {
+  Pool* pool = current_pool.load(std::memory_order_acquire);
+  return pool != nullptr ? *pool : make_pool();
+}
+
+}  // namespace
+
+int get_num_threads() { return the_pool().size(); }
+
+void set_num_threads(int n) {
+  KEYWAY_CHECK(n >= 1 && n <= kMaxThreads,
+               "set_num_threads: the number of threads is {}, but must be from 1 to {}", n, kMaxThreads);
+  KEYWAY_CHECK(!in_region, "set_num_threads cannot be called from within a parallel_for");
+  the_pool().resize(n);
+}
+
+bool in_parallel_region() { return in_region; }
+
+namespace detail {
+
+void parallel_for_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, RangeFunction run,
+                         const void* f) {
+  Pool* pool = in_region ? nullptr : &the_pool();
+  if (pool == nullptr || pool->size() == 1) {
+    run(f, begin, end);
+    return;
+  }
+  const std::int64_t n = end - begin;
+  const std::int64_t most = pool->size() * kChunksPerThread;
+  // Cuts at multiples of the grain keep what is aligned at the begin aligned everywhere.
+  const std::int64_t chunk = ((n - 1) / most / grain + 1) * grain;
+  Job job{.run = run, .f = f, .begin = begin, .end = end, .chunk = chunk, .chunks = (n - 1) / chunk + 1};
+  pool->run(job);
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+}  // namespace detail
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,58 @@
+// pointwise: the driver of every operator that computes each element of its result from the elements at the
+// same place in its inputs.
+//
+//   pointwise(Add<float>{argument(alpha)}, out, self, other);
+//
+// A functor costs one loop per instruction-set level, over contiguous memory, which the compiler makes vector
+// code of; everything about shapes, broadcasting, strides and threads is compiled once, in pointwise.cpp.
+// Operands that do not lie contiguously come to that loop in blocks packed into buffers of a few kilobytes,
+// which stay in the first-level cache.
+//
+// The element types are those of the functor's operator(). Inputs broadcast to the sizes of `out`. An input
+// may be `out` itself or lie exactly on it, as in-place operators have it; other overlap must be excluded.
+// What an element becomes does not depend on where it lies, on the number of threads or on the shape.
+// Requires: dtypes are the functor's; inputs broadcast to out's sizes; no two elements of out share memory.
+// Throws keyway::Error(Value) with F::kRefusal, before anything is written, if the functor does not accept an
+// element.
+#pragma once
+
+#include <keyway/backends/cpu/level.h>
+#include <keyway/backends/cpu/loop.h>
+#include <keyway/core/tensor_base.h>
+#include <keyway/ops/functors/argument.h>
+#include <keyway/ops/functors/signature.h>
+
+namespace keyway::inline v1 {
+
+namespace detail {
+
+// All that the driver needs to know of a functor and its types.
+struct PointwiseOp {
+  LevelTable<Loop> loop;
+  LevelTable<Loop> check;  // null if the functor accepts all; operands are the inputs alone
+  const char* refusal;
+  std::int16_t inputs;
+  std::int16_t itemsize[4];  // of out, then the inputs
+};
+
+// inputs[0] is out.
+void run_pointwise(const PointwiseOp& op, const void* functor, const TensorBase* const* operands);
+
+template <typename F, typename R, typename Arguments>
+inline constexpr PointwiseOp kPointwiseOp = {};
+template <typename F, typename R, typename... A>
+inline constexpr PointwiseOp kPointwiseOp<F, R, std::tuple<A...>> = {
+    kLoops<F>, kChecks<F>, kRefusalOf<F>, sizeof...(A), {sizeof(R), sizeof(A)...}};
+
+}  // namespace detail
+
+template <typename F, std::same_as<TensorBase>... In>
+void pointwise(const F& functor, const TensorBase& out, const In&... inputs) {
+  using Signature = FunctorSignature<F>;
+  static_assert(sizeof...(In) == Signature::kArity, "as many inputs as the functor takes");
+  const TensorBase* const operands[] = {&out, &inputs...};
+  detail::run_pointwise(detail::kPointwiseOp<F, typename Signature::Result, typename Signature::Arguments>,
+                        &functor, operands);
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,37 @@
+// Strided: the common iteration space of some tensors of one shape, with as few dimensions as possible.
+#pragma once
+
+#include <keyway/core/geometry.h>
+#include <keyway/core/tensor_base.h>
+
+#include <cstdint>
+
+namespace keyway::inline v1 {
+
+// Dimension 0 is the innermost. Dimensions of size 1 are gone, and neighbours that are one run for every
+// operand are merged: contiguous tensors have one dimension left, a single element none.
+struct Strided {
+  static constexpr int kMaxOperands = 4;
+
+  int rank = 0;
+  int operands = 0;
+  char* data[kMaxOperands];
+  std::int64_t sizes[kMaxDims];
+  std::int64_t strides[kMaxOperands][kMaxDims];  // in bytes; 0 where an operand is broadcast
+
+  std::int64_t size(int d) const { return d < rank ? sizes[d] : 1; }
+  std::int64_t stride(int operand, int d) const { return d < rank ? strides[operand][d] : 0; }
+};
+
+// The space of `sizes`; each operand broadcasts to it. The first operand decides which dimension is inner.
+// Requires: 1 to 4 operands; no size is 0.
+void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* operands, int count);
+
+// Copies a tile of rows x columns elements of 1, 2, 4, 8 or 16 bytes between strided memory and a contiguous
+// buffer.
+void pack(char* buffer, const char* from, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
+          std::int64_t column_stride, std::int64_t itemsize);
+void unpack(char* to, const char* buffer, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
+            std::int64_t column_stride, std::int64_t itemsize);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,90 @@
+// How the arguments of an operator become the members of its functor.
+//
+// THE CONVENTION, which generated code follows on every backend: a functor is a struct template over the
+// element type T of the operator's first tensor (more where the entry says so). Its members are what the
+// operator takes besides tensors, in the schema's order, and it is initialised with all of them in braces,
+// each wrapped by argument():
+//
+//   add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)      Add<T>{argument(alpha)}
+//   clamp(Tensor self, Scalar? min=None, Scalar? max=None)        Clamp<T>{argument(min), argument(max)}
+//   gelu(Tensor self, *, str approximate='none')                  Gelu<T>{argument(approximate)}
+//   exp(Tensor self)                                              Exp<T>{}
+//
+// A member has the type it is computed in: T itself for integers and bool, Opmath<T> for floats and complex
+// numbers, and the argument converts to it: a number with Scalar's checks, a number that may be absent to
+// Optional<number>, text to std::string_view (a functor with a constructor makes an enumeration of it). So
+// this header, like all functors, knows nothing of Scalar.
+//
+// operator() is const, not a template, takes the elements of the operator's tensors by value and returns the
+// result's. It computes every input without undefined behaviour; what it must refuse it says in a second
+// function,
+//   bool accepts(same arguments) const;    static constexpr const char* kRefusal = "text of the error";
+// which the CPU driver asks about all elements before it writes any.
+#pragma once
+
+#include <keyway/core/base/macros.h>
+
+#include <concepts>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace keyway::inline v1 {
+
+// An argument that may be absent, for device code too.
+template <typename T>
+struct Optional {
+  T value{};
+  bool given = false;
+
+  KEYWAY_HD constexpr T value_or(T other) const { return given ? value : other; }
+};
+
+namespace detail {
+template <typename>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<Optional<T>> = true;
+
+// S has a member template to<X>(), as Scalar, or is arithmetic.
+template <typename X, typename S>
+constexpr X convert_number(const S& number) {
+  if constexpr (std::is_arithmetic_v<S>) {
+    return static_cast<X>(number);
+  } else {
+    return number.template to<X>();
+  }
+}
+
+template <typename S>
+class NumberArgument {
+ public:
+  explicit constexpr NumberArgument(const S* number) : number_(number) {}
+
+  template <typename X>
+  requires(!kIsOptional<X> && requires(const S& s) { convert_number<X>(s); }) constexpr operator X()
+      const {  // NOLINT
+    return convert_number<X>(*number_);
+  }
+  template <typename X>
+  constexpr operator Optional<X>() const {  // NOLINT
+    return number_ != nullptr ? Optional<X>{convert_number<X>(*number_), true} : Optional<X>{};
+  }
+
+ private:
+  const S* number_;  // null: absent
+};
+}  // namespace detail
+
+// Requires: the argument outlives the result.
+template <typename S>
+constexpr detail::NumberArgument<S> argument(const S& number) {
+  return detail::NumberArgument<S>(&number);
+}
+template <typename S>
+constexpr detail::NumberArgument<S> argument(const std::optional<S>& number) {
+  return detail::NumberArgument<S>(number ? &*number : nullptr);
+}
+constexpr std::string_view argument(std::string_view text) { return text; }
+
+}  // namespace keyway::inline v1

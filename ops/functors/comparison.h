@@ -1,0 +1,114 @@
+// Comparisons and logic: what gives bool.
+#pragma once
+
+#include <keyway/ops/functors/opmath.h>
+
+namespace keyway::inline v1 {
+
+namespace detail {
+template <typename T>
+KEYWAY_HD constexpr bool is_true(T x) {
+  if constexpr (std::same_as<T, bool>) {
+    return x;
+  } else {
+    return widen(x) != Opmath<T>();
+  }
+}
+}  // namespace detail
+
+template <typename T>
+struct Eq {
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return widen(a) == widen(b); }
+};
+template <typename T>
+struct Ne {
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return !(widen(a) == widen(b)); }
+};
+template <typename T>
+struct Lt {
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return widen(a) < widen(b); }
+};
+template <typename T>
+struct Le {
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return widen(a) <= widen(b); }
+};
+template <typename T>
+struct Gt {
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return widen(a) > widen(b); }
+};
+template <typename T>
+struct Ge {
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return widen(a) >= widen(b); }
+};
+
+// A number is true if it is not zero; NaN is.
+template <typename T>
+struct LogicalAnd {
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return detail::is_true(a) & detail::is_true(b); }
+};
+template <typename T>
+struct LogicalOr {
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return detail::is_true(a) | detail::is_true(b); }
+};
+template <typename T>
+struct LogicalXor {
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return detail::is_true(a) != detail::is_true(b); }
+};
+template <typename T>
+struct LogicalNot {
+  KEYWAY_HD constexpr bool operator()(T x) const { return !detail::is_true(x); }
+};
+
+// Of complex numbers: whether a part is.
+template <typename T>
+struct IsNan {
+  KEYWAY_HD constexpr bool operator()(T x) const { return is_nan(widen(x)); }
+};
+template <typename T>
+struct IsInf {
+  KEYWAY_HD constexpr bool operator()(T x) const {
+    if constexpr (ComplexElement<T>) {
+      return IsInf<Real<T>>{}(x.real()) | IsInf<Real<T>>{}(x.imag());
+    } else if constexpr (RealFloat<T>) {
+      const Opmath<T> wide = widen(x);
+      constexpr Opmath<T> kInf = std::numeric_limits<Opmath<T>>::infinity();
+      return (wide == kInf) | (wide == -kInf);
+    } else {
+      return false;
+    }
+  }
+};
+template <typename T>
+struct IsFinite {
+  KEYWAY_HD constexpr bool operator()(T x) const {
+    if constexpr (ComplexElement<T>) {
+      return IsFinite<Real<T>>{}(x.real()) & IsFinite<Real<T>>{}(x.imag());
+    } else if constexpr (RealFloat<T>) {
+      const Opmath<T> wide = widen(x);
+      return wide - wide == 0;
+    } else {
+      return true;
+    }
+  }
+};
+template <typename T>
+struct IsPosInf {
+  KEYWAY_HD constexpr bool operator()(T x) const { return IsInf<T>{}(x) & (widen(x) > Opmath<T>()); }
+};
+template <typename T>
+struct IsNegInf {
+  KEYWAY_HD constexpr bool operator()(T x) const { return IsInf<T>{}(x) & (widen(x) < Opmath<T>()); }
+};
+// Also of -0 and NaN.
+template <typename T>
+struct Signbit {
+  KEYWAY_HD constexpr bool operator()(T x) const {
+    if constexpr (RealFloat<T>) {
+      return __builtin_signbit(widen(x)) != 0;
+    } else {
+      return x < T{};
+    }
+  }
+};
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,84 @@
+// Selection, interpolation, and products added to a tensor.
+#pragma once
+
+#include <keyway/ops/functors/opmath.h>
+
+namespace keyway::inline v1 {
+
+template <typename T>
+struct Where {
+  KEYWAY_HD constexpr T operator()(bool condition, T a, T b) const { return condition ? a : b; }
+};
+
+// masked_fill.Scalar.
+template <typename T>
+struct MaskedFill {
+  T value;
+
+  KEYWAY_HD constexpr T operator()(T x, bool mask) const { return mask ? value : x; }
+};
+
+// masked_fill.Tensor.
+template <typename T>
+struct MaskedFillTensor {
+  KEYWAY_HD constexpr T operator()(T x, bool mask, T value) const { return mask ? value : x; }
+};
+
+namespace detail {
+// From the nearer end, so that a weight of 1 gives `end` exactly.
+template <typename T>
+KEYWAY_HD inline T interpolate(T start, T end, T weight) {
+  const bool near_start = [&] {
+    if constexpr (kIsComplex<T>) {
+      return norm(weight) < Real<T>(0.25);
+    } else {
+      return weight < T(0.5) && weight > T(-0.5);
+    }
+  }();
+  return near_start ? start + weight * (end - start) : end - (end - start) * (T(1) - weight);
+}
+}  // namespace detail
+
+// lerp.Scalar: start + weight (end - start).
+template <typename T>
+struct Lerp {
+  Opmath<T> weight;
+
+  KEYWAY_HD T operator()(T start, T end) const {
+    return static_cast<T>(detail::interpolate(widen(start), widen(end), weight));
+  }
+};
+
+// lerp.Tensor.
+template <typename T>
+struct LerpTensor {
+  KEYWAY_HD T operator()(T start, T end, T weight) const {
+    return static_cast<T>(detail::interpolate(widen(start), widen(end), widen(weight)));
+  }
+};
+
+// self + value * tensor1 * tensor2.
+template <typename T>
+struct Addcmul {
+  Opmath<T> value;
+
+  KEYWAY_HD constexpr T operator()(T x, T a, T b) const {
+    if constexpr (IntegerElement<T>) {
+      return wrapping_add(x, wrapping_mul(wrapping_mul(value, a), b));
+    } else {
+      return static_cast<T>(widen(x) + value * widen(a) * widen(b));
+    }
+  }
+};
+
+// self + value * tensor1 / tensor2; of floating and complex numbers.
+template <typename T>
+struct Addcdiv {
+  Opmath<T> value;
+
+  KEYWAY_HD constexpr T operator()(T x, T a, T b) const {
+    return static_cast<T>(widen(x) + value * widen(a) / widen(b));
+  }
+};
+
+}  // namespace keyway::inline v1

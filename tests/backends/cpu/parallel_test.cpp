@@ -1,0 +1,192 @@
+#include <keyway/backends/cpu/parallel.h>
+#include <keyway/tests/catch.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <numeric>
+#include <stdexcept>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace keyway;
+using keyway::testing::error_of;
+
+namespace {
+
+struct WithThreads {
+  explicit WithThreads(int n) : before(get_num_threads()) { set_num_threads(n); }
+  ~WithThreads() { set_num_threads(before); }
+  int before;
+};
+
+// How often each element of [begin, end) was visited is once; the cuts are where they should be.
+bool visits_each_once(std::int64_t begin, std::int64_t end, std::int64_t grain) {
+  std::vector<std::atomic<int>> visits(static_cast<std::size_t>(end - begin));
+  std::atomic<bool> cuts_ok{true};
+  parallel_for(begin, end, grain, [&](std::int64_t b, std::int64_t e) {
+    if (b >= e || (b - begin) % grain != 0 || (e != end && e - b < grain)) cuts_ok = false;
+    for (std::int64_t i = b; i < e; ++i) ++visits[static_cast<std::size_t>(i - begin)];
+  });
+  for (const auto& n : visits) {
+    if (n != 1) return false;
+  }
+  return cuts_ok;
+}
+
+// Runs f in a forked child, and says whether it returned true within ten seconds.
+template <typename F>
+bool in_child(F f) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(10);
+    _exit(f() ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("parallel_for visits each element once, whatever the threads and the grain") {
+  for (const int threads : {1, 2, 3, 8}) {
+    const WithThreads with(threads);
+    for (const std::int64_t n : {1, 2, 7, 64, 1000, 4096, 100001}) {
+      for (const std::int64_t grain : {1, 3, 64, 1024}) CHECK(visits_each_once(-5, n - 5, grain));
+    }
+  }
+}
+
+TEST_CASE("an empty range calls nothing, a small one calls once on this thread") {
+  int calls = 0;
+  parallel_for(3, 3, 1, [&](std::int64_t, std::int64_t) { ++calls; });
+  parallel_for(4, 3, 1, [&](std::int64_t, std::int64_t) { ++calls; });
+  CHECK(calls == 0);
+  const auto here = std::this_thread::get_id();
+  parallel_for(0, 10, 10, [&](std::int64_t b, std::int64_t e) {
+    calls += b == 0 && e == 10 && std::this_thread::get_id() == here;
+    CHECK_FALSE(in_parallel_region());
+  });
+  CHECK(calls == 1);
+}
+
+TEST_CASE("a nested parallel_for runs inline") {
+  const WithThreads with(4);
+  std::atomic<int> wrong{0};
+  parallel_for(0, 64, 1, [&](std::int64_t, std::int64_t) {
+    const auto here = std::this_thread::get_id();
+    if (!in_parallel_region()) ++wrong;
+    int calls = 0;
+    parallel_for(0, 1000, 1, [&](std::int64_t b, std::int64_t e) {
+      if (b != 0 || e != 1000 || std::this_thread::get_id() != here) ++wrong;
+      ++calls;
+    });
+    if (calls != 1) ++wrong;
+  });
+  CHECK(wrong == 0);
+  CHECK_FALSE(in_parallel_region());
+}
+
+TEST_CASE("the exception of the lowest range that throws reaches the caller") {
+  const WithThreads with(4);
+  for (int round = 0; round < 100; ++round) {
+    std::string text;
+    try {
+      parallel_for(0, 1000, 10, [](std::int64_t b, std::int64_t e) {
+        if (e > 300) throw std::runtime_error(b <= 300 ? "first" : "later");
+      });
+    } catch (const std::runtime_error& error) {
+      text = error.what();
+    }
+    REQUIRE(text == "first");
+  }
+  CHECK_FALSE(in_parallel_region());
+  CHECK(visits_each_once(0, 1000, 10));
+}
+
+TEST_CASE("several callers use the pool at once") {
+  const WithThreads with(3);
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 6; ++t) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        std::atomic<std::int64_t> sum{0};
+        parallel_for(0, 1000, 16, [&](std::int64_t b, std::int64_t e) { sum += e - b; });
+        if (sum != 1000) ++wrong;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the number of threads changes while others work") {
+  const WithThreads with(2);
+  std::atomic<bool> stop{false};
+  std::atomic<int> wrong{0};
+  std::thread caller([&] {
+    while (!stop) {
+      std::atomic<std::int64_t> sum{0};
+      parallel_for(0, 1000, 16, [&](std::int64_t b, std::int64_t e) { sum += e - b; });
+      if (sum != 1000) ++wrong;
+    }
+  });
+  for (int round = 0; round < 50; ++round) set_num_threads(1 + round % 4);
+  stop = true;
+  caller.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("set_num_threads refuses numbers out of range and calls from within a region") {
+  CHECK(error_of([] { set_num_threads(0); }).find("the number of threads is 0, but must be from 1 to 1024") !=
+        std::string::npos);
+  CHECK_THROWS_AS(set_num_threads(1025), Error);
+  const WithThreads with(2);
+  CHECK_THROWS_AS(parallel_for(0, 10, 1, [](std::int64_t, std::int64_t) { set_num_threads(2); }), Error);
+  CHECK(get_num_threads() == 2);
+}
+
+TEST_CASE("work is shared: a second thread takes chunks") {
+  const WithThreads with(2);
+  std::atomic<int> inside{0};
+  std::atomic<bool> met{false};
+  parallel_for(0, 8, 1, [&](std::int64_t, std::int64_t) {
+    ++inside;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (!met && std::chrono::steady_clock::now() < until) {
+      if (inside == 2) met = true;
+      std::this_thread::yield();
+    }
+    --inside;
+  });
+  CHECK(met);
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which has no threads in a forked child
+TEST_CASE("a forked child has a pool of its own") {
+  const WithThreads with(3);
+  REQUIRE(visits_each_once(0, 1000, 10));
+  for (int round = 0; round < 20; ++round) {
+    CHECK(in_child([] { return get_num_threads() == 3 && visits_each_once(0, 1000, 10); }));
+    CHECK(visits_each_once(0, 1000, 10));
+  }
+}
+
+TEST_CASE("a child forked while other threads use the pool works") {
+  const WithThreads with(3);
+  std::atomic<bool> stop{false};
+  std::thread caller([&] {
+    while (!stop) parallel_for(0, 1000, 10, [](std::int64_t, std::int64_t) {});
+  });
+  for (int round = 0; round < 20; ++round) {
+    CHECK(in_child([] { return visits_each_once(0, 1000, 10); }));
+  }
+  stop = true;
+  caller.join();
+}
+#endif

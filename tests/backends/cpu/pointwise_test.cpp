@@ -1,0 +1,245 @@
+#include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/pointwise.h>
+#include <keyway/core/scalar.h>
+#include <keyway/ops/functors/arithmetic.h>
+#include <keyway/ops/functors/comparison.h>
+#include <keyway/ops/functors/division.h>
+#include <keyway/ops/functors/select.h>
+#include <keyway/tests/backends/cpu/random_tensor.h>
+#include <keyway/tests/catch.h>
+
+#include <cstring>
+#include <limits>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+namespace {
+
+// A shape that broadcasts to `sizes`: fewer dimensions, some of size 1.
+Sizes narrowed(Rng& rng, const Sizes& sizes) {
+  Sizes narrow = sizes;
+  if (random_int(rng, 0, 2) != 0) return narrow;
+  for (std::int64_t& size : narrow) {
+    if (random_int(rng, 0, 2) == 0) size = 1;
+  }
+  const auto drop = random_int(rng, 0, static_cast<std::int64_t>(narrow.size()));
+  for (std::int64_t d = 0; d < drop && !narrow.empty(); ++d) {
+    if (random_int(rng, 0, 1) == 0) narrow.erase(narrow.begin());
+  }
+  return narrow;
+}
+
+template <typename T>
+TensorBase random_input(Rng& rng, const Sizes& sizes, std::int64_t low = -4, std::int64_t high = 4) {
+  const TensorBase tensor =
+      random_geometry(rng, narrowed(rng, sizes), cpp_type_to_scalar_type<T>, Expand::Yes);
+  fill_storage<T>(tensor, [&] { return small_value<T>(rng, low, high); });
+  return tensor;
+}
+
+template <typename T>
+bool same(T a, T b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+// Bytes of the storage with the elements of the tensor zeroed: what no kernel may have changed.
+template <typename T>
+std::vector<char> gaps(const TensorBase& tensor) {
+  std::vector<char> bytes = storage_bytes(tensor);
+  each_index(Sizes(tensor.sizes().begin(), tensor.sizes().end()), [&](const Sizes& index) {
+    const auto at =
+        reinterpret_cast<char*>(&element<T>(tensor, index)) - static_cast<char*>(tensor.storage().data());
+    std::memset(bytes.data() + at, 0, sizeof(T));
+  });
+  return bytes;
+}
+
+template <typename F, typename R, typename... A, std::size_t... k>
+void check_case(Rng& rng, const F& functor, const Sizes& sizes, std::tuple<A...>*,
+                std::index_sequence<k...>) {
+  const TensorBase inputs[] = {random_input<A>(rng, sizes)...};
+  const TensorBase out = random_geometry(rng, sizes, cpp_type_to_scalar_type<R>);
+  fill_storage<R>(out, [&] { return small_value<R>(rng); });
+  const std::vector<char> before = gaps<R>(out);
+  pointwise(functor, out, inputs[k]...);
+  bool right = true;
+  each_index(sizes, [&](const Sizes& index) {
+    right = right && same<R>(element<R>(out, index), functor(element<A>(inputs[k], index)...));
+  });
+  REQUIRE(right);
+  REQUIRE((gaps<R>(out) == before));
+}
+
+template <typename F>
+void check_random(const F& functor, int cases, std::int64_t max_rank = 6) {
+  using S = FunctorSignature<F>;
+  Rng rng(7);
+  for (int i = 0; i < cases; ++i) {
+    const Sizes sizes = random_sizes(rng, random_int(rng, 0, max_rank));
+    check_case<F, typename S::Result>(rng, functor, sizes, static_cast<typename S::Arguments*>(nullptr),
+                                      std::make_index_sequence<S::kArity>());
+  }
+}
+
+struct WithThreads {
+  explicit WithThreads(int n) : before(get_num_threads()) { set_num_threads(n); }
+  ~WithThreads() { set_num_threads(before); }
+  int before;
+};
+struct WithLevel {
+  explicit WithLevel(Level level) : before(current_level()) { set_level(level); }
+  ~WithLevel() { set_level(before); }
+  Level before;
+};
+
+template <typename T>
+TensorBase vector_of(std::vector<T> values) {
+  const TensorBase tensor = make_tensor(Sizes{static_cast<std::int64_t>(values.size())},
+                                        cpp_type_to_scalar_type<T>, DeviceType::CPU);
+  std::copy(values.begin(), values.end(), tensor.data_ptr<T>());
+  return tensor;
+}
+
+}  // namespace
+
+TEST_CASE("pointwise computes any shapes, strides and broadcasts as element by element, at every level") {
+  for (int level = 0; level <= static_cast<int>(best_level()); ++level) {
+    const WithLevel with(static_cast<Level>(level));
+    check_random(Neg<float>{}, 150);
+    check_random(Add<float>{2}, 200);
+    check_random(Where<double>{}, 200);
+    check_random(Lt<std::int16_t>{}, 100);
+    check_random(Abs<complex<float>>{}, 100);
+    check_random(Mul<complex<double>>{}, 100);
+  }
+}
+
+TEST_CASE("pointwise computes every dtype") {
+  visit_any(kBool, "", []<typename>() {});
+  const auto check = []<typename T>() {
+    check_random(Add<T>{T(1.0f)}, 30);
+    check_random(Eq<T>{}, 20);
+  };
+  for (std::size_t i = 0; i < kNumScalarTypes; ++i) {
+    const auto t = static_cast<ScalarType>(i);
+    if (kAnyTypes.contains(t)) visit_any(t, "test", check);
+  }
+}
+
+TEST_CASE("pointwise takes 64 dimensions") {
+  Sizes sizes(64, 1);
+  for (const std::size_t d : {0u, 13u, 31u, 40u, 63u}) sizes[d] = 3;
+  Rng rng(3);
+  for (int i = 0; i < 20; ++i) {
+    const TensorBase a = random_input<float>(rng, sizes), b = random_input<float>(rng, sizes);
+    const TensorBase out = random_geometry(rng, sizes, kFloat);
+    pointwise(Sub<float>{1}, out, a, b);
+    each_index(sizes, [&](const Sizes& index) {
+      REQUIRE(element<float>(out, index) == element<float>(a, index) - element<float>(b, index));
+    });
+  }
+}
+
+TEST_CASE("the output may be an input, in any geometry") {
+  Rng rng(11);
+  for (int i = 0; i < 200; ++i) {
+    const Sizes sizes = random_sizes(rng, random_int(rng, 0, 5));
+    const TensorBase self = random_geometry(rng, sizes, kInt);
+    fill_storage<std::int32_t>(self, [&] { return small_value<std::int32_t>(rng); });
+    const TensorBase other = random_input<std::int32_t>(rng, sizes);
+    std::vector<std::int32_t> expected;
+    each_index(sizes, [&](const Sizes& index) {
+      expected.push_back(element<std::int32_t>(self, index) - 3 * element<std::int32_t>(other, index));
+    });
+    pointwise(Sub<std::int32_t>{3}, self, self, other);
+    std::size_t at = 0;
+    each_index(sizes,
+               [&](const Sizes& index) { REQUIRE(element<std::int32_t>(self, index) == expected[at++]); });
+  }
+}
+
+TEST_CASE("large tensors are computed by several threads with the same result") {
+  Rng rng(5);
+  const Sizes sizes{129, 65, 63};
+  for (int i = 0; i < 12; ++i) {
+    const TensorBase a = random_input<float>(rng, sizes), b = random_input<float>(rng, sizes);
+    TensorBase results[2];
+    for (int t = 0; t < 2; ++t) {
+      const WithThreads with(t == 0 ? 1 : 4);
+      results[t] = make_tensor(sizes, kFloat, DeviceType::CPU);
+      pointwise(Add<float>{0.3f}, results[t], a, b);
+    }
+    REQUIRE((storage_bytes(results[0]) == storage_bytes(results[1])));
+  }
+}
+
+TEST_CASE("levels agree to the last bit, for every dtype") {
+  Rng rng(13);
+  const auto check = [&]<typename T>() {
+    const Sizes sizes{1031};
+    const TensorBase a = make_tensor(sizes, cpp_type_to_scalar_type<T>, DeviceType::CPU);
+    const TensorBase b = make_tensor(sizes, cpp_type_to_scalar_type<T>, DeviceType::CPU);
+    const TensorBase out = make_tensor(sizes, cpp_type_to_scalar_type<T>, DeviceType::CPU);
+    for (const TensorBase& t : {a, b}) fill_storage<T>(t, [&] { return small_value<T>(rng, -100, 100); });
+    const Add<T> functor{small_value<T>(rng, 3, 3)};
+    std::vector<char> first;
+    for (int level = 0; level <= static_cast<int>(best_level()); ++level) {
+      const WithLevel with(static_cast<Level>(level));
+      pointwise(functor, out, a, b);
+      if (first.empty()) first = storage_bytes(out);
+      CHECK((storage_bytes(out) == first));
+    }
+  };
+  for (std::size_t i = 0; i < kNumScalarTypes; ++i) {
+    const auto t = static_cast<ScalarType>(i);
+    if (kAnyTypes.contains(t)) visit_any(t, "test", check);
+  }
+}
+
+TEST_CASE("integer division refuses a zero divisor before it writes") {
+  const TensorBase a = vector_of<std::int32_t>({7, -7, 1}), out = vector_of<std::int32_t>({1, 2, 3});
+  const TensorBase zero = vector_of<std::int32_t>({2, 2, 0});
+  CHECK(error_of([&] { pointwise(DivFloor<std::int32_t>{}, out, a, zero); }) ==
+        "integer division by zero: a divisor is 0. Mask it out, or divide in a floating-point dtype.");
+  CHECK_THROWS_AS(pointwise(DivTrunc<std::int32_t>{}, out, a, zero), Error);
+  CHECK_THROWS_AS(pointwise(Remainder<std::int32_t>{}, out, a, zero), Error);
+  CHECK_THROWS_AS(pointwise(Fmod<std::int32_t>{}, out, a, zero), Error);
+  CHECK(out.data_ptr<std::int32_t>()[0] == 1);
+  CHECK(out.data_ptr<std::int32_t>()[1] == 2);
+  const TensorBase two = vector_of<std::int32_t>({2});
+  pointwise(DivFloor<std::int32_t>{}, out, a, two);
+  CHECK(out.data_ptr<std::int32_t>()[0] == 3);
+  CHECK(out.data_ptr<std::int32_t>()[1] == -4);
+  CHECK(out.data_ptr<std::int32_t>()[2] == 0);
+}
+
+TEST_CASE("a refused element is found wherever it is, and by every thread count") {
+  Rng rng(17);
+  for (const int threads : {1, 3}) {
+    const WithThreads with(threads);
+    const Sizes sizes{257, 301};
+    const TensorBase a = random_input<std::int64_t>(rng, sizes),
+                     out = make_tensor(sizes, kLong, DeviceType::CPU);
+    const TensorBase b = make_tensor(sizes, kLong, DeviceType::CPU);
+    fill_storage<std::int64_t>(b, [] { return 3; });
+    CHECK_NOTHROW(pointwise(Remainder<std::int64_t>{}, out, a, b));
+    for (const std::int64_t at : {0L, 1000L, 257L * 301 - 1}) {
+      b.data_ptr<std::int64_t>()[at] = 0;
+      CHECK_THROWS_AS(pointwise(Remainder<std::int64_t>{}, out, a, b), Error);
+      b.data_ptr<std::int64_t>()[at] = 3;
+    }
+  }
+}
+
+TEST_CASE("arguments become members with Scalar's conversions") {
+  const Scalar alpha = 3, half = 0.5;
+  CHECK(Add<std::int8_t>{argument(alpha)}.alpha == 3);
+  CHECK(Add<Half>{argument(half)}.alpha == 0.5f);
+  CHECK(Add<complex<Half>>{argument(half)}.alpha == complex<float>(0.5f));
+  CHECK_THROWS_AS(Add<std::int8_t>{argument(Scalar(1000))}, Error);
+  const std::optional<Scalar> none, two = Scalar(2);
+  const Clamp<std::int32_t> clamp{argument(none), argument(two)};
+  CHECK(clamp(5) == 2);
+  CHECK(clamp(std::numeric_limits<std::int32_t>::min()) == std::numeric_limits<std::int32_t>::min());
+}
