@@ -72,9 +72,7 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
-void JsonScanner::fail(const std::string& what) const {
-  KEYWAY_FAIL(Parse, "byte {}: {}", first_byte_ + at_, what);
-}
+void JsonScanner::fail(const std::string& what) const { KEYWAY_FAIL(Parse, "byte {}: {}", first_byte_ + at_, what); }
 
 void JsonScanner::skip_blanks() {
   while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;

@@ -267,8 +267,9 @@ std::string print_safetensors_header(SafetensorsHeader& header) {
   for (const SafetensorsEntry& tensor : header.tensors) text += (text.empty() ? "" : ",") + entry_text(tensor);
   text = "{" + text + "}";
   text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
-  KEYWAY_CHECK(text.size() <= kMaxSafetensorsHeader, "the header of the file would have {} bytes; at most {} are allowed",
-               text.size(), kMaxSafetensorsHeader);
+  KEYWAY_CHECK(text.size() <= kMaxSafetensorsHeader,
+               "the header of the file would have {} bytes; at most {} are allowed", text.size(),
+               kMaxSafetensorsHeader);
   header.data_start = kLengthBytes + text.size();
   std::string length;
   for (std::size_t i = 0; i < kLengthBytes; ++i) length += static_cast<char>(text.size() >> (8 * i) & 0xff);

@@ -21,7 +21,7 @@ namespace keyway::inline v1::nn {
 struct SafetensorsEntry {
   std::string name;
   ScalarType dtype;
-  std::vector<std::int64_t> shape;  // of a tensor of `dtype`: two 4-bit floats are one element
+  std::vector<std::int64_t> shape;   // of a tensor of `dtype`: two 4-bit floats are one element
   std::uint64_t begin = 0, end = 0;  // bytes, from the start of the data
 };
 

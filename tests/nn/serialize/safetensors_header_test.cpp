@@ -43,10 +43,10 @@ std::string refusal(const std::string& json, std::size_t data_bytes) { return re
 }  // namespace
 
 TEST_CASE("a header gives its tensors in its order, and its metadata") {
-  const auto header = parse(file_of(R"({"b":)" + entry("F32", "[2, 3]", "[4,28]") +
-                                        R"(, "__metadata__":{"k":"v\u00e9\n"}, "a":)" + entry("I32", "[]", "[0,4]") +
-                                        "}  ",
-                                    28));
+  const auto header =
+      parse(file_of(R"({"b":)" + entry("F32", "[2, 3]", "[4,28]") + R"(, "__metadata__":{"k":"v\u00e9\n"}, "a":)" +
+                        entry("I32", "[]", "[0,4]") + "}  ",
+                    28));
   REQUIRE(header.tensors.size() == 2);
   CHECK(header.tensors[0].name == "b");
   CHECK(header.tensors[0].dtype == kFloat);
@@ -67,12 +67,23 @@ TEST_CASE("files without tensors, with empty tensors and with padding are read")
 }
 
 TEST_CASE("every dtype of the format that Keyway has is read under its name") {
-  const std::pair<const char*, ScalarType> dtypes[] = {
-      {"BOOL", kBool},          {"U8", kByte},     {"I8", kChar},         {"I16", kShort},
-      {"I32", kInt},            {"I64", kLong},    {"F16", kHalf},        {"BF16", kBFloat16},
-      {"F32", kFloat},          {"F64", kDouble},  {"C64", kComplexFloat}, {"U16", ScalarType::UInt16},
-      {"U32", ScalarType::UInt32}, {"U64", ScalarType::UInt64},
-      {"F8_E5M2", kFloat8_e5m2}, {"F8_E4M3", kFloat8_e4m3fn}, {"F8_E8M0", kFloat8_e8m0fnu}};
+  const std::pair<const char*, ScalarType> dtypes[] = {{"BOOL", kBool},
+                                                       {"U8", kByte},
+                                                       {"I8", kChar},
+                                                       {"I16", kShort},
+                                                       {"I32", kInt},
+                                                       {"I64", kLong},
+                                                       {"F16", kHalf},
+                                                       {"BF16", kBFloat16},
+                                                       {"F32", kFloat},
+                                                       {"F64", kDouble},
+                                                       {"C64", kComplexFloat},
+                                                       {"U16", ScalarType::UInt16},
+                                                       {"U32", ScalarType::UInt32},
+                                                       {"U64", ScalarType::UInt64},
+                                                       {"F8_E5M2", kFloat8_e5m2},
+                                                       {"F8_E4M3", kFloat8_e4m3fn},
+                                                       {"F8_E8M0", kFloat8_e8m0fnu}};
   for (const auto& [name, dtype] : dtypes) {
     const std::size_t bytes = 3 * element_size(dtype);
     const auto header = parse(file_of(one(name, "[3]", "[0," + std::to_string(bytes) + "]"), bytes));
@@ -169,7 +180,8 @@ TEST_CASE("tensors whose dtype, shape and bytes do not fit are refused") {
   CHECK(refusal(one("F64", "[4611686018427387904]", "[0,4]"), 4) ==
         "tensor \"t\": 4611686018427387904 elements of 64 bits exceed 2^64 - 1 bits");
   CHECK(refusal(one("F4", "[3]", "[0,1]"), 1) == "tensor \"t\": 3 elements of 4 bits do not fill whole bytes");
-  CHECK(refusal(one("F4", "[2,3]", "[0,3]"), 3) == "tensor \"t\": the last of its sizes [2, 3] does not fill whole bytes");
+  CHECK(refusal(one("F4", "[2,3]", "[0,3]"), 3) ==
+        "tensor \"t\": the last of its sizes [2, 3] does not fill whole bytes");
   std::string ones = "[1";
   for (int i = 0; i < 64; ++i) ones += ",1";
   CHECK(refusal(one("U8", ones + "]", "[0,1]"), 1).find("the list has more than 64 numbers") != std::string::npos);
