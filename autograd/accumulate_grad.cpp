@@ -1,6 +1,6 @@
 #include <keyway/autograd/accumulate_grad.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/keyway.h>
+#include <keyway/ops/all.h>
 
 #include <limits>
 

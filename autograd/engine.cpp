@@ -3,7 +3,7 @@
 #include <keyway/autograd/node_table.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/thread_state.h>
-#include <keyway/keyway.h>
+#include <keyway/ops/all.h>
 
 #include <algorithm>
 #include <queue>

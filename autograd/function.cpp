@@ -1,5 +1,5 @@
 #include <keyway/autograd/function.h>
-#include <keyway/keyway.h>
+#include <keyway/ops/all.h>
 
 #include <cstdlib>
 #include <cxxabi.h>

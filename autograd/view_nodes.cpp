@@ -1,7 +1,7 @@
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
-#include <keyway/keyway.h>
+#include <keyway/ops/all.h>
 
 #include <algorithm>
 #include <utility>

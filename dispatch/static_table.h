@@ -20,6 +20,7 @@ template <typename Sig>
 struct StaticKernel {
   DispatchKey key;
   typename Kernel<Sig>::Fn fn;
+  const void* context = nullptr;
 };
 
 // `info` has N + 1 elements: the first for the missing kernel. It and the entry need only have addresses.
@@ -33,8 +34,9 @@ consteval StaticTable<Sig, N + 1> make_static_table(const OperatorEntry& op, con
   table.kernel_count = N + 1;
   table.kernel_array[0] = Kernel<Sig>{{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr};
   for (std::size_t i = 0; i < N; ++i) {
-    table.kernel_array[i + 1] =
-        Kernel<Sig>{{BoxedAdapter<Sig>::call, nullptr, static_cast<std::uint16_t>(i + 1), 0}, kernels[i].fn};
+    table.kernel_array[i + 1] = Kernel<Sig>{{BoxedAdapter<Sig>::call, const_cast<void*>(kernels[i].context),
+                                             static_cast<std::uint16_t>(i + 1), 0},
+                                            kernels[i].fn};
   }
   const auto find = [&](DispatchKey key) {
     for (std::size_t i = 0; i < N; ++i) {

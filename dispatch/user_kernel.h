@@ -75,6 +75,16 @@ requires(!std::is_same_v<T, TensorBase>) struct Param<ArrayRef<T>> {
   static ArrayRef<T> from(ArrayRef<TensorBase> v) { return {static_cast<const T*>(v.data()), v.size()}; }
 };
 template <TensorType T>
+struct Param<ArrayRef<std::optional<T>>> {
+  using Canonical = ArrayRef<TensorBase>;
+  static std::vector<std::optional<T>> from(ArrayRef<TensorBase> v) {
+    std::vector<std::optional<T>> out;
+    out.reserve(v.size());
+    for (const TensorBase& tensor : v) out.push_back(Param<std::optional<T>>::from(tensor));
+    return out;
+  }
+};
+template <TensorType T>
 struct Param<std::vector<T>> {
   using Canonical = ArrayRef<TensorBase>;
   static std::vector<T> from(ArrayRef<TensorBase> v) {

@@ -126,6 +126,10 @@ void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* op
                                             static_cast<std::int64_t>(tensor.itemsize());
     }
   }
+  simplify(space);
+}
+
+void simplify(Strided& space) {
   sort_dims(space);
   merge_dims(space);
 }

@@ -27,6 +27,10 @@ struct Strided {
 // Requires: 1 to 4 operands; no size is 0.
 void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* operands, int count);
 
+// Orders the dimensions by the strides of the first operand that has two different ones there, and merges
+// neighbours.
+void simplify(Strided& space);
+
 // Copies a tile of rows x columns elements of 1, 2, 4, 8 or 16 bytes between strided memory and a contiguous
 // buffer.
 void pack(char* buffer, const char* from, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,

@@ -13,6 +13,7 @@
 #include <keyway/codegen/expr/scope.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -39,6 +40,7 @@ struct ExprNote {
   ExprRole role = ExprRole::Plain;
   std::string target;        // Predicate, Method, Helper: its name; Operator: name.overload
   bool elementwise = false;  // a predicate or method that was applied to each item of a list
+  std::shared_ptr<const Signature> called = nullptr;  // by an Operator or Helper
 };
 
 // A tree with a note for each of its nodes.

@@ -81,7 +81,7 @@ ExprType expr_type_of(SchemaType type) {
 }
 
 Signature signature_of(FunctionSchema schema) {
-  Signature signature{std::string(schema.name()), std::string(schema.full_name()), {}, {}};
+  Signature signature{std::string(schema.name()), std::string(schema.full_name()), {}, {}, schema, true, false};
   for (const Argument argument : schema.arguments()) {
     const SchemaType type = argument.type();
     const SchemaType list = type.is(TypeKind::Optional) ? type.element() : type;

@@ -97,22 +97,6 @@ constexpr std::string_view kMemoryFormats[] = {"contiguous_format", "preserve_fo
 constexpr std::string_view kNumbers[] = {"inf", "nan", "pi"};
 constexpr std::string_view kReductions[] = {"Mean", "Sum"};
 
-constexpr std::string_view kHelpers[] = {
-    "cat_backward",
-    "conj",
-    "convolution_double_backward",
-    "embedding_dense_backward",
-    "expand_reduced",
-    "index_backward",
-    "masked_scale",
-    "max_pool2d_with_indices_backward",
-    "native_dropout_backward",
-    "native_layer_norm_backward",
-    "sum_to",
-    "value_selecting_backward",
-    "var_backward",
-};
-
 constexpr std::string_view kDTypePresets[] = {
     "integers_to_int64",  // the result has the input's dtype; int64 for integers and bool
     "promote",            // the result has what the inputs promote to
@@ -139,6 +123,12 @@ void collect(std::span<const std::string_view> names, ExprBase base, std::vector
     out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
 }
 
+// promote(integral|bool): the arguments promote, to one of the set. Its parameter has no type in the schema language.
+Signature promotion_within(std::string_view name) {
+  const ExprType set = of_base(ExprBase::DTypeSet);
+  return {std::string(name), std::string(name), {Parameter{.name = "within", .type = set}}, set};
+}
+
 }  // namespace
 
 std::vector<Signature> predicates_named(std::string_view name, ExprContext context) {
@@ -146,6 +136,8 @@ std::vector<Signature> predicates_named(std::string_view name, ExprContext conte
   collect(kPredicates, name, found);
   if (context == ExprContext::Data) collect(kDataPredicates, name, found);
   if (context == ExprContext::DType) collect(kDTypeFunctions, name, found);
+  if (context == ExprContext::DType && (name == "promote" || name == "promote_to_float"))
+    found.push_back(promotion_within(name));
   return found;
 }
 
@@ -180,7 +172,6 @@ std::vector<Symbol> constants(ExprContext context) {
   return symbols;
 }
 
-std::vector<std::string> known_helpers() { return {std::begin(kHelpers), std::end(kHelpers)}; }
 std::vector<std::string> dtype_presets() { return {std::begin(kDTypePresets), std::end(kDTypePresets)}; }
 
 }  // namespace keyway::inline v1

@@ -23,7 +23,7 @@ inline constexpr T kSqrtHalf = static_cast<T>(0.707106781186547524401);
 
 template <typename T>
 struct Relu {
-  KEYWAY_HD constexpr T operator()(T x) const { return widen(x) < Opmath<T>() ? T() : x; }
+  KEYWAY_HD constexpr T operator()(T x) const { return opmath(x) < Opmath<T>() ? T() : x; }
 };
 
 template <typename T>
@@ -31,7 +31,7 @@ struct LeakyRelu {
   Opmath<T> negative_slope;
 
   KEYWAY_HD constexpr T operator()(T x) const {
-    const Opmath<T> wide = widen(x);
+    const Opmath<T> wide = opmath(x);
     return static_cast<T>(wide > 0 ? wide : wide * negative_slope);
   }
 };
@@ -43,7 +43,7 @@ struct Gelu {
   explicit constexpr Gelu(std::string_view approximate) : tanh_form(approximate == "tanh") {}
 
   KEYWAY_HD T operator()(T x) const {
-    const Opmath<T> wide = widen(x), half = Opmath<T>(0.5);
+    const Opmath<T> wide = opmath(x), half = Opmath<T>(0.5);
     if (!tanh_form) return static_cast<T>(half * wide * (1 + std::erf(wide * detail::kSqrtHalf<Opmath<T>>)));
     const Opmath<T> u =
         detail::kGeluScale<Opmath<T>> * (wide + detail::kGeluCubic<Opmath<T>> * wide * wide * wide);
@@ -55,14 +55,14 @@ struct Gelu {
 
 template <typename T>
 struct Sigmoid {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(detail::logistic(widen(x))); }
+  KEYWAY_HD T operator()(T x) const { return static_cast<T>(detail::logistic(opmath(x))); }
 };
 
 // x sigmoid(x).
 template <typename T>
 struct Silu {
   KEYWAY_HD T operator()(T x) const {
-    const Opmath<T> wide = widen(x);
+    const Opmath<T> wide = opmath(x);
     return static_cast<T>(wide / (Opmath<T>(1) + math::exp(-wide)));
   }
 };
@@ -71,7 +71,7 @@ struct Silu {
 template <typename T>
 struct Mish {
   KEYWAY_HD T operator()(T x) const {
-    const Opmath<T> wide = widen(x);
+    const Opmath<T> wide = opmath(x);
     return static_cast<T>(wide * std::tanh(std::log1p(std::exp(wide))));
   }
 };
@@ -84,7 +84,7 @@ struct Elu {
   Opmath<T> input_scale;
 
   KEYWAY_HD T operator()(T x) const {
-    const Opmath<T> wide = widen(x);
+    const Opmath<T> wide = opmath(x);
     return static_cast<T>(wide <= 0 ? std::expm1(wide * input_scale) * (alpha * scale) : wide * scale);
   }
 };
@@ -96,8 +96,8 @@ struct Hardtanh {
   T max_val;
 
   KEYWAY_HD constexpr T operator()(T x) const {
-    const Opmath<T> wide = widen(x);
-    return wide < widen(min_val) ? min_val : wide > widen(max_val) ? max_val : x;
+    const Opmath<T> wide = opmath(x);
+    return wide < opmath(min_val) ? min_val : wide > opmath(max_val) ? max_val : x;
   }
 };
 
@@ -105,7 +105,7 @@ struct Hardtanh {
 template <typename T>
 struct Hardsigmoid {
   KEYWAY_HD constexpr T operator()(T x) const {
-    const Opmath<T> shifted = widen(x) + 3;
+    const Opmath<T> shifted = opmath(x) + 3;
     const Opmath<T> low = shifted < 0 ? Opmath<T>(0) : shifted;
     return static_cast<T>((low > 6 ? Opmath<T>(6) : low) / 6);
   }
@@ -115,7 +115,7 @@ struct Hardsigmoid {
 template <typename T>
 struct Hardswish {
   KEYWAY_HD constexpr T operator()(T x) const {
-    const Opmath<T> wide = widen(x), shifted = wide + 3;
+    const Opmath<T> wide = opmath(x), shifted = wide + 3;
     const Opmath<T> low = shifted < 0 ? Opmath<T>(0) : shifted;
     return static_cast<T>(wide * (low > 6 ? Opmath<T>(6) : low) / 6);
   }
@@ -128,7 +128,7 @@ struct Softplus {
   Opmath<T> threshold;
 
   KEYWAY_HD T operator()(T x) const {
-    const Opmath<T> wide = widen(x), scaled = wide * beta;
+    const Opmath<T> wide = opmath(x), scaled = wide * beta;
     return scaled > threshold ? x : static_cast<T>(std::log1p(std::exp(scaled)) / beta);
   }
 };
@@ -137,7 +137,7 @@ struct Softplus {
 template <typename T>
 struct LogSigmoid {
   KEYWAY_HD T operator()(T x) const {
-    const Opmath<T> wide = widen(x);
+    const Opmath<T> wide = opmath(x);
     return static_cast<T>((wide < 0 ? wide : Opmath<T>(0)) - std::log1p(std::exp(-std::fabs(wide))));
   }
 };
@@ -148,7 +148,7 @@ struct Hardshrink {
   Opmath<T> lambd;
 
   KEYWAY_HD constexpr T operator()(T x) const {
-    const Opmath<T> wide = widen(x);
+    const Opmath<T> wide = opmath(x);
     return (wide >= -lambd) & (wide <= lambd) ? T(0.0f) : x;
   }
 };
@@ -159,7 +159,7 @@ struct Softshrink {
   Opmath<T> lambd;
 
   KEYWAY_HD constexpr T operator()(T x) const {
-    const Opmath<T> wide = widen(x);
+    const Opmath<T> wide = opmath(x);
     const Opmath<T> kept = wide > lambd ? wide - lambd : wide < -lambd ? wide + lambd : wide * 0;
     return static_cast<T>(kept);
   }
@@ -171,7 +171,7 @@ struct Threshold {
   Opmath<T> threshold;
   T value;
 
-  KEYWAY_HD constexpr T operator()(T x) const { return widen(x) <= threshold ? value : x; }
+  KEYWAY_HD constexpr T operator()(T x) const { return opmath(x) <= threshold ? value : x; }
 };
 
 }  // namespace keyway::inline v1

@@ -10,7 +10,7 @@ template <typename T>
 struct ThresholdBackward {
   Opmath<T> threshold;
 
-  KEYWAY_HD constexpr T operator()(T grad, T x) const { return widen(x) <= threshold ? T() : grad; }
+  KEYWAY_HD constexpr T operator()(T grad, T x) const { return opmath(x) <= threshold ? T() : grad; }
 };
 
 template <typename T>
@@ -19,7 +19,7 @@ struct LeakyReluBackward {
   bool self_is_result;  // the sign is the same, as the slope is then not negative
 
   KEYWAY_HD constexpr T operator()(T grad, T x) const {
-    return widen(x) > 0 ? grad : static_cast<T>(widen(grad) * negative_slope);
+    return opmath(x) > 0 ? grad : static_cast<T>(opmath(grad) * negative_slope);
   }
 };
 
@@ -29,7 +29,7 @@ struct GeluBackward {
 
   KEYWAY_HD T operator()(T grad, T x) const {
     using C = Opmath<T>;
-    const C g = widen(grad), v = widen(x);
+    const C g = opmath(grad), v = opmath(x);
     if (!tanh_form) {
       const C cdf = C(0.5) * (1 + std::erf(v * detail::kSqrtHalf<C>));
       const C pdf = std::exp(C(-0.5) * v * v) * (detail::kGeluScale<C> * C(0.5));
@@ -46,19 +46,19 @@ struct GeluBackward {
 template <typename T>
 struct SiluBackward {
   KEYWAY_HD T operator()(T grad, T x) const {
-    const Opmath<T> v = widen(x), one(1);
+    const Opmath<T> v = opmath(x), one(1);
     const Opmath<T> s = detail::logistic(v);
-    return static_cast<T>(widen(grad) * s * (one + v * (one - s)));
+    return static_cast<T>(opmath(grad) * s * (one + v * (one - s)));
   }
 };
 
 template <typename T>
 struct MishBackward {
   KEYWAY_HD T operator()(T grad, T x) const {
-    const Opmath<T> v = widen(x);
+    const Opmath<T> v = opmath(x);
     const Opmath<T> s = detail::logistic(v);
     const Opmath<T> t = std::tanh(std::log1p(std::exp(v)));
-    return static_cast<T>(widen(grad) * (t + v * s * (1 - t * t)));
+    return static_cast<T>(opmath(grad) * (t + v * s * (1 - t * t)));
   }
 };
 
@@ -67,9 +67,9 @@ template <typename T>
 struct SigmoidBackward {
   KEYWAY_HD constexpr T operator()(T grad, T y) const {
     if constexpr (ComplexElement<T>) {
-      return static_cast<T>(widen(grad) * conj((Opmath<T>(1) - widen(y)) * widen(y)));
+      return static_cast<T>(opmath(grad) * conj((Opmath<T>(1) - opmath(y)) * opmath(y)));
     } else {
-      return static_cast<T>(widen(grad) * (1 - widen(y)) * widen(y));
+      return static_cast<T>(opmath(grad) * (1 - opmath(y)) * opmath(y));
     }
   }
 };
@@ -77,11 +77,11 @@ struct SigmoidBackward {
 template <typename T>
 struct TanhBackward {
   KEYWAY_HD constexpr T operator()(T grad, T y) const {
-    const Opmath<T> slope = Opmath<T>(1) - widen(y) * widen(y);
+    const Opmath<T> slope = Opmath<T>(1) - opmath(y) * opmath(y);
     if constexpr (ComplexElement<T>) {
-      return static_cast<T>(widen(grad) * conj(slope));
+      return static_cast<T>(opmath(grad) * conj(slope));
     } else {
-      return static_cast<T>(widen(grad) * slope);
+      return static_cast<T>(opmath(grad) * slope);
     }
   }
 };
@@ -94,7 +94,7 @@ struct EluBackward {
   bool is_result;  // the second tensor is elu's result, not its input
 
   KEYWAY_HD T operator()(T grad, T self_or_result) const {
-    const Opmath<T> g = widen(grad), v = widen(self_or_result), slope = alpha * scale;
+    const Opmath<T> g = opmath(grad), v = opmath(self_or_result), slope = alpha * scale;
     if (v > 0) return static_cast<T>(g * scale);
     return static_cast<T>(g * input_scale * (is_result ? v + slope : slope * std::exp(v * input_scale)));
   }
@@ -106,7 +106,7 @@ struct HardtanhBackward {
   Opmath<T> max_val;
 
   KEYWAY_HD constexpr T operator()(T grad, T x) const {
-    const Opmath<T> v = widen(x);
+    const Opmath<T> v = opmath(x);
     return (v <= min_val) | (v >= max_val) ? T() : grad;
   }
 };
@@ -114,15 +114,15 @@ struct HardtanhBackward {
 template <typename T>
 struct HardsigmoidBackward {
   KEYWAY_HD constexpr T operator()(T grad, T x) const {
-    const Opmath<T> v = widen(x);
-    return (v > -3) & (v < 3) ? static_cast<T>(widen(grad) / 6) : T(0.0f);
+    const Opmath<T> v = opmath(x);
+    return (v > -3) & (v < 3) ? static_cast<T>(opmath(grad) / 6) : T(0.0f);
   }
 };
 
 template <typename T>
 struct HardswishBackward {
   KEYWAY_HD constexpr T operator()(T grad, T x) const {
-    const Opmath<T> g = widen(grad), v = widen(x);
+    const Opmath<T> g = opmath(grad), v = opmath(x);
     const Opmath<T> inside = g * (v / 3 + Opmath<T>(0.5));
     return v < -3 ? T(0.0f) : v <= 3 ? static_cast<T>(inside) : grad;
   }
@@ -134,15 +134,15 @@ struct SoftplusBackward {
   Opmath<T> threshold;
 
   KEYWAY_HD T operator()(T grad, T x) const {
-    const Opmath<T> scaled = widen(x) * beta;
-    return scaled > threshold ? grad : static_cast<T>(widen(grad) * detail::logistic(scaled));
+    const Opmath<T> scaled = opmath(x) * beta;
+    return scaled > threshold ? grad : static_cast<T>(opmath(grad) * detail::logistic(scaled));
   }
 };
 
 template <typename T>
 struct LogSigmoidBackward {
   KEYWAY_HD T operator()(T grad, T x) const {
-    return static_cast<T>(widen(grad) * detail::logistic(-widen(x)));
+    return static_cast<T>(opmath(grad) * detail::logistic(-opmath(x)));
   }
 };
 
@@ -152,7 +152,7 @@ struct ShrinkBackward {
   Opmath<T> lambd;
 
   KEYWAY_HD constexpr T operator()(T grad, T x) const {
-    const Opmath<T> v = widen(x);
+    const Opmath<T> v = opmath(x);
     return (v >= -lambd) & (v <= lambd) ? T(0.0f) : grad;
   }
 };

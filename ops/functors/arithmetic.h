@@ -20,10 +20,10 @@ struct Add {
       return wrapping_add(a, wrapping_mul(alpha, b));
     } else if constexpr (ComplexElement<T>) {
       // A product with 1 + 0j would make NaN of infinities.
-      const Opmath<T> term = alpha == Opmath<T>(1) ? widen(b) : alpha * widen(b);
-      return static_cast<T>(widen(a) + term);
+      const Opmath<T> term = alpha == Opmath<T>(1) ? opmath(b) : alpha * opmath(b);
+      return static_cast<T>(opmath(a) + term);
     } else {
-      return static_cast<T>(widen(a) + alpha * widen(b));
+      return static_cast<T>(opmath(a) + alpha * opmath(b));
     }
   }
 };
@@ -37,10 +37,10 @@ struct Sub {
     if constexpr (IntegerElement<T>) {
       return wrapping_sub(a, wrapping_mul(alpha, b));
     } else if constexpr (ComplexElement<T>) {
-      const Opmath<T> term = alpha == Opmath<T>(1) ? widen(b) : alpha * widen(b);
-      return static_cast<T>(widen(a) - term);
+      const Opmath<T> term = alpha == Opmath<T>(1) ? opmath(b) : alpha * opmath(b);
+      return static_cast<T>(opmath(a) - term);
     } else {
-      return static_cast<T>(widen(a) - alpha * widen(b));
+      return static_cast<T>(opmath(a) - alpha * opmath(b));
     }
   }
 };
@@ -62,7 +62,7 @@ struct Mul {
     } else if constexpr (IntegerElement<T>) {
       return wrapping_mul(a, b);
     } else {
-      return static_cast<T>(widen(a) * widen(b));
+      return static_cast<T>(opmath(a) * opmath(b));
     }
   }
 };
@@ -73,7 +73,7 @@ struct Neg {
     if constexpr (IntegerElement<T>) {
       return wrapping_neg(x);
     } else {
-      return static_cast<T>(-widen(x));
+      return static_cast<T>(-opmath(x));
     }
   }
 };
@@ -83,13 +83,13 @@ template <typename T>
 struct Abs {
   KEYWAY_HD Real<T> operator()(T x) const {
     if constexpr (ComplexElement<T>) {
-      return static_cast<Real<T>>(abs(widen(x)));
+      return static_cast<Real<T>>(abs(opmath(x)));
     } else if constexpr (std::unsigned_integral<T>) {
       return x;
     } else if constexpr (IntegerElement<T>) {
       return x < 0 ? wrapping_neg(x) : x;
     } else {
-      return static_cast<T>(std::fabs(widen(x)));
+      return static_cast<T>(std::fabs(opmath(x)));
     }
   }
 };
@@ -101,7 +101,7 @@ struct Sign {
     if constexpr (std::same_as<T, bool>) {
       return x;
     } else {
-      const Opmath<T> wide = widen(x), zero{};
+      const Opmath<T> wide = opmath(x), zero{};
       return static_cast<T>((zero < wide) - (wide < zero));
     }
   }
@@ -112,7 +112,7 @@ template <typename T>
 struct Sgn {
   KEYWAY_HD T operator()(T x) const {
     if constexpr (ComplexElement<T>) {
-      const Opmath<T> wide = widen(x);
+      const Opmath<T> wide = opmath(x);
       const Real<Opmath<T>> magnitude = abs(wide);
       return magnitude == 0 ? T() : static_cast<T>(wide / magnitude);
     } else {
@@ -123,7 +123,7 @@ struct Sgn {
 
 template <typename T>
 struct Reciprocal {
-  KEYWAY_HD constexpr T operator()(T x) const { return static_cast<T>(Opmath<T>(1) / widen(x)); }
+  KEYWAY_HD constexpr T operator()(T x) const { return static_cast<T>(Opmath<T>(1) / opmath(x)); }
 };
 
 template <typename T>
@@ -135,7 +135,7 @@ struct Square {
 template <typename T>
 struct Maximum {
   KEYWAY_HD constexpr T operator()(T a, T b) const {
-    const Opmath<T> x = widen(a), y = widen(b);
+    const Opmath<T> x = opmath(a), y = opmath(b);
     return (x > y) | is_nan(x) ? a : b;
   }
 };
@@ -144,7 +144,7 @@ struct Maximum {
 template <typename T>
 struct Minimum {
   KEYWAY_HD constexpr T operator()(T a, T b) const {
-    const Opmath<T> x = widen(a), y = widen(b);
+    const Opmath<T> x = opmath(a), y = opmath(b);
     return (x < y) | is_nan(x) ? a : b;
   }
 };
@@ -153,7 +153,7 @@ struct Minimum {
 template <typename T>
 struct Fmax {
   KEYWAY_HD constexpr T operator()(T a, T b) const {
-    const Opmath<T> x = widen(a), y = widen(b);
+    const Opmath<T> x = opmath(a), y = opmath(b);
     return (x >= y) | is_nan(y) ? a : b;
   }
 };
@@ -162,7 +162,7 @@ struct Fmax {
 template <typename T>
 struct Fmin {
   KEYWAY_HD constexpr T operator()(T a, T b) const {
-    const Opmath<T> x = widen(a), y = widen(b);
+    const Opmath<T> x = opmath(a), y = opmath(b);
     return (x <= y) | is_nan(y) ? a : b;
   }
 };
@@ -191,20 +191,20 @@ struct Clamp {
 // sqrt(a^2 + b^2), without overflow on the way.
 template <typename T>
 struct Hypot {
-  KEYWAY_HD T operator()(T a, T b) const { return static_cast<T>(std::hypot(widen(a), widen(b))); }
+  KEYWAY_HD T operator()(T a, T b) const { return static_cast<T>(std::hypot(opmath(a), opmath(b))); }
 };
 
 // The magnitude of a with the sign of b.
 template <typename T>
 struct Copysign {
-  KEYWAY_HD T operator()(T a, T b) const { return static_cast<T>(std::copysign(widen(a), widen(b))); }
+  KEYWAY_HD T operator()(T a, T b) const { return static_cast<T>(std::copysign(opmath(a), opmath(b))); }
 };
 
 // 0, 1, or `value` at zero; NaN at NaN.
 template <typename T>
 struct Heaviside {
   KEYWAY_HD constexpr T operator()(T x, T value) const {
-    const Opmath<T> wide = widen(x), zero{};
+    const Opmath<T> wide = opmath(x), zero{};
     if constexpr (RealFloat<T>) {
       if (is_nan(wide)) return x;
     }

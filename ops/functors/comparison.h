@@ -11,34 +11,34 @@ KEYWAY_HD constexpr bool is_true(T x) {
   if constexpr (std::same_as<T, bool>) {
     return x;
   } else {
-    return widen(x) != Opmath<T>();
+    return opmath(x) != Opmath<T>();
   }
 }
 }  // namespace detail
 
 template <typename T>
 struct Eq {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return widen(a) == widen(b); }
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) == opmath(b); }
 };
 template <typename T>
 struct Ne {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return !(widen(a) == widen(b)); }
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return !(opmath(a) == opmath(b)); }
 };
 template <typename T>
 struct Lt {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return widen(a) < widen(b); }
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) < opmath(b); }
 };
 template <typename T>
 struct Le {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return widen(a) <= widen(b); }
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) <= opmath(b); }
 };
 template <typename T>
 struct Gt {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return widen(a) > widen(b); }
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) > opmath(b); }
 };
 template <typename T>
 struct Ge {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return widen(a) >= widen(b); }
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) >= opmath(b); }
 };
 
 // A number is true if it is not zero; NaN is.
@@ -62,7 +62,7 @@ struct LogicalNot {
 // Of complex numbers: whether a part is.
 template <typename T>
 struct IsNan {
-  KEYWAY_HD constexpr bool operator()(T x) const { return is_nan(widen(x)); }
+  KEYWAY_HD constexpr bool operator()(T x) const { return is_nan(opmath(x)); }
 };
 template <typename T>
 struct IsInf {
@@ -70,7 +70,7 @@ struct IsInf {
     if constexpr (ComplexElement<T>) {
       return IsInf<Real<T>>{}(x.real()) | IsInf<Real<T>>{}(x.imag());
     } else if constexpr (RealFloat<T>) {
-      const Opmath<T> wide = widen(x);
+      const Opmath<T> wide = opmath(x);
       constexpr Opmath<T> kInf = std::numeric_limits<Opmath<T>>::infinity();
       return (wide == kInf) | (wide == -kInf);
     } else {
@@ -84,7 +84,7 @@ struct IsFinite {
     if constexpr (ComplexElement<T>) {
       return IsFinite<Real<T>>{}(x.real()) & IsFinite<Real<T>>{}(x.imag());
     } else if constexpr (RealFloat<T>) {
-      const Opmath<T> wide = widen(x);
+      const Opmath<T> wide = opmath(x);
       return wide - wide == 0;
     } else {
       return true;
@@ -93,18 +93,18 @@ struct IsFinite {
 };
 template <typename T>
 struct IsPosInf {
-  KEYWAY_HD constexpr bool operator()(T x) const { return IsInf<T>{}(x) & (widen(x) > Opmath<T>()); }
+  KEYWAY_HD constexpr bool operator()(T x) const { return IsInf<T>{}(x) & (opmath(x) > Opmath<T>()); }
 };
 template <typename T>
 struct IsNegInf {
-  KEYWAY_HD constexpr bool operator()(T x) const { return IsInf<T>{}(x) & (widen(x) < Opmath<T>()); }
+  KEYWAY_HD constexpr bool operator()(T x) const { return IsInf<T>{}(x) & (opmath(x) < Opmath<T>()); }
 };
 // Also of -0 and NaN.
 template <typename T>
 struct Signbit {
   KEYWAY_HD constexpr bool operator()(T x) const {
     if constexpr (RealFloat<T>) {
-      return __builtin_signbit(widen(x)) != 0;
+      return __builtin_signbit(opmath(x)) != 0;
     } else {
       return x < T{};
     }

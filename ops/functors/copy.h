@@ -50,9 +50,9 @@ struct Cast {
       return x;
     } else if constexpr (std::same_as<To, bool>) {
       if constexpr (ComplexElement<From>) {
-        return widen(x) != Opmath<From>();
+        return opmath(x) != Opmath<From>();
       } else {
-        return widen(x) != 0;
+        return opmath(x) != 0;
       }
     } else if constexpr (ComplexElement<To> && ComplexElement<From>) {
       using Part = Real<To>;
@@ -62,9 +62,9 @@ struct Cast {
     } else if constexpr (ComplexElement<From>) {
       return Cast<To, Real<From>>{}(x.real());
     } else if constexpr (IntegerElement<To> && !std::integral<From>) {
-      return detail::to_integer<To>(widen(x));
+      return detail::to_integer<To>(opmath(x));
     } else if constexpr (NarrowFloatType<From>) {
-      return static_cast<To>(widen(x));
+      return static_cast<To>(opmath(x));
     } else {
       return static_cast<To>(x);
     }

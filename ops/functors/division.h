@@ -95,7 +95,7 @@ KEYWAY_HD constexpr T integer_power(T base, T exponent) {
 // True division; of floating and complex numbers.
 template <typename T>
 struct Div {
-  KEYWAY_HD constexpr T operator()(T a, T b) const { return static_cast<T>(widen(a) / widen(b)); }
+  KEYWAY_HD constexpr T operator()(T a, T b) const { return static_cast<T>(opmath(a) / opmath(b)); }
 };
 
 // The quotient rounded down.
@@ -106,7 +106,7 @@ struct DivFloor : detail::IntegerDivision<T> {
       const T q = detail::quotient(a, b);
       return detail::signs_differ(detail::remainder(a, b), b) ? wrapping_sub(q, T(1)) : q;
     } else {
-      return static_cast<T>(detail::floor_quotient(widen(a), widen(b)));
+      return static_cast<T>(detail::floor_quotient(opmath(a), opmath(b)));
     }
   }
 };
@@ -118,7 +118,7 @@ struct DivTrunc : detail::IntegerDivision<T> {
     if constexpr (std::integral<T>) {
       return detail::quotient(a, b);
     } else {
-      return static_cast<T>(std::trunc(widen(a) / widen(b)));
+      return static_cast<T>(std::trunc(opmath(a) / opmath(b)));
     }
   }
 };
@@ -126,7 +126,7 @@ struct DivTrunc : detail::IntegerDivision<T> {
 // The remainder with the sign of the divisor, as in Python.
 template <typename T>
 struct Remainder : detail::IntegerDivision<T> {
-  KEYWAY_HD T operator()(T a, T b) const { return static_cast<T>(detail::modulo(widen(a), widen(b))); }
+  KEYWAY_HD T operator()(T a, T b) const { return static_cast<T>(detail::modulo(opmath(a), opmath(b))); }
 };
 
 // The remainder with the sign of the dividend, as in C.
@@ -136,7 +136,7 @@ struct Fmod : detail::IntegerDivision<T> {
     if constexpr (std::integral<T>) {
       return detail::remainder(a, b);
     } else {
-      return static_cast<T>(std::fmod(widen(a), widen(b)));
+      return static_cast<T>(std::fmod(opmath(a), opmath(b)));
     }
   }
 };
@@ -148,7 +148,7 @@ struct Pow {
     if constexpr (std::integral<T>) {
       return detail::integer_power(base, exponent);
     } else {
-      return static_cast<T>(math::pow(widen(base), widen(exponent)));
+      return static_cast<T>(math::pow(opmath(base), opmath(exponent)));
     }
   }
 };
@@ -159,7 +159,7 @@ struct PowScalar {
   Opmath<T> exponent;
 
   KEYWAY_HD T operator()(T base) const {
-    const Opmath<T> x = widen(base);
+    const Opmath<T> x = opmath(base);
     if constexpr (std::integral<T>) {
       return detail::integer_power(base, exponent);
     } else if (exponent == Opmath<T>(2)) {

@@ -76,7 +76,7 @@ KEYWAY_HD constexpr T wrapping_neg(T a) {
 
 // Widened for computing. The way back is T(...) or static_cast<T>.
 template <typename T>
-KEYWAY_HD constexpr Opmath<T> widen(T x) {
+KEYWAY_HD constexpr Opmath<T> opmath(T x) {
   return static_cast<Opmath<T>>(x);
 }
 

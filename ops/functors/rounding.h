@@ -13,7 +13,7 @@ struct Ceil {
     if constexpr (std::integral<T>) {
       return x;
     } else {
-      return static_cast<T>(std::ceil(widen(x)));
+      return static_cast<T>(std::ceil(opmath(x)));
     }
   }
 };
@@ -23,7 +23,7 @@ struct Floor {
     if constexpr (std::integral<T>) {
       return x;
     } else {
-      return static_cast<T>(std::floor(widen(x)));
+      return static_cast<T>(std::floor(opmath(x)));
     }
   }
 };
@@ -34,7 +34,7 @@ struct Round {
     if constexpr (std::integral<T>) {
       return x;
     } else {
-      return static_cast<T>(std::nearbyint(widen(x)));
+      return static_cast<T>(std::nearbyint(opmath(x)));
     }
   }
 };
@@ -44,14 +44,14 @@ struct Trunc {
     if constexpr (std::integral<T>) {
       return x;
     } else {
-      return static_cast<T>(std::trunc(widen(x)));
+      return static_cast<T>(std::trunc(opmath(x)));
     }
   }
 };
 // What trunc takes away.
 template <typename T>
 struct Frac {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(widen(x) - std::trunc(widen(x))); }
+  KEYWAY_HD T operator()(T x) const { return static_cast<T>(opmath(x) - std::trunc(opmath(x))); }
 };
 
 }  // namespace keyway::inline v1

@@ -45,7 +45,7 @@ struct Lerp {
   Opmath<T> weight;
 
   KEYWAY_HD T operator()(T start, T end) const {
-    return static_cast<T>(detail::interpolate(widen(start), widen(end), weight));
+    return static_cast<T>(detail::interpolate(opmath(start), opmath(end), weight));
   }
 };
 
@@ -53,7 +53,7 @@ struct Lerp {
 template <typename T>
 struct LerpTensor {
   KEYWAY_HD T operator()(T start, T end, T weight) const {
-    return static_cast<T>(detail::interpolate(widen(start), widen(end), widen(weight)));
+    return static_cast<T>(detail::interpolate(opmath(start), opmath(end), opmath(weight)));
   }
 };
 
@@ -66,7 +66,7 @@ struct Addcmul {
     if constexpr (IntegerElement<T>) {
       return wrapping_add(x, wrapping_mul(wrapping_mul(value, a), b));
     } else {
-      return static_cast<T>(widen(x) + value * widen(a) * widen(b));
+      return static_cast<T>(opmath(x) + value * opmath(a) * opmath(b));
     }
   }
 };
@@ -77,7 +77,7 @@ struct Addcdiv {
   Opmath<T> value;
 
   KEYWAY_HD constexpr T operator()(T x, T a, T b) const {
-    return static_cast<T>(widen(x) + value * widen(a) / widen(b));
+    return static_cast<T>(opmath(x) + value * opmath(a) / opmath(b));
   }
 };
 

@@ -15,7 +15,7 @@ from tree import CXX_FILES, CXX_HEADERS, Report, code_of, is_golden, tracked_fil
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 MODULE_CALL = re.compile(r"^[ \t]*keyway_module\(([^)]*)\)", re.MULTILINE)
-MODULE_WORDS = {"HEADERS", "SOURCES", "DEPENDS", "LINK", "STANDALONE"}
+MODULE_WORDS = {"HEADERS", "SOURCES", "GENERATED", "DEPENDS", "LINK", "STANDALONE"}
 STANDARD_HEADER = re.compile(r"[a-z_0-9]+")
 NEVER_INSTALLED = ("codegen", "tools")
 CPP_ONLY = ("fmt/", "nlohmann/")

@@ -1,4 +1,5 @@
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
 
 #include <atomic>
@@ -12,15 +13,9 @@
 #include <vector>
 
 using namespace keyway;
-using keyway::testing::error_of;
+using namespace keyway::testing;
 
 namespace {
-
-struct WithThreads {
-  explicit WithThreads(int n) : before(get_num_threads()) { set_num_threads(n); }
-  ~WithThreads() { set_num_threads(before); }
-  int before;
-};
 
 // How often each element of [begin, end) was visited is once; the cuts are where they should be.
 bool visits_each_once(std::int64_t begin, std::int64_t end, std::int64_t grain) {

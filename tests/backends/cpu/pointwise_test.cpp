@@ -1,4 +1,3 @@
-#include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/core/scalar.h>
 #include <keyway/ops/functors/arithmetic.h>
@@ -6,6 +5,7 @@
 #include <keyway/ops/functors/division.h>
 #include <keyway/ops/functors/select.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
+#include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
 
 #include <cstring>
@@ -81,17 +81,6 @@ void check_random(const F& functor, int cases, std::int64_t max_rank = 6) {
                                       std::make_index_sequence<S::kArity>());
   }
 }
-
-struct WithThreads {
-  explicit WithThreads(int n) : before(get_num_threads()) { set_num_threads(n); }
-  ~WithThreads() { set_num_threads(before); }
-  int before;
-};
-struct WithLevel {
-  explicit WithLevel(Level level) : before(current_level()) { set_level(level); }
-  ~WithLevel() { set_level(before); }
-  Level before;
-};
 
 template <typename T>
 TensorBase vector_of(std::vector<T> values) {

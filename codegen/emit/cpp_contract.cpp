@@ -1,0 +1,201 @@
+#include <keyway/codegen/emit/cpp_contract.h>
+#include <keyway/codegen/emit/cpp_expr.h>
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/expr/expr_printer.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace keyway::inline v1 {
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+// What a person needs to see to understand why a contract does not hold: the greatest sub-expressions that
+// are neither constants nor tests, where their evaluation is part of finding out that it does not.
+class Evidence {
+ public:
+  Evidence(const CheckedExpr& expr, CppExpr& cpp) : expr_(expr), cpp_(cpp) {}
+
+  // Requires: `expr` is false, or its value is what matters.
+  void collect(const Expr& expr) {
+    if (const auto* e = as<BinaryExpr>(expr); e && (e->op == BinaryOp::And || e->op == BinaryOp::Or)) {
+      collect(*e->left);
+      if (e->op == BinaryOp::Or) collect(*e->right);  // of && it may be the left that fails
+    } else if (const auto* unary = as<UnaryExpr>(expr); unary && unary->op == UnaryOp::Not) {
+      collect_sole(*unary->operand);
+    } else if (const auto* chain = as<CompareExpr>(expr)) {
+      const bool none =
+          std::ranges::any_of(chain->operands, [](const ExprPtr& value) { return as<NoneExpr>(*value); });
+      if (!none)
+        for (const ExprPtr& value : chain->operands) value_of(*value);
+    } else if (const auto* in = as<InExpr>(expr)) {
+      value_of(*in->value);
+      for (const ExprPtr& choice : in->choices) value_of(*choice);
+    } else if (const auto* choice = as<ChoiceExpr>(expr)) {
+      collect(*choice->condition);
+    } else {
+      collect_leaf(expr);
+    }
+  }
+
+  // The first predicate of a failing contract that says why, or null.
+  const Expr* reason() const { return reason_; }
+  std::string values() const { return values_; }
+
+ private:
+  // What stands below a `!` is true: of its parts only the first has been evaluated for certain.
+  void collect_sole(const Expr& expr) {
+    if (const auto* e = as<BinaryExpr>(expr); e && (e->op == BinaryOp::And || e->op == BinaryOp::Or))
+      collect_sole(*e->left);
+    else if (const auto* call = as<CallExpr>(expr))
+      for (const CallArgument& argument : call->arguments) value_of(*argument.value);
+    else
+      collect(expr);
+  }
+
+  void collect_leaf(const Expr& expr) {
+    if (const auto* call = as<CallExpr>(expr)) {
+      if (call->function == "all" || call->function == "any") return collect(*call->arguments.front().value);
+      if (says_why(call->function) && !expr_.note(expr).elementwise) {
+        if (reason_ == nullptr) reason_ = &expr;
+        return;
+      }
+      for (const CallArgument& argument : call->arguments) value_of(*argument.value);
+    } else if (const auto* method = as<MethodExpr>(expr)) {
+      const bool about_dtype = method->method == "is_floating_point" || method->method == "is_complex";
+      const bool tensor = expr_.note(*method->object).type.is(ExprBase::Tensor);
+      if (about_dtype && tensor)
+        add(to_text(*method->object) + ".dtype()", cpp_.operand(*method->object) + ".dtype()");
+      else if (method->method == "is_contiguous" && tensor)
+        add(to_text(*method->object) + ".strides()", cpp_.operand(*method->object) + ".strides()");
+      else
+        value_of(*method->object);
+    } else {
+      value_of(expr);
+    }
+  }
+
+  bool is_constant(const Expr& expr) const {
+    const ExprRole role = expr_.note(expr).role;
+    if (role != ExprRole::Plain && role != ExprRole::Constant) return false;
+    return std::ranges::all_of(children(expr), [&](const ExprPtr& child) { return is_constant(*child); });
+  }
+
+  void value_of(const Expr& expr) {
+    const ExprType& type = expr_.note(expr).type;
+    if (is_constant(expr) || type.optional || type.base == ExprBase::Tuple || type.depth > 1) return;
+    if (type.base == ExprBase::Tensor || type.base == ExprBase::DTypeSet || type.base == ExprBase::Other)
+      return;
+    if (const auto* choice = as<ChoiceExpr>(expr)) collect(*choice->condition);
+    std::string text = to_text(expr);
+    if (type.base == ExprBase::Int && type.depth == 1)
+      add(std::move(text), fmt::format("IntArrayRef({})", cpp_.text(expr)));
+    else
+      add(std::move(text), cpp_.text(expr));
+  }
+
+  void add(std::string text, const std::string& cpp) {
+    if (std::ranges::find(seen_, text) != seen_.end()) return;
+    values_ += fmt::format("{}{{{}, {}}}", values_.empty() ? "" : ", ", quoted(text), cpp);
+    seen_.push_back(std::move(text));
+  }
+
+  const CheckedExpr& expr_;
+  CppExpr& cpp_;
+  const Expr* reason_ = nullptr;
+  std::string values_;
+  std::vector<std::string> seen_;
+};
+
+std::string type_of(const ExprType& type) {
+  if (type.optional || type.depth > 1) return "auto";
+  if (type.depth == 1) return type.base == ExprBase::Int ? "DimVector" : "auto";
+  switch (type.base) {
+    case ExprBase::Int: return "std::int64_t";
+    case ExprBase::Bool: return "bool";
+    case ExprBase::Float: return "double";
+    case ExprBase::DType: return "ScalarType";
+    default: return "auto";
+  }
+}
+
+class Statements {
+ public:
+  Statements(const CheckedExpr& expr, FunctionSchema schema) : expr_(expr), cpp_(expr, schema) {}
+
+  std::string of_item() {
+    const Expr& root = expr_.root();
+    const auto* let = as<LetExpr>(root);
+    if (!let) return of_contract(root);
+    const std::string value = cpp_.text(*let->value);
+    const std::string type = type_of(expr_.note(*let->value).type);
+    if (!cpp_.uses_text()) return fmt::format("  const {} {} = {};\n", type, let->name, value);
+    return fmt::format("  const {} {} = [&](std::string_view text) {{ return {}; }}({});\n", type, let->name,
+                       value, quoted(to_text(root)));
+  }
+  const CppExpr& cpp() const { return cpp_; }
+
+ private:
+  // The parts of `a && b` are checked one by one, so that the text is about the one that fails.
+  std::string of_contract(const Expr& expr) {
+    if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::And)
+      return of_contract(*both->left) + of_contract(*both->right);
+    CppExpr cpp = cpp_;
+    std::string condition = cpp.text(expr);
+    Evidence evidence(expr_, cpp);
+    evidence.collect(expr);
+    const bool named = cpp.uses_text();
+    const std::string text = named ? "text" : quoted(to_text(expr));
+    const std::string indent = named ? "    " : "  ";
+    std::string out = fmt::format("{}if ({}) [[unlikely]] {}\n", indent, negated(cpp, expr, condition),
+                                  failure(evidence, cpp, text, indent));
+    if (!named) return out;
+    return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", quoted(to_text(expr)),
+                       out);
+  }
+
+  static std::string negated(CppExpr& cpp, const Expr& expr, const std::string& condition) {
+    const auto* unary = as<UnaryExpr>(expr);
+    if (unary && unary->op == UnaryOp::Not) return cpp.text(*unary->operand);
+    const bool call = as<CallExpr>(expr) || as<MethodExpr>(expr) || as<NameExpr>(expr) || as<InExpr>(expr);
+    return call ? "!" + condition : fmt::format("!({})", condition);
+  }
+
+  static std::string failure(const Evidence& evidence, CppExpr& cpp, const std::string& text,
+                             const std::string& indent) {
+    if (evidence.reason() == nullptr)
+      return fmt::format("{{\n{0}  fail_contract({1}, {{{2}}});\n{0}}}", indent, text, evidence.values());
+    return fmt::format("{{\n{0}  std::string why;\n{0}  {1};\n{0}  fail_predicate({2}, why);\n{0}}}", indent,
+                       cpp.asking_why(*evidence.reason()), text);
+  }
+
+  const CheckedExpr& expr_;
+  CppExpr cpp_;
+};
+
+}  // namespace
+
+std::string contract_statements(const Op& op) {
+  std::string out;
+  for (const Formula& formula : op.contracts) out += Statements(formula.expr, *op.schema).of_item();
+  return out;
+}
+
+bool calls_operators(const Op& op) {
+  return std::ranges::any_of(op.contracts, [&](const Formula& formula) {
+    CppExpr cpp(formula.expr, *op.schema);
+    cpp.text();
+    return cpp.calls_operators();
+  });
+}
+
+}  // namespace keyway::inline v1

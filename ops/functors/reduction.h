@@ -1,0 +1,348 @@
+// Functors of reductions.
+//
+// A reduction functor over elements of type Element has an accumulator type Acc, trivially copyable, and
+//   Acc identity() const;                                     of no elements
+//   Acc combine(Acc acc, Element x, std::int64_t index) const;
+//   Acc merge(Acc a, Acc b) const;                            of disjoint sets of elements, in any order
+//   Result project(Acc acc, std::int64_t count) const;        the result, from all `count` elements
+// `index` is an element's place among those reduced, in row-major order; a functor that uses it sets
+// kIndexed. A Result that is a Two<A, B> goes into two tensors.
+//
+// Its members follow the convention of argument.h.
+#pragma once
+
+#include <keyway/ops/functors/argument.h>
+#include <keyway/ops/functors/arithmetic.h>
+#include <keyway/ops/functors/comparison.h>
+#include <keyway/ops/functors/opmath.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace keyway::inline v1 {
+
+template <typename A, typename B>
+struct Two {
+  A first;
+  B second;
+};
+
+namespace detail {
+template <typename T>
+KEYWAY_HD constexpr T plus(T a, T b) {
+  if constexpr (IntegerElement<T>) {
+    return wrapping_add(a, b);
+  } else {
+    return a + b;
+  }
+}
+template <typename T>
+KEYWAY_HD constexpr T times(T a, T b) {
+  if constexpr (IntegerElement<T>) {
+    return wrapping_mul(a, b);
+  } else {
+    return a * b;
+  }
+}
+// Of any element type the number in a type of sums.
+template <typename To, typename From>
+KEYWAY_HD constexpr To widened(From x) {
+  if constexpr (std::same_as<To, Opmath<From>>) {
+    return opmath(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+}  // namespace detail
+
+// The sum of elements T as an R.
+template <typename T, typename R = T>
+struct Sum {
+  using Element = T;
+  using Acc = Opmath<R>;
+
+  KEYWAY_HD constexpr Acc identity() const { return Acc(); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
+    return detail::plus(acc, detail::widened<Acc>(x));
+  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return detail::plus(a, b); }
+  KEYWAY_HD constexpr R project(Acc acc, std::int64_t) const { return static_cast<R>(acc); }
+};
+
+// The sum divided by the count; NaN of none.
+template <typename T, typename R = T>
+struct Mean : Sum<T, R> {
+  using Acc = Opmath<R>;
+  KEYWAY_HD constexpr R project(Acc acc, std::int64_t count) const {
+    return static_cast<R>(acc / static_cast<Real<Acc>>(count));
+  }
+};
+
+template <typename T, typename R = T>
+struct Prod {
+  using Element = T;
+  using Acc = Opmath<R>;
+
+  KEYWAY_HD constexpr Acc identity() const { return Acc(1); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
+    return detail::times(acc, detail::widened<Acc>(x));
+  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return detail::times(a, b); }
+  KEYWAY_HD constexpr R project(Acc acc, std::int64_t) const { return static_cast<R>(acc); }
+};
+
+// The greatest element; NaN if there is one.
+template <typename T>
+struct Amax {
+  using Element = T;
+  using Acc = Opmath<T>;
+
+  KEYWAY_HD constexpr Acc identity() const { return lowest_value<Acc>(); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, opmath(x)); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return Maximum<Acc>{}(a, b); }
+  KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return static_cast<T>(acc); }
+};
+
+// The least element; NaN if there is one.
+template <typename T>
+struct Amin {
+  using Element = T;
+  using Acc = Opmath<T>;
+
+  KEYWAY_HD constexpr Acc identity() const { return highest_value<Acc>(); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, opmath(x)); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return Minimum<Acc>{}(a, b); }
+  KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return static_cast<T>(acc); }
+};
+
+// Whether an element is not zero.
+template <typename T>
+struct Any {
+  using Element = T;
+  using Acc = std::uint8_t;
+
+  KEYWAY_HD constexpr Acc identity() const { return 0; }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
+    return static_cast<Acc>(acc | (detail::is_true(x) ? 1 : 0));
+  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a | b); }
+  KEYWAY_HD constexpr bool project(Acc acc, std::int64_t) const { return acc != 0; }
+};
+
+// Whether no element is zero.
+template <typename T>
+struct All {
+  using Element = T;
+  using Acc = std::uint8_t;
+
+  KEYWAY_HD constexpr Acc identity() const { return 1; }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
+    return static_cast<Acc>(acc & (detail::is_true(x) ? 1 : 0));
+  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a & b); }
+  KEYWAY_HD constexpr bool project(Acc acc, std::int64_t) const { return acc != 0; }
+};
+
+// How many elements are not zero.
+template <typename T>
+struct CountNonzero {
+  using Element = T;
+  using Acc = std::int64_t;
+
+  KEYWAY_HD constexpr Acc identity() const { return 0; }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
+    return acc + (detail::is_true(x) ? 1 : 0);
+  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return a + b; }
+  KEYWAY_HD constexpr std::int64_t project(Acc acc, std::int64_t) const { return acc; }
+};
+
+// A value and where it is.
+template <typename T>
+struct Located {
+  T value;
+  std::int64_t index;
+};
+
+namespace detail {
+// The extreme element and its place: NaN before all numbers, and of equals the first.
+template <typename T, bool greatest>
+struct Extreme {
+  using Element = T;
+  using Acc = Located<Opmath<T>>;
+  static constexpr bool kIndexed = true;
+
+  KEYWAY_HD constexpr Acc identity() const {
+    return {greatest ? lowest_value<Opmath<T>>() : highest_value<Opmath<T>>(), kNone};
+  }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t index) const {
+    return merge(acc, {opmath(x), index});
+  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
+    const bool better = greatest ? b.value > a.value : b.value < a.value;
+    const bool a_nan = is_nan(a.value), b_nan = is_nan(b.value);
+    const bool equal = (a.value == b.value) | (a_nan & b_nan);
+    const bool take = (better & !a_nan) | (b_nan & !a_nan) | (equal & (b.index < a.index));
+    return {take ? b.value : a.value, take ? b.index : a.index};
+  }
+
+ private:
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+};
+}  // namespace detail
+
+// Where the greatest element is.
+template <typename T>
+struct Argmax : detail::Extreme<T, true> {
+  KEYWAY_HD constexpr std::int64_t project(Located<Opmath<T>> acc, std::int64_t) const { return acc.index; }
+};
+template <typename T>
+struct Argmin : detail::Extreme<T, false> {
+  KEYWAY_HD constexpr std::int64_t project(Located<Opmath<T>> acc, std::int64_t) const { return acc.index; }
+};
+// max.dim and min.dim: values and indices.
+template <typename T>
+struct MaxWithIndex : detail::Extreme<T, true> {
+  KEYWAY_HD constexpr Two<T, std::int64_t> project(Located<Opmath<T>> acc, std::int64_t) const {
+    return {static_cast<T>(acc.value), acc.index};
+  }
+};
+template <typename T>
+struct MinWithIndex : detail::Extreme<T, false> {
+  KEYWAY_HD constexpr Two<T, std::int64_t> project(Located<Opmath<T>> acc, std::int64_t) const {
+    return {static_cast<T>(acc.value), acc.index};
+  }
+};
+
+// Count, mean and sum of squared deviations from it, kept as elements come (Welford) and merged (Chan, Golub
+// and LeVeque): no cancellation, whatever the mean.
+template <typename T>
+struct Moments {
+  T mean;
+  Real<T> squares;
+  Real<T> count;
+};
+
+namespace detail {
+template <typename T>
+struct Spread {
+  using Element = T;
+  using Acc = Moments<Opmath<T>>;
+  using Part = Real<Opmath<T>>;
+
+  KEYWAY_HD constexpr Acc identity() const { return {Opmath<T>(), Part(0), Part(0)}; }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
+    const Opmath<T> before = opmath(x) - acc.mean;
+    acc.count += 1;
+    acc.mean = acc.mean + before / acc.count;
+    acc.squares += product(before, opmath(x) - acc.mean);
+    return acc;
+  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
+    if (a.count == 0) return b;
+    if (b.count == 0) return a;
+    const Part count = a.count + b.count;
+    const Opmath<T> apart = b.mean - a.mean;
+    return {a.mean + apart * (b.count / count),
+            a.squares + b.squares + product(apart, apart) * (a.count * b.count / count), count};
+  }
+
+ private:
+  KEYWAY_HD static constexpr Part product(Opmath<T> a, Opmath<T> b) {
+    if constexpr (kIsComplex<Opmath<T>>) {
+      return a.real() * b.real() + a.imag() * b.imag();
+    } else {
+      return a * b;
+    }
+  }
+};
+
+template <typename T>
+KEYWAY_HD constexpr T variance(const auto& acc, T correction) {
+  const T divisor = acc.count - correction;
+  return acc.squares / (divisor > 0 ? divisor : T(0));
+}
+}  // namespace detail
+
+// var.correction: the mean squared deviation, of count - correction; the correction is 1 if absent.
+template <typename T>
+struct Variance : detail::Spread<T> {
+  using Part = Real<Opmath<T>>;
+  constexpr explicit Variance(Optional<Part> correction) : correction_(correction.value_or(Part(1))) {}
+
+  KEYWAY_HD constexpr Real<T> project(Moments<Opmath<T>> acc, std::int64_t) const {
+    return static_cast<Real<T>>(detail::variance(acc, correction_));
+  }
+
+ private:
+  Part correction_;
+};
+
+// std.correction: its square root.
+template <typename T>
+struct Std : detail::Spread<T> {
+  using Part = Real<Opmath<T>>;
+  constexpr explicit Std(Optional<Part> correction) : correction_(correction.value_or(Part(1))) {}
+
+  KEYWAY_HD Real<T> project(Moments<Opmath<T>> acc, std::int64_t) const {
+    return static_cast<Real<T>>(std::sqrt(detail::variance(acc, correction_)));
+  }
+
+ private:
+  Part correction_;
+};
+
+// var_mean.correction: variance and mean.
+template <typename T>
+struct VarMean : detail::Spread<T> {
+  using Part = Real<Opmath<T>>;
+  constexpr explicit VarMean(Optional<Part> correction) : correction_(correction.value_or(Part(1))) {}
+
+  KEYWAY_HD constexpr Two<Real<T>, T> project(Moments<Opmath<T>> acc, std::int64_t count) const {
+    if (count == 0) acc.mean = Opmath<T>(std::numeric_limits<Part>::quiet_NaN());
+    return {static_cast<Real<T>>(detail::variance(acc, correction_)), static_cast<T>(acc.mean)};
+  }
+
+ private:
+  Part correction_;
+};
+
+// The p-norm of magnitudes: the count of nonzeros for p = 0, the greatest for inf, the least for -inf, else
+// (sum of |x|^p)^(1/p). p is 2 if absent.
+template <typename T>
+struct Norm {
+  using Element = T;
+  using Acc = Real<Opmath<T>>;
+
+  constexpr explicit Norm(Optional<Acc> p) : p_(p.value_or(Acc(2))) {}
+
+  KEYWAY_HD constexpr Acc identity() const { return p_ == -kInf ? kInf : Acc(0); }
+  KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const {
+    if constexpr (!ComplexElement<T>) {
+      if (p_ == 2) return acc + opmath(x) * opmath(x);
+    }
+    const Acc magnitude = Abs<Opmath<T>>{}(opmath(x));
+    if (p_ == 2) return acc + magnitude * magnitude;
+    if (p_ == 1) return acc + magnitude;
+    if (p_ == 0) return acc + (magnitude == 0 ? Acc(0) : Acc(1));
+    if (p_ == kInf || p_ == -kInf) return merge(acc, magnitude);
+    return acc + std::pow(magnitude, p_);
+  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
+    if (p_ == kInf) return Maximum<Acc>{}(a, b);
+    if (p_ == -kInf) return Minimum<Acc>{}(a, b);
+    return a + b;
+  }
+  KEYWAY_HD Real<T> project(Acc acc, std::int64_t) const {
+    if (p_ == 2) return static_cast<Real<T>>(std::sqrt(acc));
+    if (p_ == 0 || p_ == 1 || p_ == kInf || p_ == -kInf) return static_cast<Real<T>>(acc);
+    return static_cast<Real<T>>(std::pow(acc, 1 / p_));
+  }
+
+ private:
+  static constexpr Acc kInf = std::numeric_limits<Acc>::infinity();
+  Acc p_;
+};
+
+}  // namespace keyway::inline v1

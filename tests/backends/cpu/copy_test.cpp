@@ -1,0 +1,98 @@
+#include <keyway/backends/cpu/copy.h>
+#include <keyway/ops/functors/copy.h>
+#include <keyway/tests/backends/cpu/random_tensor.h>
+#include <keyway/tests/backends/cpu/settings.h>
+#include <keyway/tests/catch.h>
+
+#include <cstring>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+namespace {
+
+// Any bits, but for bool, which has two values.
+template <typename T>
+void fill_random_bits(Rng& rng, const TensorBase& tensor) {
+  char* data = static_cast<char*>(tensor.storage().data());
+  for (std::size_t i = 0; i < tensor.storage().nbytes(); ++i) {
+    data[i] = static_cast<char>(std::is_same_v<T, bool> ? rng() & 1 : rng());
+  }
+}
+
+template <typename F>
+void each_dtype(F f) {
+  for (std::size_t i = 0; i < kNumScalarTypes; ++i) {
+    const auto t = static_cast<ScalarType>(i);
+    if (kAnyTypes.contains(t)) visit_any(t, "test", f);
+  }
+}
+
+template <typename T>
+bool same_value(T a, T b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0 || (is_nan(opmath(a)) && is_nan(opmath(b)));
+}
+
+}  // namespace
+
+TEST_CASE("copy converts between any two dtypes, in any geometry") {
+  Rng rng(41);
+  each_dtype([&]<typename To>() {
+    each_dtype([&]<typename From>() {
+      for (int i = 0; i < 3; ++i) {
+        const Sizes sizes = random_sizes(rng, random_int(rng, 0, 4), 500);
+        const TensorBase src = random_geometry(rng, sizes, cpp_type_to_scalar_type<From>, Expand::Yes);
+        const TensorBase dst = random_geometry(rng, sizes, cpp_type_to_scalar_type<To>);
+        fill_random_bits<From>(rng, src);
+        copy_elements(src, dst);
+        bool right = true;
+        each_index(sizes, [&](const Sizes& index) {
+          const To expected = Cast<To, From>{}(element<From>(src, index));
+          right = right && same_value(element<To>(dst, index), expected);
+        });
+        REQUIRE(right);
+      }
+    });
+  });
+}
+
+TEST_CASE("equal dtypes are copied bit by bit, also those without arithmetic") {
+  Rng rng(43);
+  for (const ScalarType t :
+       {kQInt8, kQInt32, kFloat8_e5m2, ScalarType::Bits16, kComplexHalf, kComplexDouble}) {
+    for (int i = 0; i < 10; ++i) {
+      const Sizes sizes = random_sizes(rng, random_int(rng, 0, 4), 2000);
+      const TensorBase src = random_geometry(rng, sizes, t, Expand::Yes);
+      const TensorBase dst = random_geometry(rng, sizes, t);
+      fill_random_bits<char>(rng, src);
+      copy_elements(src, dst);
+      const std::size_t bytes = element_size(t);
+      each_index(sizes, [&](const Sizes& index) {
+        std::int64_t from = 0, to = 0;
+        for (std::size_t d = 0; d < sizes.size(); ++d) {
+          from += index[d] * src.strides()[d];
+          to += index[d] * dst.strides()[d];
+        }
+        const auto item = static_cast<std::int64_t>(bytes);
+        REQUIRE(std::memcmp(static_cast<char*>(src.data_ptr()) + from * item,
+                            static_cast<char*>(dst.data_ptr()) + to * item, bytes) == 0);
+      });
+    }
+  }
+}
+
+TEST_CASE("large transposes are copied exactly, by several threads") {
+  for (const int threads : {1, 3}) {
+    const WithThreads with(threads);
+    const TensorBase base = make_tensor(Sizes{3, 333, 517}, kFloat, DeviceType::CPU);
+    for (std::int64_t i = 0; i < base.numel(); ++i) base.data_ptr<float>()[i] = static_cast<float>(i);
+    const TensorBase src = make_view(base, Sizes{3, 517, 333}, Sizes{333 * 517, 1, 517}, 0);
+    const TensorBase dst = make_tensor(Sizes{3, 517, 333}, kFloat, DeviceType::CPU);
+    copy_elements(src, dst);
+    bool right = true;
+    each_index(Sizes{3, 517, 333}, [&](const Sizes& index) {
+      right = right && element<float>(dst, index) == element<float>(src, index);
+    });
+    CHECK(right);
+  }
+}

@@ -1,0 +1,40 @@
+// Thread count and instruction-set level for the length of a scope.
+#pragma once
+
+#include <keyway/backends/cpu/level.h>
+#include <keyway/backends/cpu/parallel.h>
+
+namespace keyway::inline v1::testing {
+
+class WithThreads {
+ public:
+  explicit WithThreads(int n) : before_(get_num_threads()) { set_num_threads(n); }
+  ~WithThreads() { set_num_threads(before_); }
+  WithThreads(const WithThreads&) = delete;
+  WithThreads& operator=(const WithThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+class WithLevel {
+ public:
+  explicit WithLevel(Level level) : before_(current_level()) { set_level(level); }
+  ~WithLevel() { set_level(before_); }
+  WithLevel(const WithLevel&) = delete;
+  WithLevel& operator=(const WithLevel&) = delete;
+
+ private:
+  Level before_;
+};
+
+// Calls f once at each level this machine has.
+template <typename F>
+void at_each_level(F f) {
+  for (int level = 0; level <= static_cast<int>(best_level()); ++level) {
+    const WithLevel with(static_cast<Level>(level));
+    f();
+  }
+}
+
+}  // namespace keyway::inline v1::testing
