@@ -125,8 +125,10 @@ void collect(std::span<const std::string_view> names, ExprBase base, std::vector
 
 // promote(integral|bool): the arguments promote, to one of the set. Its parameter has no type in the schema language.
 Signature promotion_within(std::string_view name) {
-  const ExprType set = of_base(ExprBase::DTypeSet);
-  return {std::string(name), std::string(name), {Parameter{.name = "within", .type = set}}, set};
+  Signature signature = signature_of(name == "promote" ? schema_literal<"promote(ScalarType within) -> ScalarType">
+                                                       : schema_literal<"promote_to_float(ScalarType within) -> ScalarType">);
+  signature.parameters[0].type = signature.result = of_base(ExprBase::DTypeSet);
+  return signature;
 }
 
 }  // namespace
