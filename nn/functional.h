@@ -5,20 +5,18 @@
 #pragma once
 
 #include <keyway/core/reduction.h>
-#include <keyway/keyway.h>
 #include <keyway/nn/option.h>
 #include <keyway/nn/optional.h>
+#include <keyway/ops/all.h>
 
 #include <cstdint>
 #include <vector>
 
 namespace keyway::inline v1::nn::functional {
 
-using keyway::conv2d;
 using keyway::gelu;
 using keyway::linear;
 using keyway::log_softmax;
-using keyway::max_pool2d;
 using keyway::relu;
 using keyway::sigmoid;
 using keyway::silu;

@@ -1,5 +1,5 @@
-#include <keyway/keyway.h>
 #include <keyway/nn/init.h>
+#include <keyway/ops/all.h>
 
 #include <cmath>
 
@@ -10,7 +10,7 @@ Tensor ones_(Tensor tensor) { return constant_(std::move(tensor), 1); }
 
 Tensor constant_(Tensor tensor, const Scalar& value) {
   const NoGradGuard no_grad;
-  return tensor.fill_(value);
+  return fill_(tensor, value);
 }
 
 Tensor uniform_(Tensor tensor, double low, double high) {

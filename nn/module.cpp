@@ -1,6 +1,6 @@
 #include <keyway/autograd/function.h>
-#include <keyway/keyway.h>
 #include <keyway/nn/module.h>
+#include <keyway/ops/all.h>
 
 #include <ostream>
 #include <sstream>
@@ -22,16 +22,6 @@ void walk(M& module, const std::string& name, F& visit) {
   for (const auto& [child_name, child] : module.named_children()) {
     walk(static_cast<M&>(*child), joined(name, child_name), visit);
   }
-}
-
-// Gives `tensor` the elements, dtype and device of `value`; everybody who holds it sees them.
-void replace_data(const Tensor& tensor, const Tensor& value) {
-  TensorImpl& impl = *tensor.impl();
-  const DispatchKeySet backend(value.device().type());
-  impl.set_storage(value.storage());
-  impl.set_dtype(value.scalar_type());
-  impl.set_key_set(impl.key_set().remove_backend(tensor.device().type()) | backend);
-  impl.set_geometry(value.sizes(), value.strides(), value.storage_offset(), value.numel());
 }
 
 std::string listed(const char* title, const std::vector<std::string>& names) {
@@ -144,7 +134,7 @@ void Module::convert(TensorOptions options) {
   };
   visit_tensors([&](const std::string&, const Tensor& tensor) {
     const Tensor grad = tensor.grad();
-    replace_data(tensor, converted(tensor));
+    tensor.set_data(converted(tensor));
     if (grad.defined()) autograd::set_grad(tensor, converted(grad));
   });
 }

@@ -1,5 +1,5 @@
-#include <keyway/keyway.h>
 #include <keyway/nn/modules/activation.h>
+#include <keyway/ops/all.h>
 
 namespace keyway::inline v1::nn {
 

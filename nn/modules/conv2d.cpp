@@ -1,7 +1,7 @@
-#include <keyway/keyway.h>
 #include <keyway/nn/init.h>
 #include <keyway/nn/modules/conv2d.h>
 #include <keyway/nn/optional.h>
+#include <keyway/ops/all.h>
 
 #include <cmath>
 #include <ostream>
@@ -36,8 +36,8 @@ void Conv2dImpl::reset_parameters() {
 }
 
 Tensor Conv2dImpl::forward(const Tensor& input) {
-  return conv2d(input, weight, if_defined(bias), options.stride(), options.padding(), options.dilation(),
-                options.groups());
+  return convolution(input, weight, if_defined(bias), options.stride(), options.padding(), options.dilation(),
+                     /*transposed=*/false, /*output_padding=*/{0, 0}, options.groups());
 }
 
 void Conv2dImpl::pretty_print(std::ostream& stream) const {

@@ -1,5 +1,5 @@
-#include <keyway/keyway.h>
 #include <keyway/nn/modules/dropout.h>
+#include <keyway/ops/all.h>
 
 #include <ostream>
 

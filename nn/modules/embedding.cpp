@@ -1,6 +1,6 @@
-#include <keyway/keyway.h>
 #include <keyway/nn/init.h>
 #include <keyway/nn/modules/embedding.h>
+#include <keyway/ops/all.h>
 
 #include <ostream>
 

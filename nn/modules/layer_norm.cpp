@@ -1,16 +1,16 @@
-#include <keyway/keyway.h>
 #include <keyway/nn/init.h>
 #include <keyway/nn/modules/layer_norm.h>
 #include <keyway/nn/optional.h>
+#include <keyway/ops/all.h>
 
 #include <ostream>
 
 namespace keyway::inline v1::nn {
 
 LayerNormImpl::LayerNormImpl(LayerNormOptions options_) : options(std::move(options_)) {
-  const bool affine = options.elementwise_affine();
-  weight = register_parameter("weight", affine ? empty(options.normalized_shape()) : Tensor());
-  bias = register_parameter("bias", affine ? empty(options.normalized_shape()) : Tensor());
+  const auto make = [&] { return options.elementwise_affine() ? keyway::empty(options.normalized_shape()) : Tensor(); };
+  weight = register_parameter("weight", make());
+  bias = register_parameter("bias", make());
   reset_parameters();
 }
 

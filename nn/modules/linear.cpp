@@ -1,7 +1,7 @@
-#include <keyway/keyway.h>
 #include <keyway/nn/init.h>
 #include <keyway/nn/modules/linear.h>
 #include <keyway/nn/optional.h>
+#include <keyway/ops/all.h>
 
 #include <cmath>
 #include <ostream>

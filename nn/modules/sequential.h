@@ -18,8 +18,7 @@ class KEYWAY_API SequentialImpl : public Module {
  public:
   SequentialImpl() = default;
   template <typename... Modules>
-  requires(requires(SequentialImpl& self, Modules&&... modules) { (self.push_back(std::move(modules)), ...); })  //
-      explicit SequentialImpl(Modules... modules) {
+  explicit SequentialImpl(Modules... modules) {
     (push_back(std::move(modules)), ...);
   }
 

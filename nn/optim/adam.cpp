@@ -1,5 +1,5 @@
-#include <keyway/keyway.h>
 #include <keyway/nn/optim/adam.h>
+#include <keyway/ops/all.h>
 
 #include <cmath>
 
@@ -28,7 +28,7 @@ void adam_step(const Tensor& parameter, const Tensor& grad, const Options& optio
     state.exp_avg_sq = zeros_like(parameter);
   }
   state.exp_avg.mul_(beta1).add_(grad, 1 - beta1);
-  state.exp_avg_sq.mul_(beta2).addcmul_(grad, grad, 1 - beta2);
+  state.exp_avg_sq.mul_(beta2).add_(mul(grad, grad), 1 - beta2);
   Tensor second = state.exp_avg_sq;
   if (options.amsgrad()) {
     Tensor& largest = state.max_exp_avg_sq;
@@ -39,7 +39,7 @@ void adam_step(const Tensor& parameter, const Tensor& grad, const Options& optio
   const double correction1 = 1 - std::pow(beta1, t);
   const double correction2 = 1 - std::pow(beta2, t);
   const Tensor denominator = second.sqrt().div_(std::sqrt(correction2)).add_(options.eps());
-  parameter.addcdiv_(state.exp_avg, denominator, -options.lr() / correction1);
+  parameter.add_(div(state.exp_avg, denominator), -options.lr() / correction1);
 }
 
 }  // namespace

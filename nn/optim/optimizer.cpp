@@ -1,6 +1,6 @@
 #include <keyway/autograd/variable.h>
-#include <keyway/keyway.h>
 #include <keyway/nn/optim/optimizer.h>
+#include <keyway/ops/all.h>
 
 #include <algorithm>
 #include <string>

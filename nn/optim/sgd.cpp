@@ -1,5 +1,5 @@
-#include <keyway/keyway.h>
 #include <keyway/nn/optim/sgd.h>
+#include <keyway/ops/all.h>
 
 namespace keyway::inline v1::optim {
 

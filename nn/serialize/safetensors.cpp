@@ -1,10 +1,10 @@
 #include <keyway/core/geometry.h>
 #include <keyway/core/tensor_impl.h>
-#include <keyway/keyway.h>
 #include <keyway/nn/serialize/atomic_file.h>
 #include <keyway/nn/serialize/file_bytes.h>
 #include <keyway/nn/serialize/safetensors.h>
 #include <keyway/nn/serialize/safetensors_header.h>
+#include <keyway/ops/all.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
-#include <keyway/keyway.h>
 #include <keyway/nn/utils/clip_grad.h>
+#include <keyway/ops/all.h>
 
 #include <cmath>
 
