@@ -31,7 +31,9 @@ template <typename Op, typename R, typename... Args>
 struct Composite<Op, R(Args...)> {
   static R call(const KernelBase&, DispatchKeySet, Args... args) try {
     Op::check(args...);
-    if constexpr (std::is_reference_v<R> || detail::kIsReferenceTuple<R>) {
+    if constexpr (std::is_void_v<R>) {
+      detail::call_composite(Op::kFunction, static_cast<Args&&>(args)...);
+    } else if constexpr (std::is_reference_v<R> || detail::kIsReferenceTuple<R>) {
       detail::call_composite(Op::kFunction, static_cast<Args&&>(args)...);
       return detail::written_arguments<R>(static_cast<Args&&>(args)...);
     } else {

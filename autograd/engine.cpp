@@ -76,9 +76,8 @@ void conform(Tensor& grad, const Node& node, std::uint32_t input_nr, const Node*
     grad = sum_to_sizes(grad, info->sizes);
   }
   if (grad.dtype() != info->dtype) {
-    // The gradient of a real tensor is real, whatever it met on the way.
-    grad = is_complex(grad.dtype()) && !is_complex(info->dtype) ? keyway::real(grad).to(info->dtype)
-                                                                : grad.to(info->dtype);
+    // The gradient of a real tensor is real, whatever it met on the way: the conversion drops imaginary parts.
+    grad = grad.to(info->dtype);
   }
   if (grad.device() != info->device) grad = grad.to(info->device);
 }

@@ -59,7 +59,8 @@ function(keyway_library)
   set(KEYWAY_STATIC_DEPENDENCIES)
   foreach(library IN LISTS link)
     if(library MATCHES "^(.+)::")
-      list(APPEND KEYWAY_STATIC_DEPENDENCIES ${CMAKE_MATCH_1})
+      string(REPLACE DNNL dnnl package ${CMAKE_MATCH_1})  # the one package whose targets are not called like it
+      list(APPEND KEYWAY_STATIC_DEPENDENCIES ${package})
     endif()
   endforeach()
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/keyway-config.cmake.in keyway-config.cmake

@@ -33,8 +33,7 @@ class Evidence {
     } else if (const auto* unary = as<UnaryExpr>(expr); unary && unary->op == UnaryOp::Not) {
       collect_sole(*unary->operand);
     } else if (const auto* chain = as<CompareExpr>(expr)) {
-      const bool none =
-          std::ranges::any_of(chain->operands, [](const ExprPtr& value) { return as<NoneExpr>(*value); });
+      const bool none = std::ranges::any_of(chain->operands, [](const ExprPtr& value) { return as<NoneExpr>(*value); });
       if (!none)
         for (const ExprPtr& value : chain->operands) value_of(*value);
     } else if (const auto* in = as<InExpr>(expr)) {
@@ -49,7 +48,7 @@ class Evidence {
 
   // The first predicate of a failing contract that says why, or null.
   const Expr* reason() const { return reason_; }
-  std::string values() const { return values_; }
+  const std::vector<std::string>& values() const { return values_; }
 
  private:
   // What stands below a `!` is true: of its parts only the first has been evaluated for certain.
@@ -93,8 +92,7 @@ class Evidence {
   void value_of(const Expr& expr) {
     const ExprType& type = expr_.note(expr).type;
     if (is_constant(expr) || type.optional || type.base == ExprBase::Tuple || type.depth > 1) return;
-    if (type.base == ExprBase::Tensor || type.base == ExprBase::DTypeSet || type.base == ExprBase::Other)
-      return;
+    if (type.base == ExprBase::Tensor || type.base == ExprBase::DTypeSet || type.base == ExprBase::Other) return;
     if (const auto* choice = as<ChoiceExpr>(expr)) collect(*choice->condition);
     std::string text = to_text(expr);
     if (type.base == ExprBase::Int && type.depth == 1)
@@ -105,14 +103,14 @@ class Evidence {
 
   void add(std::string text, const std::string& cpp) {
     if (std::ranges::find(seen_, text) != seen_.end()) return;
-    values_ += fmt::format("{}{{{}, {}}}", values_.empty() ? "" : ", ", quoted(text), cpp);
+    values_.push_back(fmt::format("{{{}, {}}}", quoted(text), cpp));
     seen_.push_back(std::move(text));
   }
 
   const CheckedExpr& expr_;
   CppExpr& cpp_;
   const Expr* reason_ = nullptr;
-  std::string values_;
+  std::vector<std::string> values_;
   std::vector<std::string> seen_;
 };
 
@@ -128,9 +126,37 @@ std::string type_of(const ExprType& type) {
   }
 }
 
+// `text`, the last argument of what computes, replaced by the contract itself.
+std::string with_text(std::string cpp, const std::string& literal) {
+  constexpr std::string_view kArgument = ", text)";
+  for (std::size_t at = cpp.find(kArgument); at != std::string::npos; at = cpp.find(kArgument, at + literal.size()))
+    cpp.replace(at + 2, 4, literal);
+  return cpp;
+}
+
+// The top-level parts of a contract: `x.dim() == 2` tells that x has dimensions 0 and 1.
+void learn_ranks(const Expr& expr, KnownRanks& ranks) {
+  if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::And) {
+    learn_ranks(*both->left, ranks);
+    learn_ranks(*both->right, ranks);
+  }
+  const auto* compare = as<CompareExpr>(expr);
+  if (!compare || compare->ops.size() != 1) return;
+  const auto* method = as<MethodExpr>(*compare->operands[0]);
+  const auto* object = method ? as<NameExpr>(*method->object) : nullptr;
+  const auto* number = as<IntExpr>(*compare->operands[1]);
+  if (!object || !number || method->method != "dim") return;
+  const CompareOp op = compare->ops.front();
+  if (op == CompareOp::Equal || op == CompareOp::GreaterEqual) ranks[object->name] = number->value;
+  if (op == CompareOp::Greater) ranks[object->name] = number->value + 1;
+}
+
 class Statements {
  public:
-  Statements(const CheckedExpr& expr, FunctionSchema schema) : expr_(expr), cpp_(expr, schema) {}
+  Statements(const CheckedExpr& expr, FunctionSchema schema, const KnownRanks& ranks)
+      : expr_(expr), cpp_(expr, schema) {
+    cpp_.know(ranks);
+  }
 
   std::string of_item() {
     const Expr& root = expr_.root();
@@ -138,11 +164,8 @@ class Statements {
     if (!let) return of_contract(root);
     const std::string value = cpp_.text(*let->value);
     const std::string type = type_of(expr_.note(*let->value).type);
-    if (!cpp_.uses_text()) return fmt::format("  const {} {} = {};\n", type, let->name, value);
-    return fmt::format("  const {} {} = [&](std::string_view text) {{ return {}; }}({});\n", type, let->name,
-                       value, quoted(to_text(root)));
+    return fmt::format("  const {} {} = {};\n", type, let->name, with_text(value, quoted(to_text(root))));
   }
-  const CppExpr& cpp() const { return cpp_; }
 
  private:
   // The parts of `a && b` are checked one by one, so that the text is about the one that fails.
@@ -150,32 +173,54 @@ class Statements {
     if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::And)
       return of_contract(*both->left) + of_contract(*both->right);
     CppExpr cpp = cpp_;
-    std::string condition = cpp.text(expr);
+    const std::string condition = negated(cpp, expr);
     Evidence evidence(expr_, cpp);
     evidence.collect(expr);
     const bool named = cpp.uses_text();
     const std::string text = named ? "text" : quoted(to_text(expr));
     const std::string indent = named ? "    " : "  ";
-    std::string out = fmt::format("{}if ({}) [[unlikely]] {}\n", indent, negated(cpp, expr, condition),
-                                  failure(evidence, cpp, text, indent));
+    std::string out =
+        fmt::format("{}if ({}) [[unlikely]] {}\n", indent, condition, failure(evidence, cpp, text, indent));
     if (!named) return out;
-    return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", quoted(to_text(expr)),
-                       out);
+    return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", quoted(to_text(expr)), out);
   }
 
-  static std::string negated(CppExpr& cpp, const Expr& expr, const std::string& condition) {
+  // The condition under which a contract fails, as a person would write it.
+  std::string negated(CppExpr& cpp, const Expr& expr) const {
     const auto* unary = as<UnaryExpr>(expr);
     if (unary && unary->op == UnaryOp::Not) return cpp.text(*unary->operand);
+    if (const auto* compare = as<CompareExpr>(expr); compare && compare->ops.size() == 1)
+      if (const auto inverse = inverse_of(*compare)) return cpp.text_of_comparison(*compare, *inverse);
     const bool call = as<CallExpr>(expr) || as<MethodExpr>(expr) || as<NameExpr>(expr) || as<InExpr>(expr);
-    return call ? "!" + condition : fmt::format("!({})", condition);
+    return call ? "!" + cpp.text(expr) : fmt::format("!({})", cpp.text(expr));
+  }
+
+  // The operator that holds where another does not. Numbers other than integers need not be ordered.
+  std::optional<CompareOp> inverse_of(const CompareExpr& compare) const {
+    const auto is_int = [&](const ExprPtr& e) { return expr_.note(*e).type.is(ExprBase::Int); };
+    const bool ints = is_int(compare.operands[0]) && is_int(compare.operands[1]);
+    switch (compare.ops.front()) {
+      case CompareOp::Equal: return CompareOp::NotEqual;
+      case CompareOp::NotEqual: return CompareOp::Equal;
+      case CompareOp::Less: return ints ? std::optional(CompareOp::GreaterEqual) : std::nullopt;
+      case CompareOp::LessEqual: return ints ? std::optional(CompareOp::Greater) : std::nullopt;
+      case CompareOp::Greater: return ints ? std::optional(CompareOp::LessEqual) : std::nullopt;
+      case CompareOp::GreaterEqual: return ints ? std::optional(CompareOp::Less) : std::nullopt;
+    }
+    return std::nullopt;
   }
 
   static std::string failure(const Evidence& evidence, CppExpr& cpp, const std::string& text,
                              const std::string& indent) {
-    if (evidence.reason() == nullptr)
-      return fmt::format("{{\n{0}  fail_contract({1}, {{{2}}});\n{0}}}", indent, text, evidence.values());
-    return fmt::format("{{\n{0}  std::string why;\n{0}  {1};\n{0}  fail_predicate({2}, why);\n{0}}}", indent,
-                       cpp.asking_why(*evidence.reason()), text);
+    const std::string in = indent + "  ";
+    if (evidence.reason() != nullptr)
+      return fmt::format("{{\n{0}std::string why;\n{0}{1};\n{0}fail_predicate({2}, why);\n{3}}}", in,
+                         cpp.asking_why(*evidence.reason()), text, indent);
+    std::vector<std::string> values = evidence.values();
+    if (values.empty()) return fmt::format("{{\n{}fail_contract({}, {{}});\n{}}}", in, text, indent);
+    values.front() = "{" + values.front();
+    values.insert(values.begin(), text);
+    return "{\n" + listed(in + "fail_contract(", values, "});\n") + indent + "}";
   }
 
   const CheckedExpr& expr_;
@@ -186,7 +231,11 @@ class Statements {
 
 std::string contract_statements(const Op& op) {
   std::string out;
-  for (const Formula& formula : op.contracts) out += Statements(formula.expr, *op.schema).of_item();
+  KnownRanks ranks;
+  for (const Formula& formula : op.contracts) {
+    out += Statements(formula.expr, *op.schema, ranks).of_item();
+    learn_ranks(formula.expr.root(), ranks);
+  }
   return out;
 }
 

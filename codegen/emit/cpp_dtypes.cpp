@@ -63,8 +63,7 @@ class Planner {
   }
 
   void without_tensors() {
-    dtypes_.assign(results_,
-                   has_dtype_argument(op_) ? "dtype.value_or(get_default_dtype())" : "get_default_dtype()");
+    dtypes_.assign(results_, has_dtype_argument(op_) ? "dtype.value_or(get_default_dtype())" : "get_default_dtype()");
   }
 
   void same() {
@@ -118,8 +117,7 @@ class Planner {
     if (has_dtype_argument(op_)) common = fmt::format("dtype.value_or({})", common);
     say("plan.common = " + common);
     if (within) say(fmt::format("check_common_dtype(plan.common, {})", within->set_text(*rule.within)));
-    for (const std::string& number : numbers)
-      say(fmt::format("check_number(\"{0}\", {0}, plan.common)", number));
+    for (const std::string& number : numbers) say(fmt::format("check_number(\"{0}\", {0}, plan.common)", number));
     if (!alone || rule.to_float || has_dtype_argument(op_)) plan_.promoted = tensors;
     common_ = true;
   }
@@ -155,8 +153,7 @@ class Planner {
   void check(const DTypeRule& rule, const std::string& name) {
     const auto* like = as<NameExpr>(rule.set.expr.root());
     if (like && std::ranges::find(tensors_, like->name, &TensorArgument::name) != tensors_.end())
-      say(fmt::format("check_same_dtype(\"{0}\", {0}, \"{1}\", {2})", name, like->name,
-                      dtype_of(like->name)));
+      say(fmt::format("check_same_dtype(\"{0}\", {0}, \"{1}\", {2})", name, like->name, dtype_of(like->name)));
     else
       say(fmt::format("check_dtype(\"{0}\", {0}, {1})", name, cpp(rule).set_text()));
   }
@@ -181,9 +178,7 @@ class Planner {
   void finish() {
     for (std::size_t i = 0; i < results_; ++i) {
       if (dtypes_[i].empty())
-        dtypes_[i] = common_            ? "plan.common"
-                     : tensors_.empty() ? "get_default_dtype()"
-                                        : own_dtype(tensors_.front());
+        dtypes_[i] = common_ ? "plan.common" : tensors_.empty() ? "get_default_dtype()" : own_dtype(tensors_.front());
       say(fmt::format("plan.dtype[{}] = {}", i, dtypes_[i]));
     }
   }

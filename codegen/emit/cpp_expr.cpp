@@ -10,8 +10,8 @@
 namespace keyway::inline v1 {
 namespace {
 
-constexpr std::array<std::string_view, 7> kSayingWhy = {
-    "are_dims", "broadcastable", "broadcasts_to", "concatenable", "is_dim", "is_permutation", "same_sizes"};
+constexpr std::array<std::string_view, 7> kSayingWhy = {"are_dims", "broadcastable",  "broadcasts_to", "concatenable",
+                                                        "is_dim",   "is_permutation", "same_sizes"};
 // Predicates that compute, and take the contract's text for the error of an overflow.
 constexpr std::array<std::string_view, 6> kComputing = {"abs",        "conv_sizes", "floor_div",
                                                         "pool_sizes", "product",    "sum"};
@@ -36,9 +36,7 @@ std::string function_of(std::string_view predicate) {
   return fmt::format("contract::{}", predicate);
 }
 
-bool contains(const auto& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
+bool contains(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 std::string_view name_of(CompareOp op) {
   switch (op) {
@@ -133,8 +131,7 @@ std::string CppExpr::visit(const TupleExpr& e, const Expr&) {
 std::string CppExpr::visit(const UnaryExpr& e, const Expr& expr) {
   const bool list = type(expr).depth > 0;
   if (e.op == UnaryOp::Not)
-    return list ? fmt::format("lists::map(std::logical_not<>(), {})", print(*e.operand))
-                : "!" + operand(*e.operand);
+    return list ? fmt::format("lists::map(std::logical_not<>(), {})", print(*e.operand)) : "!" + operand(*e.operand);
   const bool literal = as<IntExpr>(*e.operand) || as<FloatExpr>(*e.operand);
   if (literal || (!list && type(expr).base == ExprBase::Float)) return "-" + operand(*e.operand);
   if (type(expr).is(ExprBase::Scalar)) return fmt::format("-{}", operand(*e.operand));
@@ -171,8 +168,7 @@ std::string CppExpr::visit(const BinaryExpr& e, const Expr& expr) {
   }
   const auto number = [&](const Expr& part) {
     if (type(part).base == ExprBase::Scalar) return operand(part) + ".to<double>()";
-    return type(part).base == ExprBase::Int ? fmt::format("static_cast<double>({})", print(part))
-                                            : operand(part);
+    return type(part).base == ExprBase::Int ? fmt::format("static_cast<double>({})", print(part)) : operand(part);
   };
   return fmt::format("{} {} {}", number(*e.left), to_string(e.op), number(*e.right));
 }
@@ -184,8 +180,15 @@ std::string CppExpr::none_test(const Expr& value, bool is_none) {
                      handle && type(value).depth == 0 ? "defined" : "has_value");
 }
 
-std::string CppExpr::link(CompareOp op, const Expr& left, const Expr& right, bool elementwise) {
+std::string CppExpr::text_of_comparison(const CompareExpr& compare, CompareOp op) {
+  return link(op, *compare.operands[0], *compare.operands[1]);
+}
+
+std::string CppExpr::link(CompareOp op, const Expr& left, const Expr& right) {
   const bool equality = !is_ordering(op);
+  const int a = type(left).depth;
+  const int b = type(right).depth;
+  const bool elementwise = equality ? a != b : a > 0 || b > 0;
   if (equality && as<NoneExpr>(right)) return none_test(left, op == CompareOp::Equal);
   if (equality && as<NoneExpr>(left)) return none_test(right, op == CompareOp::Equal);
   if (elementwise) return fmt::format("lists::{}({}, {})", name_of(op), print(left), print(right));
@@ -204,10 +207,7 @@ std::string CppExpr::visit(const CompareExpr& e, const Expr& expr) {
   for (std::size_t i = 0; i < e.ops.size(); ++i) {
     const Expr& left = *e.operands[i];
     const Expr& right = *e.operands[i + 1];
-    const int a = type(left).depth;
-    const int b = type(right).depth;
-    const bool elementwise = is_ordering(e.ops[i]) ? a > 0 || b > 0 : a != b;
-    std::string text = link(e.ops[i], left, right, elementwise);
+    std::string text = link(e.ops[i], left, right);
     if (out.empty())
       out = std::move(text);
     else if (type(expr).depth > 0)
@@ -260,8 +260,8 @@ std::string CppExpr::visit(const CallExpr& e, const Expr& expr) {
 std::string CppExpr::mapped(const CallExpr& e) {
   const bool computes = contains(kComputing, e.function);
   uses_text_ = uses_text_ || computes;
-  return fmt::format("lists::map([&](const auto&... x) {{ return {}(x...{}); }}, {})",
-                     function_of(e.function), computes ? ", text" : "", joined(e.arguments));
+  return fmt::format("lists::map([&](const auto&... x) {{ return {}(x...{}); }}, {})", function_of(e.function),
+                     computes ? ", text" : "", joined(e.arguments));
 }
 
 std::string CppExpr::planned(const CallExpr& e, const std::string& target) {
@@ -277,22 +277,29 @@ std::string CppExpr::asking_why(const Expr& call) {
   return text + ", &why)";
 }
 
+std::string CppExpr::size_of(const std::string& object, const std::string& name, const MethodExpr& e) {
+  const auto* dim = e.arguments.size() == 1 ? as<IntExpr>(*e.arguments[0].value) : nullptr;
+  if (dim && ranks_) {
+    const auto rank = ranks_->find(name);
+    if (rank != ranks_->end() && dim->value < rank->second) return fmt::format("{}.sizes()[{}]", object, dim->value);
+  }
+  return fmt::format("contract::size({}, {}, {})", object, quoted(name), joined(e.arguments));
+}
+
 // A method of one thing.
 std::string CppExpr::method_of(const std::string& object, const MethodExpr& e) {
   const ExprType& of = type(*e.object);
   const bool free = of.base == ExprBase::DType;  // is_floating_point(dtype)
   if (free) return fmt::format("{}({})", e.method, object);
   if (e.method == "size" && as<NameExpr>(*e.object) && of.depth == 0)
-    return fmt::format("contract::size({}, {}, {})", object, quoted(as<NameExpr>(*e.object)->name),
-                       joined(e.arguments));
+    return size_of(object, as<NameExpr>(*e.object)->name, e);
   return fmt::format("{}.{}({})", object, e.method, joined(e.arguments));
 }
 
 std::string CppExpr::visit(const MethodExpr& e, const Expr&) {
   const Expr* object = e.object.get();
   std::string index = "0";
-  if (const auto* picked = as<IndexExpr>(*object);
-      picked && expr_.note(*picked->object).role == ExprRole::Operator) {
+  if (const auto* picked = as<IndexExpr>(*object); picked && expr_.note(*picked->object).role == ExprRole::Operator) {
     index = print(*picked->index);
     object = picked->object.get();
   }
@@ -309,8 +316,8 @@ std::string CppExpr::visit(const MethodExpr& e, const Expr&) {
     return fmt::format("lists::{}({}, [&](const TensorBase& x) {{ return {}; }})",
                        of.optional_items ? "each_defined" : "each", print(*e.object), method_of("x", e));
   if (of.optional)
-    return fmt::format("contract::if_defined({}, [&](const TensorBase& x) {{ return x.{}({}); }})",
-                       print(*e.object), e.method, joined(e.arguments));
+    return fmt::format("contract::if_defined({}, [&](const TensorBase& x) {{ return x.{}({}); }})", print(*e.object),
+                       e.method, joined(e.arguments));
   return method_of(operand(*e.object), e);
 }
 

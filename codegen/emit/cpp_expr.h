@@ -4,11 +4,16 @@
 #include <keyway/codegen/expr/expr_checker.h>
 #include <keyway/core/schema/schema.h>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace keyway::inline v1 {
+
+// The least number of dimensions that tensors have, by what contracts have said.
+using KnownRanks = std::map<std::string, std::int64_t, std::less<>>;
 
 class CppExpr {
  public:
@@ -21,8 +26,12 @@ class CppExpr {
   CppExpr(const CheckedExpr& expr, FunctionSchema schema, DTypeOf dtype_of)
       : expr_(expr), schema_(schema), dtype_of_(std::move(dtype_of)) {}
 
+  void know(const KnownRanks& ranks) { ranks_ = &ranks; }  // Requires: ranks outlives this
+
   std::string text() { return print(expr_.root()); }
   std::string text(const Expr& node) { return print(node); }
+  // A comparison of two, by another operator.
+  std::string text_of_comparison(const CompareExpr& compare, CompareOp op);
   // As an operand: in parentheses unless it is a name, a call or a literal.
   std::string operand(const Expr& node);
   // A dtype or a set of them as a DtypeSet.
@@ -60,7 +69,8 @@ class CppExpr {
   bool is_infix(const Expr& expr) const;
   std::string print_set(const Expr& expr);
   std::string none_test(const Expr& value, bool is_none);
-  std::string link(CompareOp op, const Expr& left, const Expr& right, bool elementwise);
+  std::string link(CompareOp op, const Expr& left, const Expr& right);
+  std::string size_of(const std::string& object, const std::string& name, const MethodExpr& e);
   std::string method_of(const std::string& object, const MethodExpr& e);
   std::string mapped(const CallExpr& e);
   std::string planned(const CallExpr& e, const std::string& target);
@@ -70,6 +80,7 @@ class CppExpr {
   const CheckedExpr& expr_;
   FunctionSchema schema_;  // whose arguments the names are
   DTypeOf dtype_of_;
+  const KnownRanks* ranks_ = nullptr;
   bool uses_text_ = false;
   bool calls_operators_ = false;
 };

@@ -26,9 +26,7 @@ bool is_loop(const Op& op) {
   return op.recipe.kind == RecipeKind::Pointwise || op.recipe.kind == RecipeKind::Reduction;
 }
 
-std::string head(const Op& op) {
-  return fmt::format("{} {}(", kernel_result(op), cpp_identifier(*op.schema));
-}
+std::string head(const Op& op) { return fmt::format("{} {}(", kernel_result(op), cpp_identifier(*op.schema)); }
 
 // What the driver runs, for elements of type T.
 class Loop {
@@ -38,15 +36,14 @@ class Loop {
       const std::string_view name = argument.name();
       const bool tensor = expr_type_of(argument.type()).base == ExprBase::Tensor;
       const bool geometry = reduces() && (name == "dim" || name == "keepdim");
-      if (!tensor && !geometry && !describes_result(op, name))
-        members_.push_back(fmt::format("argument({})", name));
+      if (!tensor && !geometry && !describes_result(op, name)) members_.push_back(fmt::format("argument({})", name));
     }
   }
 
   std::string text() const {
     const DTypePlan dtypes = dtype_plan(op_);
-    std::string out = fmt::format("  visit_dtype<{}>({}.dtype(), \"{}\", [&]<typename T>() {{\n",
-                                  dtypes.loop_types, dtypes.loop_tensor, op_.name());
+    std::string out = fmt::format("  visit_dtype<{}>({}.dtype(), \"{}\", [&]<typename T>() {{\n", dtypes.loop_types,
+                                  dtypes.loop_tensor, op_.name());
     if (op_.dtypes.preset == "integers_to_int64") {
       out +=
           "    if constexpr (std::is_integral_v<T>) {\n"
@@ -102,8 +99,7 @@ std::string emit_cpu_kernels(const Family& family) {
   }
   if (declarations.empty()) return {};
   return file_banner(family) + "#pragma once\n\n" + includes({"dispatch/signature.h"}) +
-         "\nnamespace keyway::inline v1::cpu {\n" + declarations +
-         "\n}  // namespace keyway::inline v1::cpu\n";
+         "\nnamespace keyway::inline v1::cpu {\n" + declarations + "\n}  // namespace keyway::inline v1::cpu\n";
 }
 
 std::vector<std::string> emit_cpu_loops(const Family& family) {
@@ -112,11 +108,11 @@ std::vector<std::string> emit_cpu_loops(const Family& family) {
   for (const Op& op : family.ops) {
     if (!is_loop(op)) continue;
     if (count++ % kOpsPerShard == 0) {
-      shards.push_back(file_banner(family) + "\n" +
-                       includes({fmt::format("backends/cpu/kernels_{}.h", family.name),
-                                 "backends/cpu/pointwise.h", "backends/cpu/reduction.h", "core/scalar.h",
-                                 "core/visit_dtype.h", "ops/functors/all.h"}) +
-                       "\nnamespace keyway::inline v1::cpu {\n");
+      shards.push_back(
+          file_banner(family) + "\n" +
+          includes({fmt::format("backends/cpu/kernels_{}.h", family.name), "backends/cpu/pointwise.h",
+                    "backends/cpu/reduction.h", "core/scalar.h", "core/visit_dtype.h", "ops/functors/all.h"}) +
+          "\nnamespace keyway::inline v1::cpu {\n");
     }
     shards.back() += "\n" + loop_function(op);
   }

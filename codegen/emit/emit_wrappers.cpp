@@ -19,14 +19,12 @@ namespace {
 
 bool any_overload(const Family& family, bool (*test)(const Op&, const Overload&)) {
   return std::ranges::any_of(family.ops, [&](const Op& op) {
-    return std::ranges::any_of(expand_variants(op),
-                               [&](const Overload& overload) { return test(op, overload); });
+    return std::ranges::any_of(expand_variants(op), [&](const Overload& overload) { return test(op, overload); });
   });
 }
 
 bool has_cpu_kernel(const Op& op, const Overload& overload) {
-  return std::ranges::any_of(registrations_of(op, overload),
-                             [](const Registration& r) { return r.key == "CPU"; });
+  return std::ranges::any_of(registrations_of(op, overload), [](const Registration& r) { return r.key == "CPU"; });
 }
 
 std::string include_lines(const Family& family) {
@@ -39,17 +37,15 @@ std::string include_lines(const Family& family) {
     if (kind == WrapperKind::View) paths.emplace_back("ops/rules/views.h");
     if (op.recipe.kind == RecipeKind::Pointwise) paths.emplace_back("ops/rules/broadcast.h");
     if (op.recipe.kind == RecipeKind::Reduction) paths.emplace_back("ops/rules/reduction.h");
-    if (kind == WrapperKind::Metadata ||
-        (kind == WrapperKind::Computed && op.recipe.kind == RecipeKind::Kernels))
+    if (kind == WrapperKind::Metadata || (kind == WrapperKind::Computed && op.recipe.kind == RecipeKind::Kernels))
       paths.push_back(fmt::format("ops/rules/{}.h", family.name));
     if (kind == WrapperKind::Composite) {
       paths.emplace_back("assembly/composite.h");
-      paths.push_back(fmt::format("ops/composite/{}.h", family.name));
+      paths.push_back(fmt::format("ops/{}_composites.h", family.name));
     }
     if (op.planned || calls_operators(op)) paths.emplace_back("assembly/plans.h");
   }
-  if (any_overload(family, has_cpu_kernel))
-    paths.push_back(fmt::format("backends/cpu/kernels_{}.h", family.name));
+  if (any_overload(family, has_cpu_kernel)) paths.push_back(fmt::format("backends/cpu/kernels_{}.h", family.name));
   if (any_overload(family, has_autograd_kernel) || any_overload(family, has_adinplace_kernel))
     paths.push_back(fmt::format("autograd/kernels_{}.h", family.name));
   return includes(std::move(paths));
@@ -93,11 +89,9 @@ std::string table_text(const Family& family, const Op& op, const Overload& overl
   const std::string id = cpp_identifier(schema);
   std::string infos, kernels;
   for (const Registration& r : registrations_of(op, overload)) {
-    infos += fmt::format(",\n    {{DispatchKey::{}, \"{}\", \"{}\", {}}}", r.key, r.name, family.file,
-                         op.place().line);
+    infos += fmt::format(",\n    {{DispatchKey::{}, \"{}\", \"{}\", {}}}", r.key, r.name, family.file, op.place().line);
     kernels += kernels.empty() ? "{" : ",\n     ";
-    kernels +=
-        fmt::format("{{DispatchKey::{}, {}{}{}}}", r.key, r.kernel, r.context.empty() ? "" : ", ", r.context);
+    kernels += fmt::format("{{DispatchKey::{}, {}{}{}}}", r.key, r.kernel, r.context.empty() ? "" : ",\n      ", r.context);
   }
   std::string out = comment(to_string(schema)) + "namespace {\n" + info_text(family, op, schema);
   out += fmt::format("constexpr KernelInfo {}_kernels[] = {{\n    {{}}{}}};\n", id, infos);
@@ -105,8 +99,7 @@ std::string table_text(const Family& family, const Op& op, const Overload& overl
       "constinit const auto {0}_table =\n    make_static_table<ops::{0}_sig>(ops::{0}, {0}_kernels,\n    "
       "{1}}});\n",
       id, kernels);
-  return out +
-         fmt::format("}}  // namespace\nconstinit OperatorEntry ops::{0}{{{0}_info, {0}_table}};\n", id);
+  return out + fmt::format("}}  // namespace\nconstinit OperatorEntry ops::{0}{{{0}_info, {0}_table}};\n", id);
 }
 
 std::string planned_text(const Family& family) {
@@ -140,8 +133,7 @@ std::string emit_plans(const std::vector<Family>& families) {
     for (const Op& op : family.ops)
       if (op.planned) declarations += plan_declaration(op, ");\n");
   if (declarations.empty()) return {};
-  return file_banner(families) +
-         "\n// Guard and rule of the operators that contracts call.\n#pragma once\n\n" +
+  return file_banner(families) + "\n// Guard and rule of the operators that contracts call.\n#pragma once\n\n" +
          includes({"assembly/plan.h"}) + "\nnamespace keyway::inline v1::plans {\n\n" + declarations +
          "\n}  // namespace keyway::inline v1::plans\n";
 }
@@ -158,8 +150,7 @@ std::string emit_op_list(const std::vector<Family>& families) {
         names.emplace(fmt::format("{}{}", ns, schema.full_name()), cpp_identifier(schema));
       }
   }
-  std::string out = file_banner(families) + "\n// All operators, sorted by full name.\n" +
-                    includes(std::move(paths)) +
+  std::string out = file_banner(families) + "\n// All operators, sorted by full name.\n" + includes(std::move(paths)) +
                     "\n#include <iterator>\n\nnamespace keyway::inline v1 {\n\nnamespace {\n"
                     "constexpr OperatorEntry* kOps[] = {\n";
   for (const auto& [name, id] : names) out += fmt::format("    &ops::{},\n", id);

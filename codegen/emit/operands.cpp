@@ -13,8 +13,8 @@ std::vector<TensorArgument> tensor_arguments(const Op& op) {
   for (const Argument argument : op.schema->arguments()) {
     const ExprType type = expr_type_of(argument.type());
     if (type.base != ExprBase::Tensor) continue;
-    out.push_back({std::string(argument.name()), type.depth > 0, type.optional || type.optional_items,
-                   argument.is_write()});
+    out.push_back(
+        {std::string(argument.name()), type.depth > 0, type.optional || type.optional_items, argument.is_write()});
   }
   return out;
 }
@@ -52,8 +52,7 @@ std::vector<DimArgument> dim_arguments(const Op& op) {
   std::vector<DimArgument> out;
   for (const Formula& contract : op.contracts) {
     each_call(contract.expr.root_ptr(), [&](const CallExpr& call) {
-      if (call.function != "is_dim" && call.function != "are_dims" && call.function != "is_permutation")
-        return;
+      if (call.function != "is_dim" && call.function != "are_dims" && call.function != "is_permutation") return;
       const auto* name = as<NameExpr>(*call.arguments[0].value);
       const auto index = name ? op.schema->arguments().find(name->name) : std::nullopt;
       if (!index || std::ranges::find(out, name->name, &DimArgument::name) != out.end()) return;

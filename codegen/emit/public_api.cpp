@@ -151,9 +151,12 @@ std::vector<PublicFunction> public_functions(const Family& family) {
 std::vector<PublicFunction> public_methods(const Family& family) {
   std::vector<PublicFunction> methods;
   for (const Op& op : family.ops) {
-    if (!op.variants.method) continue;
-    for (const Overload& overload : expand_variants(op))
-      if (overload.kind != OverloadKind::Out) methods.push_back(public_function(op, overload, true));
+    for (const Overload& overload : expand_variants(op)) {
+      // An in-place overload is a method also where the functional one is a function only: fill_.
+      const bool in_place = overload.kind == OverloadKind::Inplace && can_be_method(*overload.schema);
+      if (in_place || (op.variants.method && overload.kind == OverloadKind::Functional))
+        methods.push_back(public_function(op, overload, true));
+    }
   }
   return unambiguous(std::move(methods));
 }

@@ -23,8 +23,7 @@ bool is_differentiable(const Op& op) {
 
 bool has_fresh_results(const Op& op) {
   const ArgumentList returns = op.schema->returns();
-  return std::ranges::any_of(returns.begin(), returns.end(),
-                             [](const Argument& result) { return !result.is_alias(); });
+  return std::ranges::any_of(returns.begin(), returns.end(), [](const Argument& result) { return !result.is_alias(); });
 }
 
 bool has_native_kernel(const Op& op, std::string_view backend) {
@@ -78,8 +77,7 @@ std::vector<Registration> registrations_of(const Op& op, const Overload& overloa
   };
   std::vector<Registration> list;
   const auto add_native = [&](WrapperKind kind) {
-    list.push_back(
-        {"CPU", wrapper(kind), fmt::format("&kKernelOf<wrappers::{0}, cpu::{0}>", entry), "cpu::" + entry});
+    list.push_back({"CPU", wrapper(kind), fmt::format("&kKernelOf<wrappers::{0}, cpu::{0}>", entry), "cpu::" + entry});
   };
   const WrapperKind kind = wrapper_kind(op);
   switch (kind) {
@@ -87,8 +85,7 @@ std::vector<Registration> registrations_of(const Op& op, const Overload& overloa
     case WrapperKind::Mutating:
     case WrapperKind::Returning:
       if (has_native_kernel(op, "CPU")) add_native(kind);
-      list.push_back(
-          {"Meta", wrapper(kind), {}, "rules::" + (op.rule.empty() ? op.recipe.function : op.rule)});
+      list.push_back({"Meta", wrapper(kind), {}, "rules::" + (op.rule.empty() ? op.recipe.function : op.rule)});
       break;
     case WrapperKind::Metadata:
     case WrapperKind::View:
@@ -104,8 +101,7 @@ std::vector<Registration> registrations_of(const Op& op, const Overload& overloa
                       "composite::" + op.recipe.function});
       break;
   }
-  if (has_autograd_kernel(op, overload))
-    list.push_back({"Autograd", "autograd::" + id, {}, "autograd::" + id});
+  if (has_autograd_kernel(op, overload)) list.push_back({"Autograd", "autograd::" + id, {}, "autograd::" + id});
   if (has_adinplace_kernel(op, overload))
     list.push_back({"ADInplaceOrView", "autograd::adinplace_" + id, {}, "autograd::adinplace_" + id});
   return list;

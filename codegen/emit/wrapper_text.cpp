@@ -17,9 +17,7 @@
 namespace keyway::inline v1 {
 namespace {
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
 // Whether C++ text uses a name; what stands in string literals does not count.
 bool uses(std::string_view text, std::string_view name) {
@@ -60,8 +58,7 @@ std::string member_function(const std::string& head, const std::vector<std::stri
 
 class Struct {
  public:
-  explicit Struct(const Op& op)
-      : op_(op), schema_(*op.schema), kind_(wrapper_kind(op)), dtypes_(dtype_plan(op)) {}
+  explicit Struct(const Op& op) : op_(op), schema_(*op.schema), kind_(wrapper_kind(op)), dtypes_(dtype_plan(op)) {}
 
   std::string text() {
     std::string out = comment(to_string(schema_)) + fmt::format("struct {} {{\n", cpp_identifier(schema_));
@@ -72,21 +69,19 @@ class Struct {
       case WrapperKind::Returning:
         out += fmt::format("  static constexpr bool kInPlaceSafe = {};\n",
                            op_.recipe.kind == RecipeKind::Pointwise || has_tag(op_, "in_place_safe"));
-        out +=
-            listed(fmt::format("  using Kernel = {}(", kernel_result(op_)), kernel_parameters(op_), ");\n");
+        out += listed(fmt::format("  using Kernel = {}(", kernel_result(op_)), kernel_parameters(op_), ");\n");
         out += "\n" + plan() + run();
         break;
       case WrapperKind::Metadata:
-        out += "\n" +
-               member_function("void apply", canonical_parameters(schema_),
-                               guard() + listed(fmt::format("  rules::{}(", op_.rule), arguments(), ");\n"));
+        out += "\n" + member_function("void apply", canonical_parameters(schema_),
+                                      guard() + listed(fmt::format("  rules::{}(", op_.rule), arguments(), ");\n"));
         break;
       case WrapperKind::View:
         out += "\n" + member_function("auto geometry", canonical_parameters(schema_), geometry());
         break;
       case WrapperKind::Composite:
-        out += listed(fmt::format("  using Function = {}(", public_result_type(schema_)),
-                      public_parameters(schema_), ");\n");
+        out += listed(fmt::format("  using Function = {}(", public_result_type(schema_)), public_parameters(schema_),
+                      ");\n");
         out += fmt::format("  static constexpr Function* kFunction = composite::{};\n", op_.recipe.function);
         out += "\n" + member_function("void check", canonical_parameters(schema_), guard());
         break;
@@ -127,8 +122,8 @@ class Struct {
       if (tensor.written && kind_ != WrapperKind::Composite && kind_ != WrapperKind::Metadata)
         out += fmt::format("  check_writable(\"{0}\", {0});\n", tensor.name);
     }
-    if (has_tensor_options(schema_)) out += "  check_tensor_options(layout, pin_memory);\n";
-    return out + contract_statements(op_);
+    out += contract_statements(op_);
+    return out + (has_tensor_options(schema_) ? "  check_tensor_options(layout, pin_memory);\n" : "");
   }
 
   std::string plan() {
@@ -162,8 +157,7 @@ class Struct {
     if (has_tensor_options(schema_)) device = fmt::format("device.value_or({})", device);
     std::string out = fmt::format("  plan.device = {};\n", device);
     if (!has_tag(op_, "across_devices"))
-      for (const std::string& list : lists)
-        out += fmt::format("  check_device(\"{0}\", {0}, plan.device);\n", list);
+      for (const std::string& list : lists) out += fmt::format("  check_device(\"{0}\", {0}, plan.device);\n", list);
     return out;
   }
 
@@ -183,7 +177,7 @@ class Struct {
       const std::vector<std::string> parts{tensor_arguments(op_).front().name,
                                            arguments.find("dim") ? "dim" : "std::nullopt",
                                            arguments.find("keepdim") ? "keepdim" : "false"};
-      return listed(fmt::format(fmt::runtime(all), "rules::reduced_meta"), parts, tail);
+      return listed(fmt::format(fmt::runtime(all), "reduced_meta"), parts, tail);
     }
     const std::string_view own = count == 1 ? "  plan.meta[0] = rules::{}(" : "  plan.set(rules::{}(";
     return listed(fmt::format(fmt::runtime(own), op_.rule), arguments(), tail);
@@ -193,13 +187,10 @@ class Struct {
     return guard() + listed(fmt::format("  return rules::{}(", op_.recipe.function), arguments(), ");\n");
   }
 
-  // The arguments of a rule: dims wrapped, without what is said of dtype and device.
+  // The arguments of a rule: all of them, dims wrapped.
   std::vector<std::string> arguments() const {
     std::vector<std::string> out;
-    for (const Argument argument : schema_.arguments()) {
-      const std::string name(argument.name());
-      if (!describes_result(op_, name) || name == "memory_format") out.push_back(wrapped(name));
-    }
+    for (const Argument argument : schema_.arguments()) out.push_back(wrapped(std::string(argument.name())));
     return out;
   }
 
@@ -233,15 +224,13 @@ class Struct {
       if (tensor == tensors.end() || tensor->written)
         values.push_back(wrapped(name));
       else if (promoted)
-        values.push_back(
-            fmt::format("{}({}, plan.common, plan.device)", tensor->list ? "Operands" : "Operand", name));
+        values.push_back(fmt::format("{}({}, plan.common, plan.device)", tensor->list ? "Operands" : "Operand", name));
       else if (op_.recipe.kind == RecipeKind::Pointwise && tensors.size() > 1)
         values.push_back(fmt::format("Operand({}, plan.device)", name));
       else
         values.push_back(name);
     }
-    std::vector<std::string> parameters{"Kernel* kernel",
-                                        fmt::format("const Plan<{}>& plan", planned_results(op_))};
+    std::vector<std::string> parameters{"Kernel* kernel", fmt::format("const Plan<{}>& plan", planned_results(op_))};
     for (std::string& parameter : canonical_parameters(schema_)) parameters.push_back(std::move(parameter));
     for (std::size_t i = 0; i < planned_results(op_); ++i) values.push_back(fmt::format("*out[{}]", i));
     if (planned_results(op_) > 0) parameters.emplace_back("TensorBase* const* out");
@@ -260,8 +249,7 @@ class Struct {
         parameters.push_back(fmt::format("{} {}", types.back(), name));
         values.push_back(name);
       } else {
-        values.push_back(name == "dtype" || name == "device" ? fmt::format("out.{}()", name)
-                                                             : "std::nullopt");
+        values.push_back(name == "dtype" || name == "device" ? fmt::format("out.{}()", name) : "std::nullopt");
       }
     }
     const std::string body = listed("  return std::tuple<", types, ">(\n") + listed("      ", values, ");\n");
@@ -285,17 +273,21 @@ std::string plan_declaration(const Op& op, std::string_view tail) {
 std::string string_literal(std::string_view text, std::size_t column, std::string_view indent) {
   std::string out = "\"";
   std::size_t at = column + 1;
-  for (const char c : text) {
-    if (at + 3 > kMaxColumns && c != ' ') {
+  while (!text.empty()) {
+    const std::size_t word = std::min(text.find(' '), text.size() - 1) + 1;  // with the blank after it
+    if (at + word + 4 > kMaxColumns) {
       out += fmt::format("\"\n{}\"", indent);
       at = indent.size() + 1;
     }
-    if (c == '"' || c == '\\') {
-      out += '\\';
+    for (const char c : text.substr(0, word)) {
+      if (c == '"' || c == '\\') {
+        out += '\\';
+        ++at;
+      }
+      out += c;
       ++at;
     }
-    out += c;
-    ++at;
+    text.remove_prefix(word);
   }
   return out + '"';
 }

@@ -73,6 +73,11 @@ constexpr FunctionSchema kHelpers[] = {
                    "Tensor? grad_grad_bias, Tensor grad_output, Tensor input, Tensor weight, int[] stride, "
                    "int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[] needs) "
                    "-> (Tensor, Tensor, Tensor)">,
+    schema_literal<"log_softmax_backward_grad(Tensor grad, int dim, Tensor output) -> Tensor">,
+    schema_literal<"log_softmax_double_backward(Tensor grad, Tensor grad_output, int dim, Tensor output) -> Tensor">,
+    schema_literal<"softmax_backward_grad(Tensor grad, int dim, Tensor output) -> Tensor">,
+    schema_literal<"softmax_double_backward(Tensor grad, Tensor grad_output, int dim, Tensor output) -> Tensor">,
+    schema_literal<"layer_norm_double_backward(Tensor? grad_input, Tensor? grad_weight, Tensor? grad_bias, Tensor grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, bool[] needs) -> (Tensor, Tensor, Tensor)">,
     schema_literal<"log_softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor">,
     schema_literal<"max_pool2d_with_indices_backward(Tensor grad, Tensor self, int[] kernel_size, int[] stride, "
                    "int[] padding, int[] dilation, bool ceil_mode, Tensor indices) -> Tensor">,

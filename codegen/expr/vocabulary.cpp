@@ -119,16 +119,20 @@ void collect_names(std::span<const FunctionSchema> table, std::vector<std::strin
 }
 
 void collect(std::span<const std::string_view> names, ExprBase base, std::vector<Symbol>& out) {
-  for (const std::string_view name : names)
-    out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
+  for (const std::string_view name : names) out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
 }
 
-// promote(integral|bool): the arguments promote, to one of the set. Its parameter has no type in the schema language.
-Signature promotion_within(std::string_view name) {
-  Signature signature = signature_of(name == "promote" ? schema_literal<"promote(ScalarType within) -> ScalarType">
-                                                       : schema_literal<"promote_to_float(ScalarType within) -> ScalarType">);
-  signature.parameters[0].type = signature.result = of_base(ExprBase::DTypeSet);
-  return signature;
+// promote(integral|bool): the arguments promote, to one of the set. The schema language has no type for a set.
+constexpr FunctionSchema kPromotions[] = {
+    schema_literal<"promote(ScalarType within) -> ScalarType">,
+    schema_literal<"promote_to_float(ScalarType within) -> ScalarType">,
+};
+
+void collect_promotions(std::string_view name, std::vector<Signature>& out) {
+  const std::size_t before = out.size();
+  collect(kPromotions, name, out);
+  for (std::size_t i = before; i < out.size(); ++i)
+    out[i].parameters.front().type = out[i].result = of_base(ExprBase::DTypeSet);
 }
 
 }  // namespace
@@ -138,8 +142,7 @@ std::vector<Signature> predicates_named(std::string_view name, ExprContext conte
   collect(kPredicates, name, found);
   if (context == ExprContext::Data) collect(kDataPredicates, name, found);
   if (context == ExprContext::DType) collect(kDTypeFunctions, name, found);
-  if (context == ExprContext::DType && (name == "promote" || name == "promote_to_float"))
-    found.push_back(promotion_within(name));
+  if (context == ExprContext::DType) collect_promotions(name, found);
   return found;
 }
 
