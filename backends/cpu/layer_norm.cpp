@@ -114,7 +114,7 @@ struct RowsBody {
 // Rows in pieces of whole multiples of `unit`.
 template <typename Rows>
 void run_rows(const Rows& rows, std::int64_t count, std::int64_t unit) {
-  const Loop loop = detail::kLoopsOf<RowsBody, Rows>[current_level()];
+  const detail::Loop loop = detail::kLoopsOf<RowsBody, Rows>[current_level()];
   const std::int64_t work = std::max<std::int64_t>(1, rows.width) * unit;
   parallel_for(0, (count + unit - 1) / unit, std::max<std::int64_t>(1, kGrain / work),
                [&](std::int64_t begin, std::int64_t end) {

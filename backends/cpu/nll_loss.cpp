@@ -5,6 +5,7 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/opmath.h>
 
 namespace keyway::inline v1 {
 

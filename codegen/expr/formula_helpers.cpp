@@ -61,13 +61,16 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"unbind_backward(Tensor[] grads, int dim) -> Tensor">,
     schema_literal<"unfold_backward(Tensor grad, int[] sizes, int dim, int size, int step) -> Tensor">,
     // indexing
-    schema_literal<"embedding_dense_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, "
+    schema_literal<"embedding_dense_double_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, "
                    "bool scale_grad_by_freq) -> Tensor">,
-    schema_literal<"embedding_dense_double_backward(Tensor grad, Tensor indices, int padding_idx) -> Tensor">,
     schema_literal<"gather_backward(Tensor grad, int[] sizes, int dim, Tensor index) -> Tensor">,
+    schema_literal<"index_add_source_backward(Tensor grad, int dim, Tensor index, int[] sizes, Scalar alpha) -> "
+                   "Tensor">,
     schema_literal<"index_backward(Tensor grad, int[] sizes, Tensor?[] indices) -> Tensor">,
+    schema_literal<"index_copy_backward(Tensor grad, int dim, Tensor index) -> Tensor">,
+    schema_literal<"index_put_backward(Tensor grad, Tensor?[] indices, bool accumulate) -> Tensor">,
     schema_literal<"index_select_backward(Tensor grad, int[] sizes, int dim, Tensor index) -> Tensor">,
-    schema_literal<"masked_select_backward(Tensor grad, Tensor mask, int[] sizes) -> Tensor">,
+    schema_literal<"scatter_src_backward(Tensor grad, int dim, Tensor index, int[] sizes) -> Tensor">,
     // neural networks
     schema_literal<"convolution_double_backward(Tensor? grad_grad_input, Tensor? grad_grad_weight, "
                    "Tensor? grad_grad_bias, Tensor grad_output, Tensor input, Tensor weight, int[] stride, "
@@ -77,7 +80,9 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"log_softmax_double_backward(Tensor grad, Tensor grad_output, int dim, Tensor output) -> Tensor">,
     schema_literal<"softmax_backward_grad(Tensor grad, int dim, Tensor output) -> Tensor">,
     schema_literal<"softmax_double_backward(Tensor grad, Tensor grad_output, int dim, Tensor output) -> Tensor">,
-    schema_literal<"layer_norm_double_backward(Tensor? grad_input, Tensor? grad_weight, Tensor? grad_bias, Tensor grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, bool[] needs) -> (Tensor, Tensor, Tensor)">,
+    schema_literal<"layer_norm_double_backward(Tensor? grad_input, Tensor? grad_weight, Tensor? grad_bias, Tensor "
+                   "grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, bool[] "
+                   "needs) -> (Tensor, Tensor, Tensor)">,
     schema_literal<"log_softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor">,
     schema_literal<"max_pool2d_with_indices_backward(Tensor grad, Tensor self, int[] kernel_size, int[] stride, "
                    "int[] padding, int[] dilation, bool ceil_mode, Tensor indices) -> Tensor">,
