@@ -33,6 +33,7 @@ void Ngram::count(Characters text) {
 // Expectation maximisation: each order's share of the probability tells how much the text owes to it.
 void Ngram::fit(Characters text, std::size_t begin) {
   constexpr int kRounds = 30;
+  constexpr double kMostTrust = 0.9999;  // what was never seen stays possible
   for (int round = 0; round < kRounds; ++round) {
     std::array<std::array<double, kMagnitudes>, kOrder + 1> taken{}, reached{};
     for (std::size_t at = begin; at < text.size(); ++at) {
@@ -46,7 +47,7 @@ void Ngram::fit(Characters text, std::size_t begin) {
     }
     for (std::size_t k = 1; k <= kOrder; ++k) {
       for (std::size_t m = 1; m < kMagnitudes; ++m) {
-        if (reached[k][m] > 0) weights_[k][m] = taken[k][m] / reached[k][m];
+        if (reached[k][m] > 0) weights_[k][m] = std::min(taken[k][m] / reached[k][m], kMostTrust);
       }
     }
   }
