@@ -49,7 +49,7 @@ function(keyway_library)
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:keyway_flags> ${link})
   endforeach()
   target_sources(keyway INTERFACE FILE_SET HEADERS
-    BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${headers})
+    BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${headers} ${KEYWAY_INCLUDE_ROOT}/keyway/keyway.h)
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
   install(TARGETS keyway EXPORT keyway FILE_SET HEADERS)

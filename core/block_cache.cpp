@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/block_cache.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 namespace keyway::inline v1::detail {
@@ -38,6 +39,7 @@ void register_thread_exit() {
 }  // namespace
 
 void* allocate_block_slowly(std::size_t bytes) {
+  KEYWAY_CHECK_AS(OutOfMemory, bytes <= PTRDIFF_MAX, "{} bytes are more than an object can have", bytes);
   register_thread_exit();
   void* block = std::aligned_alloc(kBlockGranule, bytes == 0 ? kBlockGranule : rounded(bytes));
   KEYWAY_CHECK_AS(OutOfMemory, block != nullptr, "the system refused {} bytes", bytes);

@@ -32,9 +32,7 @@ class TensorBase {
   IntArrayRef sizes() const { return impl_->sizes(); }
   IntArrayRef strides() const { return impl_->strides(); }
   // `dim` may count from the end. Throws keyway::Error(Index).
-  std::int64_t size(std::int64_t dim) const {
-    return sizes()[static_cast<std::size_t>(wrap_dim(dim, this->dim()))];
-  }
+  std::int64_t size(std::int64_t dim) const { return sizes()[static_cast<std::size_t>(wrap_dim(dim, this->dim()))]; }
   std::int64_t stride(std::int64_t dim) const {
     return strides()[static_cast<std::size_t>(wrap_dim(dim, this->dim()))];
   }
@@ -82,9 +80,7 @@ class TensorBase {
     return data_ptr<const T>();
   }
 
-  bool requires_grad() const {
-    return impl_->autograd_meta() != nullptr && impl_->autograd_meta()->requires_grad();
-  }
+  bool requires_grad() const { return impl_->autograd_meta() != nullptr && impl_->autograd_meta()->requires_grad(); }
   bool is_leaf() const { return impl_->autograd_meta() == nullptr || impl_->autograd_meta()->is_leaf(); }
   bool is_inference() const { return impl_->is_inference(); }
   std::uint32_t _version() const { return impl_->version(); }
@@ -99,13 +95,11 @@ class TensorBase {
 // contiguous form computes them. Throws keyway::Error on sizes that overflow, OutOfMemory on what exceeds the
 // limit.
 KEYWAY_API TensorBase make_tensor(IntArrayRef sizes, ScalarType dtype, Device device);
-KEYWAY_API TensorBase make_tensor_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype,
-                                          Device device);
+KEYWAY_API TensorBase make_tensor_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device);
 
 // A view of `base` with another geometry; shares storage and version. Records nothing for autograd.
 // Requires: the geometry lies within base's storage.
-KEYWAY_API TensorBase make_view(const TensorBase& base, IntArrayRef sizes, IntArrayRef strides,
-                                std::int64_t offset);
+KEYWAY_API TensorBase make_view(const TensorBase& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset);
 
 // Gives `tensor` other sizes in place, contiguous unless `strides` is given; its storage grows if it must,
 // and keeps its bytes. Throws keyway::Error if the storage belongs to somebody else and is too small.

@@ -31,8 +31,7 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   TensorImpl(Storage storage, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides, std::int64_t numel,
              bool contiguous)
       : storage_(std::move(storage)),
-        key_set_(DispatchKeySet(Functionality::Dense) | DispatchKeySet(storage_.device().type()) |
-                 birth_keys()),
+        key_set_(DispatchKeySet(Functionality::Dense) | DispatchKeySet(storage_.device().type()) | birth_keys()),
         numel_(numel),
         dtype_(dtype),
         device_(storage_.device()) {

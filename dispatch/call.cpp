@@ -15,8 +15,7 @@ DispatchKeySet boxed_call_keys(const OperatorEntry& op, const Stack& stack) {
   }
   if (shape.tensors == 0 && shape.device >= 0) {
     const IValue& device = arguments[shape.device];
-    keys = DispatchKeySet(device.is_none() ? DeviceType::CPU : device.to_device().type()) |
-           DispatchKeySet(Functionality::Dense) | DispatchKeySet(Functionality::BackendSelect);
+    keys = detail::factory_keys(device.is_none() ? DeviceType::CPU : device.to_device().type());
   }
   const ThreadState& state = thread_state;
   return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
@@ -26,11 +25,14 @@ void redispatch_boxed(const OperatorEntry& op, DispatchKeySet keys, Stack& stack
   const Table& table = op.table();
   const DispatchKeySet effective = table.effective(keys);
   const ErasedKernel& kernel = table.erased_kernel(table.slots[effective.slot()]);
-  kernel.boxed(op, kernel, effective, stack);
+  try {
+    kernel.boxed(op, kernel, effective, stack);
+  } catch (Error& error) {
+    if (error.op().empty()) error.leave_op(op.short_name());  // of the values on the stack, not of the operator's work
+    throw;
+  }
 }
 
-void call_boxed(const OperatorEntry& op, Stack& stack) {
-  redispatch_boxed(op, boxed_call_keys(op, stack), stack);
-}
+void call_boxed(const OperatorEntry& op, Stack& stack) { redispatch_boxed(op, boxed_call_keys(op, stack), stack); }
 
 }  // namespace keyway::inline v1

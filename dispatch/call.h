@@ -25,14 +25,23 @@ DispatchKeySet keys_of(const T&) {
   return {};
 }
 
-inline const std::optional<Device>* device_among() { return nullptr; }
+template <typename T>
+inline constexpr bool kNamesDevice = std::is_same_v<T, Device> || std::is_same_v<T, std::optional<Device>>;
+
+// The first device among arguments that have one.
 template <typename First, typename... Rest>
-const std::optional<Device>* device_among(const First& first, const Rest&... rest) {
-  if constexpr (std::is_same_v<First, std::optional<Device>>) {
-    return &first;
+DeviceType device_among(const First& first, const Rest&... rest) {
+  if constexpr (std::is_same_v<First, Device>) {
+    return first.type();
+  } else if constexpr (std::is_same_v<First, std::optional<Device>>) {
+    return first ? first->type() : DeviceType::CPU;
   } else {
     return device_among(rest...);
   }
+}
+// What a factory's call carries besides the thread's keys.
+inline DispatchKeySet factory_keys(DeviceType device) {
+  return DispatchKeySet(device) | DispatchKeySet(Functionality::Dense) | DispatchKeySet(Functionality::BackendSelect);
 }
 
 }  // namespace detail
@@ -45,10 +54,8 @@ inline DispatchKeySet call_keys(const std::remove_reference_t<Args>&... args) {
   DispatchKeySet keys;
   if constexpr ((carries_keys<Args> || ...)) {
     keys = (detail::keys_of(args) | ... | DispatchKeySet());
-  } else if constexpr ((std::is_same_v<Args, std::optional<Device>> || ...)) {
-    const std::optional<Device>& device = *detail::device_among(args...);
-    keys = DispatchKeySet(device ? device->type() : DeviceType::CPU) | DispatchKeySet(Functionality::Dense) |
-           DispatchKeySet(Functionality::BackendSelect);
+  } else if constexpr ((detail::kNamesDevice<Args> || ...)) {
+    keys = detail::factory_keys(detail::device_among(args...));
   }
   const ThreadState& state = thread_state;
   return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
@@ -76,8 +83,8 @@ struct Caller<R(Args...)> {
 
  private:
   // Instantiated with the caller, so that it is there as long as the caller is.
-  __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, const KernelBase& kernel,
-                                                 DispatchKeySet keys, Args... args) {
+  __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys,
+                                                 Args... args) {
     return UnboxedAdapter<Sig>::call(op, kernel, keys, static_cast<Args>(args)...);
   }
 };

@@ -3,10 +3,9 @@
 namespace keyway::inline v1 {
 
 namespace {
-constexpr std::string_view kTagNames[] = {"None",       "Tensor",   "int",          "float",  "bool",
-                                          "ScalarType", "Layout",   "MemoryFormat", "Device", "complex",
-                                          "str",        "uint64",   "Generator",    "int[]",  "float[]",
-                                          "bool[]",     "Tensor[]", "Scalar[]",     "list"};
+constexpr std::string_view kTagNames[] = {
+    "None", "Tensor", "int",       "float", "bool",    "ScalarType", "Layout",   "MemoryFormat", "Device", "complex",
+    "str",  "uint64", "Generator", "int[]", "float[]", "bool[]",     "Tensor[]", "Scalar[]",     "list"};
 
 template <typename List, typename Print>
 std::string print_list(const List& list, Print&& print) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,9 +53,7 @@ struct HeapValue final : HeapValueBase {
 class KEYWAY_API IValue {
  public:
   IValue() = default;
-  IValue(TensorBase tensor) : tag_(ValueTag::Tensor) {
-    payload_.tensor = std::move(tensor).take_impl().release();
-  }
+  IValue(TensorBase tensor) : tag_(ValueTag::Tensor) { payload_.tensor = std::move(tensor).take_impl().release(); }
   IValue(std::int64_t v) : tag_(ValueTag::Int) { payload_.i = v; }
   IValue(int v) : IValue(std::int64_t{v}) {}
   IValue(double v) : tag_(ValueTag::Double) { payload_.d = v; }
@@ -80,8 +79,7 @@ class KEYWAY_API IValue {
   IValue(std::vector<IValue> v) : IValue(ValueTag::List, std::move(v)) {}
 
   IValue(const IValue& other) : tag_(other.tag_), payload_(other.payload_) { retain(); }
-  IValue(IValue&& other) noexcept
-      : tag_(std::exchange(other.tag_, ValueTag::None)), payload_(other.payload_) {}
+  IValue(IValue&& other) noexcept : tag_(std::exchange(other.tag_, ValueTag::None)), payload_(other.payload_) {}
   IValue& operator=(IValue other) noexcept {
     std::swap(tag_, other.tag_);
     std::swap(payload_, other.payload_);
@@ -98,15 +96,16 @@ class KEYWAY_API IValue {
 
   // The value. Throw keyway::Error(Type) naming both types if it is of another one.
   TensorBase to_tensor() const&;
+  // None reads as an undefined tensor.
   TensorBase to_tensor() && {
+    if (is_none()) return {};
     expect(ValueTag::Tensor);
     tag_ = ValueTag::None;
     return TensorBase(intrusive_ptr<TensorImpl>::adopt(payload_.tensor));
   }
   // The keys of a tensor or of all tensors of a list; none of anything else.
   DispatchKeySet tensor_keys() const {
-    if (tag_ == ValueTag::Tensor)
-      return payload_.tensor != nullptr ? payload_.tensor->key_set() : DispatchKeySet();
+    if (tag_ == ValueTag::Tensor) return payload_.tensor != nullptr ? payload_.tensor->key_set() : DispatchKeySet();
     return tag_ == ValueTag::TensorList ? list_keys() : DispatchKeySet();
   }
   // A reference to the handle in place; None reads as an undefined tensor.
@@ -117,9 +116,7 @@ class KEYWAY_API IValue {
   bool to_bool() const { return expect(ValueTag::Bool), payload_.i != 0; }
   // Any number.
   Scalar to_scalar() const;
-  ScalarType to_scalar_type() const {
-    return expect(ValueTag::ScalarType), static_cast<ScalarType>(payload_.i);
-  }
+  ScalarType to_scalar_type() const { return expect(ValueTag::ScalarType), static_cast<ScalarType>(payload_.i); }
   Layout to_layout() const { return expect(ValueTag::Layout), static_cast<Layout>(payload_.i); }
   MemoryFormat to_memory_format() const {
     return expect(ValueTag::MemoryFormat), static_cast<MemoryFormat>(payload_.i);
@@ -131,19 +128,11 @@ class KEYWAY_API IValue {
   const std::string& to_string_ref() const { return heap<std::string>(ValueTag::String); }
   const Generator& to_generator() const { return heap<Generator>(ValueTag::Generator); }
   const complex<double>& to_complex() const { return heap<complex<double>>(ValueTag::Complex); }
-  const std::vector<std::int64_t>& to_int_list() const {
-    return heap<std::vector<std::int64_t>>(ValueTag::IntList);
-  }
-  const std::vector<double>& to_double_list() const {
-    return heap<std::vector<double>>(ValueTag::DoubleList);
-  }
+  const std::vector<std::int64_t>& to_int_list() const { return heap<std::vector<std::int64_t>>(ValueTag::IntList); }
+  const std::vector<double>& to_double_list() const { return heap<std::vector<double>>(ValueTag::DoubleList); }
   ArrayRef<bool> to_bool_list() const;
-  std::vector<TensorBase>& to_tensor_list() const {
-    return heap<std::vector<TensorBase>>(ValueTag::TensorList);
-  }
-  const std::vector<Scalar>& to_scalar_list() const {
-    return heap<std::vector<Scalar>>(ValueTag::ScalarList);
-  }
+  std::vector<TensorBase>& to_tensor_list() const { return heap<std::vector<TensorBase>>(ValueTag::TensorList); }
+  const std::vector<Scalar>& to_scalar_list() const { return heap<std::vector<Scalar>>(ValueTag::ScalarList); }
   const std::vector<IValue>& to_list() const { return heap<std::vector<IValue>>(ValueTag::List); }
 
  private:
@@ -173,7 +162,7 @@ class KEYWAY_API IValue {
     detail::HeapValueBase* heap;
   } payload_{.i = 0};
 };
-static_assert(sizeof(IValue) == 16);
+static_assert(sizeof(IValue) == 16 && std::is_standard_layout_v<IValue>);
 
 // As Python would write it: `Tensor float32[2, 3] on cpu`, `[1, 2]`, `'none'`.
 KEYWAY_API std::string to_string(const IValue& value);

@@ -19,12 +19,12 @@ using Stack = std::vector<IValue>;
 struct KernelBase;
 
 // A kernel for any operator: takes its arguments from the top of the stack and leaves its results there.
-using BoxedFn = void (*)(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys,
-                         Stack& stack);
+using BoxedFn = void (*)(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
 
 // Why a caller cannot simply call `fn`. Any bit sends it to call_slowly().
 enum KernelFlags : std::uint8_t {
-  kBoxedOnly = 1,  // `fn` is null: a fallback, or the error of a missing kernel
+  kBoxedOnly = 1,    // `fn` is null: a fallback, or the error of a missing kernel
+  kFallthrough = 2,  // no kernel: calls go on to the next key. In registrations only, never in a table.
 };
 
 struct KernelBase {
@@ -60,13 +60,12 @@ struct KernelInfo {
 };
 
 struct alignas(8) Table {
-  const OperatorEntry* op;
-  std::uint64_t mask;  // keys that are not fallthrough for some backend, and every backend bit
+  const OperatorEntry* op;             // null in the table of errors of operators that are no longer defined
+  std::uint64_t mask;                  // keys that are not fallthrough for some backend, and every backend bit
   const std::uint64_t* backend_masks;  // one for each backend number, where backends differ; else null
   const KernelInfo* info;              // one for each kernel
   std::uint16_t kernel_count;
-  std::uint8_t
-      slots[kSlotCount];  // number of the kernel of each slot; kernel 0 is the error of a missing one
+  std::uint8_t slots[kSlotCount];  // number of the kernel of each slot; kernel 0 is the error of a missing one
 
   // `keys` without what falls through.
   DispatchKeySet effective(DispatchKeySet keys) const {
@@ -81,6 +80,11 @@ struct alignas(8) Table {
     return kernels<Kernel<Sig>>()[slots[keys.slot()]];
   }
   const ErasedKernel& erased_kernel(std::size_t index) const { return kernels<ErasedKernel>()[index]; }
+  // The table that a kernel was found in. Requires: it stands in one.
+  static const Table& of(const KernelBase& kernel) {
+    return *reinterpret_cast<const Table*>(reinterpret_cast<const char*>(&kernel) -
+                                           kernel.index * sizeof(ErasedKernel) - sizeof(Table));
+  }
 
  private:
   // The kernels lie behind the header, in a StaticTable or in memory that the registry laid out like one.

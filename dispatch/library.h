@@ -19,9 +19,6 @@
 
 namespace keyway::inline v1 {
 
-// A kernel that a key does not have, so that calls go on to the next one: m.fallback(Fallthrough{}).
-struct Fallthrough {};
-
 class KEYWAY_API Library {
  public:
   enum class Kind {
@@ -39,23 +36,20 @@ class KEYWAY_API Library {
   template <typename F>
   Library& def(std::string_view schema, F fn, std::source_location where = std::source_location::current()) {
     def(schema, where);
-    return add_impl(name_of_schema(schema), DispatchKey::CompositeImplicitAutograd,
-                    make_kernel(std::move(fn)), where);
+    return add_impl(name_of_schema(schema), DispatchKey::CompositeImplicitAutograd, make_kernel(std::move(fn)), where);
   }
 
-  // A kernel for the block's key; without one, for every backend (CompositeImplicitAutograd).
+  // A kernel for the block's key; without one, for every backend (CompositeImplicitAutograd). `fn` may be Fallthrough.
   template <typename F>
   Library& impl(std::string_view op, F fn, std::source_location where = std::source_location::current()) {
-    return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_kernel(std::move(fn)),
-                    where);
+    return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_kernel(std::move(fn)), where);
   }
   template <typename F>
   Library& impl(std::string_view op, DispatchKey key, F fn,
                 std::source_location where = std::source_location::current()) {
     return add_impl(op, key, make_kernel(std::move(fn)), where);
   }
-  Library& impl_boxed(std::string_view op, BoxedFn fn,
-                      std::source_location where = std::source_location::current()) {
+  Library& impl_boxed(std::string_view op, BoxedFn fn, std::source_location where = std::source_location::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
   }
 
@@ -70,9 +64,13 @@ class KEYWAY_API Library {
 
  private:
   Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, std::source_location where);
-  std::string qualified(std::string_view name, std::source_location where) const;
+  Library& add_fallback(AnyKernel kernel, std::source_location where);
+  // The name in the block's namespace. Errors are kept for commit(), which lists them all.
+  std::string qualified(std::string_view name, std::source_location where);
+  void error(std::string text) { request_.errors.push_back(std::move(text)); }
   static std::string_view name_of_schema(std::string_view schema) {
-    return schema.substr(0, schema.find('('));
+    const std::string_view name = schema.substr(0, schema.find('('));
+    return name.substr(0, name.find_last_not_of(' ') + 1);
   }
 
   Kind kind_;
@@ -102,8 +100,7 @@ class KEYWAY_API LibraryBlock {
 // Defines operators of a namespace; once a namespace.
 #define KEYWAY_LIBRARY(ns, m) KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Def, #ns)
 // Adds operators to a namespace.
-#define KEYWAY_LIBRARY_FRAGMENT(ns, m) \
-  KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Fragment, #ns)
+#define KEYWAY_LIBRARY_FRAGMENT(ns, m) KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Fragment, #ns)
 // Kernels of a dispatch key: KEYWAY_LIBRARY_IMPL(my, CPU, m). Namespace `_` for fallbacks.
 #define KEYWAY_LIBRARY_IMPL(ns, key, m) \
   KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Impl, #ns, ::keyway::DispatchKey::key)

@@ -12,8 +12,22 @@ namespace keyway::inline v1 {
 
 // Kernel 0 of every table: builds the error that names the operator, the key and the nearest cause, and
 // throws it.
-KEYWAY_API void missing_kernel(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys,
-                               Stack& stack);
+KEYWAY_API void missing_kernel(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
+
+// What boxed_shape_of gives for a schema of this signature.
+template <typename Sig>
+inline constexpr BoxedShape kBoxedShape = {};
+template <typename R, typename... Args>
+inline constexpr BoxedShape kBoxedShape<R(Args...)> = [] {
+  BoxedShape shape;
+  const auto add = [&](bool tensor, bool device) {
+    if (tensor) shape.tensors |= std::uint64_t{1} << shape.arguments;
+    if (device && shape.device < 0) shape.device = static_cast<std::int8_t>(shape.arguments);
+    ++shape.arguments;
+  };
+  (add(carries_keys<Args>, std::is_same_v<Args, Device> || std::is_same_v<Args, std::optional<Device>>), ...);
+  return shape;
+}();
 
 // One registration of a built-in operator; its place is the number of its KernelInfo.
 template <typename Sig>
@@ -33,10 +47,16 @@ consteval StaticTable<Sig, N + 1> make_static_table(const OperatorEntry& op, con
   table.backend_masks = nullptr;
   table.kernel_count = N + 1;
   table.kernel_array[0] = Kernel<Sig>{{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr};
+  static_assert(N < 255, "a slot is one byte");
   for (std::size_t i = 0; i < N; ++i) {
-    table.kernel_array[i + 1] = Kernel<Sig>{{BoxedAdapter<Sig>::call, const_cast<void*>(kernels[i].context),
-                                             static_cast<std::uint16_t>(i + 1), 0},
-                                            kernels[i].fn};
+    for (std::size_t j = 0; j < i; ++j) {
+      if (kernels[i].key == kernels[j].key) throw "two kernels of a built-in operator for one key";
+    }
+  }
+  for (std::size_t i = 0; i < N; ++i) {
+    table.kernel_array[i + 1] = Kernel<Sig>{
+        {BoxedAdapter<Sig>::call, const_cast<void*>(kernels[i].context), static_cast<std::uint16_t>(i + 1), 0},
+        kernels[i].fn};
   }
   const auto find = [&](DispatchKey key) {
     for (std::size_t i = 0; i < N; ++i) {

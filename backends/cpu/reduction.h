@@ -59,7 +59,7 @@ struct ReduceOp {
 };
 
 template <typename F>
-[[gnu::always_inline]] inline void combine_rows(const void* f, char* acc_bytes, const Rows& rows) {
+KEYWAY_INLINE void combine_rows(const void* f, char* acc_bytes, const Rows& rows) {
   using T = typename F::Element;
   using Acc = typename F::Acc;
   const F functor = *static_cast<const F*>(f);

@@ -126,6 +126,27 @@ std::string type_of(const ExprType& type) {
   }
 }
 
+// An if statement's head; a condition that is too long is broken after its operators.
+std::string if_head(const std::string& indent, const std::string& condition) {
+  std::string out = indent + "if (" + condition + ") [[unlikely]] ";
+  if (out.size() + 3 <= kMaxColumns) return out;
+  out = indent + "if (";
+  std::size_t column = out.size();
+  for (std::size_t begin = 0; begin < condition.size();) {
+    std::size_t end = std::min(condition.find("|| ", begin), condition.find("&& ", begin));
+    end = end == std::string::npos ? condition.size() : end + 3;
+    if (column + end - begin > kMaxColumns - 20 && begin > 0) {
+      out.pop_back();
+      out += "\n" + indent + "    ";
+      column = indent.size() + 4;
+    }
+    out += condition.substr(begin, end - begin);
+    column += end - begin;
+    begin = end;
+  }
+  return out + ") [[unlikely]] ";
+}
+
 // `text`, the last argument of what computes, replaced by the contract itself.
 std::string with_text(std::string cpp, const std::string& literal) {
   constexpr std::string_view kArgument = ", text)";
@@ -179,8 +200,7 @@ class Statements {
     const bool named = cpp.uses_text();
     const std::string text = named ? "text" : quoted(to_text(expr));
     const std::string indent = named ? "    " : "  ";
-    std::string out =
-        fmt::format("{}if ({}) [[unlikely]] {}\n", indent, condition, failure(evidence, cpp, text, indent));
+    std::string out = if_head(indent, condition) + failure(evidence, cpp, text, indent) + "\n";
     if (!named) return out;
     return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", quoted(to_text(expr)), out);
   }

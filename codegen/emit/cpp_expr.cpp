@@ -1,5 +1,6 @@
 #include <keyway/codegen/emit/cpp_expr.h>
 #include <keyway/codegen/emit/cpp_types.h>
+#include <keyway/codegen/expr/expr_printer.h>
 
 #include <algorithm>
 #include <array>
@@ -86,7 +87,14 @@ bool CppExpr::is_infix(const Expr& expr) const {
   if (const auto* e = as<BinaryExpr>(expr))
     return e->op == BinaryOp::And || e->op == BinaryOp::Or || e->op == BinaryOp::Union ||
            (of.depth == 0 && of.base != ExprBase::Int);
-  return as<CompareExpr>(expr) && of.depth == 0;
+  const auto* compare = as<CompareExpr>(expr);
+  return compare && of.depth == 0 && !(compare->ops.size() == 1 && orders_scalars(*compare));
+}
+
+// start <= end of numbers prints as a call.
+bool CppExpr::orders_scalars(const CompareExpr& compare) const {
+  const auto is_scalar = [&](const ExprPtr& e) { return type(*e).base == ExprBase::Scalar; };
+  return is_ordering(compare.ops.front()) && (is_scalar(compare.operands[0]) || is_scalar(compare.operands[1]));
 }
 
 std::string CppExpr::operand(const Expr& expr) {
@@ -312,6 +320,9 @@ std::string CppExpr::visit(const MethodExpr& e, const Expr&) {
     return sizes;
   }
   const ExprType& of = type(*e.object);
+  if (of.depth == 0 && e.arguments.size() == 1 && type(*e.arguments[0].value).depth > 0)
+    return fmt::format("lists::map([&](std::int64_t x) {{ return contract::size({0}, {1}, x); }}, {2})",
+                       print(*e.object), quoted(to_text(*e.object)), joined(e.arguments));
   if (of.depth > 0)
     return fmt::format("lists::{}({}, [&](const TensorBase& x) {{ return {}; }})",
                        of.optional_items ? "each_defined" : "each", print(*e.object), method_of("x", e));

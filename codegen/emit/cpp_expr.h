@@ -67,6 +67,7 @@ class CppExpr {
   std::string visit(const LetExpr& e, const Expr&);
 
   bool is_infix(const Expr& expr) const;
+  bool orders_scalars(const CompareExpr& compare) const;
   std::string print_set(const Expr& expr);
   std::string none_test(const Expr& value, bool is_none);
   std::string link(CompareOp op, const Expr& left, const Expr& right);

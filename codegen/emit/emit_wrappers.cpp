@@ -75,7 +75,9 @@ std::string info_text(const Family& family, const Op& op, FunctionSchema schema)
   field("overload", schema.overload_name());
   field("schema", to_string(schema));
   field("file", family.file);
-  out += fmt::format("    .line = {},\n    .signature = signature_hash<ops::{}_sig>,\n", op.place().line, id);
+  out += fmt::format(
+      "    .line = {0},\n    .signature = signature_hash<ops::{1}_sig>,\n    .boxed = kBoxedShape<ops::{1}_sig>,\n",
+      op.place().line, id);
   field("tags", fmt::format("{}", fmt::join(op.tags, " ")));
   field("doc", op.doc);
   field("example", op.example.text.text);

@@ -15,6 +15,8 @@ constexpr FunctionSchema kHelpers[] = {
                    "(Tensor, Tensor, Tensor)">,
     schema_literal<"erf_backward(Tensor grad, Tensor self) -> Tensor">,
     schema_literal<"gelu_backward(Tensor grad, Tensor self, str approximate='none') -> Tensor">,
+    schema_literal<"gelu_double_backward(Tensor grad, Tensor grad_output, Tensor self, str approximate) -> Tensor">,
+    schema_literal<"silu_double_backward(Tensor grad, Tensor grad_output, Tensor self) -> Tensor">,
     schema_literal<"greater_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,
     schema_literal<"less_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,
     schema_literal<"masked_scale(Tensor grad, Tensor mask, float scale) -> Tensor">,

@@ -42,8 +42,7 @@ TEST_CASE("undoing a block brings the kernel before back, and then the missing o
   }
   CHECK(op.call(tensor()) == 1);
   CHECK(&op.entry().table() == before);
-  CHECK(error_of([&] { op.call(tensor(DeviceType::Meta)); }).find("t2::which: it has no kernel for Meta") ==
-        0);
+  CHECK(error_of([&] { op.call(tensor(DeviceType::Meta)); }).find("t2::which: it has no kernel for Meta") == 0);
 }
 
 TEST_CASE("a block with an error registers nothing and lists every error") {

@@ -1,4 +1,6 @@
-#include <keyway/autograd/formulas.h>
+#include <keyway/autograd/reduction_formulas.h>
+
+#include <keyway/autograd/formula_words.h>
 
 #include <keyway/core/base/error.h>
 #include <keyway/ops/all.h>
