@@ -65,7 +65,8 @@ IValue value_of(SchemaType type, const Literal& literal) {
     case TypeKind::Optional: return value_of(type.element(), literal);
     case TypeKind::Tensor: return literal.kind == Kind::Call ? call_by_name(literal) : IValue(tensor_of(literal));
     case TypeKind::List: return list_of(type.element(), type.list_size(), literal);
-    case TypeKind::Float: return IValue(literal.kind == Kind::Float ? literal.number : static_cast<double>(literal.integer));
+    case TypeKind::Float:
+      return IValue(literal.kind == Kind::Float ? literal.number : static_cast<double>(literal.integer));
     case TypeKind::Bool: return IValue(literal.integer != 0);
     case TypeKind::Str: return IValue(literal.text);
     case TypeKind::ScalarType: return IValue(parse_dtype(literal.text));
@@ -75,7 +76,8 @@ IValue value_of(SchemaType type, const Literal& literal) {
     case TypeKind::Int:
     case TypeKind::SymInt:
       // Reductions of losses have names.
-      if (literal.kind == Kind::Name) return IValue(std::int64_t{literal.text == "Mean" ? 1 : literal.text == "Sum" ? 2 : 0});
+      if (literal.kind == Kind::Name)
+        return IValue(std::int64_t{literal.text == "Mean" ? 1 : literal.text == "Sum" ? 2 : 0});
       return IValue(static_cast<std::int64_t>(literal.integer));
     default: return scalar_of(literal);
   }
@@ -97,7 +99,8 @@ IValue list_of(SchemaType element, std::size_t repeat, const Literal& literal) {
   }
   if (kind.is(TypeKind::Float)) {
     std::vector<double> doubles;
-    for (const Literal& item : items) doubles.push_back(item.kind == Kind::Float ? item.number : static_cast<double>(item.integer));
+    for (const Literal& item : items)
+      doubles.push_back(item.kind == Kind::Float ? item.number : static_cast<double>(item.integer));
     return IValue(std::move(doubles));
   }
   std::vector<std::int64_t> ints;
@@ -153,7 +156,8 @@ Stack make_arguments(const OperatorEntry& op, const Literal& call, DeviceType de
     for (const auto& [name, value] : call.keywords) {
       if (name == argument.name()) given = &value;
     }
-    if (given == nullptr && !argument.has_default()) throw std::runtime_error("missing " + std::string(argument.name()));
+    if (given == nullptr && !argument.has_default())
+      throw std::runtime_error("missing " + std::string(argument.name()));
     stack.push_back(given != nullptr ? value_of(argument.type(), *given)
                                      : value_of(argument.type(), literal_of_default(argument.default_value()->text())));
     if (device != DeviceType::Meta) continue;
@@ -161,8 +165,9 @@ Stack make_arguments(const OperatorEntry& op, const Literal& call, DeviceType de
       stack.back() = IValue(Device(device));
     }
     const auto to_meta = [](const TensorBase& tensor) {
-      return tensor.defined() ? make_tensor_strided(tensor.sizes(), tensor.strides(), tensor.dtype(), Device(DeviceType::Meta))
-                              : TensorBase();
+      return tensor.defined()
+                 ? make_tensor_strided(tensor.sizes(), tensor.strides(), tensor.dtype(), Device(DeviceType::Meta))
+                 : TensorBase();
     };
     if (stack.back().is_tensor()) {
       stack.back() = IValue(to_meta(stack.back().to_tensor()));

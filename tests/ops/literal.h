@@ -13,9 +13,9 @@ struct Literal {
   Kind kind = Kind::None;
   double number = 0;
   long long integer = 0;
-  std::string text;                                         // of Text and Name; a Call's function
-  std::vector<Literal> items;                               // of List, Tuple; a Call's positional arguments
-  std::vector<std::pair<std::string, Literal>> keywords;    // of a Call
+  std::string text;                                       // of Text and Name; a Call's function
+  std::vector<Literal> items;                             // of List, Tuple; a Call's positional arguments
+  std::vector<std::pair<std::string, Literal>> keywords;  // of a Call
 };
 
 struct ExampleText {

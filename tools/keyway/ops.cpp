@@ -5,9 +5,8 @@
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/keyway/terminal.h>
 
-#include <fmt/format.h>
-
 #include <cstdio>
+#include <fmt/format.h>
 #include <memory>
 #include <string>
 

@@ -4,9 +4,8 @@
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/keyway/terminal.h>
 
-#include <fmt/format.h>
-
 #include <cstdio>
+#include <fmt/format.h>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,9 +38,14 @@ void print_kernels(const OperatorEntry& op, const Colours& colours) {
 // Who serves a tensor of each key that is in use, and by which rule.
 void print_slots(const OperatorEntry& op, const Colours& colours) {
   fmt::print("{}served{}\n", colours(Colour::Bold), colours(Colour::Plain));
-  constexpr DispatchKey kKeys[] = {DispatchKey::CPU,          DispatchKey::CUDA,         DispatchKey::Meta,
-                                   DispatchKey::AutogradCPU,  DispatchKey::AutogradCUDA, DispatchKey::AutogradMeta,
-                                   DispatchKey::ADInplaceOrView, DispatchKey::Undefined};
+  constexpr DispatchKey kKeys[] = {DispatchKey::CPU,
+                                   DispatchKey::CUDA,
+                                   DispatchKey::Meta,
+                                   DispatchKey::AutogradCPU,
+                                   DispatchKey::AutogradCUDA,
+                                   DispatchKey::AutogradMeta,
+                                   DispatchKey::ADInplaceOrView,
+                                   DispatchKey::Undefined};
   for (DispatchKey key : kKeys) {
     const SlotExplanation slot = Dispatcher::singleton().explain_slot(op, key);
     fmt::print("  {:<26} {:<44} {}\n", to_string(key), slot.kernel != nullptr ? slot.kernel->name : "-",

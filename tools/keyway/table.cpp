@@ -3,7 +3,6 @@
 #include <keyway/tools/keyway/command.h>
 
 #include <fmt/format.h>
-
 #include <memory>
 #include <string>
 
@@ -11,8 +10,8 @@ namespace keyway::inline v1::tools {
 
 namespace {
 
-constexpr DispatchKey kColumns[] = {DispatchKey::CPU,         DispatchKey::CUDA, DispatchKey::Meta,
-                                    DispatchKey::AutogradCPU, DispatchKey::ADInplaceOrView};
+constexpr DispatchKey kColumns[] = {DispatchKey::CPU, DispatchKey::CUDA, DispatchKey::Meta, DispatchKey::AutogradCPU,
+                                    DispatchKey::ADInplaceOrView};
 
 // One letter a rule, explained in the last line.
 char letter(Rule rule) {
@@ -43,7 +42,8 @@ ExitStatus print_table(const std::string& filter) {
     fmt::print("\n");
     ++count;
   }
-  fmt::print("K kernel  E composite explicit  I composite implicit  A autograd alias  F fallback  . falls through  - none\n");
+  fmt::print(
+      "K kernel  E composite explicit  I composite implicit  A autograd alias  F fallback  . falls through  - none\n");
   return count > 0 ? ExitStatus::Ok : ExitStatus::Failed;
 }
 
