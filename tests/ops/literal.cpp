@@ -15,6 +15,9 @@ class Parser {
   ExampleText example() {
     ExampleText result;
     result.call = value();
+    if (accept(".")) {
+      result.method = name().text;  // read as a call without arguments
+    }
     if (accept("==")) {
       result.has_value = true;
       result.value = value();
@@ -49,7 +52,7 @@ class Parser {
     const char c = peek();
     if (c == '[') return sequence("[", "]", Literal::Kind::List);
     if (c == '(') return sequence("(", ")", Literal::Kind::Tuple);
-    if (c == '\'') return string();
+    if (c == '\'' || c == '"') return string(c);
     if (std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.') return number();
     return name();
   }
@@ -68,12 +71,12 @@ class Parser {
     return list;
   }
 
-  Literal string() {
+  Literal string(char quote) {
     Literal result;
     result.kind = Literal::Kind::Text;
-    expect("'");
-    while (at_ < text_.size() && text_[at_] != '\'') result.text += text_[at_++];
-    expect("'");
+    ++at_;
+    while (at_ < text_.size() && text_[at_] != quote) result.text += text_[at_++];
+    expect(std::string_view(&quote, 1));
     return result;
   }
 

@@ -20,6 +20,7 @@ struct Literal {
 
 struct ExampleText {
   Literal call;
+  std::string method;  // asked of the result: sizes, strides; empty for the result itself
   Literal value;
   bool has_value = false;
 };
