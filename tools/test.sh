@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sets up, builds and tests.
 #   bash tools/test.sh          the release build and its whole suite
+#   bash tools/test.sh --strict that with warnings as errors
 #   bash tools/test.sh --ci     that with warnings as errors, then the AddressSanitizer and ThreadSanitizer stages
 # KEYWAY_JOBS sets how many processes build and test at a time.
 set -euo pipefail
@@ -9,8 +10,8 @@ mkdir -p build
 source tools/stages.sh
 
 case ${1-} in
-  "" | --ci) mode=${1-} ;;
-  *) echo "usage: bash tools/test.sh [--ci]" >&2; exit 2 ;;
+  "" | --strict | --ci) mode=${1-} ;;
+  *) echo "usage: bash tools/test.sh [--strict | --ci]" >&2; exit 2 ;;
 esac
 
 release_stage() {
@@ -54,6 +55,8 @@ if [[ $mode == --ci ]]; then
   stage asan asan_stage
   stage fuzz fuzz_stage
   stage tsan tsan_stage
+elif [[ $mode == --strict ]]; then
+  stage release ci_stage
 else
   stage release release_stage
 fi

@@ -2,7 +2,7 @@
 // vectors wide, that stays in registers while the loop runs over k.
 #pragma once
 
-#include <keyway/backends/cpu/level.h>
+#include <keyway/backends/cpu/simd/level.h>
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // The innermost loops: one function per functor and instruction-set level, over contiguous elements.
 #pragma once
 
-#include <keyway/backends/cpu/level.h>
+#include <keyway/backends/cpu/simd/level.h>
 #include <keyway/backends/cpu/simd/math.h>
 #include <keyway/ops/functors/signature.h>
 

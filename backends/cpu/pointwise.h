@@ -16,8 +16,8 @@
 // element.
 #pragma once
 
-#include <keyway/backends/cpu/level.h>
 #include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/simd/level.h>
 #include <keyway/core/tensor_base.h>
 #include <keyway/ops/functors/argument.h>
 #include <keyway/ops/functors/signature.h>

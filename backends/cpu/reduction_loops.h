@@ -1,8 +1,8 @@
 // The loops of reductions: what is compiled once a functor, and the one that is compiled once a level.
 #pragma once
 
-#include <keyway/backends/cpu/level.h>
 #include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/simd/level.h>
 #include <keyway/ops/functors/reduction.h>
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 // together, which the compiler vectorises. Results do not depend on threads or instruction set.
 #pragma once
 
-#include <keyway/backends/cpu/level.h>
 #include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/simd/level.h>
 #include <keyway/core/tensor_base.h>
 #include <keyway/ops/functors/scan.h>
 

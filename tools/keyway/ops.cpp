@@ -3,7 +3,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/dispatcher.h>
 #include <keyway/tools/keyway/command.h>
-#include <keyway/tools/keyway/terminal.h>
+#include <keyway/tools/terminal/terminal.h>
 
 #include <cstdio>
 #include <fmt/format.h>

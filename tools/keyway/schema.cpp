@@ -2,7 +2,7 @@
 #include <keyway/core/schema/parser.h>
 #include <keyway/core/schema/printer.h>
 #include <keyway/tools/keyway/command.h>
-#include <keyway/tools/keyway/terminal.h>
+#include <keyway/tools/terminal/terminal.h>
 
 #include <cstddef>
 #include <cstdio>

@@ -6,7 +6,7 @@
 // the last place.
 #pragma once
 
-#include <keyway/backends/cpu/level.h>
+#include <keyway/backends/cpu/simd/level.h>
 
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 #include <keyway/backends/cpu/kernels_random.h>
-#include <keyway/backends/cpu/level.h>
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/simd/level.h>
 #include <keyway/tests/backends/cpu/kernel_data.h>
 #include <keyway/tests/catch.h>
 

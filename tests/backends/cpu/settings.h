@@ -1,8 +1,8 @@
 // Thread count and instruction-set level for the length of a scope.
 #pragma once
 
-#include <keyway/backends/cpu/level.h>
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/simd/level.h>
 
 namespace keyway::inline v1::testing {
 

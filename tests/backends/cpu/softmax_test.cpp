@@ -1,7 +1,7 @@
 #include <keyway/backends/cpu/decaying_exp.h>
 #include <keyway/backends/cpu/kernels_softmax.h>
-#include <keyway/backends/cpu/level.h>
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/simd/level.h>
 #include <keyway/tests/backends/cpu/kernel_data.h>
 #include <keyway/tests/catch.h>
 

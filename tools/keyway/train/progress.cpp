@@ -1,5 +1,5 @@
-#include <keyway/tools/keyway/terminal.h>
 #include <keyway/tools/keyway/train/progress.h>
+#include <keyway/tools/terminal/terminal.h>
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/tools/keyway/terminal.h>
 #include <keyway/tools/keyway/train/kernel_profile.h>
 #include <keyway/tools/keyway/train/loss_curve.h>
 #include <keyway/tools/keyway/train/ngram.h>
 #include <keyway/tools/keyway/train/progress.h>
 #include <keyway/tools/keyway/train/run.h>
+#include <keyway/tools/terminal/terminal.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include <keyway/tools/keyway/terminal.h>
+#include <keyway/tools/terminal/terminal.h>
 
 #include <cstdlib>
 #include <string_view>

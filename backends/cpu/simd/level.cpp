@@ -1,4 +1,4 @@
-#include <keyway/backends/cpu/level.h>
+#include <keyway/backends/cpu/simd/level.h>
 #include <keyway/core/base/error.h>
 
 #include <algorithm>
