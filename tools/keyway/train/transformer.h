@@ -16,7 +16,7 @@ struct TransformerOptions {
   std::int64_t width = 128;
   std::int64_t layers = 4;
   std::int64_t heads = 4;
-  double dropout = 0.1;
+  double dropout = 0;
   bool tied_head = true;  // the table of characters is the output layer as well
 };
 
