@@ -26,21 +26,20 @@ Tensor index_add_source_backward(const Tensor& grad, std::int64_t dim, const Ten
   return alpha.is_integral(true) && alpha.to<std::int64_t>() == 1 ? rows : rows * alpha;
 }
 
-Tensor index_backward(const Tensor& grad, IntArrayRef sizes, ArrayRef<Tensor> indices) {
-  return keyway::_index_put(keyway::zeros(sizes, grad.options()), optional_tensors(indices), grad, true);
+Tensor index_backward(const Tensor& grad, IntArrayRef sizes, ArrayRef<std::optional<Tensor>> indices) {
+  return keyway::_index_put(keyway::zeros(sizes, grad.options()), indices, grad, true);
+}
+
+Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index) {
+  return keyway::zeros(sizes, grad.options()).index_add(dim, index, grad);
 }
 
 Tensor index_copy_backward(const Tensor& grad, std::int64_t dim, const Tensor& index) {
   return grad.index_copy(dim, index, keyway::zeros_like(grad.index_select(dim, index)));
 }
 
-Tensor index_put_backward(const Tensor& grad, ArrayRef<Tensor> indices, bool accumulate) {
-  return accumulate ? grad : keyway::_index_put(grad, optional_tensors(indices), keyway::zeros({}, grad.options()));
-}
-
-Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index) {
-  if (sizes.empty()) return grad.sum();
-  return keyway::zeros(sizes, grad.options()).index_add(dim, index, grad);
+Tensor index_put_backward(const Tensor& grad, ArrayRef<std::optional<Tensor>> indices, bool accumulate) {
+  return accumulate ? grad : keyway::_index_put(grad, indices, keyway::zeros({}, grad.options()));
 }
 
 Tensor scatter_src_backward(const Tensor& grad, std::int64_t dim, const Tensor& index, IntArrayRef sizes) {

@@ -3,6 +3,8 @@
 
 #include <keyway/tensor.h>
 
+#include <optional>
+
 namespace keyway::inline v1::autograd {
 
 // The gradient of embedding_dense_backward's grad_output.
@@ -13,13 +15,14 @@ Tensor gather_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, 
 // Of the source of index_add and index_copy.
 Tensor index_add_source_backward(const Tensor& grad, std::int64_t dim, const Tensor& index, IntArrayRef sizes,
                                  const Scalar& alpha);
-// Of _index's self. An absent index is an undefined tensor.
-Tensor index_backward(const Tensor& grad, IntArrayRef sizes, ArrayRef<Tensor> indices);
+// Of _index's self.
+Tensor index_backward(const Tensor& grad, IntArrayRef sizes, ArrayRef<std::optional<Tensor>> indices);
+// Of index_select's self, whose sizes are `sizes`.
+Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index);
 // Of index_copy's self.
 Tensor index_copy_backward(const Tensor& grad, std::int64_t dim, const Tensor& index);
 // Of _index_put's self.
-Tensor index_put_backward(const Tensor& grad, ArrayRef<Tensor> indices, bool accumulate);
-Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index);
+Tensor index_put_backward(const Tensor& grad, ArrayRef<std::optional<Tensor>> indices, bool accumulate);
 // Of the src of scatter and scatter_add, which may be larger than the index.
 Tensor scatter_src_backward(const Tensor& grad, std::int64_t dim, const Tensor& index, IntArrayRef sizes);
 
