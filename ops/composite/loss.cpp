@@ -28,15 +28,15 @@ Tensor cross_entropy_of_probabilities(const Tensor& log_probabilities, const Ten
                                       const std::optional<Tensor>& weight, std::int64_t reduction,
                                       double label_smoothing) {
   KEYWAY_CHECK(target.is_floating_point(),
-               "target has the shape {} of self, so it must hold probabilities, but its dtype is {}",
-               target.sizes(), target.dtype());
+               "target has the shape {} of self, so it must hold probabilities, but its dtype is {}", target.sizes(),
+               target.dtype());
   const std::int64_t dim = class_dim(log_probabilities), classes = log_probabilities.size(dim);
   Tensor wanted = target;
   if (label_smoothing > 0) {
     wanted = target * (1 - label_smoothing) + label_smoothing / static_cast<double>(classes);
   }
   Tensor loss = log_probabilities * wanted;
-  if (weight) loss = loss * beside_classes(*weight, loss);
+  if (weight && weight->defined()) loss = loss * beside_classes(*weight, loss);
   loss = -loss.sum(dim);
   return reduced(loss, reduction);
 }
@@ -45,8 +45,7 @@ Tensor cross_entropy_of_probabilities(const Tensor& log_probabilities, const Ten
 Tensor smoothing_loss(const Tensor& log_probabilities, const Tensor& target, const std::optional<Tensor>& weight,
                       std::int64_t reduction, std::int64_t ignore_index) {
   const Tensor ignored = target == ignore_index;
-  const Tensor weighed =
-      weight ? log_probabilities * beside_classes(*weight, log_probabilities) : log_probabilities;
+  const Tensor weighed = weight ? log_probabilities * beside_classes(*weight, log_probabilities) : log_probabilities;
   const Tensor loss = (-weighed.sum(class_dim(log_probabilities))).masked_fill(ignored, 0);
   if (reduction != kMean) return reduced(loss, reduction);
   const Tensor counted =
@@ -57,8 +56,8 @@ Tensor smoothing_loss(const Tensor& log_probabilities, const Tensor& target, con
 
 }  // namespace
 
-Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                std::int64_t reduction, std::int64_t ignore_index) {
+Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, std::int64_t reduction,
+                std::int64_t ignore_index) {
   return std::get<0>(keyway::nll_loss_forward(self, target, weight, reduction, ignore_index));
 }
 
@@ -92,13 +91,47 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::o
   return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes);
 }
 
+// As relu(-x) + log1p(e^-|x|) for -log(sigmoid(x)), so that nothing overflows.
+Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                                        const std::optional<Tensor>& pos_weight, std::int64_t reduction) {
+  const Tensor surprise = (-self).relu() + (-self.abs()).exp().log1p();
+  const bool weighed = pos_weight && pos_weight->defined();
+  const Tensor share = weighed ? (*pos_weight - 1) * target + 1 : Tensor();
+  Tensor loss = (1 - target) * self + (weighed ? share * surprise : surprise);
+  if (weight && weight->defined()) loss = loss * *weight;
+  return reduced(loss, reduction);
+}
+
+Tensor huber_loss(const Tensor& self, const Tensor& target, std::int64_t reduction, double delta) {
+  const Tensor distance = (self - target).abs();
+  const Tensor loss = keyway::where(distance <= delta, distance * distance * 0.5, (distance - 0.5 * delta) * delta);
+  return reduced(loss, reduction);
+}
+
+// 0 log 0 is 0.
+Tensor kl_div(const Tensor& self, const Tensor& target, std::int64_t reduction, bool log_target) {
+  if (log_target) return reduced(target.exp() * (target - self), reduction);
+  const Tensor logarithm = keyway::where(target > 0, target, 1).log();
+  return reduced(target * (logarithm - self), reduction);
+}
+
+Tensor l1_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {
+  return reduced((self - target).abs(), reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, std::int64_t reduction, double beta) {
+  if (beta == 0) return keyway::l1_loss(self, target, reduction);
+  const Tensor distance = (self - target).abs();
+  const Tensor loss = keyway::where(distance < beta, distance * distance * (0.5 / beta), distance - 0.5 * beta);
+  return reduced(loss, reduction);
+}
+
 Tensor mse_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {
   const Tensor difference = self - target;
   return reduced(difference * difference, reduction);
 }
 
-Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                         std::int64_t reduction) {
+Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, std::int64_t reduction) {
   const Tensor difference = self - target;
   const double scale = reduction == kMean ? 2.0 / static_cast<double>(difference.numel()) : 2.0;
   return difference * (grad_output * scale);

@@ -14,8 +14,8 @@ void check_covers(const char* name, const TensorBase& tensor, const TensorBase& 
     KEYWAY_CHECK(d == dim || index.sizes()[i] <= tensor.sizes()[i],
                  "index has shape {}, but {} has size {} in dimension {}", index.sizes(), name, tensor.sizes()[i], d);
   }
-  KEYWAY_CHECK(tensor.dim() > 0 || dim == 0 || index.numel() == 1,
-               "index has shape {}, but {} has only one element", index.sizes(), name);
+  KEYWAY_CHECK(tensor.dim() > 0 || dim == 0 || index.numel() == 1, "index has shape {}, but {} has only one element",
+               index.sizes(), name);
 }
 
 constexpr std::int64_t kNone = -1;
@@ -39,6 +39,11 @@ OutputMeta scatter(const TensorBase& self, std::int64_t dim, const TensorBase& i
 }
 
 OutputMeta scatter_add(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src) {
+  return scatter(self, dim, index, src);
+}
+
+OutputMeta scatter_reduce(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src,
+                          std::string_view, bool) {
   return scatter(self, dim, index, src);
 }
 
