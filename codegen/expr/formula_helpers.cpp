@@ -73,6 +73,8 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"index_copy_backward(Tensor grad, int dim, Tensor index) -> Tensor">,
     schema_literal<"index_put_backward(Tensor grad, Tensor?[] indices, bool accumulate) -> Tensor">,
     schema_literal<"index_select_backward(Tensor grad, int[] sizes, int dim, Tensor index) -> Tensor">,
+    schema_literal<"scatter_reduce_backward(Tensor grad, Tensor self, int dim, Tensor index, Tensor src, str reduce, "
+                   "bool include_self, Tensor result) -> (Tensor, Tensor)">,
     schema_literal<"scatter_src_backward(Tensor grad, int dim, Tensor index, int[] sizes) -> Tensor">,
     // neural networks
     schema_literal<"convolution_double_backward(Tensor? grad_grad_input, Tensor? grad_grad_weight, "
