@@ -11,6 +11,7 @@
 #include <keyway/autograd/indexing_formulas.h>
 #include <keyway/autograd/normalization_formulas.h>
 #include <keyway/autograd/pointwise_formulas.h>
+#include <keyway/autograd/pooling_formulas.h>
 #include <keyway/autograd/reduction_formulas.h>
 #include <keyway/autograd/shape_formulas.h>
 #include <keyway/autograd/softmax_formulas.h>
