@@ -9,9 +9,11 @@
 #include <keyway/autograd/convolution_formulas.h>
 #include <keyway/autograd/formula_words.h>
 #include <keyway/autograd/indexing_formulas.h>
+#include <keyway/autograd/joining_formulas.h>
 #include <keyway/autograd/normalization_formulas.h>
 #include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/autograd/pooling_formulas.h>
 #include <keyway/autograd/reduction_formulas.h>
 #include <keyway/autograd/shape_formulas.h>
 #include <keyway/autograd/softmax_formulas.h>
+#include <keyway/autograd/sorting_formulas.h>

@@ -15,6 +15,8 @@ constexpr FunctionSchema kHelpers[] = {
                    "(Tensor, Tensor, Tensor)">,
     schema_literal<"erf_backward(Tensor grad, Tensor self) -> Tensor">,
     schema_literal<"gelu_backward(Tensor grad, Tensor self, str approximate='none') -> Tensor">,
+    schema_literal<"gelu_double_backward(Tensor grad, Tensor grad_output, Tensor self, str approximate) -> Tensor">,
+    schema_literal<"silu_double_backward(Tensor grad, Tensor grad_output, Tensor self) -> Tensor">,
     schema_literal<"greater_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,
     schema_literal<"less_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,
     schema_literal<"masked_scale(Tensor grad, Tensor mask, float scale) -> Tensor">,
@@ -31,6 +33,7 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"threshold_backward(Tensor grad, Tensor self, Scalar threshold) -> Tensor">,
     // reductions
     schema_literal<"amax_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, bool keepdim) -> Tensor">,
+    schema_literal<"cumprod_backward(Tensor grad, Tensor self, int dim) -> Tensor">,
     schema_literal<"cumsum_backward(Tensor grad, int dim) -> Tensor">,
     schema_literal<"expand_reduced(Tensor grad, int[] sizes, int[]? dim=None, bool keepdim=False) -> Tensor">,
     schema_literal<"logsumexp_backward(Tensor grad, Tensor self, Tensor result, int[] dim, bool keepdim) -> Tensor">,
