@@ -89,8 +89,6 @@ constexpr FunctionSchema kHelpers[] = {
                    "grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, bool[] "
                    "needs) -> (Tensor, Tensor, Tensor)">,
     schema_literal<"log_softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor">,
-    schema_literal<"max_pool2d_with_indices_backward(Tensor grad, Tensor self, int[] kernel_size, int[] stride, "
-                   "int[] padding, int[] dilation, bool ceil_mode, Tensor indices) -> Tensor">,
     schema_literal<"max_pool_double_backward(Tensor grad, Tensor indices, int dims) -> Tensor">,
     schema_literal<"native_layer_norm_backward(Tensor grad, Tensor input, int[] normalized_shape, Tensor mean, "
                    "Tensor rstd, Tensor? weight, Tensor? bias, bool[] needs) -> (Tensor, Tensor, Tensor)">,
