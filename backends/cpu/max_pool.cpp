@@ -224,9 +224,8 @@ void max_pool_backward(const char* op, std::size_t rank, const TensorBase& grad_
   if (grad_input.numel() == 0) return;
   const IntArrayRef sizes = grad_input.sizes();
   check_indices(indices, "indices", 0, checked_numel(sizes.slice(sizes.size() - rank)));
-  visit_dtype<kFloatingTypes>(grad_output.dtype(), op, [&]<typename T>() {
-    scatter_gradients<T>(grad_output, indices, grad_input, rank);
-  });
+  visit_dtype<kFloatingTypes>(grad_output.dtype(), op,
+                              [&]<typename T>() { scatter_gradients<T>(grad_output, indices, grad_input, rank); });
 }
 
 }  // namespace

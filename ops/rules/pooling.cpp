@@ -14,10 +14,10 @@ OutputMeta with_spatial(const TensorBase& self, std::size_t rank, IntArrayRef sp
 
 OutputMeta pooled(const TensorBase& self, std::size_t rank, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
                   IntArrayRef dilation, bool ceil_mode) {
-  return with_spatial(self, rank,
-                      contract::pool_sizes(self.sizes().slice(self.sizes().size() - rank), kernel,
-                                           stride.empty() ? kernel : stride, padding, dilation, ceil_mode,
-                                           "pool_sizes"));
+  return with_spatial(
+      self, rank,
+      contract::pool_sizes(self.sizes().slice(self.sizes().size() - rank), kernel, stride.empty() ? kernel : stride,
+                           padding, dilation, ceil_mode, "pool_sizes"));
 }
 
 OutputMeta like(const TensorBase& self) { return meta_of(self.sizes(), self.suggest_memory_format()); }

@@ -41,8 +41,11 @@ TEST_CASE("products have gradients in every rank") {
 TEST_CASE("convolutions have gradients, transposed ones too") {
   check([](const variable_list& x) { return conv1d(x[0], x[1], x[2], 2, 1); },
         {input({2, 2, 5}), input({2, 2, 3}), input({2})});
-  check([](const variable_list& x) { return conv2d(x[0], x[1], x[2], {1, 2}, {1, 0}, {1, 2}, 2); },
-        {input({1, 4, 3, 4}), input({2, 2, 2, 2}), input({2})});
+  check(
+      [](const variable_list& x) {
+        return conv2d(x[0], x[1], x[2], {1, 2}, {1, 0}, {1, 2}, 2);
+      },
+      {input({1, 4, 3, 4}), input({2, 2, 2, 2}), input({2})});
   check([](const variable_list& x) { return conv3d(x[0], x[1], {}, 1, 1); },
         {input({1, 1, 2, 2, 2}), input({2, 1, 2, 2, 2})});
   check([](const variable_list& x) { return conv_transpose1d(x[0], x[1], x[2], 2, 1, 1); },

@@ -55,8 +55,8 @@ TEST_CASE("matmul takes vectors, matrices and batches that broadcast") {
   const std::vector<std::vector<std::int64_t>> batches = {{}, {3}, {1}, {2, 3}, {2, 1}, {0}};
   for (const auto& left : batches) {
     for (const auto& right : batches) {
-      if ((left == std::vector<std::int64_t>{0}) != (right == std::vector<std::int64_t>{0}) &&
-          !left.empty() && !right.empty()) {
+      if ((left == std::vector<std::int64_t>{0}) != (right == std::vector<std::int64_t>{0}) && !left.empty() &&
+          !right.empty()) {
         continue;
       }
       std::vector<std::int64_t> a = left, b = right;
@@ -80,8 +80,9 @@ TEST_CASE("matmul takes vectors, matrices and batches that broadcast") {
 TEST_CASE("matmul says which sizes do not fit") {
   CHECK(error_of([] { ones({2, 3}).matmul(ones({4, 5})); }).find("self.size(-1)") != std::string::npos);
   CHECK(error_of([] { ones({2, 2, 3}).matmul(ones({3, 3, 5})); }).find("broadcast") != std::string::npos);
-  CHECK(error_of([] { mm(ones({2, 3}), ones({4, 5})); }) ==
-        "mm: requires self.size(1) == mat2.size(0), but self.size(1) is 3 and mat2.size(0) is 4");
+  CHECK(error_of([] {
+          mm(ones({2, 3}), ones({4, 5}));
+        }) == "mm: requires self.size(1) == mat2.size(0), but self.size(1) is 3 and mat2.size(0) is 4");
 }
 
 TEST_CASE("linear multiplies the last dimension, whatever stands before it") {
@@ -109,8 +110,9 @@ TEST_CASE("convolutions refuse geometry that does not fit, and name the rule") {
   CHECK(error_of([&] { conv2d(x, w, {}, 1, 0, 1, 2); }).find("groups") != std::string::npos);
   CHECK(error_of([&] { conv2d(x, w, {}, 1, 0, 1, 0); }).find("groups > 0") != std::string::npos);
   CHECK(error_of([&] { conv2d(x, w, ones({2})); }).find("bias") != std::string::npos);
-  CHECK(error_of([&] { conv_transpose2d(ones({1, 3, 5, 5}), w, {}, 1, 0, 1); }).find("output_padding") !=
-        std::string::npos);
+  CHECK(error_of([&] {
+          conv_transpose2d(ones({1, 3, 5, 5}), w, {}, 1, 0, 1);
+        }).find("output_padding") != std::string::npos);
   CHECK(error_of([&] { max_pool2d(x, {0, 0}); }).find("kernel_size > 0") != std::string::npos);
   CHECK(error_of([&] { max_pool2d(x, {2, 2}, {1, 1}, {2, 2}); }).find("padding") != std::string::npos);
   CHECK(error_of([&] { avg_pool2d(x, {7, 7}); }).find("pool_sizes") != std::string::npos);

@@ -24,8 +24,8 @@ struct Case {
     Sizes result(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(lead()));
     for (std::size_t d = 0; d < rank(); ++d) {
       const std::int64_t in = sizes[lead() + d];
-      const double room = static_cast<double>(in + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) /
-                          static_cast<double>(stride[d]);
+      const double room =
+          static_cast<double>(in + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) / static_cast<double>(stride[d]);
       std::int64_t size = static_cast<std::int64_t>(ceil ? std::ceil(room) : std::floor(room)) + 1;
       if (ceil && (size - 1) * stride[d] >= in + padding[d]) --size;
       result.push_back(size);
@@ -74,10 +74,11 @@ void each_seen(const Case& c, const Sizes& o, const F& f) {
 template <typename T>
 TensorBase make(Rng& rng, const Sizes& sizes, int layout, Expand expand = Expand::No) {
   const ScalarType dtype = cpp_type_to_scalar_type<T>;
-  TensorBase tensor = layout == 0                         ? make_tensor(sizes, dtype, DeviceType::CPU)
-                      : layout == 1 && sizes.size() == 4 ? make_tensor_strided(sizes, strides_for(sizes, MemoryFormat::ChannelsLast),
-                                                                               dtype, DeviceType::CPU)
-                                                          : random_geometry(rng, sizes, dtype, expand);
+  TensorBase tensor =
+      layout == 0 ? make_tensor(sizes, dtype, DeviceType::CPU)
+      : layout == 1 && sizes.size() == 4
+          ? make_tensor_strided(sizes, strides_for(sizes, MemoryFormat::ChannelsLast), dtype, DeviceType::CPU)
+          : random_geometry(rng, sizes, dtype, expand);
   fill_storage<T>(tensor, [&] { return small_value<T>(rng); });
   return tensor;
 }
@@ -86,9 +87,8 @@ template <typename T>
 void check_max(Rng& rng, const Case& c, int layout) {
   const TensorBase self = make<T>(rng, c.sizes, layout, Expand::Yes);
   if constexpr (!std::integral<T>) {
-    fill_storage<T>(self, [&] {
-      return random_int(rng, 0, 20) == 0 ? std::numeric_limits<T>::quiet_NaN() : small_value<T>(rng);
-    });
+    fill_storage<T>(
+        self, [&] { return random_int(rng, 0, 20) == 0 ? std::numeric_limits<T>::quiet_NaN() : small_value<T>(rng); });
   }
   TensorBase out = make<T>(rng, c.out(), layout), indices = make<std::int64_t>(rng, c.out(), layout);
   (c.rank() == 2 ? cpu::max_pool2d_with_indices : cpu::max_pool3d_with_indices)(self, c.kernel, c.stride, c.padding,
@@ -144,8 +144,7 @@ double divisor(const Case& c, const Sizes& o, bool count_padding, std::optional<
   for (std::size_t d = 0; d < c.rank(); ++d) {
     const std::int64_t size = c.sizes[c.lead() + d], begin = o[c.lead() + d] * c.stride[d] - c.padding[d];
     const std::int64_t end = std::min(begin + c.kernel[d], size + c.padding[d]);
-    length *= static_cast<double>(count_padding ? end - begin
-                                                : std::min(end, size) - std::max<std::int64_t>(begin, 0));
+    length *= static_cast<double>(count_padding ? end - begin : std::min(end, size) - std::max<std::int64_t>(begin, 0));
   }
   return length;
 }
@@ -154,8 +153,7 @@ template <typename T>
 void check_average(Rng& rng, const Case& c, int layout) {
   const TensorBase self = make<T>(rng, c.sizes, layout, Expand::Yes), grad = make<T>(rng, c.out(), layout, Expand::Yes);
   const bool count = random_int(rng, 0, 1) == 1;
-  const std::optional<std::int64_t> given =
-      random_int(rng, 0, 3) == 0 ? std::optional<std::int64_t>(-3) : std::nullopt;
+  const std::optional<std::int64_t> given = random_int(rng, 0, 3) == 0 ? std::optional<std::int64_t>(-3) : std::nullopt;
   TensorBase out = make<T>(rng, c.out(), layout), grad_input = make<T>(rng, c.sizes, layout);
   (c.rank() == 2 ? cpu::avg_pool2d : cpu::avg_pool3d)(self, c.kernel, c.stride, c.padding, c.ceil, count, given, out);
   (c.rank() == 2 ? cpu::avg_pool2d_backward : cpu::avg_pool3d_backward)(grad, self, c.kernel, c.stride, c.padding,
