@@ -8,8 +8,10 @@
 
 #include <keyway/autograd/formula_words.h>
 #include <keyway/autograd/indexing_formulas.h>
+#include <keyway/autograd/joining_formulas.h>
 #include <keyway/autograd/normalization_formulas.h>
 #include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/autograd/reduction_formulas.h>
 #include <keyway/autograd/shape_formulas.h>
 #include <keyway/autograd/softmax_formulas.h>
+#include <keyway/autograd/sorting_formulas.h>

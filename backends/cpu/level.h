@@ -4,7 +4,7 @@
 // become the copy that every machine runs. What differs between levels are single functions marked
 // KEYWAY_TARGET_AVX2 or KEYWAY_TARGET_AVX512, each an always-inlined body under another name:
 //
-//   template <Level level> [[gnu::always_inline]] inline void body(float* x, std::int64_t n) { ... }
+//   template <Level level> KEYWAY_INLINE void body(float* x, std::int64_t n) { ... }
 //   void baseline(float* x, std::int64_t n) { body<Level::Baseline>(x, n); }
 //   KEYWAY_TARGET_AVX2 void avx2(float* x, std::int64_t n) { body<Level::Avx2>(x, n); }
 //   ...
@@ -42,6 +42,9 @@ inline constexpr std::size_t kNumLevels = 3;
 #define KEYWAY_TARGET_AVX512 __attribute__((flatten))
 #endif
 #define KEYWAY_TARGET_BASELINE __attribute__((flatten))
+// Bodies, and what they call: the compiler does not flatten every function that is called from several
+// places.
+#define KEYWAY_INLINE __attribute__((always_inline)) inline
 
 // Whether fused multiply-add is an instruction, not a call.
 constexpr bool has_fma(Level level) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/backends/cpu/level.h>
+#include <keyway/backends/cpu/simd/math.h>
 #include <keyway/ops/functors/signature.h>
 
 #include <cstddef>
@@ -32,7 +33,7 @@ struct CheckContext {
 
 // A bool is read as a byte, so that other values than 0 and 1 are true and not undefined behaviour.
 template <typename T>
-[[gnu::always_inline]] inline T load(const char* data, std::int64_t i) {
+KEYWAY_INLINE T load(const char* data, std::int64_t i) {
   if constexpr (std::is_same_v<T, bool>) {
     return reinterpret_cast<const std::uint8_t*>(data)[i] != 0;
   } else {
@@ -40,7 +41,7 @@ template <typename T>
   }
 }
 template <typename T>
-[[gnu::always_inline]] inline void store(char* data, std::int64_t i, T value) {
+KEYWAY_INLINE void store(char* data, std::int64_t i, T value) {
   if constexpr (std::is_same_v<T, bool>) {
     reinterpret_cast<std::uint8_t*>(data)[i] = value ? 1 : 0;
   } else {
@@ -48,19 +49,54 @@ template <typename T>
   }
 }
 
+// The functor of an element, with the level's functions where it takes some.
+template <Level level, typename F, typename... A>
+KEYWAY_INLINE auto apply(const F& functor, A... x) {
+  if constexpr (requires { functor.with(simd::VectorMath<level>(), x...); }) {
+    return functor.with(simd::VectorMath<level>(), x...);
+  } else {
+    return functor(x...);
+  }
+}
+
 template <Level level, typename F, typename R, typename... A, std::size_t... k>
-[[gnu::always_inline]] inline void map(const void* context, char* const* data, std::int64_t n,
-                                       std::tuple<A...>*, std::index_sequence<k...>) {
-  const F functor = *static_cast<const F*>(context);
+KEYWAY_INLINE void map(const F& functor, char* const* data, std::int64_t begin, std::int64_t end,
+                       std::tuple<A...>*, std::index_sequence<k...>) {
   char* const out = data[0];
   const char* const in[] = {data[k + 1]...};
   KEYWAY_INDEPENDENT
-  for (std::int64_t i = 0; i < n; ++i) store<R>(out, i, functor(load<A>(in[k], i)...));
+  for (std::int64_t i = begin; i < end; ++i) store<R>(out, i, apply<level>(functor, load<A>(in[k], i)...));
+}
+
+// Functors of angles: vector functions take the small ones, which nearly all are, StandardMath's the others.
+template <typename F>
+concept TakesAngles = F::kTakesAngles && std::is_same_v<float, Opmath<functor_argument_t<F, 0>>>;
+
+template <Level level, typename F, typename T>
+KEYWAY_INLINE void map_angles(const F& functor, char* const* data, std::int64_t n) {
+  using Math = simd::VectorMath<level>;
+  constexpr std::int64_t kBlock = 1024;
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t end = begin + kBlock < n ? begin + kBlock : n;
+    std::uint32_t large = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      large |= Math::is_small_angle(opmath(load<T>(data[1], i))) ? 0u : 1u;
+    }
+    if (large == 0) [[likely]] {
+      map<level, F, T>(functor, data, begin, end, static_cast<std::tuple<T>*>(nullptr),
+                       std::index_sequence<0>());
+      continue;
+    }
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T x = load<T>(data[1], i);
+      store<T>(data[0], i, Math::is_small_angle(opmath(x)) ? apply<level>(functor, x) : functor(x));
+    }
+  }
 }
 
 template <Level level, typename F, typename... A, std::size_t... k>
-[[gnu::always_inline]] inline void check(const void* context, char* const* data, std::int64_t n,
-                                         std::tuple<A...>*, std::index_sequence<k...>) {
+KEYWAY_INLINE void check(const void* context, char* const* data, std::int64_t n, std::tuple<A...>*,
+                         std::index_sequence<k...>) {
   const CheckContext& c = *static_cast<const CheckContext*>(context);
   const F functor = *static_cast<const F*>(c.functor);
   const char* const in[] = {data[k]...};
@@ -71,16 +107,31 @@ template <Level level, typename F, typename... A, std::size_t... k>
 
 template <Level level, typename F>
 struct MapBody {
-  using S = FunctorSignature<F>;
-  [[gnu::always_inline]] static void run(const void* context, char* const* data, std::int64_t n) {
-    map<level, F, typename S::Result>(context, data, n, static_cast<typename S::Arguments*>(nullptr),
-                                      std::make_index_sequence<S::kArity>());
+  KEYWAY_INLINE static void run(const void* context, char* const* data, std::int64_t n) {
+    const F functor = *static_cast<const F*>(context);
+    if constexpr (requires { functor.choose([](const auto&) {}); }) {
+      functor.choose([&](const auto& form) { run_form(form, data, n); });
+    } else {
+      run_form(functor, data, n);
+    }
+  }
+
+ private:
+  template <typename Form>
+  KEYWAY_INLINE static void run_form(const Form& form, char* const* data, std::int64_t n) {
+    using S = FunctorSignature<Form>;
+    if constexpr (TakesAngles<Form>) {
+      map_angles<level, Form, typename S::Result>(form, data, n);
+    } else {
+      map<level, Form, typename S::Result>(form, data, 0, n, static_cast<typename S::Arguments*>(nullptr),
+                                           std::make_index_sequence<S::kArity>());
+    }
   }
 };
 template <Level level, typename F>
 struct CheckBody {
   using S = FunctorSignature<F>;
-  [[gnu::always_inline]] static void run(const void* context, char* const* data, std::int64_t n) {
+  KEYWAY_INLINE static void run(const void* context, char* const* data, std::int64_t n) {
     check<level, F>(context, data, n, static_cast<typename S::Arguments*>(nullptr),
                     std::make_index_sequence<S::kArity>());
   }

@@ -36,19 +36,18 @@ struct ScanOp {
 };
 
 template <typename R>
-[[gnu::always_inline]] inline void write_results(const Lines& l, std::int64_t i, std::int64_t j, R result) {
+KEYWAY_INLINE void write_results(const Lines& l, std::int64_t i, std::int64_t j, R result) {
   store<R>(l.data[1] + i * l.step[1] + j * l.next[1], 0, result);
 }
 template <typename A, typename B>
-[[gnu::always_inline]] inline void write_results(const Lines& l, std::int64_t i, std::int64_t j,
-                                                 Two<A, B> result) {
+KEYWAY_INLINE void write_results(const Lines& l, std::int64_t i, std::int64_t j, Two<A, B> result) {
   store<A>(l.data[1] + i * l.step[1] + j * l.next[1], 0, result.first);
   store<B>(l.data[2] + i * l.step[2] + j * l.next[2], 0, result.second);
 }
 
 // With `unit_stride` the lines are adjacent, and a constant says so.
 template <typename F, bool unit_stride>
-[[gnu::always_inline]] inline void scan_each(const F& functor, Lines l, typename F::Acc* acc) {
+KEYWAY_INLINE void scan_each(const F& functor, Lines l, typename F::Acc* acc) {
   using T = typename F::Element;
   if constexpr (unit_stride) l.next[0] = l.next[1] = sizeof(T);
   for (std::int64_t i = 0; i < l.length; ++i) {
@@ -62,7 +61,7 @@ template <typename F, bool unit_stride>
 }
 
 template <typename F>
-[[gnu::always_inline]] inline void scan_lines(const void* f, const Lines& l, char* acc_bytes) {
+KEYWAY_INLINE void scan_lines(const void* f, const Lines& l, char* acc_bytes) {
   using T = typename F::Element;
   using R = decltype(std::declval<const F&>().project(std::declval<typename F::Acc>(), 0));
   const F functor = *static_cast<const F*>(f);

@@ -52,11 +52,21 @@ std::string below(FunctionSchema schema, std::string_view head, std::string_view
   return listed(std::string(head) + "(", arguments, tail);
 }
 
+// Whether the overload gives back what it writes to: its first argument then gets the history, not the result.
+bool is_in_place(FunctionSchema schema) {
+  if (schema.arguments().empty() || !schema.arguments()[0].is_write() || schema.is_out()) return false;
+  return schema.returns().empty() || schema.returns()[0].is_write();
+}
+
 // Writes the recorder of one overload.
 class Recorder {
  public:
   Recorder(const Op& op, const AutogradPlan& plan, const Overload& overload)
-      : op_(op), plan_(plan), schema_(*overload.schema), id_(cpp_identifier(schema_)), in_place_(schema_.is_inplace()) {}
+      : op_(op),
+        plan_(plan),
+        schema_(*overload.schema),
+        id_(cpp_identifier(schema_)),
+        in_place_(is_in_place(schema_)) {}
 
   std::string text() const {
     std::string out = recorder_signature(schema_);

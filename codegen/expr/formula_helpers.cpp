@@ -33,6 +33,7 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"threshold_backward(Tensor grad, Tensor self, Scalar threshold) -> Tensor">,
     // reductions
     schema_literal<"amax_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, bool keepdim) -> Tensor">,
+    schema_literal<"cumprod_backward(Tensor grad, Tensor self, int dim) -> Tensor">,
     schema_literal<"cumsum_backward(Tensor grad, int dim) -> Tensor">,
     schema_literal<"expand_reduced(Tensor grad, int[] sizes, int[]? dim=None, bool keepdim=False) -> Tensor">,
     schema_literal<"logsumexp_backward(Tensor grad, Tensor self, Tensor result, int[] dim, bool keepdim) -> Tensor">,

@@ -41,7 +41,9 @@ void check_names(const OpSource& source) {
   const std::string_view overload = schema.overload_name();
   if (overload.size() > kMaxNameLength)
     check_name(source, "overload name", overload);  // may be a keyword: select.int
-  for (const Argument argument : schema.arguments()) check_name(source, "argument name", argument.name());
+  // ATen's normal_ calls an argument std. What stands before :: is looked up among namespaces and types only.
+  for (const Argument argument : schema.arguments())
+    if (argument.name() != "std") check_name(source, "argument name", argument.name());
   for (const Argument result : schema.returns())
     if (!result.name().empty()) check_name(source, "result name", result.name());
   if (schema.is_vararg() || schema.is_varret())

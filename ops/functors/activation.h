@@ -8,10 +8,6 @@
 namespace keyway::inline v1 {
 
 namespace detail {
-template <typename T>
-KEYWAY_HD inline T logistic(T x) {
-  return T(1) / (T(1) + math::exp(-x));
-}
 // The tanh form of gelu is x/2 (1 + tanh(u)) with u = kGeluScale (x + kGeluCubic x^3).
 template <typename T>
 inline constexpr T kGeluScale = static_cast<T>(0.797884560802865355879);  // sqrt(2 / pi)
@@ -19,6 +15,14 @@ template <typename T>
 inline constexpr T kGeluCubic = static_cast<T>(0.044715);
 template <typename T>
 inline constexpr T kSqrtHalf = static_cast<T>(0.707106781186547524401);
+
+// Beyond 20 it is 1 in double, and the squares would overflow.
+template <typename Math, typename T>
+KEYWAY_HD inline T tanh_of_softplus(Math m, T x) {
+  const T e = m.exp(x < T(20) ? x : T(20));
+  const T n = e * (e + 2);
+  return n / (n + 2);
+}
 }  // namespace detail
 
 template <typename T>
@@ -36,43 +40,65 @@ struct LeakyRelu {
   }
 };
 
-// x Phi(x), Phi being the normal distribution function; `approximate` is "none", or "tanh" for the
-// approximation.
+namespace detail {
+// x Phi(x), Phi being the normal distribution function.
+template <typename T>
+struct GeluErf {
+  KEYWAY_HD T operator()(T x) const { return with(StandardMath(), x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T x) const {
+    using C = Opmath<T>;
+    const C v = opmath(x);
+    return static_cast<T>(C(0.5) * v * (1 + m.coarse_erf(v * kSqrtHalf<C>)));
+  }
+};
+template <typename T>
+struct GeluTanh {
+  KEYWAY_HD T operator()(T x) const { return with(StandardMath(), x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T x) const {
+    using C = Opmath<T>;
+    const C v = opmath(x);
+    return static_cast<T>(C(0.5) * v * (1 + m.tanh(kGeluScale<C> * (v + kGeluCubic<C> * v * v * v))));
+  }
+};
+}  // namespace detail
+
+// `approximate` is "none", or "tanh" for the form with tanh.
 template <typename T>
 struct Gelu {
   explicit constexpr Gelu(std::string_view approximate) : tanh_form(approximate == "tanh") {}
 
-  KEYWAY_HD T operator()(T x) const {
-    const Opmath<T> wide = opmath(x), half = Opmath<T>(0.5);
-    if (!tanh_form) return static_cast<T>(half * wide * (1 + std::erf(wide * detail::kSqrtHalf<Opmath<T>>)));
-    const Opmath<T> u =
-        detail::kGeluScale<Opmath<T>> * (wide + detail::kGeluCubic<Opmath<T>> * wide * wide * wide);
-    return static_cast<T>(half * wide * (1 + std::tanh(u)));
+  template <typename Visitor>
+  KEYWAY_HD void choose(Visitor&& visit) const {
+    tanh_form ? visit(detail::GeluTanh<T>()) : visit(detail::GeluErf<T>());
   }
+  KEYWAY_HD T operator()(T x) const { return tanh_form ? detail::GeluTanh<T>()(x) : detail::GeluErf<T>()(x); }
 
   bool tanh_form;
 };
 
-template <typename T>
-struct Sigmoid {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(detail::logistic(opmath(x))); }
-};
+KEYWAY_ELEMENTARY_FUNCTOR(Sigmoid, sigmoid)
 
 // x sigmoid(x).
 template <typename T>
 struct Silu {
-  KEYWAY_HD T operator()(T x) const {
+  KEYWAY_HD T operator()(T x) const { return with(StandardMath(), x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T x) const {
     const Opmath<T> wide = opmath(x);
-    return static_cast<T>(wide / (Opmath<T>(1) + math::exp(-wide)));
+    return static_cast<T>(wide * m.sigmoid(wide));
   }
 };
 
-// x tanh(softplus(x)).
+// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2).
 template <typename T>
 struct Mish {
-  KEYWAY_HD T operator()(T x) const {
+  KEYWAY_HD T operator()(T x) const { return with(StandardMath(), x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T x) const {
     const Opmath<T> wide = opmath(x);
-    return static_cast<T>(wide * std::tanh(std::log1p(std::exp(wide))));
+    return static_cast<T>(wide * detail::tanh_of_softplus(m, wide));
   }
 };
 
@@ -83,9 +109,12 @@ struct Elu {
   Opmath<T> scale;
   Opmath<T> input_scale;
 
-  KEYWAY_HD T operator()(T x) const {
+  KEYWAY_HD T operator()(T x) const { return with(StandardMath(), x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T x) const {
     const Opmath<T> wide = opmath(x);
-    return static_cast<T>(wide <= 0 ? std::expm1(wide * input_scale) * (alpha * scale) : wide * scale);
+    const Opmath<T> below = m.expm1(wide * input_scale) * (alpha * scale);
+    return static_cast<T>(wide <= 0 ? below : wide * scale);
   }
 };
 
@@ -127,18 +156,23 @@ struct Softplus {
   Opmath<T> beta;
   Opmath<T> threshold;
 
-  KEYWAY_HD T operator()(T x) const {
+  KEYWAY_HD T operator()(T x) const { return with(StandardMath(), x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T x) const {
     const Opmath<T> wide = opmath(x), scaled = wide * beta;
-    return scaled > threshold ? x : static_cast<T>(std::log1p(std::exp(scaled)) / beta);
+    const Opmath<T> result = m.log1p(m.exp(scaled)) / beta;
+    return scaled > threshold ? x : static_cast<T>(result);
   }
 };
 
 // log(sigmoid(x)), without underflow on the way.
 template <typename T>
 struct LogSigmoid {
-  KEYWAY_HD T operator()(T x) const {
+  KEYWAY_HD T operator()(T x) const { return with(StandardMath(), x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T x) const {
     const Opmath<T> wide = opmath(x);
-    return static_cast<T>((wide < 0 ? wide : Opmath<T>(0)) - std::log1p(std::exp(-std::fabs(wide))));
+    return static_cast<T>((wide < 0 ? wide : Opmath<T>(0)) - m.log1p(m.exp(-std::fabs(wide))));
   }
 };
 

@@ -23,21 +23,43 @@ struct LeakyReluBackward {
   }
 };
 
+namespace detail {
+template <typename T>
+struct GeluErfBackward {
+  KEYWAY_HD T operator()(T grad, T x) const { return with(StandardMath(), grad, x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T grad, T x) const {
+    using C = Opmath<T>;
+    const C g = opmath(grad), v = opmath(x);
+    const C cdf = C(0.5) * (1 + m.coarse_erf(v * kSqrtHalf<C>));
+    const C pdf = m.exp(C(-0.5) * v * v) * (kGeluScale<C> * C(0.5));
+    return static_cast<T>(g * (cdf + v * pdf));
+  }
+};
+template <typename T>
+struct GeluTanhBackward {
+  KEYWAY_HD T operator()(T grad, T x) const { return with(StandardMath(), grad, x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T grad, T x) const {
+    using C = Opmath<T>;
+    const C g = opmath(grad), v = opmath(x);
+    const C t = m.tanh(kGeluScale<C> * (v + kGeluCubic<C> * v * v * v));
+    const C slope = kGeluScale<C> * (1 + 3 * kGeluCubic<C> * v * v);
+    return static_cast<T>(g * (C(0.5) * (1 + t) + C(0.5) * v * (1 - t * t) * slope));
+  }
+};
+}  // namespace detail
+
 template <typename T>
 struct GeluBackward {
   explicit constexpr GeluBackward(std::string_view approximate) : tanh_form(approximate == "tanh") {}
 
+  template <typename Visitor>
+  KEYWAY_HD void choose(Visitor&& visit) const {
+    tanh_form ? visit(detail::GeluTanhBackward<T>()) : visit(detail::GeluErfBackward<T>());
+  }
   KEYWAY_HD T operator()(T grad, T x) const {
-    using C = Opmath<T>;
-    const C g = opmath(grad), v = opmath(x);
-    if (!tanh_form) {
-      const C cdf = C(0.5) * (1 + std::erf(v * detail::kSqrtHalf<C>));
-      const C pdf = std::exp(C(-0.5) * v * v) * (detail::kGeluScale<C> * C(0.5));
-      return static_cast<T>(g * (cdf + v * pdf));
-    }
-    const C t = std::tanh(detail::kGeluScale<C> * (v + detail::kGeluCubic<C> * v * v * v));
-    const C slope = detail::kGeluScale<C> * (1 + 3 * detail::kGeluCubic<C> * v * v);
-    return static_cast<T>(g * (C(0.5) * (1 + t) + C(0.5) * v * (1 - t * t) * slope));
+    return tanh_form ? detail::GeluTanhBackward<T>()(grad, x) : detail::GeluErfBackward<T>()(grad, x);
   }
 
   bool tanh_form;
@@ -45,20 +67,23 @@ struct GeluBackward {
 
 template <typename T>
 struct SiluBackward {
-  KEYWAY_HD T operator()(T grad, T x) const {
+  KEYWAY_HD T operator()(T grad, T x) const { return with(StandardMath(), grad, x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T grad, T x) const {
     const Opmath<T> v = opmath(x), one(1);
-    const Opmath<T> s = detail::logistic(v);
+    const Opmath<T> s = m.sigmoid(v);
     return static_cast<T>(opmath(grad) * s * (one + v * (one - s)));
   }
 };
 
 template <typename T>
 struct MishBackward {
-  KEYWAY_HD T operator()(T grad, T x) const {
+  KEYWAY_HD T operator()(T grad, T x) const { return with(StandardMath(), grad, x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T grad, T x) const {
     const Opmath<T> v = opmath(x);
-    const Opmath<T> s = detail::logistic(v);
-    const Opmath<T> t = std::tanh(std::log1p(std::exp(v)));
-    return static_cast<T>(opmath(grad) * (t + v * s * (1 - t * t)));
+    const Opmath<T> t = detail::tanh_of_softplus(m, v);
+    return static_cast<T>(opmath(grad) * (t + v * m.sigmoid(v) * (1 - t * t)));
   }
 };
 
@@ -94,9 +119,14 @@ struct EluBackward {
   bool is_result;  // the second tensor is elu's result, not its input
 
   KEYWAY_HD T operator()(T grad, T self_or_result) const {
+    return with(StandardMath(), grad, self_or_result);
+  }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T grad, T self_or_result) const {
     const Opmath<T> g = opmath(grad), v = opmath(self_or_result), slope = alpha * scale;
-    if (v > 0) return static_cast<T>(g * scale);
-    return static_cast<T>(g * input_scale * (is_result ? v + slope : slope * std::exp(v * input_scale)));
+    const Opmath<T> of_input = slope * m.exp(v * input_scale), of_result = v + slope;
+    const Opmath<T> below = is_result ? of_result : of_input;
+    return static_cast<T>(v > 0 ? g * scale : g * input_scale * below);
   }
 };
 
@@ -133,16 +163,21 @@ struct SoftplusBackward {
   Opmath<T> beta;
   Opmath<T> threshold;
 
-  KEYWAY_HD T operator()(T grad, T x) const {
+  KEYWAY_HD T operator()(T grad, T x) const { return with(StandardMath(), grad, x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T grad, T x) const {
     const Opmath<T> scaled = opmath(x) * beta;
-    return scaled > threshold ? grad : static_cast<T>(opmath(grad) * detail::logistic(scaled));
+    const Opmath<T> result = opmath(grad) * m.sigmoid(scaled);
+    return scaled > threshold ? grad : static_cast<T>(result);
   }
 };
 
 template <typename T>
 struct LogSigmoidBackward {
-  KEYWAY_HD T operator()(T grad, T x) const {
-    return static_cast<T>(opmath(grad) * detail::logistic(-opmath(x)));
+  KEYWAY_HD T operator()(T grad, T x) const { return with(StandardMath(), grad, x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T grad, T x) const {
+    return static_cast<T>(opmath(grad) * m.sigmoid(-opmath(x)));
   }
 };
 

@@ -18,3 +18,4 @@
 #include <keyway/ops/functors/select.h>
 #include <keyway/ops/functors/signature.h>
 #include <keyway/ops/functors/trigonometric.h>
+#include <keyway/ops/functors/with_scalar.h>

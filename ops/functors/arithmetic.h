@@ -101,8 +101,9 @@ struct Sign {
     if constexpr (std::same_as<T, bool>) {
       return x;
     } else {
-      const Opmath<T> wide = opmath(x), zero{};
-      return static_cast<T>((zero < wide) - (wide < zero));
+      const Opmath<T> wide = opmath(x), zero{}, one(1);
+      const Opmath<T> positive = wide > zero ? one : zero;
+      return static_cast<T>(wide < zero ? zero - one : positive);
     }
   }
 };
@@ -179,13 +180,27 @@ struct ClampTensor {
 template <typename T>
 struct Clamp {
   constexpr Clamp(Optional<T> min, Optional<T> max)
-      : min_(min.value_or(lowest_value<T>())), max_(max.value_or(highest_value<T>())) {}
+      : min_(opmath(min.value_or(lowest_value<T>()))),
+        max_(opmath(max.value_or(highest_value<T>()))),
+        poison_(is_nan(min_)   ? min_
+                : is_nan(max_) ? max_
+                               : Opmath<T>()) {}
 
-  KEYWAY_HD constexpr T operator()(T x) const { return Minimum<T>{}(Maximum<T>{}(x, min_), max_); }
+  KEYWAY_HD constexpr T operator()(T x) const {
+    const Opmath<T> wide = opmath(x);
+    const Opmath<T> raised = wide < min_ ? min_ : wide;
+    const Opmath<T> clamped = raised > max_ ? max_ : raised;
+    if constexpr (std::integral<T>) {
+      return static_cast<T>(clamped);
+    } else {
+      return static_cast<T>(clamped - poison_);
+    }
+  }
 
  private:
-  T min_;
-  T max_;
+  Opmath<T> min_;
+  Opmath<T> max_;
+  Opmath<T> poison_;  // a bound that is NaN, else 0, which takes nothing from any number
 };
 
 // sqrt(a^2 + b^2), without overflow on the way.

@@ -27,28 +27,37 @@ struct IntegerDivision : std::conditional_t<IntegerElement<T>, QuotientText, Not
   }
 };
 
-// C's quotient and remainder for all values: the hardware traps on 0 and on the least integer by -1.
+// Small integers are divided as floats, which processors do in vectors. The quotient of integers of n bits
+// misses the next one by more than a rounding to 2n bits can make up for, so cutting it off is exact.
+template <IntegerElement T>
+struct DividesAs {
+#if defined(__CUDA_ARCH__)
+  using type = T;
+#else
+  using type = std::conditional_t<(sizeof(T) < 4), float,
+                                  std::conditional_t<std::same_as<T, std::int32_t>, double, T> >;
+#endif
+};
+
+// C's quotient for all values; the hardware traps on 0 and on the least integer by -1.
 template <IntegerElement T>
 KEYWAY_HD constexpr T quotient(T a, T b) {
-  if (b == 0) return 0;
-  if constexpr (std::signed_integral<T>) {
-    if (b == -1) return wrapping_neg(a);
-  }
-  return static_cast<T>(a / b);
+  using Wide = typename DividesAs<T>::type;
+  using Cut = std::conditional_t<(sizeof(T) < 4), std::int32_t, T>;
+  const bool minus_one = std::is_signed_v<T> && b == static_cast<T>(-1);
+  const T safe = (b == 0) | minus_one ? T(1) : b;
+  const T q = static_cast<T>(static_cast<Cut>(static_cast<Wide>(a) / static_cast<Wide>(safe)));
+  return minus_one ? wrapping_neg(a) : q;
 }
 template <IntegerElement T>
 KEYWAY_HD constexpr T remainder(T a, T b) {
-  if (b == 0) return 0;
-  if constexpr (std::signed_integral<T>) {
-    if (b == -1) return 0;
-  }
-  return static_cast<T>(a % b);
+  return wrapping_sub(a, wrapping_mul(quotient(a, b), b));
 }
 
 // Whether a remainder has not the sign of the divisor, so that floor and truncation differ.
 template <typename T>
 KEYWAY_HD constexpr bool signs_differ(T rest, T divisor) {
-  return rest != 0 && (rest < 0) != (divisor < 0);
+  return (rest != 0) & ((rest < 0) != (divisor < 0));
 }
 
 // The remainder with the divisor's sign.
@@ -103,8 +112,8 @@ template <typename T>
 struct DivFloor : detail::IntegerDivision<T> {
   KEYWAY_HD T operator()(T a, T b) const {
     if constexpr (std::integral<T>) {
-      const T q = detail::quotient(a, b);
-      return detail::signs_differ(detail::remainder(a, b), b) ? wrapping_sub(q, T(1)) : q;
+      const T q = detail::quotient(a, b), rest = wrapping_sub(a, wrapping_mul(q, b));
+      return detail::signs_differ(rest, b) ? wrapping_sub(q, T(1)) : q;
     } else {
       return static_cast<T>(detail::floor_quotient(opmath(a), opmath(b)));
     }
@@ -144,34 +153,81 @@ struct Fmod : detail::IntegerDivision<T> {
 // base ^ exponent. Integers wrap around; with a negative exponent they give 0, but for the bases 1 and -1.
 template <typename T>
 struct Pow {
-  KEYWAY_HD T operator()(T base, T exponent) const {
+  KEYWAY_HD T operator()(T base, T exponent) const { return with(StandardMath(), base, exponent); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T base, T exponent) const {
     if constexpr (std::integral<T>) {
       return detail::integer_power(base, exponent);
     } else {
-      return static_cast<T>(math::pow(opmath(base), opmath(exponent)));
+      return static_cast<T>(m.pow(opmath(base), opmath(exponent)));
     }
   }
 };
 
-// pow.Tensor_Scalar. The usual exponents are products and roots.
+namespace detail {
+template <typename T>
+struct PowAny {
+  Opmath<T> exponent;
+
+  KEYWAY_HD T operator()(T base) const { return with(StandardMath(), base); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T base) const {
+    if constexpr (std::integral<T>) {
+      return integer_power(base, exponent);
+    } else {
+      return static_cast<T>(m.pow(opmath(base), exponent));
+    }
+  }
+};
+// x^n by multiplication.
+template <typename T, int n>
+struct PowWhole {
+  KEYWAY_HD constexpr T operator()(T base) const {
+    if constexpr (std::integral<T>) {
+      return integer_power(base, T(n));
+    } else {
+      const Opmath<T> x = opmath(base), one(1);
+      const Opmath<T> square = x * x;
+      return static_cast<T>(n == 3 ? square * x : n == 2 ? square : n == -1 ? one / x : one / square);
+    }
+  }
+};
+}  // namespace detail
+
+// pow.Tensor_Scalar. Squares, cubes and their reciprocals are products.
 template <typename T>
 struct PowScalar {
   Opmath<T> exponent;
 
+  template <typename Visitor>
+  KEYWAY_HD void choose(Visitor&& visit) const {
+    if (exponent == Opmath<T>(2)) return visit(detail::PowWhole<T, 2>());
+    if (exponent == Opmath<T>(3)) return visit(detail::PowWhole<T, 3>());
+    if constexpr (!std::integral<T>) {
+      if (exponent == Opmath<T>(-1)) return visit(detail::PowWhole<T, -1>());
+      if (exponent == Opmath<T>(-2)) return visit(detail::PowWhole<T, -2>());
+    }
+    visit(detail::PowAny<T>{exponent});
+  }
   KEYWAY_HD T operator()(T base) const {
-    const Opmath<T> x = opmath(base);
+    T result;
+    choose([&](const auto& form) { result = form(base); });
+    return result;
+  }
+};
+
+// pow.Scalar: of one base.
+template <typename T>
+struct PowBase {
+  Opmath<T> base;
+
+  KEYWAY_HD T operator()(T exponent) const { return with(StandardMath(), exponent); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T exponent) const {
     if constexpr (std::integral<T>) {
       return detail::integer_power(base, exponent);
-    } else if (exponent == Opmath<T>(2)) {
-      return static_cast<T>(x * x);
-    } else if (exponent == Opmath<T>(3)) {
-      return static_cast<T>(x * x * x);
-    } else if (exponent == Opmath<T>(-1)) {
-      return static_cast<T>(Opmath<T>(1) / x);
-    } else if (exponent == Opmath<T>(-2)) {
-      return static_cast<T>(Opmath<T>(1) / (x * x));
     } else {
-      return static_cast<T>(math::pow(x, exponent));
+      return static_cast<T>(m.pow(base, opmath(exponent)));
     }
   }
 };

@@ -5,9 +5,20 @@
 
 namespace keyway::inline v1 {
 
+namespace detail {
+template <typename T>
+KEYWAY_HD constexpr T choose(bool condition, T a, T b) {
+  if constexpr (std::same_as<T, bool>) {
+    return (condition & a) | (!condition & b);
+  } else {
+    return condition ? a : b;
+  }
+}
+}  // namespace detail
+
 template <typename T>
 struct Where {
-  KEYWAY_HD constexpr T operator()(bool condition, T a, T b) const { return condition ? a : b; }
+  KEYWAY_HD constexpr T operator()(bool condition, T a, T b) const { return detail::choose(condition, a, b); }
 };
 
 // masked_fill.Scalar.
@@ -15,27 +26,25 @@ template <typename T>
 struct MaskedFill {
   T value;
 
-  KEYWAY_HD constexpr T operator()(T x, bool mask) const { return mask ? value : x; }
+  KEYWAY_HD constexpr T operator()(T x, bool mask) const { return detail::choose(mask, value, x); }
 };
 
 // masked_fill.Tensor.
 template <typename T>
 struct MaskedFillTensor {
-  KEYWAY_HD constexpr T operator()(T x, bool mask, T value) const { return mask ? value : x; }
+  KEYWAY_HD constexpr T operator()(T x, bool mask, T value) const { return detail::choose(mask, value, x); }
 };
 
 namespace detail {
 // From the nearer end, so that a weight of 1 gives `end` exactly.
 template <typename T>
-KEYWAY_HD inline T interpolate(T start, T end, T weight) {
-  const bool near_start = [&] {
-    if constexpr (kIsComplex<T>) {
-      return norm(weight) < Real<T>(0.25);
-    } else {
-      return weight < T(0.5) && weight > T(-0.5);
-    }
-  }();
-  return near_start ? start + weight * (end - start) : end - (end - start) * (T(1) - weight);
+KEYWAY_HD constexpr T interpolate(T start, T end, T weight) {
+  const T from_start = start + weight * (end - start), from_end = end - (end - start) * (T(1) - weight);
+  if constexpr (kIsComplex<T>) {
+    return norm(weight) < Real<T>(0.25) ? from_start : from_end;
+  } else {
+    return (weight < T(0.5)) & (weight > T(-0.5)) ? from_start : from_end;
+  }
 }
 }  // namespace detail
 

@@ -5,58 +5,43 @@
 
 namespace keyway::inline v1 {
 
+namespace detail {
+KEYWAY_ELEMENTARY_FUNCTOR(SinOf, sin)
+KEYWAY_ELEMENTARY_FUNCTOR(CosOf, cos)
+KEYWAY_ELEMENTARY_FUNCTOR(TanOf, tan)
+}  // namespace detail
+
+// Functions of angles say so: large ones may need another way.
 template <typename T>
-struct Sin {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::sin(opmath(x))); }
+struct Sin : detail::SinOf<T> {
+  static constexpr bool kTakesAngles = true;
 };
 template <typename T>
-struct Cos {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::cos(opmath(x))); }
+struct Cos : detail::CosOf<T> {
+  static constexpr bool kTakesAngles = true;
 };
 template <typename T>
-struct Tan {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::tan(opmath(x))); }
+struct Tan : detail::TanOf<T> {
+  static constexpr bool kTakesAngles = true;
 };
-template <typename T>
-struct Asin {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::asin(opmath(x))); }
-};
-template <typename T>
-struct Acos {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::acos(opmath(x))); }
-};
-template <typename T>
-struct Atan {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::atan(opmath(x))); }
-};
-template <typename T>
-struct Sinh {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::sinh(opmath(x))); }
-};
-template <typename T>
-struct Cosh {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::cosh(opmath(x))); }
-};
-template <typename T>
-struct Tanh {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::tanh(opmath(x))); }
-};
-template <typename T>
-struct Asinh {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::asinh(opmath(x))); }
-};
-template <typename T>
-struct Acosh {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::acosh(opmath(x))); }
-};
-template <typename T>
-struct Atanh {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(math::atanh(opmath(x))); }
-};
+KEYWAY_ELEMENTARY_FUNCTOR(Asin, asin)
+KEYWAY_ELEMENTARY_FUNCTOR(Acos, acos)
+KEYWAY_ELEMENTARY_FUNCTOR(Atan, atan)
+KEYWAY_ELEMENTARY_FUNCTOR(Sinh, sinh)
+KEYWAY_ELEMENTARY_FUNCTOR(Cosh, cosh)
+KEYWAY_ELEMENTARY_FUNCTOR(Tanh, tanh)
+KEYWAY_ELEMENTARY_FUNCTOR(Asinh, asinh)
+KEYWAY_ELEMENTARY_FUNCTOR(Acosh, acosh)
+KEYWAY_ELEMENTARY_FUNCTOR(Atanh, atanh)
+
 // The angle of the point (x, y).
 template <typename T>
 struct Atan2 {
-  KEYWAY_HD T operator()(T y, T x) const { return static_cast<T>(std::atan2(opmath(y), opmath(x))); }
+  KEYWAY_HD T operator()(T y, T x) const { return with(StandardMath(), y, x); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T y, T x) const {
+    return static_cast<T>(m.atan2(opmath(y), opmath(x)));
+  }
 };
 
 }  // namespace keyway::inline v1

@@ -137,6 +137,27 @@ ViewGeometry transpose(const TensorBase& self, std::int64_t dim0, std::int64_t d
   return to;
 }
 
+std::vector<ViewGeometry> split_with_sizes(const TensorBase& self, IntArrayRef split_sizes, std::int64_t dim) {
+  const auto at = static_cast<std::size_t>(wrap_dim(dim, self.dim()));
+  std::vector<ViewGeometry> parts;
+  parts.reserve(split_sizes.size());
+  std::int64_t offset = self.storage_offset();
+  for (const std::int64_t size : split_sizes) {
+    parts.push_back({DimVector(self.sizes()), DimVector(self.strides()), offset});
+    parts.back().sizes[at] = size;
+    offset += size * self.strides()[at];
+  }
+  return parts;
+}
+
+std::vector<ViewGeometry> unbind(const TensorBase& self, std::int64_t dim) {
+  std::vector<ViewGeometry> parts;
+  const std::int64_t size = self.size(dim);
+  parts.reserve(static_cast<std::size_t>(size));
+  for (std::int64_t i = 0; i < size; ++i) parts.push_back(select(self, dim, i));
+  return parts;
+}
+
 ViewGeometry unsqueeze(const TensorBase& self, std::int64_t dim) {
   ViewGeometry to = alias(self);
   KEYWAY_CHECK(self.dim() < kMaxDims, "a tensor has at most {} dimensions, and this one has them", kMaxDims);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace keyway::inline v1 {
 
@@ -31,11 +32,16 @@ KEYWAY_API ViewGeometry select(const TensorBase& self, std::int64_t dim, std::in
 // Bounds count from the end where negative, and are cut to the size. Requires: step > 0.
 KEYWAY_API ViewGeometry slice(const TensorBase& self, std::int64_t dim, std::optional<std::int64_t> start,
                               std::optional<std::int64_t> end, std::int64_t step);
+// Parts along `dim`. Requires: sizes that are not negative and add up to its own.
+KEYWAY_API std::vector<ViewGeometry> split_with_sizes(const TensorBase& self, IntArrayRef split_sizes,
+                                                      std::int64_t dim);
 // Without all dimensions of size 1, or those of the given ones that have it.
 KEYWAY_API ViewGeometry squeeze(const TensorBase& self);
 KEYWAY_API ViewGeometry squeeze(const TensorBase& self, std::int64_t dim);
 KEYWAY_API ViewGeometry squeeze(const TensorBase& self, IntArrayRef dim);
 KEYWAY_API ViewGeometry transpose(const TensorBase& self, std::int64_t dim0, std::int64_t dim1);
+// At each index of `dim`.
+KEYWAY_API std::vector<ViewGeometry> unbind(const TensorBase& self, std::int64_t dim);
 KEYWAY_API ViewGeometry unsqueeze(const TensorBase& self, std::int64_t dim);
 // Errors: another number of elements; strides that the new sizes cannot have.
 KEYWAY_API ViewGeometry view(const TensorBase& self, IntArrayRef size);
