@@ -12,6 +12,14 @@ Tensor conj(const Tensor& self) {
   return self;
 }
 
+Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
+                      const std::optional<Scalar>& max) {
+  Tensor result = grad;
+  if (min) result = result * (self >= *min).to(grad.dtype());
+  if (max) result = result * (self <= *max).to(grad.dtype());
+  return result;
+}
+
 Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                             std::string_view approximate) {
   const Tensor x2 = self * self;

@@ -72,6 +72,9 @@ function(keyway_module folder)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON VERIFY_INTERFACE_HEADER_SETS ON)
     target_compile_definitions(${name} PRIVATE KEYWAY_BUILDING)
+    if(TARGET keyway_generated)  # a module above the generator may include what it writes
+      add_dependencies(${name} keyway_generated)
+    endif()
     target_link_libraries(${name} PRIVATE ${arg_LINK})
     target_sources(${name} PUBLIC FILE_SET HEADERS
       BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${arg_HEADERS})

@@ -1,6 +1,6 @@
 // Kernels of matrix products.
 #include <keyway/backends/cpu/gemm.h>
-#include <keyway/backends/cpu/linalg.h>
+#include <keyway/backends/cpu/kernels_linalg.h>
 #include <keyway/core/scalar.h>
 #include <keyway/core/visit_dtype.h>
 

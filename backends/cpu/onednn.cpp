@@ -1,7 +1,5 @@
 #include <keyway/backends/cpu/onednn.h>
-#include <keyway/core/base/error.h>
-
-#include <dnnl.h>
+#include <keyway/backends/cpu/onednn_support.h>
 
 // Of the OpenMP run-time library that oneDNN runs on; declared here since the compiler is told nothing of
 // OpenMP, and must not be.
@@ -10,36 +8,37 @@ extern "C" int omp_get_max_threads();
 
 namespace keyway::inline v1::onednn {
 
-namespace {
+OneThread::OneThread() : before_(omp_get_max_threads()) {
+  if (before_ != 1) omp_set_num_threads(1);
+}
+OneThread::~OneThread() {
+  if (before_ != 1) omp_set_num_threads(before_);
+}
 
-// While this lives, oneDNN uses no other thread than this one: after a parallel region of OpenMP a forked
-// child hangs in its next, and ThreadSanitizer cannot see into it.
-class OneThread {
- public:
-  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~OneThread() { omp_set_num_threads(before_); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
+const dnnl::engine& engine() {
+  static const dnnl::engine* const cpu = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *cpu;
+}
 
- private:
-  int before_;
-};
+// It only orders what is put into it, and on the processor everything is done at once: one serves all threads.
+dnnl::stream& stream() {
+  static dnnl::stream* const in_order = new dnnl::stream(engine());
+  return *in_order;
+}
 
-void check(dnnl_status_t status, const char* what) {
-  if (status == dnnl_success) [[likely]] return;
+void fail(dnnl_status_t status, const char* what) {
   if (status == dnnl_out_of_memory) KEYWAY_FAIL(OutOfMemory, "oneDNN has no memory for its {}", what);
   KEYWAY_FAIL(Internal, "oneDNN's {} failed with status {}", what, static_cast<int>(status));
 }
-
-}  // namespace
 
 void sgemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
            const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
            std::int64_t ldc) {
   const OneThread one_thread;
-  check(dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, alpha, a, lda, b, ldb, beta, c,
-                   ldc),
-        "matrix product");
+  const dnnl_status_t status = dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, alpha, a,
+                                          lda, b, ldb, beta, c, ldc);
+  if (status != dnnl_success) [[unlikely]]
+    fail(status, "matrix product");
 }
 
 }  // namespace keyway::inline v1::onednn

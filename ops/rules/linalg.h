@@ -19,4 +19,9 @@ inline OutputMeta bmm(const TensorBase& self, const TensorBase& mat2) {
   return meta_of({self.sizes()[0], self.sizes()[1], mat2.sizes()[2]});
 }
 
+inline OutputMeta baddbmm(const TensorBase&, const TensorBase& batch1, const TensorBase& batch2, const Scalar&,
+                          const Scalar&) {
+  return bmm(batch1, batch2);
+}
+
 }  // namespace keyway::inline v1::rules
