@@ -24,6 +24,8 @@ Op op_with(const std::string& keys) {
   return families->front().ops.front();
 }
 
+DTypePlan dtype_plan_of(const std::string& rules) { return dtype_plan(op_with("\"dtypes\": " + rules)); }
+
 std::string statements(const std::string& contract) {
   return contract_statements(op_with("\"requires\": [\"" + contract + "\"]"));
 }
@@ -101,7 +103,8 @@ TEST_CASE("numbers of any kind are compared by functions") {
 }
 
 TEST_CASE("a size that contracts have shown to be there is read without a test") {
-  const Op op = op_with(R"("requires": ["self.dim() == 2", "self.size(1) == self.size(-1)", "self.size(2) == 1"])");
+  const Op op =
+      op_with("\"requires\": [\"self.dim() == 2\", \"self.size(1) == self.size(-1)\", \"self.size(2) == 1\"]");
   const std::string text = contract_statements(op);
   CHECK(text.find("self.sizes()[1] != contract::size(self, \"self\", -1)") != std::string::npos);
   CHECK(text.find("contract::size(self, \"self\", 2) != 1") != std::string::npos);
@@ -127,24 +130,23 @@ TEST_CASE("a predicate says why") {
 }
 
 TEST_CASE("dtype rules check arguments by name and give the results theirs") {
-  const Op op = op_with(R"("dtypes": { "self": "floating|int64", "weight": "self", "tensors": "self|float32",
-                                       "result": "dtype != None ? dtype : accumulate(self)" })");
-  const DTypePlan plan = dtype_plan(op);
-CHECK(plan.statements ==
-      "  check_dtype(\"self\", self, kFloatingTypes | DtypeSet(ScalarType::Long));\n"
-      "  check_same_dtype(\"weight\", weight, \"self\", self.dtype());\n"
-      "  check_dtype(\"tensors\", tensors, DtypeSet(self.dtype()) | DtypeSet(ScalarType::Float));\n"
-      "  plan.dtype[0] = dtype.has_value() ? *dtype : accumulate_type(self.dtype());\n");
-CHECK(plan.promoted.empty());
+  const DTypePlan plan = dtype_plan_of(R"({ "self": "floating|int64", "weight": "self", "tensors": "self|float32",
+                                            "result": "dtype != None ? dtype : accumulate(self)" })");
+  CHECK(plan.statements ==
+        "  check_dtype(\"self\", self, kFloatingTypes | DtypeSet(ScalarType::Long));\n"
+        "  check_same_dtype(\"weight\", weight, \"self\", self.dtype());\n"
+        "  check_dtype(\"tensors\", tensors, DtypeSet(self.dtype()) | DtypeSet(ScalarType::Float));\n"
+        "  plan.common = dtype.value_or(self.dtype());\n"
+        "  plan.dtype[0] = dtype.has_value() ? *dtype : accumulate_type(self.dtype());\n");
+CHECK(plan.promoted == std::vector<std::string>{"self"});  // since kernels are not told of `dtype`
 }
 
 TEST_CASE("what promotes is cast, and results may follow it") {
-  const Op op = op_with(R"("dtypes": { "self, tensors": "promote(integral|bool)", "result": "self" })");
-  const DTypePlan plan = dtype_plan(op);
-CHECK(plan.statements ==
-      "  plan.common = dtype.value_or((Promotion() << self << tensors << number).result());\n"
-      "  check_common_dtype(plan.common, kIntegralTypes | DtypeSet(ScalarType::Bool));\n"
-      "  plan.dtype[0] = plan.common;\n");
+  const DTypePlan plan = dtype_plan_of(R"({ "self, tensors": "promote(integral|bool)", "result": "self" })");
+  CHECK(plan.statements ==
+        "  plan.common = dtype.value_or((Promotion() << self << tensors << number).result());\n"
+        "  check_common_dtype(plan.common, kIntegralTypes | DtypeSet(ScalarType::Bool));\n"
+        "  plan.dtype[0] = plan.common;\n");
 CHECK(plan.promoted == std::vector<std::string>{"self", "tensors"});
 CHECK(plan.loop_types == "kIntegralTypes | DtypeSet(ScalarType::Bool)");
 }
