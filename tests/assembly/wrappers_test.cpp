@@ -67,6 +67,23 @@ TEST_CASE("out= may be one of the arguments") {
   CHECK(values_of(shifted) == Values{1, 11, 12});
 }
 
+TEST_CASE("out= may be an argument that the result does not fit") {
+  Tensor a = tensor_of({1, 2, 3, 4, 5, 6}, {2, 3});
+  mm_out(a, a, tensor_of({1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1}, {3, 4}));
+  CHECK(a.sizes() == IntArrayRef({2, 4}));
+  CHECK(values_of(a) == Values{1, 2, 3, 6, 4, 5, 6, 15});
+  Tensor b = vector_of({1, 2, 3});
+  add_out(b, b, tensor_of({10, 20}, {2, 1}));
+  CHECK(values_of(b) == Values{11, 12, 13, 21, 22, 23});
+}
+
+TEST_CASE("a kernel that refuses its data leaves the tensor of an out= call as it was") {
+  Tensor out = vector_of({1, 2, 3});
+  CHECK_THROWS_AS(embedding_out(out, tensor_of({1, 2}, {1, 2}), vector_of({9}, kLong)), Error);
+  CHECK(out.sizes() == IntArrayRef({3}));
+  CHECK(values_of(out) == Values{1, 2, 3});
+}
+
 TEST_CASE("out= converts to the dtype of the caller's tensor") {
   Tensor out = vector_of({0, 0}, kDouble);
   add_out(out, vector_of({1, 2}), vector_of({0.5, 0.5}));
