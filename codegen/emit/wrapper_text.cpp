@@ -170,7 +170,8 @@ class Struct {
       for (const TensorArgument& tensor : tensor_arguments(op_)) operands.push_back("&" + tensor.name);
       operands.front() = "{" + operands.front();
       operands.back() += "}";
-      return listed(fmt::format(fmt::runtime(all), "pointwise_meta"), operands, tail);
+      if (count == 1) operands.emplace_back("plan.meta[0]");
+      return listed(count == 1 ? "  pointwise_meta(" : "  plan.set_all(pointwise_meta(", operands, tail);
     }
     if (op_.recipe.kind == RecipeKind::Reduction) {
       const ArgumentList arguments = schema_.arguments();

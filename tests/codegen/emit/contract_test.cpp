@@ -3,6 +3,8 @@
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/tests/codegen/test_files.h>
 
+#include <algorithm>
+
 using namespace keyway;
 
 namespace {
@@ -24,7 +26,11 @@ Op op_with(const std::string& keys) {
   return families->front().ops.front();
 }
 
-DTypePlan dtype_plan_of(const std::string& rules) { return dtype_plan(op_with("\"dtypes\": " + rules)); }
+// Of rules in single quotes.
+DTypePlan dtype_plan_of(std::string rules) {
+  std::ranges::replace(rules, '\'', '"');
+  return dtype_plan(op_with("\"dtypes\": " + rules));
+}
 
 std::string statements(const std::string& contract) {
   return contract_statements(op_with("\"requires\": [\"" + contract + "\"]"));
@@ -130,25 +136,26 @@ TEST_CASE("a predicate says why") {
 }
 
 TEST_CASE("dtype rules check arguments by name and give the results theirs") {
-  const DTypePlan plan = dtype_plan_of(R"({ "self": "floating|int64", "weight": "self", "tensors": "self|float32",
-                                            "result": "dtype != None ? dtype : accumulate(self)" })");
+  const DTypePlan plan = dtype_plan_of(
+      "{ 'self': 'floating|int64', 'weight': 'self', 'tensors': 'self|float32', "
+      "'result': 'dtype != None ? dtype : accumulate(self)' }");
   const std::string expected =
       "  check_dtype(\"self\", self, kFloatingTypes | DtypeSet(ScalarType::Long));\n"
       "  check_same_dtype(\"weight\", weight, \"self\", self.dtype());\n"
       "  check_dtype(\"tensors\", tensors, DtypeSet(self.dtype()) | DtypeSet(ScalarType::Float));\n"
       "  plan.common = dtype.value_or(self.dtype());\n"
       "  plan.dtype[0] = dtype.has_value() ? *dtype : accumulate_type(self.dtype());\n";
-CHECK(plan.statements == expected);
-CHECK(plan.promoted == std::vector<std::string>{"self"});  // since kernels are not told of `dtype`
+  CHECK(plan.statements == expected);
+  CHECK(plan.promoted == std::vector<std::string>{"self"});  // since kernels are not told of `dtype`
 }
 
 TEST_CASE("what promotes is cast, and results may follow it") {
-  const DTypePlan plan = dtype_plan_of(R"({ "self, tensors": "promote(integral|bool)", "result": "self" })");
+  const DTypePlan plan = dtype_plan_of("{ 'self, tensors': 'promote(integral|bool)', 'result': 'self' }");
   const std::string expected =
       "  plan.common = dtype.value_or((Promotion() << self << tensors << number).result());\n"
       "  check_common_dtype(plan.common, kIntegralTypes | DtypeSet(ScalarType::Bool));\n"
       "  plan.dtype[0] = plan.common;\n";
-CHECK(plan.statements == expected);
-CHECK(plan.promoted == std::vector<std::string>{"self", "tensors"});
-CHECK(plan.loop_types == "kIntegralTypes | DtypeSet(ScalarType::Bool)");
+  CHECK(plan.statements == expected);
+  CHECK(plan.promoted == std::vector<std::string>{"self", "tensors"});
+  CHECK(plan.loop_types == "kIntegralTypes | DtypeSet(ScalarType::Bool)");
 }
