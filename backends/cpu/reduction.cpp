@@ -425,6 +425,12 @@ void run_reduce(const ReduceOp& op, const void* functor, const TensorBase& out, 
                 const TensorBase& self, IntArrayRef dims) {
   if (out.numel() == 0) return;
   if (self.numel() == 0) return project_identity(op, functor, out, second);
+  if (out.numel() == 1 && self.numel() <= kLanes * kBlockRows && self.impl()->known_contiguous()) {
+    const TensorBase& other = second != nullptr ? *second : out;
+    const Results to{{static_cast<char*>(out.data_ptr()), static_cast<char*>(other.data_ptr())}, {}};
+    return op.reduce_runs[current_level()](functor,
+                                           {static_cast<char*>(self.data_ptr()), 0, self.numel(), 1, 1}, to);
+  }
   Reduction r(op, functor);
   make_space(r, out, second, self, dims);
   make_plan(r);
