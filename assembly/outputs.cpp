@@ -1,6 +1,6 @@
+#include <keyway/assembly/composite.h>
 #include <keyway/assembly/outputs.h>
-
-#include <keyway/ops/copy.h>
+#include <keyway/ops/copy_entries.h>
 
 #include <algorithm>
 #include <new>
@@ -10,8 +10,8 @@ namespace keyway::inline v1 {
 
 namespace {
 
-// Whether two indices may lead to one place: a dimension of more than one element with stride 0, or strides that
-// interleave. Exact for dense tensors, and on the safe side for others.
+// Whether two indices may lead to one place: a dimension of more than one element with stride 0, or strides
+// that interleave. Exact for dense tensors, and on the safe side for others.
 bool overlaps_itself(const TensorBase& tensor) {
   if (tensor.numel() <= 1 || tensor.is_non_overlapping_and_dense()) return false;
   SmallVector<std::size_t, 6> order;
@@ -31,7 +31,8 @@ bool overlaps_itself(const TensorBase& tensor) {
 // First and last byte + 1 that a tensor reaches in its storage.
 std::pair<std::size_t, std::size_t> extent(const TensorBase& tensor) {
   const auto first = static_cast<std::size_t>(tensor.storage_offset()) * tensor.itemsize();
-  return {first, checked_nbytes(tensor.sizes(), tensor.strides(), tensor.storage_offset(), tensor.itemsize())};
+  return {first,
+          checked_nbytes(tensor.sizes(), tensor.strides(), tensor.storage_offset(), tensor.itemsize())};
 }
 
 }  // namespace
@@ -47,34 +48,39 @@ Overlap overlap(const TensorBase& a, const TensorBase& b) {
   return a_end <= b_first || b_end <= a_first ? Overlap::None : Overlap::Partial;
 }
 
-void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dtype) {
-  KEYWAY_CHECK(self.sizes() == IntArrayRef(meta.sizes),
-               "argument 'self' has shape {}, but the result has {}: an in-place call cannot change the shape",
-               self.sizes(), IntArrayRef(meta.sizes));
-  KEYWAY_CHECK_AS(Type, self.dtype() == dtype || can_cast(dtype, self.dtype()),
-                  "the result is {}, which cannot be stored in argument 'self' of {}", dtype, self.dtype());
-  KEYWAY_CHECK(!overlaps_itself(self),
-               "argument 'self' of shape {} and strides {} has several elements in one place: clone() it first",
-               self.sizes(), self.strides());
+void check_writable(std::string_view argument, const TensorBase& tensor) {
+  KEYWAY_CHECK(!tensor.defined() || !overlaps_itself(tensor),
+               "argument '{}' of shape {} and strides {} has several elements in one place: clone() it first",
+               argument, tensor.sizes(), tensor.strides());
 }
 
-void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device) {
-  KEYWAY_CHECK(out.defined(), "argument '{}' is an undefined tensor, but must be defined", name);
-  KEYWAY_CHECK(out.device() == device, "argument '{}' is on {}, but the result is on {}", name, out.device(), device);
+void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dtype) {
+  KEYWAY_CHECK(
+      self.sizes() == IntArrayRef(meta.sizes),
+      "argument 'self' has shape {}, but the result has {}: an in-place call cannot change the shape",
+      self.sizes(), IntArrayRef(meta.sizes));
+  KEYWAY_CHECK_AS(Type, self.dtype() == dtype || can_cast(dtype, self.dtype()),
+                  "the result is {}, which cannot be stored in argument 'self' of {}", dtype, self.dtype());
+  check_writable("self", self);
+}
+
+void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
+                 Device device) {
+  KEYWAY_CHECK(out.device() == device, "argument '{}' is on {}, but the result is on {}", name, out.device(),
+               device);
   KEYWAY_CHECK_AS(Type, out.dtype() == dtype || can_cast(dtype, out.dtype()),
-                  "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name, out.dtype());
+                  "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name,
+                  out.dtype());
   if (out.sizes() != IntArrayRef(meta.sizes)) {
     resize_tensor(out, meta.sizes, meta.strides);
     return;
   }
-  KEYWAY_CHECK(!overlaps_itself(out),
-               "argument '{}' of shape {} and strides {} has several elements in one place: clone() it first", name,
-               out.sizes(), out.strides());
+  check_writable(name, out);
 }
 
 void check_no_partial_overlap(const TensorBase& out, const TensorBase& input, std::string_view name) {
-  KEYWAY_CHECK(overlap(out, input) != Overlap::Partial, "the result shares memory with argument '{}': clone() it first",
-               name);
+  KEYWAY_CHECK(overlap(out, input) != Overlap::Partial,
+               "the result shares memory with argument '{}': clone() it first", name);
 }
 
 TensorBase cast_to(const TensorBase& tensor, ScalarType dtype, Device device) {
@@ -88,6 +94,23 @@ void copy_into(TensorBase& to, const TensorBase& from) {
   const DispatchKeySet keys = (to.key_set() | from.key_set()) & kAfterADInplaceOrView;
   Caller<ops::copy__sig>::redispatch(ops::copy_, keys, to, from, false);
 }
+
+namespace detail {
+
+void copy_recorded(TensorBase& to, const TensorBase& from) {
+  Caller<ops::copy__sig>::call(ops::copy_, to, from, false);
+}
+
+void check_no_grad_for_out(bool needs_grad) {
+  KEYWAY_CHECK_AS(Autograd, !needs_grad,
+                  "out= does not support automatic differentiation, but an argument requires a gradient");
+}
+
+void fail_on_meta() {
+  KEYWAY_FAIL(NotImplemented, "the result depends on data, which tensors on meta have not");
+}
+
+}  // namespace detail
 
 void leave_op(const char* op) {
   try {

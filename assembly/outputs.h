@@ -8,18 +8,24 @@ namespace keyway::inline v1 {
 
 // A new tensor for a functional call; undefined if the rule leaves the result out.
 inline TensorBase allocate_output(const OutputMeta& meta, ScalarType dtype, Device device) {
-  if (!meta.defined) [[unlikely]] return {};
-  if (meta.strides.empty()) [[likely]] return make_tensor(meta.sizes, dtype, device);
+  if (!meta.defined) [[unlikely]]
+    return {};
+  if (meta.strides.empty()) [[likely]]
+    return make_tensor(meta.sizes, dtype, device);
   return make_tensor_strided(meta.sizes, meta.strides, dtype, device);
 }
 
-// Checks that an in-place call may write its result over `self`: same sizes, a dtype that the result converts to, no two
-// elements in one place.
+// Checks that an in-place call may write its result over `self`: same sizes, a dtype that the result converts
+// to, no two elements in one place.
 KEYWAY_API void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dtype);
 
-// Prepares the tensor of an out= call: resizes it if its sizes differ, checks device, dtype and overlap with itself.
+// Prepares the tensor of an out= call: resizes it if its sizes differ, checks device, dtype and overlap with
+// itself.
 KEYWAY_API void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
                             Device device);
+
+// Throws if two elements of `tensor`, which the operator writes to, share a place. Undefined ones pass.
+KEYWAY_API void check_writable(std::string_view argument, const TensorBase& tensor);
 
 // How memory of two tensors meets.
 enum class Overlap {
@@ -29,15 +35,17 @@ enum class Overlap {
 };
 KEYWAY_API Overlap overlap(const TensorBase& a, const TensorBase& b);
 // Throws if `out` shares memory with `input` other than element by element.
-KEYWAY_API void check_no_partial_overlap(const TensorBase& out, const TensorBase& input, std::string_view name);
+KEYWAY_API void check_no_partial_overlap(const TensorBase& out, const TensorBase& input,
+                                         std::string_view name);
 
 // `tensor` itself if it is of that dtype and device, else a converted copy.
 KEYWAY_API TensorBase cast_to(const TensorBase& tensor, ScalarType dtype, Device device);
-// Writes `from` over `to`, converting its dtype: the last step of an in-place or out= call whose kernel computed in
-// another dtype or could not write where it reads.
+// Writes `from` over `to`, converting its dtype: the last step of an in-place or out= call whose kernel
+// computed in another dtype or could not write where it reads.
 KEYWAY_API void copy_into(TensorBase& to, const TensorBase& from);
 
-// Called in the catch block of a wrapper: the current exception leaves operator `op` as a keyway::Error that names it.
+// Called in the catch block of a wrapper: the current exception leaves operator `op` as a keyway::Error that
+// names it.
 [[noreturn]] KEYWAY_API KEYWAY_COLD void leave_op(const char* op);
 
 }  // namespace keyway::inline v1

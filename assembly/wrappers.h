@@ -1,69 +1,62 @@
-// Wrappers: what stands in a table at a backend's key. Guard, rule, outputs, kernel: written once here, over what the
-// generator says of each operator in a struct Op:
+// Wrappers: what stands in a table at a backend's key. Guard, rule, outputs, kernel: written once here, over
+// what the generator says of each operator in a struct Op:
 //
-//   struct Op {
-//     static constexpr const char* kName = "mm";
-//     static constexpr std::size_t kOutputs = 1;
-//     static constexpr bool kInPlaceSafe = false;   // the kernel may write where it reads, element by element
-//     using Kernel = void(const TensorBase& self, const TensorBase& mat2, TensorBase& out);
-//     // The guard and the rule: checks every contract, then fills the plan. Throws, and has changed nothing.
+//   struct mm {
+//     static constexpr const char* kName = "mm";             // and kInPlaceName, kOutName, of the other
+//     overloads static constexpr std::size_t kOutputs = 1; static constexpr const char* kOutNames[] =
+//     {"out"}; static constexpr bool kInPlaceSafe = false;  // the kernel may write where it reads, element
+//     by element using Kernel = void(const TensorBase& self, const TensorBase& mat2, TensorBase& out);
+//     // Guard and rule: checks every contract, then fills the plan. Throws, and has changed nothing.
 //     static void plan(Plan<1>& plan, const TensorBase& self, const TensorBase& mat2);
 //     // Calls the kernel with its arguments made ready: cast to the plan's dtypes, dims wrapped.
 //     static void run(Kernel* kernel, const Plan<1>& plan, const TensorBase& self, const TensorBase& mat2,
-//                     TensorBase (&out)[1]);
+//                     TensorBase* const* out);
 //   };
 //
-// Functional<Op, kernel, Sig> and so on are then the kernels of the overloads; with a null kernel, Meta's.
+// Functional<mm, Sig>::call and so on are then the kernels of its overloads, one for all backends: the
+// context of a table's kernel is the backend's out-style function (kKernelOf), null at Meta. What else a
+// struct may have, and the wrappers of other sorts of operators, are in wrapper_sorts.h.
 #pragma once
 
 #include <keyway/assembly/outputs.h>
+#include <keyway/assembly/plan.h>
 #include <keyway/dispatch/kernel.h>
 
-#include <array>
 #include <cstddef>
 #include <tuple>
 #include <utility>
 
 namespace keyway::inline v1 {
 
-// What guard and rule found out about a call.
-template <std::size_t N>
-struct Plan {
-  OutputMeta meta[N];
-  ScalarType dtype[N];               // of each result
-  ScalarType common = ScalarType::Undefined;  // that the operands are cast to, where the operator promotes
-  Device device = DeviceType::CPU;
+// A backend's function as the context of a wrapper.
+template <typename Op>
+struct BackendKernel {
+  typename Op::Kernel* function;
 };
-
-// A tensor as the kernel wants it: itself, or a converted copy that lives as long as this.
-class Operand {
- public:
-  Operand(const TensorBase& tensor, ScalarType dtype, Device device) : tensor_(&tensor) {
-    if (tensor.defined() && (tensor.dtype() != dtype || tensor.device() != device)) [[unlikely]] {
-      converted_ = cast_to(tensor, dtype, device);
-      tensor_ = &converted_;
-    }
-  }
-  operator const TensorBase&() const { return *tensor_; }
-
- private:
-  const TensorBase* tensor_;
-  TensorBase converted_;
-};
+template <typename Op, typename Op::Kernel* function>
+inline constexpr BackendKernel<Op> kKernelOf{function};
 
 namespace detail {
+
+// The backend's function; null at Meta.
+template <typename Op>
+typename Op::Kernel* backend_kernel(const KernelBase& kernel) {
+  const auto* backend = static_cast<const BackendKernel<Op>*>(kernel.context);
+  return backend == nullptr ? nullptr : backend->function;
+}
 
 template <typename T, std::size_t>
 using Repeat = T;
 
-// The result type of a functional call with N results.
-template <std::size_t N, typename = std::make_index_sequence<N>>
-struct ResultsOf;
+// What a functional call with N results returns.
 template <std::size_t N, std::size_t... I>
-struct ResultsOf<N, std::index_sequence<I...>> {
-  using values = std::tuple<Repeat<TensorBase, I>...>;
-  static values take(TensorBase (&out)[N]) { return values(std::move(out[I])...); }
-};
+auto take_results(TensorBase (&out)[N], std::index_sequence<I...>) {
+  if constexpr (N == 1) {
+    return std::move(out[0]);
+  } else {
+    return std::tuple<Repeat<TensorBase, I>...>(std::move(out[I])...);
+  }
+}
 
 // Calls f with every tensor among the arguments.
 template <typename F>
@@ -73,7 +66,9 @@ void each_tensor(F&& f, const First& first, const Rest&... rest) {
   if constexpr (std::is_same_v<First, TensorBase>) {
     if (first.defined()) f(first);
   } else if constexpr (std::is_same_v<First, ArrayRef<TensorBase>>) {
-    for (const TensorBase& tensor : first) f(tensor);
+    for (const TensorBase& tensor : first) {
+      if (tensor.defined()) f(tensor);
+    }
   }
   each_tensor(f, rest...);
 }
@@ -91,45 +86,59 @@ bool needs_copy(const TensorBase& out, const Args&... args) {
   return needs;
 }
 
+// The argument that an in-place overload writes to.
+template <typename First, typename... Rest>
+TensorBase& written_argument(First&& first, Rest&&... rest) {
+  if constexpr (std::is_same_v<First, TensorBase&>) {
+    return first;
+  } else {
+    return written_argument(std::forward<Rest>(rest)...);
+  }
+}
+
 }  // namespace detail
 
-template <typename Op, typename Op::Kernel* kernel, typename Sig>
+// The functional overload, with results of its own.
+template <typename Op, typename Sig>
 struct Functional;
-template <typename Op, typename Op::Kernel* kernel, typename R, typename... Args>
-struct Functional<Op, kernel, R(Args...)> {
+template <typename Op, typename R, typename... Args>
+struct Functional<Op, R(Args...)> {
   static constexpr std::size_t N = Op::kOutputs;
 
-  static R call(const KernelBase&, DispatchKeySet, Args... args) try {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
     Plan<N> plan;
     Op::plan(plan, args...);
     TensorBase out[N];
-    for (std::size_t i = 0; i < N; ++i) out[i] = allocate_output(plan.meta[i], plan.dtype[i], plan.device);
-    if constexpr (kernel != nullptr) Op::run(kernel, plan, args..., out);
-    if constexpr (N == 1) {
-      return std::move(out[0]);
-    } else {
-      return detail::ResultsOf<N>::take(out);
+    TensorBase* given[N];
+    for (std::size_t i = 0; i < N; ++i) {
+      out[i] = allocate_output(plan.meta[i], plan.dtype[i], plan.device);
+      given[i] = &out[i];
     }
+    if (auto* kernel = detail::backend_kernel<Op>(self_kernel)) Op::run(kernel, plan, args..., given);
+    return detail::take_results(out, std::make_index_sequence<N>());
   } catch (...) {
     leave_op(Op::kName);
   }
 };
 
-// `self` is both first argument and result. Only for operators with one result.
-template <typename Op, typename Op::Kernel* kernel, typename Sig>
+// The in-place overload: one argument is the result too. Only for operators with one result.
+template <typename Op, typename Sig>
 struct InPlace;
-template <typename Op, typename Op::Kernel* kernel, typename... Args>
-struct InPlace<Op, kernel, TensorBase&(TensorBase&, Args...)> {
-  static TensorBase& call(const KernelBase&, DispatchKeySet, TensorBase& self, Args... args) try {
+template <typename Op, typename... Args>
+struct InPlace<Op, TensorBase&(Args...)> {
+  static TensorBase& call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+    TensorBase& self = detail::written_argument(static_cast<Args&&>(args)...);
     Plan<1> plan;
-    Op::plan(plan, self, args...);
+    Op::plan(plan, args...);
     check_inplace(self, plan.meta[0], plan.dtype[0]);
-    if constexpr (kernel != nullptr) {
-      const bool direct = Op::kInPlaceSafe && self.dtype() == plan.dtype[0] &&
-                          !detail::needs_copy<true>(self, static_cast<const std::remove_cvref_t<Args>&>(args)...);
-      TensorBase out[1] = {direct ? self : allocate_output(plan.meta[0], plan.dtype[0], plan.device)};
-      Op::run(kernel, plan, self, args..., out);
-      if (!direct) copy_into(self, out[0]);
+    if (auto* kernel = detail::backend_kernel<Op>(self_kernel)) {
+      const bool direct =
+          Op::kInPlaceSafe && self.dtype() == plan.dtype[0] &&
+          !detail::needs_copy<true>(self, static_cast<const std::remove_cvref_t<Args>&>(args)...);
+      TensorBase apart = direct ? TensorBase() : allocate_output(plan.meta[0], plan.dtype[0], plan.device);
+      TensorBase* const given[1] = {direct ? &self : &apart};
+      Op::run(kernel, plan, args..., given);
+      if (!direct) copy_into(self, apart);
     }
     return self;
   } catch (...) {
@@ -137,37 +146,84 @@ struct InPlace<Op, kernel, TensorBase&(TensorBase&, Args...)> {
   }
 };
 
-// Args are the functional overload's; the results follow them.
-template <typename Op, typename Op::Kernel* kernel, typename Sig, typename = std::make_index_sequence<Op::kOutputs>>
-struct Out;
-template <typename Op, typename Op::Kernel* kernel, typename R, typename... Args, std::size_t... I>
-struct Out<Op, kernel, R(Args...), std::index_sequence<I...>> {
-  static constexpr std::size_t N = Op::kOutputs;
-  using Result = std::conditional_t<N == 1, TensorBase&, std::tuple<detail::Repeat<TensorBase&, I>...>>;
+namespace detail {
 
-  static Result call(const KernelBase&, DispatchKeySet, Args... args, detail::Repeat<TensorBase&, I>... outs) try {
-    TensorBase* const given[N] = {&outs...};
-    Plan<N> plan;
-    Op::plan(plan, args...);
-    for (std::size_t i = 0; i < N; ++i) {
+// The arguments that the functional overload would have: those of the out= overload, and where the operator
+// describes a new tensor, what is known of it from `out`.
+template <typename Op, typename... Args>
+auto functional_arguments(const TensorBase& out, const Args&... args) {
+  if constexpr (requires { Op::from_out(out, args...); }) {
+    return Op::from_out(out, args...);
+  } else {
+    return std::tuple<const Args&...>(args...);
+  }
+}
+
+// Computes into tensors of the caller. They are resized to what the rule says; those that the kernel cannot
+// write to, because it reads them or computes in another dtype, get a copy of its result.
+template <typename Op, typename... Args>
+void compute_out(typename Op::Kernel* kernel, TensorBase* const (&given)[Op::kOutputs], const Args&... args) {
+  constexpr std::size_t N = Op::kOutputs;
+  Plan<N> plan;
+  for (std::size_t i = 0; i < N; ++i) check_defined(Op::kOutNames[i], *given[i]);
+  const auto arguments = functional_arguments<Op>(*given[0], args...);
+  std::apply([&](const auto&... all) { Op::plan(plan, all...); }, arguments);
+  for (std::size_t i = 0; i < N; ++i) {
+    if (plan.meta[i].defined)
       prepare_out(*given[i], Op::kOutNames[i], plan.meta[i], plan.dtype[i], plan.device);
-    }
-    if constexpr (kernel != nullptr) {
-      TensorBase out[N];
-      bool direct[N];
-      for (std::size_t i = 0; i < N; ++i) {
-        direct[i] = given[i]->dtype() == plan.dtype[i] &&
-                    !detail::needs_copy<Op::kInPlaceSafe>(*given[i],
-                                                          static_cast<const std::remove_cvref_t<Args>&>(args)...);
-        for (std::size_t j = 0; j < i; ++j) direct[i] = direct[i] && !given[i]->is_alias_of(*given[j]);
-        out[i] = direct[i] ? *given[i] : allocate_output(plan.meta[i], plan.dtype[i], plan.device);
-      }
-      Op::run(kernel, plan, args..., out);
-      for (std::size_t i = 0; i < N; ++i) {
-        if (!direct[i]) copy_into(*given[i], out[i]);
-      }
-    }
-    return Result(outs...);
+  }
+  if (kernel == nullptr) return;
+  TensorBase apart[N];
+  TensorBase* out[N];
+  for (std::size_t i = 0; i < N; ++i) {
+    bool direct = plan.meta[i].defined && given[i]->dtype() == plan.dtype[i] &&
+                  !needs_copy<Op::kInPlaceSafe>(*given[i], args...);
+    for (std::size_t j = 0; j < i; ++j) direct = direct && !given[i]->is_alias_of(*given[j]);
+    if (!direct) apart[i] = allocate_output(plan.meta[i], plan.dtype[i], plan.device);
+    out[i] = direct ? given[i] : &apart[i];
+  }
+  std::apply([&](const auto&... all) { Op::run(kernel, plan, all..., out); }, arguments);
+  for (std::size_t i = 0; i < N; ++i) {
+    if (apart[i].defined()) copy_into(*given[i], apart[i]);
+  }
+}
+
+// The last Op::kOutputs of `args` are tensors to write to; calls f with the others.
+template <std::size_t outputs, typename F, typename Tuple>
+void split_outputs(const Tuple& args, F&& f) {
+  constexpr std::size_t inputs = std::tuple_size_v<Tuple> - outputs;
+  [&]<std::size_t... I, std::size_t... O>(std::index_sequence<I...>, std::index_sequence<O...>) {
+    TensorBase* const given[] = {&std::get<inputs + O>(args)...};
+    f(given, std::get<I>(args)...);
+  }
+  (std::make_index_sequence<inputs>(), std::make_index_sequence<outputs>());
+}
+
+// The result of an overload that returns what it writes to: its last N written arguments.
+template <typename R, typename Tuple>
+R written_results(const Tuple& args) {
+  if constexpr (std::is_same_v<R, TensorBase&>) {
+    return std::get<std::tuple_size_v<Tuple> - 1>(args);
+  } else {
+    constexpr std::size_t first = std::tuple_size_v<Tuple> - std::tuple_size_v<R>;
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return R(std::get<first + I>(args)...); }
+    (std::make_index_sequence<std::tuple_size_v<R>>());
+  }
+}
+
+}  // namespace detail
+
+// The out= overload: the tensors that it writes to stand last.
+template <typename Op, typename Sig>
+struct Out;
+template <typename Op, typename R, typename... Args>
+struct Out<Op, R(Args...)> {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+    const std::tuple<Args&...> all(args...);
+    detail::split_outputs<Op::kOutputs>(all, [&](auto& given, const auto&... inputs) {
+      detail::compute_out<Op>(detail::backend_kernel<Op>(self_kernel), given, inputs...);
+    });
+    return detail::written_results<R>(all);
   } catch (...) {
     leave_op(Op::kOutName);
   }

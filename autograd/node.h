@@ -1,4 +1,5 @@
-// Node and Edge: the graph. A node is one differentiable call; its edges lead to the calls that made its inputs.
+// Node and Edge: the graph. A node is one differentiable call; its edges lead to the calls that made its
+// inputs.
 #pragma once
 
 #include <keyway/core/base/intrusive_ptr.h>
@@ -17,8 +18,8 @@ namespace keyway::inline v1::autograd {
 class Node;
 using variable_list = std::vector<Tensor>;
 
-// Leads to input `input_nr` of `node`: to the gradient of one output of the call that it stands for. Without a node,
-// nobody wants the gradient.
+// Leads to input `input_nr` of `node`: to the gradient of one output of the call that it stands for. Without
+// a node, nobody wants the gradient.
 struct Edge {
   intrusive_ptr<Node> node;
   std::uint32_t input_nr = 0;
@@ -43,7 +44,8 @@ class KEYWAY_API Node : public RefCounted {
 
   // "MulTensorBackward".
   virtual std::string name() const = 0;
-  // Gradients of the outputs to gradients of the inputs, one for each edge. An undefined tensor stands for zeros.
+  // Gradients of the outputs to gradients of the inputs, one for each edge. An undefined tensor stands for
+  // zeros.
   virtual variable_list apply(variable_list&& grads) = 0;
   // Frees what was saved for apply(), which cannot run again then.
   virtual void release_variables() {}
@@ -76,8 +78,8 @@ class KEYWAY_API Node : public RefCounted {
   void lock();
   void unlock();
 
-  // Called by intrusive_ptr. Frees a chain of a million nodes without recursion: what the destructor of one node lets
-  // go is put on a list of the thread and freed when that destructor has returned.
+  // Called by intrusive_ptr. Frees a chain of a million nodes without recursion: what the destructor of one
+  // node lets go is put on a list of the thread and freed when that destructor has returned.
   static void destroy(Node* node);
 
  protected:

@@ -11,18 +11,19 @@ namespace keyway::inline v1::autograd {
 // How a view came to be: what an in-place change of it may do.
 enum class Creation : std::uint8_t {
   Default,
-  NoGrad,          // made under no_grad: a change that needs gradients is an error, since the view has no history
+  NoGrad,  // made under no_grad: a change that needs gradients is an error, since the view has no history
   MultiOutput,     // one of several views that one call made
   CustomFunction,  // made by a user's Function
   Inference,       // made in inference mode
 };
 
-// A view and its base: the tensor that is no view itself. Gradients of a view that was changed in place, or whose base
-// was, flow through as_strided with this geometry.
+// A view and its base: the tensor that is no view itself. Gradients of a view that was changed in place, or
+// whose base was, flow through as_strided with this geometry.
 struct ViewInfo {
   Tensor base;
   std::uint32_t version;  // of the storage when grad_fn was last right
   Creation creation;
+  intrusive_ptr<Node> base_grad_fn;  // of the base when a view of another creation than Default was made
 };
 
 class KEYWAY_API Meta final : public AutogradMeta {
@@ -36,7 +37,8 @@ class KEYWAY_API Meta final : public AutogradMeta {
 
   // The node that made the tensor. Of a view it is renewed here when base or view have changed since.
   const intrusive_ptr<Node>& grad_fn() const {
-    if (view_ != nullptr) [[unlikely]] renew_view_grad_fn();
+    if (view_ != nullptr) [[unlikely]]
+      renew_view_grad_fn();
     return grad_fn_;
   }
   std::uint32_t output_nr() const { return output_nr_; }
@@ -64,8 +66,8 @@ inline bool is_differentiable(ScalarType dtype) { return is_floating_point(dtype
 
 // The node that made a tensor; null for leaves.
 KEYWAY_API intrusive_ptr<Node> grad_fn(const TensorBase& tensor);
-// Where the gradient of a tensor goes: to the node that made it, of a leaf that requires one to its accumulator, else
-// nowhere.
+// Where the gradient of a tensor goes: to the node that made it, of a leaf that requires one to its
+// accumulator, else nowhere.
 KEYWAY_API Edge gradient_edge(const TensorBase& tensor);
 // Makes `edge` the origin of a tensor.
 KEYWAY_API void set_gradient_edge(const TensorBase& tensor, Edge edge);
@@ -77,7 +79,8 @@ KEYWAY_API void rebase_history(const TensorBase& self, const intrusive_ptr<Node>
 KEYWAY_API void check_inplace(const TensorBase& self, bool records);
 
 // Makes `result`, which shares the storage of `base`, a view of it that gradients flow through.
-KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result, Creation creation = Creation::Default);
+KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result,
+                        Creation creation = Creation::Default);
 KEYWAY_API bool is_view(const TensorBase& tensor);
 // The tensor that a view is of; undefined for others.
 KEYWAY_API Tensor view_base(const TensorBase& tensor);

@@ -27,6 +27,10 @@ function(keyway_library)
     endif()
   endforeach()
 
+  if(NOT TARGET keyway_assembly)
+    list(APPEND objects $<TARGET_OBJECTS:keyway_no_builtin_ops>)
+  endif()
+
   add_library(keyway SHARED ${objects})
   add_library(keyway_static STATIC ${objects})
   set_target_properties(keyway PROPERTIES
@@ -45,7 +49,7 @@ function(keyway_library)
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:keyway_flags> ${link})
   endforeach()
   target_sources(keyway INTERFACE FILE_SET HEADERS
-    BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${headers})
+    BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${headers} ${KEYWAY_INCLUDE_ROOT}/keyway/keyway.h)
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
   install(TARGETS keyway EXPORT keyway FILE_SET HEADERS)
@@ -55,7 +59,8 @@ function(keyway_library)
   set(KEYWAY_STATIC_DEPENDENCIES)
   foreach(library IN LISTS link)
     if(library MATCHES "^(.+)::")
-      list(APPEND KEYWAY_STATIC_DEPENDENCIES ${CMAKE_MATCH_1})
+      string(REPLACE DNNL dnnl package ${CMAKE_MATCH_1})  # the one package whose targets are not called like it
+      list(APPEND KEYWAY_STATIC_DEPENDENCIES ${package})
     endif()
   endforeach()
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/keyway-config.cmake.in keyway-config.cmake

@@ -5,7 +5,7 @@
 #     SOURCES a.cpp b.cpp ...
 #     DEPENDS core ...            # modules of lower floors (folder names)
 #     LINK fmt::fmt ...           # libraries from elsewhere, private to the module's sources
-#     STANDALONE)                 # not a part of libkeyway: codegen, tools
+#     STANDALONE)                 # not a part of libkeyway; modules in codegen/ and tools/ never are
 #
 # The target is an object library named keyway_<folder with underscores>. All headers are spelled
 # <keyway/folder/name.h>: a link in the build folder makes keyway/ resolve to the source root, and
@@ -27,8 +27,10 @@ target_compile_options(keyway_flags INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
   $<$<BOOL:${KEYWAY_WERROR}>:-Werror>)
 if(KEYWAY_SANITIZE STREQUAL "address")
-  target_compile_options(keyway_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
-    -fno-omit-frame-pointer)
+  # With the checks for null pointers, g++ 12 no longer takes the address of a template argument for non-null at compile
+  # time, so that schema literals do not compile. AddressSanitizer reports what is read or written through null.
+  target_compile_options(keyway_flags INTERFACE -fsanitize=address,undefined
+    -fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(keyway_flags INTERFACE -fsanitize=address,undefined)
   target_compile_definitions(keyway_flags INTERFACE KEYWAY_SANITIZED=1)
 elseif(KEYWAY_SANITIZE STREQUAL "thread")
@@ -39,30 +41,52 @@ elseif(KEYWAY_SANITIZE)
   message(FATAL_ERROR "KEYWAY_SANITIZE must be empty, address or thread, not '${KEYWAY_SANITIZE}'")
 endif()
 
+# The generated files with an extension that are, or stand directly in, one of the places.
+function(keyway_generated_files out extension)
+  get_property(generated GLOBAL PROPERTY KEYWAY_GENERATED)
+  set(files)
+  foreach(place IN LISTS ARGN)
+    set(here ${generated})
+    list(FILTER here INCLUDE REGEX "^${place}(/[^/]+)?$")
+    list(APPEND files ${here})
+  endforeach()
+  list(FILTER files INCLUDE REGEX "\\.${extension}$")
+  list(TRANSFORM files PREPEND ${KEYWAY_GENERATED_ROOT}/keyway/)
+  set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
 function(keyway_module folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STANDALONE" "" "HEADERS;SOURCES;DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STANDALONE" "" "HEADERS;SOURCES;GENERATED;DEPENDS;LINK")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "keyway_module(${folder}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   string(REPLACE "/" "_" name "keyway_${folder}")
+  list(TRANSFORM arg_HEADERS PREPEND ${KEYWAY_INCLUDE_ROOT}/keyway/${folder}/)
+  keyway_generated_files(generated_headers h ${arg_GENERATED})
+  keyway_generated_files(generated_sources cpp ${arg_GENERATED})
+  list(APPEND arg_HEADERS ${generated_headers})
+  list(APPEND arg_SOURCES ${generated_sources})
   if(arg_SOURCES)
     add_library(${name} OBJECT ${arg_SOURCES})
     set(scope PUBLIC)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON VERIFY_INTERFACE_HEADER_SETS ON)
     target_compile_definitions(${name} PRIVATE KEYWAY_BUILDING)
+    if(TARGET keyway_generated)  # a module above the generator may include what it writes
+      add_dependencies(${name} keyway_generated)
+    endif()
     target_link_libraries(${name} PRIVATE ${arg_LINK})
-    list(TRANSFORM arg_HEADERS PREPEND ${KEYWAY_INCLUDE_ROOT}/keyway/${folder}/)
-    target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${KEYWAY_INCLUDE_ROOT} FILES ${arg_HEADERS})
+    target_sources(${name} PUBLIC FILE_SET HEADERS
+      BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${arg_HEADERS})
   else()
     add_library(${name} INTERFACE)
     set(scope INTERFACE)
     set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
-    list(TRANSFORM arg_HEADERS PREPEND ${KEYWAY_INCLUDE_ROOT}/keyway/${folder}/)
-    target_sources(${name} INTERFACE FILE_SET HEADERS BASE_DIRS ${KEYWAY_INCLUDE_ROOT} FILES ${arg_HEADERS})
+    target_sources(${name} INTERFACE FILE_SET HEADERS
+      BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${arg_HEADERS})
   endif()
   target_link_libraries(${name} ${scope} keyway_flags)
-  if(NOT arg_STANDALONE)
+  if(NOT arg_STANDALONE AND NOT folder MATCHES "^(codegen|tools)(/|$)")
     set_property(GLOBAL APPEND PROPERTY KEYWAY_MODULES ${name})
     set_property(GLOBAL APPEND PROPERTY KEYWAY_LINK ${arg_LINK})
   endif()

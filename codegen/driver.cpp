@@ -15,17 +15,21 @@ namespace keyway::inline v1 {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: keyway-codegen [--list-outputs] [--helpers FILE] --out DIR FILE...\n"
+    "usage: keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--helpers FILE] --out DIR FILE...\n"
     "\n"
     "Generates the sources of the operators in the schema files.\n"
     "  --out DIR        the folder to write to; files whose text stays the same are not touched\n"
     "  --list-outputs   print the files that would be written, one a line, and write none\n"
+    "  --list-to FILE   the same into a file, which is not touched if it says so already\n"
+    "  --expect FILE    fail, and write nothing, unless the files to write are those of such a list\n"
     "  --helpers FILE   C++ functions that derivative formulas may call, one a line; # begins a comment\n";
 
 struct Options {
   bool list_outputs = false;
   bool help = false;
   std::string out;
+  std::string list_to;
+  std::string expect;
   std::vector<std::string> helper_files;
   std::vector<std::string> files;
 };
@@ -45,11 +49,15 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.help = true;
     } else if (argument == "--out") {
       options.out = value();
+    } else if (argument == "--list-to") {
+      options.list_to = value();
+    } else if (argument == "--expect") {
+      options.expect = value();
     } else if (argument == "--helpers") {
       options.helper_files.push_back(value());
     } else {
       KEYWAY_CHECK(!argument.starts_with("-"), "unknown option {}{}", in_quotes(argument),
-                   did_you_mean(argument, {"--list-outputs", "--helpers", "--out", "--help"}));
+                   did_you_mean(argument, {"--list-outputs", "--list-to", "--expect", "--helpers", "--out", "--help"}));
       options.files.push_back(argument);
     }
   }
@@ -78,6 +86,13 @@ std::vector<std::string> helpers_in(const std::string& path, Diagnostics& diagno
   return helpers;
 }
 
+// The paths of the files, one a line.
+std::string list_of(const std::vector<OutputFile>& outputs, const std::filesystem::path& folder) {
+  std::string list;
+  for (const OutputFile& file : outputs) list += (folder / file.path).string() + "\n";
+  return list;
+}
+
 DriverResult generate(const Options& options) {
   Diagnostics diagnostics;
   std::vector<std::string> helpers;
@@ -87,15 +102,15 @@ DriverResult generate(const Options& options) {
   for (const std::string& path : options.files) files.push_back({path, read_file(path)});
   const auto families = build_model(files, helpers, diagnostics);
   if (!families) return {1, {}, diagnostics.str()};
-  DriverResult result{0, {}, {}};
-  for (const OutputFile& file : emit_all(*families)) {
-    const std::filesystem::path path = std::filesystem::path(options.out) / file.path;
-    if (options.list_outputs)
-      result.out += path.string() + "\n";
-    else
-      write_if_changed(path, file.text);
-  }
-  return result;
+  const std::vector<OutputFile> outputs = emit_all(*families);
+  const std::string list = list_of(outputs, options.out);
+  if (!options.list_to.empty()) write_if_changed(options.list_to, list);
+  if (options.list_outputs) return {0, list, {}};
+  if (!options.list_to.empty()) return {0, {}, {}};
+  KEYWAY_CHECK(options.expect.empty() || read_file(options.expect) == list,
+               "the files to generate are not those in {}: configure the build again", options.expect);
+  for (const OutputFile& file : outputs) write_if_changed(std::filesystem::path(options.out) / file.path, file.text);
+  return {0, {}, {}};
 }
 
 }  // namespace

@@ -56,11 +56,11 @@ class KEYWAY_API Allocator {
   virtual DataPtr allocate(std::size_t bytes) = 0;
 };
 
-// The allocator of a device type: what its backend set, or what a caller plugged in. Throws keyway::Error if the
-// backend is not loaded. Thread-safe.
+// The allocator of a device type: what its backend set, or what a caller plugged in. Throws keyway::Error if
+// the backend is not loaded. Thread-safe.
 KEYWAY_API Allocator& get_allocator(DeviceType type);
-// Plugs `allocator` in for storages made from now on; null puts the backend's own back. Returns the one before.
-// Requires: it lives as long as the process.
+// Plugs `allocator` in for storages made from now on; null puts the backend's own back. Returns the one
+// before. Requires: it lives as long as the process.
 KEYWAY_API Allocator* set_allocator(DeviceType type, Allocator* allocator);
 
 }  // namespace keyway::inline v1

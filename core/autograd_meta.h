@@ -1,4 +1,5 @@
-// AutogradMeta: what a tensor carries for gradients. The graph itself lives in autograd/; core sees this much of it.
+// AutogradMeta: what a tensor carries for gradients. The graph itself lives in autograd/; core sees this much
+// of it.
 #pragma once
 
 #include <keyway/core/base/intrusive_ptr.h>

@@ -1,7 +1,7 @@
+#include <keyway/core/base/error.h>
 #include <keyway/core/block_cache.h>
 
-#include <keyway/core/base/error.h>
-
+#include <cstdint>
 #include <cstdlib>
 
 namespace keyway::inline v1::detail {
@@ -12,8 +12,8 @@ namespace {
 
 std::size_t rounded(std::size_t bytes) { return (bytes + kBlockGranule - 1) / kBlockGranule * kBlockGranule; }
 
-// Lives from a thread's first block to its end. Trivially destructible state (block_lists) outlives it, so blocks that
-// are freed later still find room == 0 and go straight back to the system.
+// Lives from a thread's first block to its end. Trivially destructible state (block_lists) outlives it, so
+// blocks that are freed later still find room == 0 and go straight back to the system.
 struct ThreadExit {
   ThreadExit() {
 #if !defined(KEYWAY_SANITIZED)
@@ -39,6 +39,7 @@ void register_thread_exit() {
 }  // namespace
 
 void* allocate_block_slowly(std::size_t bytes) {
+  KEYWAY_CHECK_AS(OutOfMemory, bytes <= PTRDIFF_MAX, "{} bytes are more than an object can have", bytes);
   register_thread_exit();
   void* block = std::aligned_alloc(kBlockGranule, bytes == 0 ? kBlockGranule : rounded(bytes));
   KEYWAY_CHECK_AS(OutOfMemory, block != nullptr, "the system refused {} bytes", bytes);

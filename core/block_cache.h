@@ -1,8 +1,9 @@
-// Small memory blocks, kept for reuse by the thread that frees them: what a tensor of a few elements is made of.
+// Small memory blocks, kept for reuse by the thread that frees them: what a tensor of a few elements is made
+// of.
 //
-// Blocks of up to 1 KiB, in classes of 64 bytes, aligned to 64. A thread holds at most kBlocksPerClass free ones of
-// each class; its lists are given back when it ends. In builds with sanitizers every block goes back at once, since a
-// cache hides use after free.
+// Blocks of up to 1 KiB, in classes of 64 bytes, aligned to 64. A thread holds at most kBlocksPerClass free
+// ones of each class; its lists are given back when it ends. In builds with sanitizers every block goes back
+// at once, since a cache hides use after free.
 #pragma once
 
 #include <keyway/core/base/macros.h>

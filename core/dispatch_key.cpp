@@ -10,8 +10,8 @@ namespace keyway::inline v1 {
 namespace {
 
 constexpr std::array<std::string_view, kFunctionalityCount> kFunctionalityNames = {
-    "Undefined", "Dense",  "Quantized", "Sparse",  "BackendSelect", "Python", "Functionalize", "ADInplaceOrView",
-    "Autograd",  "Tracer", "Autocast",  "Batched", "Profiler"};
+    "Undefined",       "Dense",    "Quantized", "Sparse",   "BackendSelect", "Python",  "Functionalize",
+    "ADInplaceOrView", "Autograd", "Tracer",    "Autocast", "Batched",       "Profiler"};
 
 struct AliasName {
   DispatchKey key;
@@ -56,7 +56,9 @@ std::optional<DispatchKey> parse_dispatch_key(std::string_view name) {
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const auto key = static_cast<DispatchKey>(slot);
     const int backend = backend_number_of(key);
-    if (is_per_backend(functionality_of(key)) && (backend == 0 || to_string(static_cast<DeviceType>(backend - 1)) == "unknown")) continue;
+    if (is_per_backend(functionality_of(key)) &&
+        (backend == 0 || to_string(static_cast<DeviceType>(backend - 1)) == "unknown"))
+      continue;
     if (to_string(key) == name) return key;
   }
   return std::nullopt;

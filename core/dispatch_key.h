@@ -47,17 +47,19 @@ constexpr bool is_per_backend(Functionality f) {
 namespace detail {
 // Where the slots of each functionality begin in a table. A per-backend functionality has one slot more than
 // there are backends: the first is what a set without a backend bit finds, and holds an error.
+struct SlotRange {
+  std::uint16_t offset;
+  std::uint16_t backend_mask;  // all ones where the backend counts
+};
 struct SlotLayout {
-  std::uint16_t offset[kFunctionalityCount] = {};
-  std::uint16_t backend_mask[kFunctionalityCount] = {};  // all ones where the backend counts
+  SlotRange ranges[kFunctionalityCount] = {};
   std::uint16_t count = 0;
 };
 constexpr SlotLayout make_slot_layout() {
   SlotLayout layout;
   for (int f = 0; f < kFunctionalityCount; ++f) {
     const bool per_backend = is_per_backend(static_cast<Functionality>(f));
-    layout.offset[f] = layout.count;
-    layout.backend_mask[f] = per_backend ? 0xffff : 0;
+    layout.ranges[f] = {layout.count, static_cast<std::uint16_t>(per_backend ? 0xffff : 0)};
     layout.count = static_cast<std::uint16_t>(layout.count + (per_backend ? kBackendBits + 1 : 1));
   }
   return layout;
@@ -69,8 +71,8 @@ inline constexpr int kSlotCount = detail::kSlotLayout.count;
 
 // Slot of (functionality, backend); `backend` counts from 1, and 0 is "no backend".
 constexpr int slot_of(Functionality f, int backend) {
-  const auto i = static_cast<std::size_t>(f);
-  return detail::kSlotLayout.offset[i] + (detail::kSlotLayout.backend_mask[i] & backend);
+  const detail::SlotRange& range = detail::kSlotLayout.ranges[static_cast<std::size_t>(f)];
+  return range.offset + (range.backend_mask & backend);
 }
 
 // A runtime key is the number of its slot. Alias keys stand behind them; they occur in registrations only,
@@ -99,9 +101,9 @@ enum class DispatchKey : std::uint16_t {
   Profiler = slot_of(Functionality::Profiler, 0),
 
   // Alias keys.
-  Autograd = kSlotCount,           // every backend's autograd key
-  CompositeExplicitAutograd,       // every backend; gradients come from an Autograd kernel
-  CompositeImplicitAutograd,       // every backend and its autograd key: written with differentiable operators
+  Autograd = kSlotCount,      // every backend's autograd key
+  CompositeExplicitAutograd,  // every backend; gradients come from an Autograd kernel
+  CompositeImplicitAutograd,  // every backend and its autograd key: written with differentiable operators
 };
 
 constexpr bool is_alias(DispatchKey key) { return static_cast<int>(key) >= kSlotCount; }
@@ -109,13 +111,13 @@ constexpr bool is_alias(DispatchKey key) { return static_cast<int>(key) >= kSlot
 // Requires: !is_alias(key).
 constexpr Functionality functionality_of(DispatchKey key) {
   int f = kFunctionalityCount - 1;
-  while (detail::kSlotLayout.offset[f] > static_cast<int>(key)) --f;
+  while (detail::kSlotLayout.ranges[f].offset > static_cast<int>(key)) --f;
   return static_cast<Functionality>(f);
 }
 
 // Backend of a runtime key, counted from 1; 0 if its functionality has none. Requires: !is_alias(key).
 constexpr int backend_number_of(DispatchKey key) {
-  return static_cast<int>(key) - detail::kSlotLayout.offset[static_cast<std::size_t>(functionality_of(key))];
+  return static_cast<int>(key) - detail::kSlotLayout.ranges[static_cast<std::size_t>(functionality_of(key))].offset;
 }
 
 // The runtime key of a functionality for a backend: runtime_key(Functionality::Autograd, DeviceType::CPU).
@@ -126,7 +128,8 @@ constexpr DispatchKey runtime_key(Functionality f, DeviceType backend) {
 KEYWAY_API std::string_view to_string(Functionality f);
 // "CPU", "AutogradCUDA", "CompositeImplicitAutograd"; a backend loaded as "npu" reads "NPU".
 KEYWAY_API std::string to_string(DispatchKey key);
-// The key of that name, runtime or alias; nothing if there is none (a backend that is not loaded has no keys).
+// The key of that name, runtime or alias; nothing if there is none (a backend that is not loaded has no
+// keys).
 KEYWAY_API std::optional<DispatchKey> parse_dispatch_key(std::string_view name);
 
 }  // namespace keyway::inline v1

@@ -11,9 +11,9 @@
 
 namespace keyway::inline v1 {
 
-// Backends and functionalities are stored apart: {CPU, AutogradCUDA} and {CUDA, AutogradCPU} are the same set.
-// Union and intersection work on both halves; difference and remove() clear functionalities only, so that
-// removing AutogradCPU from a CPU tensor's set leaves its backend (and removes AutogradCUDA too).
+// Backends and functionalities are stored apart: {CPU, AutogradCUDA} and {CUDA, AutogradCPU} are the same
+// set. Union and intersection work on both halves; difference and remove() clear functionalities only, so
+// that removing AutogradCPU from a CPU tensor's set leaves its backend (and removes AutogradCUDA too).
 class DispatchKeySet {
  public:
   constexpr DispatchKeySet() = default;
@@ -23,6 +23,7 @@ class DispatchKeySet {
   }
   constexpr explicit DispatchKeySet(Functionality f) : bits_(bit_of(f)) {}
   constexpr explicit DispatchKeySet(DeviceType backend) : bits_(bit_of(backend)) {}
+  // Requires: no bit that full() lacks, where a slot is asked of the set.
   static constexpr DispatchKeySet from_raw(std::uint64_t bits) {
     DispatchKeySet set;
     set.bits_ = bits;
@@ -32,14 +33,18 @@ class DispatchKeySet {
   static constexpr DispatchKeySet full() {
     return from_raw((std::uint64_t{1} << (kBackendBits + kFunctionalityCount - 1)) - 1);
   }
-  // Every backend, and the functionalities of lower priority than that of `key`: where a kernel redispatches to.
+  // Every backend, and the functionalities of lower priority than `f`: where its kernel redispatches to.
   static constexpr DispatchKeySet full_after(Functionality f) {
-    return from_raw((bit_of(f) - 1) | kBackendMask);
+    return from_raw((f == Functionality::Undefined ? 0 : bit_of(f) - 1) | kBackendMask);
   }
 
   constexpr std::uint64_t raw() const { return bits_; }
   constexpr bool empty() const { return bits_ == 0; }
-  constexpr bool has(DispatchKey key) const { return (bits_ & bits_of(key)) == bits_of(key); }
+  // No set has Undefined, which is the absence of keys.
+  constexpr bool has(DispatchKey key) const {
+    const std::uint64_t bits = bits_of(key);
+    return bits != 0 && (bits_ & bits) == bits;
+  }
   constexpr bool has(Functionality f) const { return (bits_ & bit_of(f)) != 0; }
   constexpr bool has(DeviceType backend) const { return (bits_ & bit_of(backend)) != 0; }
   constexpr bool has_all(DispatchKeySet other) const { return (bits_ & other.bits_) == other.bits_; }
@@ -59,16 +64,14 @@ class DispatchKeySet {
   }
   friend constexpr bool operator==(DispatchKeySet a, DispatchKeySet b) = default;
 
-  // Where a call with this set looks in a table: two bit scans. A set without a backend bit that needs one gives the
-  // slot that holds the error for it, never the first backend's.
-  constexpr int slot() const {
-    // The forced low bit makes both words non-zero, and stands for "none".
-    const int f = std::bit_width((bits_ >> (kBackendBits - 1)) | 1) - 1;
-    const auto b = static_cast<unsigned>(std::bit_width(((bits_ & kBackendMask) << 1) | 1) - 1);
-    return detail::kSlotLayout.offset[f] + static_cast<int>(detail::kSlotLayout.backend_mask[f] & b);
+  // Where a call with this set looks in a table: two bit scans. A set without a backend bit that needs one
+  // gives the slot that holds the error for it, never the first backend's.
+  constexpr std::uint32_t slot() const {
+    const detail::SlotRange& range = detail::kSlotLayout.ranges[highest_functionality_number()];
+    return range.offset + (range.backend_mask & highest_bit((bits_ & kBackendMask) << 1 | 1));
   }
   constexpr Functionality highest_functionality() const {
-    return static_cast<Functionality>(std::bit_width((bits_ >> (kBackendBits - 1)) | 1) - 1);
+    return static_cast<Functionality>(highest_functionality_number());
   }
   // The highest backend, counted from 1; 0 if there is none.
   constexpr int highest_backend_number() const { return std::bit_width(bits_ & kBackendMask); }
@@ -80,14 +83,20 @@ class DispatchKeySet {
   static constexpr std::uint64_t kBackendMask = (std::uint64_t{1} << kBackendBits) - 1;
 
  private:
+  // Number of the highest bit that is set. Requires: one is.
+  static constexpr std::uint32_t highest_bit(std::uint64_t bits) {
+    return 63u ^ static_cast<std::uint32_t>(__builtin_clzll(bits));  // one instruction, unlike std::bit_width
+  }
+  // The forced low bit makes the word non-zero, here and in slot(), and stands for "none".
+  constexpr std::uint32_t highest_functionality_number() const { return highest_bit(bits_ >> (kBackendBits - 1) | 1); }
+
   static constexpr std::uint64_t bit_of(Functionality f) {
     return f == Functionality::Undefined ? 0 : std::uint64_t{1} << (kBackendBits - 1 + static_cast<int>(f));
   }
-  static constexpr std::uint64_t bit_of(DeviceType backend) {
-    return std::uint64_t{1} << static_cast<int>(backend);
-  }
-  // Requires: !is_alias(key).
+  static constexpr std::uint64_t bit_of(DeviceType backend) { return std::uint64_t{1} << static_cast<int>(backend); }
+  // The bits of a runtime key. Of the alias keys, Autograd means its functionality; composites are in no set.
   static constexpr std::uint64_t bits_of(DispatchKey key) {
+    if (is_alias(key)) return key == DispatchKey::Autograd ? bit_of(Functionality::Autograd) : 0;
     const int backend = backend_number_of(key);
     const bool per_backend = is_per_backend(functionality_of(key));
     return bit_of(functionality_of(key)) | (per_backend && backend > 0 ? std::uint64_t{1} << (backend - 1) : 0);

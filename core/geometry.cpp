@@ -1,6 +1,5 @@
-#include <keyway/core/geometry.h>
-
 #include <keyway/core/base/error.h>
+#include <keyway/core/geometry.h>
 
 #include <algorithm>
 #include <numeric>
@@ -24,10 +23,18 @@ std::int64_t checked_numel(IntArrayRef sizes) {
 }
 
 std::size_t checked_nbytes(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, std::size_t itemsize) {
+  KEYWAY_CHECK(sizes.size() == strides.size(), "sizes {} and strides {} differ in length", sizes, strides);
+  KEYWAY_CHECK(offset >= 0, "the storage offset must not be negative, but is {}", offset);
+  bool empty = false;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    KEYWAY_CHECK(sizes[d] >= 0, "sizes must not be negative, but are {}", sizes);
+    KEYWAY_CHECK(strides[d] >= 0, "strides must not be negative, but are {}", strides);
+    empty = empty || sizes[d] == 0;
+  }
+  if (empty) return 0;
   std::int64_t last = offset;  // the last element's place
   bool overflow = false;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 0) return 0;
     std::int64_t reach = 0;
     overflow = overflow || __builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) ||
                __builtin_add_overflow(last, reach, &last);
@@ -51,6 +58,9 @@ DimVector contiguous_strides(IntArrayRef sizes) {
 }
 
 namespace {
+// Without elements every layout holds; with them, products of sizes stay below 2^63.
+bool has_no_elements(IntArrayRef sizes) { return std::find(sizes.begin(), sizes.end(), 0) != sizes.end(); }
+
 // Strides when dimensions are laid out in `order`, the innermost first.
 DimVector strides_in_order(IntArrayRef sizes, std::initializer_list<std::size_t> order) {
   DimVector strides(sizes.size());
@@ -77,13 +87,11 @@ DimVector strides_for(IntArrayRef sizes, MemoryFormat format) {
 }
 
 bool is_contiguous(IntArrayRef sizes, IntArrayRef strides) {
+  if (has_no_elements(sizes)) return true;
   std::int64_t expected = 1;
   for (std::size_t d = sizes.size(); d-- > 0;) {
-    if (sizes[d] == 0) return true;
     if (sizes[d] == 1) continue;
-    if (strides[d] != expected) {
-      return std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
-    }
+    if (strides[d] != expected) return false;
     expected *= sizes[d];
   }
   return true;
@@ -91,15 +99,14 @@ bool is_contiguous(IntArrayRef sizes, IntArrayRef strides) {
 
 bool is_channels_last(IntArrayRef sizes, IntArrayRef strides) {
   if (sizes.size() != 4 && sizes.size() != 5) return false;
+  if (has_no_elements(sizes)) return true;
   std::int64_t expected = 1;
   // Channels first, then the spatial dimensions from the last, then the batch.
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::size_t d = i == 0 ? 1 : i + 1 == sizes.size() ? 0 : sizes.size() - i;
-    if (sizes[d] == 0) return true;
-    if (sizes[d] != 1) {
-      if (strides[d] != expected) return false;
-      expected *= sizes[d];
-    }
+    if (sizes[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected *= sizes[d];
   }
   return true;
 }

@@ -13,11 +13,12 @@ namespace keyway::inline v1 {
 
 inline constexpr std::int64_t kMaxDims = 64;
 
-// Number of elements. Throws keyway::Error if a size is negative, if there are more than 64, or if the product
-// exceeds 2^63 - 1.
+// Number of elements. Throws keyway::Error if a size is negative, if there are more than 64, or if the
+// product exceeds 2^63 - 1.
 KEYWAY_API std::int64_t checked_numel(IntArrayRef sizes);
 
-// Bytes that a tensor of this geometry reaches from the start of its storage. Throws keyway::Error on overflow.
+// Bytes that a tensor of this geometry reaches from the start of its storage. Throws keyway::Error on overflow, and on
+// a negative size, stride or offset.
 KEYWAY_API std::size_t checked_nbytes(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset,
                                       std::size_t itemsize);
 
@@ -26,6 +27,7 @@ KEYWAY_API DimVector contiguous_strides(IntArrayRef sizes);
 // Strides in a memory format (not Preserve). Throws keyway::Error if the format does not fit the rank.
 KEYWAY_API DimVector strides_for(IntArrayRef sizes, MemoryFormat format);
 
+// The layout of a tensor. Require: checked_numel(sizes) did not throw. Without elements each is true of a fitting rank.
 KEYWAY_API bool is_contiguous(IntArrayRef sizes, IntArrayRef strides);
 KEYWAY_API bool is_channels_last(IntArrayRef sizes, IntArrayRef strides);
 // Elements fill one run of memory in some order of dimensions, each place once.

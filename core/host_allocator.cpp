@@ -1,19 +1,21 @@
 // Blocks below kLargeBlock come from malloc. Larger ones are mapped, and kept for reuse when they are freed: the first
-// touch of fresh pages costs more than most kernels that write them.
-#include <keyway/core/host_allocator.h>
-
+// touch of fresh pages costs more than most kernels that write them. Freeing allocates nothing: what is kept hangs in
+// lists through its own descriptors.
 #include <keyway/core/base/error.h>
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include <keyway/core/host_allocator.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
+#include <cstring>
+#include <memory>
 #include <mutex>
+#include <pthread.h>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace keyway::inline v1 {
 
@@ -23,40 +25,77 @@ constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kLargeBlock = std::size_t{256} << 10;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-// Memory that this process may use: the machine's, or its cgroup's if that is less.
-std::size_t memory_of_machine() {
-  std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    if (std::FILE* file = std::fopen(path, "re")) {
-      unsigned long long limit = 0;
-      if (std::fscanf(file, "%llu", &limit) == 1) bytes = std::min<std::size_t>(bytes, limit);
-      std::fclose(file);
-    }
+// The number in a file, if there is one and it is less than `bytes`; "max" is none.
+std::size_t at_most(std::size_t bytes, const std::string& path) {
+  if (std::FILE* file = std::fopen(path.c_str(), "re")) {
+    unsigned long long limit = 0;
+    if (std::fscanf(file, "%llu", &limit) == 1) bytes = std::min<std::size_t>(bytes, limit);
+    std::fclose(file);
   }
   return bytes;
 }
 
-// Rounded up to one of eight steps between powers of two, so that similar sizes share blocks.
-std::size_t large_class(std::size_t bytes) {
-  const std::size_t step = std::max(std::bit_floor(bytes) / 8, std::size_t{4096});
+// Memory that this process may use: the machine's, or that of one of its cgroups if that is less.
+std::size_t memory_of_machine() {
+  const std::string root = "/sys/fs/cgroup";
+  std::size_t bytes =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  bytes = at_most(bytes, root + "/memory/memory.limit_in_bytes");  // version 1
+  bytes = at_most(bytes, root + "/memory.max");                    // seen from inside a container
+  std::string group;
+  if (std::FILE* file = std::fopen("/proc/self/cgroup", "re")) {
+    char line[4096];
+    while (std::fgets(line, sizeof(line), file) != nullptr) {
+      if (std::strncmp(line, "0::/", 4) == 0) group.assign(line + 3, std::strcspn(line + 3, "\n"));
+    }
+    std::fclose(file);
+  }
+  for (; group.size() > 1; group.resize(group.rfind('/'))) bytes = at_most(bytes, root + group + "/memory.max");
+  return bytes;
+}
+
+// Large sizes are rounded up to one of eight steps between powers of two, so that similar ones share blocks.
+std::size_t large_size(std::size_t bytes) {
+  const std::size_t step = std::bit_floor(bytes) / 8;
   return (bytes + step - 1) / step * step;
 }
+// Numbers those sizes. Requires: large_size() gave `size`.
+constexpr std::size_t kLargeClasses = 64 * 8;
+std::size_t large_class(std::size_t size) {
+  const auto power = static_cast<std::size_t>(std::bit_width(size) - 1);
+  return power * 8 + (size >> (power - 3) & 7);
+}
+
+// Describes a large block, in use or kept.
+struct LargeBlock {
+  void* data;
+  std::size_t size;
+  LargeBlock* next;  // of the kept ones of its class
+};
 
 class HostAllocator final : public Allocator {
  public:
+  // A forked child finds the lists whole and the lock free.
+  HostAllocator() {
+    pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
+                   [] { instance().mutex_.unlock(); });
+  }
   DataPtr allocate(std::size_t bytes) override {
     const Device cpu(DeviceType::CPU);
     if (bytes == 0) return DataPtr(nullptr, cpu);
     requests_.fetch_add(1, std::memory_order_relaxed);
-    const std::size_t size = bytes < kLargeBlock ? bytes : bytes <= limit() ? large_class(bytes) : bytes;
-    reserve(size);
-    void* data = size < kLargeBlock ? allocate_small(size) : allocate_large(size);
-    if (data == nullptr) {
-      release(size);
-      KEYWAY_FAIL(OutOfMemory, "the system refused {} bytes ({} in use)", bytes, allocated_.load());
+    KEYWAY_CHECK_AS(OutOfMemory, bytes <= PTRDIFF_MAX / 2, "{} bytes are asked for, more than there can be", bytes);
+    const std::size_t size = bytes < kLargeBlock ? bytes : large_size(bytes);
+    reserve(size, bytes);
+    if (size < kLargeBlock) {
+      if (void* data = allocate_small(size)) {
+        return DataPtr(data, static_cast<char*>(data) - sizeof(Header), free_small, cpu);
+      }
+    } else if (LargeBlock* block = allocate_large(size)) {
+      return DataPtr(block->data, block, free_large, cpu);
     }
-    if (size < kLargeBlock) return DataPtr(data, static_cast<char*>(data) - sizeof(Header), free_small, cpu);
-    return DataPtr(data, data, free_large, cpu);
+    release(size);
+    KEYWAY_FAIL(OutOfMemory, "the system refused {} bytes ({} in use)", bytes, allocated_.load());
   }
 
   HostMemoryStats stats() {
@@ -71,9 +110,19 @@ class HostAllocator final : public Allocator {
   }
   void empty_cache() {
     const std::lock_guard lock(mutex_);
-    for (const auto& [size, data] : free_) unmap(data, size);
-    free_.clear();
+    for (LargeBlock*& kept : kept_) {
+      while (LargeBlock* block = kept) {
+        kept = block->next;
+        unmap(block->data, block->size);
+        delete block;
+      }
+    }
     cached_ = 0;
+  }
+  // Never destroyed: tensors of static life may be freed after it would be.
+  static HostAllocator& instance() {
+    static HostAllocator& allocator = *new HostAllocator;
+    return allocator;
   }
 
  private:
@@ -89,13 +138,14 @@ class HostAllocator final : public Allocator {
     return limit;
   }
 
-  void reserve(std::size_t bytes) {
-    const std::size_t before = allocated_.fetch_add(bytes, std::memory_order_relaxed);
+  // A request that is refused changes nothing, or it would have others refused meanwhile.
+  void reserve(std::size_t bytes, std::size_t asked) {
     const std::size_t max = limit();
-    if (bytes > max || before > max - bytes) [[unlikely]] {
-      release(bytes);
-      KEYWAY_FAIL(OutOfMemory, "{} bytes are asked for, but {} of {} are in use", bytes, before, max);
-    }
+    std::size_t before = allocated_.load(std::memory_order_relaxed);
+    do {
+      KEYWAY_CHECK_AS(OutOfMemory, bytes <= max && before <= max - bytes,
+                      "{} bytes are asked for, but {} of {} are in use", asked, before, max);
+    } while (!allocated_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
     std::size_t peak = peak_.load(std::memory_order_relaxed);
     while (before + bytes > peak && !peak_.compare_exchange_weak(peak, before + bytes, std::memory_order_relaxed)) {
     }
@@ -110,56 +160,59 @@ class HostAllocator final : public Allocator {
     new (data - sizeof(Header)) Header{raw, size};
     return data;
   }
-  static void free_small(void* context);
+  static void free_small(void* context) {
+    const Header header = *static_cast<Header*>(context);
+    instance().release(header.size);
+    std::free(header.raw);
+  }
 
-  void* allocate_large(std::size_t size) {
+  LargeBlock* allocate_large(std::size_t size) {
     {
       const std::lock_guard lock(mutex_);
-      if (auto block = free_.find(size); block != free_.end()) {
-        void* data = block->second;
-        free_.erase(block);
+      LargeBlock*& kept = kept_[large_class(size)];
+      if (LargeBlock* block = kept) {
+        kept = block->next;
         cached_ -= size;
         ++hits_;
-        sizes_.emplace(data, size);
-        return data;
+        return block;
       }
     }
+    std::unique_ptr<LargeBlock> block(new (std::nothrow) LargeBlock{nullptr, size, nullptr});
+    if (!block) return nullptr;
     // What is cached counts against the memory of the machine too.
     if (allocated_.load(std::memory_order_relaxed) + cached_ > limit()) empty_cache();
-    void* data = map(size);
-    if (data == nullptr) {
+    block->data = map(size);
+    if (block->data == nullptr) {
       empty_cache();
-      data = map(size);
+      block->data = map(size);
     }
-    if (data == nullptr) return nullptr;
-    const std::lock_guard lock(mutex_);
-    sizes_.emplace(data, size);
-    return data;
+    return block->data == nullptr ? nullptr : block.release();
   }
-  static void free_large(void* data);
-  void free_large_block(void* data) {
-    const std::lock_guard lock(mutex_);
-    const auto block = sizes_.find(data);
-    const std::size_t size = block->second;
-    sizes_.erase(block);
+  static void free_large(void* context) { instance().free_large_block(static_cast<LargeBlock*>(context)); }
+  void free_large_block(LargeBlock* block) {
+    const std::size_t size = block->size;
     release(size);
-#if defined(KEYWAY_SANITIZED)
-    unmap(data, size);
-#else
-    if (cached_ + size > limit() / 4) {
-      unmap(data, size);
-    } else {
-      free_.emplace(size, data);
-      cached_ += size;
+    {
+      const std::lock_guard lock(mutex_);
+      if (kKeepsBlocks && cached_ + size <= limit() / 4) {
+        LargeBlock*& kept = kept_[large_class(size)];
+        block->next = kept;
+        kept = block;
+        cached_ += size;
+        return;
+      }
     }
-#endif
+    unmap(block->data, size);
+    delete block;
   }
 
 #if defined(KEYWAY_SANITIZED)
+  static constexpr bool kKeepsBlocks = false;
   // Through malloc, whose blocks the sanitizers watch.
   static void* map(std::size_t size) { return std::aligned_alloc(kAlignment, (size + 63) / 64 * 64); }
   static void unmap(void* data, std::size_t) { std::free(data); }
 #else
+  static constexpr bool kKeepsBlocks = true;
   static void* map(std::size_t size) {
     void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) return nullptr;
@@ -174,24 +227,12 @@ class HostAllocator final : public Allocator {
   std::atomic<std::size_t> limit_{0};
   std::atomic<std::uint64_t> requests_{0};
   std::mutex mutex_;
-  std::multimap<std::size_t, void*> free_;
-  std::map<void*, std::size_t> sizes_;  // of large blocks in use
+  LargeBlock* kept_[kLargeClasses] = {};
   std::atomic<std::size_t> cached_{0};
   std::uint64_t hits_ = 0;
 };
 
-// Never destroyed: tensors of static life may be freed after it would be.
-HostAllocator& instance() {
-  static HostAllocator& allocator = *new HostAllocator;
-  return allocator;
-}
-
-void HostAllocator::free_small(void* context) {
-  const Header header = *static_cast<Header*>(context);
-  instance().release(header.size);
-  std::free(header.raw);
-}
-void HostAllocator::free_large(void* data) { instance().free_large_block(data); }
+HostAllocator& instance() { return HostAllocator::instance(); }
 
 }  // namespace
 

@@ -22,8 +22,8 @@ KEYWAY_API HostMemoryStats host_memory_stats();
 KEYWAY_API void reset_peak_host_memory_stats();
 // Gives the cached blocks back to the system.
 KEYWAY_API void empty_host_cache();
-// Refuses requests beyond `bytes` in use; by default the memory of the machine or of its cgroup, since overcommit would
-// turn a too large tensor into a kill. Returns the limit before.
+// Refuses requests beyond `bytes` in use; by default, and for 0, the memory of the machine or of its cgroup, since
+// overcommit would turn a too large tensor into a kill. Returns the limit before.
 KEYWAY_API std::size_t set_host_memory_limit(std::size_t bytes);
 
 }  // namespace keyway::inline v1

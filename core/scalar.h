@@ -50,16 +50,11 @@ class Scalar {
   // What it holds, as a dtype: Bool, Long, UInt64, Double or ComplexDouble.
   constexpr ScalarType type() const {
     switch (kind_) {
-      case Kind::Bool:
-        return ScalarType::Bool;
-      case Kind::Int:
-        return ScalarType::Long;
-      case Kind::Uint:
-        return ScalarType::UInt64;
-      case Kind::Double:
-        return ScalarType::Double;
-      default:
-        return ScalarType::ComplexDouble;
+      case Kind::Bool: return ScalarType::Bool;
+      case Kind::Int: return ScalarType::Long;
+      case Kind::Uint: return ScalarType::UInt64;
+      case Kind::Double: return ScalarType::Double;
+      default: return ScalarType::ComplexDouble;
     }
   }
   constexpr bool is_bool() const { return kind_ == Kind::Bool; }
@@ -96,12 +91,9 @@ class Scalar {
       if (kind_ == Kind::Complex && imag_ != 0) return false;
       switch (kind_) {
         case Kind::Bool:
-        case Kind::Int:
-          return narrow(real_.i, result);
-        case Kind::Uint:
-          return narrow(real_.u, result);
-        default:
-          return narrow(real_.d, result);
+        case Kind::Int: return narrow(real_.i, result);
+        case Kind::Uint: return narrow(real_.u, result);
+        default: return narrow(real_.d, result);
       }
     }
   }

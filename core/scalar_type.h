@@ -141,54 +141,40 @@ constexpr std::size_t element_size(ScalarType t) {
     case ScalarType::UInt16:
     case ScalarType::Half:
     case ScalarType::BFloat16:
-    case ScalarType::Bits16:
-      return 2;
+    case ScalarType::Bits16: return 2;
     case ScalarType::Int:
     case ScalarType::UInt32:
     case ScalarType::Float:
     case ScalarType::QInt32:
-    case ScalarType::ComplexHalf:
-      return 4;
+    case ScalarType::ComplexHalf: return 4;
     case ScalarType::Long:
     case ScalarType::UInt64:
     case ScalarType::Double:
-    case ScalarType::ComplexFloat:
-      return 8;
-    case ScalarType::ComplexDouble:
-      return 16;
-    case ScalarType::Undefined:
-      return 0;
-    default:
-      return 1;
+    case ScalarType::ComplexFloat: return 8;
+    case ScalarType::ComplexDouble: return 16;
+    case ScalarType::Undefined: return 0;
+    default: return 1;
   }
 }
 
 // The type of a complex type's parts; other types are their own.
 constexpr ScalarType to_real(ScalarType t) {
   switch (t) {
-    case ScalarType::ComplexHalf:
-      return ScalarType::Half;
-    case ScalarType::ComplexFloat:
-      return ScalarType::Float;
-    case ScalarType::ComplexDouble:
-      return ScalarType::Double;
-    default:
-      return t;
+    case ScalarType::ComplexHalf: return ScalarType::Half;
+    case ScalarType::ComplexFloat: return ScalarType::Float;
+    case ScalarType::ComplexDouble: return ScalarType::Double;
+    default: return t;
   }
 }
 // The complex type that holds a floating type's numbers (bfloat16 gives complex64); complex types are their
 // own. Undefined for all others.
 constexpr ScalarType to_complex(ScalarType t) {
   switch (t) {
-    case ScalarType::Half:
-      return ScalarType::ComplexHalf;
+    case ScalarType::Half: return ScalarType::ComplexHalf;
     case ScalarType::BFloat16:
-    case ScalarType::Float:
-      return ScalarType::ComplexFloat;
-    case ScalarType::Double:
-      return ScalarType::ComplexDouble;
-    default:
-      return is_complex(t) ? t : ScalarType::Undefined;
+    case ScalarType::Float: return ScalarType::ComplexFloat;
+    case ScalarType::Double: return ScalarType::ComplexDouble;
+    default: return is_complex(t) ? t : ScalarType::Undefined;
   }
 }
 // What scalar maths of a type is computed in: float32 for the narrower floats, complex64 for complex32, else

@@ -49,8 +49,10 @@ class SizesAndStrides {
   void set_slowly(IntArrayRef sizes, IntArrayRef strides) {
     const std::size_t rank = sizes.size();
     std::int64_t copy[2 * 64];
-    std::memcpy(copy, sizes.data(), rank * sizeof(std::int64_t));
-    std::memcpy(copy + rank, strides.data(), rank * sizeof(std::int64_t));
+    for (std::size_t d = 0; d < rank; ++d) {  // not memcpy: an empty list may have no address
+      copy[d] = sizes[d];
+      copy[rank + d] = strides[d];
+    }
     std::int64_t* fresh = rank > kInline ? new std::int64_t[2 * rank] : nullptr;
     if (rank_ > kInline) delete[] heap_;
     if (fresh != nullptr) {

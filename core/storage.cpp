@@ -1,7 +1,6 @@
-#include <keyway/core/storage.h>
-
 #include <keyway/core/base/error.h>
 #include <keyway/core/host_allocator.h>
+#include <keyway/core/storage.h>
 
 #include <array>
 #include <atomic>

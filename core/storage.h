@@ -12,11 +12,11 @@
 
 namespace keyway::inline v1 {
 
-// The counter of changes stands here, so that every tensor that shares the bytes shares it, and a view counts no
-// further reference.
+// The counter of changes stands here, so that every tensor that shares the bytes shares it, and a view counts
+// no further reference.
 //
-// A storage of up to kMaxInlineBytes on the CPU is one block with its data behind the header: making a tensor of a few
-// elements takes two blocks from the thread's cache and nothing else.
+// A storage of up to kMaxInlineBytes on the CPU is one block with its data behind the header: making a tensor
+// of a few elements takes two blocks from the thread's cache and nothing else.
 class KEYWAY_API StorageImpl final : public RefCounted {
  public:
   static constexpr std::size_t kMaxInlineBytes = kMaxCachedBlock - 128;
@@ -47,7 +47,8 @@ class KEYWAY_API StorageImpl final : public RefCounted {
   Device device() const { return data_.device(); }
   bool resizable() const { return resizable_; }
 
-  // Writers of one storage must be ordered by the caller, as for its bytes; so the increment is no read-modify-write.
+  // Writers of one storage must be ordered by the caller, as for its bytes; so the increment is no
+  // read-modify-write.
   std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.store(version() + 1, std::memory_order_relaxed); }
 

@@ -37,17 +37,18 @@ TensorBase make_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
 }
 
 TensorBase make_tensor_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
-  KEYWAY_CHECK(sizes.size() == strides.size(), "sizes {} and strides {} differ in length", sizes, strides);
   const std::int64_t numel = checked_numel(sizes);
-  for (std::int64_t stride : strides) KEYWAY_CHECK(stride >= 0, "strides must not be negative, but are {}", strides);
   const std::size_t bytes = checked_nbytes(sizes, strides, 0, element_size(dtype));
   return TensorBase(make_intrusive<TensorImpl>(make_storage(bytes, device), dtype, sizes, strides, numel, false));
 }
 
 TensorBase make_view(const TensorBase& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
-  auto view = make_intrusive<TensorImpl>(*base.impl());
   std::int64_t numel = 1;
-  for (std::int64_t size : sizes) numel *= size;
+  bool overflow = false;  // a stride of 0 reaches nothing, and multiplies the elements
+  for (std::int64_t size : sizes) overflow |= __builtin_mul_overflow(numel, size, &numel);
+  if (overflow) [[unlikely]]
+    numel = checked_numel(sizes);
+  auto view = make_intrusive<TensorImpl>(*base.impl());
   view->set_geometry(sizes, strides, offset, numel);
   return TensorBase(std::move(view));
 }

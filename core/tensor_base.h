@@ -1,5 +1,5 @@
-// TensorBase: the tensor handle that everything below the generated operators uses. It has metadata, storage and keys,
-// and no operators; the public Tensor derives from it and adds those.
+// TensorBase: the tensor handle that everything below the generated operators uses. It has metadata, storage
+// and keys, and no operators; the public Tensor derives from it and adds those.
 #pragma once
 
 #include <keyway/core/base/error.h>
@@ -12,8 +12,8 @@
 
 namespace keyway::inline v1 {
 
-// Copies share one TensorImpl. A default-made handle is undefined: it has an empty key set and nothing else; asking it
-// for anything but defined() and key_set() is an error of the caller that wrappers exclude.
+// Copies share one TensorImpl. A default-made handle is undefined: it has an empty key set and nothing else;
+// asking it for anything but defined() and key_set() is an error of the caller that wrappers exclude.
 class TensorBase {
  public:
   TensorBase() = default;
@@ -91,8 +91,9 @@ class TensorBase {
   intrusive_ptr<TensorImpl> impl_;
 };
 
-// A new uninitialised tensor. `strides` must describe it without overlap beyond what the caller wants; the contiguous
-// form computes them. Throws keyway::Error on sizes that overflow, OutOfMemory on what exceeds the limit.
+// A new uninitialised tensor. `strides` must describe it without overlap beyond what the caller wants; the
+// contiguous form computes them. Throws keyway::Error on sizes that overflow, OutOfMemory on what exceeds the
+// limit.
 KEYWAY_API TensorBase make_tensor(IntArrayRef sizes, ScalarType dtype, Device device);
 KEYWAY_API TensorBase make_tensor_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device);
 
@@ -100,8 +101,8 @@ KEYWAY_API TensorBase make_tensor_strided(IntArrayRef sizes, IntArrayRef strides
 // Requires: the geometry lies within base's storage.
 KEYWAY_API TensorBase make_view(const TensorBase& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset);
 
-// Gives `tensor` other sizes in place, contiguous unless `strides` is given; its storage grows if it must, and keeps its
-// bytes. Throws keyway::Error if the storage belongs to somebody else and is too small.
+// Gives `tensor` other sizes in place, contiguous unless `strides` is given; its storage grows if it must,
+// and keeps its bytes. Throws keyway::Error if the storage belongs to somebody else and is too small.
 KEYWAY_API void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef strides = {});
 
 // "float32[2, 3] on cpu", for error texts.

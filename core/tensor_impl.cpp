@@ -1,6 +1,5 @@
-#include <keyway/core/tensor_impl.h>
-
 #include <keyway/core/geometry.h>
+#include <keyway/core/tensor_impl.h>
 
 namespace keyway::inline v1 {
 

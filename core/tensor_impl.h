@@ -1,5 +1,5 @@
-// TensorImpl: the object behind every tensor handle. Final and without virtual functions; what is more than strided
-// data hangs in `extra`, what belongs to gradients in `autograd_meta`.
+// TensorImpl: the object behind every tensor handle. Final and without virtual functions; what is more than
+// strided data hangs in `extra`, what belongs to gradients in `autograd_meta`.
 #pragma once
 
 #include <keyway/core/autograd_meta.h>
@@ -26,8 +26,8 @@ class KEYWAY_API TensorExtra {
 
 class KEYWAY_API TensorImpl final : public RefCounted {
  public:
-  // A contiguous tensor over `storage`, from its start. The key set gets the backend's Dense key and the keys of
-  // birth. Requires: the storage holds `numel` elements, and numel is the product of sizes.
+  // A contiguous tensor over `storage`, from its start. The key set gets the backend's Dense key and the keys
+  // of birth. Requires: the storage holds `numel` elements, and numel is the product of sizes.
   TensorImpl(Storage storage, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides, std::int64_t numel,
              bool contiguous)
       : storage_(std::move(storage)),
@@ -43,8 +43,9 @@ class KEYWAY_API TensorImpl final : public RefCounted {
     }
   }
 
-  // A second tensor over the storage of `base`, with its geometry and dtype: the beginning of every view. It has the
-  // keys of `base` but Autograd; so a view made in inference mode of a tensor that was not is no inference tensor.
+  // A second tensor over the storage of `base`, with its geometry and dtype: the beginning of every view. It
+  // has the keys of `base` but Autograd; so a view made in inference mode of a tensor that was not is no
+  // inference tensor.
   explicit TensorImpl(const TensorImpl& base)
       : RefCounted(),
         storage_(base.storage_),
@@ -111,8 +112,8 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   }
 
  private:
-  // Flags of the layout: a pure function of the geometry, computed when first asked for. Two threads may do so at once;
-  // they store the same byte.
+  // Flags of the layout: a pure function of the geometry, computed when first asked for. Two threads may do
+  // so at once; they store the same byte.
   static constexpr std::uint8_t kKnown = 1, kContiguous = 2, kDense = 4, kChannelsLast = 8;
   std::uint8_t layout() const {
     const std::uint8_t flags = layout_.load(std::memory_order_relaxed);

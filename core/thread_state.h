@@ -11,7 +11,7 @@
 namespace keyway::inline v1 {
 
 struct ThreadState {
-  std::uint64_t included = 0;  // keys; BackendSelect is always included and not stored here
+  std::uint64_t included = 0;  // keys; BackendSelect is not among them: a factory's call adds it by itself
   std::uint64_t excluded = 0;  // keys; exclusion wins
   bool grad_disabled = false;
   bool inference = false;  // tensors made now carry neither Autograd nor ADInplaceOrView

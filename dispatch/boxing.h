@@ -5,9 +5,12 @@
 #include <keyway/dispatch/kernel.h>
 #include <keyway/dispatch/signature.h>
 
+#include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -102,59 +105,63 @@ struct Unboxer<std::optional<T>> {
 
 // From an argument or a result to a value.
 template <typename T>
-IValue box(const T& v) {
-  if constexpr (std::is_same_v<T, ArrayRef<bool>>) {
+IValue box(T&& v) {
+  using V = std::remove_cvref_t<T>;
+  if constexpr (std::is_same_v<V, ArrayRef<bool>> || std::is_same_v<V, std::vector<bool>>) {
     return IValue::bool_list(std::vector<char>(v.begin(), v.end()));
+  } else if constexpr (std::is_same_v<V, Generator>) {
+    return v.defined() ? IValue(std::forward<T>(v)) : IValue();
   } else if constexpr (requires { v.vec(); }) {
     return IValue(v.vec());
+  } else if constexpr (requires { v.has_value(); }) {
+    return v ? box(*std::forward<T>(v)) : IValue();
   } else {
-    return IValue(v);
-  }
-}
-inline IValue box(TensorBase&& v) { return IValue(std::move(v)); }
-inline IValue box(const Generator& v) { return v.defined() ? IValue(v) : IValue(); }
-template <typename T>
-IValue box(const std::optional<T>& v) {
-  return v ? box(*v) : IValue();
-}
-
-template <typename R>
-void push_results(Stack& stack, R&& results) {
-  if constexpr (requires { std::tuple_size<std::remove_cvref_t<R>>::value; }) {
-    std::apply([&](auto&&... each) { (stack.push_back(box(std::forward<decltype(each)>(each))), ...); },
-               std::forward<R>(results));
-  } else {
-    stack.push_back(box(std::forward<R>(results)));
+    return IValue(std::forward<T>(v));
   }
 }
 
-// Takes the results of type R off the stack.
+// From a value to a result that is no reference.
 template <typename R>
-struct ResultTaker {
-  static R take(Stack& stack) {
-    if constexpr (std::is_same_v<R, std::vector<TensorBase>>) {
-      return stack.back().to_tensor_list();
-    } else if constexpr (std::is_same_v<R, TensorBase>) {
-      return std::move(stack.back()).to_tensor();
-    } else {
-      return Unboxer<R>::get(stack.back());
-    }
+R unbox_result(IValue& v) {
+  if constexpr (std::is_same_v<R, TensorBase>) {
+    return std::move(v).to_tensor();
+  } else if constexpr (std::is_same_v<R, std::vector<TensorBase>>) {
+    return v.to_tensor_list();
+  } else if constexpr (std::is_same_v<R, std::vector<std::int64_t>>) {
+    return v.to_int_list();
+  } else if constexpr (std::is_same_v<R, std::vector<double>>) {
+    return v.to_double_list();
+  } else if constexpr (std::is_same_v<R, std::vector<bool>>) {
+    return v.to_bool_list().vec();
+  } else if constexpr (std::is_same_v<R, std::vector<Scalar>>) {
+    return v.to_scalar_list();
+  } else if constexpr (std::is_same_v<R, std::string>) {
+    return v.to_string_ref();
+  } else if constexpr (std::is_same_v<R, Generator>) {
+    return Unboxer<const Generator&>::get(v);
+  } else if constexpr (requires { &R::has_value; }) {
+    if (v.is_none()) return std::nullopt;
+    return unbox_result<typename R::value_type>(v);
+  } else {
+    return Unboxer<R>::get(v);
   }
-};
+}
+
+template <typename R>
+inline constexpr std::size_t kResultCount = 1;
+template <>
+inline constexpr std::size_t kResultCount<void> = 0;
 template <typename... R>
-struct ResultTaker<std::tuple<R...>> {
-  static std::tuple<R...> take(Stack& stack) {
-    const std::size_t first = stack.size() - sizeof...(R);
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<R...>(std::move(stack[first + I]).to_tensor()...);
-    }(std::index_sequence_for<R...>());
-  }
-};
+inline constexpr std::size_t kResultCount<std::tuple<R...>> = sizeof...(R);
+template <typename R>
+inline constexpr bool kIsTuple = false;
+template <typename... R>
+inline constexpr bool kIsTuple<std::tuple<R...>> = true;
 
-template <typename T>
-inline constexpr bool kIsReferenceTuple = false;
-template <typename... T>
-inline constexpr bool kIsReferenceTuple<std::tuple<T&...>> = true;
+// What a boxed call can get wrong. Each throws keyway::Error(Type).
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_arguments(std::size_t wanted, std::size_t have);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_results(const OperatorEntry& op, std::size_t wanted, std::size_t have);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_foreign_result(const OperatorEntry& op);
 
 }  // namespace detail
 
@@ -164,38 +171,41 @@ struct BoxedAdapter;
 template <typename R, typename... Args>
 struct BoxedAdapter<R(Args...)> {
   static void call(const OperatorEntry&, const KernelBase& kernel, DispatchKeySet keys, Stack& stack) {
-    KEYWAY_CHECK_AS(Type, stack.size() >= sizeof...(Args), "the call takes {} arguments, but {} are on the stack",
-                    sizeof...(Args), stack.size());
-    const std::size_t first = stack.size() - sizeof...(Args);
-    const auto fn = static_cast<const Kernel<R(Args...)>&>(kernel).fn;
-    call_with(fn, kernel, keys, stack, first, std::index_sequence_for<Args...>());
+    if (stack.size() < sizeof...(Args)) detail::fail_arguments(sizeof...(Args), stack.size());
+    call_with(kernel, keys, stack, stack.size() - sizeof...(Args), std::index_sequence_for<Args...>());
   }
 
  private:
-  template <typename Fn, std::size_t... I>
-  static void call_with(Fn fn, const KernelBase& kernel, DispatchKeySet keys, Stack& stack, std::size_t first,
+  template <std::size_t... I>
+  static void call_with(const KernelBase& kernel, DispatchKeySet keys, Stack& stack, std::size_t first,
                         std::index_sequence<I...>) {
+    const auto call = [&]() -> R {
+      return static_cast<const Kernel<R(Args...)>&>(kernel).fn(kernel, keys,
+                                                               detail::Unboxer<Args>::get(stack[first + I])...);
+    };
+    const auto drop_arguments = [&] { stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end()); };
+    // Results may refer to arguments: they are boxed before those go.
     if constexpr (std::is_void_v<R>) {
-      fn(kernel, keys, detail::Unboxer<Args>::get(stack[first + I])...);
-      stack.resize(first);
+      call();
+      drop_arguments();
+    } else if constexpr (detail::kIsTuple<R>) {
+      auto boxed = std::apply(
+          [](auto&&... each) {
+            return std::array<IValue, sizeof...(each)>{detail::box(std::forward<decltype(each)>(each))...};
+          },
+          call());
+      drop_arguments();
+      for (IValue& result : boxed) stack.push_back(std::move(result));
     } else {
-      // Results may refer to arguments: box them before the arguments go.
-      Stack results;
-      if constexpr (std::is_same_v<R, TensorBase>) {
-        IValue result(fn(kernel, keys, detail::Unboxer<Args>::get(stack[first + I])...));
-        stack.resize(first);
-        stack.push_back(std::move(result));
-      } else {
-        detail::push_results(results, fn(kernel, keys, detail::Unboxer<Args>::get(stack[first + I])...));
-        stack.resize(first);
-        for (IValue& result : results) stack.push_back(std::move(result));
-      }
+      IValue boxed = detail::box(call());
+      drop_arguments();
+      stack.push_back(std::move(boxed));
     }
   }
 };
 
-// A boxed kernel called with typed arguments. A result that is a reference is the argument that the schema writes to:
-// the last such ones for out=, the first for in-place.
+// A boxed kernel called with typed arguments. A result that is a reference is the argument that it is the same tensor
+// as: of in-place and out= operators, one that the schema writes to.
 template <typename Sig>
 struct UnboxedAdapter;
 template <typename R, typename... Args>
@@ -205,31 +215,36 @@ struct UnboxedAdapter<R(Args...)> {
     stack.reserve(sizeof...(Args));
     (stack.push_back(detail::box(args)), ...);
     kernel.boxed(op, kernel, keys, stack);
+    constexpr std::size_t results = detail::kResultCount<R>;
+    if (stack.size() != results) detail::fail_results(op, results, stack.size());
     if constexpr (std::is_void_v<R>) {
       return;
-    } else if constexpr (std::is_same_v<R, TensorBase&>) {
-      return last_writable(args...);
-    } else if constexpr (detail::kIsReferenceTuple<R>) {
-      return writable_tuple(std::tuple<Args...>(args...));
+    } else if constexpr (detail::kIsTuple<R>) {
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return R{result<std::tuple_element_t<I, R>>(op, stack[I], args...)...};
+      }
+      (std::make_index_sequence<results>());
     } else {
-      return detail::ResultTaker<R>::take(stack);
+      return result<R>(op, stack[0], args...);
     }
   }
 
  private:
-  static TensorBase& last_writable(Args... args) {
-    TensorBase* found = nullptr;
-    const auto look = [&](auto& arg) {
-      if constexpr (std::is_same_v<decltype(arg), TensorBase&>) found = &arg;
-    };
-    (look(args), ...);
-    return *found;
-  }
-  static R writable_tuple(std::tuple<Args...> args) {
-    constexpr std::size_t results = std::tuple_size_v<R>;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return R(std::get<sizeof...(Args) - results + I>(args)...);
-    }(std::make_index_sequence<results>());
+  template <typename T>
+  static T result(const OperatorEntry& op, IValue& value, Args&... args) {
+    if constexpr (std::is_same_v<T, TensorBase&>) {
+      TensorBase* found = nullptr;
+      const auto look = [&](auto& arg) {
+        if constexpr (std::is_same_v<decltype(arg), TensorBase&>) {
+          if (found == nullptr && value.tensor_ref().is_same(arg)) found = &arg;
+        }
+      };
+      (look(args), ...);
+      if (found == nullptr) detail::fail_foreign_result(op);
+      return *found;
+    } else {
+      return detail::unbox_result<T>(value);
+    }
   }
 };
 

@@ -1,4 +1,5 @@
-// The call path: from arguments to the kernel. No lookup by name, no lock, no write to shared memory, no allocation.
+// The call path: from arguments to the kernel. No lookup by name, no lock, no write to shared memory, no
+// allocation.
 #pragma once
 
 #include <keyway/core/thread_state.h>
@@ -24,29 +25,37 @@ DispatchKeySet keys_of(const T&) {
   return {};
 }
 
-inline const std::optional<Device>* device_among() { return nullptr; }
+template <typename T>
+inline constexpr bool kNamesDevice = std::is_same_v<T, Device> || std::is_same_v<T, std::optional<Device>>;
+
+// The first device among arguments that have one.
 template <typename First, typename... Rest>
-const std::optional<Device>* device_among(const First& first, const Rest&... rest) {
-  if constexpr (std::is_same_v<First, std::optional<Device>>) {
-    return &first;
+DeviceType device_among(const First& first, const Rest&... rest) {
+  if constexpr (std::is_same_v<First, Device>) {
+    return first.type();
+  } else if constexpr (std::is_same_v<First, std::optional<Device>>) {
+    return first ? first->type() : DeviceType::CPU;
   } else {
     return device_among(rest...);
   }
 }
+// What a factory's call carries besides the thread's keys.
+inline DispatchKeySet factory_keys(DeviceType device) {
+  return DispatchKeySet(device) | DispatchKeySet(Functionality::Dense) | DispatchKeySet(Functionality::BackendSelect);
+}
 
 }  // namespace detail
 
-// The keys of a call, before the operator's mask: those of its tensors and of the thread. A factory, which has no tensor
-// argument, takes the backend of its `device` argument (the CPU if absent) and passes BackendSelect.
+// The keys of a call, before the operator's mask: those of its tensors and of the thread. A factory, which
+// has no tensor argument, takes the backend of its `device` argument (the CPU if absent) and passes
+// BackendSelect.
 template <typename... Args>
 inline DispatchKeySet call_keys(const std::remove_reference_t<Args>&... args) {
   DispatchKeySet keys;
   if constexpr ((carries_keys<Args> || ...)) {
     keys = (detail::keys_of(args) | ... | DispatchKeySet());
-  } else if constexpr ((std::is_same_v<Args, std::optional<Device>> || ...)) {
-    const std::optional<Device>& device = *detail::device_among(args...);
-    keys = DispatchKeySet(device ? device->type() : DeviceType::CPU) | DispatchKeySet(Functionality::Dense) |
-           DispatchKeySet(Functionality::BackendSelect);
+  } else if constexpr ((detail::kNamesDevice<Args> || ...)) {
+    keys = detail::factory_keys(detail::device_among(args...));
   }
   const ThreadState& state = thread_state;
   return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
@@ -67,19 +76,21 @@ struct Caller<R(Args...)> {
     const Table& table = op.table();
     const DispatchKeySet effective = table.effective(keys);
     const Kernel<Sig>& kernel = table.kernel<Sig>(effective);
-    if (kernel.flags != 0) [[unlikely]] return call_slowly(op, kernel, effective, static_cast<Args>(args)...);
+    if (kernel.flags != 0) [[unlikely]]
+      return call_slowly(op, kernel, effective, static_cast<Args>(args)...);
     return kernel.fn(kernel, effective, static_cast<Args>(args)...);
   }
 
  private:
   // Instantiated with the caller, so that it is there as long as the caller is.
-  __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, const KernelBase& kernel,
-                                                 DispatchKeySet keys, Args... args) {
+  __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys,
+                                                 Args... args) {
     return UnboxedAdapter<Sig>::call(op, kernel, keys, static_cast<Args>(args)...);
   }
 };
 
-// Boxed call: arguments on top of the stack, results in their place. Keys of tensors and thread as for typed calls.
+// Boxed call: arguments on top of the stack, results in their place. Keys of tensors and thread as for typed
+// calls.
 KEYWAY_API void call_boxed(const OperatorEntry& op, Stack& stack);
 KEYWAY_API void redispatch_boxed(const OperatorEntry& op, DispatchKeySet keys, Stack& stack);
 // The keys of a boxed call. Requires: the operator's arguments are on top of the stack.

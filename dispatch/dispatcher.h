@@ -6,7 +6,7 @@
 #include <keyway/dispatch/resolver.h>
 #include <keyway/dispatch/user_kernel.h>
 
-#include <memory>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,7 +36,6 @@ struct ImplRequest {
 };
 struct FallbackRequest {
   DispatchKey key;
-  bool fallthrough = false;
   AnyKernel kernel;
   std::string name;
   Site site;
@@ -47,6 +46,7 @@ struct LibraryRequest {
   std::vector<DefRequest> defs;
   std::vector<ImplRequest> impls;
   std::vector<FallbackRequest> fallbacks;
+  std::vector<std::string> errors;  // found while the block was written: it will not be registered
 };
 
 // Undoes a committed library block when it goes: earlier kernels come back, its operators lose their schema.
@@ -59,8 +59,15 @@ class KEYWAY_API RegistrationHandle {
     std::swap(id_, other.id_);
     return *this;
   }
-  ~RegistrationHandle() { undo(); }
+  // Should memory for the tables without the block run out meanwhile, the block stays.
+  ~RegistrationHandle() {
+    try {
+      undo();
+    } catch (const std::exception&) {
+    }
+  }
 
+  // All of it, or throws std::bad_alloc and nothing.
   void undo();
   // Keeps the registrations for good.
   void release() { id_ = 0; }
@@ -69,7 +76,8 @@ class KEYWAY_API RegistrationHandle {
   std::uint64_t id_ = 0;
 };
 
-// Handle of an operator: a pointer, valid for ever.
+// Handle of an operator: a pointer, valid for ever. When its schema goes, calls are errors; when the same schema comes
+// back, they work again.
 template <typename Sig>
 class TypedOperatorHandle;
 class OperatorHandle {
@@ -80,7 +88,8 @@ class OperatorHandle {
   std::string name() const { return entry_->full_name(); }
   void call_boxed(Stack& stack) const { keyway::call_boxed(*entry_, stack); }
   void redispatch_boxed(DispatchKeySet keys, Stack& stack) const { keyway::redispatch_boxed(*entry_, keys, stack); }
-  // Sig in any spelling that a kernel may have. Throws keyway::Error with both texts if it is not the schema's.
+  // Sig in any spelling that a kernel may have, and whose arguments convert to the canonical ones. Throws keyway::Error
+  // with both texts if it is not the schema's.
   template <typename Sig>
   TypedOperatorHandle<Sig> typed() const;
 
@@ -89,7 +98,7 @@ class OperatorHandle {
 };
 
 namespace detail {
-KEYWAY_API void check_signature(const OperatorEntry& op, std::uint64_t signature);
+KEYWAY_API void check_signature(const OperatorEntry& op, std::uint64_t hash, const char* code);
 struct NoCallable {};
 }  // namespace detail
 
@@ -129,7 +138,8 @@ class TypedOperatorHandle<void(Args...)> : public OperatorHandle {
 template <typename Sig>
 TypedOperatorHandle<Sig> OperatorHandle::typed() const {
   TypedOperatorHandle<Sig> handle(*this);
-  detail::check_signature(*entry_, signature_hash<typename TypedOperatorHandle<Sig>::Canonical>);
+  using Canonical = typename TypedOperatorHandle<Sig>::Canonical;
+  detail::check_signature(*entry_, signature_hash<Canonical>, signature_code<Canonical>);
   return handle;
 }
 
@@ -150,6 +160,8 @@ class KEYWAY_API Dispatcher {
   OperatorHandle op(std::string_view name) const;
   // Every operator that has a schema, by full name.
   std::vector<OperatorHandle> ops() const;
+  // Kernels that no schema has come for: "my::op: CPU kernel at my.cpp:12".
+  std::vector<std::string> dangling_impls() const;
 
   // All of a library block or, with every error listed, none of it.
   RegistrationHandle commit(LibraryRequest request);

@@ -4,9 +4,8 @@ namespace keyway::inline v1 {
 
 namespace {
 constexpr std::string_view kTagNames[] = {
-    "None",   "Tensor",  "int",       "float",      "bool",     "ScalarType",     "Layout",
-    "MemoryFormat", "Device", "complex",   "str",  "uint64",    "Generator",  "int[]",    "float[]",
-    "bool[]", "Tensor[]", "Scalar[]", "list"};
+    "None", "Tensor", "int",       "float", "bool",    "ScalarType", "Layout",   "MemoryFormat", "Device", "complex",
+    "str",  "uint64", "Generator", "int[]", "float[]", "bool[]",     "Tensor[]", "Scalar[]",     "list"};
 
 template <typename List, typename Print>
 std::string print_list(const List& list, Print&& print) {
@@ -33,6 +32,12 @@ IValue::IValue(const Scalar& v) {
   } else {
     *this = IValue(v.to<std::int64_t>());
   }
+}
+
+DispatchKeySet IValue::list_keys() const {
+  DispatchKeySet keys;
+  for (const TensorBase& tensor : to_tensor_list()) keys = keys | tensor.key_set();
+  return keys;
 }
 
 void IValue::retain() const {

@@ -1,5 +1,5 @@
-// IValue: one argument or result of a boxed call, in 16 bytes of standard layout: a tag and a payload. What does not
-// fit in eight bytes is a counted object.
+// IValue: one argument or result of a boxed call, in 16 bytes of standard layout: a tag and a payload. What
+// does not fit in eight bytes is a counted object.
 #pragma once
 
 #include <keyway/core/base/complex.h>
@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,7 @@ enum class ValueTag : std::uint32_t {
   BoolList,
   TensorList,  // elements may be undefined: Tensor?[]
   ScalarList,
-  List,        // of IValue
+  List,  // of IValue
 };
 KEYWAY_API std::string_view to_string(ValueTag tag);
 
@@ -60,7 +61,9 @@ class KEYWAY_API IValue {
   IValue(ScalarType v) : tag_(ValueTag::ScalarType) { payload_.i = static_cast<std::int64_t>(v); }
   IValue(Layout v) : tag_(ValueTag::Layout) { payload_.i = static_cast<std::int64_t>(v); }
   IValue(MemoryFormat v) : tag_(ValueTag::MemoryFormat) { payload_.i = static_cast<std::int64_t>(v); }
-  IValue(Device v) : tag_(ValueTag::Device) { payload_.i = static_cast<int>(v.type()) << 8 | static_cast<std::uint8_t>(v.index()); }
+  IValue(Device v) : tag_(ValueTag::Device) {
+    payload_.i = static_cast<int>(v.type()) << 8 | static_cast<std::uint8_t>(v.index());
+  }
   IValue(const Scalar& v);
   IValue(complex<double> v) : IValue(ValueTag::Complex, v) {}
   IValue(std::string v) : IValue(ValueTag::String, std::move(v)) {}
@@ -93,10 +96,17 @@ class KEYWAY_API IValue {
 
   // The value. Throw keyway::Error(Type) naming both types if it is of another one.
   TensorBase to_tensor() const&;
+  // None reads as an undefined tensor.
   TensorBase to_tensor() && {
+    if (is_none()) return {};
     expect(ValueTag::Tensor);
     tag_ = ValueTag::None;
     return TensorBase(intrusive_ptr<TensorImpl>::adopt(payload_.tensor));
+  }
+  // The keys of a tensor or of all tensors of a list; none of anything else.
+  DispatchKeySet tensor_keys() const {
+    if (tag_ == ValueTag::Tensor) return payload_.tensor != nullptr ? payload_.tensor->key_set() : DispatchKeySet();
+    return tag_ == ValueTag::TensorList ? list_keys() : DispatchKeySet();
   }
   // A reference to the handle in place; None reads as an undefined tensor.
   TensorBase& tensor_ref();
@@ -136,9 +146,11 @@ class KEYWAY_API IValue {
     return static_cast<detail::HeapValue<T>*>(payload_.heap)->value;
   }
   void expect(ValueTag tag) const {
-    if (tag_ != tag) [[unlikely]] wrong_tag(tag);
+    if (tag_ != tag) [[unlikely]]
+      wrong_tag(tag);
   }
   [[noreturn]] KEYWAY_COLD void wrong_tag(ValueTag expected) const;
+  DispatchKeySet list_keys() const;
   void retain() const;
   void release();
 
@@ -150,7 +162,7 @@ class KEYWAY_API IValue {
     detail::HeapValueBase* heap;
   } payload_{.i = 0};
 };
-static_assert(sizeof(IValue) == 16);
+static_assert(sizeof(IValue) == 16 && std::is_standard_layout_v<IValue>);
 
 // As Python would write it: `Tensor float32[2, 3] on cpu`, `[1, 2]`, `'none'`.
 KEYWAY_API std::string to_string(const IValue& value);

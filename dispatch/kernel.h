@@ -1,7 +1,8 @@
 // Kernel and Table: what an operator's call loads.
 //
-// A Table is one immutable object: which keys count, one byte a slot, and the kernels that the bytes number. A call
-// loads the operator's table pointer once, so it can never combine a mask and a slot of different ages.
+// A Table is one immutable object: which keys count, one byte a slot, and the kernels that the bytes number.
+// A call loads the operator's table pointer once, so it can never combine a mask and a slot of different
+// ages.
 #pragma once
 
 #include <keyway/core/dispatch_key_set.h>
@@ -22,18 +23,19 @@ using BoxedFn = void (*)(const OperatorEntry& op, const KernelBase& kernel, Disp
 
 // Why a caller cannot simply call `fn`. Any bit sends it to call_slowly().
 enum KernelFlags : std::uint8_t {
-  kBoxedOnly = 1,  // `fn` is null: a fallback, or the error of a missing kernel
+  kBoxedOnly = 1,    // `fn` is null: a fallback, or the error of a missing kernel
+  kFallthrough = 2,  // no kernel: calls go on to the next key. In registrations only, never in a table.
 };
 
 struct KernelBase {
-  BoxedFn boxed;      // never null in a table
-  void* context;      // the kernel's own: a functor, or null
+  BoxedFn boxed;        // never null in a table
+  void* context;        // the kernel's own: a functor, or null
   std::uint16_t index;  // in its table
   std::uint8_t flags;
 };
 
-// A kernel of the canonical signature Sig, e.g. TensorBase(const TensorBase&, std::int64_t). It gets itself (for its
-// context) and the key set it was found with (to redispatch from), then the arguments.
+// A kernel of the canonical signature Sig, e.g. TensorBase(const TensorBase&, std::int64_t). It gets itself
+// (for its context) and the key set it was found with (to redispatch from), then the arguments.
 template <typename Sig>
 struct Kernel;
 template <typename R, typename... Args>
@@ -48,7 +50,8 @@ struct ErasedKernel : KernelBase {
 };
 static_assert(sizeof(ErasedKernel) == 32);
 
-// Where a kernel of a table came from. Copied texts, or literals of the library itself: never pointers into a plug-in.
+// Where a kernel of a table came from. Copied texts, or literals of the library itself: never pointers into a
+// plug-in.
 struct KernelInfo {
   DispatchKey key = DispatchKey::Undefined;  // what it was registered to: a runtime or an alias key
   const char* name = "";                     // of the kernel, for people
@@ -57,7 +60,7 @@ struct KernelInfo {
 };
 
 struct alignas(8) Table {
-  const OperatorEntry* op;
+  const OperatorEntry* op;             // null in the table of errors of operators that are no longer defined
   std::uint64_t mask;                  // keys that are not fallthrough for some backend, and every backend bit
   const std::uint64_t* backend_masks;  // one for each backend number, where backends differ; else null
   const KernelInfo* info;              // one for each kernel
@@ -77,6 +80,11 @@ struct alignas(8) Table {
     return kernels<Kernel<Sig>>()[slots[keys.slot()]];
   }
   const ErasedKernel& erased_kernel(std::size_t index) const { return kernels<ErasedKernel>()[index]; }
+  // The table that a kernel was found in. Requires: it stands in one.
+  static const Table& of(const KernelBase& kernel) {
+    return *reinterpret_cast<const Table*>(reinterpret_cast<const char*>(&kernel) -
+                                           kernel.index * sizeof(ErasedKernel) - sizeof(Table));
+  }
 
  private:
   // The kernels lie behind the header, in a StaticTable or in memory that the registry laid out like one.

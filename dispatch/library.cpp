@@ -17,8 +17,8 @@ bool is_identifier(std::string_view name) {
 Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, std::source_location where)
     : kind_(kind), ns_(std::move(ns)), key_(key) {
   request_.site = site_of(where);
-  KEYWAY_CHECK_AS(Registration, is_identifier(ns_), "library block at {}: '{}' is not a namespace",
-                  request_.site.str(), ns_);
+  KEYWAY_CHECK_AS(Registration, is_identifier(ns_), "library block at {}: '{}' is not a namespace", request_.site.str(),
+                  ns_);
   KEYWAY_CHECK_AS(Registration, ns_ != "_" || kind == Kind::Impl,
                   "library block at {}: namespace _ is for fallbacks, which stand in an IMPL block",
                   request_.site.str());
@@ -27,43 +27,55 @@ Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, std:
   if (kind == Kind::Def) request_.owns_namespace = ns_;
 }
 
-std::string Library::qualified(std::string_view name, std::source_location where) const {
-  const std::size_t colons = name.find("::");
+std::string Library::qualified(std::string_view name, std::source_location where) {
+  const std::size_t colons = name.substr(0, name.find('(')).find("::");
   if (colons == std::string_view::npos) return ns_ + "::" + std::string(name);
-  KEYWAY_CHECK_AS(Registration, name.substr(0, colons) == ns_,
-                  "'{}' at {} is in a library block of namespace {}: drop its namespace or open a block of its own",
-                  name, site_of(where).str(), ns_);
+  if (name.substr(0, colons) != ns_) {
+    error("'" + std::string(name) + "' at " + site_of(where).str() + " is in a library block of namespace " + ns_ +
+          ": drop its namespace or open a block of its own");
+  }
   return std::string(name);
 }
 
 Library& Library::def(std::string_view schema, std::source_location where) {
-  KEYWAY_CHECK_AS(Registration, kind_ != Kind::Impl, "'{}' at {} is defined in an IMPL block, which only adds kernels",
-                  schema, site_of(where).str());
-  request_.defs.push_back({qualified(schema, where), "", site_of(where)});
+  const Site site = site_of(where);
+  if (kind_ == Kind::Impl) {
+    error("'" + std::string(schema) + "' at " + site.str() + " is defined in an IMPL block, which only adds kernels");
+    return *this;
+  }
+  request_.defs.push_back({qualified(schema, where), "", site});
   return *this;
 }
 
 Library& Library::add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, std::source_location where) {
   const Site site = site_of(where);
-  KEYWAY_CHECK_AS(Registration, ns_ != "_", "kernel of '{}' at {}: namespace _ takes fallbacks only", op, site.str());
-  KEYWAY_CHECK_AS(Registration, !key_ || key == *key_, "kernel of '{}' at {} is for {}, but its block is for {}", op,
-                  site.str(), to_string(key), to_string(*key_));
-  request_.impls.push_back({qualified(op, where), key, kernel, "", site});
+  if (ns_ == "_") {
+    error("kernel of '" + std::string(op) + "' at " + site.str() + ": namespace _ takes fallbacks only");
+  } else if (key_ && key != *key_) {
+    error("kernel of '" + std::string(op) + "' at " + site.str() + " is for " + to_string(key) +
+          ", but its block is for " + to_string(*key_));
+  } else {
+    request_.impls.push_back({qualified(op, where), key, std::move(kernel), "", site});
+  }
+  return *this;
+}
+
+Library& Library::add_fallback(AnyKernel kernel, std::source_location where) {
+  const Site site = site_of(where);
+  if (ns_ == "_") {
+    request_.fallbacks.push_back({*key_, std::move(kernel), "", site});
+  } else {
+    error("fallback at " + site.str() + ": a fallback serves every namespace, so its block is _");
+  }
   return *this;
 }
 
 Library& Library::fallback(BoxedFn fn, std::source_location where) {
-  KEYWAY_CHECK_AS(Registration, ns_ == "_", "fallback at {}: a fallback serves every namespace, so its block is _",
-                  site_of(where).str());
-  request_.fallbacks.push_back({*key_, false, make_boxed_kernel(fn), "", site_of(where)});
-  return *this;
+  return add_fallback(make_boxed_kernel(fn), where);
 }
 
 Library& Library::fallback(Fallthrough, std::source_location where) {
-  KEYWAY_CHECK_AS(Registration, ns_ == "_", "fallback at {}: a fallback serves every namespace, so its block is _",
-                  site_of(where).str());
-  request_.fallbacks.push_back({*key_, true, make_boxed_kernel(nullptr), "", site_of(where)});
-  return *this;
+  return add_fallback(make_kernel(Fallthrough{}), where);
 }
 
 RegistrationHandle Library::commit() {

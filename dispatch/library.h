@@ -19,9 +19,6 @@
 
 namespace keyway::inline v1 {
 
-// A kernel that a key does not have, so that calls go on to the next one: m.fallback(Fallthrough{}).
-struct Fallthrough {};
-
 class KEYWAY_API Library {
  public:
   enum class Kind {
@@ -42,7 +39,7 @@ class KEYWAY_API Library {
     return add_impl(name_of_schema(schema), DispatchKey::CompositeImplicitAutograd, make_kernel(std::move(fn)), where);
   }
 
-  // A kernel for the block's key; without one, for every backend (CompositeImplicitAutograd).
+  // A kernel for the block's key; without one, for every backend (CompositeImplicitAutograd). `fn` may be Fallthrough.
   template <typename F>
   Library& impl(std::string_view op, F fn, std::source_location where = std::source_location::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_kernel(std::move(fn)), where);
@@ -61,14 +58,20 @@ class KEYWAY_API Library {
   // Makes the key transparent to operators that have no kernel for it.
   Library& fallback(Fallthrough, std::source_location where = std::source_location::current());
 
-  // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then nothing
-  // was registered. The handle undoes it; release() keeps it for good.
+  // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then
+  // nothing was registered. The handle undoes it; release() keeps it for good.
   [[nodiscard]] RegistrationHandle commit();
 
  private:
   Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, std::source_location where);
-  std::string qualified(std::string_view name, std::source_location where) const;
-  static std::string_view name_of_schema(std::string_view schema) { return schema.substr(0, schema.find('(')); }
+  Library& add_fallback(AnyKernel kernel, std::source_location where);
+  // The name in the block's namespace. Errors are kept for commit(), which lists them all.
+  std::string qualified(std::string_view name, std::source_location where);
+  void error(std::string text) { request_.errors.push_back(std::move(text)); }
+  static std::string_view name_of_schema(std::string_view schema) {
+    const std::string_view name = schema.substr(0, schema.find('('));
+    return name.substr(0, name.find_last_not_of(' ') + 1);
+  }
 
   Kind kind_;
   std::string ns_;
@@ -88,10 +91,10 @@ class KEYWAY_API LibraryBlock {
 
 #define KEYWAY_CONCATENATE_(a, b) a##b
 #define KEYWAY_CONCATENATE(a, b) KEYWAY_CONCATENATE_(a, b)
-#define KEYWAY_LIBRARY_BLOCK_(id, m, ...)                                                             \
-  static void KEYWAY_CONCATENATE(keyway_library_, id)(::keyway::Library&);                            \
-  static const ::keyway::detail::LibraryBlock KEYWAY_CONCATENATE(keyway_block_, id)(                  \
-      ::keyway::Library(__VA_ARGS__), &KEYWAY_CONCATENATE(keyway_library_, id));                      \
+#define KEYWAY_LIBRARY_BLOCK_(id, m, ...)                                            \
+  static void KEYWAY_CONCATENATE(keyway_library_, id)(::keyway::Library&);           \
+  static const ::keyway::detail::LibraryBlock KEYWAY_CONCATENATE(keyway_block_, id)( \
+      ::keyway::Library(__VA_ARGS__), &KEYWAY_CONCATENATE(keyway_library_, id));     \
   static void KEYWAY_CONCATENATE(keyway_library_, id)(::keyway::Library & m)
 
 // Defines operators of a namespace; once a namespace.
@@ -99,5 +102,5 @@ class KEYWAY_API LibraryBlock {
 // Adds operators to a namespace.
 #define KEYWAY_LIBRARY_FRAGMENT(ns, m) KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Fragment, #ns)
 // Kernels of a dispatch key: KEYWAY_LIBRARY_IMPL(my, CPU, m). Namespace `_` for fallbacks.
-#define KEYWAY_LIBRARY_IMPL(ns, key, m)                                               \
+#define KEYWAY_LIBRARY_IMPL(ns, key, m) \
   KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Impl, #ns, ::keyway::DispatchKey::key)

@@ -1,11 +1,7 @@
+#include <keyway/core/schema/owned.h>
 #include <keyway/dispatch/operator_entry.h>
 
-#include <keyway/core/base/error.h>
-#include <keyway/core/schema/owned.h>
-
 #include <memory>
-#include <mutex>
-#include <unordered_map>
 
 namespace keyway::inline v1 {
 
@@ -22,19 +18,13 @@ std::string OperatorEntry::short_name() const {
 }
 
 const FunctionSchema& OperatorEntry::schema() const {
-  // Parsed schemas, kept for good: an operator that is defined again may have another one.
-  struct Parsed {
-    std::mutex mutex;
-    std::unordered_map<const OpInfo*, std::unique_ptr<OwnedSchema>> schemas;
-  };
-  static Parsed& parsed = *new Parsed;
-  const OpInfo& own = info();
-  KEYWAY_CHECK_AS(Registration, !own.schema.empty(), "{} has kernels, but no schema: nobody has defined it",
-                  full_name());
-  const std::lock_guard lock(parsed.mutex);
-  std::unique_ptr<OwnedSchema>& schema = parsed.schemas[&own];
-  if (!schema) schema = std::make_unique<OwnedSchema>(own.schema);
-  return **schema;
+  const OwnedSchema* parsed = schema_.load(std::memory_order_acquire);
+  if (parsed == nullptr) {
+    auto fresh = std::make_unique<const OwnedSchema>(info().schema);
+    // Of several threads that parse it at once, the first one's stays.
+    if (schema_.compare_exchange_strong(parsed, fresh.get(), std::memory_order_acq_rel)) parsed = fresh.release();
+  }
+  return **parsed;
 }
 
 }  // namespace keyway::inline v1

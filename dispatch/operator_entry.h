@@ -1,6 +1,8 @@
-// OperatorEntry: one operator of the registry. Its address is its identity; it is never freed.
+// OperatorEntry: one operator of the registry, that is one schema: defined again with another one, an operator gets
+// another entry, so that who holds an entry can rely on its signature. Its address is its identity; it is never freed.
 #pragma once
 
+#include <keyway/dispatch/boxed_shape.h>
 #include <keyway/dispatch/kernel.h>
 
 #include <atomic>
@@ -10,21 +12,21 @@
 
 namespace keyway::inline v1 {
 
-class FunctionSchema;
-struct OperatorState;  // registrations and lock, in dispatcher.cpp
+class OwnedSchema;
 
-// What never changes about an operator. Built-in ones are constants of the library.
+// What is known of an operator. Built-in ones are constants of the library.
 struct OpInfo {
-  std::string_view name;      // "keyway::add"
-  std::string_view overload;  // "Tensor", or empty
-  std::string_view schema;    // canonical text
-  const char* file = "";      // where it was defined: the schema file of a generated operator
+  std::string_view name = {};      // "keyway::add"
+  std::string_view overload = {};  // "Tensor", or empty
+  std::string_view schema = {};    // canonical text
+  const char* file = "";           // where it was defined: the schema file of a generated operator
   int line = 0;
   std::uint64_t signature = 0;  // signature_hash of its canonical C++ type
-  std::string_view tags;        // "core pointwise"
-  std::string_view doc;
-  std::string_view example;
-  std::string_view saved;  // what autograd saves for backward, for people
+  BoxedShape boxed = {};        // boxed_shape_of its schema
+  std::string_view tags = {};   // "core pointwise"
+  std::string_view doc = {};
+  std::string_view example = {};
+  std::string_view saved = {};  // what autograd saves for backward, for people
 };
 
 class KEYWAY_API OperatorEntry {
@@ -33,26 +35,27 @@ class KEYWAY_API OperatorEntry {
   OperatorEntry(const OperatorEntry&) = delete;
   OperatorEntry& operator=(const OperatorEntry&) = delete;
 
-  // One acquire load: a plain mov. The table stays valid for ever.
+  // One acquire load: a plain mov. The table stays valid for ever; when the operator is no longer defined, it is one of
+  // errors.
   const Table& table() const { return *table_.load(std::memory_order_acquire); }
-  const OpInfo& info() const { return *info_; }
+  const OpInfo& info() const { return *info_.load(std::memory_order_acquire); }
 
   // "add.Tensor": what errors and `keyway show` call it. Operators of other namespaces keep theirs: "my::op".
   std::string short_name() const;
   // "keyway::add.Tensor".
   std::string full_name() const;
-  // Parsed when first asked for. Throws keyway::Error for an operator that has kernels but no schema yet.
+  // Parsed when first asked for.
   const FunctionSchema& schema() const;
 
  private:
-  friend class Transaction;  // dispatcher.cpp: the only writer
+  friend class Transaction;  // the only writer
   std::atomic<const Table*> table_;
-  std::atomic<const OpInfo*> info_;
-  mutable std::atomic<OperatorState*> state_{nullptr};
+  std::atomic<const OpInfo*> info_;  // where it was defined may change, never its schema
+  mutable std::atomic<const OwnedSchema*> schema_{nullptr};
 };
 
-// The operators that are part of the library, sorted by full name: defined in the floor `assembly`, the one place where
-// linking runs against the floors.
+// The operators that are part of the library, sorted by full name: defined in the floor `assembly`, the one
+// place where linking runs against the floors.
 struct OpList {
   OperatorEntry* const* begin;
   std::size_t size;

@@ -1,9 +1,9 @@
 // The resolver: which of an operator's registrations serves a slot, and by which rule.
 //
-// One function with three callers: the compiler computes the tables of built-in operators with it, the registry the
-// tables of everything registered at run time, and explain() its answer. The precedence is c10's, with the backends
-// of an autograd key taken to be all that share its backend bit (c10 looks at the dense one only, so that an operator
-// with just a sparse kernel keeps a composite's gradient there).
+// One function with three callers: the compiler computes the tables of built-in operators with it, the
+// registry the tables of everything registered at run time, and explain() its answer. The precedence is
+// c10's, with the backends of an autograd key taken to be all that share its backend bit (c10 looks at the
+// dense one only, so that an operator with just a sparse kernel keeps a composite's gradient there).
 #pragma once
 
 #include <keyway/core/dispatch_key_set.h>
@@ -70,8 +70,9 @@ constexpr Resolution resolve(DispatchKey slot, Find&& find, HasFallback&& has_fa
   return {};
 }
 
-// The keys that count for each backend number (0 is "no backend"), given which slots fall through. `common` is the
-// mask if all backends agree.
+// The keys that count for each backend number, given which slots fall through. `common` is the mask if all backends
+// agree. Number 0 is a set without a backend: there a functionality counts that counts for any backend, and gives the
+// error of its slot.
 struct SlotMasks {
   std::uint64_t by_backend[kBackendBits + 1] = {};
   bool all_equal = true;
@@ -81,18 +82,17 @@ struct SlotMasks {
 template <typename FallsThrough>
 constexpr SlotMasks compute_masks(FallsThrough&& falls_through) {
   SlotMasks masks;
-  for (int b = 0; b <= kBackendBits; ++b) {
+  for (int b = 1; b <= kBackendBits; ++b) {
     std::uint64_t mask = DispatchKeySet::kBackendMask;
     for (int f = 1; f < kFunctionalityCount; ++f) {
       const auto functionality = static_cast<Functionality>(f);
       if (!falls_through(slot_of(functionality, b))) mask |= DispatchKeySet(functionality).raw();
     }
     masks.by_backend[b] = mask;
-    masks.common |= mask;
+    masks.by_backend[0] |= mask;
+    masks.all_equal = masks.all_equal && mask == masks.by_backend[1];
   }
-  // Slots without a backend are errors and never fall through; they do not count as a difference.
-  for (int b = 2; b <= kBackendBits; ++b) masks.all_equal = masks.all_equal && masks.by_backend[b] == masks.by_backend[1];
-  if (masks.all_equal) masks.common = masks.by_backend[1];
+  masks.common = masks.by_backend[0];
   return masks;
 }
 

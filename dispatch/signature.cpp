@@ -1,112 +1,114 @@
+#include <keyway/core/schema/canonical_cpp.h>
 #include <keyway/dispatch/signature.h>
-
-#include <keyway/core/schema/printer.h>
-#include <keyway/core/schema/schema.h>
 
 namespace keyway::inline v1 {
 
 namespace {
 
-struct KindCode {
-  TypeKind kind;
-  char code;       // of the type itself
-  char list;       // of a list of it; 0 if there is none
-  const char* cpp;  // as an argument
+struct Letter {
+  char code;
+  const char* argument;
+  const char* result;
 };
-constexpr KindCode kKinds[] = {
-    {TypeKind::Tensor, 'T', 'L', "const TensorBase&"},
-    {TypeKind::Int, 'i', 'I', "std::int64_t"},
-    {TypeKind::SymInt, 'i', 'I', "std::int64_t"},
-    {TypeKind::Float, 'd', 'D', "double"},
-    {TypeKind::SymFloat, 'd', 'D', "double"},
-    {TypeKind::Bool, 'b', 'B', "bool"},
-    {TypeKind::SymBool, 'b', 'B', "bool"},
-    {TypeKind::Complex, 'c', 0, "complex<double>"},
-    {TypeKind::Scalar, 's', 'S', "const Scalar&"},
-    {TypeKind::Str, 'z', 0, "std::string_view"},
-    {TypeKind::ScalarType, 't', 0, "ScalarType"},
-    {TypeKind::Layout, 'l', 0, "Layout"},
-    {TypeKind::MemoryFormat, 'm', 0, "MemoryFormat"},
-    {TypeKind::Device, 'e', 0, "Device"},
-    {TypeKind::Generator, 'g', 0, "const Generator&"},
-};
-
-const KindCode& code_of(SchemaType type) {
-  for (const KindCode& kind : kKinds) {
-    if (kind.kind == type.kind()) return kind;
-  }
-  KEYWAY_FAIL(NotImplemented, "kernels cannot take or return values of schema type {}", to_string(type));
-}
-
-// Code and C++ spelling of one type. `result` types are values where arguments are references.
-struct Spelling {
-  std::string code;
-  std::string cpp;
+constexpr Letter kLetters[] = {
+    {'T', "const TensorBase&", "TensorBase"},
+    {'W', "TensorBase&", "TensorBase&"},
+    {'i', "std::int64_t", "std::int64_t"},
+    {'d', "double", "double"},
+    {'b', "bool", "bool"},
+    {'c', "complex<double>", "complex<double>"},
+    {'s', "const Scalar&", "Scalar"},
+    {'z', "std::string_view", "std::string"},
+    {'t', "ScalarType", "ScalarType"},
+    {'l', "Layout", "Layout"},
+    {'m', "MemoryFormat", "MemoryFormat"},
+    {'e', "Device", "Device"},
+    {'g', "const Generator&", "Generator"},
+    {'L', "ArrayRef<TensorBase>", "std::vector<TensorBase>"},
+    {'I', "ArrayRef<std::int64_t>", "std::vector<std::int64_t>"},
+    {'D', "ArrayRef<double>", "std::vector<double>"},
+    {'B', "ArrayRef<bool>", "std::vector<bool>"},
+    {'S', "ArrayRef<Scalar>", "std::vector<Scalar>"},
+    {'-', "void", "void"},
 };
 
-Spelling spell(SchemaType type, bool result) {
-  if (type.is(TypeKind::Optional)) {
-    const SchemaType element = type.element();
-    // An absent tensor or generator is an undefined one.
-    if (element.is(TypeKind::Tensor) || element.is(TypeKind::Generator)) return spell(element, result);
-    const Spelling inner = spell(element, true);
-    return {"?" + inner.code, "std::optional<" + inner.cpp + ">"};
-  }
-  if (type.is(TypeKind::List)) {
-    SchemaType element = type.element();
-    if (element.is(TypeKind::Optional) && element.element().is(TypeKind::Tensor)) element = element.element();
-    const KindCode& kind = code_of(element);
-    KEYWAY_CHECK_AS(NotImplemented, kind.list != 0, "kernels cannot take or return values of schema type {}",
-                    to_string(type));
-    std::string cpp = spell(element, true).cpp;
-    return {std::string(1, kind.list), (result ? "std::vector<" : "ArrayRef<") + cpp + ">"};
-  }
-  if (type.is(TypeKind::Tensor)) {
-    if (type.is_write()) return {"W", "TensorBase&"};
-    return {"T", result ? "TensorBase" : "const TensorBase&"};
-  }
-  const KindCode& kind = code_of(type);
-  std::string cpp = kind.cpp;
-  if (result && cpp.starts_with("const ")) cpp = cpp.substr(6, cpp.size() - 7);
-  return {std::string(1, kind.code), cpp};
-}
+// A code, read from its front.
+class Reader {
+ public:
+  explicit Reader(std::string_view code) : rest_(code) {}
+  bool done() const { return rest_.empty(); }
 
-Spelling spell_results(const FunctionSchema& schema) {
-  const ArgumentList returns = schema.returns();
-  if (returns.empty()) return {"-", "void"};
-  if (returns.size() == 1) return spell(returns[0].type(), true);
-  Spelling all{"(", "std::tuple<"};
-  for (const Argument result : returns) {
-    const Spelling one = spell(result.type(), true);
-    if (all.code.size() > 1) all.cpp += ", ";
-    all.code += one.code;
-    all.cpp += one.cpp;
+  std::string result() {
+    if (!rest_.starts_with('(')) return one(true);
+    std::string text;
+    for (take(); !rest_.starts_with(')');) text += (text.empty() ? "" : ", ") + one(true);
+    take();
+    return "std::tuple<" + text + ">";
   }
-  return {all.code + ")", all.cpp + ">"};
-}
+  std::vector<std::string> arguments() {
+    take();  // the parenthesis
+    std::vector<std::string> all;
+    while (!done()) all.push_back(one(false));
+    return all;
+  }
 
-Spelling spell_signature(const FunctionSchema& schema) {
-  const Spelling results = spell_results(schema);
-  Spelling all{results.code + "(", results.cpp + "("};
-  bool first = true;
-  for (const Argument argument : schema.arguments()) {
-    const Spelling one = spell(argument.type(), false);
-    all.code += one.code;
-    all.cpp += (first ? "" : ", ") + one.cpp;
-    first = false;
+ private:
+  char take() {
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    return c;
   }
-  all.cpp += ")";
-  return all;
-}
+  std::string one(bool result) {
+    const char c = take();
+    // What is optional is held by value, but for lists, which arguments lend.
+    if (c == '?') return "std::optional<" + one(result || rest_.front() == 's') + ">";
+    for (const Letter& letter : kLetters) {
+      if (letter.code == c) return result ? letter.result : letter.argument;
+    }
+    return "?";
+  }
+
+  std::string_view rest_;
+};
+
+struct Signature {
+  std::string result;
+  std::vector<std::string> arguments;
+
+  explicit Signature(std::string_view code) {
+    Reader reader(code);
+    result = reader.result();
+    arguments = reader.arguments();
+  }
+  std::string text() const {
+    std::string all;
+    for (const std::string& argument : arguments) all += (all.empty() ? "" : ", ") + argument;
+    return result + "(" + all + ")";
+  }
+};
 
 }  // namespace
 
-std::uint64_t signature_hash_of(const FunctionSchema& schema) {
-  SignatureHash hash;
-  for (const char c : spell_signature(schema).code) hash << c;
-  return hash.value();
+std::uint64_t signature_hash_of(const FunctionSchema& schema) { return hash_of_code(canonical_signature(schema).code); }
+
+std::string signature_text_of(const FunctionSchema& schema) {
+  return Signature(canonical_signature(schema).code).text();
 }
 
-std::string signature_text_of(const FunctionSchema& schema) { return spell_signature(schema).cpp; }
+std::string signature_difference(std::string_view have, const FunctionSchema& schema) {
+  const Signature mine(have);
+  const Signature wanted(canonical_signature(schema).code);
+  std::string text = "it is " + mine.text() + ", but the schema asks for " + wanted.text() + ": ";
+  for (std::size_t i = 0; i < mine.arguments.size() && i < wanted.arguments.size(); ++i) {
+    if (mine.arguments[i] == wanted.arguments[i]) continue;
+    return text + "argument " + std::to_string(i + 1) + ", '" + std::string(schema.arguments()[i].name()) + "', is " +
+           mine.arguments[i] + ", not " + wanted.arguments[i];
+  }
+  if (mine.arguments.size() != wanted.arguments.size()) {
+    return text + "it takes " + std::to_string(mine.arguments.size()) + " arguments, not " +
+           std::to_string(wanted.arguments.size());
+  }
+  return text + "its result is " + mine.result + ", not " + wanted.result;
+}
 
 }  // namespace keyway::inline v1

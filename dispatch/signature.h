@@ -1,7 +1,9 @@
-// Canonical signatures: the one C++ type that an operator has in tables, handles and boxing, and its 64-bit hash.
+// Canonical signatures: the one C++ type that an operator has in tables, handles and boxing, and its 64-bit
+// hash.
 //
-// It knows core types only. Each type has a one-letter code; a signature's text, e.g. "T(TTs)", is hashed, and the
-// same text follows from a schema: so signatures are compared without typeid, also across libraries.
+// It knows core types only. Each type has a one-letter code; a signature's letters, e.g. "T(TTs", are hashed, and the
+// same letters follow from a schema (core/schema/canonical_cpp.h): so signatures are compared without typeid, also
+// across libraries.
 //
 //   schema            canonical                                   code
 //   Tensor, Tensor?   const TensorBase&  (undefined if absent)    T
@@ -16,7 +18,8 @@
 //   ScalarType, Layout, MemoryFormat, Device                      t l m e
 //   Generator         const Generator&  (undefined if absent)     g
 //   T?                std::optional<T>                            ?T
-//   results           TensorBase T, TensorBase& W, std::vector<TensorBase> L, std::tuple (..), void "", numbers
+//   results           the same letters: TensorBase, TensorBase&, std::string, std::vector, Scalar and Generator by
+//                     value; std::tuple (..), void -
 #pragma once
 
 #include <keyway/core/base/complex.h>
@@ -24,7 +27,8 @@
 #include <keyway/core/scalar.h>
 #include <keyway/core/tensor_base.h>
 
-#include <concepts>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,87 +40,126 @@ namespace keyway::inline v1 {
 
 class FunctionSchema;
 
-// FNV-1a, so that a hash can be built letter by letter at compile time.
-class SignatureHash {
- public:
-  constexpr SignatureHash& operator<<(char c) {
-    value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+// The letters of a signature, put together at compile time.
+struct SignatureCode {
+  static constexpr std::size_t kCapacity = 384;  // 64 arguments of two letters, and results
+  char text[kCapacity] = {};
+  std::size_t size = 0;
+
+  constexpr SignatureCode& operator<<(char c) {
+    text[size++] = c;
     return *this;
   }
-  constexpr std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325ULL;
 };
 
-// Code of a canonical C++ type. A type without one cannot stand in a signature.
+// FNV-1a of a code.
+constexpr std::uint64_t hash_of_code(std::string_view code) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : code) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
+namespace detail {
+
+// Code of a C++ type that is the same as argument and as result. A type without one cannot stand in a signature.
 template <typename T>
 struct TypeCode {
   static_assert(sizeof(T) == 0, "this C++ type has no counterpart in the schema language");
 };
-#define KEYWAY_TYPE_CODE(type, letter)                                  \
-  template <>                                                           \
-  struct TypeCode<type> {                                               \
-    static constexpr void append(SignatureHash& hash) { hash << letter; } \
-  }
-KEYWAY_TYPE_CODE(const TensorBase&, 'T');
-KEYWAY_TYPE_CODE(TensorBase, 'T');
-KEYWAY_TYPE_CODE(TensorBase&, 'W');
-KEYWAY_TYPE_CODE(ArrayRef<TensorBase>, 'L');
-KEYWAY_TYPE_CODE(std::vector<TensorBase>, 'L');
-KEYWAY_TYPE_CODE(std::int64_t, 'i');
-KEYWAY_TYPE_CODE(double, 'd');
-KEYWAY_TYPE_CODE(bool, 'b');
-KEYWAY_TYPE_CODE(complex<double>, 'c');
-KEYWAY_TYPE_CODE(const Scalar&, 's');
-KEYWAY_TYPE_CODE(Scalar, 's');
-KEYWAY_TYPE_CODE(std::string_view, 'z');
-KEYWAY_TYPE_CODE(ScalarType, 't');
-KEYWAY_TYPE_CODE(Layout, 'l');
-KEYWAY_TYPE_CODE(MemoryFormat, 'm');
-KEYWAY_TYPE_CODE(Device, 'e');
-KEYWAY_TYPE_CODE(const Generator&, 'g');
-KEYWAY_TYPE_CODE(ArrayRef<std::int64_t>, 'I');
-KEYWAY_TYPE_CODE(ArrayRef<double>, 'D');
-KEYWAY_TYPE_CODE(ArrayRef<bool>, 'B');
-KEYWAY_TYPE_CODE(ArrayRef<Scalar>, 'S');
-KEYWAY_TYPE_CODE(void, '-');
-#undef KEYWAY_TYPE_CODE
+// Those that are different as argument and as result: what is lent to a kernel comes back as a value.
 template <typename T>
-struct TypeCode<std::optional<T>> {
-  static constexpr void append(SignatureHash& hash) { TypeCode<T>::append(hash << '?'); }
+struct ArgumentCode : TypeCode<T> {};
+template <typename T>
+struct ResultCode : TypeCode<T> {};
+
+#define KEYWAY_CODE(which, type, letter)                                  \
+  template <>                                                             \
+  struct which<type> {                                                    \
+    static constexpr void append(SignatureCode& code) { code << letter; } \
+  }
+KEYWAY_CODE(ArgumentCode, const TensorBase&, 'T');
+KEYWAY_CODE(ResultCode, TensorBase, 'T');
+KEYWAY_CODE(TypeCode, TensorBase&, 'W');
+KEYWAY_CODE(TypeCode, std::int64_t, 'i');
+KEYWAY_CODE(TypeCode, double, 'd');
+KEYWAY_CODE(TypeCode, bool, 'b');
+KEYWAY_CODE(TypeCode, complex<double>, 'c');
+KEYWAY_CODE(ArgumentCode, const Scalar&, 's');
+KEYWAY_CODE(ResultCode, Scalar, 's');
+KEYWAY_CODE(ArgumentCode, std::optional<Scalar>, '?' << 's');
+KEYWAY_CODE(ArgumentCode, std::string_view, 'z');
+KEYWAY_CODE(ResultCode, std::string, 'z');
+KEYWAY_CODE(TypeCode, ScalarType, 't');
+KEYWAY_CODE(TypeCode, Layout, 'l');
+KEYWAY_CODE(TypeCode, MemoryFormat, 'm');
+KEYWAY_CODE(TypeCode, Device, 'e');
+KEYWAY_CODE(ArgumentCode, const Generator&, 'g');
+KEYWAY_CODE(ResultCode, Generator, 'g');
+KEYWAY_CODE(ArgumentCode, ArrayRef<TensorBase>, 'L');
+KEYWAY_CODE(ResultCode, std::vector<TensorBase>, 'L');
+KEYWAY_CODE(ArgumentCode, ArrayRef<std::int64_t>, 'I');
+KEYWAY_CODE(ResultCode, std::vector<std::int64_t>, 'I');
+KEYWAY_CODE(ArgumentCode, ArrayRef<double>, 'D');
+KEYWAY_CODE(ResultCode, std::vector<double>, 'D');
+KEYWAY_CODE(ArgumentCode, ArrayRef<bool>, 'B');
+KEYWAY_CODE(ResultCode, std::vector<bool>, 'B');
+KEYWAY_CODE(ArgumentCode, ArrayRef<Scalar>, 'S');
+KEYWAY_CODE(ResultCode, std::vector<Scalar>, 'S');
+KEYWAY_CODE(ResultCode, void, '-');
+#undef KEYWAY_CODE
+template <typename T>
+struct ArgumentCode<std::optional<T>> {
+  static constexpr void append(SignatureCode& code) { ArgumentCode<T>::append(code << '?'); }
+};
+template <typename T>
+struct ResultCode<std::optional<T>> {
+  static constexpr void append(SignatureCode& code) { ResultCode<T>::append(code << '?'); }
 };
 template <typename... T>
-struct TypeCode<std::tuple<T...>> {
-  static constexpr void append(SignatureHash& hash) {
-    hash << '(';
-    (TypeCode<T>::append(hash), ...);
-    hash << ')';
+struct ResultCode<std::tuple<T...>> {
+  static constexpr void append(SignatureCode& code) {
+    code << '(';
+    (ResultCode<T>::append(code), ...);
+    code << ')';
   }
 };
 
-namespace detail {
 template <typename Sig>
-struct SignatureHashOf;
+struct CodeOfSignature;
 template <typename R, typename... Args>
-struct SignatureHashOf<R(Args...)> {
-  static constexpr std::uint64_t compute() {
-    SignatureHash hash;
-    TypeCode<R>::append(hash);
-    hash << '(';
-    (TypeCode<Args>::append(hash), ...);
-    return hash.value();
+struct CodeOfSignature<R(Args...)> {
+  static_assert(sizeof...(Args) <= 64, "an operator has at most 64 arguments");
+  static constexpr SignatureCode compute() {
+    SignatureCode code;
+    ResultCode<R>::append(code);
+    code << '(';
+    (ArgumentCode<Args>::append(code), ...);
+    return code;
   }
+  // At its own length, so that what is not needed of SignatureCode is in no binary.
+  static constexpr auto kText = [] {
+    constexpr SignatureCode code = compute();
+    std::array<char, code.size + 1> text{};
+    for (std::size_t i = 0; i < code.size; ++i) text[i] = code.text[i];
+    return text;
+  }();
 };
 }  // namespace detail
 
+// "T(TTs" for TensorBase(const TensorBase&, const TensorBase&, const Scalar&).
 template <typename Sig>
-inline constexpr std::uint64_t signature_hash = detail::SignatureHashOf<Sig>::compute();
+inline constexpr const char* signature_code = detail::CodeOfSignature<Sig>::kText.data();
+template <typename Sig>
+inline constexpr std::uint64_t signature_hash = hash_of_code(signature_code<Sig>);
 
 // The signature that a schema asks for: its hash, and as C++ text for errors:
 // "TensorBase(const TensorBase&, std::int64_t)". Throws keyway::Error for types that kernels cannot take.
 KEYWAY_API std::uint64_t signature_hash_of(const FunctionSchema& schema);
 KEYWAY_API std::string signature_text_of(const FunctionSchema& schema);
+
+// How a C++ signature of code `have` differs from what a schema asks for: "it is void(double), the schema asks for
+// void(std::int64_t): argument 1 is double".
+KEYWAY_API std::string signature_difference(std::string_view have, const FunctionSchema& schema);
 
 // Whether a tensor may stand in an argument of this type, and so take part in dispatch.
 template <typename T>

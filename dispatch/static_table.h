@@ -10,14 +10,31 @@
 
 namespace keyway::inline v1 {
 
-// Kernel 0 of every table: builds the error that names the operator, the key and the nearest cause, and throws it.
+// Kernel 0 of every table: builds the error that names the operator, the key and the nearest cause, and
+// throws it.
 KEYWAY_API void missing_kernel(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
+
+// What boxed_shape_of gives for a schema of this signature.
+template <typename Sig>
+inline constexpr BoxedShape kBoxedShape = {};
+template <typename R, typename... Args>
+inline constexpr BoxedShape kBoxedShape<R(Args...)> = [] {
+  BoxedShape shape;
+  const auto add = [&](bool tensor, bool device) {
+    if (tensor) shape.tensors |= std::uint64_t{1} << shape.arguments;
+    if (device && shape.device < 0) shape.device = static_cast<std::int8_t>(shape.arguments);
+    ++shape.arguments;
+  };
+  (add(carries_keys<Args>, std::is_same_v<Args, Device> || std::is_same_v<Args, std::optional<Device>>), ...);
+  return shape;
+}();
 
 // One registration of a built-in operator; its place is the number of its KernelInfo.
 template <typename Sig>
 struct StaticKernel {
   DispatchKey key;
   typename Kernel<Sig>::Fn fn;
+  const void* context = nullptr;
 };
 
 // `info` has N + 1 elements: the first for the missing kernel. It and the entry need only have addresses.
@@ -30,9 +47,16 @@ consteval StaticTable<Sig, N + 1> make_static_table(const OperatorEntry& op, con
   table.backend_masks = nullptr;
   table.kernel_count = N + 1;
   table.kernel_array[0] = Kernel<Sig>{{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr};
+  static_assert(N < 255, "a slot is one byte");
   for (std::size_t i = 0; i < N; ++i) {
-    table.kernel_array[i + 1] =
-        Kernel<Sig>{{BoxedAdapter<Sig>::call, nullptr, static_cast<std::uint16_t>(i + 1), 0}, kernels[i].fn};
+    for (std::size_t j = 0; j < i; ++j) {
+      if (kernels[i].key == kernels[j].key) throw "two kernels of a built-in operator for one key";
+    }
+  }
+  for (std::size_t i = 0; i < N; ++i) {
+    table.kernel_array[i + 1] = Kernel<Sig>{
+        {BoxedAdapter<Sig>::call, const_cast<void*>(kernels[i].context), static_cast<std::uint16_t>(i + 1), 0},
+        kernels[i].fn};
   }
   const auto find = [&](DispatchKey key) {
     for (std::size_t i = 0; i < N; ++i) {
@@ -48,8 +72,8 @@ consteval StaticTable<Sig, N + 1> make_static_table(const OperatorEntry& op, con
     falls_through[slot] = r.rule == Rule::Fallthrough;
   }
   const SlotMasks masks = compute_masks([&](int slot) { return falls_through[slot]; });
-  // An entry whose backends differ has a composite and a kernel of one backend: codegen registers an Autograd kernel
-  // to those, so that this cannot happen to a built-in operator.
+  // An entry whose backends differ has a composite and a kernel of one backend: codegen registers an Autograd
+  // kernel to those, so that this cannot happen to a built-in operator.
   if (!masks.all_equal) throw "backends of a built-in operator differ in what falls through";
   table.mask = masks.common;
   return table;

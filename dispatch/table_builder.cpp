@@ -1,12 +1,13 @@
 // Tables at run time: laid out in memory as a StaticTable is, interned, never freed.
-#include <keyway/core/block_cache.h>
-#include <keyway/dispatch/operator_state.h>
+#include <keyway/dispatch/registry.h>
 #include <keyway/dispatch/static_table.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
+#include <set>
 
 namespace keyway::inline v1 {
 
@@ -20,7 +21,7 @@ struct Draft {
   SlotMasks masks;
 
   std::uint8_t add(const ErasedKernel& kernel, const KernelInfo& from) {
-    KEYWAY_CHECK_AS(Registration, kernels.size() < 255, "an operator has at most 255 kernels");
+    KEYWAY_CHECK_AS(Registration, kernels.size() < 256, "an operator has at most 255 kernels, with fallbacks");
     kernels.push_back(kernel);
     kernels.back().index = static_cast<std::uint16_t>(kernels.size() - 1);
     info.push_back(from);
@@ -30,17 +31,13 @@ struct Draft {
 
 // Texts of a table outlive what they were copied from, and are never freed: each distinct one is kept once.
 const char* keep(const std::string& text) {
-  static std::vector<std::unique_ptr<std::string>>& texts = *new std::vector<std::unique_ptr<std::string>>;
-  for (const auto& kept : texts) {
-    if (*kept == text) return kept->c_str();
-  }
-  texts.push_back(std::make_unique<std::string>(text));
-  return texts.back()->c_str();
+  static auto& texts = *new std::set<std::string>;
+  return texts.insert(text).first->c_str();
 }
 
 Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
   Draft draft;
-  draft.add({{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}, {DispatchKey::Undefined, "missing", "", 0});
+  draft.add({{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}, KernelInfo{});
   std::vector<std::uint8_t> number(state.registrations.size(), 0);  // of a registration's kernel, once it has one
   bool falls_through[kSlotCount] = {};
   for (int slot = 0; slot < kSlotCount; ++slot) {
@@ -50,17 +47,21 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
         key, [&](DispatchKey k) { return state.find(k); }, [&](DispatchKey) { return fallback.has_value(); });
     if (r.registration >= 0) {
       const auto i = static_cast<std::size_t>(r.registration);
+      const Registration& from = state.registrations[i];
+      falls_through[slot] = (from.kernel.flags & kFallthrough) != 0;
+      if (falls_through[slot]) continue;
       if (number[i] == 0) {
-        const Registration& from = state.registrations[i];
         number[i] = draft.add(from.kernel, {from.key, keep(from.name), keep(from.site.file), from.site.line});
       }
       draft.slots[slot] = number[i];
-    } else if (r.rule == Rule::Fallback && !fallback->fallthrough) {
-      draft.slots[slot] = draft.add(fallback->kernel,
-                                    {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line});
+    } else if (r.rule == Rule::Fallback) {
+      falls_through[slot] = (fallback->kernel.flags & kFallthrough) != 0;
+      if (falls_through[slot]) continue;
+      draft.slots[slot] =
+          draft.add(fallback->kernel, {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line});
+    } else {
+      falls_through[slot] = r.rule == Rule::Fallthrough;
     }
-    falls_through[slot] =
-        r.rule == Rule::Fallthrough || (r.rule == Rule::Fallback && fallback->fallthrough);
   }
   draft.masks = compute_masks([&](int slot) { return falls_through[slot]; });
   return draft;
@@ -70,36 +71,55 @@ bool same(const KernelInfo& a, const KernelInfo& b) {
   return a.key == b.key && std::strcmp(a.name, b.name) == 0 && std::strcmp(a.file, b.file) == 0 && a.line == b.line;
 }
 
-bool equal(const Table& table, const Draft& draft) {
-  if (table.kernel_count != draft.kernels.size()) return false;
-  if (std::memcmp(table.slots, draft.slots, sizeof(table.slots)) != 0) return false;
+bool same(const ErasedKernel& a, const ErasedKernel& b) {
+  return a.boxed == b.boxed && a.context == b.context && a.flags == b.flags && a.fn == b.fn;
+}
+
+// Whether every call finds the same, however the kernels are numbered: a static table has its own order, and kernels
+// that no slot uses.
+bool equal(const Table& table, const OperatorEntry* op, const Draft& draft) {
+  if (table.op != op) return false;
   if ((table.backend_masks == nullptr) != draft.masks.all_equal) return false;
-  if (table.backend_masks == nullptr
-          ? table.mask != draft.masks.common
-          : std::memcmp(table.backend_masks, draft.masks.by_backend, sizeof(draft.masks.by_backend)) != 0) {
+  if (table.mask != draft.masks.common) return false;
+  if (table.backend_masks != nullptr &&
+      std::memcmp(table.backend_masks, draft.masks.by_backend, sizeof(draft.masks.by_backend)) != 0) {
     return false;
   }
-  for (std::size_t i = 0; i < draft.kernels.size(); ++i) {
-    const ErasedKernel& a = table.erased_kernel(i);
-    const ErasedKernel& b = draft.kernels[i];
-    if (a.boxed != b.boxed || a.context != b.context || a.flags != b.flags || a.fn != b.fn) return false;
-    if (!same(table.info[i], draft.info[i])) return false;
+  for (int slot = 0; slot < kSlotCount; ++slot) {
+    const std::size_t i = table.slots[slot];
+    const std::size_t j = draft.slots[slot];
+    if (!same(table.erased_kernel(i), draft.kernels[j]) || !same(table.info[i], draft.info[j])) return false;
   }
   return true;
 }
 
-const Table* lay_out(const OperatorEntry& op, const Draft& draft) {
-  const std::size_t count = draft.kernels.size();
-  auto* memory = static_cast<char*>(std::malloc(sizeof(Table) + count * sizeof(ErasedKernel)));
-  if (memory == nullptr) throw std::bad_alloc();
-  auto* info = new KernelInfo[count];
-  std::copy(draft.info.begin(), draft.info.end(), info);
-  std::uint64_t* masks = nullptr;
-  if (!draft.masks.all_equal) {
-    masks = new std::uint64_t[kBackendBits + 1];
-    std::memcpy(masks, draft.masks.by_backend, sizeof(draft.masks.by_backend));
+// Of what every call finds. Equal tables have equal ones.
+std::size_t digest(const std::uint8_t* slots, const ErasedKernel* kernels, const KernelInfo* info) {
+  std::size_t sum = 0;
+  const auto mix = [&](auto value) { sum = (sum ^ std::hash<decltype(value)>()(value)) * 0x9e3779b97f4a7c15ULL; };
+  for (int slot = 0; slot < kSlotCount; ++slot) {
+    const std::size_t i = slots[slot];
+    if (i == 0 || (slot > 0 && slots[slot - 1] == i)) continue;
+    mix(slot);
+    mix(kernels[i].context);
+    mix(reinterpret_cast<void*>(kernels[i].boxed));
+    mix(info[i].line);
   }
-  auto* table = new (memory) Table{&op, draft.masks.common, masks, info, static_cast<std::uint16_t>(count), {}};
+  return sum;
+}
+
+const Table* lay_out(const OperatorEntry* op, const Draft& draft) {
+  const std::size_t count = draft.kernels.size();
+  auto info = std::make_unique<KernelInfo[]>(count);
+  std::copy(draft.info.begin(), draft.info.end(), info.get());
+  std::unique_ptr<std::uint64_t[]> masks;
+  if (!draft.masks.all_equal) {
+    masks = std::make_unique<std::uint64_t[]>(kBackendBits + 1);
+    std::memcpy(masks.get(), draft.masks.by_backend, sizeof(draft.masks.by_backend));
+  }
+  auto* memory = static_cast<char*>(::operator new(sizeof(Table) + count * sizeof(ErasedKernel)));
+  auto* table = new (memory)
+      Table{op, draft.masks.common, masks.release(), info.release(), static_cast<std::uint16_t>(count), {}};
   std::memcpy(table->slots, draft.slots, sizeof(table->slots));
   for (std::size_t i = 0; i < count; ++i) {
     new (memory + sizeof(Table) + i * sizeof(ErasedKernel)) ErasedKernel(draft.kernels[i]);
@@ -109,13 +129,34 @@ const Table* lay_out(const OperatorEntry& op, const Draft& draft) {
 
 }  // namespace
 
-const Table* build_table(const OperatorEntry& op, OperatorState& state, const Fallbacks& fallbacks) {
+void TableSet::add(const Table& table) {
+  tables_.emplace(digest(table.slots, &table.erased_kernel(0), table.info), &table);
+}
+
+const Table* TableSet::build(const OperatorState& state, const Fallbacks& fallbacks) {
   const Draft draft = make_draft(state, fallbacks);
-  for (const Table* table : state.tables) {
-    if (equal(*table, draft)) return table;
+  const std::size_t sum = digest(draft.slots, draft.kernels.data(), draft.info.data());
+  for (auto [at, end] = tables_.equal_range(sum); at != end; ++at) {
+    if (equal(*at->second, state.entry, draft)) return at->second;
   }
-  state.tables.push_back(lay_out(op, draft));
-  return state.tables.back();
+  const auto at = tables_.emplace(sum, nullptr);  // before what cannot be taken back
+  try {
+    at->second = lay_out(state.entry, draft);
+  } catch (...) {
+    tables_.erase(at);
+    throw;
+  }
+  return at->second;
+}
+
+const Table& table_of_errors() {
+  struct Errors : Table {
+    ErasedKernel kernel;
+  };
+  static constexpr KernelInfo kInfo{};
+  static constinit Errors errors{{nullptr, DispatchKeySet::full().raw(), nullptr, &kInfo, 1, {}},
+                                 {{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}};
+  return errors;
 }
 
 }  // namespace keyway::inline v1

@@ -1,11 +1,16 @@
-// Kernels from functions that users write: any callable whose parameters have a counterpart in the schema language
-// becomes a kernel of the canonical signature. `const Tensor&`, `Tensor`, `std::optional<Tensor>`,
-// `std::vector<Tensor>`, `std::vector<std::int64_t>` and `std::string` are accepted besides the canonical types.
+// Kernels from functions that users write: any callable whose parameters have a counterpart in the schema
+// language becomes a kernel of the canonical signature. `const Tensor&`, `Tensor`, `std::optional<Tensor>`,
+// `std::vector<Tensor>`, `std::vector<std::int64_t>` and `std::string` are accepted besides the canonical
+// types.
 #pragma once
 
 #include <keyway/dispatch/boxing.h>
 #include <keyway/dispatch/signature.h>
 
+#include <array>
+#include <bit>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -15,16 +20,16 @@
 
 namespace keyway::inline v1 {
 
-// The one downcast: Tensor adds methods to TensorBase and nothing else, so a reference to one serves as the other.
+// The one downcast: Tensor adds methods to TensorBase and nothing else, so a reference to one serves as the
+// other.
 template <typename T>
-  requires std::derived_from<T, TensorBase>
+requires std::derived_from<T, TensorBase>
 const T& as_tensor(const TensorBase& base) {
   static_assert(sizeof(T) == sizeof(TensorBase) && alignof(T) == alignof(TensorBase));
   return static_cast<const T&>(base);
 }
 template <typename T>
-  requires std::derived_from<T, TensorBase>
-T& as_tensor(TensorBase& base) {
+requires std::derived_from<T, TensorBase> T& as_tensor(TensorBase& base) {
   static_assert(sizeof(T) == sizeof(TensorBase) && alignof(T) == alignof(TensorBase));
   return static_cast<T&>(base);
 }
@@ -68,11 +73,18 @@ struct Param<std::optional<T>> {
 template <TensorType T>
 struct Param<const std::optional<T>&> : Param<std::optional<T>> {};
 template <TensorType T>
-  requires(!std::is_same_v<T, TensorBase>)
-struct Param<ArrayRef<T>> {
+requires(!std::is_same_v<T, TensorBase>) struct Param<ArrayRef<T>> {
   using Canonical = ArrayRef<TensorBase>;
-  static ArrayRef<T> from(ArrayRef<TensorBase> v) {
-    return {static_cast<const T*>(v.data()), v.size()};
+  static ArrayRef<T> from(ArrayRef<TensorBase> v) { return {static_cast<const T*>(v.data()), v.size()}; }
+};
+template <TensorType T>
+struct Param<ArrayRef<std::optional<T>>> {
+  using Canonical = ArrayRef<TensorBase>;
+  static std::vector<std::optional<T>> from(ArrayRef<TensorBase> v) {
+    std::vector<std::optional<T>> out;
+    out.reserve(v.size());
+    for (const TensorBase& tensor : v) out.push_back(Param<std::optional<T>>::from(tensor));
+    return out;
   }
 };
 template <TensorType T>
@@ -84,8 +96,7 @@ struct Param<std::vector<T>> {
   }
 };
 template <typename T>
-  requires(!TensorType<T>)
-struct Param<std::vector<T>> {
+requires(!TensorType<T>) struct Param<std::vector<T>> {
   using Canonical = ArrayRef<T>;
   static std::vector<T> from(ArrayRef<T> v) { return v.vec(); }
 };
@@ -113,11 +124,15 @@ struct Param<Generator> {
 template <>
 struct Param<const Generator&> : Param<Generator> {};
 
+template <TensorType T>
+struct Param<std::vector<std::optional<T>>> : Param<ArrayRef<std::optional<T>>> {};
+
 // The same for results.
 template <typename T>
 struct Result {
   static_assert(!std::is_same_v<T, int>, "a kernel returns std::int64_t, not int");
   static_assert(!std::is_same_v<T, float>, "a kernel returns double, not float");
+  static_assert(!std::is_same_v<T, std::string_view>, "a kernel returns std::string: what it lent would be gone");
   using Canonical = T;
 };
 template <TensorType T>
@@ -150,18 +165,46 @@ To convert_result(From&& from) {
   }
 }
 
+// The signature of a callable, and whether calling it leaves it as it was.
 template <typename T>
 struct CallableSignature : CallableSignature<decltype(&T::operator())> {};
 template <typename R, typename... A>
 struct CallableSignature<R(A...)> {
   using type = R(A...);
+  static constexpr bool kConst = true;
 };
 template <typename R, typename... A>
 struct CallableSignature<R (*)(A...)> : CallableSignature<R(A...)> {};
-template <typename C, typename R, typename... A>
-struct CallableSignature<R (C::*)(A...)> : CallableSignature<R(A...)> {};
+template <typename R, typename... A>
+struct CallableSignature<R (*)(A...) noexcept> : CallableSignature<R(A...)> {};
 template <typename C, typename R, typename... A>
 struct CallableSignature<R (C::*)(A...) const> : CallableSignature<R(A...)> {};
+template <typename C, typename R, typename... A>
+struct CallableSignature<R (C::*)(A...) const noexcept> : CallableSignature<R(A...)> {};
+template <typename C, typename R, typename... A>
+struct CallableSignature<R (C::*)(A...)> {
+  using type = R(A...);
+  static constexpr bool kConst = false;
+};
+template <typename C, typename R, typename... A>
+struct CallableSignature<R (C::*)(A...) noexcept> : CallableSignature<R (C::*)(A...)> {};
+
+// A callable of at most a word (a function pointer, a lambda that captures nothing) stands in its kernel's context:
+// nothing is allocated, and the same one registered again gives an equal table.
+template <typename F>
+inline constexpr bool kFitsInContext = std::is_trivially_copyable_v<F> &&
+                                       sizeof(F) <= sizeof(void*) && CallableSignature<F>::kConst;
+
+template <typename F>
+decltype(auto) callable_of(const KernelBase& kernel) {
+  if constexpr (kFitsInContext<F>) {
+    std::array<unsigned char, sizeof(F)> bytes;
+    std::memcpy(bytes.data(), &kernel.context, sizeof(F));
+    return std::bit_cast<F>(bytes);
+  } else {
+    return *static_cast<F*>(kernel.context);
+  }
+}
 
 // A callable of signature R(A...), which may take the key set first, as a kernel.
 template <typename F, typename Sig>
@@ -171,14 +214,11 @@ struct UserKernel<F, R(A...)> {
   using Canonical = typename Result<R>::Canonical(typename Param<A>::Canonical...);
   static typename Result<R>::Canonical call(const KernelBase& kernel, DispatchKeySet,
                                             typename Param<A>::Canonical... args) {
-    return convert_result<typename Result<R>::Canonical>((*static_cast<F*>(kernel.context))(Param<A>::from(args)...));
-  }
-};
-template <typename F, typename... A>
-struct UserKernel<F, void(A...)> {
-  using Canonical = void(typename Param<A>::Canonical...);
-  static void call(const KernelBase& kernel, DispatchKeySet, typename Param<A>::Canonical... args) {
-    (*static_cast<F*>(kernel.context))(Param<A>::from(args)...);
+    if constexpr (std::is_void_v<R>) {
+      callable_of<F>(kernel)(Param<A>::from(args)...);
+    } else {
+      return convert_result<typename Result<R>::Canonical>(callable_of<F>(kernel)(Param<A>::from(args)...));
+    }
   }
 };
 template <typename F, typename R, typename... A>
@@ -186,32 +226,47 @@ struct UserKernel<F, R(DispatchKeySet, A...)> {
   using Canonical = typename Result<R>::Canonical(typename Param<A>::Canonical...);
   static typename Result<R>::Canonical call(const KernelBase& kernel, DispatchKeySet keys,
                                             typename Param<A>::Canonical... args) {
-    return convert_result<typename Result<R>::Canonical>(
-        (*static_cast<F*>(kernel.context))(keys, Param<A>::from(args)...));
+    if constexpr (std::is_void_v<R>) {
+      callable_of<F>(kernel)(keys, Param<A>::from(args)...);
+    } else {
+      return convert_result<typename Result<R>::Canonical>(callable_of<F>(kernel)(keys, Param<A>::from(args)...));
+    }
   }
 };
 
 }  // namespace detail
 
-// A kernel to register, with its signature forgotten and remembered by hash.
+// A kernel to register, with its signature forgotten and remembered by its letters.
 struct AnyKernel {
   ErasedKernel kernel{};
-  std::uint64_t signature = 0;  // 0 for a boxed kernel: it serves any
+  const char* code = "";           // signature_code; empty for a boxed kernel, which serves any
+  std::shared_ptr<void> callable;  // what `kernel.context` points to, if it is counted
 };
 
 template <typename F>
 AnyKernel make_kernel(F fn) {
   using U = detail::UserKernel<F, typename detail::CallableSignature<F>::type>;
   using Sig = typename U::Canonical;
-  // The callable is never freed: a call may be under way in another thread when its registration is undone.
-  void* context = new F(std::move(fn));
   const typename Kernel<Sig>::Fn call = &U::call;
-  return {{{BoxedAdapter<Sig>::call, context, 0, 0}, reinterpret_cast<void (*)()>(call)}, signature_hash<Sig>};
+  AnyKernel made{
+      {{BoxedAdapter<Sig>::call, nullptr, 0, 0}, reinterpret_cast<void (*)()>(call)}, signature_code<Sig>, {}};
+  if constexpr (detail::kFitsInContext<F>) {
+    if constexpr (!std::is_empty_v<F>) std::memcpy(&made.kernel.context, &fn, sizeof(F));
+  } else {
+    made.callable = std::make_shared<F>(std::move(fn));
+    made.kernel.context = made.callable.get();
+  }
+  return made;
 }
 
 // A boxed function as a kernel: for fallbacks, and for operators whose types are not known when it is compiled.
 inline AnyKernel make_boxed_kernel(BoxedFn fn, void* context = nullptr) {
-  return {{{fn, context, 0, kBoxedOnly}, nullptr}, 0};
+  return {{{fn, context, 0, kBoxedOnly}, nullptr}, "", {}};
 }
+
+// No kernel: calls go on to the next key. m.impl("op", Fallthrough{}) for one operator, m.fallback(Fallthrough{}) for
+// all that have none of their own.
+struct Fallthrough {};
+inline AnyKernel make_kernel(Fallthrough) { return {{{nullptr, nullptr, 0, kFallthrough}, nullptr}, "", {}}; }
 
 }  // namespace keyway::inline v1

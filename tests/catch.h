@@ -3,7 +3,13 @@
 
 #include <keyway/core/base/error.h>
 
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+using Catch::Approx;
+#else
 #include <catch2/catch.hpp>
+#endif
+
 #include <string>
 
 namespace keyway::inline v1::testing {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What takes too long for every change: the whole suite under ThreadSanitizer, and the long campaigns.
+# What takes too long for every change: clang, the whole suite under ThreadSanitizer, and the long campaigns.
 #   bash tools/nightly.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,7 +19,13 @@ campaign_stage() {
   KEYWAY_CAMPAIGN=long run_tests asan -LE checks
 }
 
-stage set-up bash tools/setup.sh
+clang_stage() {
+  build clang
+  run_tests clang -LE checks
+}
+
+stage set-up bash tools/setup.sh --nightly
+stage clang clang_stage
 stage tsan tsan_stage
 stage campaigns campaign_stage
 finish

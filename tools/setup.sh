@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Installs what is missing of tools/packages.txt. Does nothing, quickly, where all is there.
-#   bash tools/setup.sh [--bench]     --bench: also what the benchmarks need
+#   bash tools/setup.sh [--bench] [--nightly]     also what the benchmarks or tools/nightly.sh need
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 groups=""
 for argument in "$@"; do
   case $argument in
-    --bench) groups+=" bench" ;;
-    *) echo "usage: bash tools/setup.sh [--bench]" >&2; exit 2 ;;
+    --bench | --nightly) groups+=" ${argument#--}" ;;
+    *) echo "usage: bash tools/setup.sh [--bench] [--nightly]" >&2; exit 2 ;;
   esac
 done
 

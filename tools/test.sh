@@ -30,7 +30,7 @@ asan_stage() {
 
 # Boundary calls against every operator, under the sanitizers of the asan build.
 fuzz_stage() {
-  local keyway=build/asan/tools/keyway/keyway
+  local keyway=build/asan/tools/keyway
   if [[ ! -x $keyway ]] || ! "$keyway" --help | grep -qw fuzz; then
     echo "not yet: the keyway command has no fuzz"
     return

@@ -1,4 +1,5 @@
 #include <keyway/codegen/base/diagnostics.h>
+#include <keyway/codegen/base/names.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -20,8 +21,7 @@ std::string Diagnostics::str() const {
 
 Report Report::in_op(std::string_view op) const {
   Report report = *this;
-  constexpr std::size_t kShown = 80;
-  report.op_ = op.size() > kShown ? fmt::format("{}...", op.substr(0, kShown)) : std::string(op);
+  report.op_ = shown(op);
   return report;
 }
 

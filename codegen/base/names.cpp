@@ -22,7 +22,7 @@ constexpr std::string_view kKeywords[] = {
     "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
     "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
     "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
-    "xor_eq",      "std"};
+    "xor_eq"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -67,26 +67,27 @@ std::optional<std::string> qualified_name_fault(std::string_view name) {
   return name_fault(name);
 }
 
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kShown = 60;
-  std::size_t shown = std::min(text.size(), kShown);
-  if (shown < text.size())
-    while (shown > 0 && (static_cast<unsigned char>(text[shown]) & 0xC0) == 0x80)
-      --shown;  // no half character
-  std::string out = "'";
-  for (const char c : text.substr(0, shown)) {
+std::string shown(std::string_view text) {
+  constexpr std::size_t kLongest = 60;
+  std::size_t size = std::min(text.size(), kLongest);
+  if (size < text.size())
+    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;  // no half character
+  std::string out;
+  for (const char c : text.substr(0, size)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7F)
       out += fmt::format("\\x{:02x}", byte);
     else
       out += c;
   }
-  return out + (shown < text.size() ? "...'" : "'");
+  return size < text.size() ? out + "..." : out;
 }
+
+std::string in_quotes(std::string_view text) { return fmt::format("'{}'", shown(text)); }
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
   if (name.size() > kMaxNameLength) return {};
-  std::size_t nearest = name.size() / 3 + 2;  // further away is another word
+  std::size_t nearest = std::max<std::size_t>(name.size() / 3, 1) + 1;  // this far away is another word
   std::string_view found;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kMaxNameLength || candidate == name) continue;

@@ -17,7 +17,9 @@ std::optional<std::string> name_fault(std::string_view name);
 // The same for a C++ name that may be qualified: `nn::relu`.
 std::optional<std::string> qualified_name_fault(std::string_view name);
 
-// A text in single quotes, fit for one line of a terminal: control characters escaped, long texts cut.
+// A text fit for one line of a terminal: control characters escaped, a long one cut.
+std::string shown(std::string_view text);
+// The same in single quotes.
 std::string in_quotes(std::string_view text);
 
 // "; did you mean 'other'?" with the candidate nearest to `name`, or "" where none is near.

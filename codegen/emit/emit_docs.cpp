@@ -45,7 +45,7 @@ std::string op_section(const Op& op) {
   std::string out = fmt::format("\n## {}\n\n{}\n\n```\n{}```\n", op.name(), op.doc, schemas);
   if (!op.tags.empty()) out += fmt::format("\nTags: {}\n", fmt::join(op.tags, ", "));
   out += dtypes(op.dtypes);
-  out += contracts("Requires", op.requires_);
+  out += contracts("Requires", op.contracts);
   out += contracts("Requires of the data", op.values);
   out += derivatives(op);
   return out + fmt::format("\nExample:\n\n```\n{}\n```\n", op.example.text.text);

@@ -6,19 +6,52 @@
 namespace keyway::inline v1 {
 namespace {
 
-constexpr Emitter kEmitters[] = {
+constexpr FamilyEmitter kFamilyEmitters[] = {
+    {"assembly/wrappers_{}.cpp", emit_wrappers},
+    {"backends/cpu/kernels_{}.h", emit_cpu_kernels},
+    {"autograd/{}.cpp", emit_autograd},
+    {"autograd/kernels_{}.h", emit_autograd_kernels},
     {"docs/ops/{}.md", emit_docs},
+    {"ops/{}.h", emit_functions},
+    {"ops/{}_composites.h", emit_composites},
+    {"ops/{}_entries.h", emit_entries},
 };
+
+constexpr ShardEmitter kShardEmitters[] = {
+    {"backends/cpu/loops_{}_{}.cpp", emit_cpu_loops},
+};
+
+constexpr WholeEmitter kWholeEmitters[] = {
+    {"assembly/op_list.cpp", emit_op_list},
+    {"assembly/plans.h", emit_plans},
+    {"ops/all.h", emit_umbrella},
+    {"ops/methods.h", emit_methods},
+    {"ops/tensor_operators.h", emit_tensor_operators},
+    {"tensor.h", emit_tensor},
+};
+
+// All paths and texts, also the empty ones.
+std::vector<OutputFile> emit_each(const std::vector<Family>& families) {
+  std::vector<OutputFile> files;
+  for (const Family& family : families)
+    for (const FamilyEmitter& emitter : kFamilyEmitters)
+      files.push_back({fmt::format(fmt::runtime(emitter.path), family.name), emitter.emit(family)});
+  for (const Family& family : families)
+    for (const ShardEmitter& emitter : kShardEmitters) {
+      const std::vector<std::string> shards = emitter.emit(family);
+      for (std::size_t i = 0; i < shards.size(); ++i)
+        files.push_back({fmt::format(fmt::runtime(emitter.path), family.name, i), shards[i]});
+    }
+  for (const WholeEmitter& emitter : kWholeEmitters)
+    files.push_back({std::string(emitter.path), emitter.emit(families)});
+  return files;
+}
 
 }  // namespace
 
-std::span<const Emitter> emitters() { return kEmitters; }
-
 std::vector<OutputFile> emit_all(const std::vector<Family>& families) {
-  std::vector<OutputFile> files;
-  for (const Family& family : families)
-    for (const Emitter& emitter : kEmitters)
-      files.push_back({fmt::format(fmt::runtime(emitter.path), family.name), emitter.emit(family)});
+  std::vector<OutputFile> files = emit_each(families);
+  std::erase_if(files, [](const OutputFile& file) { return file.text.empty(); });
   std::ranges::sort(files, {}, &OutputFile::path);
   return files;
 }

@@ -1,22 +1,34 @@
-// Emitters: pure functions from the model to the text of a file.
+// Emitters: pure functions from the model to the text of a file. A new one is a file here and a line in
+// emitter.cpp.
 #pragma once
 
 #include <keyway/codegen/model/model.h>
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace keyway::inline v1 {
 
-struct Emitter {
-  std::string_view path;  // below the output folder; {} stands for the family's name
+// Paths lie below the output folder; {} stands for the family's name. An empty text: there is no such file.
+
+// One file a family.
+struct FamilyEmitter {
+  std::string_view path;
   std::string (*emit)(const Family& family);
 };
 
-// All of them. A new emitter is a file here and a line in emitter.cpp.
-std::span<const Emitter> emitters();
+// Several files a family, for what takes long to compile; the second {} of the path is the file's number.
+struct ShardEmitter {
+  std::string_view path;
+  std::vector<std::string> (*emit)(const Family& family);
+};
+
+// One file for all families.
+struct WholeEmitter {
+  std::string_view path;
+  std::string (*emit)(const std::vector<Family>& families);
+};
 
 struct OutputFile {
   std::string path;
@@ -28,5 +40,29 @@ std::vector<OutputFile> emit_all(const std::vector<Family>& families);
 
 // emit_docs.cpp: the reference of a family in Markdown.
 std::string emit_docs(const Family& family);
+// emit_composites.cpp: declarations of the functions that a family's composites are, in namespace composite; what
+// defines them, in ops/composite or autograd, and assembly include this.
+std::string emit_composites(const Family& family);
+// emit_entries.cpp: the entries of a family's overloads, and their signatures.
+std::string emit_entries(const Family& family);
+// emit_functions.cpp: the functions that users call.
+std::string emit_functions(const Family& family);
+// emit_tensor.cpp: the class Tensor, the definitions of its methods, and its operators.
+std::string emit_tensor(const std::vector<Family>& families);
+std::string emit_methods(const std::vector<Family>& families);
+std::string emit_tensor_operators(const std::vector<Family>& families);
+// emit_wrappers.cpp: wrappers and tables of a family's operators; the plans that contracts make; the list of
+// operators.
+std::string emit_wrappers(const Family& family);
+std::string emit_plans(const std::vector<Family>& families);
+std::string emit_op_list(const std::vector<Family>& families);
+// emit_cpu.cpp: the CPU's kernels, declared, and loops over functors.
+std::string emit_cpu_kernels(const Family& family);
+std::vector<std::string> emit_cpu_loops(const Family& family);
+// emit_autograd.cpp: nodes and kernels of a family at Autograd and ADInplaceOrView, and their declarations.
+std::string emit_autograd(const Family& family);
+std::string emit_autograd_kernels(const Family& family);
+// emit_umbrella.cpp: the header that includes all functions.
+std::string emit_umbrella(const std::vector<Family>& families);
 
 }  // namespace keyway::inline v1

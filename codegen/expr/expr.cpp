@@ -65,40 +65,26 @@ std::string_view to_string(UnaryOp op) { return op == UnaryOp::Negate ? "-" : "!
 
 std::string_view to_string(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Or:
-      return "||";
-    case BinaryOp::And:
-      return "&&";
-    case BinaryOp::Union:
-      return "|";
-    case BinaryOp::Add:
-      return "+";
-    case BinaryOp::Subtract:
-      return "-";
-    case BinaryOp::Multiply:
-      return "*";
-    case BinaryOp::Divide:
-      return "/";
-    case BinaryOp::Remainder:
-      return "%";
+    case BinaryOp::Or: return "||";
+    case BinaryOp::And: return "&&";
+    case BinaryOp::Union: return "|";
+    case BinaryOp::Add: return "+";
+    case BinaryOp::Subtract: return "-";
+    case BinaryOp::Multiply: return "*";
+    case BinaryOp::Divide: return "/";
+    case BinaryOp::Remainder: return "%";
   }
   return "?";
 }
 
 std::string_view to_string(CompareOp op) {
   switch (op) {
-    case CompareOp::Equal:
-      return "==";
-    case CompareOp::NotEqual:
-      return "!=";
-    case CompareOp::Less:
-      return "<";
-    case CompareOp::LessEqual:
-      return "<=";
-    case CompareOp::Greater:
-      return ">";
-    case CompareOp::GreaterEqual:
-      return ">=";
+    case CompareOp::Equal: return "==";
+    case CompareOp::NotEqual: return "!=";
+    case CompareOp::Less: return "<";
+    case CompareOp::LessEqual: return "<=";
+    case CompareOp::Greater: return ">";
+    case CompareOp::GreaterEqual: return ">=";
   }
   return "?";
 }

@@ -1,6 +1,7 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/expr_checker.h>
 #include <keyway/codegen/expr/expr_error.h>
+#include <keyway/codegen/expr/formula_helpers.h>
 #include <keyway/codegen/expr/operator_rules.h>
 #include <keyway/codegen/expr/vocabulary.h>
 
@@ -15,18 +16,12 @@ namespace {
 
 ExprRole role_of(SymbolKind kind) {
   switch (kind) {
-    case SymbolKind::Argument:
-      return ExprRole::Argument;
-    case SymbolKind::Result:
-      return ExprRole::Result;
-    case SymbolKind::Gradient:
-      return ExprRole::Gradient;
-    case SymbolKind::Needs:
-      return ExprRole::Needs;
-    case SymbolKind::Let:
-      return ExprRole::Let;
-    case SymbolKind::Constant:
-      return ExprRole::Constant;
+    case SymbolKind::Argument: return ExprRole::Argument;
+    case SymbolKind::Result: return ExprRole::Result;
+    case SymbolKind::Gradient: return ExprRole::Gradient;
+    case SymbolKind::Needs: return ExprRole::Needs;
+    case SymbolKind::Let: return ExprRole::Let;
+    case SymbolKind::Constant: return ExprRole::Constant;
   }
   return ExprRole::Plain;
 }
@@ -71,7 +66,7 @@ class Checker {
   std::unordered_map<const Expr*, ExprNote> take() { return std::move(notes_); }
 
  private:
-  static ExprNote plain(ExprType type) { return {std::move(type), ExprRole::Plain, {}, false}; }
+  static ExprNote plain(ExprType type) { return {std::move(type), ExprRole::Plain, {}, false, {}}; }
   static ExprNote plain(ExprBase base) { return plain(of_base(base)); }
 
   // Checks an expression that is evaluated only where these names are not None.
@@ -102,7 +97,7 @@ class Checker {
                       fmt::format("no name {} here{}", in_quotes(e.name), did_you_mean(e.name, names)));
     }
     const bool present = std::ranges::find(not_none_, e.name) != not_none_.end();
-    return {present ? symbol->type.required() : symbol->type, role_of(symbol->kind), {}, false};
+    return {present ? symbol->type.required() : symbol->type, role_of(symbol->kind), {}, false, {}};
   }
 
   ExprNote visit(const ListExpr& e, const Expr&) {
@@ -231,19 +226,24 @@ class Checker {
     if (const auto choice = choose(built_in, types, Lifting::Elementwise))
       return lifted(*choice, ExprRole::Predicate, e.function);
     if (const auto choice = choose(operators, types, Lifting::None))
-      return {choice->signature->result, ExprRole::Operator, choice->signature->full_name, false};
-    if (context_ == ExprContext::Derivative && functions_.is_helper(e.function))
-      return {ExprType(), ExprRole::Helper, e.function, false};
-    if (built_in.empty() && operators.empty()) unknown_function(e.function, expr.offset);
+      return called(*choice->signature);
+    const auto helpers =
+        context_ == ExprContext::Derivative ? helpers_named(e.function) : std::vector<Signature>();
+    if (const auto choice = choose(helpers, types, Lifting::None))
+      return called(*choice->signature, ExprRole::Helper);
+    if (context_ == ExprContext::Derivative && helpers.empty() && functions_.is_helper(e.function))
+      return {ExprType(), ExprRole::Helper, e.function, false, {}};
     std::vector<Signature> overloads = built_in;
     overloads.insert(overloads.end(), operators.begin(), operators.end());
-    refuse(e.function, overloads, types, e.arguments, expr.offset);
+    overloads.insert(overloads.end(), helpers.begin(), helpers.end());
+    if (overloads.empty()) unknown_function(e.function, expr.offset);
+    refuse(e, overloads, built_in.empty() ? Lifting::None : Lifting::Elementwise, types, expr.offset);
   }
 
   ExprNote visit(const MethodExpr& e, const Expr& expr) {
     const ExprType object = check(*e.object);
     auto types = check(e.arguments);
-    if (object.is(ExprBase::Unknown)) return {ExprType(), ExprRole::Method, e.method, false};
+    if (object.is(ExprBase::Unknown)) return {ExprType(), ExprRole::Method, e.method, false, {}};
     // The method is looked up for one item; the result then has the lists and the optional of the object.
     ExprType item = object.required();
     item.depth = 0;
@@ -262,12 +262,16 @@ class Checker {
     const auto operators = functions_.operators_named(e.method);
     if (context_ == ExprContext::Derivative)
       if (const auto choice = choose(operators, types, Lifting::None))
-        return {choice->signature->result, ExprRole::Operator, choice->signature->full_name, false};
+        return called(*choice->signature);
     refuse_method(e, expr, object, methods, types);
   }
 
+  static ExprNote called(const Signature& function, ExprRole role = ExprRole::Operator) {
+    return {function.result, role, function.full_name, false, std::make_shared<const Signature>(function)};
+  }
+
   static ExprNote lifted(const Choice& choice, ExprRole role, const std::string& name) {
-    ExprNote note{choice.signature->result, role, name, choice.lift > 0};
+    ExprNote note{choice.signature->result, role, name, choice.lift > 0, {}};
     note.type.depth += choice.lift;
     return note;
   }
@@ -281,18 +285,16 @@ class Checker {
     return std::nullopt;
   }
 
-  [[noreturn]] void refuse(const std::string& name, std::span<const Signature> overloads,
-                           const std::vector<ArgumentType>& types, const std::vector<CallArgument>& arguments,
-                           std::size_t offset) const {
+  // Requires: none of the overloads takes the arguments.
+  [[noreturn]] void refuse(const CallExpr& call, std::span<const Signature> overloads, Lifting lifting,
+                           const std::vector<ArgumentType>& types, std::size_t offset) const {
     if (overloads.size() > 1)
-      throw ExprError(offset, fmt::format("no overload of {} takes ({})", in_quotes(name), types_of(types)));
-    const auto binding = bind(overloads.front(), types, context_, Lifting::Elementwise);
-    const auto* mismatch = std::get_if<Mismatch>(&binding);
-    if (!mismatch)
-      throw ExprError(offset, fmt::format("{} takes no lists for single values", in_quotes(name)));
-    if (mismatch->argument >= 0)
-      offset = arguments[static_cast<std::size_t>(mismatch->argument)].value->offset;
-    throw ExprError(offset, fmt::format("{}: {}", name, mismatch->reason));
+      throw ExprError(offset, fmt::format("no overload of {} takes ({})", in_quotes(call.function),
+                                          shown(types_of(types))));
+    const auto mismatch = std::get<Mismatch>(bind(overloads.front(), types, context_, lifting));
+    if (mismatch.argument >= 0)
+      offset = call.arguments[static_cast<std::size_t>(mismatch.argument)].value->offset;
+    throw ExprError(offset, fmt::format("{}: {}", shown(call.function), mismatch.reason));
   }
 
   [[noreturn]] void refuse_method(const MethodExpr& e, const Expr& expr, const ExprType& object,
@@ -301,8 +303,8 @@ class Checker {
     const bool known = !methods.empty() && object.base == ExprBase::Tensor;
     if (known) {
       const std::vector<ArgumentType> given(types.begin() + 1, types.end());
-      throw ExprError(expr.offset,
-                      fmt::format("the method {} does not take ({})", in_quotes(e.method), types_of(given)));
+      throw ExprError(expr.offset, fmt::format("the method {} does not take ({})", in_quotes(e.method),
+                                               shown(types_of(given))));
     }
     auto names = method_names();
     if (context_ == ExprContext::Derivative) append(names, functions_.operator_names());

@@ -3,8 +3,8 @@
 // Lists compute elementwise, and a single value or a list of one stands for a whole list; `==` and `!=` of
 // two lists compare them whole. A method of a Tensor[] or of an optional maps over it. What may be None
 // computes nothing until it has been tested: `dim == None || are_dims(dim, self.dim())`, `dtype != None ?
-// dtype : ...`; contracts may rely on tests in those before them. `/` is true division: int / int is a float
-// (floor_div is the other one).
+// dtype : ...`; contracts may rely on tests in those before them. `/` of two ints drops the remainder, as in
+// C++; formulas may not do that.
 #pragma once
 
 #include <keyway/codegen/expr/expr.h>
@@ -13,6 +13,7 @@
 #include <keyway/codegen/expr/scope.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -39,6 +40,7 @@ struct ExprNote {
   ExprRole role = ExprRole::Plain;
   std::string target;        // Predicate, Method, Helper: its name; Operator: name.overload
   bool elementwise = false;  // a predicate or method that was applied to each item of a list
+  std::shared_ptr<const Signature> called = nullptr;  // by an Operator or Helper
 };
 
 // A tree with a note for each of its nodes.

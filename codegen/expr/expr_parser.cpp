@@ -202,20 +202,15 @@ class Parser {
   ExprPtr primary() {
     const Token& token = take();
     switch (token.kind) {
-      case TokenKind::Integer:
-        return integer(token);
-      case TokenKind::Real:
-        return real(token);
-      case TokenKind::String:
-        return make_expr(StringExpr{std::string(token.text)}, token.offset);
-      case TokenKind::Name:
-        return named(token);
+      case TokenKind::Integer: return integer(token);
+      case TokenKind::Real: return real(token);
+      case TokenKind::String: return make_expr(StringExpr{std::string(token.text)}, token.offset);
+      case TokenKind::Name: return named(token);
       case TokenKind::Symbol:
         if (token.text == "[") return make_expr(ListExpr{list("]")}, token.offset);
         if (token.text == "(") return parenthesised(token.offset);
         break;
-      case TokenKind::End:
-        break;
+      case TokenKind::End: break;
     }
     fail_at(token, "expected a value");
   }

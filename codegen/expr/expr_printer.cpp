@@ -12,17 +12,12 @@ enum class Binding : std::uint8_t { Let, Choice, Or, And, Compare, Union, Sum, P
 
 Binding binding_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Or:
-      return Binding::Or;
-    case BinaryOp::And:
-      return Binding::And;
-    case BinaryOp::Union:
-      return Binding::Union;
+    case BinaryOp::Or: return Binding::Or;
+    case BinaryOp::And: return Binding::And;
+    case BinaryOp::Union: return Binding::Union;
     case BinaryOp::Add:
-    case BinaryOp::Subtract:
-      return Binding::Sum;
-    default:
-      return Binding::Product;
+    case BinaryOp::Subtract: return Binding::Sum;
+    default: return Binding::Product;
   }
 }
 

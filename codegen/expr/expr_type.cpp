@@ -8,38 +8,22 @@ namespace {
 
 std::string_view name_of(ExprBase base) {
   switch (base) {
-    case ExprBase::Unknown:
-      return "unknown";
-    case ExprBase::None:
-      return "None";
-    case ExprBase::Bool:
-      return "bool";
-    case ExprBase::Int:
-      return "int";
-    case ExprBase::Float:
-      return "float";
-    case ExprBase::Scalar:
-      return "Scalar";
-    case ExprBase::Str:
-      return "str";
-    case ExprBase::DType:
-      return "dtype";
-    case ExprBase::DTypeSet:
-      return "set of dtypes";
-    case ExprBase::Layout:
-      return "Layout";
-    case ExprBase::MemoryFormat:
-      return "MemoryFormat";
-    case ExprBase::Device:
-      return "Device";
-    case ExprBase::Generator:
-      return "Generator";
-    case ExprBase::Other:
-      return "opaque value";
-    case ExprBase::Tensor:
-      return "Tensor";
-    case ExprBase::Tuple:
-      return "tuple";
+    case ExprBase::Unknown: return "unknown";
+    case ExprBase::None: return "None";
+    case ExprBase::Bool: return "bool";
+    case ExprBase::Int: return "int";
+    case ExprBase::Float: return "float";
+    case ExprBase::Scalar: return "Scalar";
+    case ExprBase::Str: return "str";
+    case ExprBase::DType: return "dtype";
+    case ExprBase::DTypeSet: return "set of dtypes";
+    case ExprBase::Layout: return "Layout";
+    case ExprBase::MemoryFormat: return "MemoryFormat";
+    case ExprBase::Device: return "Device";
+    case ExprBase::Generator: return "Generator";
+    case ExprBase::Other: return "opaque value";
+    case ExprBase::Tensor: return "Tensor";
+    case ExprBase::Tuple: return "tuple";
   }
   return "unknown";
 }

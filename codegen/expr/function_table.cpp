@@ -1,5 +1,5 @@
+#include <keyway/codegen/expr/formula_helpers.h>
 #include <keyway/codegen/expr/function_table.h>
-#include <keyway/codegen/expr/vocabulary.h>
 
 #include <algorithm>
 #include <utility>
@@ -10,8 +10,10 @@ FunctionTable::FunctionTable() {
   for (std::string& name : known_helpers()) add_helper(std::move(name));
 }
 
-void FunctionTable::add_operator(FunctionSchema schema) {
+void FunctionTable::add_operator(FunctionSchema schema, bool is_function, bool is_method) {
   Signature signature = signature_of(schema);
+  signature.is_function = is_function;
+  signature.is_method = is_method;
   auto& overloads = operators_[signature.name];
   const auto place = std::ranges::lower_bound(overloads, signature.full_name, {}, &Signature::full_name);
   overloads.insert(place, std::move(signature));

@@ -17,7 +17,8 @@ class FunctionTable {
   // With the helpers that are always known.
   FunctionTable();
 
-  void add_operator(FunctionSchema schema);
+  // An operator that users call as a function, as a method, or both.
+  void add_operator(FunctionSchema schema, bool is_function = true, bool is_method = false);
   void add_helper(std::string name);
 
   // The overloads of an operator, by overload name; empty if there is none.

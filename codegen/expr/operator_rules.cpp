@@ -30,6 +30,12 @@ void require_data(std::string_view op, ExprContext context, std::size_t offset) 
       offset, fmt::format("'{}' would read the data of a Tensor, but only metadata can be used here", op));
 }
 
+// Sizes are divided as C++ divides; in a formula a remainder that goes unseen is a wrong gradient.
+void require_remainder_to_go(ExprContext context, std::size_t offset) {
+  if (context == ExprContext::Derivative)
+    throw ExprError(offset, "'/' of two ints drops the remainder; make one a float, as in 1.0 / n");
+}
+
 ExprType logical_type(BinaryOp op, const ExprType& left, const ExprType& right, std::size_t offset) {
   for (const ExprType* side : {&left, &right}) {
     if (side->is(ExprBase::Bool) || is_unknown(*side)) continue;
@@ -99,7 +105,7 @@ ExprType binary_type(BinaryOp op, const ExprType& left, const ExprType& right, E
     return tensor_type(symbol, left, right, context, offset);
   if (!left.is_number() || !right.is_number()) no_meaning(symbol, left, right, offset);
   ExprType type = of_base(std::max(left.base, right.base));
-  if (op == BinaryOp::Divide) type.base = std::max(type.base, ExprBase::Float);
+  if (op == BinaryOp::Divide && type.base == ExprBase::Int) require_remainder_to_go(context, offset);
   type.depth = std::max(left.depth, right.depth);
   return type;
 }

@@ -10,36 +10,23 @@ namespace {
 
 ExprBase base_of(TypeKind kind) {
   switch (kind) {
-    case TypeKind::Tensor:
-      return ExprBase::Tensor;
+    case TypeKind::Tensor: return ExprBase::Tensor;
     case TypeKind::Scalar:
-    case TypeKind::Complex:
-      return ExprBase::Scalar;
+    case TypeKind::Complex: return ExprBase::Scalar;
     case TypeKind::Int:
-    case TypeKind::SymInt:
-      return ExprBase::Int;
+    case TypeKind::SymInt: return ExprBase::Int;
     case TypeKind::Float:
-    case TypeKind::SymFloat:
-      return ExprBase::Float;
+    case TypeKind::SymFloat: return ExprBase::Float;
     case TypeKind::Bool:
-    case TypeKind::SymBool:
-      return ExprBase::Bool;
-    case TypeKind::Str:
-      return ExprBase::Str;
-    case TypeKind::ScalarType:
-      return ExprBase::DType;
-    case TypeKind::Layout:
-      return ExprBase::Layout;
-    case TypeKind::MemoryFormat:
-      return ExprBase::MemoryFormat;
-    case TypeKind::Device:
-      return ExprBase::Device;
-    case TypeKind::Generator:
-      return ExprBase::Generator;
-    case TypeKind::None:
-      return ExprBase::None;
-    default:
-      return ExprBase::Other;
+    case TypeKind::SymBool: return ExprBase::Bool;
+    case TypeKind::Str: return ExprBase::Str;
+    case TypeKind::ScalarType: return ExprBase::DType;
+    case TypeKind::Layout: return ExprBase::Layout;
+    case TypeKind::MemoryFormat: return ExprBase::MemoryFormat;
+    case TypeKind::Device: return ExprBase::Device;
+    case TypeKind::Generator: return ExprBase::Generator;
+    case TypeKind::None: return ExprBase::None;
+    default: return ExprBase::Other;
   }
 }
 
@@ -47,16 +34,11 @@ bool base_fits(const ExprType& given, const ExprType& wanted, ExprContext contex
   if (given.base == wanted.base || given.base == ExprBase::Unknown || wanted.base == ExprBase::Unknown)
     return true;
   switch (wanted.base) {
-    case ExprBase::Float:
-      return given.base == ExprBase::Int;
-    case ExprBase::Scalar:
-      return given.is_number() || given.base == ExprBase::Bool;
-    case ExprBase::DTypeSet:
-      return given.base == ExprBase::DType;
-    case ExprBase::Tensor:
-      return context == ExprContext::Derivative && given.is_number();
-    default:
-      return false;
+    case ExprBase::Float: return given.base == ExprBase::Int;
+    case ExprBase::Scalar: return given.is_number() || given.base == ExprBase::Bool;
+    case ExprBase::DTypeSet: return given.base == ExprBase::DType;
+    case ExprBase::Tensor: return context == ExprContext::Derivative && given.is_number();
+    default: return false;
   }
 }
 
@@ -99,7 +81,7 @@ ExprType expr_type_of(SchemaType type) {
 }
 
 Signature signature_of(FunctionSchema schema) {
-  Signature signature{std::string(schema.name()), std::string(schema.full_name()), {}, {}};
+  Signature signature{std::string(schema.name()), std::string(schema.full_name()), {}, {}, schema, true, false};
   for (const Argument argument : schema.arguments()) {
     const SchemaType type = argument.type();
     const SchemaType list = type.is(TypeKind::Optional) ? type.element() : type;

@@ -25,6 +25,9 @@ struct Signature {
   std::string full_name;  // "where.self"
   std::vector<Parameter> parameters;
   ExprType result;
+  FunctionSchema schema;   // what it was made from: a view
+  bool is_function = true;  // of an operator: whether there is keyway::name(...)
+  bool is_method = false;   // and x.name(...)
 };
 
 ExprType expr_type_of(SchemaType type);

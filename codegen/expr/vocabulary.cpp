@@ -29,7 +29,6 @@ constexpr FunctionSchema kPredicates[] = {
     schema_literal<"product(int[] list) -> int">,
     schema_literal<"abs(int value) -> int">,
     schema_literal<"abs(float value) -> float">,
-    schema_literal<"floor_div(int a, int b) -> int">,
     schema_literal<"is_finite(Scalar value) -> bool">,
     schema_literal<"is_integral(Scalar first, Scalar? second=None, Scalar? third=None) -> bool">,
     // dimensions and shapes
@@ -84,10 +83,12 @@ constexpr FunctionSchema kMethods[] = {
     schema_literal<"is_complex(Scalar self) -> bool">,
 };
 
-constexpr std::string_view kDTypes[] = {"float64",     "float32",    "float16",   "bfloat16", "float8_e4m3fn",
-                                        "float8_e5m2", "complex128", "complex64", "int64",    "int32",
-                                        "int16",       "int8",       "uint64",    "uint32",   "uint16",
-                                        "uint8",       "bool",       "qint8",     "quint8",   "qint32"};
+// Those with arithmetic, the narrow floats and the quantized ones; by Python's names.
+constexpr std::string_view kDTypes[] = {
+    "float64",         "float32",         "float16",        "bfloat16",   "float8_e4m3fn", "float8_e5m2",
+    "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "complex128", "complex64",     "complex32",
+    "int64",           "int32",           "int16",          "int8",       "uint64",        "uint32",
+    "uint16",          "uint8",           "bool",           "qint8",      "quint8",        "qint32"};
 constexpr std::string_view kDTypeSets[] = {"any",      "floating", "complex",         "real",
                                            "integral", "promote",  "promote_to_float"};
 constexpr std::string_view kLayouts[] = {"strided", "sparse_coo", "sparse_csr"};
@@ -95,22 +96,6 @@ constexpr std::string_view kMemoryFormats[] = {"contiguous_format", "preserve_fo
                                                "channels_last_3d"};
 constexpr std::string_view kNumbers[] = {"inf", "nan", "pi"};
 constexpr std::string_view kReductions[] = {"Mean", "Sum"};
-
-constexpr std::string_view kHelpers[] = {
-    "cat_backward",
-    "conj",
-    "convolution_double_backward",
-    "embedding_dense_backward",
-    "expand_reduced",
-    "index_backward",
-    "masked_scale",
-    "max_pool2d_with_indices_backward",
-    "native_dropout_backward",
-    "native_layer_norm_backward",
-    "sum_to",
-    "value_selecting_backward",
-    "var_backward",
-};
 
 constexpr std::string_view kDTypePresets[] = {
     "integers_to_int64",  // the result has the input's dtype; int64 for integers and bool
@@ -134,8 +119,20 @@ void collect_names(std::span<const FunctionSchema> table, std::vector<std::strin
 }
 
 void collect(std::span<const std::string_view> names, ExprBase base, std::vector<Symbol>& out) {
-  for (const std::string_view name : names)
-    out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
+  for (const std::string_view name : names) out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
+}
+
+// promote(integral|bool): the arguments promote, to one of the set. The schema language has no type for a set.
+constexpr FunctionSchema kPromotions[] = {
+    schema_literal<"promote(ScalarType within) -> ScalarType">,
+    schema_literal<"promote_to_float(ScalarType within) -> ScalarType">,
+};
+
+void collect_promotions(std::string_view name, std::vector<Signature>& out) {
+  const std::size_t before = out.size();
+  collect(kPromotions, name, out);
+  for (std::size_t i = before; i < out.size(); ++i)
+    out[i].parameters.front().type = out[i].result = of_base(ExprBase::DTypeSet);
 }
 
 }  // namespace
@@ -145,6 +142,7 @@ std::vector<Signature> predicates_named(std::string_view name, ExprContext conte
   collect(kPredicates, name, found);
   if (context == ExprContext::Data) collect(kDataPredicates, name, found);
   if (context == ExprContext::DType) collect(kDTypeFunctions, name, found);
+  if (context == ExprContext::DType) collect_promotions(name, found);
   return found;
 }
 
@@ -179,7 +177,6 @@ std::vector<Symbol> constants(ExprContext context) {
   return symbols;
 }
 
-std::vector<std::string> known_helpers() { return {std::begin(kHelpers), std::end(kHelpers)}; }
 std::vector<std::string> dtype_presets() { return {std::begin(kDTypePresets), std::end(kDTypePresets)}; }
 
 }  // namespace keyway::inline v1

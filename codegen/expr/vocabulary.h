@@ -22,9 +22,6 @@ std::vector<std::string> method_names();
 // The constants of a context: int64, strided, inf, and in dtype rules floating, real, ...
 std::vector<Symbol> constants(ExprContext context);
 
-// The C++ functions of autograd/ that formulas may call without being told of them.
-std::vector<std::string> known_helpers();
-
 // The dtype rules that have a name: "dtypes": "promote".
 std::vector<std::string> dtype_presets();
 

@@ -135,9 +135,13 @@ class Builder {
   }
   bool end_array() { return close(); }
   bool binary(const nlohmann::json::binary_t&) { return false; }
-  bool parse_error(std::size_t position, const std::string& token, const nlohmann::json::exception& error) {
-    const std::size_t end = std::min(position, text_.size());
-    return fail(places_.at(end - std::min(end, token.size())),
+  // The parser has read up to `position`, and one further at the end of the text. A wrong separator or
+  // bracket is what it read last; other tokens that are wrong, such as a string without its closing quote,
+  // follow the last right one.
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) {
+    const bool at_symbol =
+        position > 0 && position <= text_.size() && kSymbols.find(text_[position - 1]) != kNone;
+    return fail(at_symbol ? places_.at(position - 1) : begin(),
                 fmt::format("syntax error in {}", cause_of(error.what())));
   }
 
@@ -145,6 +149,10 @@ class Builder {
   JsonValue take() { return std::move(root_); }
 
  private:
+  static constexpr std::string_view kSymbols = "[]{},:";
+  static constexpr std::string_view kBetweenTokens = " \t\r\n,:\xEF\xBB\xBF";
+  static constexpr std::size_t kNone = std::string_view::npos;
+
   static JsonValue of_kind(JsonKind kind) {
     JsonValue value;
     value.kind = kind;
@@ -153,9 +161,7 @@ class Builder {
 
   // Where the token of this event begins.
   Place begin() {
-    while (end_ < count_ &&
-           std::string_view(" \t\r\n,:\xEF\xBB\xBF").find(text_[end_]) != std::string_view::npos)
-      ++end_;
+    while (end_ < count_ && kBetweenTokens.find(text_[end_]) != kNone) ++end_;
     return places_.at(end_);
   }
 

@@ -4,18 +4,12 @@ namespace keyway::inline v1 {
 
 std::string_view to_string(JsonKind kind) {
   switch (kind) {
-    case JsonKind::Null:
-      return "null";
-    case JsonKind::Bool:
-      return "true or false";
-    case JsonKind::Number:
-      return "a number";
-    case JsonKind::String:
-      return "a string";
-    case JsonKind::Array:
-      return "an array";
-    case JsonKind::Object:
-      return "an object";
+    case JsonKind::Null: return "null";
+    case JsonKind::Bool: return "true or false";
+    case JsonKind::Number: return "a number";
+    case JsonKind::String: return "a string";
+    case JsonKind::Array: return "an array";
+    case JsonKind::Object: return "an object";
   }
   return "a value";
 }

@@ -9,8 +9,10 @@
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/parser.h>
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -93,7 +95,7 @@ void check_order(const FamilyDraft& draft) {
     if (!entry.schema) continue;
     if (last && sort_key(**entry.schema) < sort_key(**last->schema))
       entry.report.error(entry.json->place(), fmt::format("ops are sorted by name: this one stands before {}",
-                                                          (*last->schema)->full_name()));
+                                                          shown((*last->schema)->full_name())));
     else
       last = &entry;
   }
@@ -119,12 +121,26 @@ void check_entries_unique(const std::vector<FamilyDraft>& drafts) {
   }
 }
 
+// Whether an entry has the variant, as far as can be said before it is read as a whole.
+bool has_variant(const EntryDraft& entry, std::string_view variant, bool otherwise) {
+  const JsonValue* list = entry.json->find("variants");
+  if (!list) return otherwise;
+  return std::ranges::any_of(list->items, [&](const JsonValue& item) { return item.text.text == variant; });
+}
+
+void add_operator(FunctionTable& table, const EntryDraft& entry) {
+  const FunctionSchema schema = **entry.schema;
+  const bool method = can_be_method(schema) && (schema.is_inplace() || !entry.json->find("namespace"));
+  table.add_operator(schema, has_variant(entry, "function", !schema.is_inplace()),
+                     has_variant(entry, "method", method));
+}
+
 FunctionTable table_of(const std::vector<FamilyDraft>& drafts, const std::vector<std::string>& helpers) {
   FunctionTable table;
   for (const std::string& helper : helpers) table.add_helper(helper);
   for (const FamilyDraft& draft : drafts)
     for (const EntryDraft& entry : draft.entries)
-      if (entry.schema) table.add_operator(**entry.schema);
+      if (entry.schema) add_operator(table, entry);
   return table;
 }
 
@@ -145,7 +161,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
         .dtypes = read_dtypes(source),
         .variants = variants,
         .out = read_out(source, variants),
-        .requires_ = read_contracts(source, "requires", ExprContext::Contract),
+        .contracts = read_contracts(source, "requires", ExprContext::Contract),
         .values = read_contracts(source, "values", ExprContext::Data),
         .derivatives = read_derivatives(source, recipe),
         .differentiability_stated = entry.json->find("derivatives") != nullptr,
@@ -182,6 +198,22 @@ void check_overloads_unique(const std::vector<Family>& families, Diagnostics& di
   }
 }
 
+void collect_operators(const CheckedExpr& expr, const Expr& node, std::set<std::string>& names) {
+  const ExprNote& note = expr.note(node);
+  if (note.role == ExprRole::Operator) names.insert(note.target);
+  for (const ExprPtr& child : children(node)) collect_operators(expr, *child, names);
+}
+
+// Contracts may call operators: those run their guard and rule for others too.
+void mark_planned(std::vector<Family>& families) {
+  std::set<std::string> names;
+  for (const Family& family : families)
+    for (const Op& op : family.ops)
+      for (const Formula& contract : op.contracts) collect_operators(contract.expr, contract.expr.root(), names);
+  for (Family& family : families)
+    for (Op& op : family.ops) op.planned = names.count(std::string(op.name())) > 0;
+}
+
 }  // namespace
 
 std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files,
@@ -204,6 +236,7 @@ std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& fi
   }
   if (diagnostics.empty()) check_overloads_unique(families, diagnostics);
   if (!diagnostics.empty()) return std::nullopt;
+  mark_planned(families);
   return families;
 }
 

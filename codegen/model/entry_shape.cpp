@@ -113,6 +113,8 @@ bool check_keys(const JsonValue& object, std::span<const Key> keys, const Report
 
 }  // namespace
 
+std::vector<std::string> entry_keys() { return names_of(kEntryKeys); }
+
 bool check_entry_shape(const JsonValue& entry, const Report& report) {
   return check_keys(entry, kEntryKeys, report);
 }

@@ -4,7 +4,13 @@
 #include <keyway/codegen/base/diagnostics.h>
 #include <keyway/codegen/json/json_value.h>
 
+#include <string>
+#include <vector>
+
 namespace keyway::inline v1 {
+
+// The keys of an entry, in the order in which they stand.
+std::vector<std::string> entry_keys();
 
 // Report what is wrong with the shape and return whether it is right. Then find() gives values of the kinds
 // that the tables in entry_shape.cpp list, and items of arrays are strings (those of `samples` may be

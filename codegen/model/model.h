@@ -76,8 +76,9 @@ struct Op {
   DTypes dtypes;
   Variants variants;
   OutOverload out;                 // if variants.out
-  std::vector<Formula> requires_;  // in order; an item may be a LetExpr
+  std::vector<Formula> contracts;  // in order; an item may be a LetExpr
   std::vector<Formula> values;     // contracts over data
+  bool planned = false;            // a contract of some operator calls this one
   std::vector<Derivative> derivatives;
   bool differentiability_stated = false;  // an entry with `derivatives`, be it {}
   std::vector<Formula> domain;

@@ -55,23 +55,16 @@ std::vector<std::size_t> tensor_sizes(const Expr& expr) {
 
 bool is_literal_of(const Expr& expr, ExprBase base) {
   switch (base) {
-    case ExprBase::Bool:
-      return as<BoolExpr>(expr);
-    case ExprBase::Int:
-      return is_int(expr);
-    case ExprBase::Float:
-      return is_number(expr);
-    case ExprBase::Scalar:
-      return is_number(expr) || as<BoolExpr>(expr);
+    case ExprBase::Bool: return as<BoolExpr>(expr);
+    case ExprBase::Int: return is_int(expr);
+    case ExprBase::Float: return is_number(expr);
+    case ExprBase::Scalar: return is_number(expr) || as<BoolExpr>(expr);
     case ExprBase::Str:
-    case ExprBase::Device:
-      return as<StringExpr>(expr);
+    case ExprBase::Device: return as<StringExpr>(expr);
     case ExprBase::DType:
     case ExprBase::Layout:
-    case ExprBase::MemoryFormat:
-      return is_constant(expr, base);
-    default:
-      return false;  // only None can be written
+    case ExprBase::MemoryFormat: return is_constant(expr, base);
+    default: return false;  // only None can be written
   }
 }
 
@@ -100,7 +93,7 @@ void check_arguments(const CallExpr& call, const Signature& signature, std::size
     const bool at_argument = mismatch->argument >= 0;
     const std::size_t index = at_argument ? static_cast<std::size_t>(mismatch->argument) : 0;
     throw ExprError(at_argument ? call.arguments[index].value->offset : offset,
-                    fmt::format("{}: {}", call.function, mismatch->reason));
+                    fmt::format("{}: {}", shown(call.function), mismatch->reason));
   }
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     const auto target = parameter_of(signature, types[i], static_cast<int>(i));
@@ -118,8 +111,7 @@ void check_call(const Expr& expr, const Signature& signature) {
   }
   const auto* call = as<CallExpr>(expr);
   if (!call || call->function != signature.name)
-    throw ExprError(expr.offset, fmt::format("an example is a call of {}, as in \"{}(...) == ...\"",
-                                             in_quotes(signature.name), signature.name));
+    throw ExprError(expr.offset, fmt::format("an example is a call of {}", in_quotes(signature.name)));
   check_arguments(*call, signature, expr.offset);
 }
 
@@ -150,7 +142,7 @@ Example parse_example(const LocatedText& text, const Signature& signature, bool 
   }
   if (!compare || compare->ops.size() != 1 || compare->ops.front() != CompareOp::Equal)
     throw ExprError(expr->offset,
-                    fmt::format("an example has the form \"{}(...) == value\"", signature.name));
+                    fmt::format("an example has the form {}", in_quotes(signature.name + "(...) == value")));
   check_call(*compare->operands[0], signature);
   if (as<CallExpr>(*compare->operands[0])) check_value(*compare->operands[1], signature);
   return {text, compare->operands[0], compare->operands[1], {}};

@@ -1,9 +1,16 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/op_reader.h>
+#include <keyway/core/schema/printer.h>
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace keyway::inline v1 {
+
+Place OpSource::place_of(std::string_view piece) const {
+  return func().at(static_cast<std::size_t>(piece.data() - schema->text().data()));
+}
+
 namespace {
 
 void check_name(const OpSource& source, std::string_view what, std::string_view name) {
@@ -11,20 +18,32 @@ void check_name(const OpSource& source, std::string_view what, std::string_view 
     source.report.error(source.place_of(name), fmt::format("the {} {} {}", what, in_quotes(name), *fault));
 }
 
-}  // namespace
-
-Place OpSource::place_of(std::string_view piece) const {
-  return func().at(static_cast<std::size_t>(piece.data() - schema->text().data()));
+// One spelling of a schema, so that equal texts are equal schemas, and no line break gets into generated
+// code.
+void check_spelling(const OpSource& source) {
+  const std::string& text = source.func().text;
+  const std::string canonical = to_string(*source.schema);
+  if (text == canonical) return;
+  const auto [written, right] = std::mismatch(text.begin(), text.end(), canonical.begin(), canonical.end());
+  const auto offset = static_cast<std::size_t>(written - text.begin());
+  source.report.error(source.func().at(offset),
+                      fmt::format("the schema is spelled otherwise from here on: {}",
+                                  in_quotes(std::string(right, canonical.end()))));
 }
+
+}  // namespace
 
 void check_names(const OpSource& source) {
   const FunctionSchema schema = *source.schema;
+  check_spelling(source);
   if (!schema.namespace_name().empty()) check_name(source, "namespace", schema.namespace_name());
   check_name(source, "operator name", schema.name());
   const std::string_view overload = schema.overload_name();
   if (overload.size() > kMaxNameLength)
     check_name(source, "overload name", overload);  // may be a keyword: select.int
-  for (const Argument argument : schema.arguments()) check_name(source, "argument name", argument.name());
+  // ATen's normal_ calls an argument std. What stands before :: is looked up among namespaces and types only.
+  for (const Argument argument : schema.arguments())
+    if (argument.name() != "std") check_name(source, "argument name", argument.name());
   for (const Argument result : schema.returns())
     if (!result.name().empty()) check_name(source, "result name", result.name());
   if (schema.is_vararg() || schema.is_varret())

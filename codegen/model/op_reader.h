@@ -45,6 +45,7 @@ std::vector<Derivative> read_derivatives(const OpSource& source, const Recipe& r
 std::optional<Example> read_example(const OpSource& source);
 std::vector<Example> read_samples(const OpSource& source);
 // op_words.cpp
+std::vector<std::string> known_tags();
 std::vector<std::string> read_tags(const OpSource& source);
 std::string read_doc(const JsonValue& doc, const Report& report);
 std::string read_namespace(const OpSource& source);

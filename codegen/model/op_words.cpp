@@ -26,11 +26,13 @@ constexpr std::string_view kTags[] = {
 
 }  // namespace
 
+std::vector<std::string> known_tags() { return {std::begin(kTags), std::end(kTags)}; }
+
 std::vector<std::string> read_tags(const OpSource& source) {
   std::vector<std::string> tags;
   const JsonValue* list = source.entry.find("tags");
   if (!list) return tags;
-  const std::vector<std::string> known(std::begin(kTags), std::end(kTags));
+  const auto known = known_tags();
   for (const JsonValue& item : list->items) {
     const std::string& tag = item.text.text;
     if (std::ranges::find(known, tag) == known.end())

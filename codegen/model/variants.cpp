@@ -22,12 +22,12 @@ std::optional<std::size_t> inplace_argument(FunctionSchema schema) {
   return arguments.empty() ? std::nullopt : std::optional<std::size_t>(0);
 }
 
-// Names of alias sets that the schema does not use: a, b, ... in order.
+// Names of alias sets that the arguments, but for the one that is replaced, do not use: a, b, ... in order.
 class FreshSets {
  public:
-  explicit FreshSets(FunctionSchema schema) {
-    for (const Argument argument : schema.arguments()) use(argument.type());
-    for (const Argument result : schema.returns()) use(result.type());
+  explicit FreshSets(FunctionSchema schema, std::optional<std::size_t> replaced = std::nullopt) {
+    for (std::size_t i = 0; i < schema.arguments().size(); ++i)
+      if (i != replaced) use(schema.arguments()[i].type());
   }
 
   std::string next() {
@@ -107,8 +107,8 @@ OutOverload default_out(FunctionSchema schema) {
 }
 
 std::string inplace_text(FunctionSchema schema) {
-  const std::string set = FreshSets(schema).next();
   const std::size_t target = *inplace_argument(schema);
+  const std::string set = FreshSets(schema, target).next();
   std::vector<std::string> arguments;
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     if (i == schema.positional_count()) arguments.emplace_back("*");

@@ -19,6 +19,7 @@ namespace detail {
 template <typename C, typename T>
 concept ContainerOf = !std::is_same_v<C, ArrayRef<T>> && requires(const C& c) {
   { c.data() } -> std::convertible_to<const T*>;
+  requires sizeof(*c.data()) == sizeof(T);  // a pointer to a derived class converts too
   { c.size() } -> std::convertible_to<std::size_t>;
 };
 }  // namespace detail
@@ -45,6 +46,10 @@ class ArrayRef {
 #endif
   template <std::size_t N>
   constexpr ArrayRef(const T (&array)[N]) : data_(array), size_(N) {}  // NOLINT
+  // One integer, where a list is asked for: view(-1), max_pool2d(x, 2). It must live as long as a braced
+  // list.
+  constexpr ArrayRef(const T& one) requires std::same_as<T, std::int64_t> : data_(&one),
+                                                                            size_(1) {}  // NOLINT
   // Any container with data() and size() of T: std::vector, std::array, SmallVector, std::span.
   template <detail::ContainerOf<T> C>
   constexpr ArrayRef(const C& container) : data_(container.data()), size_(container.size()) {}  // NOLINT

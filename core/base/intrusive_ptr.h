@@ -13,8 +13,9 @@
 
 namespace keyway::inline v1 {
 
-// Base of counted objects. Not polymorphic: intrusive_ptr<T> deletes a T, or calls T::destroy if it has one. When the last strong reference
-// goes while weak ones remain, T's release_resources() runs; the object itself goes with the last weak one.
+// Base of counted objects. Not polymorphic: intrusive_ptr<T> deletes a T, or calls T::destroy if it has one.
+// When the last strong reference goes while weak ones remain, T's release_resources() runs; the object itself
+// goes with the last weak one.
 class RefCounted {
  public:
   RefCounted() = default;

@@ -1,6 +1,8 @@
 // Alias annotations: what `(a!)`, `(a -> *)` and `(a! -> a|b)` say about a value.
 #pragma once
 
+#include <keyway/core/schema/text.h>
+
 #include <cstddef>
 #include <string_view>
 
@@ -10,7 +12,7 @@ namespace keyway::inline v1 {
 class AliasSet {
  public:
   constexpr AliasSet() = default;
-  constexpr explicit AliasSet(std::string_view text) : text_(trim(text)) {}
+  constexpr explicit AliasSet(std::string_view text) : text_(detail::trim(text)) {}
 
   constexpr bool empty() const { return text_.empty(); }
   constexpr std::size_t size() const {
@@ -21,8 +23,8 @@ class AliasSet {
   // Requires: i < size().
   constexpr std::string_view operator[](std::size_t i) const {
     std::string_view rest = text_;
-    for (; i > 0; --i) rest.remove_prefix(rest.find('|') + 1);
-    return trim(rest.substr(0, rest.find('|')));
+    for (; i > 0; --i) rest.remove_prefix(detail::find(rest, '|') + 1);
+    return detail::trim(rest.substr(0, detail::find(rest, '|')));
   }
   constexpr bool contains(std::string_view name) const {
     for (std::size_t i = 0; i < size(); ++i) {
@@ -41,12 +43,6 @@ class AliasSet {
   }
 
  private:
-  static constexpr std::string_view trim(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-  }
-
   std::string_view text_;
 };
 
@@ -60,16 +56,18 @@ class AliasInfo {
   constexpr explicit operator bool() const { return present_; }
 
   // Whether the operator writes to the value.
-  constexpr bool is_write() const { return before_text().find('!') != std::string_view::npos; }
+  constexpr bool is_write() const { return detail::contains(before_text(), '!'); }
   // Whether it is `!` without a set: written, and aliasing nothing else.
   constexpr bool is_fresh() const { return present_ && before().empty(); }
   // The sets that the value belongs to before the call, and after it.
-  constexpr AliasSet before() const { return AliasSet(before_text().substr(0, before_text().find('!'))); }
+  constexpr AliasSet before() const {
+    return AliasSet(before_text().substr(0, detail::find(before_text(), '!')));
+  }
   constexpr AliasSet after() const {
-    return has_after() ? AliasSet(text_.substr(text_.find("->") + 2)) : before();
+    return has_after() ? AliasSet(text_.substr(detail::find(text_, '>') + 1)) : before();
   }
   // Whether the set after the call is spelled, as in `(a -> b)`.
-  constexpr bool has_after() const { return text_.find("->") != std::string_view::npos; }
+  constexpr bool has_after() const { return detail::contains(text_, '>'); }
 
   friend constexpr bool operator==(AliasInfo a, AliasInfo b) {
     return a.present_ == b.present_ && a.is_write() == b.is_write() && a.has_after() == b.has_after() &&
@@ -77,7 +75,7 @@ class AliasInfo {
   }
 
  private:
-  constexpr std::string_view before_text() const { return text_.substr(0, text_.find("->")); }
+  constexpr std::string_view before_text() const { return text_.substr(0, detail::find(text_, '-')); }
 
   std::string_view text_;
   bool present_ = false;

@@ -33,18 +33,12 @@ constexpr bool is_value_of(TypeKind kind, std::string_view name) {
   constexpr std::string_view kReductions[] = {"Mean", "Sum"};
   constexpr std::string_view kDevices[] = {"cpu", "cuda", "meta"};
   switch (kind) {
-    case TypeKind::ScalarType:
-      return is_one_of(name, kDtypes);
-    case TypeKind::Layout:
-      return is_one_of(name, kLayouts);
-    case TypeKind::MemoryFormat:
-      return is_one_of(name, kFormats);
-    case TypeKind::Device:
-      return is_one_of(name, kDevices);
-    case TypeKind::Int:
-      return is_one_of(name, kReductions);
-    default:
-      return false;
+    case TypeKind::ScalarType: return is_one_of(name, kDtypes);
+    case TypeKind::Layout: return is_one_of(name, kLayouts);
+    case TypeKind::MemoryFormat: return is_one_of(name, kFormats);
+    case TypeKind::Device: return is_one_of(name, kDevices);
+    case TypeKind::Int: return is_one_of(name, kReductions);
+    default: return false;
   }
 }
 
@@ -64,34 +58,25 @@ constexpr DefaultFit check_single(DefaultValue value, TypeKind type) {
   switch (type) {
     case TypeKind::Int:
     case TypeKind::SymInt:
-    case TypeKind::DeviceIndex:
-      return fits_if(value.as_int().has_value());
+    case TypeKind::DeviceIndex: return fits_if(value.as_int().has_value());
     case TypeKind::Float:
-    case TypeKind::SymFloat:
-      return fits_if(is_number(kind));
+    case TypeKind::SymFloat: return fits_if(is_number(kind));
     case TypeKind::Bool:
-    case TypeKind::SymBool:
-      return fits_if(kind == DefaultKind::Bool);
-    case TypeKind::Complex:
-      return fits_if(is_number(kind) || kind == DefaultKind::Complex);
+    case TypeKind::SymBool: return fits_if(kind == DefaultKind::Bool);
+    case TypeKind::Complex: return fits_if(is_number(kind) || kind == DefaultKind::Complex);
     case TypeKind::Scalar:
       return fits_if(is_number(kind) || kind == DefaultKind::Complex || kind == DefaultKind::Bool);
     case TypeKind::Str:
     case TypeKind::Dimname:
-    case TypeKind::Device:
-      return fits_if(kind == DefaultKind::String);
+    case TypeKind::Device: return fits_if(kind == DefaultKind::String);
     // As the JIT prints them.
     case TypeKind::ScalarType:
     case TypeKind::Layout:
-    case TypeKind::MemoryFormat:
-      return fits_if(kind == DefaultKind::Int);
-    case TypeKind::None:
-      return fits_if(kind == DefaultKind::None);
+    case TypeKind::MemoryFormat: return fits_if(kind == DefaultKind::Int);
+    case TypeKind::None: return fits_if(kind == DefaultKind::None);
     case TypeKind::Any:
-    case TypeKind::Variable:
-      return DefaultFit::Fits;
-    default:
-      return DefaultFit::WrongType;
+    case TypeKind::Variable: return DefaultFit::Fits;
+    default: return DefaultFit::WrongType;
   }
 }
 
@@ -103,8 +88,8 @@ constexpr DefaultFit check_default(DefaultValue value, SchemaType type) {
       if (value.kind() != DefaultKind::List) {
         return type.list_size() > 0 ? check_default(value, type.element()) : DefaultFit::WrongType;
       }
-      for (std::size_t i = 0; i < value.size(); ++i) {
-        if (const DefaultFit fit = check_default(value[i], type.element()); fit != DefaultFit::Fits)
+      for (const DefaultValue element : value.elements()) {
+        if (const DefaultFit fit = check_default(element, type.element()); fit != DefaultFit::Fits)
           return fit;
       }
       return DefaultFit::Fits;
@@ -115,8 +100,7 @@ constexpr DefaultFit check_default(DefaultValue value, SchemaType type) {
       }
       return DefaultFit::WrongType;
     }
-    default:
-      return check_single(value, type.kind());
+    default: return check_single(value, type.kind());
   }
 }
 

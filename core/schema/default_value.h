@@ -1,6 +1,8 @@
 // DefaultValue: the default of an argument, with the spelling that the schema gave it.
 #pragma once
 
+#include <keyway/core/schema/text.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,30 +37,70 @@ class DefaultValue {
   // What stands between the quotes, escapes unresolved.
   constexpr std::optional<std::string_view> as_string() const;
 
-  // The elements of a list: cost grows with their position.
-  constexpr std::size_t size() const;
-  // Requires: i < size().
-  constexpr DefaultValue operator[](std::size_t i) const;
+  // The elements of a list, none of another kind. size() and [i] walk the text: iterate over a long list.
+  class Elements;
+  constexpr Elements elements() const;
 
   // Equal up to white space between the elements of a list.
   friend constexpr bool operator==(DefaultValue a, DefaultValue b) {
     if (a.kind() != b.kind()) return false;
     if (a.kind() != DefaultKind::List) return a.text_ == b.text_;
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      if (!(a[i] == b[i])) return false;
-    }
-    return true;
+    return equal_elements(a, b);
   }
 
  private:
   static constexpr DefaultKind number_kind(std::string_view text);
-  // The first element of `rest`, and `rest` after its comma.
-  static constexpr std::string_view next_element(std::string_view& rest);
-  constexpr std::string_view elements() const {
-    return kind() == DefaultKind::List ? text_.substr(1, text_.size() - 2) : std::string_view();
+  static constexpr bool equal_elements(DefaultValue a, DefaultValue b);
+
+  std::string_view text_;
+};
+
+// A forward range of DefaultValue.
+class DefaultValue::Elements {
+ public:
+  class iterator {
+   public:
+    using value_type = DefaultValue;
+    using difference_type = std::ptrdiff_t;
+
+    constexpr iterator() = default;
+    constexpr explicit iterator(std::string_view rest) : rest_(rest) { ++*this; }
+    constexpr DefaultValue operator*() const { return DefaultValue(element_); }
+    constexpr iterator& operator++();
+    constexpr iterator operator++(int) {
+      iterator before = *this;
+      ++*this;
+      return before;
+    }
+    // What is left tells places in one list apart; only the end has no element.
+    friend constexpr bool operator==(const iterator& a, const iterator& b) {
+      return a.rest_.size() == b.rest_.size() && a.element_.size() == b.element_.size();
+    }
+
+   private:
+    std::string_view element_;
+    std::string_view rest_;
+  };
+
+  // Requires: `text` is what stands between the brackets of a list.
+  constexpr explicit Elements(std::string_view text) : text_(text) {}
+
+  constexpr iterator begin() const { return iterator(text_); }
+  constexpr iterator end() const { return {}; }
+  constexpr bool empty() const { return begin() == end(); }
+  constexpr std::size_t size() const {
+    std::size_t count = 0;
+    for (auto i = begin(); i != end(); ++i) ++count;
+    return count;
+  }
+  // Requires: i < size().
+  constexpr DefaultValue operator[](std::size_t i) const {
+    auto at = begin();
+    for (; i > 0; --i) ++at;
+    return *at;
   }
 
+ private:
   std::string_view text_;
 };
 
@@ -75,7 +117,10 @@ constexpr DefaultKind DefaultValue::kind() const {
 
 constexpr DefaultKind DefaultValue::number_kind(std::string_view text) {
   if (text.back() == 'j') return DefaultKind::Complex;
-  return text.find_first_of(".eEi") == std::string_view::npos ? DefaultKind::Int : DefaultKind::Float;
+  for (const char c : text) {
+    if (c == '.' || c == 'e' || c == 'E' || c == 'i') return DefaultKind::Float;
+  }
+  return DefaultKind::Int;
 }
 
 constexpr std::optional<bool> DefaultValue::as_bool() const {
@@ -101,15 +146,29 @@ constexpr std::optional<std::string_view> DefaultValue::as_string() const {
   return text_.substr(1, text_.size() - 2);
 }
 
-constexpr std::string_view DefaultValue::next_element(std::string_view& rest) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = rest.find_first_not_of(kSpace);
-  rest = first == std::string_view::npos ? std::string_view() : rest.substr(first);
+constexpr DefaultValue::Elements DefaultValue::elements() const {
+  return Elements(kind() == DefaultKind::List ? text_.substr(1, text_.size() - 2) : std::string_view());
+}
+
+constexpr bool DefaultValue::equal_elements(DefaultValue a, DefaultValue b) {
+  const Elements left = a.elements();
+  const Elements right = b.elements();
+  auto i = left.begin();
+  auto j = right.begin();
+  for (; i != left.end() && j != right.end(); ++i, ++j) {
+    if (!(*i == *j)) return false;
+  }
+  return i == left.end() && j == right.end();
+}
+
+// Moves to the text before the next comma that stands in no string and no inner list.
+constexpr DefaultValue::Elements::iterator& DefaultValue::Elements::iterator::operator++() {
+  while (!rest_.empty() && detail::is_space(rest_.front())) rest_.remove_prefix(1);
   std::size_t end = 0;
   int depth = 0;
   char quote = '\0';
-  for (; end < rest.size() && (rest[end] != ',' || depth > 0 || quote != '\0'); ++end) {
-    const char c = rest[end];
+  for (; end < rest_.size() && (rest_[end] != ',' || depth > 0 || quote != '\0'); ++end) {
+    const char c = rest_[end];
     if (quote != '\0') {
       if (c == '\\') ++end;
       if (c == quote) quote = '\0';
@@ -119,21 +178,9 @@ constexpr std::string_view DefaultValue::next_element(std::string_view& rest) {
       depth += c == '[' ? 1 : c == ']' ? -1 : 0;
     }
   }
-  const std::string_view element = rest.substr(0, end);
-  rest = end < rest.size() ? rest.substr(end + 1) : std::string_view();
-  return element.substr(0, element.find_last_not_of(kSpace) + 1);
-}
-
-constexpr std::size_t DefaultValue::size() const {
-  std::size_t count = 0;
-  for (std::string_view rest = elements(); !next_element(rest).empty();) ++count;
-  return count;
-}
-
-constexpr DefaultValue DefaultValue::operator[](std::size_t i) const {
-  std::string_view rest = elements();
-  for (; i > 0; --i) next_element(rest);
-  return DefaultValue(next_element(rest));
+  element_ = detail::trim(rest_.substr(0, end));
+  rest_ = end < rest_.size() ? rest_.substr(end + 1) : std::string_view();
+  return *this;
 }
 
 }  // namespace keyway::inline v1

@@ -16,6 +16,7 @@ inline constexpr std::size_t kMaxSchemaArguments = 64;
 inline constexpr std::size_t kMaxSchemaReturns = 64;
 inline constexpr std::size_t kMaxSchemaTypeNodes = 255;
 inline constexpr std::size_t kMaxSchemaNesting = 16;
+inline constexpr std::size_t kMaxAliasSet = 16;
 
 namespace detail {
 

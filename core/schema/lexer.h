@@ -1,6 +1,8 @@
 // The tokens of the schema language.
 #pragma once
 
+#include <keyway/core/schema/text.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -84,7 +86,7 @@ class Lexer {
 
 constexpr void Lexer::scan() {
   std::size_t at = token_.end;
-  while (peek(at) == ' ' || peek(at) == '\t' || peek(at) == '\r' || peek(at) == '\n') ++at;
+  while (is_space(peek(at))) ++at;
   token_.begin = at;
   const char c = peek(at);
   const char next = peek(at, 1);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/core/schema/layout.h>
+#include <keyway/core/schema/text.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,7 @@ enum class SchemaErrorCode : std::uint8_t {
   TooManyArguments,
   TooManyReturns,
   TooManyTypes,
+  TooManyAliases,
   TooDeep,
   TextTooLong,
 };
@@ -64,54 +66,37 @@ constexpr void append_escaped(Sink& sink, std::string_view text) {
 // `{}` stands for the subject in quotes, `{detail}` for the detail as it is.
 constexpr std::string_view message_template(const SchemaError& error) {
   switch (error.code) {
-    case SchemaErrorCode::None:
-      return "no error";
+    case SchemaErrorCode::None: return "no error";
     case SchemaErrorCode::UnexpectedToken:
       return error.subject.empty() ? "expected {detail}, but the text ends here"
                                    : "expected {detail}, but found {}";
-    case SchemaErrorCode::UnterminatedString:
-      return "the string {} has no closing quote";
-    case SchemaErrorCode::BadNumber:
-      return "{} is not a number";
-    case SchemaErrorCode::BadListSize:
-      return "the size of a list is a whole number from 1 to 65535, not {}";
+    case SchemaErrorCode::UnterminatedString: return "the string {} has no closing quote";
+    case SchemaErrorCode::BadNumber: return "{} is not a number";
+    case SchemaErrorCode::BadListSize: return "the size of a list is a whole number from 1 to 65535, not {}";
     case SchemaErrorCode::UnknownType:
       return error.detail.empty() ? "{} is not a type" : "{} is not a type; did you mean '{detail}'?";
-    case SchemaErrorCode::WrongNumberOfTypes:
-      return "{} is made of {detail}";
+    case SchemaErrorCode::WrongNumberOfTypes: return "{} is made of {detail}";
     case SchemaErrorCode::ReservedOverloadName:
       return "{} cannot name an overload: 'default' and names that begin with '__' are reserved";
-    case SchemaErrorCode::DuplicateArgument:
-      return "there are two arguments named {}";
-    case SchemaErrorCode::DuplicateReturn:
-      return "there are two returns named {}";
-    case SchemaErrorCode::SecondStar:
-      return "there is a second '*' among the arguments";
-    case SchemaErrorCode::NothingAfterStar:
-      return "no keyword-only argument follows the '*'";
-    case SchemaErrorCode::VarargNotLast:
-      return "'...' must come last";
-    case SchemaErrorCode::VarargWithDefault:
-      return "an operator that takes '...' cannot have default values";
-    case SchemaErrorCode::DefaultOfWrongType:
-      return "the default {} does not fit the type '{detail}'";
-    case SchemaErrorCode::UnknownIdentifier:
-      return "{} is not a value of the type '{detail}'";
-    case SchemaErrorCode::TooManyArguments:
-      return "there are more than 64 arguments";
-    case SchemaErrorCode::TooManyReturns:
-      return "there are more than 64 returns";
-    case SchemaErrorCode::TooManyTypes:
-      return "the types have more than 255 parts in all";
-    case SchemaErrorCode::TooDeep:
-      return "types and defaults can be nested at most 16 deep";
-    case SchemaErrorCode::TextTooLong:
-      return "a schema is at most 65535 bytes long";
+    case SchemaErrorCode::DuplicateArgument: return "there are two arguments named {}";
+    case SchemaErrorCode::DuplicateReturn: return "there are two returns named {}";
+    case SchemaErrorCode::SecondStar: return "there is a second '*' among the arguments";
+    case SchemaErrorCode::NothingAfterStar: return "no keyword-only argument follows the '*'";
+    case SchemaErrorCode::VarargNotLast: return "'...' must come last";
+    case SchemaErrorCode::VarargWithDefault: return "an operator that takes '...' cannot have default values";
+    case SchemaErrorCode::DefaultOfWrongType: return "the default {} does not fit the type '{detail}'";
+    case SchemaErrorCode::UnknownIdentifier: return "{} is not a value of the type '{detail}'";
+    case SchemaErrorCode::TooManyArguments: return "there are more than 64 arguments";
+    case SchemaErrorCode::TooManyReturns: return "there are more than 64 returns";
+    case SchemaErrorCode::TooManyTypes: return "the types have more than 255 parts in all";
+    case SchemaErrorCode::TooManyAliases: return "an alias set has at most 16 names";
+    case SchemaErrorCode::TooDeep: return "types and defaults can be nested at most 16 deep";
+    case SchemaErrorCode::TextTooLong: return "a schema is at most 65535 bytes long";
   }
   return "unknown error";
 }
 static_assert(kMaxSchemaArguments == 64 && kMaxSchemaReturns == 64 && kMaxSchemaTypeNodes == 255 &&
-              kMaxSchemaNesting == 16 && kMaxSchemaText == 65535);
+              kMaxSchemaNesting == 16 && kMaxAliasSet == 16 && kMaxSchemaText == 65535);
 
 }  // namespace detail
 
@@ -120,7 +105,7 @@ template <typename Sink>
 constexpr void append_message(Sink& sink, const SchemaError& error) {
   constexpr std::string_view kDetail = "{detail}";
   std::string_view rest = detail::message_template(error);
-  for (std::size_t brace = rest.find('{'); brace != std::string_view::npos; brace = rest.find('{')) {
+  for (std::size_t brace = 0; (brace = detail::find(rest, '{')) != std::string_view::npos;) {
     sink.append(rest.substr(0, brace));
     rest.remove_prefix(brace);
     if (rest.starts_with(kDetail)) {

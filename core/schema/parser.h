@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -258,10 +259,10 @@ constexpr bool SchemaParser::parse_base_type(std::size_t depth, std::uint8_t& no
   } else if (name == "__torch__") {
     if (!parse_class(type)) return false;
   } else {
-    const TypeName* known = find_type_name(name);
-    if (known == nullptr) return fail_here(SchemaErrorCode::UnknownType, suggest_type_name(name));
+    const std::optional<TypeKind> kind = find_type_kind(name);
+    if (!kind) return fail_here(SchemaErrorCode::UnknownType, suggest_type_name(name));
     lexer_.advance();
-    type.kind = known->kind;
+    type.kind = *kind;
     if (type.kind < TypeKind::List) {
       type.name = span_from(first.begin);
     } else if (!parse_parts(depth, first, type)) {
@@ -348,7 +349,9 @@ constexpr bool SchemaParser::parse_alias(TypeNode& type) {
 }
 
 constexpr bool SchemaParser::parse_alias_set() {
+  std::size_t count = 0;
   do {
+    if (count++ == kMaxAliasSet) return fail_here(SchemaErrorCode::TooManyAliases);
     if (!lexer_.accept('*') && !expect(TokenKind::Name, "the name of an alias set, or '*'")) return false;
   } while (lexer_.accept('|'));
   return true;

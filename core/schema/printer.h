@@ -28,29 +28,14 @@ class SchemaPrinter {
   constexpr void print(SchemaType type) {
     switch (type.kind()) {
       case TypeKind::List:
-      case TypeKind::Optional:
-        print_suffixed(type);
-        break;
-      case TypeKind::Tuple:
-        print_parts("", type);
-        break;
-      case TypeKind::Union:
-        print_parts("Union", type);
-        break;
-      case TypeKind::Dict:
-        print_parts("Dict", type);
-        break;
-      case TypeKind::Future:
-        print_parts("Future", type);
-        break;
-      case TypeKind::RRef:
-        print_parts("RRef", type);
-        break;
-      case TypeKind::Await:
-        print_parts("Await", type);
-        break;
-      default:
-        put(type.name());
+      case TypeKind::Optional: print_suffixed(type); break;
+      case TypeKind::Tuple: print_parts("", type); break;
+      case TypeKind::Union: print_parts("Union", type); break;
+      case TypeKind::Dict: print_parts("Dict", type); break;
+      case TypeKind::Future: print_parts("Future", type); break;
+      case TypeKind::RRef: print_parts("RRef", type); break;
+      case TypeKind::Await: print_parts("Await", type); break;
+      default: put(type.name());
     }
     print(type.alias());
   }
@@ -71,9 +56,11 @@ class SchemaPrinter {
   constexpr void print(DefaultValue value) {
     if (value.kind() != DefaultKind::List) return put(value.text());
     put("[");
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      if (i > 0) put(",");
-      print(value[i]);
+    std::string_view separator;
+    for (const DefaultValue element : value.elements()) {
+      put(separator);
+      print(element);
+      separator = ",";
     }
     put("]");
   }

@@ -60,7 +60,7 @@ class FunctionSchema {
     }
     return false;
   }
-  // Whether a return shares memory with an argument.
+  // Whether a return may share memory with an argument or with another value: it carries an annotation.
   constexpr bool is_alias() const {
     for (const Argument result : returns()) {
       if (result.is_alias()) return true;

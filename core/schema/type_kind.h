@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace keyway::inline v1 {
@@ -58,8 +59,8 @@ struct TypeName {
   TypeKind kind;
 };
 
-// `t`, `tVal`, `t1` and `t2` are the only type variables that PyTorch's operators use. Any other unknown name is an
-// error.
+// `t`, `tVal`, `t1` and `t2` are the only type variables that PyTorch's operators use. Any other unknown name
+// is an error.
 inline constexpr TypeName kTypeNames[] = {
     {"Tensor", TypeKind::Tensor},
     {"int", TypeKind::Int},
@@ -101,11 +102,11 @@ inline constexpr TypeName kTypeNames[] = {
     {"Await", TypeKind::Await},
 };
 
-constexpr const TypeName* find_type_name(std::string_view name) {
+constexpr std::optional<TypeKind> find_type_kind(std::string_view name) {
   for (const TypeName& entry : kTypeNames) {
-    if (entry.name == name) return &entry;
+    if (entry.name == name) return entry.kind;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }

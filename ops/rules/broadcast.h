@@ -5,7 +5,8 @@
 
 namespace keyway::inline v1 {
 
-// The shape that both broadcast to. Throws keyway::Error that shows both and the first dimension that differs.
+// The shape that both broadcast to. Throws keyway::Error that shows both and the first dimension that
+// differs.
 KEYWAY_API DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b);
 // Whether `from` can be expanded to `to` as it is.
 KEYWAY_API bool broadcasts_to(IntArrayRef from, IntArrayRef to);
@@ -22,7 +23,8 @@ inline OutputMeta pointwise_meta(ArrayRef<const TensorBase*> operands) {
   for (const TensorBase* operand : operands.slice(1)) {
     alike = alike && operand->impl()->known_contiguous() && operand->sizes() == first.sizes();
   }
-  if (alike) [[likely]] return meta_of(first.sizes());
+  if (alike) [[likely]]
+    return meta_of(first.sizes());
   return detail::pointwise_meta_slowly(operands);
 }
 

@@ -11,12 +11,13 @@ void fail_contract(std::string_view contract, ArrayRef<ContractValue> values) {
   throw Error(ErrorKind::Value, text, __FILE__, __LINE__);
 }
 
-void fail_contract(std::string_view contract, std::string_view why) {
+void fail_predicate(std::string_view contract, std::string_view why) {
   KEYWAY_FAIL(Value, "requires {}, but {}", contract, why);
 }
 
 void fail_arithmetic(std::string_view contract) {
-  KEYWAY_FAIL(Value, "requires {}, but it cannot be computed: an integer overflows or is divided by zero", contract);
+  KEYWAY_FAIL(Value, "requires {}, but it cannot be computed: an integer overflows or is divided by zero",
+              contract);
 }
 
 namespace detail {
@@ -26,26 +27,67 @@ void fail_undefined(std::string_view argument) {
 void fail_argument_dtype(std::string_view argument, ScalarType dtype, DtypeSet set) {
   KEYWAY_FAIL(Type, "argument '{}' is {}, but must be {}", argument, dtype, to_string(set));
 }
+void fail_common_dtype(ScalarType common, DtypeSet set) {
+  KEYWAY_FAIL(Type, "the tensors promote to {}, but must to {}", common, to_string(set));
+}
+void fail_same_dtype(std::string_view argument, ScalarType dtype, std::string_view like, ScalarType wanted) {
+  KEYWAY_FAIL(Type, "argument '{}' is {}, but argument '{}' is {}: they must have one dtype", argument, dtype,
+              like, wanted);
+}
+void fail_number(std::string_view argument, const Scalar& number, ScalarType dtype) {
+  KEYWAY_FAIL(Type, "argument '{}' is {}, but the result is {}: it must be {}", argument, number, dtype,
+              is_integral(dtype, true) ? "an integer" : "a real number");
+}
+
+// Throws unless every defined tensor is on one device, or a number on the CPU where such may be anywhere.
+Device common_device_slowly(ArrayRef<NamedTensor> tensors, bool numbers_from_cpu) {
+  const auto is_number = [&](const TensorBase& tensor) {
+    return numbers_from_cpu && tensor.dim() == 0 && tensor.is_cpu();
+  };
+  const NamedTensor* chosen = nullptr;
+  for (const NamedTensor& each : tensors) {
+    if (!each.tensor.defined()) continue;
+    if (chosen == nullptr || (is_number(chosen->tensor) && !is_number(each.tensor))) chosen = &each;
+  }
+  const Device device = chosen->tensor.device();
+  for (const NamedTensor& each : tensors) {
+    if (!each.tensor.defined() || each.tensor.device() == device || is_number(each.tensor)) continue;
+    KEYWAY_FAIL(Value, "argument '{}' is on {}, but argument '{}' is on {}: move one of them with to()",
+                chosen->name, device, each.name, each.tensor.device());
+  }
+  return device;
+}
 }  // namespace detail
 
-Device common_device(ArrayRef<const TensorBase*> tensors, ArrayRef<const char*> names) {
-  const TensorBase* chosen = nullptr;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const TensorBase& tensor = *tensors[i];
+Device same_device(const char* argument, ArrayRef<TensorBase> tensors) {
+  for (const TensorBase& tensor : tensors) {
     if (!tensor.defined()) continue;
-    if (chosen == nullptr || (chosen->dim() == 0 && chosen->is_cpu() && !tensor.is_cpu())) {
-      chosen = &tensor;
-      at = i;
-    }
+    check_device(argument, tensors, tensor.device());
+    return tensor.device();
   }
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const TensorBase& tensor = *tensors[i];
-    if (!tensor.defined() || tensor.device() == chosen->device() || (tensor.dim() == 0 && tensor.is_cpu())) continue;
-    KEYWAY_FAIL(Value, "argument '{}' is on {}, but argument '{}' is on {}: move one of them with to()", names[at],
-                chosen->device(), names[i], tensor.device());
+  KEYWAY_FAIL(Value, "argument '{}' has no tensor", argument);
+}
+
+void check_device(const char* argument, ArrayRef<TensorBase> tensors, Device device) {
+  for (const TensorBase& tensor : tensors) {
+    KEYWAY_CHECK(!tensor.defined() || tensor.device() == device,
+                 "a tensor of argument '{}' is on {}, but others are on {}: move one of them with to()",
+                 argument, tensor.device(), device);
   }
-  return chosen->device();
+}
+
+ScalarType dtype_of(std::string_view argument, ArrayRef<TensorBase> tensors) {
+  for (const TensorBase& tensor : tensors) {
+    if (tensor.defined()) return tensor.dtype();
+  }
+  KEYWAY_FAIL(Value, "argument '{}' has no tensor", argument);
+}
+
+void check_tensor_options(const std::optional<Layout>& layout, const std::optional<bool>& pin_memory) {
+  KEYWAY_CHECK_AS(NotImplemented, !layout || *layout == Layout::Strided,
+                  "argument 'layout' is {}, but must be strided", *layout);
+  KEYWAY_CHECK_AS(NotImplemented, !pin_memory.value_or(false),
+                  "argument 'pin_memory' is True, but must be False");
 }
 
 }  // namespace keyway::inline v1

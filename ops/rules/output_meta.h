@@ -8,7 +8,7 @@ namespace keyway::inline v1 {
 
 struct OutputMeta {
   DimVector sizes;
-  DimVector strides;  // empty: contiguous
+  DimVector strides;    // empty: contiguous
   bool defined = true;  // false where an output_mask leaves the result out
 };
 

@@ -1,7 +1,7 @@
 // Promotion: the dtype that operands of different dtypes meet in, as PyTorch 2.x has it.
 //
-// Operands count in three ranks: tensors with dimensions, tensors without, numbers. A lower rank changes the result
-// only if its category (bool, integral, floating, complex) is higher than that of all before it.
+// Operands count in three ranks: tensors with dimensions, tensors without, numbers. A lower rank changes the
+// result only if its category (bool, integral, floating, complex) is higher than that of all before it.
 #pragma once
 
 #include <keyway/core/default_dtype.h>
@@ -18,6 +18,10 @@ class Promotion {
   // Undefined tensors and absent numbers do not count.
   Promotion& operator<<(const TensorBase& tensor) {
     if (tensor.defined()) add(tensor.dim() > 0 ? with_dims_ : without_dims_, tensor.dtype());
+    return *this;
+  }
+  Promotion& operator<<(ArrayRef<TensorBase> tensors) {
+    for (const TensorBase& tensor : tensors) *this << tensor;
     return *this;
   }
   Promotion& operator<<(const Scalar& number) {
@@ -45,7 +49,8 @@ class Promotion {
   }
   static ScalarType promote(ScalarType a, ScalarType b) {
     const ScalarType common = promote_types(a, b);
-    KEYWAY_CHECK_AS(Type, common != ScalarType::Undefined, "dtypes {} and {} do not promote to a common one", a, b);
+    KEYWAY_CHECK_AS(Type, common != ScalarType::Undefined, "dtypes {} and {} do not promote to a common one",
+                    a, b);
     return common;
   }
   static void add(ScalarType& rank, ScalarType dtype) {
@@ -62,6 +67,8 @@ class Promotion {
   ScalarType numbers_ = ScalarType::Undefined;
 };
 
+// What integers are added up in.
+inline ScalarType integers_to_int64(ScalarType t) { return is_integral(t, true) ? ScalarType::Long : t; }
 // What integers become where the result is floating: sqrt, true division.
 inline ScalarType to_float(ScalarType t) { return is_integral(t, true) ? get_default_dtype() : t; }
 

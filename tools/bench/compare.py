@@ -42,6 +42,12 @@ def measure(program, rows, min_time):
     return values, output["context"].get("library")
 
 
+def progress(text):
+    """A line that the next one overwrites; on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
+
+
 def better(row, a, b):
     if a is None or b is None:
         return a if b is None else b
@@ -56,15 +62,14 @@ def run_benchmarks(programs, rows, repetitions, min_time):
         for threads in sorted({row.threads for row in rows}):
             group = [row for row in rows if row.threads == threads]
             for program in programs:
-                print(f"\r{repetition + 1}/{repetitions}: {program.name}, {threads} thread(s)   ", end="",
-                      file=sys.stderr, flush=True)
+                progress(f"{repetition + 1}/{repetitions}: {program.name}, {threads} thread(s)")
                 values, library = measure(program, group, min_time)
                 libraries[program] = library or libraries.get(program)
                 for row in group:
                     value = better(row, best[program].get(row.name), values.get(row.name))
                     if value is not None:
                         best[program][row.name] = value
-    print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+    progress("")
     return best, libraries
 
 
@@ -95,7 +100,8 @@ def as_text(lines):
     lines = list(lines)
     widths = [max(map(len, column)) for column in zip(*lines)]
     for line in lines:
-        cells = [cell.rjust(width) if 2 <= i <= 4 else cell.ljust(width) for i, (cell, width) in enumerate(zip(line, widths))]
+        cells = [cell.rjust(width) if 2 <= i <= 4 else cell.ljust(width)
+                 for i, (cell, width) in enumerate(zip(line, widths))]
         yield "  ".join(cells).rstrip()
 
 

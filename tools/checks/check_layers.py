@@ -15,8 +15,9 @@ from tree import CXX_FILES, CXX_HEADERS, Report, code_of, is_golden, tracked_fil
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 MODULE_CALL = re.compile(r"^[ \t]*keyway_module\(([^)]*)\)", re.MULTILINE)
-MODULE_WORDS = {"HEADERS", "SOURCES", "DEPENDS", "LINK", "STANDALONE"}
+MODULE_WORDS = {"HEADERS", "SOURCES", "GENERATED", "DEPENDS", "LINK", "STANDALONE"}
 STANDARD_HEADER = re.compile(r"[a-z_0-9]+")
+NEVER_INSTALLED = ("codegen", "tools")
 CPP_ONLY = ("fmt/", "nlohmann/")
 TEST_FRAMEWORK = ("catch2/",)
 TEST_FRAMEWORK_USERS = ("tests/catch.h", "tests/catch_main.cpp")
@@ -208,7 +209,8 @@ def main():
     modules = list(cmake_modules(args.root, files))
     check_cmake(floors, modules, report)
 
-    public = {f"{folder}/{header}" for _, _, folder, parts in modules if "STANDALONE" not in parts
+    public = {f"{folder}/{header}" for _, _, folder, parts in modules
+              if "STANDALONE" not in parts and not folder.startswith(NEVER_INSTALLED)
               for header in parts.get("HEADERS", [])}
     includes = Includes(floors, args.root, args.generated, public, report)
     sources = [path for path in files if path.suffix in CXX_FILES and not is_golden(path)]

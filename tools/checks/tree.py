@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ _NOT_CODE = re.compile(r'R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)"|/\*.*?\*/|//[^\n]*|"
 
 def tracked_files(root):
     """Paths, relative to root, of what git tracks or would track; of all files where there is no git checkout."""
-    if (root / ".git").exists():
+    if (root / ".git").exists() and shutil.which("git"):
         git = subprocess.run(
             ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             capture_output=True, text=True, check=False)

@@ -7,7 +7,7 @@
 using namespace keyway;
 
 static_assert(DefaultValue("-100").as_int() == -100);
-static_assert(DefaultValue("[0,1]")[1].as_int() == 1);
+static_assert(DefaultValue("[0,1]").elements()[1].as_int() == 1);
 
 TEST_CASE("the spelling of a default tells its kind") {
   const auto kind = [](const char* text) { return DefaultValue(text).kind(); };
@@ -45,15 +45,15 @@ TEST_CASE("an integer is read to the last of 64 bits and not further") {
 }
 
 TEST_CASE("the elements of a list are defaults, whatever stands inside them") {
-  const DefaultValue list("[ 'a, ]', [1,2] , \"x\\\"]\" ]");
+  const DefaultValue::Elements list = DefaultValue("[ 'a, ]', [1,2] , \"x\\\"]\" ]").elements();
   REQUIRE(list.size() == 3);
   CHECK(list[0].as_string() == "a, ]");
-  CHECK(list[1].size() == 2);
-  CHECK(list[1][1].as_int() == 2);
+  CHECK(list[1].elements().size() == 2);
+  CHECK(list[1].elements()[1].as_int() == 2);
   CHECK(list[2].as_string() == "x\\\"]");
-  CHECK(DefaultValue("[]").size() == 0);
-  CHECK(DefaultValue("[ ]").size() == 0);
-  CHECK(DefaultValue("7").size() == 0);
+  CHECK(DefaultValue("[]").elements().size() == 0);
+  CHECK(DefaultValue("[ ]").elements().size() == 0);
+  CHECK(DefaultValue("7").elements().size() == 0);
 }
 
 TEST_CASE("lists are equal up to white space, other defaults as spelled") {

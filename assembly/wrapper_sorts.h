@@ -1,0 +1,200 @@
+// Wrappers of operators that are not "guard, rule, outputs, kernel": see wrappers.h for those that are.
+#pragma once
+
+#include <keyway/assembly/wrappers.h>
+
+#include <type_traits>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+namespace detail {
+
+// An argument of a kernel that writes to arguments: a tensor that shares memory with one of them is read from
+// a copy.
+template <typename Arg>
+struct Separate {
+  Arg value;
+  template <bool safe, typename... Args>
+  static Separate from(Arg arg, const std::tuple<Args&...>&) {
+    return {static_cast<Arg&&>(arg)};
+  }
+  operator Arg() const { return static_cast<Arg>(value); }
+};
+template <>
+struct Separate<const TensorBase&> {
+  const TensorBase* tensor;
+  TensorBase copy;
+  template <bool safe, typename... Args>
+  static Separate from(const TensorBase& arg, const std::tuple<Args&...>& all) {
+    bool clash = false;
+    std::apply([&](auto&... each) { ((clash = clash || writes_over<safe>(each, arg)), ...); }, all);
+    if (!clash) return {&arg, {}};
+    return {nullptr, cast_to(arg, arg.dtype(), arg.device())};
+  }
+  operator const TensorBase&() const { return tensor != nullptr ? *tensor : copy; }
+
+ private:
+  template <bool safe, typename T>
+  static bool writes_over(T& written, const TensorBase& read) {
+    if constexpr (std::is_same_v<T, TensorBase>) {
+      return written.defined() && needs_copy<safe>(written, read);
+    } else {
+      return false;
+    }
+  }
+};
+
+template <typename F>
+void each_written(F&&) {}
+template <typename F, typename First, typename... Rest>
+void each_written(F&& f, First& first, Rest&... rest) {
+  if constexpr (std::is_same_v<First, TensorBase>) f(first);
+  each_written(f, rest...);
+}
+
+// The result of an overload that returns the arguments that it writes to.
+template <typename R, typename... Args>
+R written_arguments(Args&&... args) {
+  if constexpr (std::is_void_v<R>) {
+    return;
+  } else if constexpr (std::is_same_v<R, TensorBase&>) {
+    return written_argument(std::forward<Args>(args)...);
+  } else {
+    constexpr std::size_t count = std::tuple_size_v<R>;
+    TensorBase* written[count];
+    std::size_t n = 0;
+    const auto look = [&](auto& arg, auto type) {
+      if constexpr (std::is_same_v<typename decltype(type)::type, TensorBase&>) {
+        if (n < count) written[n++] = &arg;
+      }
+    };
+    (look(args, std::type_identity<Args>()), ...);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return R(*written[I]...); }
+    (std::make_index_sequence<count>());
+  }
+}
+
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_on_meta();
+
+}  // namespace detail
+
+// The kernel writes to arguments, and these are the results: copy_, normal_.
+template <typename Op, typename Sig>
+struct Mutating;
+template <typename Op, typename R, typename... Args>
+struct Mutating<Op, R(Args...)> {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+    Plan<0> plan;
+    Op::plan(plan, args...);
+    if (auto* kernel = detail::backend_kernel<Op>(self_kernel)) {
+      const std::tuple<std::remove_reference_t<Args>&...> all(args...);
+      Op::run(kernel, plan, detail::Separate<Args>::template from<Op::kInPlaceSafe>(args, all)...);
+    }
+    return detail::written_arguments<R>(static_cast<Args&&>(args)...);
+  } catch (...) {
+    leave_op(Op::kName);
+  }
+};
+
+// The kernel returns its results, since their sizes or their values are not known before: nonzero, item.
+template <typename Op, typename Sig>
+struct Returning;
+template <typename Op, typename R, typename... Args>
+struct Returning<Op, R(Args...)> {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+    Plan<0> plan;
+    Op::plan(plan, args...);
+    auto* kernel = detail::backend_kernel<Op>(self_kernel);
+    if (kernel == nullptr) detail::fail_on_meta();
+    return Op::run(kernel, plan, args...);
+  } catch (...) {
+    leave_op(Op::kName);
+  }
+};
+
+namespace detail {
+// Writes what a kernel or composite has returned to the tensors of an out= call.
+template <typename Results, std::size_t N>
+void store_results(TensorBase* const (&given)[N], const char* const (&names)[N], const Results& results,
+                   void (*copy)(TensorBase&, const TensorBase&)) {
+  const auto store = [&](std::size_t i, const TensorBase& result) {
+    prepare_out(*given[i], names[i], meta_of(result.sizes()), result.dtype(), result.device());
+    copy(*given[i], result);
+  };
+  if constexpr (N == 1) {
+    store(0, results);
+  } else {
+    std::apply([&, i = std::size_t{0}](const auto&... each) mutable { (store(i++, each), ...); }, results);
+  }
+}
+}  // namespace detail
+
+template <typename Op, typename Sig>
+struct ReturningOut;
+template <typename Op, typename R, typename... Args>
+struct ReturningOut<Op, R(Args...)> {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+    const std::tuple<Args&...> all(args...);
+    detail::split_outputs<Op::kOutputs>(all, [&](auto& given, const auto&... inputs) {
+      Plan<0> plan;
+      Op::plan(plan, inputs...);
+      auto* kernel = detail::backend_kernel<Op>(self_kernel);
+      if (kernel == nullptr) detail::fail_on_meta();
+      detail::store_results(given, Op::kOutNames, Op::run(kernel, plan, inputs...), copy_into);
+    });
+    return detail::written_results<R>(all);
+  } catch (...) {
+    leave_op(Op::kOutName);
+  }
+};
+
+// The function changes the metadata of an argument, and that is the operator: resize_, set_.
+template <typename Op, typename Sig>
+struct Metadata;
+template <typename Op, typename R, typename... Args>
+struct Metadata<Op, R(Args...)> {
+  static R call(const KernelBase&, DispatchKeySet, Args... args) try {
+    Op::apply(args...);
+    return detail::written_arguments<R>(static_cast<Args&&>(args)...);
+  } catch (...) {
+    leave_op(Op::kName);
+  }
+};
+
+// Another geometry over the storage of the first argument, or several.
+template <typename Op, typename Sig>
+struct View;
+template <typename Op, typename... Args>
+struct View<Op, TensorBase(const TensorBase&, Args...)> {
+  static TensorBase call(const KernelBase&, DispatchKeySet, const TensorBase& self, Args... args) try {
+    return view_of(self, Op::geometry(self, args...));
+  } catch (...) {
+    leave_op(Op::kName);
+  }
+
+  static TensorBase view_of(const TensorBase& self, const auto& geometry) {
+    TensorBase view = make_view(self, geometry.sizes, geometry.strides, geometry.offset);
+    if constexpr (requires { geometry.dtype; }) {
+      if (geometry.dtype != ScalarType::Undefined) view.impl()->set_dtype(geometry.dtype);
+    }
+    return view;
+  }
+};
+template <typename Op, typename... Args>
+struct View<Op, std::vector<TensorBase>(const TensorBase&, Args...)> {
+  static std::vector<TensorBase> call(const KernelBase&, DispatchKeySet, const TensorBase& self,
+                                      Args... args) try {
+    const auto geometries = Op::geometry(self, args...);
+    std::vector<TensorBase> views;
+    views.reserve(geometries.size());
+    for (const auto& geometry : geometries) {
+      views.push_back(View<Op, TensorBase(const TensorBase&)>::view_of(self, geometry));
+    }
+    return views;
+  } catch (...) {
+    leave_op(Op::kName);
+  }
+};
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,20 @@
+// AccumulateGrad: the end of the graph at a leaf: adds each gradient to the leaf's `grad`.
+#pragma once
+
+#include <keyway/autograd/node.h>
+
+namespace keyway::inline v1::autograd {
+
+// One a leaf at a time; the leaf refers to it weakly, the nodes that use the leaf strongly.
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(Tensor leaf);
+  std::string name() const override { return "AccumulateGrad"; }
+  variable_list apply(variable_list&& grads) override;
+  const Tensor& leaf() const { return leaf_; }
+
+ private:
+  Tensor leaf_;
+};
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,53 @@
+// The operators of the family autograd: what tensors offer of gradients, as methods.
+#include <keyway/autograd/engine.h>
+#include <keyway/autograd/variable.h>
+#include <keyway/ops/all.h>
+#include <keyway/ops/autograd_composites.h>
+
+namespace keyway::inline v1::composite {
+
+void backward(const Tensor& self, ArrayRef<Tensor> inputs, const std::optional<Tensor>& gradient,
+              std::optional<bool> retain_graph, bool create_graph) {
+  autograd::backward({self}, gradient ? std::vector<Tensor>{*gradient} : std::vector<Tensor>{},
+                     retain_graph.value_or(create_graph), create_graph, inputs.vec());
+}
+
+Tensor data(const Tensor& self) {
+  // A storage of its own over the same bytes: with its own version, so that changes are not noticed.
+  struct Holder {
+    Storage storage;
+  };
+  auto* holder = new Holder{self.storage()};
+  DataPtr bytes(holder->storage.data(), holder, [](void* h) { delete static_cast<Holder*>(h); }, self.device());
+  auto impl = make_intrusive<TensorImpl>(Storage(make_intrusive<StorageImpl>(std::move(bytes), self.storage().nbytes(), false)),
+                                         self.dtype(), self.sizes(), self.strides(), self.numel(), false);
+  impl->set_geometry(self.sizes(), self.strides(), self.storage_offset(), self.numel());
+  return Tensor(TensorBase(std::move(impl)));
+}
+
+Tensor& detach_(Tensor& self) {
+  autograd::detach_in_place(self);
+  return self;
+}
+
+Tensor& requires_grad_(Tensor& self, bool requires_grad) {
+  autograd::set_requires_grad(self, requires_grad);
+  return self;
+}
+
+void retain_grad(Tensor& self) { autograd::retain_grad(self); }
+bool retains_grad(const Tensor& self) { return autograd::retains_grad(self); }
+
+void set_data(Tensor& self, const Tensor& new_data) {
+  KEYWAY_CHECK_AS(Autograd, !autograd::is_view(self), "a view's memory cannot be exchanged");
+  KEYWAY_CHECK_AS(Autograd, !self.requires_grad() || autograd::is_differentiable(new_data.dtype()),
+                  "argument 'new_data' is {}, but a tensor that requires grad is floating or complex", new_data.dtype());
+  KEYWAY_CHECK(self.device() == new_data.device(), "argument 'self' is on {}, but argument 'new_data' is on {}",
+               self.device(), new_data.device());
+  TensorImpl& impl = *self.impl();
+  impl.set_storage(new_data.storage());
+  impl.set_dtype(new_data.dtype());
+  impl.set_geometry(new_data.sizes(), new_data.strides(), new_data.storage_offset(), new_data.numel());
+}
+
+}  // namespace keyway::inline v1::composite

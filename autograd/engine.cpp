@@ -1,0 +1,329 @@
+#include <keyway/autograd/accumulate_grad.h>
+#include <keyway/autograd/engine.h>
+#include <keyway/autograd/node_table.h>
+#include <keyway/autograd/variable.h>
+#include <keyway/core/thread_state.h>
+#include <keyway/ops/all.h>
+
+#include <algorithm>
+#include <queue>
+
+namespace keyway::inline v1::autograd {
+
+namespace {
+
+// One call of run_backward.
+class GraphTask {
+ public:
+  GraphTask(BackwardOptions options, const std::vector<Edge>* inputs) : options_(options), inputs_(inputs) {}
+
+  variable_list run(const std::vector<Edge>& roots, variable_list grads);
+
+  bool wants(const Node& node) {
+    if (inputs_ == nullptr) return true;
+    const NodeState* state = table_.lookup(&node);
+    return state != nullptr && state->wanted;
+  }
+
+ private:
+  struct Later {
+    bool operator()(const Node* a, const Node* b) const { return a->sequence_nr() < b->sequence_nr(); }
+  };
+
+  void count_dependencies(const std::vector<Edge>& roots);
+  void mark_wanted();
+  void deliver(const Edge& edge, Tensor grad, const Node* from);
+  void run_node(Node& node);
+  void capture(const Node& node, const variable_list& grads);
+
+  BackwardOptions options_;
+  const std::vector<Edge>* inputs_;
+  NodeTable table_;
+  variable_list captured_;
+  std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
+};
+
+constinit thread_local GraphTask* running = nullptr;
+
+// The shape that a gradient was broadcast from: sums over what is expanded.
+Tensor sum_to_sizes(const Tensor& grad, IntArrayRef sizes) {
+  const std::size_t missing = grad.sizes().size() - sizes.size();
+  std::vector<std::int64_t> dims;
+  for (std::size_t d = 0; d < grad.sizes().size(); ++d) {
+    if (d < missing || (sizes[d - missing] == 1 && grad.sizes()[d] != 1))
+      dims.push_back(static_cast<std::int64_t>(d));
+  }
+  Tensor sum = dims.empty() ? grad : keyway::sum(grad, IntArrayRef(dims), true);
+  return sum.sizes() == sizes ? sum : sum.reshape(sizes);
+}
+
+bool broadcastable_to(IntArrayRef from, IntArrayRef to) {
+  if (from.size() > to.size()) return false;
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    if (from[from.size() - i] != 1 && from[from.size() - i] != to[to.size() - i]) return false;
+  }
+  return true;
+}
+
+// The one place where gradients get the shape, dtype and device of what they are the gradients of.
+void conform(Tensor& grad, const Node& node, std::uint32_t input_nr, const Node* from) {
+  const OutputInfo* info = node.output_info(input_nr);
+  if (info == nullptr) return;
+  if (grad.sizes() != IntArrayRef(info->sizes)) {
+    KEYWAY_CHECK_AS(Autograd, broadcastable_to(info->sizes, grad.sizes()),
+                    "{} returned a gradient of shape {} for a tensor of shape {}",
+                    from != nullptr ? from->name() : "backward", grad.sizes(), IntArrayRef(info->sizes));
+    grad = sum_to_sizes(grad, info->sizes);
+  }
+  if (grad.dtype() != info->dtype) {
+    // The gradient of a real tensor is real, whatever it met on the way: the conversion drops imaginary parts.
+    grad = grad.to(info->dtype);
+  }
+  if (grad.device() != info->device) grad = grad.to(info->device);
+}
+
+void accumulate(Tensor& sum, Tensor grad) {
+  if (!sum.defined()) {
+    sum = std::move(grad);
+  } else if (!grad_enabled() && sum.use_count() == 1 && sum.storage().impl()->use_count() == 1 &&
+             sum.is_contiguous() && !is_view(sum)) {
+    sum.add_(grad);
+  } else {
+    sum = sum + grad;
+  }
+}
+
+void GraphTask::count_dependencies(const std::vector<Edge>& roots) {
+  std::vector<Node*> stack;
+  for (const Edge& root : roots) {
+    if (!root || table_.contains(root.node.get())) continue;
+    table_.at(root.node.get());
+    stack.push_back(root.node.get());
+  }
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    for (const Edge& edge : node->next_edges()) {
+      if (!edge) continue;
+      const bool fresh = !table_.contains(edge.node.get());
+      ++table_.at(edge.node.get()).dependencies;
+      if (fresh) stack.push_back(edge.node.get());
+    }
+  }
+}
+
+// A node is wanted if it belongs to an input that was asked for, or leads to one. Nodes are visited after
+// those that they lead to: an explicit stack, since graphs are deep.
+void GraphTask::mark_wanted() {
+  for (std::size_t i = 0; i < table_.size(); ++i) table_[i].wanted = false;
+  for (const Edge& input : *inputs_) {
+    if (NodeState* state = input ? table_.lookup(input.node.get()) : nullptr)
+      state->wanted = state->on_path = true;
+  }
+  struct Visit {
+    Node* node;
+    std::size_t next;
+  };
+  std::vector<bool> visited(table_.size());
+  const auto number = [&](const Node* node) {
+    return static_cast<std::size_t>(table_.lookup(node) - &table_[0]);
+  };
+  std::vector<Visit> stack;
+  for (std::size_t i = 0; i < table_.size(); ++i) {
+    if (visited[i]) continue;
+    visited[i] = true;
+    stack.push_back({table_[i].node, 0});
+    while (!stack.empty()) {
+      Visit& top = stack.back();
+      const std::vector<Edge>& edges = top.node->next_edges();
+      if (top.next < edges.size()) {
+        const Edge& edge = edges[top.next++];
+        if (edge && !visited[number(edge.node.get())]) {
+          visited[number(edge.node.get())] = true;
+          stack.push_back({edge.node.get(), 0});
+        }
+        continue;
+      }
+      NodeState& state = *table_.lookup(top.node);
+      for (const Edge& edge : edges) {
+        if (edge && table_.lookup(edge.node.get())->wanted) state.wanted = true;
+      }
+      stack.pop_back();
+    }
+  }
+}
+
+void GraphTask::deliver(const Edge& edge, Tensor grad, const Node* from) {
+  NodeState& state = *table_.lookup(edge.node.get());
+  if (grad.defined()) {
+    conform(grad, *edge.node, edge.input_nr, from);
+    state.grads.resize(std::max(edge.node->num_outputs(), edge.input_nr + std::size_t{1}));
+    accumulate(state.grads[edge.input_nr], std::move(grad));
+  }
+}
+
+void GraphTask::capture(const Node& node, const variable_list& grads) {
+  for (std::size_t i = 0; i < inputs_->size(); ++i) {
+    const Edge& input = (*inputs_)[i];
+    if (input.node.get() == &node && input.input_nr < grads.size()) captured_[i] = grads[input.input_nr];
+  }
+}
+
+void GraphTask::run_node(Node& node) {
+  variable_list grads = std::move(table_.lookup(&node)->grads);
+  grads.resize(node.num_outputs());
+  if (Node::Hooks* hooks = node.hooks()) {
+    for (const PreHook& hook : hooks->pre) hook(grads);
+  }
+  if (inputs_ != nullptr && table_.lookup(&node)->on_path) capture(node, grads);
+  const bool leaf = node.next_edges().empty();
+  variable_list out;
+  if (inputs_ == nullptr || (!leaf && wants(node))) {
+    node.lock();
+    struct Unlock {
+      Node& locked;
+      ~Unlock() { locked.unlock(); }
+    } unlock{node};
+    Node::Hooks* hooks = node.hooks();
+    const variable_list kept = hooks != nullptr && !hooks->post.empty() ? grads : variable_list();
+    out = node.apply(std::move(grads));
+    if (hooks != nullptr) {
+      for (const PostHook& hook : hooks->post) hook(out, kept);
+    }
+    if (!options_.keep_graph) node.release_variables();
+  }
+  const std::vector<Edge>& edges = node.next_edges();
+  KEYWAY_CHECK_AS(Autograd, out.size() <= edges.size(), "{} returned {} gradients for {} inputs", node.name(),
+                  out.size(), edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (!edges[i]) continue;
+    if (i < out.size()) deliver(edges[i], std::move(out[i]), &node);
+    if (--table_.lookup(edges[i].node.get())->dependencies == 0) ready_.push(edges[i].node.get());
+  }
+}
+
+variable_list GraphTask::run(const std::vector<Edge>& roots, variable_list grads) {
+  count_dependencies(roots);
+  if (inputs_ != nullptr) {
+    captured_.resize(inputs_->size());
+    mark_wanted();
+  }
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    if (roots[i]) deliver(roots[i], std::move(grads[i]), nullptr);
+  }
+  for (const Edge& root : roots) {
+    // A root that another root leads to waits for it; one that stands twice among the roots is pushed once.
+    NodeState* state = root ? table_.lookup(root.node.get()) : nullptr;
+    if (state == nullptr || state->dependencies != 0) continue;
+    state->dependencies = 1;
+    ready_.push(root.node.get());
+  }
+  while (!ready_.empty()) {
+    Node* node = ready_.top();
+    ready_.pop();
+    run_node(*node);
+  }
+  return std::move(captured_);
+}
+
+// Gradients of outputs that the caller left out are 1, which only a single element can mean.
+variable_list root_gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& given) {
+  KEYWAY_CHECK_AS(Autograd, given.empty() || given.size() == outputs.size(),
+                  "backward: {} tensors, but {} gradients for them", outputs.size(), given.size());
+  variable_list grads;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor& output = outputs[i];
+    KEYWAY_CHECK_AS(Autograd, output.defined(), "backward: tensor {} is undefined", i);
+    KEYWAY_CHECK_AS(
+        Autograd, output.requires_grad(),
+        "backward: tensor {} does not require grad and has no graph: was it computed from a tensor that "
+        "requires grad, outside of no_grad?",
+        i);
+    if (!given.empty() && given[i].defined()) {
+      KEYWAY_CHECK_AS(Autograd, given[i].sizes() == output.sizes(),
+                      "backward: tensor {} has shape {}, but its gradient has shape {}", i, output.sizes(),
+                      given[i].sizes());
+      grads.push_back(given[i]);
+      continue;
+    }
+    KEYWAY_CHECK_AS(
+        Autograd, output.numel() == 1,
+        "backward: tensor {} of shape {} has no gradient given, which only a tensor of one element may", i,
+        output.sizes());
+    grads.push_back(keyway::ones_like(output));
+  }
+  return grads;
+}
+
+std::vector<Edge> edges_of(const std::vector<Tensor>& tensors, std::string_view what) {
+  std::vector<Edge> edges;
+  for (const Tensor& tensor : tensors) {
+    KEYWAY_CHECK_AS(Autograd, tensor.defined() && tensor.requires_grad(), "{}: every input must require grad",
+                    what);
+    edges.push_back(gradient_edge(tensor));
+  }
+  return edges;
+}
+
+std::vector<Edge> root_edges(const std::vector<Tensor>& tensors) {
+  std::vector<Edge> edges;
+  for (const Tensor& tensor : tensors) edges.push_back(gradient_edge(tensor));
+  return edges;
+}
+
+}  // namespace
+
+bool wanted_by_running_backward(const Node& node) { return running == nullptr || running->wants(node); }
+
+variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, BackwardOptions options,
+                           const std::vector<Edge>* inputs) {
+  KEYWAY_CHECK_AS(Autograd, !thread_state.inference, "backward cannot run in inference mode");
+  ThreadStateGuard state;
+  thread_state = ThreadState{};
+  thread_state.grad_disabled = !options.create_graph;
+  GraphTask task(options, inputs);
+  struct Restore {
+    GraphTask* outer;
+    ~Restore() { running = outer; }
+  } restore{std::exchange(running, &task)};
+  return task.run(roots, std::move(grads));
+}
+
+void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors, bool retain_graph,
+              bool create_graph, const std::vector<Tensor>& inputs) {
+  variable_list grads = root_gradients(tensors, grad_tensors);
+  const BackwardOptions options{retain_graph || create_graph, create_graph};
+  if (inputs.empty()) {
+    run_backward(root_edges(tensors), std::move(grads), options);
+    return;
+  }
+  const std::vector<Edge> edges = edges_of(inputs, "backward");
+  const variable_list found = run_backward(root_edges(tensors), std::move(grads), options, &edges);
+  ThreadStateGuard state;
+  thread_state.grad_disabled = !create_graph;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!found[i].defined()) continue;
+    const Tensor before = grad_of(inputs[i]);
+    set_grad(inputs[i], before.defined() ? before + found[i] : found[i]);
+  }
+}
+
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& grad_outputs, bool retain_graph, bool create_graph,
+                         bool allow_unused) {
+  KEYWAY_CHECK_AS(Autograd, !inputs.empty(), "grad: no inputs are given");
+  variable_list grads = root_gradients(outputs, grad_outputs);
+  const std::vector<Edge> edges = edges_of(inputs, "grad");
+  variable_list found = run_backward(root_edges(outputs), std::move(grads),
+                                     {retain_graph || create_graph, create_graph}, &edges);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    KEYWAY_CHECK_AS(
+        Autograd, allow_unused || found[i].defined(),
+        "grad: input {} was not used to compute the outputs: pass allow_unused=true to get an undefined "
+        "gradient",
+        i);
+  }
+  return found;
+}
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,37 @@
+// The engine: runs the nodes of a graph, later calls first, and brings gradients from roots to leaves.
+#pragma once
+
+#include <keyway/autograd/node.h>
+
+#include <vector>
+
+namespace keyway::inline v1::autograd {
+
+struct BackwardOptions {
+  bool keep_graph = false;    // what nodes saved stays, so that backward can run again
+  bool create_graph = false;  // the gradients' own computation is recorded
+};
+
+// Runs backward from `roots`, whose gradients are `grads`. With `inputs` it computes their gradients only and
+// returns them, in order, an undefined tensor where there is none; leaves then keep their `grad`. Without,
+// leaves accumulate. On the calling thread; any number of threads may run over one graph. May be called from
+// a hook or a node.
+KEYWAY_API variable_list run_backward(const std::vector<Edge>& roots, variable_list grads,
+                                      BackwardOptions options, const std::vector<Edge>* inputs = nullptr);
+
+// d(sum of tensors * grad_tensors) / d(leaf), added to the `grad` of every leaf; `inputs` restricts them.
+// Absent gradients of tensors of one element are 1. Throws keyway::Error for tensors without a graph.
+KEYWAY_API void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors = {},
+                         bool retain_graph = false, bool create_graph = false,
+                         const std::vector<Tensor>& inputs = {});
+
+// The same gradients as a result, one for each of `inputs`. Throws for an input that the outputs do not
+// depend on, unless `allow_unused`: then its gradient is undefined.
+KEYWAY_API std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                                    const std::vector<Tensor>& grad_outputs = {}, bool retain_graph = false,
+                                    bool create_graph = false, bool allow_unused = false);
+
+// Whether the backward that this thread is running wants the gradient that goes to `node`.
+KEYWAY_API bool wanted_by_running_backward(const Node& node);
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,123 @@
+// Function: a differentiable operation that a user writes.
+//
+//   struct Square : autograd::Function<Square> {
+//     static Tensor forward(AutogradContext& ctx, const Tensor& x) {
+//       ctx.save_for_backward({x});
+//       return x * x;
+//     }
+//     static variable_list backward(AutogradContext& ctx, variable_list grads) {
+//       return {2 * ctx.saved_tensors()[0] * grads[0]};
+//     }
+//   };
+//   Tensor y = Square::apply(x);
+#pragma once
+
+#include <keyway/autograd/record.h>
+#include <keyway/dispatch/ivalue.h>
+
+#include <map>
+#include <string>
+#include <type_traits>
+#include <unordered_set>
+#include <vector>
+
+namespace keyway::inline v1::autograd {
+
+// What forward leaves for backward.
+class KEYWAY_API AutogradContext {
+ public:
+  // Inputs and outputs of forward to keep; others would be a leak or a wrong gradient: keep those in
+  // saved_data.
+  void save_for_backward(variable_list tensors) { to_save_ = std::move(tensors); }
+  // Throws if one was changed in place since, or after they are freed.
+  variable_list saved_tensors() const;
+  // Inputs that forward changed in place, and results that have no gradient.
+  void mark_dirty(const variable_list& inputs);
+  void mark_non_differentiable(const variable_list& outputs);
+  // Whether an output without a gradient gets zeros in backward (the default) or an undefined tensor.
+  void set_materialize_grads(bool value) { materialize_grads_ = value; }
+  // Whether backward wants the gradient of tensor input i.
+  bool needs_input_grad(std::size_t i) const { return node_->needs_input_grad(i); }
+
+  // Anything else.
+  std::map<std::string, IValue> saved_data;
+
+ private:
+  friend class FunctionNode;
+  Node* node_ = nullptr;
+  variable_list to_save_;
+  std::vector<SavedVariable> saved_;
+  std::unordered_set<const TensorImpl*> dirty_;
+  std::unordered_set<const TensorImpl*> non_differentiable_;
+  bool materialize_grads_ = true;
+};
+
+// The node of a user's Function.
+class KEYWAY_API FunctionNode final : public Node {
+ public:
+  using Backward = variable_list (*)(AutogradContext&, variable_list);
+  FunctionNode(std::string name, Backward backward) : name_(std::move(name)), backward_(backward) {
+    ctx.node_ = this;
+  }
+
+  std::string name() const override { return name_; }
+  variable_list apply(variable_list&& grads) override;
+  void release_variables() override;
+
+  // Links `outputs` to this node, and saves what forward asked for. `inputs` are forward's tensors.
+  void finish(const variable_list& inputs, variable_list& outputs, bool records);
+
+  AutogradContext ctx;
+
+ private:
+  std::string name_;
+  Backward backward_;
+};
+
+namespace detail {
+KEYWAY_API std::string type_name(const char* mangled);
+
+inline void collect_tensors(variable_list& into, const Tensor& tensor) { into.push_back(tensor); }
+inline void collect_tensors(variable_list& into, const variable_list& tensors) {
+  into.insert(into.end(), tensors.begin(), tensors.end());
+}
+template <typename T>
+void collect_tensors(variable_list&, const T&) {}
+}  // namespace detail
+
+// T has static forward(AutogradContext&, args...) -> Tensor or variable_list, and static
+// backward(AutogradContext&, variable_list) -> variable_list with one gradient for each tensor among args.
+template <typename T>
+class Function {
+ public:
+  template <typename... Args>
+  static auto apply(Args&&... args) {
+    using Result = decltype(T::forward(std::declval<AutogradContext&>(), std::forward<Args>(args)...));
+    variable_list inputs;
+    (detail::collect_tensors(inputs, args), ...);
+    bool records = grad_enabled();
+    bool any = false;
+    for (const Tensor& input : inputs) any = any || (input.defined() && input.requires_grad());
+    records = records && any;
+    auto node = make_intrusive<FunctionNode>(detail::type_name(typeid(T).name()), &T::backward);
+    for (const Tensor& input : inputs)
+      node->add_next_edge(records && input.defined() ? gradient_edge(input) : Edge{});
+    variable_list outputs;
+    {
+      NoGradGuard no_grad;
+      if constexpr (std::is_same_v<Result, Tensor>) {
+        outputs.push_back(T::forward(node->ctx, std::forward<Args>(args)...));
+      } else {
+        outputs = T::forward(node->ctx, std::forward<Args>(args)...);
+      }
+    }
+    node->finish(inputs, outputs, records);
+    if constexpr (std::is_same_v<Result, Tensor>) {
+      return std::move(outputs[0]);
+    } else {
+      return outputs;
+    }
+  }
+};
+
+}  // namespace keyway::inline v1::autograd

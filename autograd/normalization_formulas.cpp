@@ -1,0 +1,64 @@
+#include <keyway/autograd/normalization_formulas.h>
+#include <keyway/ops/all.h>
+
+namespace keyway::inline v1::autograd {
+
+namespace {
+
+// dst += term, where undefined stands for zero.
+void add_term(Tensor& sum, const Tensor& term) { sum = sum.defined() ? sum + term : term; }
+
+// What a layer norm does to a small change: P(v) = v - mean(v) - x' mean(v x'), with x' the normalised input.
+struct Projection {
+  Tensor normal;
+  DimVector dims;
+
+  Tensor mean(const Tensor& v) const { return v.mean(dims, true); }
+  Tensor operator()(const Tensor& v) const { return v - mean(v) - normal * mean(v * normal); }
+};
+
+}  // namespace
+
+// The gradient of the input is r P(h) with h = g w. Paired with a, the gradient that it receives, it is
+// r n S with S = mean(a h) - mean(a) mean(h) - A H, A = mean(a x'), H = mean(h x'); and of a change dx of x,
+//   dr = -r^2 mean(x' dx),  dA = r mean(P(a) dx),  dH = r mean(P(h) dx).
+// So the gradient of x is -r^2 (S x' + H P(a) + A P(h)). The weight's gradient sum(g x'), paired with b, adds
+// r P(b g), since P is its own transpose.
+std::tuple<Tensor, Tensor, Tensor> layer_norm_double_backward(
+    const Tensor& grad_input, const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& grad_out,
+    const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd,
+    const Tensor& weight, ArrayRef<bool> needs) {
+  DimVector dims, rows;
+  const auto first = input.dim() - static_cast<std::int64_t>(normalized_shape.size());
+  for (std::int64_t d = 0; d < input.dim(); ++d) (d < first ? rows : dims).push_back(d);
+  DimVector sizes(input.sizes().slice(0, static_cast<std::size_t>(first)));
+  for (std::size_t i = 0; i < normalized_shape.size(); ++i) sizes.push_back(1);
+  const Tensor r = rstd.reshape(sizes);
+  const Projection project{(input - mean.reshape(sizes)) * r, dims};
+  const auto weighed = [&](const Tensor& v) { return weight.defined() ? v * weight : v; };
+
+  Tensor for_grad_out, for_input, for_weight;
+  if (grad_input.defined()) {
+    const Tensor& a = grad_input;
+    const Tensor projected = project(a);
+    if (needs[0]) add_term(for_grad_out, weighed(r * projected));
+    if (needs[2] && weight.defined()) {
+      const Tensor each = grad_out * r * projected;
+      for_weight = rows.empty() ? each : each.sum(rows);
+    }
+    if (needs[1]) {
+      const Tensor h = weighed(grad_out);
+      const Tensor slope_a = project.mean(a * project.normal), slope_h = project.mean(h * project.normal);
+      const Tensor s = project.mean(a * h) - project.mean(a) * project.mean(h) - slope_a * slope_h;
+      add_term(for_input, -(r * r * (s * project.normal + slope_h * projected + slope_a * project(h))));
+    }
+  }
+  if (grad_weight.defined()) {
+    if (needs[0]) add_term(for_grad_out, grad_weight * project.normal);
+    if (needs[1]) add_term(for_input, r * project(grad_weight * grad_out));
+  }
+  if (grad_bias.defined() && needs[0]) add_term(for_grad_out, grad_bias.expand(grad_out.sizes()));
+  return {for_grad_out, for_input, for_weight};
+}
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,46 @@
+#include <keyway/autograd/pointwise_formulas.h>
+
+#include <keyway/autograd/formula_words.h>
+
+#include <keyway/core/base/error.h>
+#include <keyway/ops/all.h>
+
+namespace keyway::inline v1::autograd {
+
+Tensor conj(const Tensor& self) {
+  KEYWAY_CHECK_AS(NotImplemented, !self.is_complex(), "gradients of complex tensors that need a conjugate");
+  return self;
+}
+
+Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
+                      const std::optional<Scalar>& max) {
+  Tensor result = grad;
+  if (min) result = result * (self >= *min).to(grad.dtype());
+  if (max) result = result * (self <= *max).to(grad.dtype());
+  return result;
+}
+
+Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
+                            std::string_view approximate) {
+  const Tensor x2 = self * self;
+  if (approximate == "none") {
+    // gelu' = cdf + x pdf, and pdf' = -x pdf.
+    const Tensor pdf = (x2 * -0.5).exp() * 0.3989422804014327;
+    return grad * grad_output * pdf * (2 - x2);
+  }
+  // gelu = x (1 + t) / 2 with t = tanh(u), u = k (x + c x^3).
+  constexpr double k = 0.7978845608028654;
+  constexpr double c = 0.044715;
+  const Tensor t = ((self + self * x2 * c) * k).tanh();
+  const Tensor du = (1 + x2 * (3 * c)) * k;
+  const Tensor dt = (1 - t * t);
+  const Tensor second = dt * du + self * dt * (self * (3 * k * c) - t * du * du);
+  return grad * grad_output * second;
+}
+
+Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self) {
+  const Tensor s = self.sigmoid();
+  return grad * grad_output * s * (1 - s) * (2 + self * (1 - 2 * s));
+}
+
+}  // namespace keyway::inline v1::autograd

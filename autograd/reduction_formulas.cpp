@@ -1,0 +1,72 @@
+#include <keyway/autograd/reduction_formulas.h>
+
+#include <keyway/autograd/formula_words.h>
+
+#include <keyway/core/base/error.h>
+#include <keyway/ops/all.h>
+
+namespace keyway::inline v1::autograd {
+
+namespace {
+
+bool means_all(OptionalIntArrayRef dim) { return !dim.has_value() || (*dim).empty(); }
+
+// The reduced dimensions of a tensor of that rank, in ascending order.
+DimVector reduced_dims(OptionalIntArrayRef dim, std::size_t rank) {
+  DimVector dims;
+  if (means_all(dim)) {
+    for (std::size_t i = 0; i < rank; ++i) dims.push_back(static_cast<std::int64_t>(i));
+    return dims;
+  }
+  for (const std::int64_t d : *dim) dims.push_back(wrap_dim(d, static_cast<std::int64_t>(rank)));
+  std::sort(dims.begin(), dims.end());
+  return dims;
+}
+
+// How many elements went into one of the result.
+std::int64_t reduced_count(IntArrayRef sizes, OptionalIntArrayRef dim) {
+  std::int64_t count = 1;
+  if (sizes.empty()) return count;
+  for (const std::int64_t d : reduced_dims(dim, sizes.size())) count *= sizes[static_cast<std::size_t>(d)];
+  return count;
+}
+
+// A reduction's result or gradient with its reduced dimensions back, of size 1.
+Tensor with_reduced_dims(const Tensor& reduced, std::size_t rank, OptionalIntArrayRef dim, bool keepdim) {
+  if (keepdim || rank == 0 || reduced.dim() == static_cast<std::int64_t>(rank)) return reduced;
+  Tensor out = reduced;
+  for (const std::int64_t d : reduced_dims(dim, rank)) out = out.unsqueeze(d);
+  return out;
+}
+
+}  // namespace
+
+Tensor expand_reduced(const Tensor& grad, IntArrayRef sizes, OptionalIntArrayRef dim, bool keepdim) {
+  return with_reduced_dims(grad, sizes.size(), dim, keepdim).expand(sizes);
+}
+
+Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, OptionalIntArrayRef dim, bool keepdim) {
+  return expand_reduced(grad / reduced_count(sizes, dim), sizes, dim, keepdim);
+}
+
+Tensor amax_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptionalIntArrayRef dim,
+                     bool keepdim) {
+  const auto rank = static_cast<std::size_t>(self.dim());
+  const Tensor extremum = with_reduced_dims(result, rank, dim, keepdim) == self;
+  const Tensor count = rank == 0 ? extremum : extremum.sum(reduced_dims(dim, rank), /*keepdim=*/true);
+  return with_reduced_dims(grad, rank, dim, keepdim) / count * extremum;
+}
+
+Tensor sum_to(const Tensor& grad, IntArrayRef sizes) {
+  if (grad.sizes() == sizes) return grad;
+  const std::int64_t extra = grad.dim() - len(sizes);
+  DimVector dims;
+  for (std::int64_t d = 0; d < grad.dim(); ++d) {
+    if (d < extra || (sizes[static_cast<std::size_t>(d - extra)] == 1 && grad.size(d) != 1)) dims.push_back(d);
+  }
+  if (dims.empty()) return grad;
+  const Tensor sum = grad.sum(dims, /*keepdim=*/true);
+  return extra > 0 ? sum.view(sizes) : sum;
+}
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,20 @@
+// Helpers of the derivatives of reductions. An absent or empty `dim` means all dimensions.
+#pragma once
+
+#include <keyway/autograd/node.h>
+#include <keyway/core/base/optional_array_ref.h>
+
+namespace keyway::inline v1::autograd {
+
+// `grad` of a reduction, with its dimensions back and expanded to `sizes`.
+KEYWAY_API Tensor expand_reduced(const Tensor& grad, IntArrayRef sizes, OptionalIntArrayRef dim = std::nullopt,
+                                 bool keepdim = false);
+KEYWAY_API Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, OptionalIntArrayRef dim = std::nullopt,
+                                bool keepdim = false);
+// Of amax, amin, max and min: where several elements are the extremum, they share the gradient evenly.
+KEYWAY_API Tensor amax_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptionalIntArrayRef dim,
+                                bool keepdim);
+// `grad` summed to `sizes`, which broadcast to its own.
+KEYWAY_API Tensor sum_to(const Tensor& grad, IntArrayRef sizes);
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,36 @@
+#include <keyway/autograd/sorting_formulas.h>
+#include <keyway/ops/all.h>
+
+#include <vector>
+
+namespace keyway::inline v1::autograd {
+
+Tensor value_selecting_backward(const Tensor& grad, std::int64_t dim, const Tensor& indices, IntArrayRef sizes,
+                                bool keepdim) {
+  const bool missing = !keepdim && !sizes.empty();
+  return keyway::zeros(sizes, grad.options())
+      .scatter(dim, missing ? indices.unsqueeze(dim) : indices, missing ? grad.unsqueeze(dim) : grad);
+}
+
+Tensor cumsum_backward(const Tensor& grad, std::int64_t dim) {
+  if (grad.dim() == 0) return grad;
+  return grad.flip({dim}).cumsum(dim).flip({dim});
+}
+
+// Element k has a part in the results from k on: the gradient is (product of all before k) s_k with
+// s_k = g_k + x_(k+1) s_(k+1). Nothing is divided by, so zeros do no harm.
+Tensor cumprod_backward(const Tensor& grad, const Tensor& self, std::int64_t dim) {
+  if (self.dim() == 0 || self.numel() == 0) return grad;
+  const std::int64_t n = self.size(dim);
+  std::vector<Tensor> sums(static_cast<std::size_t>(n));
+  sums.back() = grad.select(dim, n - 1);
+  for (std::int64_t k = n - 1; k-- > 0;) {
+    const auto i = static_cast<std::size_t>(k);
+    sums[i] = grad.select(dim, k) + self.select(dim, k + 1) * sums[i + 1];
+  }
+  const Tensor first = keyway::ones_like(self.narrow(dim, 0, 1));
+  const Tensor before = keyway::cat({first, self.narrow(dim, 0, n - 1).cumprod(dim)}, dim);
+  return before * keyway::stack(sums, dim);
+}
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,288 @@
+#include <keyway/autograd/accumulate_grad.h>
+#include <keyway/autograd/variable.h>
+#include <keyway/autograd/view_nodes.h>
+#include <keyway/core/thread_state.h>
+
+namespace keyway::inline v1::autograd {
+
+Meta::~Meta() = default;
+
+// The functions below are Meta's only users; what they change is theirs to know.
+struct MetaAccess {
+  static Meta* find(const TensorBase& tensor) { return static_cast<Meta*>(tensor.impl()->autograd_meta()); }
+  static Meta& make(const TensorBase& tensor) {
+    if (find(tensor) == nullptr) tensor.impl()->set_autograd_meta(std::make_unique<Meta>(tensor.impl()));
+    return *find(tensor);
+  }
+  static ViewInfo* view(const TensorBase& tensor) {
+    const Meta* meta = find(tensor);
+    return meta == nullptr ? nullptr : meta->view_.get();
+  }
+  static void set_fn(Meta& meta, Edge edge) {
+    meta.output_nr_ = edge.input_nr;
+    meta.grad_fn_ = std::move(edge.node);
+  }
+  static bool& requires_grad(Meta& meta) { return meta.requires_grad_; }
+  static bool& retains_grad(Meta& meta) { return meta.retains_grad_; }
+  static intrusive_ptr<TensorImpl>& grad(Meta& meta) { return meta.grad_; }
+  static weak_intrusive_ptr<Node>& accumulator(Meta& meta) { return meta.accumulator_; }
+  static std::unique_ptr<ViewInfo>& view_slot(Meta& meta) { return meta.view_; }
+  static auto& hooks(Meta& meta) { return meta.hooks_; }
+};
+
+namespace {
+
+using Hook = std::function<Tensor(const Tensor&)>;
+
+// Serialises what several threads may do to one tensor's graph data while they only read the tensor: finding
+// its accumulator, renewing a view's grad_fn. One lock for all: both are rare or short.
+std::recursive_mutex& graph_mutex() {
+  static std::recursive_mutex& mutex = *new std::recursive_mutex;
+  return mutex;
+}
+
+void add_autograd_key(TensorImpl& impl) { impl.set_key_set(impl.key_set().add(Functionality::Autograd)); }
+
+void mark_recorded(const TensorBase& tensor) {
+  add_autograd_key(*tensor.impl());
+  if (const ViewInfo* view = MetaAccess::view(tensor)) add_autograd_key(*view->base.impl());
+}
+
+PreHook run_hooks_of(const TensorImpl* leaf) {
+  return [leaf](variable_list& grads) {
+    const auto* meta = static_cast<const Meta*>(leaf->autograd_meta());
+    const auto& hooks = MetaAccess::hooks(const_cast<Meta&>(*meta));
+    if (hooks == nullptr) return;
+    for (const Hook& hook : std::vector<Hook>(*hooks)) {
+      if (!grads[0].defined()) continue;
+      Tensor replaced = hook(grads[0]);
+      if (replaced.defined()) grads[0] = std::move(replaced);
+    }
+  };
+}
+
+intrusive_ptr<Node> grad_accumulator(const TensorBase& leaf, Meta& meta) {
+  const std::lock_guard lock(graph_mutex());
+  if (intrusive_ptr<Node> alive = MetaAccess::accumulator(meta).lock()) return alive;
+  intrusive_ptr<Node> made = make_intrusive<AccumulateGrad>(Tensor(leaf));
+  // The accumulator holds the leaf, so the hook may refer to it.
+  made->add_pre_hook(run_hooks_of(leaf.impl()));
+  MetaAccess::accumulator(meta) = weak_intrusive_ptr<Node>(made);
+  return made;
+}
+
+std::string_view why_not(Creation creation) {
+  switch (creation) {
+    case Creation::NoGrad: return "it was made under no_grad, so that its base does not know of it";
+    case Creation::MultiOutput: return "it is one of several views that one call returned";
+    case Creation::CustomFunction: return "a custom Function made it";
+    case Creation::Inference: return "it was made in inference mode";
+    case Creation::Default: break;
+  }
+  return "";
+}
+
+}  // namespace
+
+void Meta::renew_view_grad_fn() const {
+  const std::lock_guard lock(graph_mutex());
+  const std::uint32_t version = self_->version();
+  if (view_->version == version) return;
+  const TensorBase& base = view_->base;
+  // A view that is a leaf of its own keeps its history as long as its base has none. One that its base does not know of
+  // stays a constant, but must not miss a history that the base got since.
+  if (view_->creation != Creation::Default) {
+    KEYWAY_CHECK_AS(Autograd, autograd::grad_fn(base) == view_->base_grad_fn,
+                    "the base of a view was changed in place where gradients are recorded, but the view cannot follow: "
+                    "{}; make the view again",
+                    why_not(view_->creation));
+  } else if (base.requires_grad()) {
+    const TensorBase self(intrusive_ptr<TensorImpl>::retain(self_));
+    grad_fn_ = make_intrusive<AsStridedBackward>(gradient_edge(base), base, self);
+    output_nr_ = 0;
+  }
+  view_->version = version;
+}
+
+intrusive_ptr<Node> grad_fn(const TensorBase& tensor) {
+  const Meta* meta = tensor.defined() ? MetaAccess::find(tensor) : nullptr;
+  return meta == nullptr ? nullptr : meta->grad_fn();
+}
+
+Edge gradient_edge(const TensorBase& tensor) {
+  Meta* meta = MetaAccess::find(tensor);
+  if (meta == nullptr) return {};
+  if (const intrusive_ptr<Node>& fn = meta->grad_fn()) return {fn, meta->output_nr()};
+  if (!MetaAccess::requires_grad(*meta)) return {};
+  return {grad_accumulator(tensor, *meta), 0};
+}
+
+void set_gradient_edge(const TensorBase& tensor, Edge edge) {
+  Meta& meta = MetaAccess::make(tensor);
+  MetaAccess::set_fn(meta, std::move(edge));
+  if (ViewInfo* view = MetaAccess::view(tensor)) view->version = tensor._version();
+  mark_recorded(tensor);
+}
+
+void set_history(const TensorBase& result, const intrusive_ptr<Node>& node) {
+  if (!result.defined() || !is_differentiable(result.dtype())) {
+    node->add_undefined_output();
+    return;
+  }
+  const std::uint32_t number = node->add_output(result);
+  set_gradient_edge(result, {node, number});
+}
+
+void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node) {
+  ViewInfo* view = MetaAccess::view(self);
+  const std::uint32_t number = node->add_output(self);
+  if (view == nullptr) {
+    set_gradient_edge(self, {node, number});
+    return;
+  }
+  const TensorBase& base = view->base;
+  const intrusive_ptr<Node> slices = make_intrusive<CopySlices>(gradient_edge(base), base, self, node);
+  set_gradient_edge(base, {slices, 0});
+  add_autograd_key(*self.impl());
+  view->version = self._version() - 1;  // not the current one: grad_fn is renewed when it is asked for
+}
+
+void check_inplace(const TensorBase& self, bool records) {
+  if (!grad_enabled()) return;
+  if (self.is_inference()) {
+    KEYWAY_CHECK_AS(
+        Autograd, !records || InferenceMode::is_enabled(),
+        "a tensor made in inference mode cannot be changed in place outside of it: clone() it first");
+    return;
+  }
+  const ViewInfo* view = MetaAccess::view(self);
+  const bool has_history = self.requires_grad() || (view != nullptr && view->base.requires_grad());
+  if (!records && !has_history) return;
+  if (view != nullptr) {
+    KEYWAY_CHECK_AS(Autograd, view->creation == Creation::Default,
+                    "this view cannot be changed in place where gradients are recorded: {}",
+                    why_not(view->creation));
+    KEYWAY_CHECK_AS(
+        Autograd, !(view->base.requires_grad() && view->base.is_leaf()),
+        "a view of a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
+    KEYWAY_CHECK_AS(Autograd, !(self.is_leaf() && self.requires_grad()),
+                    "a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
+    return;
+  }
+  KEYWAY_CHECK_AS(Autograd, !(self.is_leaf() && self.requires_grad()),
+                  "a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
+}
+
+void as_view(const TensorBase& base, const TensorBase& result, Creation creation) {
+  if (!result.defined() || result.is_inference()) return;
+  if (creation == Creation::Default) {
+    if (InferenceMode::is_enabled()) {
+      creation = Creation::Inference;
+    } else if (!grad_enabled()) {
+      creation = Creation::NoGrad;
+    }
+  }
+  const ViewInfo* outer = MetaAccess::view(base);
+  // A view of such a view is no better; what is wrong with it goes on.
+  if (outer != nullptr && creation == Creation::Default) creation = outer->creation;
+  const TensorBase& root = outer != nullptr ? outer->base : base;
+  auto meta = std::make_unique<Meta>(result.impl());
+  MetaAccess::view_slot(*meta) =
+      std::make_unique<ViewInfo>(ViewInfo{
+      Tensor(root), result._version(), creation,
+      creation == Creation::Default ? intrusive_ptr<Node>() : grad_fn(root)});
+  result.impl()->set_autograd_meta(std::move(meta));
+  if (is_differentiable(result.dtype())) add_autograd_key(*result.impl());
+}
+
+bool is_view(const TensorBase& tensor) { return MetaAccess::view(tensor) != nullptr; }
+
+Tensor view_base(const TensorBase& tensor) {
+  const ViewInfo* view = MetaAccess::view(tensor);
+  return view == nullptr ? Tensor() : view->base;
+}
+
+void set_creation(const TensorBase& tensor, Creation creation) {
+  if (ViewInfo* view = MetaAccess::view(tensor)) view->creation = creation;
+}
+
+void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
+  KEYWAY_CHECK_AS(Autograd, !requires_grad || is_differentiable(tensor.dtype()),
+                  "requires_grad_: only floating and complex tensors can require gradients, not {}",
+                  tensor.dtype());
+  KEYWAY_CHECK_AS(
+      Autograd, !requires_grad || !tensor.is_inference() || InferenceMode::is_enabled(),
+      "requires_grad_: a tensor made in inference mode cannot require gradients outside of it: clone() it");
+  if (!requires_grad && MetaAccess::find(tensor) == nullptr) return;
+  KEYWAY_CHECK_AS(
+      Autograd, requires_grad || tensor.is_leaf(),
+      "requires_grad_: a tensor that was computed cannot be told not to require gradients: use detach()");
+  if (!tensor.is_leaf()) return;
+  MetaAccess::requires_grad(MetaAccess::make(tensor)) = requires_grad;
+  if (requires_grad) mark_recorded(tensor);
+}
+
+Tensor grad_of(const TensorBase& tensor) {
+  Meta* meta = tensor.defined() ? MetaAccess::find(tensor) : nullptr;
+  return meta == nullptr ? Tensor() : Tensor(TensorBase(MetaAccess::grad(*meta)));
+}
+
+void set_grad(const TensorBase& tensor, const Tensor& grad) {
+  if (grad.defined()) {
+    KEYWAY_CHECK_AS(Autograd, grad.sizes() == tensor.sizes(),
+                    "a gradient of shape {} is set for a tensor of shape {}", grad.sizes(), tensor.sizes());
+    KEYWAY_CHECK_AS(Autograd, grad.dtype() == tensor.dtype(), "a gradient of {} is set for a tensor of {}",
+                    grad.dtype(), tensor.dtype());
+    KEYWAY_CHECK_AS(Autograd, grad.device() == tensor.device(), "a gradient on {} is set for a tensor on {}",
+                    grad.device(), tensor.device());
+  }
+  MetaAccess::grad(MetaAccess::make(tensor)) = grad.impl_ptr();
+}
+
+void retain_grad(const TensorBase& tensor) {
+  KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "retain_grad: the tensor does not require grad");
+  if (tensor.is_leaf() || retains_grad(tensor)) return;
+  MetaAccess::retains_grad(MetaAccess::make(tensor)) = true;
+  const Edge edge = gradient_edge(tensor);
+  edge.node->add_pre_hook(
+      [weak = weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()), i = edge.input_nr](variable_list& grads) {
+        const intrusive_ptr<TensorImpl> alive = weak.lock();
+        if (!alive || !grads[i].defined()) return;
+        const TensorBase self(alive);
+        const Tensor before = grad_of(self);
+        MetaAccess::grad(MetaAccess::make(self)) =
+            before.defined() ? (before + grads[i]).impl_ptr() : grads[i].impl_ptr();
+      });
+}
+
+bool retains_grad(const TensorBase& tensor) {
+  Meta* meta = MetaAccess::find(tensor);
+  return meta != nullptr && MetaAccess::retains_grad(*meta);
+}
+
+void register_hook(const TensorBase& tensor, Hook hook) {
+  KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "register_hook: the tensor does not require grad");
+  if (!tensor.is_leaf()) {
+    const Edge edge = gradient_edge(tensor);
+    edge.node->add_pre_hook([hook = std::move(hook), i = edge.input_nr](variable_list& grads) {
+      if (!grads[i].defined()) return;
+      Tensor replaced = hook(grads[i]);
+      if (replaced.defined()) grads[i] = std::move(replaced);
+    });
+    return;
+  }
+  auto& hooks = MetaAccess::hooks(MetaAccess::make(tensor));
+  if (!hooks) hooks = std::make_unique<std::vector<Hook>>();
+  hooks->push_back(std::move(hook));
+}
+
+void detach_in_place(const TensorBase& tensor) {
+  KEYWAY_CHECK_AS(Autograd, !is_view(tensor), "detach_: a view cannot be detached in place: use detach()");
+  Meta* meta = MetaAccess::find(tensor);
+  if (meta == nullptr) return;
+  MetaAccess::set_fn(*meta, {});
+  MetaAccess::requires_grad(*meta) = false;
+  tensor.impl()->set_key_set(tensor.key_set().remove(Functionality::Autograd));
+}
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,51 @@
+// Nodes that carry gradients across views which were changed in place.
+#pragma once
+
+#include <keyway/autograd/node.h>
+
+namespace keyway::inline v1::autograd {
+
+// Where a tensor's elements lie in its storage.
+struct Geometry {
+  DimVector sizes;
+  DimVector strides;
+  std::int64_t offset;
+};
+Geometry geometry_of(const TensorBase& tensor);
+
+// The gradient of base.as_strided(sizes, strides, offset) with respect to base, which lies in its storage as
+// the other three say: `grad` put in its place among zeros, summed where the view leads to one place several
+// times.
+KEYWAY_API Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayRef base_strides,
+                                      std::int64_t base_offset, IntArrayRef sizes, IntArrayRef strides,
+                                      std::int64_t offset);
+
+// The node of that: the gradient of base.as_strided(view) with respect to base: the gradient of the view, put
+// in its place.
+class AsStridedBackward final : public Node {
+ public:
+  AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view);
+  std::string name() const override { return "AsStridedBackward"; }
+  variable_list apply(variable_list&& grads) override;
+
+ private:
+  Geometry base_;
+  Geometry view_;
+};
+
+// An in-place change of a view, seen from its base: `change` stands for the change of the view alone.
+// Gradients of the base outside of the view pass through.
+class CopySlices final : public Node {
+ public:
+  CopySlices(Edge base_edge, const TensorBase& base, const TensorBase& view, intrusive_ptr<Node> change);
+  std::string name() const override { return "CopySlices"; }
+  variable_list apply(variable_list&& grads) override;
+  void release_variables() override;
+
+ private:
+  Geometry base_;
+  Geometry view_;
+  intrusive_ptr<Node> change_;
+};
+
+}  // namespace keyway::inline v1::autograd

@@ -1,0 +1,115 @@
+// _index and _index_put: one index tensor for each of some dimensions, all broadcast to one shape, whose
+// elements number the rows; the dimensions that have none are a row's block.
+#include <keyway/backends/cpu/contiguous.h>
+#include <keyway/backends/cpu/element_bits.h>
+#include <keyway/backends/cpu/index_list.h>
+#include <keyway/backends/cpu/indexed_rows.h>
+#include <keyway/backends/cpu/kernels_advanced_indexing.h>
+#include <keyway/backends/cpu/write_operands.h>
+#include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/reduction.h>
+#include <keyway/ops/rules/advanced_indexing.h>
+
+#include <cstring>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+// Where each row begins in `self`, in bytes. Throws for an index out of range.
+std::vector<std::int64_t> row_offsets(const TensorBase& self, ArrayRef<TensorBase> indices, IntArrayRef shape) {
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(checked_numel(shape)), 0);
+  for (std::size_t d = 0; d < indices.size(); ++d) {
+    if (!indices[d].defined()) continue;
+    const std::int64_t size = self.sizes()[d];
+    TensorBase list = index_list(indices[d], "indices", -size, size);
+    if (list.sizes() != shape) {
+      const TensorBase expanded = make_tensor(shape, kLong, DeviceType::CPU);
+      copy_elements(list, expanded);
+      list = expanded;
+    }
+    add_offsets(offsets, static_cast<const std::int64_t*>(list.data_ptr()),
+                self.strides()[d] * static_cast<std::int64_t>(self.itemsize()));
+  }
+  return offsets;
+}
+
+IndexedRows rows_of(const TensorBase& table, const rules::IndexedShape& shape, const TensorBase& rows) {
+  DimVector row_dims, block_of_rows;
+  const auto first = static_cast<std::int64_t>(shape.first_row_dim);
+  const auto end = first + static_cast<std::int64_t>(shape.rows.size());
+  for (std::int64_t d = 0; d < rows.dim(); ++d) {
+    (first <= d && d < end ? row_dims : block_of_rows).push_back(d);
+  }
+  return IndexedRows(table, shape.block, rows, block_of_rows, row_dims);
+}
+
+// `values` broadcast to `sizes`.
+TensorBase expanded(const TensorBase& values, IntArrayRef sizes) {
+  DimVector strides(sizes.size(), 0);
+  const std::size_t lead = sizes.size() - values.sizes().size();
+  for (std::size_t d = lead; d < sizes.size(); ++d) {
+    if (values.sizes()[d - lead] != 1) strides[d] = values.strides()[d - lead];
+  }
+  return make_view(values, sizes, strides, values.storage_offset());
+}
+
+template <typename T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else {
+    return static_cast<T>(detail::plus(opmath(a), opmath(b)));
+  }
+}
+
+}  // namespace
+
+namespace cpu {
+
+void _index(const TensorBase& self, ArrayRef<TensorBase> indices, TensorBase& out) {
+  const rules::IndexedShape shape = rules::indexed_shape(self, indices);
+  const auto offsets = row_offsets(self, indices, shape.rows);
+  visit_bits(self.itemsize(), [&]<typename T>() {
+    rows_of(self, shape, out)
+        .each_row(offsets.data(), [](char* table, char* row, std::int64_t n, std::int64_t table_step,
+                                     std::int64_t row_step) {
+          if (table_step == sizeof(T) && row_step == sizeof(T)) {
+            std::memcpy(row, table, static_cast<std::size_t>(n) * sizeof(T));
+            return;
+          }
+          for (std::int64_t i = 0; i < n; ++i) std::memcpy(row + i * row_step, table + i * table_step, sizeof(T));
+        });
+  });
+}
+
+void _index_put(const TensorBase& self, ArrayRef<TensorBase> indices, const TensorBase& values, bool accumulate,
+                TensorBase& out) {
+  const rules::IndexedShape shape = rules::indexed_shape(self, indices);
+  const auto offsets = row_offsets(out, indices, shape.rows);
+  const TensorBase from = expanded(apart_from(values, out), shape.sizes());
+  begin_as(self, out);
+  const IndexedRows rows = rows_of(out, shape, from);
+  if (!accumulate) {
+    return visit_bits(self.itemsize(), [&]<typename T>() {
+      rows.each_part(offsets.data(), [](char* table, char* row, std::int64_t n, std::int64_t table_step,
+                                        std::int64_t row_step) {
+        for (std::int64_t i = 0; i < n; ++i) std::memcpy(table + i * table_step, row + i * row_step, sizeof(T));
+      });
+    });
+  }
+  visit_any(self.dtype(), "_index_put", [&]<typename T>() {
+    rows.each_part(offsets.data(), [](char* table, char* row, std::int64_t n, std::int64_t table_step,
+                                      std::int64_t row_step) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        T& to = *reinterpret_cast<T*>(table + i * table_step);
+        to = sum_of(to, *reinterpret_cast<const T*>(row + i * row_step));
+      }
+    });
+  });
+}
+
+}  // namespace cpu
+
+}  // namespace keyway::inline v1

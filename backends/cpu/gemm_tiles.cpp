@@ -1,0 +1,59 @@
+// This file is compiled with -ffp-contract=fast, so that a product and a sum become one fused instruction
+// where the level has it. Include nothing here whose inline functions compute.
+#include <keyway/backends/cpu/gemm_tiles.h>
+
+#include <cstring>
+
+#if defined(__clang__)
+#define KEYWAY_UNROLL _Pragma("unroll")
+#else
+#define KEYWAY_UNROLL _Pragma("GCC unroll 8")
+#endif
+
+namespace keyway::inline v1::detail {
+
+namespace {
+
+namespace baseline {
+#define KEYWAY_LEVEL_TARGET KEYWAY_TARGET_BASELINE
+#define KEYWAY_LEVEL_BYTES 16
+#include <keyway/backends/cpu/gemm_tile.inc>
+#undef KEYWAY_LEVEL_TARGET
+#undef KEYWAY_LEVEL_BYTES
+}  // namespace baseline
+
+#if defined(__x86_64__)
+namespace avx2 {
+#define KEYWAY_LEVEL_TARGET KEYWAY_TARGET_AVX2
+#define KEYWAY_LEVEL_BYTES 32
+#include <keyway/backends/cpu/gemm_tile.inc>
+#undef KEYWAY_LEVEL_TARGET
+#undef KEYWAY_LEVEL_BYTES
+}  // namespace avx2
+
+namespace avx512 {
+#define KEYWAY_LEVEL_TARGET KEYWAY_TARGET_AVX512
+#define KEYWAY_LEVEL_BYTES 64
+#include <keyway/backends/cpu/gemm_tile.inc>
+#undef KEYWAY_LEVEL_TARGET
+#undef KEYWAY_LEVEL_BYTES
+}  // namespace avx512
+#endif
+
+}  // namespace
+
+template <typename T>
+const Tiles<T>& tiles([[maybe_unused]] Level level) {
+#if defined(__x86_64__)
+  if (level == Level::Avx512) return avx512::kTiles<T>;
+  if (level == Level::Avx2) return avx2::kTiles<T>;
+#endif
+  return baseline::kTiles<T>;
+}
+
+template const Tiles<float>& tiles(Level);
+template const Tiles<double>& tiles(Level);
+template const Tiles<std::uint32_t>& tiles(Level);
+template const Tiles<std::uint64_t>& tiles(Level);
+
+}  // namespace keyway::inline v1::detail

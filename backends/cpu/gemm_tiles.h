@@ -1,0 +1,30 @@
+// Tiles: the innermost loops of our own matrix products. A tile is a few rows of the result, one or two
+// vectors wide, that stays in registers while the loop runs over k.
+#pragma once
+
+#include <keyway/backends/cpu/level.h>
+
+#include <cstdint>
+
+namespace keyway::inline v1::detail {
+
+// sums[r][x] += sum over p of a[r * a_row + p * a_step] * b[p * b_step + x]; with `fresh` the sums begin at 0.
+// `sums` is dense: its rows are as long as the tile is wide.
+template <typename T>
+using Tile = void (*)(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step, const T* b,
+                      std::int64_t b_step, T* sums, bool fresh);
+
+inline constexpr int kTileHeights = 4;
+inline constexpr int kMaxTileRows = 1 << (kTileHeights - 1);
+
+template <typename T>
+struct Tiles {
+  int lanes;                     // elements of a vector
+  Tile<T> at[kTileHeights][2];  // rows 1, 2, 4, 8; one vector or two
+};
+
+// T: float, double, uint32_t, uint64_t.
+template <typename T>
+const Tiles<T>& tiles(Level level);
+
+}  // namespace keyway::inline v1::detail

@@ -1,0 +1,59 @@
+#include <keyway/backends/cpu/contiguous.h>
+#include <keyway/backends/cpu/index_list.h>
+#include <keyway/backends/cpu/parallel.h>
+#include <keyway/core/base/error.h>
+
+#include <atomic>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+constexpr std::int64_t kGrain = 32768;
+
+// Whether all of n are in [low, low + range).
+bool all_within(const std::int64_t* index, std::int64_t n, std::int64_t low, std::uint64_t range) {
+  std::uint8_t outside = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint64_t distance = static_cast<std::uint64_t>(index[i]) - static_cast<std::uint64_t>(low);
+    outside |= distance >= range ? 1 : 0;
+  }
+  return outside == 0;
+}
+
+// Requires: `index` is row-major.
+void check_list(const std::int64_t* index, std::int64_t n, std::string_view argument, std::int64_t low,
+                std::int64_t high) {
+  const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  std::atomic<bool> within{true};
+  parallel_for(0, n, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    if (!all_within(index + begin, end - begin, low, range)) within.store(false, std::memory_order_relaxed);
+  });
+  if (within.load(std::memory_order_relaxed)) return;
+  for (std::int64_t i = 0; i < n; ++i) {
+    KEYWAY_CHECK_AS(Index, low <= index[i] && index[i] < high,
+                    "argument '{}' has {} at position {}, but must be in [{}, {})", argument, index[i], i, low, high);
+  }
+}
+
+}  // namespace
+
+void check_indices(const TensorBase& index, std::string_view argument, std::int64_t low, std::int64_t high) {
+  const TensorBase list = contiguous_as(index, kLong);
+  check_list(static_cast<const std::int64_t*>(list.data_ptr()), list.numel(), argument, low, high);
+}
+
+TensorBase index_list(const TensorBase& index, std::string_view argument, std::int64_t low,
+                      std::int64_t high) {
+  TensorBase list = contiguous_as(index, kLong);
+  const auto* from = static_cast<const std::int64_t*>(list.data_ptr());
+  const std::int64_t n = list.numel();
+  check_list(from, n, argument, low, high);
+  if (low >= 0) return list;
+  const TensorBase wrapped = make_tensor(index.sizes(), kLong, DeviceType::CPU);
+  auto* const to = static_cast<std::int64_t*>(wrapped.data_ptr());
+  for (std::int64_t i = 0; i < n; ++i) to[i] = from[i] < 0 ? from[i] + high : from[i];
+  return wrapped;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,36 @@
+#include <keyway/backends/cpu/indexed_rows.h>
+
+namespace keyway::inline v1 {
+
+IndexedRows::IndexedRows(const TensorBase& table, IntArrayRef block_of_table, const TensorBase& rows,
+                         IntArrayRef block_of_rows, IntArrayRef row_dims) {
+  const auto bytes = [](const TensorBase& tensor, std::int64_t dim) {
+    return tensor.strides()[static_cast<std::size_t>(dim)] * static_cast<std::int64_t>(tensor.itemsize());
+  };
+  for (const std::int64_t d : row_dims) {
+    const std::int64_t size = rows.sizes()[static_cast<std::size_t>(d)];
+    rows_ *= size;
+    if (size == 1) continue;
+    row_sizes_.push_back(size);
+    row_strides_.push_back(bytes(rows, d));
+  }
+  block_.operands = 2;
+  block_.data[0] = static_cast<char*>(table.data_ptr());
+  block_.data[1] = static_cast<char*>(rows.data_ptr());
+  for (std::size_t i = block_of_rows.size(); i-- > 0;) {
+    const std::int64_t size = rows.sizes()[static_cast<std::size_t>(block_of_rows[i])];
+    block_numel_ *= size;
+    if (size == 1) continue;
+    const int d = block_.rank++;
+    block_.sizes[d] = size;
+    block_.strides[0][d] = bytes(table, block_of_table[i]);
+    block_.strides[1][d] = bytes(rows, block_of_rows[i]);
+  }
+  if (empty()) return;
+  simplify(block_);
+  for (int d = 0; d < block_.rank; ++d) {
+    if (widest_ < 0 || block_.sizes[d] > block_.sizes[widest_]) widest_ = d;
+  }
+}
+
+}  // namespace keyway::inline v1

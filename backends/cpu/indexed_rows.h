@@ -1,0 +1,94 @@
+// Indexed rows: a table whose blocks are found by offset, and a dense tensor with one block per row.
+//
+//   table[offsets[r]] <-> rows[r]
+//
+// index_select, embedding, index, index_put and index_add are this, with other dimensions for table, rows and
+// blocks.
+#pragma once
+
+#include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/strided.h>
+#include <keyway/core/base/small_vector.h>
+#include <keyway/core/tensor_base.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+class IndexedRows {
+ public:
+  // The dimensions `block_of_table` of `table` and `block_of_rows` of `rows` are a block's, in this order and
+  // of equal sizes; `row_dims` of `rows` are the others, whose indices, the last fastest, number the rows.
+  IndexedRows(const TensorBase& table, IntArrayRef block_of_table, const TensorBase& rows,
+              IntArrayRef block_of_rows, IntArrayRef row_dims);
+
+  std::int64_t rows() const { return rows_; }
+  bool empty() const { return rows_ == 0 || block_numel_ == 0; }
+
+  // Calls f(table, row, n, table_stride, row_stride) for runs of n elements that are together all rows;
+  // strides in bytes. `offsets` has a number of bytes for each row. Rows are shared out among threads: f may
+  // write to `row` only.
+  template <typename F>
+  void each_row(const std::int64_t* offsets, const F& f) const {
+    if (empty()) return;
+    parallel_for(0, rows_, std::max<std::int64_t>(1, kGrain / block_numel_),
+                 [&](std::int64_t begin, std::int64_t end) { walk(block_, offsets, begin, end, f); });
+  }
+  // The same for f that writes to `table`: every block is cut alike among threads, and each row after row.
+  template <typename F>
+  void each_part(const std::int64_t* offsets, const F& f) const {
+    if (empty()) return;
+    if (widest_ < 0) return walk(block_, offsets, 0, rows_, f);
+    const std::int64_t width = block_.sizes[widest_];
+    const std::int64_t work = std::max<std::int64_t>(1, block_numel_ / width * std::min(rows_, kGrain));
+    parallel_for(0, width, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {
+      Strided part = block_;
+      part.sizes[widest_] = end - begin;
+      for (int k = 0; k < 2; ++k) part.data[k] += begin * part.strides[k][widest_];
+      walk(part, offsets, 0, rows_, f);
+    });
+  }
+
+ private:
+  static constexpr std::int64_t kGrain = 32768;
+
+  template <typename F>
+  void walk(const Strided& block, const std::int64_t* offsets, std::int64_t begin, std::int64_t end,
+            const F& f) const {
+    for (std::int64_t r = begin; r < end; ++r) {
+      char* const to = block.data[1] + row_offset(r);
+      walk_block(block, block.rank - 1, block.data[0] + offsets[r], to, f);
+    }
+  }
+  template <typename F>
+  void walk_block(const Strided& block, int d, char* table, char* to, const F& f) const {
+    if (d <= 0) return f(table, to, block.size(0), block.stride(0, 0), block.stride(1, 0));
+    for (std::int64_t i = 0; i < block.sizes[d]; ++i) {
+      walk_block(block, d - 1, table + i * block.strides[0][d], to + i * block.strides[1][d], f);
+    }
+  }
+  std::int64_t row_offset(std::int64_t index) const {
+    std::int64_t offset = 0;
+    for (std::size_t d = row_sizes_.size(); d-- > 1;) {
+      offset += index % row_sizes_[d] * row_strides_[d];
+      index /= row_sizes_[d];
+    }
+    return row_sizes_.empty() ? 0 : offset + index * row_strides_[0];
+  }
+
+  Strided block_;
+  std::int64_t block_numel_ = 1;
+  int widest_ = -1;  // the largest dimension of a block
+  DimVector row_sizes_;
+  DimVector row_strides_;  // bytes
+  std::int64_t rows_ = 1;
+};
+
+// From a list of indices to offsets: adds `stride` bytes for each.
+inline void add_offsets(std::vector<std::int64_t>& offsets, const std::int64_t* indices, std::int64_t stride) {
+  for (std::size_t r = 0; r < offsets.size(); ++r) offsets[r] += indices[r] * stride;
+}
+
+}  // namespace keyway::inline v1

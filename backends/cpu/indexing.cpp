@@ -1,0 +1,177 @@
+// Operators that take one index for each row: of a matrix of embeddings, or along a dimension.
+#include <keyway/backends/cpu/contiguous.h>
+#include <keyway/backends/cpu/element_bits.h>
+#include <keyway/backends/cpu/index_list.h>
+#include <keyway/backends/cpu/indexed_rows.h>
+#include <keyway/backends/cpu/kernels_indexing.h>
+#include <keyway/backends/cpu/write_operands.h>
+#include <keyway/core/scalar.h>
+#include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/arithmetic.h>
+#include <keyway/ops/functors/reduction.h>
+
+#include <cstring>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+const std::int64_t* data_of(const TensorBase& list) { return static_cast<const std::int64_t*>(list.data_ptr()); }
+
+std::vector<std::int64_t> offsets_of(const TensorBase& list, std::int64_t stride) {
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(list.numel()), 0);
+  add_offsets(offsets, data_of(list), stride);
+  return offsets;
+}
+
+DimVector dims_but(std::int64_t rank, std::int64_t dim) {
+  DimVector dims;
+  for (std::int64_t d = 0; d < rank; ++d) {
+    if (d != dim) dims.push_back(d);
+  }
+  return dims;
+}
+
+// Rows of `source` along `dim`, and the places of `table` along it that `index` names.
+struct Places {
+  std::vector<std::int64_t> offsets;
+  IndexedRows rows;
+
+  Places(const TensorBase& table, std::int64_t dim, const TensorBase& index, const TensorBase& source)
+      : offsets(offsets_of(index_list(index, "index", 0, table.sizes()[static_cast<std::size_t>(dim)]),
+                           table.strides()[static_cast<std::size_t>(dim)] *
+                               static_cast<std::int64_t>(table.itemsize()))),
+        rows(table, dims_but(table.dim(), dim), source, dims_but(source.dim(), dim), {dim}) {}
+};
+
+template <typename T>
+void copy_run(char* to, const char* from, std::int64_t n, std::int64_t to_step, std::int64_t from_step) {
+  if (to_step == sizeof(T) && from_step == sizeof(T)) {
+    std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
+    return;
+  }
+  for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, sizeof(T));
+}
+
+void read_rows(const IndexedRows& rows, const std::vector<std::int64_t>& offsets, std::size_t itemsize) {
+  visit_bits(itemsize, [&]<typename T>() {
+    rows.each_row(offsets.data(), [](char* table, char* row, std::int64_t n, std::int64_t table_step,
+                                     std::int64_t row_step) { copy_run<T>(row, table, n, row_step, table_step); });
+  });
+}
+
+// table += alpha row.
+template <typename T>
+void add_rows(const IndexedRows& rows, const std::vector<std::int64_t>& offsets, Opmath<T> alpha) {
+  rows.each_part(offsets.data(), [alpha](char* table, char* row, std::int64_t n, std::int64_t table_step,
+                                         std::int64_t row_step) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      T& to = *reinterpret_cast<T*>(table + i * table_step);
+      const T from = *reinterpret_cast<const T*>(row + i * row_step);
+      if constexpr (std::is_same_v<T, bool>) {
+        to = to || (alpha && from);
+      } else {
+        to = static_cast<T>(detail::plus(opmath(to), detail::times(alpha, opmath(from))));
+      }
+    }
+  });
+}
+
+// The sums of the rows of grad_output that one index names, and beside them, in a row after the last, of those
+// that count for nothing.
+template <typename T>
+void embedding_gradient(const TensorBase& grad_output, const TensorBase& list, std::int64_t padding_idx,
+                        bool by_frequency, const TensorBase& out) {
+  using Acc = Opmath<T>;
+  const std::int64_t count = out.sizes()[0], width = out.sizes()[1];
+  std::vector<std::int64_t> places(data_of(list), data_of(list) + list.numel());
+  std::vector<std::int64_t> uses(by_frequency ? static_cast<std::size_t>(count) + 1 : 0, 0);
+  for (std::int64_t& place : places) {
+    if (place == padding_idx) place = count;
+    if (by_frequency) ++uses[static_cast<std::size_t>(place)];
+  }
+  const TensorBase rows = contiguous_as(grad_output, cpp_type_to_scalar_type<Acc>);
+  const TensorBase sums = make_tensor({count + 1, width}, cpp_type_to_scalar_type<Acc>, DeviceType::CPU);
+  Acc* const sum = static_cast<Acc*>(sums.data_ptr());
+  std::fill(sum, sum + sums.numel(), Acc());
+  for (std::int64_t& place : places) place *= width * static_cast<std::int64_t>(sizeof(Acc));
+  DimVector row_dims = dims_but(rows.dim(), rows.dim() - 1);
+  add_rows<Acc>(IndexedRows(sums, {1}, rows, {rows.dim() - 1}, row_dims), places, Acc(1));
+  for (std::int64_t r = 0; by_frequency && r < count; ++r) {
+    const auto n = static_cast<Real<Acc>>(std::max<std::int64_t>(1, uses[static_cast<std::size_t>(r)]));
+    for (std::int64_t i = 0; i < width; ++i) sum[r * width + i] = sum[r * width + i] / n;
+  }
+  copy_elements(make_view(sums, {count, width}, {width, 1}, 0), out);
+}
+
+}  // namespace
+
+namespace cpu {
+
+void embedding(const TensorBase& weight, const TensorBase& indices, std::int64_t, bool, bool, TensorBase& out) {
+  const TensorBase list = index_list(indices, "indices", 0, weight.sizes()[0]);
+  const auto offsets = offsets_of(list, weight.strides()[0] * static_cast<std::int64_t>(weight.itemsize()));
+  const std::int64_t last = out.dim() - 1;
+  read_rows(IndexedRows(weight, {1}, out, {last}, dims_but(out.dim(), last)), offsets, weight.itemsize());
+}
+
+void embedding_dense_backward(const TensorBase& grad_output, const TensorBase& indices, std::int64_t num_weights,
+                              std::int64_t padding_idx, bool scale_grad_by_freq, TensorBase& out) {
+  const TensorBase list = index_list(indices, "indices", 0, num_weights);
+  visit_floating_and_complex(grad_output.dtype(), "embedding_dense_backward", [&]<typename T>() {
+    embedding_gradient<T>(grad_output, list, padding_idx, scale_grad_by_freq, out);
+  });
+}
+
+void index_select(const TensorBase& self, std::int64_t dim, const TensorBase& index, TensorBase& out) {
+  const TensorBase table = with_dim(self), to = with_dim(out);
+  const Places places(table, dim, index, to);
+  read_rows(places.rows, places.offsets, self.itemsize());
+}
+
+void index_add(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& source,
+               const Scalar& alpha, TensorBase& out) {
+  const TensorBase to = with_dim(out), from = with_dim(apart_from(source, out));
+  const Places places(to, dim, index, from);
+  begin_as(self, out);
+  visit_any(self.dtype(), "index_add", [&]<typename T>() {
+    add_rows<T>(places.rows, places.offsets, alpha.to<Opmath<T>>());
+  });
+}
+
+void index_copy(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& source,
+                TensorBase& out) {
+  const TensorBase to = with_dim(out), from = with_dim(apart_from(source, out));
+  const Places places(to, dim, index, from);
+  begin_as(self, out);
+  visit_bits(self.itemsize(), [&]<typename T>() {
+    places.rows.each_part(places.offsets.data(),
+                          [](char* table, char* row, std::int64_t n, std::int64_t table_step, std::int64_t row_step) {
+                            copy_run<T>(table, row, n, table_step, row_step);
+                          });
+  });
+}
+
+TensorBase nonzero(const TensorBase& self) {
+  const TensorBase flags = contiguous_as(self, kBool);
+  const auto* flag = static_cast<const std::uint8_t*>(flags.data_ptr());
+  const std::int64_t n = self.numel(), rank = self.dim();
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < n; ++i) count += flag[i] != 0 ? 1 : 0;
+  const TensorBase out = make_tensor({count, rank}, kLong, DeviceType::CPU);
+  auto* to = static_cast<std::int64_t*>(out.data_ptr());
+  DimVector index(static_cast<std::size_t>(rank), 0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (flag[i] != 0) to = std::copy(index.begin(), index.end(), to);
+    for (std::size_t d = index.size(); d-- > 0;) {
+      if (++index[d] < self.sizes()[d]) break;
+      index[d] = 0;
+    }
+  }
+  return out;
+}
+
+}  // namespace cpu
+
+}  // namespace keyway::inline v1

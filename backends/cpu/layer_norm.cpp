@@ -1,0 +1,210 @@
+// native_layer_norm and its gradient, over rows of `width` adjacent elements.
+#include <keyway/backends/cpu/contiguous.h>
+#include <keyway/backends/cpu/kernels_normalization.h>
+#include <keyway/backends/cpu/lanes.h>
+#include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/parallel.h>
+#include <keyway/core/visit_dtype.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+constexpr std::int64_t kGrain = 32768;
+// Rows whose weight gradients are added up one after another; the sums of such chunks are added in order.
+constexpr std::int64_t kRowsOfAChunk = 64;
+
+std::int64_t width_of(IntArrayRef normalized_shape) { return checked_numel(normalized_shape); }
+
+// Statistics are kept, and all sums taken, in Acc; weight and bias are null or Acc too.
+template <typename T>
+struct Forward {
+  using Acc = Opmath<T>;
+  const T* input;
+  const Acc* weight;
+  const Acc* bias;
+  T* out;
+  Acc* mean;
+  Acc* rstd;
+  std::int64_t width;
+  Acc eps;
+  std::int64_t begin, end;
+
+  [[gnu::always_inline]] void row(std::int64_t r) const {
+    const T* const x = input + r * width;
+    T* const y = out + r * width;
+    const auto n = static_cast<Acc>(width);
+    const Acc m = lane_sum<Acc>(width, [x](std::int64_t i) { return opmath(x[i]); }) / n;
+    const Acc squares = lane_sum<Acc>(width, [x, m](std::int64_t i) {
+      const Acc d = opmath(x[i]) - m;
+      return d * d;
+    });
+    const Acc scale = 1 / std::sqrt(squares / n + eps);
+    mean[r] = m;
+    rstd[r] = scale;
+    KEYWAY_INDEPENDENT
+    for (std::int64_t i = 0; i < width; ++i) {
+      const Acc normal = (opmath(x[i]) - m) * scale;
+      const Acc weighed = weight != nullptr ? normal * weight[i] : normal;
+      y[i] = static_cast<T>(bias != nullptr ? weighed + bias[i] : weighed);
+    }
+  }
+};
+
+// With x' = (x - mean) rstd and g' = g weight, the gradient of a row is
+// rstd (g' - mean(g') - x' mean(g' x')); those of weight and bias are the sums of g x' and g over rows.
+template <typename T>
+struct Backward {
+  using Acc = Opmath<T>;
+  const T* grad;
+  const T* input;
+  const Acc* mean;
+  const Acc* rstd;
+  const Acc* weight;
+  T* grad_input;      // may be null
+  Acc* grad_weights;  // a row of `width` for each chunk, or null
+  Acc* grad_biases;
+  std::int64_t width;
+  std::int64_t begin, end;  // rows
+
+  [[gnu::always_inline]] void row(std::int64_t r) const {
+    const T* const g = grad + r * width;
+    const T* const x = input + r * width;
+    const Acc m = mean[r], scale = rstd[r];
+    const Acc* const w = weight;
+    if (grad_input != nullptr) {
+      const auto weighed = [g, w](std::int64_t i) { return w != nullptr ? opmath(g[i]) * w[i] : opmath(g[i]); };
+      const auto n = static_cast<Acc>(width);
+      const Acc level = lane_sum<Acc>(width, weighed) / n;
+      const Acc slope = lane_sum<Acc>(width, [=](std::int64_t i) {
+                          return weighed(i) * ((opmath(x[i]) - m) * scale);
+                        }) / n;
+      T* const to = grad_input + r * width;
+      KEYWAY_INDEPENDENT
+      for (std::int64_t i = 0; i < width; ++i) {
+        to[i] = static_cast<T>(scale * (weighed(i) - level - (opmath(x[i]) - m) * scale * slope));
+      }
+    }
+    const std::int64_t chunk = r / kRowsOfAChunk * width;
+    if (grad_weights != nullptr) {
+      Acc* const to = grad_weights + chunk;
+      KEYWAY_INDEPENDENT
+      for (std::int64_t i = 0; i < width; ++i) to[i] += opmath(g[i]) * ((opmath(x[i]) - m) * scale);
+    }
+    if (grad_biases != nullptr) {
+      Acc* const to = grad_biases + chunk;
+      KEYWAY_INDEPENDENT
+      for (std::int64_t i = 0; i < width; ++i) to[i] += opmath(g[i]);
+    }
+  }
+};
+
+template <Level level, typename Rows>
+struct RowsBody {
+  [[gnu::always_inline]] static void run(const void* context, char* const*, std::int64_t) {
+    const Rows rows = *static_cast<const Rows*>(context);
+    for (std::int64_t r = rows.begin; r < rows.end; ++r) rows.row(r);
+  }
+};
+
+// Rows in pieces of whole multiples of `unit`.
+template <typename Rows>
+void run_rows(const Rows& rows, std::int64_t count, std::int64_t unit) {
+  const detail::Loop loop = detail::kLoopsOf<RowsBody, Rows>[current_level()];
+  const std::int64_t work = std::max<std::int64_t>(1, rows.width) * unit;
+  parallel_for(0, (count + unit - 1) / unit, std::max<std::int64_t>(1, kGrain / work),
+               [&](std::int64_t begin, std::int64_t end) {
+                 Rows part = rows;
+                 part.begin = begin * unit;
+                 part.end = std::min(count, end * unit);
+                 loop(&part, nullptr, 0);
+               });
+}
+
+// The sum of `chunks` rows of `width`, in order.
+template <typename Acc>
+void add_chunks(const std::vector<Acc>& from, std::int64_t width, const TensorBase& out) {
+  if (!out.defined()) return;
+  const ContiguousOut to(out, cpp_type_to_scalar_type<Acc>);
+  Acc* const sum = to.data<Acc>();
+  const auto chunks = width == 0 ? 0 : static_cast<std::int64_t>(from.size()) / width;
+  for (std::int64_t i = 0; i < width; ++i) sum[i] = 0;
+  for (std::int64_t c = 0; c < chunks; ++c) {
+    for (std::int64_t i = 0; i < width; ++i) sum[i] += from[static_cast<std::size_t>(c * width + i)];
+  }
+  to.finish();
+}
+
+template <typename Acc>
+const Acc* data_or_null(const TensorBase& tensor) {
+  return tensor.defined() ? static_cast<const Acc*>(tensor.data_ptr()) : nullptr;
+}
+
+}  // namespace
+
+namespace cpu {
+
+void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, const TensorBase& weight,
+                       const TensorBase& bias, double eps, TensorBase& out0, TensorBase& out1,
+                       TensorBase& out2) {
+  const std::int64_t width = width_of(normalized_shape);
+  visit_floating(input.dtype(), "native_layer_norm", [&]<typename T>() {
+    using Acc = Opmath<T>;
+    constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
+    const TensorBase x = contiguous(input), w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
+    const ContiguousOut y(out0), mean(out1, kAcc), rstd(out2, kAcc);
+    const Forward<T> rows{static_cast<const T*>(x.data_ptr()),
+                          data_or_null<Acc>(w),
+                          data_or_null<Acc>(b),
+                          y.data<T>(),
+                          mean.data<Acc>(),
+                          rstd.data<Acc>(),
+                          width,
+                          static_cast<Acc>(eps),
+                          0,
+                          0};
+    run_rows(rows, mean.tensor().numel(), 1);
+    y.finish();
+    mean.finish();
+    rstd.finish();
+  });
+}
+
+void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& input,
+                                IntArrayRef normalized_shape, const TensorBase& mean, const TensorBase& rstd,
+                                const TensorBase& weight, const TensorBase&, ArrayRef<bool>, TensorBase& out0,
+                                TensorBase& out1, TensorBase& out2) {
+  const std::int64_t width = width_of(normalized_shape), count = mean.numel();
+  visit_floating(input.dtype(), "native_layer_norm_backward", [&]<typename T>() {
+    using Acc = Opmath<T>;
+    constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
+    const TensorBase g = contiguous(grad_out), x = contiguous(input), w = contiguous_as(weight, kAcc);
+    const TensorBase m = contiguous_as(mean, kAcc), s = contiguous_as(rstd, kAcc);
+    const ContiguousOut grad_input(out0);
+    const auto cells = static_cast<std::size_t>((count + kRowsOfAChunk - 1) / kRowsOfAChunk * width);
+    std::vector<Acc> weights(out1.defined() ? cells : 0), biases(out2.defined() ? cells : 0);
+    const Backward<T> rows{static_cast<const T*>(g.data_ptr()),
+                           static_cast<const T*>(x.data_ptr()),
+                           static_cast<const Acc*>(m.data_ptr()),
+                           static_cast<const Acc*>(s.data_ptr()),
+                           data_or_null<Acc>(w),
+                           grad_input.data<T>(),
+                           weights.empty() ? nullptr : weights.data(),
+                           biases.empty() ? nullptr : biases.data(),
+                           width,
+                           0,
+                           0};
+    run_rows(rows, count, kRowsOfAChunk);
+    grad_input.finish();
+    add_chunks(weights, width, out1);
+    add_chunks(biases, width, out2);
+  });
+}
+
+}  // namespace cpu
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,310 @@
+#include <keyway/backends/cpu/onednn_convolution.h>
+#include <keyway/backends/cpu/onednn_support.h>
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+namespace keyway::inline v1::onednn {
+
+namespace {
+
+using dnnl::memory;
+using Dims = memory::dims;
+
+Dims dims(const std::int64_t (&list)[3], int rank, std::int64_t less = 0) {
+  Dims result;
+  for (int d = 0; d < rank; ++d) result.push_back(list[d] - less);
+  return result;
+}
+
+// Batch or groups or channels, then the spatial sizes.
+Dims shape(std::initializer_list<std::int64_t> first, const std::int64_t (&spatial)[3], int rank) {
+  Dims result(first);
+  for (int d = 0; d < rank; ++d) result.push_back(spatial[d]);
+  return result;
+}
+
+memory::desc strided(const Dims& sizes, const Dims& strides) {
+  return memory::desc(sizes, memory::data_type::f32, strides);
+}
+memory::desc of_any_order(const memory::desc& given) {
+  return memory::desc(given.dims(), memory::data_type::f32, memory::format_tag::any);
+}
+
+// One of x, w and y: as the caller has it, and as the convolution wants it.
+struct Operand {
+  memory::desc given;
+  memory::desc wanted;
+  dnnl::reorder reorder;  // to what is wanted, or back if it is the result
+
+  bool same() const { return given == wanted; }
+  std::size_t bytes() const { return same() ? 0 : (wanted.get_size() + 63) / 64 * 64; }
+};
+
+bool channels_are_last(const ConvKey& key, int which) {
+  return key.strides[which][1] == 1 && key.strides[which][2] != 1;
+}
+
+}  // namespace
+
+struct Convolution::Parts {
+  ConvPass pass;
+  Operand operands[3];  // x, w, y
+  memory::desc bias;    // empty: none
+  dnnl::primitive primitive;
+  memory::desc scratchpad;
+
+  int result() const { return pass == ConvPass::Data ? 0 : pass == ConvPass::Weights ? 1 : 2; }
+};
+
+namespace {
+
+// x, w and y as the caller has them.
+void describe(const ConvKey& key, Operand (&operands)[3]) {
+  const ConvProblem& p = key.problem;
+  const auto strides = [&](int which, bool grouped) {
+    const auto& list = key.strides[which];
+    Dims result;
+    if (grouped) result.push_back(list[0] * p.out_channels);
+    for (int d = 0; d < p.rank + 2; ++d) result.push_back(list[static_cast<std::size_t>(d)]);
+    return result;
+  };
+  const bool grouped = p.groups > 1;
+  operands[0].given = strided(shape({p.batch, p.groups * p.in_channels}, p.in, p.rank), strides(0, false));
+  operands[1].given = strided(grouped ? shape({p.groups, p.out_channels, p.in_channels}, p.kernel, p.rank)
+                                      : shape({p.out_channels, p.in_channels}, p.kernel, p.rank),
+                              strides(1, grouped));
+  operands[2].given = strided(shape({p.batch, p.groups * p.out_channels}, p.out, p.rank), strides(2, false));
+}
+
+dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+memory::desc bias_of(const ConvKey& key) {
+  if (!key.bias) return {};
+  return memory::desc({key.problem.groups * key.problem.out_channels}, memory::data_type::f32,
+                      memory::format_tag::x);
+}
+
+dnnl::convolution_forward::primitive_desc forward(const ConvKey& key, const memory::desc& x,
+                                                  const memory::desc& w, const memory::desc& y) {
+  const ConvProblem& p = key.problem;
+  return {dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct,
+                                          x, w, bias_of(key), y, dims(p.stride, p.rank), dims(p.dilation, p.rank, 1),
+                                          dims(p.padding, p.rank), dims(p.padding, p.rank)),
+          attributes(), engine()};
+}
+
+// Takes orders, memory and primitive from what oneDNN has chosen. Throws dnnl_unimplemented for its reference, which
+// is slower than our own loops.
+template <typename Primitive, typename Desc>
+void adopt(const Desc& made, const memory::desc& x, const memory::desc& w, const memory::desc& y,
+           Operand (&operands)[3], memory::desc& scratchpad, dnnl::primitive& primitive) {
+  if (std::string_view(made.impl_info_str()).substr(0, 3) == "ref") {
+    throw dnnl::error(dnnl_unimplemented, "only the reference");
+  }
+  operands[0].wanted = x;
+  operands[1].wanted = w;
+  operands[2].wanted = y;
+  scratchpad = made.scratchpad_desc();
+  primitive = Primitive(made);
+}
+
+}  // namespace
+
+Convolution::Convolution(const ConvKey& key) {
+  auto parts = std::make_unique<Parts>();
+  parts->pass = key.pass;
+  parts->bias = bias_of(key);
+  Operand(&all)[3] = parts->operands;
+  describe(key, all);
+  const ConvProblem& p = key.problem;
+  // Images with their channels last are taken as they are; others it may reorder.
+  const bool last = channels_are_last(key, 0) && channels_are_last(key, 2);
+  const memory::desc x = last ? all[0].given : of_any_order(all[0].given);
+  const memory::desc y = last ? all[2].given : of_any_order(all[2].given);
+  const memory::desc w = of_any_order(all[1].given);
+  const auto hint = forward(key, x, w, y);
+  const Dims stride = dims(p.stride, p.rank), dilation = dims(p.dilation, p.rank, 1),
+             padding = dims(p.padding, p.rank);
+  if (key.pass == ConvPass::Forward) {
+    adopt<dnnl::convolution_forward>(hint, hint.src_desc(), hint.weights_desc(), hint.dst_desc(), all,
+                                     parts->scratchpad, parts->primitive);
+  } else if (key.pass == ConvPass::Data) {
+    using Pass = dnnl::convolution_backward_data;
+    const Pass::primitive_desc made(
+        Pass::desc(dnnl::algorithm::convolution_direct, x, w, y, stride, dilation, padding, padding),
+        attributes(), engine(), hint);
+    adopt<Pass>(made, made.diff_src_desc(), made.weights_desc(), made.diff_dst_desc(), all, parts->scratchpad,
+                parts->primitive);
+  } else {
+    using Pass = dnnl::convolution_backward_weights;
+    const Pass::primitive_desc made(
+        Pass::desc(dnnl::algorithm::convolution_direct, x, w, y, stride, dilation, padding, padding),
+        attributes(), engine(), hint);
+    adopt<Pass>(made, made.src_desc(), made.diff_weights_desc(), made.diff_dst_desc(), all, parts->scratchpad,
+                parts->primitive);
+  }
+  for (Operand& operand : all) {
+    if (operand.same()) continue;
+    const bool back = &operand == &all[parts->result()];
+    const auto& from = back ? operand.wanted : operand.given;
+    const auto& to = back ? operand.given : operand.wanted;
+    operand.reorder = dnnl::reorder(dnnl::reorder::primitive_desc(engine(), from, engine(), to));
+  }
+  parts_ = std::move(parts);
+}
+
+Convolution::~Convolution() = default;
+
+std::size_t Convolution::weights_bytes() const {
+  return parts_->pass == ConvPass::Weights ? 0 : parts_->operands[1].bytes();
+}
+
+std::size_t Convolution::scratch_bytes() const {
+  std::size_t bytes = (parts_->scratchpad.get_size() + 63) / 64 * 64;
+  for (int i = 0; i < 3; ++i) {
+    if (i != 1 || parts_->pass == ConvPass::Weights) bytes += parts_->operands[i].bytes();
+  }
+  return bytes;
+}
+
+namespace {
+
+memory wrap(const memory::desc& desc, const void* data) {
+  return memory(desc, engine(), const_cast<void*>(data));
+}
+
+void reorder(const Operand& operand, memory from, memory to) {
+  operand.reorder.execute(stream(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+}
+
+}  // namespace
+
+void Convolution::order_weights(const float* w, void* ordered) const {
+  const Operand& weights = parts_->operands[1];
+  call("reorder", [&] { reorder(weights, wrap(weights.given, w), wrap(weights.wanted, ordered)); });
+}
+
+void Convolution::run(const float* x, const void* w, const float* y, const float* bias, void* scratch) const {
+  static constexpr int kArguments[3][3] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
+                                           {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
+                                           {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST}};
+  const Parts& parts = *parts_;
+  const int result = parts.result();
+  const void* const given[3] = {x, w, y};
+  call("convolution", [&] {
+    char* rest = static_cast<char*>(scratch);
+    memory used[3];
+    for (int i = 0; i < 3; ++i) {
+      const Operand& operand = parts.operands[i];
+      const bool ordered = i == 1 && result != 1;  // by order_weights
+      if (operand.same() || ordered) {
+        used[i] = wrap(operand.wanted, given[i]);
+        continue;
+      }
+      used[i] = wrap(operand.wanted, rest);
+      rest += operand.bytes();
+      if (i != result) reorder(operand, wrap(operand.given, given[i]), used[i]);
+    }
+    const auto& names = kArguments[static_cast<int>(parts.pass)];
+    std::unordered_map<int, memory> arguments = {{names[0], used[0]},
+                                                 {names[1], used[1]},
+                                                 {names[2], used[2]},
+                                                 {DNNL_ARG_SCRATCHPAD, wrap(parts.scratchpad, rest)}};
+    if (!parts.bias.is_zero()) arguments.emplace(DNNL_ARG_BIAS, wrap(parts.bias, bias));
+    parts.primitive.execute(stream(), arguments);
+    const Operand& out = parts.operands[result];
+    if (!out.same()) reorder(out, used[result], wrap(out.given, given[result]));
+  });
+}
+
+namespace {
+
+struct Hash {
+  std::size_t operator()(const ConvKey& key) const {
+    std::uint64_t hash = static_cast<std::uint64_t>(key.pass) * 2 + (key.bias ? 1 : 0);
+    const auto mix = [&](std::int64_t x) {
+      hash = (hash ^ static_cast<std::uint64_t>(x)) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 29;
+    };
+    const ConvProblem& p = key.problem;
+    for (const std::int64_t x : {p.batch, p.groups, p.in_channels, p.out_channels}) mix(x);
+    for (int d = 0; d < p.rank; ++d) {
+      for (const std::int64_t x : {p.in[d], p.out[d], p.kernel[d], p.stride[d], p.padding[d], p.dilation[d]}) mix(x);
+    }
+    for (const auto& strides : key.strides) mix(strides[0] + 3 * strides[1] + 7 * strides[2]);
+    return hash;
+  }
+};
+
+// Null if there is none.
+std::shared_ptr<const Convolution> make(const ConvKey& key) {
+  return call("convolution", [&]() -> std::shared_ptr<const Convolution> {
+    try {
+      return std::make_shared<const Convolution>(key);
+    } catch (const dnnl::error& error) {
+      if (error.status != dnnl_unimplemented && error.status != dnnl_invalid_arguments) throw;
+      return nullptr;
+    }
+  });
+}
+
+// The most recently used come first.
+class Cache {
+ public:
+  std::shared_ptr<const Convolution> get(const ConvKey& key) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = places_.find(key); found != places_.end()) {
+        entries_.splice(entries_.begin(), entries_, found->second);
+        return found->second->made;
+      }
+    }
+    const auto made = make(key);
+    const std::lock_guard lock(mutex_);
+    if (places_.count(key) != 0) return made;  // another thread was faster
+    entries_.push_front({key, made});
+    places_.emplace(key, entries_.begin());
+    if (entries_.size() > kEntries) {
+      places_.erase(entries_.back().key);
+      entries_.pop_back();
+    }
+    return made;
+  }
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  static constexpr std::size_t kEntries = 128;
+  struct Entry {
+    ConvKey key;
+    std::shared_ptr<const Convolution> made;
+  };
+  std::mutex mutex_;
+  std::list<Entry> entries_;
+  std::unordered_map<ConvKey, std::list<Entry>::iterator, Hash> places_;
+};
+
+// Never destroyed. Its mutex is taken around a fork, so that no child finds it locked for ever.
+Cache& cache() {
+  static Cache* const the_cache = [] {
+    pthread_atfork([] { cache().mutex().lock(); }, [] { cache().mutex().unlock(); },
+                   [] { cache().mutex().unlock(); });
+    return new Cache;
+  }();
+  return *the_cache;
+}
+
+}  // namespace
+
+std::shared_ptr<const Convolution> Convolution::get(const ConvKey& key) { return cache().get(key); }
+
+}  // namespace keyway::inline v1::onednn

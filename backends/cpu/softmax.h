@@ -1,0 +1,70 @@
+// What softmax and its gradient share: lines of operands, one after another or side by side.
+//
+// An operator is a struct with
+//   static void line(std::int64_t n, const Panel& panel, std::int64_t j);   a line that is contiguous
+//   static void columns(std::int64_t n, const Panel& panel);                lines of any strides
+// whose bodies are always inlined, into one function per instruction-set level.
+#pragma once
+
+#include <keyway/backends/cpu/decaying_exp.h>
+#include <keyway/backends/cpu/lanes.h>
+#include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/panel.h>
+
+#include <cstdint>
+
+namespace keyway::inline v1::detail {
+
+// Lines of a panel: their maxima and sums stay in the first-level cache.
+inline constexpr std::int64_t kSoftmaxWidth = 64;
+// Terms added one after another, before the sum joins the total.
+inline constexpr std::int64_t kSoftmaxBlock = 64;
+
+struct SoftmaxTask {
+  const Panel* panel;
+  std::int64_t length;
+  bool contiguous;  // lines are
+};
+
+template <Level level, typename Op>
+struct SoftmaxBody {
+  [[gnu::always_inline]] static void run(const void* context, char* const*, std::int64_t) {
+    const SoftmaxTask& task = *static_cast<const SoftmaxTask*>(context);
+    if (!task.contiguous) return Op::columns(task.length, *task.panel);
+    for (std::int64_t j = 0; j < task.panel->lines; ++j) Op::line(task.length, *task.panel, j);
+  }
+};
+
+// Adds term(i, j) over i to sum[j], for n rows of `lines`.
+template <typename Acc, typename F>
+[[gnu::always_inline]] inline void add_rows(std::int64_t n, std::int64_t lines, Acc* sum, const F& term) {
+  for (std::int64_t j = 0; j < lines; ++j) sum[j] = 0;
+  for (std::int64_t begin = 0; begin < n; begin += kSoftmaxBlock) {
+    const std::int64_t end = std::min(n, begin + kSoftmaxBlock);
+    Acc part[kSoftmaxWidth] = {};
+    for (std::int64_t i = begin; i < end; ++i) {
+      for (std::int64_t j = 0; j < lines; ++j) part[j] += term(i, j);
+    }
+    for (std::int64_t j = 0; j < lines; ++j) sum[j] += part[j];
+  }
+}
+
+// Runs Op over the lines of the operands along `dim`.
+template <typename Op>
+void run_softmax(std::initializer_list<const TensorBase*> operands, std::int64_t dim) {
+  const TensorBase& out = **operands.begin();
+  if (out.numel() == 0) return;
+  const std::int64_t length = out.dim() == 0 ? 1 : out.sizes()[static_cast<std::size_t>(dim)];
+  bool contiguous = true;
+  for (const TensorBase* operand : operands) {
+    const bool unit = operand->dim() == 0 || operand->strides()[static_cast<std::size_t>(dim)] == 1;
+    contiguous = contiguous && (unit || length == 1);
+  }
+  const Loop loop = kLoopsOf<SoftmaxBody, Op>[current_level()];
+  for_each_panel(operands, dim, length, kSoftmaxWidth, [&](const Panel& panel) {
+    const SoftmaxTask task{&panel, length, contiguous};
+    loop(&task, nullptr, 0);
+  });
+}
+
+}  // namespace keyway::inline v1::detail

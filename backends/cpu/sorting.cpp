@@ -1,0 +1,104 @@
+// sort and topk: each line by itself, as pairs of value and index. NaN is greater than all numbers.
+#include <keyway/backends/cpu/kernels_sorting.h>
+#include <keyway/backends/cpu/panel.h>
+#include <keyway/backends/cpu/write_operands.h>
+#include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/opmath.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+template <typename T>
+struct Item {
+  T value;
+  std::int64_t index;
+};
+
+template <typename T>
+bool less(T a, T b) {
+  const auto x = opmath(a), y = opmath(b);
+  if (is_nan(x)) return false;
+  return is_nan(y) || x < y;
+}
+
+// Orders by value, and equal values by index: so a total order, in which every algorithm is stable.
+template <typename T, bool descending>
+struct Before {
+  bool operator()(const Item<T>& a, const Item<T>& b) const {
+    const bool first = descending ? less(b.value, a.value) : less(a.value, b.value);
+    if (first) return true;
+    const bool second = descending ? less(a.value, b.value) : less(b.value, a.value);
+    return !second && a.index < b.index;
+  }
+};
+
+// Calls order(begin, end) with the items of each line of self, and writes the first `count` of them.
+template <typename T, typename Order>
+void each_line(const TensorBase& self, std::int64_t dim, const TensorBase& values, const TensorBase& indices,
+               std::int64_t count, const Order& order) {
+  const TensorBase from = with_dim(self), to = with_dim(values), places = with_dim(indices);
+  const std::int64_t n = from.sizes()[static_cast<std::size_t>(dim)];
+  if (count == 0) return;
+  for_each_panel({&to, &places, &from}, dim, n, 16, [&](const Panel& panel) {
+    std::vector<Item<T>> items(static_cast<std::size_t>(n));
+    for (std::int64_t j = 0; j < panel.lines; ++j) {
+      for (std::int64_t i = 0; i < n; ++i) items[static_cast<std::size_t>(i)] = {*panel.at<const T>(2, i, j), i};
+      order(items.begin(), items.end());
+      for (std::int64_t i = 0; i < count; ++i) {
+        *panel.at<T>(0, i, j) = items[static_cast<std::size_t>(i)].value;
+        *panel.at<std::int64_t>(1, i, j) = items[static_cast<std::size_t>(i)].index;
+      }
+    }
+  });
+}
+
+template <typename T, bool descending>
+void sort_lines(const TensorBase& self, std::int64_t dim, const TensorBase& values, const TensorBase& indices) {
+  const std::int64_t n = self.dim() == 0 ? 1 : self.sizes()[static_cast<std::size_t>(dim)];
+  each_line<T>(self, dim, values, indices, n, [](auto begin, auto end) {
+    std::stable_sort(begin, end, [](const Item<T>& a, const Item<T>& b) {
+      return descending ? less(b.value, a.value) : less(a.value, b.value);
+    });
+  });
+}
+
+template <typename T, bool largest>
+void select_lines(const TensorBase& self, std::int64_t k, std::int64_t dim, bool sorted, const TensorBase& values,
+                  const TensorBase& indices) {
+  each_line<T>(self, dim, values, indices, k, [k, sorted](auto begin, auto end) {
+    const Before<T, largest> before;
+    if (k < end - begin) std::nth_element(begin, begin + k, end, before);
+    if (sorted) std::sort(begin, begin + k, before);
+  });
+}
+
+}  // namespace
+
+namespace cpu {
+
+void sort_stable(const TensorBase& self, std::optional<bool>, std::int64_t dim, bool descending, TensorBase& values,
+                 TensorBase& indices) {
+  if (self.numel() == 0) return;
+  visit_dtype<kRealTypes | kBool>(self.dtype(), "sort", [&]<typename T>() {
+    using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+    descending ? sort_lines<Stored, true>(self, dim, values, indices)
+               : sort_lines<Stored, false>(self, dim, values, indices);
+  });
+}
+
+void topk(const TensorBase& self, std::int64_t k, std::int64_t dim, bool largest, bool sorted, TensorBase& values,
+          TensorBase& indices) {
+  if (self.numel() == 0) return;
+  visit_real(self.dtype(), "topk", [&]<typename T>() {
+    largest ? select_lines<T, true>(self, k, dim, sorted, values, indices)
+            : select_lines<T, false>(self, k, dim, sorted, values, indices);
+  });
+}
+
+}  // namespace cpu
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,269 @@
+#include <keyway/codegen/emit/autograd_text.h>
+#include <keyway/codegen/emit/cpp_formula.h>
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/cpp_types.h>
+#include <keyway/codegen/emit/registrations.h>
+#include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/codegen/expr/signature.h>
+#include <keyway/codegen/model/op_scope.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
+
+std::vector<std::string> names_of(const ArgumentList& arguments) {
+  std::vector<std::string> names;
+  for (const Argument argument : arguments) names.emplace_back(argument.name());
+  return names;
+}
+
+// The arguments that the overload writes to.
+std::vector<std::string> written(FunctionSchema schema) {
+  std::vector<std::string> names;
+  for (const Argument argument : schema.arguments())
+    if (argument.is_write()) names.emplace_back(argument.name());
+  return names;
+}
+
+// `TensorBase mm(const KernelBase&, DispatchKeySet keys, ...` + `tail`.
+std::string kernel_signature(FunctionSchema schema, std::string_view name, std::string_view tail) {
+  std::vector<std::string> parameters = {"const KernelBase&", "DispatchKeySet keys"};
+  for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
+  return listed(fmt::format("{} {}(", canonical_result_type(schema), name), parameters, tail);
+}
+
+// `TensorBase record_mm(DispatchKeySet keys, ...`: what a kernel leaves to a function of its own, so that it stays small.
+std::string recorder_signature(FunctionSchema schema) {
+  std::vector<std::string> parameters = {"DispatchKeySet keys"};
+  for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
+  return listed(fmt::format("[[gnu::noinline]] {} record_{}(", canonical_result_type(schema), cpp_identifier(schema)),
+                parameters, ") {\n");
+}
+
+// A call of the op below the kernel: `head` + "(ops::mm, keys & ..., self, mat2)" + `tail`.
+std::string below(FunctionSchema schema, std::string_view head, std::string_view keys, std::string_view tail) {
+  std::vector<std::string> arguments = {"ops::" + cpp_identifier(schema), std::string(keys)};
+  for (std::string& name : names_of(schema.arguments())) arguments.push_back(std::move(name));
+  return listed(std::string(head) + "(", arguments, tail);
+}
+
+// Whether the overload gives back what it writes to: its first argument then gets the history, not the result.
+bool is_in_place(FunctionSchema schema) {
+  if (schema.arguments().empty() || !schema.arguments()[0].is_write() || schema.is_out()) return false;
+  return schema.returns().empty() || schema.returns()[0].is_write();
+}
+
+// Writes the recorder of one overload.
+class Recorder {
+ public:
+  Recorder(const Op& op, const AutogradPlan& plan, const Overload& overload)
+      : op_(op),
+        plan_(plan),
+        schema_(*overload.schema),
+        id_(cpp_identifier(schema_)),
+        in_place_(is_in_place(schema_)) {}
+
+  std::string text() const {
+    std::string out = recorder_signature(schema_);
+    if (in_place_) out += fmt::format("  check_inplace({}, /*records=*/true);\n", argument(0));
+    for (const std::string& name : plan_.underived)
+      out += fmt::format("  check_underived(\"{}\", \"{}\", {});\n", schema_.full_name(), name, in_overload(name));
+    out += fmt::format("  auto node = make_intrusive<{}>();\n", plan_.node);
+    std::vector<std::string> inputs = {"*node"};
+    for (const GradInput& input : plan_.inputs) inputs.push_back(argument(input.argument));
+    out += listed("  collect_edges(", inputs, ");\n");
+    for (const GradInput& input : plan_.inputs)
+      if (input.list && plan_.inputs.size() > 1)
+        out += fmt::format("  node->{}_size_ = {}.size();\n", input.name, argument(input.argument));
+    out += save(false) + call();
+    for (const GradResult& result : plan_.results)
+      out += fmt::format("  {}({}, node);\n", in_place_ ? "rebase_history" : "set_history", this->result(result.result));
+    out += save(true);
+    if (!schema_.returns().empty()) out += fmt::format("  return {};\n", in_place_ ? argument(0) : results());
+    return out + "}\n";
+  }
+
+ private:
+  // The in-place overload may have another name for an argument of the entry.
+  std::string argument(std::size_t i) const { return std::string(schema_.arguments()[i].name()); }
+  std::string in_overload(std::string_view name) const {
+    const auto i = op_.schema->arguments().find(name);
+    return i ? argument(*i) : std::string(name);
+  }
+
+  std::string results() const { return schema_.returns().size() == 1 ? "result" : "results"; }
+  std::string result(std::size_t i) const {
+    if (in_place_) return argument(0);
+    return schema_.returns().size() == 1 ? "result" : fmt::format("std::get<{}>(results)", i);
+  }
+
+  // Values of the forward call, as C++ over its arguments.
+  CppNames forward_names() const {
+    CppNames names;
+    for (std::size_t i = 0; i < schema_.arguments().size(); ++i)
+      names[std::string(op_.schema->arguments()[i].name())] = {argument(i)};
+    for (std::size_t i = 0; i < op_.schema->returns().size(); ++i)
+      for (const std::string& name : result_names(*op_.schema, i)) names[name] = {result(i)};
+    return names;
+  }
+
+  static bool names_result(const CheckedExpr& formula, const Expr& expr) {
+    if (formula.note(expr).role == ExprRole::Result) return true;
+    return std::ranges::any_of(children(expr), [&](const ExprPtr& child) { return names_result(formula, *child); });
+  }
+
+  // Whether any of the inputs that need a value is there: the `if` before keeping a tensor, or "".
+  std::string guard(const GradField& field) const {
+    const bool lists = std::ranges::any_of(plan_.inputs, &GradInput::list);
+    if (lists || field.inputs.size() == plan_.inputs.size()) return {};
+    std::vector<std::string> edges;
+    for (const std::size_t i : field.inputs) edges.push_back(fmt::format("node->next_edges()[{}]", i));
+    return fmt::format("if ({}) ", fmt::join(edges, " || "));
+  }
+
+  std::string value(const GradField& field, const std::string& text) const {
+    if (field.kind == SavedKind::Value || field.kind == SavedKind::Metadata) {
+      const bool copied = field.type.starts_with("std::vector<") && field.kind == SavedKind::Value;
+      return copied ? text + ".vec()" : text;
+    }
+    const char* is_output = field.kind == SavedKind::Output ? "true" : "false";
+    if (field.list) return fmt::format("saved({}, /*is_output=*/{})", text, is_output);
+    const bool overwritten = in_place_ && field.kind == SavedKind::Input && text == argument(0);
+    return fmt::format("SavedVariable({}, /*is_output=*/{})", overwritten ? fmt::format("copy_of({})", text) : text,
+                       is_output);
+  }
+
+  std::string save(bool after_call) const {
+    const CppNames names = forward_names();
+    std::string out;
+    for (const GradField& field : plan_.fields) {
+      if (names_result(*field.formula, *field.expr) != after_call) continue;
+      const bool tensor = field.kind == SavedKind::Input || field.kind == SavedKind::Output;
+      out += fmt::format("  {}node->{} = {};\n", tensor ? guard(field) : "", field.name,
+                         value(field, cpp_formula(*field.formula, *field.expr, names)));
+    }
+    return out;
+  }
+
+  std::string call() const {
+    const bool keeps = !in_place_ && !schema_.returns().empty();
+    const std::string type = schema_.returns().size() == 1 ? canonical_result_type(schema_) : "auto";
+    const std::string head = fmt::format("  {}below_autograd<ops::{}_sig>",
+                                         keeps ? fmt::format("{} {} = ", type, results()) : std::string(), id_);
+    return below(schema_, head, "keys", ");\n");
+  }
+
+  const Op& op_;
+  const AutogradPlan& plan_;
+  const FunctionSchema schema_;
+  const std::string id_;
+  const bool in_place_;
+};
+
+// The tensors whose gradients an overload has to think of.
+std::vector<std::string> watched(const Op& op, const AutogradPlan& plan, const Overload& overload) {
+  std::vector<std::string> names;
+  const FunctionSchema schema = *overload.schema;
+  const auto add = [&](std::string name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  };
+  for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
+    const Argument argument = schema.arguments()[i];
+    const bool own = i < op.schema->arguments().size();
+    const std::string name(own ? op.schema->arguments()[i].name() : argument.name());
+    const bool input = std::ranges::find(plan.inputs, name, &GradInput::name) != plan.inputs.end() &&
+                       (!op.derivatives.empty() || argument.is_write());
+    const bool underived = std::ranges::find(plan.underived, name) != plan.underived.end();
+    if (input || underived || argument.is_write()) add(std::string(argument.name()));
+  }
+  return names;
+}
+
+std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overload& overload) {
+  const FunctionSchema schema = *overload.schema;
+  const std::string id = cpp_identifier(schema);
+  std::string out = kernel_signature(schema, id, ") {\n");
+  const auto tensors = watched(op, plan, overload);
+  const std::string needs = fmt::format("needs_grad({})", joined(tensors));
+  if (!has_recorder(op, overload)) {
+    if (!tensors.empty())
+      out += fmt::format("  if ({}) [[unlikely]] fail_out(\"{}\");\n", needs, schema.full_name());
+    return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd",
+                       ");\n}\n");
+  }
+  std::vector<std::string> arguments = {"keys"};
+  for (std::string& name : names_of(schema.arguments())) arguments.push_back(std::move(name));
+  const std::string record = listed(fmt::format("return record_{}(", id), arguments, ");");
+  const std::string one_line = fmt::format("  if ({}) {}\n", needs, record);
+  out += one_line.size() <= kMaxColumns && record.find('\n') == std::string::npos
+             ? one_line
+             : fmt::format("  if ({}) {{\n{}\n  }}\n", needs,
+                           listed(fmt::format("    return record_{}(", id), arguments, ");"));
+  return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd",
+                     ");\n}\n");
+}
+
+// The argument that a result is a view of.
+std::string base_of(FunctionSchema schema, SchemaType result) {
+  const AliasInfo view = result.is(TypeKind::List) ? result.element().alias() : result.alias();
+  for (const Argument argument : schema.arguments())
+    if (argument.is_alias() && argument.type().alias() == view) return std::string(argument.name());
+  return std::string(schema.arguments()[0].name());
+}
+
+std::string adinplace_kernel(const Op& op, const Overload& overload) {
+  const FunctionSchema schema = *overload.schema;
+  const std::string id = cpp_identifier(schema);
+  std::string out = kernel_signature(schema, "adinplace_" + id, ") {\n");
+  const bool one = schema.returns().size() == 1;
+  const bool returns = !schema.returns().empty();
+  const std::string keep = returns ? fmt::format("{} = ", one ? canonical_result_type(schema) + " result" : "auto results")
+                                   : std::string();
+  out += below(schema, fmt::format("  {}below_adinplace<ops::{}_sig>", keep, id), "keys", ");\n");
+  for (const std::string& name : written(schema)) out += fmt::format("  bump_version({});\n", name);
+  const bool views = !schema.is_mutable() && !op.derivatives.empty();
+  for (std::size_t i = 0; views && i < schema.returns().size(); ++i) {
+    const SchemaType type = schema.returns()[i].type();
+    if (!type.is_alias()) continue;
+    const std::string view = one ? "result" : fmt::format("std::get<{}>(results)", i);
+    const std::string base = base_of(schema, type);
+    out += type.is(TypeKind::List) || !one ? fmt::format("  as_views({}, {});\n", base, view)
+                                           : fmt::format("  as_view({}, {}, view_creation());\n", base, view);
+  }
+  if (returns) out += fmt::format("  return {};\n", one ? "result" : "results");
+  return out + "}\n";
+}
+
+}  // namespace
+
+bool has_recorder(const Op& op, const Overload& overload) {
+  return has_autograd_kernel(op, overload) && !overload.schema->is_out();
+}
+
+std::string recorder_text(const Op& op, const AutogradPlan& plan, const Overload& overload) {
+  return Recorder(op, plan, overload).text();
+}
+
+std::string kernel_texts(const Op& op, const AutogradPlan& plan, const Overload& overload) {
+  std::string out;
+  if (has_autograd_kernel(op, overload)) out += autograd_kernel(op, plan, overload);
+  if (has_autograd_kernel(op, overload) && has_adinplace_kernel(op, overload)) out += "\n";
+  if (has_adinplace_kernel(op, overload)) out += adinplace_kernel(op, overload);
+  return out;
+}
+
+std::string kernel_declarations(const Op& op, const Overload& overload) {
+  std::string out;
+  const FunctionSchema schema = *overload.schema;
+  const std::string id = cpp_identifier(schema);
+  if (has_autograd_kernel(op, overload)) out += kernel_signature(schema, id, ");\n");
+  if (has_adinplace_kernel(op, overload)) out += kernel_signature(schema, "adinplace_" + id, ");\n");
+  return out;
+}
+
+}  // namespace keyway::inline v1

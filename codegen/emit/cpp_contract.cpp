@@ -1,0 +1,270 @@
+#include <keyway/codegen/emit/cpp_contract.h>
+#include <keyway/codegen/emit/cpp_expr.h>
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/expr/expr_printer.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace keyway::inline v1 {
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+// What a person needs to see to understand why a contract does not hold: the greatest sub-expressions that
+// are neither constants nor tests, where their evaluation is part of finding out that it does not.
+class Evidence {
+ public:
+  Evidence(const CheckedExpr& expr, CppExpr& cpp) : expr_(expr), cpp_(cpp) {}
+
+  // Requires: `expr` is false, or its value is what matters.
+  void collect(const Expr& expr) {
+    if (const auto* e = as<BinaryExpr>(expr); e && (e->op == BinaryOp::And || e->op == BinaryOp::Or)) {
+      collect(*e->left);
+      if (e->op == BinaryOp::Or) collect(*e->right);  // of && it may be the left that fails
+    } else if (const auto* unary = as<UnaryExpr>(expr); unary && unary->op == UnaryOp::Not) {
+      collect_sole(*unary->operand);
+    } else if (const auto* chain = as<CompareExpr>(expr)) {
+      const bool none = std::ranges::any_of(chain->operands, [](const ExprPtr& value) { return as<NoneExpr>(*value); });
+      if (!none)
+        for (const ExprPtr& value : chain->operands) value_of(*value);
+    } else if (const auto* in = as<InExpr>(expr)) {
+      value_of(*in->value);
+      for (const ExprPtr& choice : in->choices) value_of(*choice);
+    } else if (const auto* choice = as<ChoiceExpr>(expr)) {
+      collect(*choice->condition);
+    } else {
+      collect_leaf(expr);
+    }
+  }
+
+  // The first predicate of a failing contract that says why, or null.
+  const Expr* reason() const { return reason_; }
+  const std::vector<std::string>& values() const { return values_; }
+
+ private:
+  // What stands below a `!` is true: of its parts only the first has been evaluated for certain.
+  void collect_sole(const Expr& expr) {
+    if (const auto* e = as<BinaryExpr>(expr); e && (e->op == BinaryOp::And || e->op == BinaryOp::Or))
+      collect_sole(*e->left);
+    else if (const auto* call = as<CallExpr>(expr))
+      for (const CallArgument& argument : call->arguments) value_of(*argument.value);
+    else
+      collect(expr);
+  }
+
+  void collect_leaf(const Expr& expr) {
+    if (const auto* call = as<CallExpr>(expr)) {
+      if (call->function == "all" || call->function == "any") return collect(*call->arguments.front().value);
+      if (says_why(call->function) && !expr_.note(expr).elementwise) {
+        if (reason_ == nullptr) reason_ = &expr;
+        return;
+      }
+      for (const CallArgument& argument : call->arguments) value_of(*argument.value);
+    } else if (const auto* method = as<MethodExpr>(expr)) {
+      const bool about_dtype = method->method == "is_floating_point" || method->method == "is_complex";
+      const bool tensor = expr_.note(*method->object).type.is(ExprBase::Tensor);
+      if (about_dtype && tensor)
+        add(to_text(*method->object) + ".dtype()", cpp_.operand(*method->object) + ".dtype()");
+      else if (method->method == "is_contiguous" && tensor)
+        add(to_text(*method->object) + ".strides()", cpp_.operand(*method->object) + ".strides()");
+      else
+        value_of(*method->object);
+    } else {
+      value_of(expr);
+    }
+  }
+
+  bool is_constant(const Expr& expr) const {
+    const ExprRole role = expr_.note(expr).role;
+    if (role != ExprRole::Plain && role != ExprRole::Constant) return false;
+    return std::ranges::all_of(children(expr), [&](const ExprPtr& child) { return is_constant(*child); });
+  }
+
+  void value_of(const Expr& expr) {
+    const ExprType& type = expr_.note(expr).type;
+    if (is_constant(expr) || type.optional || type.base == ExprBase::Tuple || type.depth > 1) return;
+    if (type.base == ExprBase::Tensor || type.base == ExprBase::DTypeSet || type.base == ExprBase::Other) return;
+    if (const auto* choice = as<ChoiceExpr>(expr)) collect(*choice->condition);
+    std::string text = to_text(expr);
+    if (type.base == ExprBase::Int && type.depth == 1)
+      add(std::move(text), fmt::format("IntArrayRef({})", cpp_.text(expr)));
+    else
+      add(std::move(text), cpp_.text(expr));
+  }
+
+  void add(std::string text, const std::string& cpp) {
+    if (std::ranges::find(seen_, text) != seen_.end()) return;
+    values_.push_back(fmt::format("{{{}, {}}}", quoted(text), cpp));
+    seen_.push_back(std::move(text));
+  }
+
+  const CheckedExpr& expr_;
+  CppExpr& cpp_;
+  const Expr* reason_ = nullptr;
+  std::vector<std::string> values_;
+  std::vector<std::string> seen_;
+};
+
+std::string type_of(const ExprType& type) {
+  if (type.optional || type.depth > 1) return "auto";
+  if (type.depth == 1) return type.base == ExprBase::Int ? "DimVector" : "auto";
+  switch (type.base) {
+    case ExprBase::Int: return "std::int64_t";
+    case ExprBase::Bool: return "bool";
+    case ExprBase::Float: return "double";
+    case ExprBase::DType: return "ScalarType";
+    default: return "auto";
+  }
+}
+
+// An if statement's head; a condition that is too long is broken after its operators.
+std::string if_head(const std::string& indent, const std::string& condition) {
+  std::string out = indent + "if (" + condition + ") [[unlikely]] ";
+  if (out.size() + 3 <= kMaxColumns) return out;
+  out = indent + "if (";
+  std::size_t column = out.size();
+  for (std::size_t begin = 0; begin < condition.size();) {
+    std::size_t end = std::min(condition.find("|| ", begin), condition.find("&& ", begin));
+    end = end == std::string::npos ? condition.size() : end + 3;
+    if (column + end - begin > kMaxColumns - 20 && begin > 0) {
+      out.pop_back();
+      out += "\n" + indent + "    ";
+      column = indent.size() + 4;
+    }
+    out += condition.substr(begin, end - begin);
+    column += end - begin;
+    begin = end;
+  }
+  return out + ") [[unlikely]] ";
+}
+
+// `text`, the last argument of what computes, replaced by the contract itself.
+std::string with_text(std::string cpp, const std::string& literal) {
+  constexpr std::string_view kArgument = ", text)";
+  for (std::size_t at = cpp.find(kArgument); at != std::string::npos; at = cpp.find(kArgument, at + literal.size()))
+    cpp.replace(at + 2, 4, literal);
+  return cpp;
+}
+
+// The top-level parts of a contract: `x.dim() == 2` tells that x has dimensions 0 and 1.
+void learn_ranks(const Expr& expr, KnownRanks& ranks) {
+  if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::And) {
+    learn_ranks(*both->left, ranks);
+    learn_ranks(*both->right, ranks);
+  }
+  const auto* compare = as<CompareExpr>(expr);
+  if (!compare || compare->ops.size() != 1) return;
+  const auto* method = as<MethodExpr>(*compare->operands[0]);
+  const auto* object = method ? as<NameExpr>(*method->object) : nullptr;
+  const auto* number = as<IntExpr>(*compare->operands[1]);
+  if (!object || !number || method->method != "dim") return;
+  const CompareOp op = compare->ops.front();
+  if (op == CompareOp::Equal || op == CompareOp::GreaterEqual) ranks[object->name] = number->value;
+  if (op == CompareOp::Greater) ranks[object->name] = number->value + 1;
+}
+
+class Statements {
+ public:
+  Statements(const CheckedExpr& expr, FunctionSchema schema, const KnownRanks& ranks)
+      : expr_(expr), cpp_(expr, schema) {
+    cpp_.know(ranks);
+  }
+
+  std::string of_item() {
+    const Expr& root = expr_.root();
+    const auto* let = as<LetExpr>(root);
+    if (!let) return of_contract(root);
+    const std::string value = cpp_.text(*let->value);
+    const std::string type = type_of(expr_.note(*let->value).type);
+    return fmt::format("  const {} {} = {};\n", type, let->name, with_text(value, quoted(to_text(root))));
+  }
+
+ private:
+  // The parts of `a && b` are checked one by one, so that the text is about the one that fails.
+  std::string of_contract(const Expr& expr) {
+    if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::And)
+      return of_contract(*both->left) + of_contract(*both->right);
+    CppExpr cpp = cpp_;
+    const std::string condition = negated(cpp, expr);
+    Evidence evidence(expr_, cpp);
+    evidence.collect(expr);
+    const bool named = cpp.uses_text();
+    const std::string text = named ? "text" : quoted(to_text(expr));
+    const std::string indent = named ? "    " : "  ";
+    std::string out = if_head(indent, condition) + failure(evidence, cpp, text, indent) + "\n";
+    if (!named) return out;
+    return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", quoted(to_text(expr)), out);
+  }
+
+  // The condition under which a contract fails, as a person would write it.
+  std::string negated(CppExpr& cpp, const Expr& expr) const {
+    const auto* unary = as<UnaryExpr>(expr);
+    if (unary && unary->op == UnaryOp::Not) return cpp.text(*unary->operand);
+    if (const auto* compare = as<CompareExpr>(expr); compare && compare->ops.size() == 1)
+      if (const auto inverse = inverse_of(*compare)) return cpp.text_of_comparison(*compare, *inverse);
+    const bool call = as<CallExpr>(expr) || as<MethodExpr>(expr) || as<NameExpr>(expr) || as<InExpr>(expr);
+    return call ? "!" + cpp.text(expr) : fmt::format("!({})", cpp.text(expr));
+  }
+
+  // The operator that holds where another does not. Numbers other than integers need not be ordered.
+  std::optional<CompareOp> inverse_of(const CompareExpr& compare) const {
+    const auto is_int = [&](const ExprPtr& e) { return expr_.note(*e).type.is(ExprBase::Int); };
+    const bool ints = is_int(compare.operands[0]) && is_int(compare.operands[1]);
+    switch (compare.ops.front()) {
+      case CompareOp::Equal: return CompareOp::NotEqual;
+      case CompareOp::NotEqual: return CompareOp::Equal;
+      case CompareOp::Less: return ints ? std::optional(CompareOp::GreaterEqual) : std::nullopt;
+      case CompareOp::LessEqual: return ints ? std::optional(CompareOp::Greater) : std::nullopt;
+      case CompareOp::Greater: return ints ? std::optional(CompareOp::LessEqual) : std::nullopt;
+      case CompareOp::GreaterEqual: return ints ? std::optional(CompareOp::Less) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  static std::string failure(const Evidence& evidence, CppExpr& cpp, const std::string& text,
+                             const std::string& indent) {
+    const std::string in = indent + "  ";
+    if (evidence.reason() != nullptr)
+      return fmt::format("{{\n{0}std::string why;\n{0}{1};\n{0}fail_predicate({2}, why);\n{3}}}", in,
+                         cpp.asking_why(*evidence.reason()), text, indent);
+    std::vector<std::string> values = evidence.values();
+    if (values.empty()) return fmt::format("{{\n{}fail_contract({}, {{}});\n{}}}", in, text, indent);
+    values.front() = "{" + values.front();
+    values.insert(values.begin(), text);
+    return "{\n" + listed(in + "fail_contract(", values, "});\n") + indent + "}";
+  }
+
+  const CheckedExpr& expr_;
+  CppExpr cpp_;
+};
+
+}  // namespace
+
+std::string contract_statements(const Op& op) {
+  std::string out;
+  KnownRanks ranks;
+  for (const Formula& formula : op.contracts) {
+    out += Statements(formula.expr, *op.schema, ranks).of_item();
+    learn_ranks(formula.expr.root(), ranks);
+  }
+  return out;
+}
+
+bool calls_operators(const Op& op) {
+  return std::ranges::any_of(op.contracts, [&](const Formula& formula) {
+    CppExpr cpp(formula.expr, *op.schema);
+    cpp.text();
+    return cpp.calls_operators();
+  });
+}
+
+}  // namespace keyway::inline v1

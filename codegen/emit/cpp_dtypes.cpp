@@ -1,0 +1,229 @@
+#include <keyway/codegen/emit/cpp_dtypes.h>
+#include <keyway/codegen/emit/cpp_expr.h>
+#include <keyway/codegen/emit/operands.h>
+#include <keyway/codegen/expr/signature.h>
+#include <keyway/codegen/model/op_scope.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// `promote`, `promote_to_float`, or either with a set: promote(integral|bool).
+struct PromotionRule {
+  bool to_float = false;
+  const Expr* within = nullptr;
+};
+std::optional<PromotionRule> promotion_of(const Expr& set) {
+  const auto* name = as<NameExpr>(set);
+  const auto* call = as<CallExpr>(set);
+  const std::string word = name ? name->name : call ? call->function : std::string();
+  if (word != "promote" && word != "promote_to_float") return std::nullopt;
+  return PromotionRule{word == "promote_to_float", call ? call->arguments[0].value.get() : nullptr};
+}
+
+class Planner {
+ public:
+  explicit Planner(const Op& op) : op_(op), results_(planned_results(op)), dtypes_(results_) {
+    for (TensorArgument& tensor : tensor_arguments(op))
+      (tensor.written && results_ > 0 ? others_ : tensors_).push_back(std::move(tensor));
+  }
+
+  DTypePlan run() {
+    if (!op_.dtypes.rules.empty())
+      rules();
+    else
+      preset(op_.dtypes.preset.empty() ? implied() : op_.dtypes.preset);
+    finish();
+    return std::move(plan_);
+  }
+
+ private:
+  std::string_view implied() const { return op_.recipe.kind == RecipeKind::Pointwise ? "promote" : "same"; }
+
+  void say(std::string statement) { plan_.statements += fmt::format("  {};\n", statement); }
+
+  // --- Presets
+
+  void preset(std::string_view name) {
+    if (tensors_.empty()) return without_tensors();
+    plan_.loop_tensor = tensors_.front().name;
+    plan_.loop_types = name == "promote_to_float" ? "kFloatingAndComplexTypes" : "kAnyTypes";
+    if (name == "same") return same();
+    std::vector<std::string> names;
+    for (const TensorArgument& tensor : tensors_) names.push_back(tensor.name);
+    if (name == "integers_to_int64") return integers_to_int64();
+    promote(names, {.to_float = name == "promote_to_float"}, nullptr);
+    dtypes_.assign(results_, name == "promote_to_bool" ? "ScalarType::Bool" : "plan.common");
+  }
+
+  void without_tensors() {
+    dtypes_.assign(results_, has_dtype_argument(op_) ? "dtype.value_or(get_default_dtype())" : "get_default_dtype()");
+  }
+
+  void same() {
+    const TensorArgument& first = tensors_.front();
+    std::string dtype = own_dtype(first);
+    if (!first.list && !first.optional) {
+      say(fmt::format("check_dtype(\"{}\", {}, kAnyTypes)", first.name, first.name));
+    } else {
+      say("const ScalarType like = " + dtype);
+      dtype = "like";
+    }
+    for (const TensorArgument& tensor : tensors_)
+      if (&tensor != &first || first.list)
+        say(fmt::format("check_same_dtype(\"{0}\", {0}, \"{1}\", {2})", tensor.name, first.name, dtype));
+    if (has_dtype_argument(op_) && results_ > 0) {
+      say(fmt::format("plan.common = dtype.value_or({})", dtype));
+      plan_.promoted = {first.name};
+      dtype = "plan.common";
+    }
+    dtypes_.assign(results_, dtype);
+  }
+
+  void integers_to_int64() {
+    const TensorArgument& first = tensors_.front();
+    const std::string dtype = own_dtype(first);
+    std::string sum = fmt::format("integers_to_int64({})", dtype);
+    if (has_dtype_argument(op_)) {
+      say(fmt::format("plan.common = dtype.value_or({})", dtype));
+      plan_.promoted = {first.name};
+      sum = fmt::format("dtype.value_or({})", sum);
+    }
+    dtypes_.assign(results_, sum);
+  }
+
+  // The operands of `names`, and the positional numbers, promote: those after the * take no part.
+  void promote(const std::vector<std::string>& names, PromotionRule rule, CppExpr* within) {
+    std::vector<std::string> parts;
+    for (const TensorArgument& tensor : tensors_)
+      if (contains(names, tensor.name)) parts.push_back(tensor.name);
+    const std::vector<std::string> tensors = parts;
+    std::vector<std::string> numbers;
+    for (const Argument argument : op_.schema->arguments()) {
+      if (!expr_type_of(argument.type()).required().is(ExprBase::Scalar)) continue;
+      (argument.is_kwarg_only() ? numbers : parts).emplace_back(argument.name());
+    }
+    std::string common;
+    for (const std::string& part : parts) common += " << " + part;
+    const bool alone = parts.size() == 1 && !tensor(tensors.front()).list;
+    common = alone ? tensors.front() + ".dtype()" : fmt::format("(Promotion(){}).result()", common);
+    if (rule.to_float) common = fmt::format("to_float({})", common);
+    if (has_dtype_argument(op_)) common = fmt::format("dtype.value_or({})", common);
+    say("plan.common = " + common);
+    if (within) say(fmt::format("check_common_dtype(plan.common, {})", within->set_text(*rule.within)));
+    for (const std::string& number : numbers) say(fmt::format("check_number(\"{0}\", {0}, plan.common)", number));
+    if (!alone || rule.to_float || has_dtype_argument(op_)) plan_.promoted = tensors;
+    common_ = true;
+  }
+
+  // --- Rules
+
+  void rules() {
+    for (const DTypeRule& rule : op_.dtypes.rules)
+      if (const auto promotion = promotion_of(rule.set.expr.root())) {
+        CppExpr within = cpp(rule);
+        promote(rule.names, *promotion, promotion->within ? &within : nullptr);
+        common_names_ = rule.names;
+        plan_.loop_tensor = rule.names.front();
+        plan_.loop_types = promotion->within     ? within.set_text(*promotion->within)
+                           : promotion->to_float ? "kFloatingAndComplexTypes"
+                                                 : "kAnyTypes";
+      }
+    for (const DTypeRule& rule : op_.dtypes.rules) {
+      if (promotion_of(rule.set.expr.root())) continue;
+      for (const std::string& name : rule.names) {
+        if (const auto result = result_index(name))
+          dtypes_[*result] = cpp(rule).text();
+        else if (std::ranges::find(tensors_, name, &TensorArgument::name) != tensors_.end())
+          check(rule, name);
+      }
+    }
+    if (plan_.loop_tensor.empty() && !tensors_.empty()) {
+      plan_.loop_tensor = tensors_.front().name;
+      plan_.loop_types = loop_types(plan_.loop_tensor);
+    }
+  }
+
+  void check(const DTypeRule& rule, const std::string& name) {
+    const auto* like = as<NameExpr>(rule.set.expr.root());
+    if (like && std::ranges::find(tensors_, like->name, &TensorArgument::name) != tensors_.end())
+      say(fmt::format("check_same_dtype(\"{0}\", {0}, \"{1}\", {2})", name, like->name, dtype_of(like->name)));
+    else
+      say(fmt::format("check_dtype(\"{0}\", {0}, {1})", name, cpp(rule).set_text()));
+  }
+
+  // The set of an operand's rule if it is made of constants alone.
+  std::string loop_types(const std::string& name) {
+    for (const DTypeRule& rule : op_.dtypes.rules) {
+      if (!contains(rule.names, name)) continue;
+      const auto* like = as<NameExpr>(rule.set.expr.root());
+      if (like && like->name != name &&
+          std::ranges::find(tensors_, like->name, &TensorArgument::name) != tensors_.end())
+        return loop_types(like->name);
+      std::string set = cpp(rule).set_text();
+      if (set.find('.') == std::string::npos) return set;
+    }
+    return "kAnyTypes";
+  }
+
+  // --- Common to both
+
+  // Results that nothing is said of have the operands' dtype.
+  void finish() {
+    for (std::size_t i = 0; i < results_; ++i) {
+      if (dtypes_[i].empty())
+        dtypes_[i] = common_ ? "plan.common" : tensors_.empty() ? "get_default_dtype()" : own_dtype(tensors_.front());
+      say(fmt::format("plan.dtype[{}] = {}", i, dtypes_[i]));
+    }
+  }
+
+  const TensorArgument& tensor(const std::string& name) const {
+    return *std::ranges::find(tensors_, name, &TensorArgument::name);
+  }
+
+  static std::string own_dtype(const TensorArgument& tensor) {
+    return tensor.list ? fmt::format("dtype_of(\"{0}\", {0})", tensor.name) : tensor.name + ".dtype()";
+  }
+
+  std::optional<std::size_t> result_index(const std::string& name) const {
+    for (std::size_t i = 0; i < results_; ++i)
+      if (contains(result_names(*op_.schema, i), name)) return i;
+    return std::nullopt;
+  }
+
+  // What the name of a tensor or result stands for; empty for other names.
+  std::string dtype_of(const std::string& name) const {
+    if (contains(common_names_, name)) return "plan.common";
+    for (const TensorArgument& tensor : tensors_)
+      if (tensor.name == name) return own_dtype(tensor);
+    for (const TensorArgument& tensor : others_)
+      if (tensor.name == name) return own_dtype(tensor);
+    const auto result = result_index(name);
+    return result ? fmt::format("plan.dtype[{}]", *result) : std::string();
+  }
+
+  CppExpr cpp(const DTypeRule& rule) const {
+    return CppExpr(rule.set.expr, *op_.schema, [this](const std::string& name) { return dtype_of(name); });
+  }
+
+  const Op& op_;
+  std::size_t results_;
+  std::vector<std::string> dtypes_;  // of the results, as C++
+  std::vector<TensorArgument> tensors_;
+  std::vector<TensorArgument> others_;  // written beside results: running statistics
+  std::vector<std::string> common_names_;
+  bool common_ = false;  // plan.common is set
+  DTypePlan plan_;
+};
+
+}  // namespace
+
+DTypePlan dtype_plan(const Op& op) { return Planner(op).run(); }
+
+}  // namespace keyway::inline v1

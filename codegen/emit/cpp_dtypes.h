@@ -1,0 +1,19 @@
+// Dtype rules as C++: what a guard checks of the dtypes of arguments, and what dtypes the results have.
+#pragma once
+
+#include <keyway/codegen/model/model.h>
+
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+struct DTypePlan {
+  std::string statements;             // of the guard, two blanks in: they fill plan.common and plan.dtype
+  std::vector<std::string> promoted;  // the tensors that kernels get cast to plan.common
+  std::string loop_tensor;            // whose dtype the functor of a loop is instantiated for
+  std::string loop_types;             // a DtypeSet: what it may be
+};
+DTypePlan dtype_plan(const Op& op);
+
+}  // namespace keyway::inline v1

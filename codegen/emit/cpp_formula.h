@@ -1,0 +1,30 @@
+// cpp_formula: a checked derivative formula as a C++ expression over public Tensors.
+//
+// It is compiled inside a Node, in namespace autograd. Operators are called as functions of keyway::, qualified, as the
+// names around the formula are its operator's; helpers and the words of the language (len, each, ...) are those of
+// autograd/formulas.h.
+#pragma once
+
+#include <keyway/codegen/expr/expr_checker.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace keyway::inline v1 {
+
+// What stands for a name, or for saved metadata.
+struct CppName {
+  std::string text;
+  bool optional = false;  // a std::optional: dereferenced where the formula knows that it is not None
+};
+
+// By canonical text: "grad", "self", "self.sizes()".
+using CppNames = std::map<std::string, CppName, std::less<>>;
+
+std::string cpp_formula(const CheckedExpr& formula, const CppNames& names);
+
+// The same of a part of it. Requires: `part` is a node of the formula.
+std::string cpp_formula(const CheckedExpr& formula, const Expr& part, const CppNames& names);
+
+}  // namespace keyway::inline v1

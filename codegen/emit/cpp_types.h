@@ -1,0 +1,47 @@
+// How a schema is written in C++. Canonical types are those of tables, kernels and typed handles
+// (dispatch/signature.h); public ones those of the functions and methods that users call, which are ATen's.
+#pragma once
+
+#include <keyway/core/schema/schema.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// An overload as an identifier: add.Tensor -> add_Tensor, add_.Tensor -> add__Tensor, mm -> mm.
+std::string cpp_identifier(FunctionSchema schema);
+
+// What a named value of the schema language is: int64 -> ScalarType::Long. Other names stay as they are.
+std::string_view cpp_constant(std::string_view name);
+
+// --- Canonical: core types only.
+
+// "const TensorBase&", "std::int64_t", "ArrayRef<std::int64_t>"
+std::string canonical_type(SchemaType type);
+// "TensorBase", "TensorBase&", "std::tuple<TensorBase, TensorBase>", "void"
+std::string canonical_result_type(FunctionSchema schema);
+// "TensorBase(const TensorBase&, const TensorBase&, const Scalar&)"
+std::string canonical_signature_type(FunctionSchema schema);
+// Of each argument: "const TensorBase& self".
+std::vector<std::string> canonical_parameters(FunctionSchema schema);
+
+// --- Public. Composites are written with these types too, their arguments in the order of the schema.
+
+// "const Tensor&", "const std::optional<Tensor>&", "OptionalIntArrayRef"
+std::string public_type(SchemaType type);
+// "Tensor", "Tensor&", "std::tuple<Tensor, Tensor>", "std::vector<Tensor>", "void"
+std::string public_result_type(FunctionSchema schema);
+// Of each argument: "const Tensor& self".
+std::vector<std::string> public_parameters(FunctionSchema schema);
+// What a C++ default argument says: "1", "{}", "MemoryFormat::Contiguous". Requires: argument.has_default().
+std::string public_default(Argument argument);
+
+// --- The four arguments that describe a new tensor, which users give as one TensorOptions.
+
+bool is_tensor_option(std::string_view name);  // dtype, layout, device, pin_memory
+// Whether the schema has all four.
+bool has_tensor_options(FunctionSchema schema);
+
+}  // namespace keyway::inline v1

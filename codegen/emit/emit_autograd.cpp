@@ -1,0 +1,93 @@
+#include <keyway/codegen/emit/autograd_text.h>
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/emit/registrations.h>
+#include <keyway/core/schema/printer.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace keyway::inline v1 {
+namespace {
+
+bool has_kernels(const Op& op, const Overload& overload) {
+  return has_autograd_kernel(op, overload) || has_adinplace_kernel(op, overload);
+}
+
+// The node and the recorders of an operator.
+std::string recording_text(const Op& op, const AutogradPlan& plan, const std::vector<Overload>& overloads,
+                           const std::string& file) {
+  std::string recorders;
+  for (const Overload& overload : overloads)
+    if (has_recorder(op, overload)) recorders += "\n" + recorder_text(op, plan, overload);
+  if (recorders.empty()) return {};
+  return "\n" + comment(to_string(*op.schema)) + node_text(op, plan, file) + recorders;
+}
+
+std::string kernels_text(const Op& op, const AutogradPlan& plan, const std::vector<Overload>& overloads) {
+  std::string out;
+  for (const Overload& overload : overloads)
+    if (has_kernels(op, overload))
+      out += "\n" + comment(to_string(*overload.schema)) + kernel_texts(op, plan, overload);
+  return out;
+}
+
+// Puts the line that follows in place of every kLineBack.
+std::string with_lines(std::string_view text, const std::string& path) {
+  std::string out;
+  int line = 1;
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view one = text.substr(0, size);
+    out += one == kLineBack ? fmt::format("#line {} \"{}\"\n", line + 1, path) : std::string(one);
+    text.remove_prefix(size);
+    ++line;
+  }
+  return out;
+}
+
+constexpr std::string_view kOpen = "\nnamespace keyway::inline v1::autograd {\n";
+constexpr std::string_view kClose = "\n}  // namespace keyway::inline v1::autograd\n";
+
+}  // namespace
+
+std::string emit_autograd(const Family& family) {
+  std::string recording;
+  std::string kernels;
+  std::map<std::string, int> nodes;
+  for (const Op& op : family.ops) {
+    const auto overloads = expand_variants(op);
+    AutogradPlan plan = autograd_plan(op);
+    const std::string text = recording_text(op, plan, overloads, family.file);
+    if (!text.empty()) {
+      const int count = ++nodes[plan.node];
+      if (count > 1) plan.node += fmt::to_string(count);
+      recording += count > 1 ? recording_text(op, plan, overloads, family.file) : text;
+    }
+    kernels += kernels_text(op, plan, overloads);
+  }
+  if (kernels.empty()) return {};
+  std::string out = file_banner(family);
+  out += includes({"autograd/formulas.h", fmt::format("autograd/kernels_{}.h", family.name), "autograd/recording.h",
+                   "dispatch/call.h", "ops/all.h"});
+  out += kOpen;
+  if (!recording.empty()) out += "\nnamespace {\n" + recording + "\n}  // namespace\n";
+  out += kernels + std::string(kClose);
+  return with_lines(out, fmt::format("keyway/autograd/{}.cpp", family.name));
+}
+
+std::string emit_autograd_kernels(const Family& family) {
+  std::string declarations;
+  for (const Op& op : family.ops) {
+    std::string text;
+    for (const Overload& overload : expand_variants(op)) text += kernel_declarations(op, overload);
+    if (!text.empty()) declarations += "\n" + comment(to_string(*op.schema)) + text;
+  }
+  if (declarations.empty()) return {};
+  return file_banner(family) + "// Kernels at Autograd and, adinplace_, at ADInplaceOrView.\n#pragma once\n\n" +
+         includes({"dispatch/kernel.h", "dispatch/signature.h"}) + std::string(kOpen) + declarations +
+         std::string(kClose);
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,26 @@
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/cpp_types.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/core/schema/printer.h>
+
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+
+std::string emit_composites(const Family& family) {
+  std::string declarations;
+  for (const Op& op : family.ops) {
+    if (op.recipe.kind != RecipeKind::Composite) continue;
+    const FunctionSchema schema = *op.schema;
+    declarations += "\n" + comment(to_string(schema)) +
+                    listed(fmt::format("{} {}(", public_result_type(schema), op.recipe.function),
+                           public_parameters(schema), ");\n");
+  }
+  if (declarations.empty()) return {};
+  return file_banner(family) +
+         "// The functions that composite operators are; their definitions are written by hand.\n" +
+         "#pragma once\n\n" + includes({"tensor.h"}) + "\nnamespace keyway::inline v1::composite {\n" + declarations +
+         "\n}  // namespace keyway::inline v1::composite\n";
+}
+
+}  // namespace keyway::inline v1

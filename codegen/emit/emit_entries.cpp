@@ -1,0 +1,35 @@
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/cpp_types.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/model/variants.h>
+#include <keyway/core/schema/printer.h>
+
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+std::string alias_text(FunctionSchema schema) {
+  const std::string identifier = cpp_identifier(schema);
+  std::vector<std::string> types;
+  for (const Argument argument : schema.arguments()) types.push_back(canonical_type(argument.type()));
+  return listed(fmt::format("using {}_sig = {}(", identifier, canonical_result_type(schema)), types, ");\n");
+}
+
+std::string entry_text(FunctionSchema schema) {
+  return comment(to_string(schema)) +
+         fmt::format("extern KEYWAY_API OperatorEntry {};\n", cpp_identifier(schema)) + alias_text(schema);
+}
+
+}  // namespace
+
+std::string emit_entries(const Family& family) {
+  std::string out = file_banner(family) + "#pragma once\n\n" +
+                    includes({"dispatch/operator_entry.h", "dispatch/signature.h"}) +
+                    "\nnamespace keyway::inline v1::ops {\n";
+  for (const Op& op : family.ops)
+    for (const Overload& overload : expand_variants(op)) out += "\n" + entry_text(*overload.schema);
+  return out + "\n}  // namespace keyway::inline v1::ops\n";
+}
+
+}  // namespace keyway::inline v1

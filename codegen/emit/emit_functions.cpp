@@ -1,0 +1,39 @@
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/emit/public_api.h>
+
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+std::string function_text(const PublicFunction& function) {
+  return public_comment(function, "", false) +
+         listed(fmt::format("inline {} {}(", function.result, function.name), declared(function.parameters),
+                ") {\n") +
+         public_body(function) + "}\n";
+}
+
+}  // namespace
+
+std::string emit_functions(const Family& family) {
+  std::string out = file_banner(family) + "#pragma once\n\n" +
+                    includes({"dispatch/call.h", "dispatch/user_kernel.h", "ops/adapters.h", "tensor.h",
+                              fmt::format("ops/{}_entries.h", family.name)}) +
+                    "\nnamespace keyway::inline v1 {\n";
+  const Op* last = nullptr;
+  for (const PublicFunction& function : public_functions(family)) {
+    if (function.op != last) out += "\n";
+    out += function_text(function);
+    last = function.op;
+  }
+  return out + "\n}  // namespace keyway::inline v1\n";
+}
+
+std::string emit_umbrella(const std::vector<Family>& families) {
+  std::vector<std::string> paths = {"tensor.h"};
+  for (const Family& family : families) paths.push_back(fmt::format("ops/{}.h", family.name));
+  return file_banner(families) + "// All operators.\n#pragma once\n\n" + includes(std::move(paths));
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,137 @@
+// The class Tensor and its methods: those of the schemas, and a few that stand in no schema (kExtras).
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/emit/public_api.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace keyway::inline v1 {
+namespace {
+
+// Methods that PyTorch's Tensor has and its schemas do not; each is there if the operator that it calls is.
+struct Extra {
+  std::string_view op;  // full name
+  std::string_view declaration;
+  std::string_view definition;
+};
+constexpr Extra kExtras[] = {
+    {"_backward",
+     "  // Computes the gradients of the leaves that this was computed from, or of `inputs`. Without "
+     "`gradient` this\n"
+     "  // must have one element.\n"
+     "  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,\n"
+     "                bool create_graph = false, ArrayRef<Tensor> inputs = {}) const;\n",
+     "inline void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool "
+     "create_graph,\n"
+     "                             ArrayRef<Tensor> inputs) const {\n"
+     "  _backward(inputs, gradient, retain_graph, create_graph);\n"
+     "}\n"},
+    {"item",
+     "  // The only element, as a T. Throws keyway::Error if T cannot hold it.\n"
+     "  template <typename T>\n"
+     "  T item() const {\n"
+     "    return item().to<T>();\n"
+     "  }\n",
+     ""},
+    {"select.int", "  Tensor operator[](std::int64_t index) const;\n",
+     "inline Tensor Tensor::operator[](std::int64_t index) const { return select(0, index); }\n"},
+    {"to.dtype_layout",
+     "  Tensor cpu() const;\n"
+     "  Tensor cuda() const;\n",
+     "inline Tensor Tensor::cpu() const { return to(DeviceType::CPU); }\n"
+     "inline Tensor Tensor::cuda() const { return to(DeviceType::CUDA); }\n"},
+};
+
+bool has_op(const std::vector<Family>& families, std::string_view name) {
+  return std::ranges::any_of(families, [&](const Family& family) {
+    return std::ranges::any_of(family.ops, [&](const Op& op) { return op.name() == name; });
+  });
+}
+
+constexpr std::string_view kClassHead = R"(
+namespace keyway::inline v1 {
+
+// A tensor with the operators that are methods. Copies share one tensor; a default-made one is undefined.
+class Tensor : public TensorBase {
+ public:
+  using TensorBase::TensorBase;
+  Tensor() = default;
+  Tensor(const TensorBase& base) : TensorBase(base) {}                 // NOLINT
+  Tensor(TensorBase&& base) noexcept : TensorBase(std::move(base)) {}  // NOLINT
+
+  // What backward() has accumulated; undefined if there is nothing yet.
+  Tensor grad() const {
+    const AutogradMeta* meta = defined() ? impl_->autograd_meta() : nullptr;
+    return meta == nullptr ? Tensor() : Tensor(meta->grad());
+  }
+)";
+
+constexpr std::string_view kClassTail = R"(
+ private:
+  // Methods that write are const, as in PyTorch: a handle is constant, what it refers to is not.
+  Tensor& mutable_self() const { return const_cast<Tensor&>(*this); }
+};
+static_assert(sizeof(Tensor) == sizeof(TensorBase) && alignof(Tensor) == alignof(TensorBase));
+
+}  // namespace keyway::inline v1
+
+)";
+
+std::string method_declaration(const PublicFunction& method) {
+  return public_comment(method, "  ", true) + listed(fmt::format("  {} {}(", method.result, method.name),
+                                                     declared(method.parameters), ") const;\n");
+}
+
+std::string method_definition(const PublicFunction& method) {
+  return listed(fmt::format("inline {} Tensor::{}(", method.result, method.name), defined(method.parameters),
+                ") const {\n") +
+         public_body(method) + "}\n";
+}
+
+}  // namespace
+
+std::string emit_tensor(const std::vector<Family>& families) {
+  std::string out = file_banner(families) + "#pragma once\n\n" +
+                    includes({"core/base/optional_array_ref.h", "core/generator.h", "core/reduction.h",
+                              "core/scalar.h", "core/tensor_base.h"}) +
+                    "\n#include <cstdint>\n#include <optional>\n#include <string_view>\n#include <tuple>\n"
+                    "#include <utility>\n#include <vector>\n";
+  out += kClassHead;
+  for (const Family& family : families) {
+    const std::vector<PublicFunction> methods = public_methods(family);
+    if (methods.empty()) continue;
+    out += fmt::format("\n  // --- {}\n\n", family.name);
+    for (const PublicFunction& method : methods) out += method_declaration(method);
+  }
+  std::string extras;
+  for (const Extra& extra : kExtras)
+    if (has_op(families, extra.op)) extras += extra.declaration;
+  if (!extras.empty()) out += "\n  // --- Short forms\n\n" + extras;
+  out += kClassTail;
+  std::vector<std::string> parts = {"ops/methods.h"};
+  if (!emit_tensor_operators(families).empty()) parts.emplace_back("ops/tensor_operators.h");
+  return out + includes(std::move(parts));
+}
+
+std::string emit_methods(const std::vector<Family>& families) {
+  std::vector<std::string> paths = {"dispatch/call.h", "dispatch/user_kernel.h", "ops/adapters.h",
+                                    "tensor.h"};
+  std::string methods;
+  for (const Family& family : families) {
+    const std::vector<PublicFunction> of_family = public_methods(family);
+    if (of_family.empty()) continue;
+    paths.push_back(fmt::format("ops/{}_entries.h", family.name));
+    methods += fmt::format("\n// --- {}\n\n", family.name);
+    for (const PublicFunction& method : of_family) methods += method_definition(method);
+  }
+  std::string extras;
+  for (const Extra& extra : kExtras)
+    if (has_op(families, extra.op)) extras += extra.definition;
+  if (!extras.empty()) extras.insert(0, "\n// --- Short forms\n\n");
+  return file_banner(families) + "// Included by tensor.h.\n#pragma once\n\n" + includes(std::move(paths)) +
+         "\nnamespace keyway::inline v1 {\n" + methods + extras + "\n}  // namespace keyway::inline v1\n";
+}
+
+}  // namespace keyway::inline v1

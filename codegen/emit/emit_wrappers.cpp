@@ -1,0 +1,164 @@
+// Wrappers and tables of a family's operators.
+#include <keyway/codegen/emit/cpp_contract.h>
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/cpp_types.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/emit/registrations.h>
+#include <keyway/codegen/emit/wrapper_text.h>
+#include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/codegen/model/variants.h>
+#include <keyway/core/schema/printer.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+
+namespace keyway::inline v1 {
+namespace {
+
+bool any_overload(const Family& family, bool (*test)(const Op&, const Overload&)) {
+  return std::ranges::any_of(family.ops, [&](const Op& op) {
+    return std::ranges::any_of(expand_variants(op), [&](const Overload& overload) { return test(op, overload); });
+  });
+}
+
+bool has_cpu_kernel(const Op& op, const Overload& overload) {
+  return std::ranges::any_of(registrations_of(op, overload), [](const Registration& r) { return r.key == "CPU"; });
+}
+
+std::string include_lines(const Family& family) {
+  std::vector<std::string> paths{"assembly/wrappers.h",   "dispatch/static_table.h",
+                                 "ops/rules/list_ops.h",  "ops/rules/predicates.h",
+                                 "ops/rules/promotion.h", fmt::format("ops/{}_entries.h", family.name)};
+  for (const Op& op : family.ops) {
+    const WrapperKind kind = wrapper_kind(op);
+    if (kind != WrapperKind::Computed) paths.emplace_back("assembly/wrapper_sorts.h");
+    if (kind == WrapperKind::View) paths.emplace_back("ops/rules/views.h");
+    if (op.recipe.kind == RecipeKind::Pointwise) paths.emplace_back("ops/rules/broadcast.h");
+    if (op.recipe.kind == RecipeKind::Reduction) paths.emplace_back("ops/rules/reduction.h");
+    if (kind == WrapperKind::Metadata || (kind == WrapperKind::Computed && op.recipe.kind == RecipeKind::Kernels))
+      paths.push_back(fmt::format("ops/rules/{}.h", family.name));
+    if (kind == WrapperKind::Composite) {
+      paths.emplace_back("assembly/composite.h");
+      paths.push_back(fmt::format("ops/{}_composites.h", family.name));
+    }
+    if (op.planned || calls_operators(op)) paths.emplace_back("assembly/plans.h");
+  }
+  if (any_overload(family, has_cpu_kernel)) paths.push_back(fmt::format("backends/cpu/kernels_{}.h", family.name));
+  if (any_overload(family, has_autograd_kernel) || any_overload(family, has_adinplace_kernel))
+    paths.push_back(fmt::format("autograd/kernels_{}.h", family.name));
+  return includes(std::move(paths));
+}
+
+// What backward keeps of a call, for people.
+std::string saved_text(const Op& op) {
+  std::vector<std::string> texts;
+  for (const Derivative& derivative : op.derivatives)
+    for (const SavedValue& value : derivative.saved) {
+      std::string text = to_text(*value.expr);
+      if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
+    }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string info_text(const Family& family, const Op& op, FunctionSchema schema) {
+  const std::string id = cpp_identifier(schema);
+  const std::string_view ns = schema.namespace_name();
+  std::string out = fmt::format("constexpr OpInfo {}_info{{\n", id);
+  const auto field = [&](std::string_view name, std::string_view text) {
+    if (text.empty()) return;
+    const std::string head = fmt::format("    .{} = ", name);
+    out += head + string_literal(text, head.size(), "        ") + ",\n";
+  };
+  field("name", fmt::format("{}::{}", ns.empty() ? "keyway" : ns, schema.name()));
+  field("overload", schema.overload_name());
+  field("schema", to_string(schema));
+  field("file", family.file);
+  out += fmt::format(
+      "    .line = {0},\n    .signature = signature_hash<ops::{1}_sig>,\n    .boxed = kBoxedShape<ops::{1}_sig>,\n",
+      op.place().line, id);
+  field("tags", fmt::format("{}", fmt::join(op.tags, " ")));
+  field("doc", op.doc);
+  field("example", op.example.text.text);
+  field("saved", saved_text(op));
+  return out + "};\n";
+}
+
+// Information, table and entry of one overload.
+std::string table_text(const Family& family, const Op& op, const Overload& overload) {
+  const FunctionSchema schema = *overload.schema;
+  const std::string id = cpp_identifier(schema);
+  std::string infos, kernels;
+  for (const Registration& r : registrations_of(op, overload)) {
+    infos += fmt::format(",\n    {{DispatchKey::{}, \"{}\", \"{}\", {}}}", r.key, r.name, family.file, op.place().line);
+    kernels += kernels.empty() ? "{" : ",\n     ";
+    kernels += fmt::format("{{DispatchKey::{}, {}{}{}}}", r.key, r.kernel, r.context.empty() ? "" : ",\n      ", r.context);
+  }
+  std::string out = comment(to_string(schema)) + "namespace {\n" + info_text(family, op, schema);
+  out += fmt::format("constexpr KernelInfo {}_kernels[] = {{\n    {{}}{}}};\n", id, infos);
+  out += fmt::format(
+      "constinit const auto {0}_table = make_static_table<ops::{0}_sig>(\n    ops::{0}, {0}_kernels,\n    "
+      "{1}}});\n",
+      id, kernels);
+  return out + fmt::format("}}  // namespace\nconstinit OperatorEntry ops::{0}{{{0}_info, {0}_table}};\n", id);
+}
+
+std::string planned_text(const Family& family) {
+  std::string out;
+  for (const Op& op : family.ops) {
+    if (!op.planned) continue;
+    std::vector<std::string> names{"plan"};
+    for (const Argument argument : op.schema->arguments()) names.emplace_back(argument.name());
+    out += plan_declaration(op, ") {\n") +
+           listed(fmt::format("  wrappers::{}::plan(", cpp_identifier(*op.schema)), names, ");\n}\n");
+  }
+  if (out.empty()) return out;
+  return "\nnamespace plans {\n" + out + "}  // namespace plans\n";
+}
+
+}  // namespace
+
+std::string emit_wrappers(const Family& family) {
+  std::string out = file_banner(family) + "\n" + include_lines(family) +
+                    "\nnamespace keyway::inline v1 {\n\nnamespace wrappers {\nnamespace {\n";
+  for (const Op& op : family.ops) out += "\n" + wrapper_struct(op);
+  out += "\n}  // namespace\n}  // namespace wrappers\n" + planned_text(family);
+  for (const Op& op : family.ops)
+    for (const Overload& overload : expand_variants(op)) out += "\n" + table_text(family, op, overload);
+  return out + "\n}  // namespace keyway::inline v1\n";
+}
+
+std::string emit_plans(const std::vector<Family>& families) {
+  std::string declarations;
+  for (const Family& family : families)
+    for (const Op& op : family.ops)
+      if (op.planned) declarations += plan_declaration(op, ");\n");
+  if (declarations.empty()) return {};
+  return file_banner(families) + "\n// Guard and rule of the operators that contracts call.\n#pragma once\n\n" +
+         includes({"assembly/plan.h"}) + "\nnamespace keyway::inline v1::plans {\n\n" + declarations +
+         "\n}  // namespace keyway::inline v1::plans\n";
+}
+
+std::string emit_op_list(const std::vector<Family>& families) {
+  std::set<std::pair<std::string, std::string>> names;  // full name, identifier
+  std::vector<std::string> paths{"dispatch/operator_entry.h"};
+  for (const Family& family : families) {
+    paths.push_back(fmt::format("ops/{}_entries.h", family.name));
+    for (const Op& op : family.ops)
+      for (const Overload& overload : expand_variants(op)) {
+        const FunctionSchema schema = *overload.schema;
+        const std::string_view ns = schema.namespace_name().empty() ? "keyway::" : "";
+        names.emplace(fmt::format("{}{}", ns, schema.full_name()), cpp_identifier(schema));
+      }
+  }
+  std::string out = file_banner(families) + "\n// All operators, sorted by full name.\n" + includes(std::move(paths)) +
+                    "\n#include <iterator>\n\nnamespace keyway::inline v1 {\n\nnamespace {\n"
+                    "constexpr OperatorEntry* kOps[] = {\n";
+  for (const auto& [name, id] : names) out += fmt::format("    &ops::{},\n", id);
+  return out +
+         "};\n}  // namespace\n\nconstinit const OpList kBuiltinOps{kOps, std::size(kOps)};\n\n"
+         "}  // namespace keyway::inline v1\n";
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,88 @@
+#include <keyway/codegen/emit/cpp_types.h>
+#include <keyway/codegen/emit/operands.h>
+#include <keyway/codegen/emit/registrations.h>
+#include <keyway/codegen/expr/signature.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+
+std::vector<TensorArgument> tensor_arguments(const Op& op) {
+  std::vector<TensorArgument> out;
+  for (const Argument argument : op.schema->arguments()) {
+    const ExprType type = expr_type_of(argument.type());
+    if (type.base != ExprBase::Tensor) continue;
+    out.push_back(
+        {std::string(argument.name()), type.depth > 0, type.optional || type.optional_items, argument.is_write()});
+  }
+  return out;
+}
+
+std::size_t planned_results(const Op& op) {
+  if (wrapper_kind(op) != WrapperKind::Computed) return 0;
+  std::size_t count = 0;
+  for (const Argument result : op.schema->returns()) count += result.is_alias() ? 0 : 1;
+  return count;
+}
+
+bool has_dtype_argument(const Op& op) {
+  const auto index = op.schema->arguments().find("dtype");
+  if (!index) return false;
+  const ExprType type = expr_type_of(op.schema->arguments()[*index].type());
+  return type.base == ExprBase::DType && type.optional;
+}
+
+bool describes_result(const Op& op, std::string_view argument) {
+  if (has_tensor_options(*op.schema)) return is_tensor_option(argument) || argument == "memory_format";
+  return argument == "dtype" && has_dtype_argument(op);
+}
+
+namespace {
+
+// Calls f with every call of a predicate in the tree.
+void each_call(const ExprPtr& expr, const auto& f) {
+  if (const auto* call = as<CallExpr>(*expr)) f(*call);
+  for (const ExprPtr& child : children(*expr)) each_call(child, f);
+}
+
+}  // namespace
+
+std::vector<DimArgument> dim_arguments(const Op& op) {
+  std::vector<DimArgument> out;
+  for (const Formula& contract : op.contracts) {
+    each_call(contract.expr.root_ptr(), [&](const CallExpr& call) {
+      if (call.function != "is_dim" && call.function != "are_dims" && call.function != "is_permutation") return;
+      const auto* name = as<NameExpr>(*call.arguments[0].value);
+      const auto index = name ? op.schema->arguments().find(name->name) : std::nullopt;
+      if (!index || std::ranges::find(out, name->name, &DimArgument::name) != out.end()) return;
+      const ExprType type = expr_type_of(op.schema->arguments()[*index].type());
+      out.push_back({name->name, type.depth > 0, type.optional, &contract, call.arguments[1].value.get()});
+    });
+  }
+  return out;
+}
+
+std::vector<std::string> result_variables(const Op& op) {
+  if (!op.out.arguments.empty()) return op.out.arguments;
+  std::vector<std::string> names;
+  const std::size_t count = planned_results(op);
+  for (std::size_t i = 0; i < count; ++i) names.push_back(count == 1 ? "out" : fmt::format("out{}", i));
+  return names;
+}
+
+std::string kernel_result(const Op& op) {
+  return wrapper_kind(op) == WrapperKind::Returning ? canonical_result_type(*op.schema) : "void";
+}
+
+std::vector<std::string> kernel_parameters(const Op& op) {
+  std::vector<std::string> out;
+  for (const Argument argument : op.schema->arguments())
+    if (!describes_result(op, argument.name()))
+      out.push_back(fmt::format("{} {}", canonical_type(argument.type()), argument.name()));
+  if (planned_results(op) > 0)
+    for (const std::string& name : result_variables(op)) out.push_back("TensorBase& " + name);
+  return out;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,110 @@
+#include <keyway/codegen/emit/cpp_types.h>
+#include <keyway/codegen/emit/registrations.h>
+#include <keyway/codegen/expr/signature.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+bool takes_tensors(const Op& op) {
+  const ArgumentList arguments = op.schema->arguments();
+  return std::ranges::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
+    return expr_type_of(argument.type()).base == ExprBase::Tensor;
+  });
+}
+
+bool is_differentiable(const Op& op) {
+  return std::ranges::any_of(op.derivatives, [](const Derivative& derivative) {
+    return as<NoneExpr>(derivative.formula.expr.root()) == nullptr;
+  });
+}
+
+bool has_fresh_results(const Op& op) {
+  const ArgumentList returns = op.schema->returns();
+  return std::ranges::any_of(returns.begin(), returns.end(), [](const Argument& result) { return !result.is_alias(); });
+}
+
+bool has_native_kernel(const Op& op, std::string_view backend) {
+  const RecipeKind kind = op.recipe.kind;
+  return kind == RecipeKind::Pointwise || kind == RecipeKind::Reduction ||
+         std::ranges::find(op.recipe.kernels, backend) != op.recipe.kernels.end();
+}
+
+// The template of assembly/wrappers.h that serves an overload.
+std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
+  constexpr std::string_view kWrappers[][3] = {
+      {"Functional", "InPlace", "Out"},
+      {"Mutating", "", ""},
+      {"Returning", "", "ReturningOut"},
+      {"Metadata", "", ""},
+      {"View", "", ""},
+      {"Composite", "CompositeInPlace", "CompositeOut"},
+  };
+  return kWrappers[static_cast<int>(kind)][static_cast<int>(overload)];
+}
+
+}  // namespace
+
+bool has_tag(const Op& op, std::string_view tag) { return std::ranges::find(op.tags, tag) != op.tags.end(); }
+
+WrapperKind wrapper_kind(const Op& op) {
+  if (op.recipe.kind == RecipeKind::View) return WrapperKind::View;
+  if (op.recipe.kind == RecipeKind::Composite) return WrapperKind::Composite;
+  if (has_tag(op, "metadata")) return WrapperKind::Metadata;
+  if (has_tag(op, "allocates") || has_tag(op, "scalar_result")) return WrapperKind::Returning;
+  return has_fresh_results(op) ? WrapperKind::Computed : WrapperKind::Mutating;
+}
+
+bool is_below_autograd(const Op& op) {
+  return op.recipe.kind != RecipeKind::Composite || op.differentiability_stated || !takes_tensors(op);
+}
+
+bool has_autograd_kernel(const Op& op, const Overload& overload) {
+  return is_below_autograd(op) && (is_differentiable(op) || overload.schema->is_mutable());
+}
+
+bool has_adinplace_kernel(const Op& op, const Overload& overload) {
+  return is_below_autograd(op) && (overload.schema->is_mutable() || overload.schema->is_alias());
+}
+
+std::vector<Registration> registrations_of(const Op& op, const Overload& overload) {
+  const std::string entry = cpp_identifier(*op.schema);
+  const std::string id = cpp_identifier(*overload.schema);
+  const auto wrapper = [&](WrapperKind kind) {
+    return fmt::format("{}<wrappers::{}, ops::{}_sig>::call", wrapper_of(kind, overload.kind), entry, id);
+  };
+  std::vector<Registration> list;
+  const auto add_native = [&](WrapperKind kind) {
+    list.push_back({"CPU", wrapper(kind), fmt::format("&kKernelOf<wrappers::{0}, cpu::{0}>", entry), "cpu::" + entry});
+  };
+  const WrapperKind kind = wrapper_kind(op);
+  switch (kind) {
+    case WrapperKind::Computed:
+    case WrapperKind::Mutating:
+    case WrapperKind::Returning:
+      if (has_native_kernel(op, "CPU")) add_native(kind);
+      list.push_back({"Meta", wrapper(kind), {}, "rules::" + (op.rule.empty() ? op.recipe.function : op.rule)});
+      break;
+    case WrapperKind::Metadata:
+    case WrapperKind::View:
+      list.push_back({"CompositeExplicitAutograd",
+                      wrapper(kind),
+                      {},
+                      "rules::" + (kind == WrapperKind::View ? op.recipe.function : op.rule)});
+      break;
+    case WrapperKind::Composite:
+      list.push_back({is_below_autograd(op) ? "CompositeExplicitAutograd" : "CompositeImplicitAutograd",
+                      wrapper(kind),
+                      {},
+                      "composite::" + op.recipe.function});
+      break;
+  }
+  if (has_autograd_kernel(op, overload)) list.push_back({"Autograd", "autograd::" + id, {}, "autograd::" + id});
+  if (has_adinplace_kernel(op, overload))
+    list.push_back({"ADInplaceOrView", "autograd::adinplace_" + id, {}, "autograd::adinplace_" + id});
+  return list;
+}
+
+}  // namespace keyway::inline v1

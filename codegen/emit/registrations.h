@@ -1,0 +1,52 @@
+// Registrations: which kernels the table of each overload holds. One place, since three files must agree: the
+// tables themselves, the declarations of autograd kernels, and the kernels.
+#pragma once
+
+#include <keyway/codegen/model/model.h>
+#include <keyway/codegen/model/variants.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// How an entry is wrapped: its family of templates in assembly/wrappers.h.
+enum class WrapperKind : std::uint8_t {
+  Computed,   // guard, rule, outputs, kernel
+  Mutating,   // the kernel writes to arguments, and there are no other results
+  Returning,  // the kernel returns its results: tags `allocates`, `scalar_result`
+  Metadata,   // a function of ops/rules is the operator, on every backend: tag `metadata`
+  View,       // a geometry of ops/rules
+  Composite,  // a function of ops/composite
+};
+WrapperKind wrapper_kind(const Op& op);
+
+bool has_tag(const Op& op, std::string_view tag);
+
+// Whether the operator has kernels of its own below autograd. Not so a composite without `derivatives`: its
+// gradients are those of the operators that it calls.
+bool is_below_autograd(const Op& op);
+
+// Whether autograd/kernels_<family>.h declares a kernel for the overload at Autograd, named like the
+// overload. There is one if any derivative is not None; also for every overload that writes to a tensor,
+// whatever its derivatives: the history of what it overwrites ends there, and out= refuses tensors that need
+// gradients.
+bool has_autograd_kernel(const Op& op, const Overload& overload);
+
+// The same at ADInplaceOrView, named adinplace_<overload>: where the overload writes to a tensor or returns a
+// view.
+bool has_adinplace_kernel(const Op& op, const Overload& overload);
+
+struct Registration {
+  std::string key;      // an enumerator of DispatchKey
+  std::string kernel;   // the function of the table, as C++
+  std::string context;  // its context, as C++; empty: none
+  std::string name;     // for people: "cpu::add_Tensor"
+};
+
+// In the order in which tables list them.
+std::vector<Registration> registrations_of(const Op& op, const Overload& overload);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,118 @@
+#include <keyway/codegen/expr/formula_helpers.h>
+#include <keyway/core/schema/literal.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+constexpr FunctionSchema kHelpers[] = {
+    // numbers
+    schema_literal<"conj(Scalar value) -> Scalar">,
+    schema_literal<"conj(Tensor self) -> Tensor">,
+    // pointwise
+    schema_literal<"abs_backward(Tensor grad, Tensor self) -> Tensor">,
+    schema_literal<"clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor">,
+    schema_literal<"clamp_backward(Tensor grad, Tensor self, Tensor? min, Tensor? max, bool[] needs) -> "
+                   "(Tensor, Tensor, Tensor)">,
+    schema_literal<"erf_backward(Tensor grad, Tensor self) -> Tensor">,
+    schema_literal<"gelu_backward(Tensor grad, Tensor self, str approximate='none') -> Tensor">,
+    schema_literal<"gelu_double_backward(Tensor grad, Tensor grad_output, Tensor self, str approximate) -> Tensor">,
+    schema_literal<"silu_double_backward(Tensor grad, Tensor grad_output, Tensor self) -> Tensor">,
+    schema_literal<"greater_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,
+    schema_literal<"less_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,
+    schema_literal<"masked_scale(Tensor grad, Tensor mask, float scale) -> Tensor">,
+    schema_literal<"native_dropout_backward(Tensor grad, Tensor mask, float scale) -> Tensor">,
+    schema_literal<"pow_backward(Tensor grad, Tensor self, Scalar exponent) -> Tensor">,
+    schema_literal<"pow_backward_exponent(Tensor grad, Scalar self, Tensor exponent, Tensor result) -> Tensor">,
+    schema_literal<"pow_backward_exponent(Tensor grad, Tensor self, Tensor exponent, Tensor result) -> Tensor">,
+    schema_literal<"pow_backward_self(Tensor grad, Tensor self, Tensor exponent) -> Tensor">,
+    schema_literal<"relu_backward(Tensor grad, Tensor result) -> Tensor">,
+    schema_literal<"sigmoid_backward(Tensor grad, Tensor result) -> Tensor">,
+    schema_literal<"silu_backward(Tensor grad, Tensor self) -> Tensor">,
+    schema_literal<"softplus_backward(Tensor grad, Tensor self, Scalar beta, Scalar threshold) -> Tensor">,
+    schema_literal<"tanh_backward(Tensor grad, Tensor result) -> Tensor">,
+    schema_literal<"threshold_backward(Tensor grad, Tensor self, Scalar threshold) -> Tensor">,
+    // reductions
+    schema_literal<"amax_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, bool keepdim) -> Tensor">,
+    schema_literal<"cumprod_backward(Tensor grad, Tensor self, int dim) -> Tensor">,
+    schema_literal<"cumsum_backward(Tensor grad, int dim) -> Tensor">,
+    schema_literal<"expand_reduced(Tensor grad, int[] sizes, int[]? dim=None, bool keepdim=False) -> Tensor">,
+    schema_literal<"logsumexp_backward(Tensor grad, Tensor self, Tensor result, int[] dim, bool keepdim) -> Tensor">,
+    schema_literal<"mean_backward(Tensor grad, int[] sizes, int[]? dim=None, bool keepdim=False) -> Tensor">,
+    schema_literal<"norm_backward(Tensor grad, Tensor self, Scalar? p, Tensor result, int[]? dim=None, "
+                   "bool keepdim=False) -> Tensor">,
+    schema_literal<"prod_backward(Tensor grad, Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor">,
+    schema_literal<"std_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, Scalar? correction, "
+                   "bool keepdim) -> Tensor">,
+    schema_literal<"sum_to(Tensor grad, int[] sizes) -> Tensor">,
+    schema_literal<"value_selecting_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim=True) "
+                   "-> Tensor">,
+    schema_literal<"var_backward(Tensor grad, Tensor self, int[]? dim, Scalar? correction, bool keepdim) -> Tensor">,
+    schema_literal<"var_mean_backward(Tensor? grad_var, Tensor? grad_mean, Tensor self, int[]? dim, "
+                   "Scalar? correction, bool keepdim) -> Tensor">,
+    // shapes
+    schema_literal<"as_strided_backward(Tensor grad, int[] self_sizes, int[] self_strides, int self_offset, "
+                   "int[] size, int[] stride, int? storage_offset) -> Tensor">,
+    schema_literal<"cat_backward(Tensor grad, int[][] sizes, int dim) -> Tensor[]">,
+    schema_literal<"diagonal_backward(Tensor grad, int[] sizes, int offset, int dim1, int dim2) -> Tensor">,
+    schema_literal<"permute_backwards(Tensor grad, int[] dims) -> Tensor">,
+    schema_literal<"repeat_backward(Tensor grad, int[] repeats, int[] sizes) -> Tensor">,
+    schema_literal<"select_backward(Tensor grad, int[] sizes, int dim, int index) -> Tensor">,
+    schema_literal<"slice_backward(Tensor grad, int[] sizes, int dim, int? start, int? end, int step) -> Tensor">,
+    schema_literal<"split_backward(Tensor[] grads, int[] sizes, int split_size, int dim) -> Tensor">,
+    schema_literal<"split_with_sizes_backward(Tensor[] grads, int[] sizes, int[] split_sizes, int dim) -> Tensor">,
+    schema_literal<"stack_backward(Tensor grad, int dim) -> Tensor[]">,
+    schema_literal<"unbind_backward(Tensor[] grads, int dim) -> Tensor">,
+    schema_literal<"unfold_backward(Tensor grad, int[] sizes, int dim, int size, int step) -> Tensor">,
+    // indexing
+    schema_literal<"embedding_dense_double_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, "
+                   "bool scale_grad_by_freq) -> Tensor">,
+    schema_literal<"gather_backward(Tensor grad, int[] sizes, int dim, Tensor index) -> Tensor">,
+    schema_literal<"index_add_source_backward(Tensor grad, int dim, Tensor index, int[] sizes, Scalar alpha) -> "
+                   "Tensor">,
+    schema_literal<"index_backward(Tensor grad, int[] sizes, Tensor?[] indices) -> Tensor">,
+    schema_literal<"index_copy_backward(Tensor grad, int dim, Tensor index) -> Tensor">,
+    schema_literal<"index_put_backward(Tensor grad, Tensor?[] indices, bool accumulate) -> Tensor">,
+    schema_literal<"index_select_backward(Tensor grad, int[] sizes, int dim, Tensor index) -> Tensor">,
+    schema_literal<"scatter_src_backward(Tensor grad, int dim, Tensor index, int[] sizes) -> Tensor">,
+    // neural networks
+    schema_literal<"convolution_double_backward(Tensor? grad_grad_input, Tensor? grad_grad_weight, "
+                   "Tensor? grad_grad_bias, Tensor grad_output, Tensor input, Tensor weight, int[] stride, "
+                   "int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[] needs) "
+                   "-> (Tensor, Tensor, Tensor)">,
+    schema_literal<"log_softmax_backward_grad(Tensor grad, int dim, Tensor output) -> Tensor">,
+    schema_literal<"log_softmax_double_backward(Tensor grad, Tensor grad_output, int dim, Tensor output) -> Tensor">,
+    schema_literal<"softmax_backward_grad(Tensor grad, int dim, Tensor output) -> Tensor">,
+    schema_literal<"softmax_double_backward(Tensor grad, Tensor grad_output, int dim, Tensor output) -> Tensor">,
+    schema_literal<"layer_norm_double_backward(Tensor? grad_input, Tensor? grad_weight, Tensor? grad_bias, Tensor "
+                   "grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, bool[] "
+                   "needs) -> (Tensor, Tensor, Tensor)">,
+    schema_literal<"log_softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor">,
+    schema_literal<"max_pool2d_with_indices_backward(Tensor grad, Tensor self, int[] kernel_size, int[] stride, "
+                   "int[] padding, int[] dilation, bool ceil_mode, Tensor indices) -> Tensor">,
+    schema_literal<"max_pool_double_backward(Tensor grad, Tensor indices, int dims) -> Tensor">,
+    schema_literal<"native_layer_norm_backward(Tensor grad, Tensor input, int[] normalized_shape, Tensor mean, "
+                   "Tensor rstd, Tensor? weight, Tensor? bias, bool[] needs) -> (Tensor, Tensor, Tensor)">,
+    schema_literal<"nll_loss_backward(Tensor grad, Tensor self, Tensor target, Tensor? weight, int reduction, "
+                   "int ignore_index, Tensor total_weight) -> Tensor">,
+    schema_literal<"nll_loss_double_backward(Tensor grad, Tensor grad_output, Tensor target, Tensor? weight, "
+                   "int reduction, int ignore_index, Tensor total_weight) -> Tensor">,
+    schema_literal<"softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor">,
+};
+
+}  // namespace
+
+std::vector<Signature> helpers_named(std::string_view name) {
+  std::vector<Signature> found;
+  for (const FunctionSchema& schema : kHelpers)
+    if (schema.name() == name) found.push_back(signature_of(schema));
+  return found;
+}
+
+std::vector<std::string> known_helpers() {
+  std::vector<std::string> names;
+  for (const FunctionSchema& schema : kHelpers)
+    if (names.empty() || names.back() != schema.name()) names.emplace_back(schema.name());
+  return names;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,30 @@
+// BoxedShape: what a boxed call needs to know of a schema, in a few bytes: where its keys come from.
+#pragma once
+
+#include <keyway/core/schema/schema.h>
+
+#include <cstdint>
+
+namespace keyway::inline v1 {
+
+struct BoxedShape {
+  std::uint64_t tensors = 0;  // bit i: argument i is a tensor or a list of tensors
+  std::int8_t device = -1;    // the first device argument, which a factory takes its backend from
+  std::uint8_t arguments = 0;
+};
+
+// A schema has at most 64 arguments.
+constexpr BoxedShape boxed_shape_of(const FunctionSchema& schema) {
+  BoxedShape shape;
+  for (const Argument argument : schema.arguments()) {
+    SchemaType type = argument.type();
+    if (type.is(TypeKind::Optional)) type = type.element();
+    if (type.is(TypeKind::Device) && shape.device < 0) shape.device = static_cast<std::int8_t>(shape.arguments);
+    while (type.is(TypeKind::Optional) || type.is(TypeKind::List)) type = type.element();
+    if (type.is(TypeKind::Tensor)) shape.tensors |= std::uint64_t{1} << shape.arguments;
+    ++shape.arguments;
+  }
+  return shape;
+}
+
+}  // namespace keyway::inline v1

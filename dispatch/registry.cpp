@@ -1,0 +1,70 @@
+#include <keyway/dispatch/registry.h>
+
+#include <algorithm>
+#include <pthread.h>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+// Compares "name.overload" with a text without putting it together.
+int compare_name(const OpInfo& op, std::string_view text) {
+  if (const int c = op.name.compare(text.substr(0, op.name.size())); c != 0) return c;
+  text.remove_prefix(op.name.size());
+  if (op.overload.empty()) return text.empty() ? 0 : -1;
+  if (text.empty()) return 1;
+  if (text[0] != '.') return '.' < text[0] ? -1 : 1;
+  return op.overload.compare(text.substr(1));
+}
+
+// A built-in operator begins with the registrations that its static table was made from.
+OperatorState state_of_builtin(OperatorEntry& op) {
+  OperatorState state;
+  state.entry = &op;
+  const Table& table = op.table();
+  for (std::size_t i = 1; i < table.kernel_count; ++i) {
+    const KernelInfo& info = table.info[i];
+    state.registrations.push_back(
+        {info.key, table.erased_kernel(i), nullptr, "", info.name, {info.file, info.line}, 0});
+  }
+  return state;
+}
+
+}  // namespace
+
+Registry& Registry::get() {
+  // Never destroyed: calls and handles may outlive any order of destruction. A forked child finds it whole and the lock
+  // free.
+  static Registry& registry = []() -> Registry& {
+    pthread_atfork([] { get().mutex.lock(); }, [] { get().mutex.unlock(); }, [] { get().mutex.unlock(); });
+    return *new Registry;
+  }();
+  return registry;
+}
+
+OperatorEntry* Registry::find_builtin(std::string_view full_name) {
+  const auto* end = kBuiltinOps.begin + kBuiltinOps.size;
+  const auto* at = std::lower_bound(
+      kBuiltinOps.begin, end, full_name,
+      [](const OperatorEntry* op, std::string_view name) { return compare_name(op->info(), name) < 0; });
+  return at != end && compare_name((*at)->info(), full_name) == 0 ? *at : nullptr;
+}
+
+OperatorEntry* Registry::find(std::string_view full_name) const {
+  if (OperatorEntry* op = find_builtin(full_name)) return op;
+  const auto at = operators.find(full_name);
+  return at == operators.end() ? nullptr : at->second.state.entry;
+}
+
+OperatorRecord& Registry::record(const std::string& full_name) {
+  const auto at = operators.find(full_name);
+  if (at != operators.end()) return at->second;
+  OperatorRecord fresh;
+  if (OperatorEntry* op = find_builtin(full_name)) {
+    fresh.tables.add(op->table());
+    fresh.state = state_of_builtin(*op);
+  }
+  return operators.emplace(full_name, std::move(fresh)).first->second;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,268 @@
+#include <keyway/core/schema/canonical_cpp.h>
+#include <keyway/core/schema/printer.h>
+#include <keyway/dispatch/transaction.h>
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+// Kept for good, each distinct one once: callers may look at the one before.
+const OpInfo* keep_info(const std::string& full_name, const std::string& schema, const std::string& tags,
+                        const Site& site, std::uint64_t signature, BoxedShape boxed) {
+  struct Kept {
+    std::string name, overload;
+    OpInfo info;
+  };
+  using Key = std::tuple<std::string, std::string, std::string, int>;  // schema, tags, file, line
+  static auto& infos = *new std::map<Key, Kept>;
+  const auto [at, fresh] = infos.try_emplace(Key{schema, tags, site.file, site.line});
+  Kept& kept = at->second;
+  if (fresh) {
+    try {
+      const std::size_t dot = full_name.find('.');
+      kept.name = full_name.substr(0, dot);
+      if (dot != std::string::npos) kept.overload = full_name.substr(dot + 1);
+    } catch (...) {
+      infos.erase(at);
+      throw;
+    }
+    const auto& [text, tag_text, file, line] = at->first;
+    kept.info = OpInfo{kept.name, kept.overload, text, file.c_str(), line, signature, boxed, tag_text, "", "", ""};
+  }
+  return &kept.info;
+}
+
+}  // namespace
+
+std::uint64_t Transaction::commit(Registry& registry, const LibraryRequest& request) {
+  Transaction transaction(registry, registry.next_block);
+  transaction.check(request);
+  if (!transaction.errors_.empty()) transaction.fail(request.site);
+  transaction.prepare(request);
+  transaction.put_in_force();
+  ++registry.next_block;
+  if (!request.owns_namespace.empty()) {
+    Namespace& owned = registry.namespaces.find(request.owns_namespace)->second;
+    owned.owner = std::move(transaction.owner_);
+    owned.block = transaction.block_;
+  }
+  return transaction.block_;
+}
+
+void Transaction::undo(Registry& registry, std::uint64_t block) {
+  Transaction transaction(registry, block);
+  transaction.prepare_undo();
+  registry.retired.insert(registry.retired.end(), transaction.retired_.begin(), transaction.retired_.end());
+  transaction.put_in_force();
+  registry.blocks.erase(block);
+  for (auto& [name, owned] : registry.namespaces) {
+    if (owned.block == block) owned = {};
+  }
+}
+
+// ---- Check ----
+
+void Transaction::check(const LibraryRequest& request) {
+  errors_ = request.errors;
+  if (!request.owns_namespace.empty()) {
+    const auto owned = registry_.namespaces.find(request.owns_namespace);
+    if (request.owns_namespace == "keyway") {
+      error("namespace keyway is the library's own; at " + request.site.str() + " use KEYWAY_LIBRARY_FRAGMENT");
+    } else if (owned != registry_.namespaces.end() && owned->second.owner) {
+      error("namespace " + request.owns_namespace + " is owned by the KEYWAY_LIBRARY at " + owned->second.owner->str() +
+            " already; at " + request.site.str() + " use KEYWAY_LIBRARY_FRAGMENT");
+    }
+  }
+  for (const DefRequest& def : request.defs) check_def(def);
+  for (const ImplRequest& impl : request.impls) check_impl(impl);
+  check_fallbacks(request.fallbacks);
+}
+
+void Transaction::check_def(const DefRequest& def) {
+  try {
+    const OwnedSchema schema(def.schema);
+    Definition definition{std::string(schema->full_name()), schema, "", to_string(*schema), def.tags, def.site};
+    const std::string& name = definition.name;
+    KEYWAY_CHECK_AS(Registration, name.find("::") != std::string::npos, "{} names no namespace", name);
+    definition.code = canonical_signature(*schema).code;
+    for (const Definition& other : definitions_) {
+      KEYWAY_CHECK_AS(Registration, other.name != name, "{} is defined at {} already, in the same library block", name,
+                      other.site.str());
+    }
+    if (const OperatorEntry* op = registry_.find(name)) {
+      KEYWAY_FAIL(Registration, "{} is defined at {} already", name, Site{op->info().file, op->info().line}.str());
+    }
+    const auto record = registry_.operators.find(name);
+    if (record != registry_.operators.end()) {
+      for (const Registration& impl : record->second.state.registrations) {
+        check_kernel(name, schema, def.site, impl.code, impl.site);
+      }
+    }
+    definitions_.push_back(std::move(definition));
+  } catch (const Error& e) {
+    error(std::string(e.what()) + " (defined at " + def.site.str() + ")");
+  }
+}
+
+void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema, const Site& schema_site,
+                               const std::string& code, const Site& site) {
+  if (code.empty() || code == canonical_signature(*schema).code) return;
+  error("kernel of " + op + " at " + site.str() + " does not fit the schema at " + schema_site.str() + ", " +
+        to_string(*schema) + ": " + signature_difference(code, *schema));
+}
+
+void Transaction::check_impl(const ImplRequest& impl) {
+  check_key(impl.key, "kernel of " + impl.op + " at " + impl.site.str());
+  for (const Definition& definition : definitions_) {
+    if (definition.name == impl.op) {
+      check_kernel(impl.op, definition.schema, definition.site, impl.kernel.code, impl.site);
+      return;
+    }
+  }
+  const OperatorEntry* op = registry_.find(impl.op);
+  if (op == nullptr) return;  // checked when its schema comes
+  const OpInfo& info = op->info();
+  const std::string code = impl.kernel.code;
+  if (code.empty() || hash_of_code(code) == info.signature) return;
+  check_kernel(impl.op, OwnedSchema(info.schema), {info.file, info.line}, code, impl.site);
+}
+
+void Transaction::check_key(DispatchKey key, const std::string& what) {
+  if (key > DispatchKey::CompositeImplicitAutograd) {
+    error(what + ": there is no dispatch key of number " + std::to_string(static_cast<int>(key)));
+  } else if (key == DispatchKey::Undefined) {
+    error(what + ": Undefined is served by composites only");
+  } else if (!is_alias(key) && is_per_backend(functionality_of(key)) && backend_number_of(key) == 0) {
+    error(what + ": the key " + to_string(key) + " stands for errors");
+  }
+}
+
+void Transaction::check_fallbacks(const std::vector<FallbackRequest>& fallbacks) {
+  for (std::size_t i = 0; i < fallbacks.size(); ++i) {
+    const FallbackRequest& request = fallbacks[i];
+    const std::size_t before = errors_.size();
+    check_key(request.key, "fallback at " + request.site.str());
+    if (errors_.size() != before) continue;
+    if (is_alias(request.key)) {
+      error("fallback for the alias key " + to_string(request.key) + " at " + request.site.str() +
+            ": a fallback serves one runtime key");
+      continue;
+    }
+    const auto& present = registry_.fallbacks[static_cast<std::size_t>(request.key)];
+    const Site* first = present ? &present->site : nullptr;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (fallbacks[j].key == request.key) first = &fallbacks[j].site;
+    }
+    if (first != nullptr) {
+      error("second fallback for " + to_string(request.key) + " at " + request.site.str() + "; the first is at " +
+            first->str());
+    }
+  }
+}
+
+void Transaction::fail(const Site& site) const {
+  std::string text = "the library block at " + site.str() + " is not registered:";
+  for (const std::string& e : errors_) text += "\n  " + e;
+  throw Error(ErrorKind::Registration, text, __FILE__, __LINE__);
+}
+
+// ---- Prepare ----
+
+void Transaction::prepare(const LibraryRequest& request) {
+  if (!request.owns_namespace.empty()) registry_.namespaces.try_emplace(request.owns_namespace);
+  owner_ = request.site;
+  for (const Definition& definition : definitions_) define(definition);
+  for (const ImplRequest& impl : request.impls) {
+    change(registry_.record(impl.op))
+        .next.registrations.push_back(
+            {impl.key, impl.kernel.kernel, impl.kernel.callable, impl.kernel.code, impl.name, impl.site, block_});
+  }
+  for (const FallbackRequest& f : request.fallbacks) {
+    change_fallbacks()[static_cast<std::size_t>(f.key)] = Fallback{f.kernel.kernel, f.name, f.site, block_};
+  }
+  build_tables();
+  std::vector<OperatorRecord*> records;
+  for (const auto& [record, next] : changes_) records.push_back(record);
+  // The last step that may throw: should it, no block has this number.
+  registry_.blocks[block_] = std::move(records);
+}
+
+void Transaction::prepare_undo() {
+  const auto block = registry_.blocks.find(block_);
+  if (block == registry_.blocks.end()) return;
+  for (OperatorRecord* record : block->second) {
+    OperatorState& next = change(*record).next;
+    for (const Registration& r : next.registrations) {
+      if (r.block == block_ && r.callable) retired_.push_back(r.callable);
+    }
+    std::erase_if(next.registrations, [&](const Registration& r) { return r.block == block_; });
+    if (next.def_block == block_) {
+      next.entry = nullptr;
+      next.def_block = 0;
+    }
+  }
+  for (std::size_t key = 0; key < registry_.fallbacks.size(); ++key) {
+    const auto& fallback = registry_.fallbacks[key];
+    if (fallback && fallback->block == block_) change_fallbacks()[key].reset();
+  }
+  build_tables();
+}
+
+Transaction::Change& Transaction::change(OperatorRecord& record) {
+  const auto at = changes_.find(&record);
+  if (at != changes_.end()) return at->second;
+  return changes_.emplace(&record, Change{record.state, nullptr}).first->second;
+}
+
+Fallbacks& Transaction::change_fallbacks() {
+  if (!fallbacks_) fallbacks_ = std::make_unique<Fallbacks>(registry_.fallbacks);
+  return *fallbacks_;
+}
+
+void Transaction::define(const Definition& definition) {
+  const std::uint64_t signature = hash_of_code(definition.code);
+  const OpInfo* info = keep_info(definition.name, definition.text, definition.tags, definition.site, signature,
+                                 boxed_shape_of(*definition.schema));
+  auto& entry = registry_.entries[definition.text];
+  if (entry == nullptr) entry = new OperatorEntry(*info, table_of_errors());
+  Change& own = change(registry_.record(definition.name));
+  own.next.entry = entry;
+  own.next.def_block = block_;
+  own.info = info;
+}
+
+// The tables of the operators that change; when a fallback does, of all.
+void Transaction::build_tables() {
+  const Fallbacks& fallbacks = fallbacks_ ? *fallbacks_ : registry_.fallbacks;
+  if (fallbacks_) {
+    for (std::size_t i = 0; i < kBuiltinOps.size; ++i) registry_.record(kBuiltinOps.begin[i]->full_name());
+    for (auto& [name, record] : registry_.operators) {
+      if (record.state.entry == nullptr || changes_.contains(&record)) continue;
+      publications_.emplace_back(record.state.entry, record.tables.build(record.state, fallbacks));
+    }
+  }
+  for (const auto& [record, own] : changes_) {
+    OperatorEntry* before = record->state.entry;
+    if (before != nullptr && before != own.next.entry) publications_.emplace_back(before, &table_of_errors());
+    if (own.next.entry != nullptr) {
+      publications_.emplace_back(own.next.entry, record->tables.build(own.next, fallbacks));
+    }
+  }
+}
+
+// ---- Put in force ----
+
+void Transaction::put_in_force() noexcept {
+  for (auto& [record, own] : changes_) {
+    std::swap(record->state, own.next);
+    if (own.info != nullptr) record->state.entry->info_.store(own.info, std::memory_order_release);
+  }
+  if (fallbacks_) std::swap(registry_.fallbacks, *fallbacks_);
+  for (const auto& [entry, table] : publications_) entry->table_.store(table, std::memory_order_release);
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,75 @@
+// Transaction: one change of the registry. Internal to dispatch/; runs under the registry's lock.
+//
+// It has three steps: check everything and list all errors; build all that will be in force, beside what is; put it in
+// force. The first two may throw and have changed nothing that is in force; the third cannot fail.
+#pragma once
+
+#include <keyway/core/schema/owned.h>
+#include <keyway/dispatch/registry.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+class Transaction {
+ public:
+  // Registers a library block. Returns its number. Throws keyway::Error(Registration) that lists every error. The last
+  // reference to a callable is never given up here: its destructor may want the lock.
+  static std::uint64_t commit(Registry& registry, const LibraryRequest& request);
+  // Takes a block back. Throws std::bad_alloc.
+  static void undo(Registry& registry, std::uint64_t block);
+
+ private:
+  // A definition of the block, checked.
+  struct Definition {
+    std::string name;  // empty: it has an error
+    OwnedSchema schema;
+    std::string code;
+    std::string text;
+    std::string tags;
+    Site site;
+  };
+  // What an operator will be.
+  struct Change {
+    OperatorState next;
+    const OpInfo* info = nullptr;  // null: as it is
+  };
+
+  Transaction(Registry& registry, std::uint64_t block) : registry_(registry), block_(block) {}
+
+  void error(std::string text) { errors_.push_back(std::move(text)); }
+  void check(const LibraryRequest& request);
+  void check_def(const DefRequest& def);
+  void check_kernel(const std::string& op, const OwnedSchema& schema, const Site& schema_site, const std::string& code,
+                    const Site& site);
+  void check_impl(const ImplRequest& impl);
+  void check_key(DispatchKey key, const std::string& what);
+  void check_fallbacks(const std::vector<FallbackRequest>& fallbacks);
+  [[noreturn]] void fail(const Site& site) const;
+
+  void prepare(const LibraryRequest& request);
+  void prepare_undo();
+  Change& change(OperatorRecord& record);
+  Fallbacks& change_fallbacks();
+  void define(const Definition& definition);
+  void build_tables();
+
+  void put_in_force() noexcept;
+
+  Registry& registry_;
+  const std::uint64_t block_;
+  std::vector<std::string> errors_;
+  std::vector<Definition> definitions_;
+
+  std::map<OperatorRecord*, Change> changes_;
+  std::unique_ptr<Fallbacks> fallbacks_;  // null: as they are
+  std::vector<std::pair<OperatorEntry*, const Table*>> publications_;
+  std::vector<std::shared_ptr<void>> retired_;
+  Site owner_;
+};
+
+}  // namespace keyway::inline v1

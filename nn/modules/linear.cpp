@@ -1,0 +1,31 @@
+#include <keyway/nn/init.h>
+#include <keyway/nn/modules/linear.h>
+#include <keyway/nn/optional.h>
+#include <keyway/ops/all.h>
+
+#include <cmath>
+#include <ostream>
+
+namespace keyway::inline v1::nn {
+
+LinearImpl::LinearImpl(LinearOptions options_) : options(options_) {
+  weight = register_parameter("weight", empty({options.out_features(), options.in_features()}));
+  bias = register_parameter("bias", options.bias() ? empty({options.out_features()}) : Tensor());
+  reset_parameters();
+}
+
+void LinearImpl::reset_parameters() {
+  init::kaiming_uniform_(weight, std::sqrt(5.0));
+  if (!bias.defined()) return;
+  const double bound = 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(options.in_features(), 1)));
+  init::uniform_(bias, -bound, bound);
+}
+
+Tensor LinearImpl::forward(const Tensor& input) { return linear(input, weight, if_defined(bias)); }
+
+void LinearImpl::pretty_print(std::ostream& stream) const {
+  stream << "Linear(in_features=" << options.in_features() << ", out_features=" << options.out_features()
+         << ", bias=" << (options.bias() ? "true" : "false") << ")";
+}
+
+}  // namespace keyway::inline v1::nn

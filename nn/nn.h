@@ -1,0 +1,18 @@
+// All of nn and optim.
+#pragma once
+
+#include <keyway/nn/functional.h>
+#include <keyway/nn/init.h>
+#include <keyway/nn/module.h>
+#include <keyway/nn/modules/activation.h>
+#include <keyway/nn/modules/conv2d.h>
+#include <keyway/nn/modules/dropout.h>
+#include <keyway/nn/modules/embedding.h>
+#include <keyway/nn/modules/layer_norm.h>
+#include <keyway/nn/modules/linear.h>
+#include <keyway/nn/modules/sequential.h>
+#include <keyway/nn/optim/adam.h>
+#include <keyway/nn/optim/lr_scheduler.h>
+#include <keyway/nn/optim/sgd.h>
+#include <keyway/nn/serialize/safetensors.h>
+#include <keyway/nn/utils/clip_grad.h>

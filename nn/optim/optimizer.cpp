@@ -1,0 +1,180 @@
+#include <keyway/autograd/variable.h>
+#include <keyway/nn/optim/optimizer.h>
+#include <keyway/ops/all.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+
+namespace keyway::inline v1::optim {
+
+OptionVisitor::~OptionVisitor() = default;
+OptimizerOptions::~OptimizerOptions() = default;
+OptimizerParamState::~OptimizerParamState() = default;
+OptimizerParamGroup::~OptimizerParamGroup() = default;
+OptimizerParamGroup::OptimizerParamGroup(OptimizerParamGroup&&) noexcept = default;
+Optimizer::~Optimizer() = default;
+
+void OptionVisitor::flag(std::string_view name, bool& value) {
+  double as_number = value ? 1 : 0;
+  number(name, as_number);
+  value = as_number != 0;
+}
+
+OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
+    : params_(std::move(params)), options_(std::move(options)) {}
+
+OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& other)
+    : params_(other.params_), options_(other.options_ == nullptr ? nullptr : other.options_->clone()) {}
+
+void Optimizer::add_param_group(OptimizerParamGroup group) {
+  std::unordered_set<const TensorImpl*> known;
+  for (const OptimizerParamGroup& other : groups_) {
+    for (const Tensor& parameter : other.params_) known.insert(parameter.impl());
+  }
+  for (const Tensor& parameter : group.params_) {
+    KEYWAY_CHECK(parameter.defined() && parameter.is_leaf(),
+                 "an optimizer changes leaves: a parameter cannot be undefined or the result of an operator");
+    KEYWAY_CHECK(known.insert(parameter.impl()).second, "a parameter of shape {} is given to the optimizer twice",
+                 parameter.sizes());
+  }
+  if (!group.has_options()) group.options_ = defaults_->clone();
+  group.states_.resize(group.params_.size());
+  groups_.push_back(std::move(group));
+}
+
+Tensor Optimizer::step(const LossClosure& closure) {
+  Tensor loss;
+  if (closure) {
+    const EnableGradGuard grad;
+    loss = closure();
+  }
+  const NoGradGuard no_grad;
+  for (OptimizerParamGroup& group : groups_) {
+    for (std::size_t i = 0; i < group.params_.size(); ++i) {
+      const Tensor grad = group.params_[i].grad();
+      if (!grad.defined()) continue;
+      auto& state = group.states_[i];
+      if (state == nullptr) state = make_state();
+      ++state->step;
+      update(group.params_[i], grad, group.options(), *state);
+    }
+  }
+  return loss;
+}
+
+void Optimizer::zero_grad(bool set_to_none) {
+  for (const OptimizerParamGroup& group : groups_) {
+    for (const Tensor& parameter : group.params_) {
+      if (set_to_none) {
+        autograd::set_grad(parameter, {});
+      } else if (const Tensor grad = parameter.grad(); grad.defined()) {
+        grad.detach().zero_();
+      }
+    }
+  }
+}
+
+namespace {
+
+Tensor number_tensor(double value) { return full({}, value, kDouble); }
+
+// Puts options into a state dict.
+class OptionWriter final : public OptionVisitor {
+ public:
+  OptionWriter(nn::StateDict& state, std::string prefix) : state_(state), prefix_(std::move(prefix)) {}
+  void number(std::string_view name, double& value) override {
+    state_.insert(prefix_ + std::string(name), number_tensor(value));
+  }
+
+ private:
+  nn::StateDict& state_;
+  std::string prefix_;
+};
+
+// Takes them out again, and notes what it took.
+class StateReader final : public OptionVisitor {
+ public:
+  explicit StateReader(const nn::StateDict& state) : state_(state) {}
+
+  void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
+  void number(std::string_view name, double& value) override {
+    const Tensor* tensor = take(name);
+    KEYWAY_CHECK(tensor != nullptr, "the optimizer's state lacks '{}{}'", prefix_, name);
+    KEYWAY_CHECK(tensor->numel() == 1, "'{}{}' of the optimizer's state is no number, but of shape {}", prefix_, name,
+                 tensor->sizes());
+    value = tensor->item<double>();
+  }
+  // Null if there is none.
+  const Tensor* take(std::string_view name) {
+    const Tensor* found = state_.find(prefix_ + std::string(name));
+    if (found != nullptr) ++taken_;
+    return found;
+  }
+  void check_all_taken() const {
+    KEYWAY_CHECK(taken_ == state_.size(), "the optimizer's state has {} entries, but this optimizer knows {} of them",
+                 state_.size(), taken_);
+  }
+
+ private:
+  const nn::StateDict& state_;
+  std::string prefix_;
+  std::size_t taken_ = 0;
+};
+
+std::string state_prefix(std::size_t i) { return "state." + std::to_string(i) + "."; }
+std::string group_prefix(std::size_t i) { return "param_groups." + std::to_string(i) + "."; }
+
+void read_state(StateReader& reader, const Tensor& parameter, OptimizerParamState& state) {
+  state.visit([&](std::string_view name, Tensor& tensor) {
+    const Tensor* value = reader.take(name);
+    if (value == nullptr) return;
+    KEYWAY_CHECK(value->sizes() == parameter.sizes(), "'{}' of a parameter of shape {} has shape {}", name,
+                 parameter.sizes(), value->sizes());
+    tensor = value->to(parameter.device(), parameter.scalar_type()).clone();
+  });
+}
+
+}  // namespace
+
+nn::StateDict Optimizer::state_dict() const {
+  nn::StateDict dict;
+  std::size_t count = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    OptionWriter writer(dict, group_prefix(g));
+    groups_[g].options().clone()->visit(writer);
+    for (const auto& state : groups_[g].states_) {
+      const std::string prefix = state_prefix(count++);
+      if (state == nullptr) continue;
+      dict.insert(prefix + "step", number_tensor(static_cast<double>(state->step)));
+      state->visit([&](std::string_view name, Tensor& tensor) {
+        if (tensor.defined()) dict.insert(prefix + std::string(name), tensor.detach());
+      });
+    }
+  }
+  return dict;
+}
+
+void Optimizer::load_state_dict(const nn::StateDict& dict) {
+  const NoGradGuard no_grad;
+  StateReader reader(dict);
+  std::vector<OptimizerParamGroup> fresh = groups_;  // without states
+  std::size_t count = 0;
+  for (std::size_t g = 0; g < fresh.size(); ++g) {
+    reader.set_prefix(group_prefix(g));
+    fresh[g].options().visit(reader);
+    for (const Tensor& parameter : fresh[g].params()) {
+      reader.set_prefix(state_prefix(count++));
+      auto& state = fresh[g].states_.emplace_back();
+      const Tensor* step = reader.take("step");
+      if (step == nullptr) continue;
+      state = make_state();
+      state->step = step->item<std::int64_t>();
+      read_state(reader, parameter, *state);
+    }
+  }
+  reader.check_all_taken();
+  groups_.swap(fresh);
+}
+
+}  // namespace keyway::inline v1::optim

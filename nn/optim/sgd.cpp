@@ -1,0 +1,43 @@
+#include <keyway/nn/optim/sgd.h>
+#include <keyway/ops/all.h>
+
+namespace keyway::inline v1::optim {
+
+void SGDOptions::visit(OptionVisitor& visitor) {
+  visitor.number("lr", lr());
+  visitor.number("momentum", momentum());
+  visitor.number("dampening", dampening());
+  visitor.number("weight_decay", weight_decay());
+  visitor.flag("nesterov", nesterov());
+}
+
+void SGDParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
+  f("momentum_buffer", momentum_buffer);
+}
+
+SGD::SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults)
+    : OptimizerOf(std::move(groups), std::move(defaults)) {
+  const auto& options = static_cast<const SGDOptions&>(this->defaults());
+  KEYWAY_CHECK(options.lr() >= 0, "SGD: the learning rate is {}, but must not be negative", options.lr());
+  KEYWAY_CHECK(options.momentum() >= 0, "SGD: the momentum is {}, but must not be negative", options.momentum());
+  KEYWAY_CHECK(options.weight_decay() >= 0, "SGD: the weight decay is {}, but must not be negative",
+               options.weight_decay());
+  KEYWAY_CHECK(!options.nesterov() || (options.momentum() > 0 && options.dampening() == 0),
+               "SGD: Nesterov's form needs momentum and no dampening");
+}
+
+void SGD::update(const Tensor& parameter, const Tensor& grad, const SGDOptions& options, SGDParamState& state) {
+  Tensor direction = options.weight_decay() == 0 ? grad : grad.add(parameter, options.weight_decay());
+  if (options.momentum() != 0) {
+    Tensor& buffer = state.momentum_buffer;
+    if (buffer.defined()) {
+      buffer.mul_(options.momentum()).add_(direction, 1 - options.dampening());
+    } else {
+      buffer = direction.detach().clone();
+    }
+    direction = options.nesterov() ? direction.add(buffer, options.momentum()) : buffer;
+  }
+  parameter.add_(direction, -options.lr());
+}
+
+}  // namespace keyway::inline v1::optim

@@ -1,0 +1,39 @@
+// SGD: stochastic gradient descent, with momentum if asked for.
+#pragma once
+
+#include <keyway/nn/optim/optimizer.h>
+#include <keyway/nn/option.h>
+
+namespace keyway::inline v1::optim {
+
+class KEYWAY_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
+ public:
+  SGDOptions(double lr) : lr_(lr) {}  // NOLINT
+  void visit(OptionVisitor& visitor) override;
+  KEYWAY_OPTION(double, lr);
+  KEYWAY_OPTION(double, momentum) = 0;
+  KEYWAY_OPTION(double, dampening) = 0;
+  KEYWAY_OPTION(double, weight_decay) = 0;
+  KEYWAY_OPTION(bool, nesterov) = false;
+};
+
+class KEYWAY_API SGDParamState : public OptimizerParamState {
+ public:
+  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  Tensor momentum_buffer;
+};
+
+// With g = gradient + weight_decay * parameter:
+//   buffer = momentum * buffer + (1 - dampening) * g      (at first: g)
+//   parameter -= lr * (nesterov ? g + momentum * buffer : buffer)
+class KEYWAY_API SGD : public OptimizerOf<SGDOptions, SGDParamState> {
+ public:
+  explicit SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults);
+  explicit SGD(std::vector<Tensor> params, SGDOptions defaults)
+      : SGD(std::vector<OptimizerParamGroup>{std::move(params)}, std::move(defaults)) {}
+
+ protected:
+  void update(const Tensor& parameter, const Tensor& grad, const SGDOptions& options, SGDParamState& state) override;
+};
+
+}  // namespace keyway::inline v1::optim

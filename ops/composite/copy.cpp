@@ -1,0 +1,70 @@
+#include <keyway/ops/composite/options.h>
+#include <keyway/ops/copy.h>
+#include <keyway/ops/copy_composites.h>
+#include <keyway/ops/creation.h>
+
+namespace keyway::inline v1::composite {
+
+namespace {
+
+// A device without an index is any of its type.
+bool is_on(const Tensor& self, Device device) {
+  return self.device() == device || (!device.has_index() && self.device().type() == device.type());
+}
+
+Tensor convert(const Tensor& self, TensorOptions options, bool non_blocking, bool copy,
+               std::optional<MemoryFormat> memory_format) {
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  const bool is_so_already = (!options.has_dtype() || options.dtype() == self.dtype()) &&
+                             (!options.has_device() || is_on(self, options.device())) &&
+                             (format == MemoryFormat::Preserve || self.suggest_memory_format() == format);
+  if (is_so_already && !copy) return self;
+  return keyway::_to_copy(self, options, non_blocking, memory_format);
+}
+
+}  // namespace
+
+Tensor to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+               std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
+               std::optional<MemoryFormat> memory_format) {
+  Tensor result = keyway::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format);
+  result.copy_(self, non_blocking);
+  return result;
+}
+
+Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
+  Tensor result = keyway::empty_like(self, {}, memory_format);
+  result.copy_(self);
+  return result;
+}
+
+Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {
+  return self.is_contiguous(memory_format) ? self : self.clone(memory_format);
+}
+
+Scalar item(const Tensor& self) { return keyway::_local_scalar_dense(self); }
+
+Tensor to_device(const Tensor& self, Device device, ScalarType dtype, bool non_blocking, bool copy,
+                 std::optional<MemoryFormat> memory_format) {
+  return convert(self, TensorOptions(device).dtype(dtype), non_blocking, copy, memory_format);
+}
+
+Tensor to_dtype(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy,
+                std::optional<MemoryFormat> memory_format) {
+  return convert(self, dtype, non_blocking, copy, memory_format);
+}
+
+Tensor to_options(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                  std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> memory_format) {
+  return convert(self, options_of(dtype, layout, device, pin_memory), non_blocking, copy, memory_format);
+}
+
+Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
+                std::optional<MemoryFormat> memory_format) {
+  return convert(self, TensorOptions(other.device()).dtype(other.dtype()), non_blocking, copy, memory_format);
+}
+
+Tensor type_as(const Tensor& self, const Tensor& other) { return self.to(other); }
+
+}  // namespace keyway::inline v1::composite

@@ -1,0 +1,128 @@
+#include <keyway/core/default_dtype.h>
+#include <keyway/ops/composite/options.h>
+#include <keyway/ops/creation.h>
+#include <keyway/ops/creation_composites.h>
+#include <keyway/ops/rules/output_meta.h>
+
+namespace keyway::inline v1::composite {
+
+namespace {
+
+using DType = std::optional<ScalarType>;
+using LayoutArg = std::optional<Layout>;
+using DeviceArg = std::optional<Device>;
+
+Tensor make(const OutputMeta& meta, TensorOptions options) {
+  KEYWAY_CHECK_AS(NotImplemented, !options.pinned_memory(), "memory cannot be pinned for device {}", options.device());
+  if (meta.strides.empty()) return make_tensor(meta.sizes, options.dtype(), options.device());
+  return make_tensor_strided(meta.sizes, meta.strides, options.dtype(), options.device());
+}
+
+// The dtype of a tensor made of one number.
+ScalarType dtype_of(const Scalar& number) {
+  if (number.is_bool()) return ScalarType::Bool;
+  if (number.is_integral(false)) return ScalarType::Long;
+  return number.is_complex() ? get_default_complex_dtype() : get_default_dtype();
+}
+
+Tensor filled(Tensor tensor, const Scalar& value) {
+  tensor.fill_(value);
+  return tensor;
+}
+
+}  // namespace
+
+Tensor arange(const Scalar& end, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory) {
+  return keyway::arange(0, end, 1, options_of(dtype, layout, device, pin_memory));
+}
+
+Tensor arange_start(const Scalar& start, const Scalar& end, DType dtype, LayoutArg layout, DeviceArg device,
+                    std::optional<bool> pin_memory) {
+  return keyway::arange(start, end, 1, options_of(dtype, layout, device, pin_memory));
+}
+
+Tensor empty(IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory,
+             std::optional<MemoryFormat> memory_format) {
+  return make(meta_of(size, memory_format.value_or(MemoryFormat::Contiguous)),
+              options_of(dtype, layout, device, pin_memory));
+}
+
+Tensor empty_like(const Tensor& self, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory,
+                  std::optional<MemoryFormat> memory_format) {
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  const OutputMeta meta = format == MemoryFormat::Preserve ? meta_like(self) : meta_of(self.sizes(), format);
+  return make(meta, self.options().merge_in(options_of(dtype, layout, device, pin_memory)));
+}
+
+Tensor empty_strided(IntArrayRef size, IntArrayRef stride, DType dtype, LayoutArg layout, DeviceArg device,
+                     std::optional<bool> pin_memory) {
+  return make({DimVector(size), DimVector(stride), true}, options_of(dtype, layout, device, pin_memory));
+}
+
+// By copy_, through which a gradient flows.
+Tensor fill_tensor(const Tensor& self, const Tensor& value) {
+  Tensor result = keyway::empty_like(self);
+  result.copy_(value);
+  return result;
+}
+
+Tensor full(IntArrayRef size, const Scalar& fill_value, DType dtype, LayoutArg layout, DeviceArg device,
+            std::optional<bool> pin_memory) {
+  const TensorOptions options = options_of(dtype.value_or(dtype_of(fill_value)), layout, device, pin_memory);
+  return filled(keyway::empty(size, options), fill_value);
+}
+
+Tensor full_like(const Tensor& self, const Scalar& fill_value, DType dtype, LayoutArg layout, DeviceArg device,
+                 std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
+  return filled(keyway::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format), fill_value);
+}
+
+Tensor new_empty(const Tensor& self, IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device,
+                 std::optional<bool> pin_memory) {
+  return keyway::empty(size, self.options().merge_in(options_of(dtype, layout, device, pin_memory)));
+}
+
+Tensor new_full(const Tensor& self, IntArrayRef size, const Scalar& fill_value, DType dtype, LayoutArg layout,
+                DeviceArg device, std::optional<bool> pin_memory) {
+  return filled(new_empty(self, size, dtype, layout, device, pin_memory), fill_value);
+}
+
+Tensor new_ones(const Tensor& self, IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device,
+                std::optional<bool> pin_memory) {
+  return new_full(self, size, 1, dtype, layout, device, pin_memory);
+}
+
+Tensor new_zeros(const Tensor& self, IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device,
+                 std::optional<bool> pin_memory) {
+  return new_full(self, size, 0, dtype, layout, device, pin_memory);
+}
+
+Tensor ones(IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory) {
+  return filled(keyway::empty(size, options_of(dtype, layout, device, pin_memory)), 1);
+}
+
+Tensor ones_like(const Tensor& self, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory,
+                 std::optional<MemoryFormat> memory_format) {
+  return full_like(self, 1, dtype, layout, device, pin_memory, memory_format);
+}
+
+Tensor scalar_tensor(const Scalar& s, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory) {
+  return filled(keyway::empty({}, options_of(dtype, layout, device, pin_memory)), s);
+}
+
+Tensor& zero_(Tensor& self) { return self.fill_(0); }
+
+Tensor zeros(IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory) {
+  return filled(keyway::empty(size, options_of(dtype, layout, device, pin_memory)), 0);
+}
+
+Tensor zeros_like(const Tensor& self, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory,
+                  std::optional<MemoryFormat> memory_format) {
+  return full_like(self, 0, dtype, layout, device, pin_memory, memory_format);
+}
+
+Tensor fill(const Tensor& self, const Tensor& value) {
+  return value.to(self.options()).expand(self.sizes()).contiguous().clone();
+}
+
+}  // namespace keyway::inline v1::composite

@@ -1,0 +1,107 @@
+#include <keyway/ops/all.h>
+#include <keyway/ops/loss_composites.h>
+
+#include <tuple>
+
+namespace keyway::inline v1::composite {
+
+namespace {
+
+constexpr std::int64_t kNone = 0, kMean = 1;
+
+Tensor reduced(const Tensor& loss, std::int64_t reduction) {
+  if (reduction == kNone) return loss;
+  return reduction == kMean ? loss.mean() : loss.sum();
+}
+
+std::int64_t class_dim(const Tensor& self) { return self.dim() == 1 ? 0 : 1; }
+
+// `weight` of the classes, to be multiplied with `self`.
+Tensor beside_classes(const Tensor& weight, const Tensor& self) {
+  DimVector sizes(static_cast<std::size_t>(self.dim()), 1);
+  sizes[static_cast<std::size_t>(class_dim(self))] = weight.numel();
+  return weight.reshape(sizes);
+}
+
+// `target` has the probabilities of all classes.
+Tensor cross_entropy_of_probabilities(const Tensor& log_probabilities, const Tensor& target,
+                                      const std::optional<Tensor>& weight, std::int64_t reduction,
+                                      double label_smoothing) {
+  KEYWAY_CHECK(target.is_floating_point(),
+               "target has the shape {} of self, so it must hold probabilities, but its dtype is {}",
+               target.sizes(), target.dtype());
+  const std::int64_t dim = class_dim(log_probabilities), classes = log_probabilities.size(dim);
+  Tensor wanted = target;
+  if (label_smoothing > 0) {
+    wanted = target * (1 - label_smoothing) + label_smoothing / static_cast<double>(classes);
+  }
+  Tensor loss = log_probabilities * wanted;
+  if (weight) loss = loss * beside_classes(*weight, loss);
+  loss = -loss.sum(dim);
+  return reduced(loss, reduction);
+}
+
+// The part of the loss that wants all classes to be equally likely, times their number.
+Tensor smoothing_loss(const Tensor& log_probabilities, const Tensor& target, const std::optional<Tensor>& weight,
+                      std::int64_t reduction, std::int64_t ignore_index) {
+  const Tensor ignored = target == ignore_index;
+  const Tensor weighed =
+      weight ? log_probabilities * beside_classes(*weight, log_probabilities) : log_probabilities;
+  const Tensor loss = (-weighed.sum(class_dim(log_probabilities))).masked_fill(ignored, 0);
+  if (reduction != kMean) return reduced(loss, reduction);
+  const Tensor counted =
+      weight ? weight->index_select(0, target.masked_fill(ignored, 0).reshape(-1)).reshape(target.sizes())
+             : keyway::ones_like(loss);
+  return loss.sum() / counted.masked_fill(ignored, 0).sum();
+}
+
+}  // namespace
+
+Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                std::int64_t reduction, std::int64_t ignore_index) {
+  return std::get<0>(keyway::nll_loss_forward(self, target, weight, reduction, ignore_index));
+}
+
+// Beyond two dimensions every place beside the classes is a row of its own.
+Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                   std::int64_t reduction, std::int64_t ignore_index) {
+  if (self.dim() <= 2) return keyway::nll_loss(self, target, weight, reduction, ignore_index);
+  DimVector order{0}, sizes{self.size(0)};
+  for (std::int64_t d = 2; d < self.dim(); ++d) {
+    order.push_back(d);
+    sizes.push_back(self.size(d));
+  }
+  order.push_back(1);
+  KEYWAY_CHECK(target.sizes() == IntArrayRef(sizes), "target has shape {}, but self's shape {} asks for {}",
+               target.sizes(), self.sizes(), IntArrayRef(sizes));
+  const Tensor rows = self.permute(order).reshape({target.numel(), self.size(1)});
+  const Tensor loss = keyway::nll_loss(rows, target.reshape({target.numel()}), weight, reduction, ignore_index);
+  return reduction == kNone ? loss.reshape(sizes) : loss;
+}
+
+Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                          std::int64_t reduction, std::int64_t ignore_index, double label_smoothing) {
+  const Tensor log_probabilities = keyway::log_softmax(self, class_dim(self));
+  if (self.sizes() == target.sizes()) {
+    return cross_entropy_of_probabilities(log_probabilities, target, weight, reduction, label_smoothing);
+  }
+  const Tensor loss = keyway::nll_loss_nd(log_probabilities, target, weight, reduction, ignore_index);
+  if (label_smoothing == 0) return loss;
+  const Tensor smooth = smoothing_loss(log_probabilities, target, weight, reduction, ignore_index);
+  const auto classes = static_cast<double>(self.size(class_dim(self)));
+  return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes);
+}
+
+Tensor mse_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {
+  const Tensor difference = self - target;
+  return reduced(difference * difference, reduction);
+}
+
+Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                         std::int64_t reduction) {
+  const Tensor difference = self - target;
+  const double scale = reduction == kMean ? 2.0 / static_cast<double>(difference.numel()) : 2.0;
+  return difference * (grad_output * scale);
+}
+
+}  // namespace keyway::inline v1::composite

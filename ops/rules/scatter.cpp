@@ -1,0 +1,45 @@
+#include <keyway/core/base/error.h>
+#include <keyway/core/scalar.h>
+#include <keyway/ops/rules/scatter.h>
+
+namespace keyway::inline v1::rules {
+
+namespace {
+
+// Sizes of `index` must not exceed those of `tensor`, but for dimension `dim`, if there is one.
+void check_covers(const char* name, const TensorBase& tensor, const TensorBase& index, std::int64_t dim) {
+  if (index.numel() == 0) return;
+  for (std::int64_t d = 0; d < index.dim() && d < tensor.dim(); ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    KEYWAY_CHECK(d == dim || index.sizes()[i] <= tensor.sizes()[i],
+                 "index has shape {}, but {} has size {} in dimension {}", index.sizes(), name, tensor.sizes()[i], d);
+  }
+  KEYWAY_CHECK(tensor.dim() > 0 || dim == 0 || index.numel() == 1,
+               "index has shape {}, but {} has only one element", index.sizes(), name);
+}
+
+constexpr std::int64_t kNone = -1;
+
+}  // namespace
+
+OutputMeta gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, bool) {
+  check_covers("self", self, index, dim);
+  return meta_of(index.sizes());
+}
+
+OutputMeta scatter(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src) {
+  check_covers("self", self, index, dim);
+  check_covers("src", src, index, kNone);
+  return meta_like(self);
+}
+
+OutputMeta scatter(const TensorBase& self, std::int64_t dim, const TensorBase& index, const Scalar&) {
+  check_covers("self", self, index, dim);
+  return meta_like(self);
+}
+
+OutputMeta scatter_add(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src) {
+  return scatter(self, dim, index, src);
+}
+
+}  // namespace keyway::inline v1::rules

@@ -1,0 +1,131 @@
+#include <keyway/codegen/driver.h>
+#include <keyway/tests/codegen/test_files.h>
+
+#include <clocale>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+
+using namespace keyway;
+using keyway::testing::data_file;
+namespace fs = std::filesystem;
+
+namespace {
+
+// An empty folder, gone at the end of the test.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("keyway_driver_test_" + std::to_string(std::random_device()()))) {
+    fs::create_directories(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string at(const std::string& name) const { return (path_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(at(name), std::ios::binary) << text;
+    return at(name);
+  }
+  // The texts of all files below.
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(path_))
+      if (entry.is_regular_file()) files[fs::relative(entry.path(), path_).string()] = read_file(entry.path());
+    return files;
+  }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("the generator writes what it lists, and a second run writes nothing") {
+  const Folder out;
+  const auto listed = run_codegen({"--list-outputs", "--out", out.at("gen"), data_file("difficult.json")});
+  CHECK(listed.exit_code == 0);
+  CHECK(out.files().empty());
+
+  REQUIRE(run_codegen({"--out", out.at("gen"), data_file("difficult.json")}).exit_code == 0);
+  const auto first = out.files();
+  std::string list;
+  for (const auto& [name, text] : first) list += out.at(name) + "\n";
+  CHECK(listed.out == list);
+
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const auto& [name, text] : first) fs::last_write_time(out.at(name), long_ago);
+  std::setlocale(LC_ALL, "de_DE.UTF-8");  // may not exist here; nothing may depend on it
+  CHECK(run_codegen({"--out", out.at("gen"), data_file("difficult.json")}).exit_code == 0);
+  std::setlocale(LC_ALL, "C");
+  CHECK(out.files() == first);
+  for (const auto& [name, text] : first) CHECK(fs::last_write_time(out.at(name)) == long_ago);
+}
+
+TEST_CASE("the list goes to a file that is not touched while it stays the same, and can be insisted on") {
+  const Folder out;
+  const std::string list = out.at("outputs.txt");
+  const std::vector<std::string> arguments = {"--list-to", list, "--out", out.at("gen"), data_file("difficult.json")};
+  REQUIRE(run_codegen(arguments).exit_code == 0);
+  CHECK(out.files().size() == 1);
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  fs::last_write_time(list, long_ago);
+  REQUIRE(run_codegen(arguments).exit_code == 0);
+  CHECK(fs::last_write_time(list) == long_ago);
+
+  const std::vector<std::string> insist = {"--expect", list, "--out", out.at("gen"), data_file("difficult.json")};
+  out.write("outputs.txt", "another.h\n");
+  const auto refused = run_codegen(insist);
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err.find("configure the build again") != std::string::npos);
+  CHECK(out.files().size() == 1);
+  REQUIRE(run_codegen(arguments).exit_code == 0);
+  CHECK(run_codegen(insist).exit_code == 0);
+  CHECK(out.files().size() > 1);
+}
+
+TEST_CASE("the reference of a family is the golden one") {
+  const Folder out;
+  REQUIRE(run_codegen({"--out", out.at(""), data_file("difficult.json")}).exit_code == 0);
+  CHECK(read_file(out.at("docs/ops/difficult.md")) == read_file(data_file("difficult.md")));
+}
+
+TEST_CASE("a mistake in one file keeps all from being written") {
+  const Folder folder;
+  const std::string bad = folder.write("bad.json", "{ \"doc\": \"d\", \"ops\": [1] }");
+  const auto result = run_codegen({"--out", folder.at("gen"), data_file("difficult.json"), bad});
+  CHECK(result.exit_code == 1);
+  CHECK(result.err == bad + ":1:23: error: an item of 'ops' is a number, not an object\n");
+  CHECK_FALSE(fs::exists(folder.at("gen")));
+}
+
+TEST_CASE("helpers come from files too") {
+  const Folder folder;
+  const std::string schema = folder.write("my.json", testing::file_of(R"~({ "func": "f(Tensor self) -> Tensor",
+    "kernels": ["CPU"], "derivatives": { "self": "g(grad)"
+}
+, "doc" : "Does.", "example" : "f(1) == 1"
+})~"));
+  CHECK(run_codegen({"--out", folder.at("gen"), schema}).exit_code == 1);
+  const std::string helpers = folder.write("helpers.txt", "# formulas\n\ng  # a helper\n");
+  CHECK(run_codegen({"--helpers", helpers, "--out", folder.at("gen"), schema}).exit_code == 0);
+  const std::string wrong = folder.write("wrong.txt", "g\nnot a name!\n");
+  CHECK(run_codegen({"--helpers", wrong, "--out", folder.at("gen"), schema})
+            .err.find(wrong + ":2:1: error: the helper") == 0);
+}
+
+TEST_CASE("wrong usage and unreadable files are told apart from wrong schemas") {
+  const Folder folder;
+  CHECK(run_codegen({}).exit_code == 2);
+  CHECK(run_codegen({"--out"}).err.find("keyway-codegen: --out needs a value\nusage:") == 0);
+  CHECK(run_codegen({"--list-output", "--out", "x", "y"}).err.find("did you mean '--list-outputs'?") !=
+        std::string::npos);
+  CHECK(run_codegen({"--help"}).out.find("usage: keyway-codegen") == 0);
+  CHECK(run_codegen({"--out", folder.at("gen"), folder.at("absent.json")}).err ==
+        "keyway-codegen: cannot read " + folder.at("absent.json") + "\n");
+  const std::string file = folder.write("file", "");
+  const auto blocked = run_codegen({"--out", file, data_file("difficult.json")});
+  CHECK(blocked.exit_code == 2);
+  CHECK(blocked.err.find("keyway-codegen: cannot make the folder of ") == 0);
+}

@@ -1,0 +1,45 @@
+#include <keyway/codegen/emit/autograd_plan.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/tests/codegen/emit/goldens.h>
+
+#include <sstream>
+
+namespace keyway::inline v1::testing {
+namespace {
+
+TEST_CASE("nodes and kernels of the fixture are the goldens", "[golden]") {
+  const BuildResult built = build_golden("autograd_fixture.json");
+  INFO(built.errors);
+  REQUIRE(built.families.has_value());
+  check_golden("autograd_fixture.cpp.golden", emit_autograd(built.families->front()));
+  check_golden("kernels_autograd_fixture.h.golden", emit_autograd_kernels(built.families->front()));
+}
+
+TEST_CASE("each wrong formula gets its error", "[golden]") {
+  const BuildResult built = build_golden("wrong_formulas.json");
+  CHECK(!built.families.has_value());
+  check_golden("wrong_formulas.txt", built.errors);
+}
+
+TEST_CASE("#line names the line of the formula, and then that of the generated file") {
+  const std::string text = emit_autograd(build_golden("autograd_fixture.json").families->front());
+  std::istringstream lines(text);
+  int number = 0;
+  int backs = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (!line.starts_with("#line") || line.find("keyway/autograd/") == std::string::npos) continue;
+    CHECK(line == "#line " + std::to_string(number + 1) + " \"keyway/autograd/autograd_fixture.cpp\"");
+    ++backs;
+  }
+  CHECK(backs == 13);
+}
+
+TEST_CASE("what a node keeps is told in the words of the schema") {
+  CHECK(saved_text(build_op(R"~({ "func": "f(Tensor self, Tensor other, Scalar alpha=1) -> Tensor",
+    "pointwise": "F", "derivatives": { "self": "sum_to(grad * alpha, other.sizes())", "other": "grad * self" },
+    "doc": "F.", "example": "f([1.0], [1.0]) == [1.0]" })~")) == "alpha, other.sizes(), self");
+}
+
+}  // namespace
+}  // namespace keyway::inline v1::testing

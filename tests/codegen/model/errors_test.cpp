@@ -1,0 +1,236 @@
+// Golden error texts: what a person reads who has made this mistake.
+#include <keyway/tests/codegen/test_files.h>
+
+using namespace keyway;
+
+namespace {
+
+// An entry that begins in line 2 of its file; `keys` are line 3.
+std::string op(const std::string& keys) {
+  return R"({ "func": "f(Tensor self, Tensor? other, int dim, Scalar alpha=1) -> Tensor",)"
+         "\n" +
+         keys + R"(, "doc": "Does.", "example": "f(1, None, 0) == 1" })";
+}
+std::string kernels(const std::string& keys) { return op(R"("kernels": ["CPU"], )" + keys); }
+
+std::string errors_of(const std::string& entries) { return testing::build(testing::file_of(entries)).errors; }
+
+}  // namespace
+
+TEST_CASE("mistakes in keys") {
+  CHECK(errors_of(kernels(R"~("derivatives": {})~")).empty());
+  CHECK(errors_of(kernels(R"~("derivative": {})~")) ==
+        "test.json:3:21: error: f: unknown key 'derivative'; did you mean 'derivatives'?\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "forward": "x")~")) ==
+        "test.json:3:40: error: f: the key 'forward' is reserved for a later version\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "variants": ["function"])~")) ==
+        "test.json:3:40: error: f: 'variants' stands before 'derivatives'\n");
+  CHECK(errors_of(kernels(R"~("requires": "x", "derivatives": [])~")) ==
+        "test.json:3:33: error: f: 'requires' is a string, not an array\n"
+        "test.json:3:53: error: f: 'derivatives' is an array, not an object\n");
+  CHECK(errors_of(kernels(R"~("requires": ["dim > 0", 1], "derivatives": {})~")) ==
+        "test.json:3:45: error: f: an item of 'requires' is a number, not a string\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "derivatives": {})~")) ==
+        "test.json:3:40: error: duplicate key 'derivatives'; it stands already at 3:21\n");
+  CHECK(
+      errors_of(
+          R"({ "func": "f(Tensor self) -> Tensor", "pointwise": "F", "derivatives": {}, "doc": "Does." })") ==
+      "test.json:2:1: error: f: the key 'example' is missing\n");
+  CHECK(errors_of(R"~({ "pointwise": "F" })~") ==
+        "test.json:2:1: error: the key 'doc' is missing\n"
+        "test.json:2:1: error: the key 'example' is missing\n"
+        "test.json:2:1: error: the key 'func' is missing\n");
+  CHECK(errors_of("1") == "test.json:2:1: error: an item of 'ops' is a number, not an object\n");
+}
+
+TEST_CASE("mistakes in the file") {
+  CHECK(testing::build("[]").errors == "test.json:1:1: error: a schema file holds an object, not an array\n");
+  CHECK(testing::build(R"~({ "ops": [] })~").errors == "test.json:1:1: error: the key 'doc' is missing\n");
+  CHECK(testing::build(R"~({ "doc": "a\nb", "ops": [] })~").errors ==
+        "test.json:1:10: error: the doc has a line break or another control character; it is one sentence on "
+        "one line\n");
+  CHECK(testing::build(R"~({ "doc": "d", "ops": [})~")
+            .errors.find("test.json:1:23: error: syntax error in value - unexpected '}'") == 0);
+}
+
+TEST_CASE("mistakes in the schema string") {
+  const auto entry = [](const std::string& func) {
+    return R"({ "func": ")" + func +
+           R"(", "pointwise": "F", "derivatives": {}, "doc": "Does.", "example": "f(1) == 1" })";
+  };
+  CHECK(errors_of(entry("f(tensor self) -> Tensor")) ==
+        "test.json:2:14: error: 'tensor' is not a type; did you mean 'Tensor'?\n");
+  CHECK(errors_of(entry("f(Tensor self")) ==
+        "test.json:2:25: error: expected ',' or ')' after an argument, but the text ends here\n");
+  CHECK(errors_of(entry("f(Tensor self, int self) -> Tensor")).find("there are two arguments named 'self'") !=
+        std::string::npos);
+  CHECK(errors_of(entry("f(Tensor self, int register=0) -> Tensor")) ==
+        "test.json:2:31: error: f: the argument name 'register' is a C++ keyword\n");
+  CHECK(errors_of(entry("and(Tensor self) -> Tensor"))
+            .find("error: and: the operator name 'and' is a C++ keyword\n") != std::string::npos);
+  const std::string bomb = errors_of(entry(std::string(60000, 'f') + "(Tensor self) -> Tensor"));
+  CHECK(bomb.find("...: the operator name '") != std::string::npos);
+  CHECK(bomb.find("' has 60000 characters, but a name has 128 at most\n") != std::string::npos);
+  CHECK(bomb.size() < 1000);
+  // What would end a string, a comment or a line of generated code is no name in the schema language either.
+  for (const char* bad :
+       {"f\\\"(Tensor self) -> Tensor", "f*/(Tensor self) -> Tensor", "f\\u000a(Tensor self) -> Tensor",
+        "f(Tensor s\\u00e9) -> Tensor", "f(Tensor 'x') -> Tensor"})
+    CHECK(errors_of(entry(bad)).find("test.json:2:") == 0);
+  CHECK(errors_of(entry("f(Tensor  self)\\n-> Tensor")) ==
+        "test.json:2:21: error: f: the schema is spelled otherwise from here on: 'self) -> Tensor'\n");
+}
+
+TEST_CASE("mistakes in recipes") {
+  CHECK(errors_of(op(R"~("derivatives": {})~")) ==
+        "test.json:2:1: error: f: no recipe: one of 'pointwise', 'reduction', 'view', 'composite' or "
+        "'kernels' says "
+        "how it is computed\n");
+  CHECK(errors_of(op(R"~("pointwise": "F", "kernels": ["CPU"], "derivatives": {})~")) ==
+        "test.json:3:30: error: f: 'kernels' is a second recipe; an op has one (or composite and kernels)\n");
+  CHECK(errors_of(op(R"~("composite": "f", "kernels": ["CPU"])~")).empty());
+  CHECK(errors_of(op(R"~("pointwise": "F;", "derivatives": {})~")) ==
+        "test.json:3:14: error: f: pointwise: 'F;' is not an identifier (letters, digits and underscores, no "
+        "digit "
+        "first)\n");
+  CHECK(errors_of(op(R"~("view": "f", "derivatives": {})~")) ==
+        "test.json:2:11: error: f: a view's result aliases its input; write Tensor(a) for both\n");
+  CHECK(errors_of(op(R"~("kernels": ["CPU", "CPU"], "derivatives": {})~")) ==
+        "test.json:3:20: error: f: the backend 'CPU' stands here twice\n");
+  CHECK(errors_of(op(R"~("pointwise": "F", "rule": "f", "derivatives": {})~")) ==
+        "test.json:3:27: error: f: 'rule' goes with 'kernels'; the other recipes imply theirs\n");
+  CHECK(errors_of(op(R"~("pointwise": "F")~")) ==
+        "test.json:2:1: error: f: 'derivatives' is missing; write {} if there are none\n");
+}
+
+TEST_CASE("mistakes in derivatives") {
+  CHECK(errors_of(kernels(R"~("derivatives": { "othr": "grad" })~")) ==
+        "test.json:3:39: error: f: no argument 'othr' to differentiate; did you mean 'other'?\n");
+  CHECK(errors_of(kernels(R"~("derivatives": { "alpha": "grad" })~")) ==
+        "test.json:3:39: error: f: argument 'alpha' is Scalar; only tensors are differentiated\n");
+  CHECK(errors_of(kernels(R"~("derivatives": { "self, other": "(grad, None)", "self": "grad"
+})~")) == "test.json:3:70: error: f: 'self' has a derivative already\n");
+  CHECK(errors_of(kernels(R"~("derivatives": { "self, other": "(grad,)"
+  })~")) == "test.json:3:53: error: f: a joint formula gives 2 gradients, but this is (Tensor)\n");
+  CHECK(errors_of(kernels(R"~("derivatives": { "self": "self.sizes()"
+  })~")) == "test.json:3:46: error: f: the gradient of Tensor is a Tensor, but this is int[]\n");
+  CHECK(errors_of(kernels(R"~("derivatives": { "self": "grad * slef" })~")) ==
+        "test.json:3:54: error: f: no name 'slef' here; did you mean 'self'?\n");
+  CHECK(errors_of(kernels(R"~("derivatives": { "self": "grad * needs[0]" })~")) ==
+        "test.json:3:54: error: f: no name 'needs' here\n");
+  CHECK(errors_of(kernels(R"~("derivatives": { "self": "f_backwrd(grad)"
+  })~")) == "test.json:3:47: error: f: no operator, predicate or helper 'f_backwrd'; did you mean 'erf_backward'?\n");
+  CHECK(errors_of(kernels(R"~("derivatives": { "self": "grad *" })~")) ==
+        "test.json:3:53: error: f: expected a value, but the text ends here\n");
+}
+
+TEST_CASE("mistakes in contracts") {
+  CHECK(errors_of(kernels(R"~("requires": ["dim + 1", "self > 0"], "derivatives": {})~")) ==
+        "test.json:3:34: error: f: a contract is a bool, but this is int\n"
+        "test.json:3:51: error: f: '>' would read the data of a Tensor, but only metadata can be used "
+        "here\n");
+  CHECK(errors_of(kernels(R"~("requires": ["other.dim() > 0"], "derivatives": {})~")) ==
+        "test.json:3:47: error: f: the left of '>' may be None here; test it first\n");
+  CHECK(
+      errors_of(kernels(R"~("requires": ["other != None", "other.dim() > 0"], "derivatives": {})~")).empty());
+  CHECK(errors_of(kernels(R"~("requires": ["let n = dim", "n > 0", "m > 0"], "derivatives": {})~")) ==
+        "test.json:3:59: error: f: no name 'm' here\n");
+  CHECK(errors_of(kernels(R"~("values": ["0 <= self < dim"], "derivatives": {}, "domain": ["0 < self"])~"))
+            .empty());
+}
+
+TEST_CASE("mistakes in dtypes, variants, tags and words") {
+  CHECK(errors_of(kernels(R"~("dtypes": "promot", "derivatives": {})~")) ==
+        "test.json:3:31: error: f: unknown dtype preset 'promot'; did you mean 'promote'?\n");
+  CHECK(errors_of(kernels(R"~("dtypes": { "slf": "any", "dim": "any" }, "derivatives": {})~")) ==
+        "test.json:3:34: error: f: no tensor argument or result 'slf'; did you mean 'self'?\n"
+        "test.json:3:48: error: f: no tensor argument or result 'dim'\n");
+  CHECK(errors_of(kernels(R"~("dtypes": { "self": "floatng" }, "derivatives": {})~")) ==
+        "test.json:3:42: error: f: no name 'floatng' here; did you mean 'floating'?\n");
+  CHECK(errors_of(kernels(R"~("variants": ["inplce", "out", "out"], "derivatives": {})~")) ==
+        "test.json:3:34: error: f: unknown variant 'inplce'; did you mean 'inplace'?\n"
+        "test.json:3:51: error: f: the variant 'out' stands here twice\n");
+  CHECK(errors_of(kernels(R"~("out": "values(a, b)", "derivatives": {})~")) ==
+        "test.json:3:28: error: f: 'out' names 2 arguments, but there are 1 results\n");
+  CHECK(errors_of(kernels(R"~("out": "out(self)", "derivatives": {})~")) ==
+        "test.json:3:28: error: f: the out= overload cannot be: there are two arguments named 'self'\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "tags": ["pointwize"])~")) ==
+        "test.json:3:49: error: f: unknown tag 'pointwize'; did you mean 'pointwise'?\n");
+  CHECK(errors_of(kernels(R"~("namespace": "n-n", "derivatives": {})~")) ==
+        "test.json:3:34: error: f: the namespace 'n-n' is not an identifier (letters, digits and "
+        "underscores, no "
+        "digit first)\n");
+  const auto with_doc = [](const std::string& doc) {
+    return R"({ "func": "f(Tensor self) -> Tensor", "composite": "f", "doc": ")" + doc +
+           R"(", "example": "f(1) == 1" })";
+  };
+  CHECK(errors_of(with_doc("")) == "test.json:2:64: error: f: the doc is empty\n");
+  CHECK(errors_of(with_doc("a */ b")) ==
+        "test.json:2:64: error: f: the doc has '*/', which would end a comment\n");
+  CHECK(errors_of(with_doc("a \\\\")) ==
+        "test.json:2:64: error: f: the doc ends in '\\', which would continue a comment\n");
+}
+
+TEST_CASE("mistakes in examples") {
+  const auto with_example = [](const std::string& example) {
+    return R"({ "func": "f(Tensor self, int[2] k=0, *, float p=1, ScalarType? dtype=None) -> Tensor", "composite": "f",
+"doc": "Does.", "example": ")" +
+           example + R"(" })";
+  };
+  CHECK(errors_of(with_example("f([[1, -2.5]], 3, p=inf, dtype=int64) == 1")).empty());
+  CHECK(errors_of(with_example("f([1]).sizes() == [1]")).empty());
+  CHECK(errors_of(with_example("g(1) == 1")) == "test.json:3:29: error: f: an example is a call of 'f'\n");
+  CHECK(errors_of(with_example("f(1)")) ==
+        "test.json:3:29: error: f: an example has the form 'f(...) == value'\n");
+  CHECK(errors_of(with_example("f() == 1")) == "test.json:3:29: error: f: f: argument 'self' is missing\n");
+  CHECK(errors_of(with_example("f(1, q=1) == 1")) == "test.json:3:36: error: f: f: has no argument 'q'\n");
+  CHECK(errors_of(with_example("f(1, 2, 3) == 1")) ==
+        "test.json:3:37: error: f: f: takes 2 positional arguments\n");
+  CHECK(errors_of(with_example("f([[1, 2], [3]]) == 1")) ==
+        "test.json:3:40: error: f: this row of the tensor has another shape than the first\n");
+  CHECK(errors_of(with_example("f(1, 'a') == 1")) ==
+        "test.json:3:34: error: f: argument 'k' is int[], and this is no literal of it\n");
+  CHECK(errors_of(with_example("f(None) == 1")) ==
+        "test.json:3:31: error: f: a tensor is written in numbers, bools and lists of them\n");
+  CHECK(errors_of(with_example("f(1) == 'a'")) ==
+        "test.json:3:37: error: f: a tensor is written in numbers, bools and lists of them\n");
+  CHECK(errors_of(R"~({ "func": "g(Tensor self) -> (Tensor, Tensor)", "composite": "g",
+"doc": "Does.", "example": "g(1) == [1, 1]"
+  })~") == "test.json:3:37: error: g: there are 2 results; write a tuple of them\n");
+}
+
+TEST_CASE("mistakes in samples") {
+  CHECK(
+      errors_of(
+          kernels(
+              R"~("derivatives": {}, "samples": ["f(2, None, 1)", { "call": "f(1, 2, 3)", "error": "no" }])~"))
+          .empty());
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "samples": ["f(2)", { "call": "f(1, 2, 3)" }])~")) ==
+        "test.json:3:53: error: f: f: argument 'other' is missing\n"
+        "test.json:3:60: error: f: the key 'error' is missing\n");
+}
+
+TEST_CASE("ops are sorted, and each stands once") {
+  const auto entry = [](const std::string& name, const std::string& keys = "") {
+    const std::string base = name.substr(0, name.find('.'));
+    return R"({ "func": ")" + name + R"((Tensor self) -> Tensor", "pointwise": "F", )" + keys +
+           R"("derivatives": {}, "doc": "Does.", "example": ")" + base + R"((1) == 1" })";
+  };
+  CHECK(errors_of(entry("a") + ",\n" + entry("a.x") + ",\n" + entry("a_b") + ",\n" + entry("b")).empty());
+  CHECK(errors_of(entry("b") + ",\n" + entry("a")) ==
+        "test.json:3:1: error: a: ops are sorted by name: this one stands before b\n");
+  CHECK(errors_of(entry("a.x") + ",\n" + entry("a.x")) ==
+        "test.json:3:11: error: a.x: stands already at test.json:2:11\n");
+  CHECK(errors_of(entry("a.x", R"~("out": "out", )~") + ",\n" + entry("a.y", R"~("out": "out", )~")) ==
+        "test.json:3:11: error: a.y: generates a.out, and so does a.x at test.json:2:11\n");
+}
+
+TEST_CASE("all errors are reported in one run, in the order of the file") {
+  CHECK(errors_of(
+            kernels(R"~("dtypes": "x", "requires": ["y"], "derivatives": { "z": "w" }, "tags": ["v"])~")) ==
+        "test.json:3:31: error: f: unknown dtype preset 'x'\n"
+        "test.json:3:50: error: f: no name 'y' here\n"
+        "test.json:3:73: error: f: no argument 'z' to differentiate\n"
+        "test.json:3:78: error: f: no name 'w' here\n"
+        "test.json:3:93: error: f: unknown tag 'v'\n");
+}

@@ -1,0 +1,50 @@
+// Library blocks for tests, with sites that the test chooses: "test.cpp:7".
+#pragma once
+
+#include <keyway/dispatch/library.h>
+
+#include <string>
+#include <utility>
+
+namespace keyway::inline v1::testing {
+
+inline TensorBase tensor(DeviceType device = DeviceType::CPU) {
+  const std::int64_t sizes[] = {2, 3};
+  return make_tensor(sizes, kFloat, Device(device));
+}
+
+struct Block {
+  LibraryRequest request;
+
+  explicit Block(int line = 1) { request.site = {"test.cpp", line}; }
+  Block& owns(std::string ns) {
+    request.owns_namespace = std::move(ns);
+    return *this;
+  }
+  Block& def(std::string schema, int line = 1) {
+    request.defs.push_back({std::move(schema), "", {"test.cpp", line}});
+    return *this;
+  }
+  template <typename F>
+  Block& impl(std::string op, DispatchKey key, F fn, int line = 1) {
+    request.impls.push_back({std::move(op), key, make_kernel(std::move(fn)), "", {"test.cpp", line}});
+    return *this;
+  }
+  Block& impl_boxed(std::string op, DispatchKey key, BoxedFn fn, int line = 1) {
+    request.impls.push_back({std::move(op), key, make_boxed_kernel(fn), "", {"test.cpp", line}});
+    return *this;
+  }
+  Block& fallback(DispatchKey key, BoxedFn fn, int line = 1) {
+    request.fallbacks.push_back({key, make_boxed_kernel(fn), "", {"test.cpp", line}});
+    return *this;
+  }
+  Block& fallthrough(DispatchKey key, int line = 1) {
+    request.fallbacks.push_back({key, make_kernel(Fallthrough{}), "", {"test.cpp", line}});
+    return *this;
+  }
+  [[nodiscard]] RegistrationHandle commit() const { return Dispatcher::singleton().commit(request); }
+};
+
+inline OperatorHandle op(std::string_view name) { return Dispatcher::singleton().op(name); }
+
+}  // namespace keyway::inline v1::testing

@@ -1,0 +1,29 @@
+// A whole run of `keyway train`: from a text to a model, and what is told about it on the way.
+#pragma once
+
+#include <keyway/tools/keyway/train/trainer.h>
+#include <keyway/tools/keyway/train/transformer.h>
+
+#include <cstdint>
+#include <string>
+
+namespace keyway::inline v1::tools {
+
+struct RunOptions {
+  std::string file;  // empty: the licence texts
+  std::int64_t steps = 1500;
+  double minutes = 0;  // if set, instead of steps
+  int threads = 0;     // 0: as many as there are
+  TransformerOptions model;
+  TrainerOptions trainer;  // its steps are set by the run
+  std::string save;
+  std::string svg;
+  std::size_t sample = 500;
+  double temperature = 0.8;
+  std::string device = "cpu";
+};
+
+// Prints to standard output. Throws keyway::Error, also if a file cannot be read or written.
+void run_training(RunOptions options);
+
+}  // namespace keyway::inline v1::tools
