@@ -76,13 +76,14 @@ struct Plan {
   Strided space;
   Tiling tiling;
   bool direct[kMaxOperands];  // a full tile of the operand is contiguous
+  bool stream = false;        // the output goes past the caches
 
   void make_tiles(const Task& task) {
     const auto row_contiguous = [&](int k) { return space.stride(k, 0) == task.itemsize[k]; };
     bool all_direct = true;
     for (int k = 0; k < task.operands; ++k) all_direct = all_direct && row_contiguous(k);
     // Rows that need no buffer may be longer than one.
-    const bool long_rows = all_direct && space.size(0) >= task.block() / 2;
+    const bool long_rows = all_direct && !stream && space.size(0) >= task.block() / 2;
     tiling = Tiling::make(space, long_rows ? kGrain : task.block());
     for (int k = 0; k < task.operands; ++k) {
       direct[k] = row_contiguous(k) && (tiling.rows == 1 || space.stride(k, 1) == tiling.columns * task.itemsize[k]);
@@ -100,7 +101,8 @@ void run_tiles(const Task& task, const Plan& plan, std::int64_t begin, std::int6
     char* at[kMaxOperands];
     for (int k = 0; k < task.operands; ++k) {
       at[k] = cursor.data(k);
-      if (plan.direct[k] && (rows == 1 || columns == plan.tiling.columns)) continue;
+      const bool direct = plan.direct[k] && (rows == 1 || columns == plan.tiling.columns);
+      if (direct && !(k == 0 && plan.stream)) continue;
       char* const buffer = buffers[k].bytes;
       if (k > 0 || !task.writes) {
         pack(buffer, {at[k], space.stride(k, 1), space.stride(k, 0)}, rows, columns, task.itemsize[k]);
@@ -108,15 +110,26 @@ void run_tiles(const Task& task, const Plan& plan, std::int64_t begin, std::int6
       at[k] = buffer;
     }
     task.loop(task.context, at, rows * columns);
-    if (task.writes && at[0] == buffers[0].bytes) {
+    if (!task.writes || at[0] != buffers[0].bytes) continue;
+    if (plan.stream && plan.direct[0] && (rows == 1 || columns == plan.tiling.columns)) {
+      stream_bytes(cursor.data(0), at[0], rows * columns * task.itemsize[0]);
+    } else {
       unpack({cursor.data(0), space.stride(0, 1), space.stride(0, 0)}, at[0], rows, columns, task.itemsize[0]);
     }
   }
+  if (plan.stream) stream_fence();
+}
+
+// An output that is also read would only be read again.
+bool worth_streaming(const Task& task, std::int64_t numel, char* const* data) {
+  if (numel * task.itemsize[0] < stream_threshold()) return false;
+  return std::none_of(data + 1, data + task.operands, [&](const char* input) { return input == data[0]; });
 }
 
 void run_strided(const Task& task, const TensorBase* const* operands) {
   Plan plan;
   make_strided(plan.space, operands[0]->sizes(), operands, task.operands);
+  plan.stream = worth_streaming(task, operands[0]->numel(), plan.space.data);
   plan.make_tiles(task);
   parallel_for(0, plan.tiling.tiles, plan.grain(),
                [&](std::int64_t begin, std::int64_t end) { run_tiles(task, plan, begin, end); });
@@ -148,8 +161,7 @@ void run_strided(const Task& task, const TensorBase* const* operands) {
 }
 
 [[gnu::noinline]] void run_long(const Task& task, Flat& flat, std::int64_t n) {
-  flat.stream = n * task.itemsize[0] >= stream_threshold();
-  for (int k = 1; k < task.operands; ++k) flat.stream = flat.stream && flat.data[k] != flat.data[0];
+  flat.stream = worth_streaming(task, n, flat.data);
   parallel_for(0, n, kGrain, [&](std::int64_t begin, std::int64_t end) { run_flat(task, flat, begin, end); });
 }
 

@@ -194,13 +194,13 @@ struct ReduceLoops {
     for (std::int64_t j = 0; j < n; ++j) acc.set(j, f.merge(acc.get(j), other.get(j)));
   }
 
-  // All n into acc[0], by a tree whose shape depends on n alone.
-  KEYWAY_INLINE static void fold(const F& f, const Array& acc, std::int64_t n) {
+  // n accumulators from `first` on into the first of them, by a tree whose shape depends on n alone.
+  KEYWAY_INLINE static void fold(const F& f, const Array& acc, std::int64_t first, std::int64_t n) {
     while (n > 1) {
       std::int64_t half = 1;
       while (half < n - half) half *= 2;
       KEYWAY_INDEPENDENT
-      for (std::int64_t j = 0; j < n - half; ++j) acc.set(j, f.merge(acc.get(j), acc.get(half + j)));
+      for (std::int64_t j = first; j < first + n - half; ++j) acc.set(j, f.merge(acc.get(j), acc.get(half + j)));
       n = half;
     }
   }
@@ -257,9 +257,10 @@ struct ReduceOp {
   LevelTable<ReduceRuns> reduce_runs;
   void (*fill)(const void* functor, char* acc, std::int64_t capacity, std::int64_t n);
   void (*merge)(const void* functor, char* acc, const char* other, std::int64_t capacity, std::int64_t n);
-  void (*fold)(const void* functor, char* acc, std::int64_t capacity, std::int64_t n);
-  void (*project)(const void* functor, const char* acc, std::int64_t capacity, std::int64_t n,
-                  std::int64_t count, const Results& results);
+  // Each of so many groups of n neighbours into one; the results come to stand at the beginning.
+  void (*fold)(const void* functor, char* acc, std::int64_t capacity, std::int64_t groups, std::int64_t n);
+  void (*project)(const void* functor, const char* acc, std::int64_t capacity, std::int64_t n, std::int64_t count,
+                  const Results& results);
   std::int32_t acc_bytes;
   std::int32_t itemsize;
   bool indexed;
@@ -270,16 +271,13 @@ struct ReduceAt {
   using Loops = ReduceLoops<F>;
   using Array = typename Loops::Array;
 
-  KEYWAY_TARGET_BASELINE static void combine(const void* f, char* acc, std::int64_t capacity,
-                                             const Rows& rows) {
+  KEYWAY_TARGET_BASELINE static void combine(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
     Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
   }
-  KEYWAY_TARGET_AVX2 static void combine_avx2(const void* f, char* acc, std::int64_t capacity,
-                                              const Rows& rows) {
+  KEYWAY_TARGET_AVX2 static void combine_avx2(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
     Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
   }
-  KEYWAY_TARGET_AVX512 static void combine_avx512(const void* f, char* acc, std::int64_t capacity,
-                                                  const Rows& rows) {
+  KEYWAY_TARGET_AVX512 static void combine_avx512(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
     Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
   }
   KEYWAY_TARGET_BASELINE static void runs(const void* f, const Runs& runs, const Results& to) {
@@ -298,11 +296,15 @@ struct ReduceAt {
   static void merge(const void* f, char* acc, const char* other, std::int64_t capacity, std::int64_t n) {
     Loops::merge(Loops::functor(f), Array(acc, capacity), Array(const_cast<char*>(other), capacity), n);
   }
-  static void fold(const void* f, char* acc, std::int64_t capacity, std::int64_t n) {
-    Loops::fold(Loops::functor(f), Array(acc, capacity), n);
+  static void fold(const void* f, char* acc, std::int64_t capacity, std::int64_t groups, std::int64_t n) {
+    const Array array(acc, capacity);
+    for (std::int64_t g = 0; g < groups; ++g) {
+      Loops::fold(Loops::functor(f), array, g * n, n);
+      array.set(g, array.get(g * n));
+    }
   }
-  static void project(const void* f, const char* acc, std::int64_t capacity, std::int64_t n,
-                      std::int64_t count, const Results& to) {
+  static void project(const void* f, const char* acc, std::int64_t capacity, std::int64_t n, std::int64_t count,
+                      const Results& to) {
     const F g = Loops::functor(f);
     const Array array(const_cast<char*>(acc), capacity);
     for (std::int64_t j = 0; j < n; ++j) Loops::write(to, j, g.project(array.get(j), count));
@@ -310,15 +312,14 @@ struct ReduceAt {
 };
 
 template <typename F>
-inline constexpr ReduceOp kReduceOp = {
-    {ReduceAt<F>::combine, ReduceAt<F>::combine_avx2, ReduceAt<F>::combine_avx512},
-    {ReduceAt<F>::runs, ReduceAt<F>::runs_avx2, ReduceAt<F>::runs_avx512},
-    ReduceAt<F>::fill,
-    ReduceAt<F>::merge,
-    ReduceAt<F>::fold,
-    ReduceAt<F>::project,
-    ReduceLoops<F>::Array::bytes(),
-    sizeof(typename F::Element),
-    ReduceLoops<F>::kIndexed};
+inline constexpr ReduceOp kReduceOp = {{ReduceAt<F>::combine, ReduceAt<F>::combine_avx2, ReduceAt<F>::combine_avx512},
+                                       {ReduceAt<F>::runs, ReduceAt<F>::runs_avx2, ReduceAt<F>::runs_avx512},
+                                       ReduceAt<F>::fill,
+                                       ReduceAt<F>::merge,
+                                       ReduceAt<F>::fold,
+                                       ReduceAt<F>::project,
+                                       ReduceLoops<F>::Array::bytes(),
+                                       sizeof(typename F::Element),
+                                       ReduceLoops<F>::kIndexed};
 
 }  // namespace keyway::inline v1::detail

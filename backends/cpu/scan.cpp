@@ -31,8 +31,7 @@ void make_space(ScanSpace& space, const TensorBase* const* tensors, std::int64_t
     const int d = is_line ? 0 : across.rank++;
     if (!is_line) across.sizes[d] = self.sizes()[at];
     for (int k = 0; k < 3; ++k) {
-      const std::int64_t stride =
-          tensors[k]->strides()[at] * static_cast<std::int64_t>(tensors[k]->itemsize());
+      const std::int64_t stride = tensors[k]->strides()[at] * static_cast<std::int64_t>(tensors[k]->itemsize());
       (is_line ? space.step[k] : across.strides[k][d]) = stride;
     }
   }
@@ -40,8 +39,7 @@ void make_space(ScanSpace& space, const TensorBase* const* tensors, std::int64_t
 }
 
 // A tile: up to `tile` lines along the innermost dimension across.
-void run_tile(const ScanOp& op, const void* functor, const ScanSpace& space, std::int64_t tile,
-              std::int64_t i) {
+void run_tile(const ScanOp& op, const void* functor, const ScanSpace& space, std::int64_t tile, std::int64_t i) {
   const Strided& across = space.across;
   const std::int64_t inner = across.size(0), row_tiles = (inner - 1) / tile + 1;
   const std::int64_t first = i % row_tiles * tile;
@@ -70,9 +68,9 @@ void run_scan(const ScanOp& op, const void* functor, const TensorBase& out, cons
   const TensorBase* const tensors[] = {&self, &out, second != nullptr ? second : &out};
   ScanSpace space;
   make_space(space, tensors, dim);
-  // Lines that cross the innermost dimension side by side; one alone where lines themselves are innermost.
+  // Many lines at once where they lie side by side; a few where they are the innermost dimension.
   const bool side_by_side = space.length == 1 || space.across.stride(0, 0) <= space.step[0];
-  const std::int64_t tile = side_by_side ? std::max<std::int64_t>(1, kAccBytes / op.acc_bytes) : 1;
+  const std::int64_t tile = side_by_side ? kAccBytes / op.acc_bytes : 4;
   std::int64_t tiles = (space.across.size(0) - 1) / tile + 1;
   for (int d = 1; d < space.across.rank; ++d) tiles *= space.across.sizes[d];
   const std::int64_t work = std::min(tile, space.across.size(0)) * space.length;
