@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::int64_t kUnitRows = 1024;
 constexpr std::int64_t kGrain = 32768;  // elements
-// Accumulators of a row of outputs take at most so many bytes.
+// Accumulators of a row of outputs take at most so many bytes. The largest accumulator has 48.
 constexpr std::int64_t kRowBytes = 8192;
 constexpr std::int64_t kBufferBytes = 16384;
 // Outputs of so few elements are gathered into columns.
@@ -390,7 +390,7 @@ bool has_grouped_rows(const Reduction& r) {
   const Strided& space = r.space;
   const std::int64_t run = space.sizes[0];
   return space.strides[kSelf][0] == r.op.itemsize && space.strides[kSelf][1] == run * r.op.itemsize &&
-         run <= kRowBytes / r.op.acc_bytes / 2 && r.reduced.numel / run >= 4;
+         run <= kRowBytes / r.op.acc_bytes / 8 && r.reduced.numel / run >= 4;
 }
 
 Way way_of(const Reduction& r) {
@@ -417,7 +417,8 @@ void make_plan(Reduction& r) {
   r.unit = kUnitRows * kLanes;
   if (r.way == Way::Columns) {
     const std::int64_t columns = r.kept_size(), outer = r.kept.numel / columns;
-    const std::int64_t most = std::max(kLanes, kRowBytes / r.op.acc_bytes) / r.group;
+    // A row fits into the buffer that strided ones are packed into.
+    const std::int64_t most = std::min(kRowBytes / r.op.acc_bytes, kBufferBytes / r.op.itemsize) / r.group;
     // Narrower where there would be too few tiles to share: columns do not influence each other.
     const std::int64_t share = (r.kept.numel - 1) / get_num_threads() + 1;
     const std::int64_t least = std::max<std::int64_t>(1, kLanes / r.group);
