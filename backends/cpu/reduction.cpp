@@ -137,6 +137,7 @@ class RunWalker {
  public:
   RunWalker(const Reduction& r, const char* base, std::int64_t begin, std::int64_t end)
       : r_(r), data_(base), left_(end - begin) {
+    at_[0] = 0;
     for (int i = 0; i < r.walk.count; ++i) {
       const int d = r.walk.at[i];
       at_[i] = begin % r.space.sizes[d];
