@@ -1,5 +1,5 @@
-// What a program that uses Keyway includes: tensors and their operators, gradients, modules and optimizers, registration
-// of kernels.
+// What a program that uses Keyway includes: tensors and their operators, gradients, modules and optimizers,
+// registration of kernels.
 #pragma once
 
 #include <keyway/autograd/engine.h>

@@ -31,8 +31,7 @@ bool overlaps_itself(const TensorBase& tensor) {
 // First and last byte + 1 that a tensor reaches in its storage.
 std::pair<std::size_t, std::size_t> extent(const TensorBase& tensor) {
   const auto first = static_cast<std::size_t>(tensor.storage_offset()) * tensor.itemsize();
-  return {first,
-          checked_nbytes(tensor.sizes(), tensor.strides(), tensor.storage_offset(), tensor.itemsize())};
+  return {first, checked_nbytes(tensor.sizes(), tensor.strides(), tensor.storage_offset(), tensor.itemsize())};
 }
 
 }  // namespace
@@ -50,27 +49,23 @@ Overlap overlap(const TensorBase& a, const TensorBase& b) {
 
 void check_writable(std::string_view argument, const TensorBase& tensor) {
   KEYWAY_CHECK(!tensor.defined() || !overlaps_itself(tensor),
-               "argument '{}' of shape {} and strides {} has several elements in one place: clone() it first",
-               argument, tensor.sizes(), tensor.strides());
+               "argument '{}' of shape {} and strides {} has several elements in one place: clone() it first", argument,
+               tensor.sizes(), tensor.strides());
 }
 
 void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dtype) {
-  KEYWAY_CHECK(
-      self.sizes() == IntArrayRef(meta.sizes),
-      "argument 'self' has shape {}, but the result has {}: an in-place call cannot change the shape",
-      self.sizes(), IntArrayRef(meta.sizes));
+  KEYWAY_CHECK(self.sizes() == IntArrayRef(meta.sizes),
+               "argument 'self' has shape {}, but the result has {}: an in-place call cannot change the shape",
+               self.sizes(), IntArrayRef(meta.sizes));
   KEYWAY_CHECK_AS(Type, self.dtype() == dtype || can_cast(dtype, self.dtype()),
                   "the result is {}, which cannot be stored in argument 'self' of {}", dtype, self.dtype());
   check_writable("self", self);
 }
 
-void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
-                 Device device) {
-  KEYWAY_CHECK(out.device() == device, "argument '{}' is on {}, but the result is on {}", name, out.device(),
-               device);
+void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device) {
+  KEYWAY_CHECK(out.device() == device, "argument '{}' is on {}, but the result is on {}", name, out.device(), device);
   KEYWAY_CHECK_AS(Type, out.dtype() == dtype || can_cast(dtype, out.dtype()),
-                  "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name,
-                  out.dtype());
+                  "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name, out.dtype());
   if (out.sizes() != IntArrayRef(meta.sizes)) {
     resize_tensor(out, meta.sizes, meta.strides);
     return;
@@ -79,8 +74,8 @@ void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta,
 }
 
 void check_no_partial_overlap(const TensorBase& out, const TensorBase& input, std::string_view name) {
-  KEYWAY_CHECK(overlap(out, input) != Overlap::Partial,
-               "the result shares memory with argument '{}': clone() it first", name);
+  KEYWAY_CHECK(overlap(out, input) != Overlap::Partial, "the result shares memory with argument '{}': clone() it first",
+               name);
 }
 
 TensorBase cast_to(const TensorBase& tensor, ScalarType dtype, Device device) {
@@ -106,9 +101,7 @@ void check_no_grad_for_out(bool needs_grad) {
                   "out= does not support automatic differentiation, but an argument requires a gradient");
 }
 
-void fail_on_meta() {
-  KEYWAY_FAIL(NotImplemented, "the result depends on data, which tensors on meta have not");
-}
+void fail_on_meta() { KEYWAY_FAIL(NotImplemented, "the result depends on data, which tensors on meta have not"); }
 
 }  // namespace detail
 

@@ -35,8 +35,7 @@ enum class Overlap {
 };
 KEYWAY_API Overlap overlap(const TensorBase& a, const TensorBase& b);
 // Throws if `out` shares memory with `input` other than element by element.
-KEYWAY_API void check_no_partial_overlap(const TensorBase& out, const TensorBase& input,
-                                         std::string_view name);
+KEYWAY_API void check_no_partial_overlap(const TensorBase& out, const TensorBase& input, std::string_view name);
 
 // `tensor` itself if it is of that dtype and device, else a converted copy.
 KEYWAY_API TensorBase cast_to(const TensorBase& tensor, ScalarType dtype, Device device);

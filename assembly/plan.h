@@ -106,9 +106,7 @@ class WrappedDims {
     given_ = dims.has_value();
   }
   operator IntArrayRef() const { return dims_; }
-  operator std::optional<IntArrayRef>() const {
-    return given_ ? std::optional<IntArrayRef>(dims_) : std::nullopt;
-  }
+  operator std::optional<IntArrayRef>() const { return given_ ? std::optional<IntArrayRef>(dims_) : std::nullopt; }
 
  private:
   DimVector dims_;

@@ -183,8 +183,7 @@ struct View<Op, TensorBase(const TensorBase&, Args...)> {
 };
 template <typename Op, typename... Args>
 struct View<Op, std::vector<TensorBase>(const TensorBase&, Args...)> {
-  static std::vector<TensorBase> call(const KernelBase&, DispatchKeySet, const TensorBase& self,
-                                      Args... args) try {
+  static std::vector<TensorBase> call(const KernelBase&, DispatchKeySet, const TensorBase& self, Args... args) try {
     const auto geometries = Op::geometry(self, args...);
     std::vector<TensorBase> views;
     views.reserve(geometries.size());

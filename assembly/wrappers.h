@@ -132,9 +132,8 @@ struct InPlace<Op, TensorBase&(Args...)> {
     Op::plan(plan, args...);
     check_inplace(self, plan.meta[0], plan.dtype[0]);
     if (auto* kernel = detail::backend_kernel<Op>(self_kernel)) {
-      const bool direct =
-          Op::kInPlaceSafe && self.dtype() == plan.dtype[0] &&
-          !detail::needs_copy<true>(self, static_cast<const std::remove_cvref_t<Args>&>(args)...);
+      const bool direct = Op::kInPlaceSafe && self.dtype() == plan.dtype[0] &&
+                          !detail::needs_copy<true>(self, static_cast<const std::remove_cvref_t<Args>&>(args)...);
       TensorBase apart = direct ? TensorBase() : allocate_output(plan.meta[0], plan.dtype[0], plan.device);
       TensorBase* const given[1] = {direct ? &self : &apart};
       Op::run(kernel, plan, args..., given);
@@ -169,15 +168,14 @@ void compute_out(typename Op::Kernel* kernel, TensorBase* const (&given)[Op::kOu
   const auto arguments = functional_arguments<Op>(*given[0], args...);
   std::apply([&](const auto&... all) { Op::plan(plan, all...); }, arguments);
   for (std::size_t i = 0; i < N; ++i) {
-    if (plan.meta[i].defined)
-      prepare_out(*given[i], Op::kOutNames[i], plan.meta[i], plan.dtype[i], plan.device);
+    if (plan.meta[i].defined) prepare_out(*given[i], Op::kOutNames[i], plan.meta[i], plan.dtype[i], plan.device);
   }
   if (kernel == nullptr) return;
   TensorBase apart[N];
   TensorBase* out[N];
   for (std::size_t i = 0; i < N; ++i) {
-    bool direct = plan.meta[i].defined && given[i]->dtype() == plan.dtype[i] &&
-                  !needs_copy<Op::kInPlaceSafe>(*given[i], args...);
+    bool direct =
+        plan.meta[i].defined && given[i]->dtype() == plan.dtype[i] && !needs_copy<Op::kInPlaceSafe>(*given[i], args...);
     for (std::size_t j = 0; j < i; ++j) direct = direct && !given[i]->is_alias_of(*given[j]);
     if (!direct) apart[i] = allocate_output(plan.meta[i], plan.dtype[i], plan.device);
     out[i] = direct ? given[i] : &apart[i];

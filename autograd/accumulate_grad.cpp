@@ -7,8 +7,7 @@
 namespace keyway::inline v1::autograd {
 
 // Leaves come last: gradients are complete when they are stored.
-AccumulateGrad::AccumulateGrad(Tensor leaf)
-    : Node(std::numeric_limits<std::uint64_t>::max()), leaf_(std::move(leaf)) {
+AccumulateGrad::AccumulateGrad(Tensor leaf) : Node(std::numeric_limits<std::uint64_t>::max()), leaf_(std::move(leaf)) {
   add_output(leaf_);
 }
 
@@ -19,11 +18,8 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (!grad.defined()) {
     // A gradient that nobody else holds is kept as it is; any other may be changed later by its other
     // holders.
-    const bool ours =
-        fresh.use_count() == 1 && fresh.storage().impl()->use_count() == 1 && fresh.is_contiguous();
-    set_grad(leaf_, ours && !grad_enabled() ? fresh.detach()
-                    : grad_enabled()        ? fresh.clone()
-                                            : fresh.detach().clone());
+    const bool ours = fresh.use_count() == 1 && fresh.storage().impl()->use_count() == 1 && fresh.is_contiguous();
+    set_grad(leaf_, ours && !grad_enabled() ? fresh.detach() : grad_enabled() ? fresh.clone() : fresh.detach().clone());
   } else if (grad_enabled()) {
     set_grad(leaf_, grad + fresh);
   } else {

@@ -18,9 +18,11 @@ Tensor data(const Tensor& self) {
     Storage storage;
   };
   auto* holder = new Holder{self.storage()};
-  DataPtr bytes(holder->storage.data(), holder, [](void* h) { delete static_cast<Holder*>(h); }, self.device());
-  auto impl = make_intrusive<TensorImpl>(Storage(make_intrusive<StorageImpl>(std::move(bytes), self.storage().nbytes(), false)),
-                                         self.dtype(), self.sizes(), self.strides(), self.numel(), false);
+  DataPtr bytes(
+      holder->storage.data(), holder, [](void* h) { delete static_cast<Holder*>(h); }, self.device());
+  auto impl =
+      make_intrusive<TensorImpl>(Storage(make_intrusive<StorageImpl>(std::move(bytes), self.storage().nbytes(), false)),
+                                 self.dtype(), self.sizes(), self.strides(), self.numel(), false);
   impl->set_geometry(self.sizes(), self.strides(), self.storage_offset(), self.numel());
   return Tensor(TensorBase(std::move(impl)));
 }
@@ -41,7 +43,8 @@ bool retains_grad(const Tensor& self) { return autograd::retains_grad(self); }
 void set_data(Tensor& self, const Tensor& new_data) {
   KEYWAY_CHECK_AS(Autograd, !autograd::is_view(self), "a view's memory cannot be exchanged");
   KEYWAY_CHECK_AS(Autograd, !self.requires_grad() || autograd::is_differentiable(new_data.dtype()),
-                  "argument 'new_data' is {}, but a tensor that requires grad is floating or complex", new_data.dtype());
+                  "argument 'new_data' is {}, but a tensor that requires grad is floating or complex",
+                  new_data.dtype());
   KEYWAY_CHECK(self.device() == new_data.device(), "argument 'self' is on {}, but argument 'new_data' is on {}",
                self.device(), new_data.device());
   TensorImpl& impl = *self.impl();

@@ -5,8 +5,8 @@
 
 namespace keyway::inline v1::autograd {
 
-// convolution_backward computes two products, each linear in grad_output and in one of input and weight: the gradient of
-// the input from the weight, that of the weight from the input. What is linear in one factor has its gradient by the
+// convolution_backward computes two products, each linear in grad_output and in one of input and weight: the gradient
+// of the input from the weight, that of the weight from the input. What is linear in one factor has its gradient by the
 // same three products, with the other factor conjugated.
 std::tuple<Tensor, Tensor, Tensor> convolution_double_backward(
     const Tensor& grad_input, const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& grad_output,

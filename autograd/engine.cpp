@@ -50,8 +50,7 @@ Tensor sum_to_sizes(const Tensor& grad, IntArrayRef sizes) {
   const std::size_t missing = grad.sizes().size() - sizes.size();
   std::vector<std::int64_t> dims;
   for (std::size_t d = 0; d < grad.sizes().size(); ++d) {
-    if (d < missing || (sizes[d - missing] == 1 && grad.sizes()[d] != 1))
-      dims.push_back(static_cast<std::int64_t>(d));
+    if (d < missing || (sizes[d - missing] == 1 && grad.sizes()[d] != 1)) dims.push_back(static_cast<std::int64_t>(d));
   }
   Tensor sum = dims.empty() ? grad : keyway::sum(grad, IntArrayRef(dims), true);
   return sum.sizes() == sizes ? sum : sum.reshape(sizes);
@@ -85,8 +84,8 @@ void conform(Tensor& grad, const Node& node, std::uint32_t input_nr, const Node*
 void accumulate(Tensor& sum, Tensor grad) {
   if (!sum.defined()) {
     sum = std::move(grad);
-  } else if (!grad_enabled() && sum.use_count() == 1 && sum.storage().impl()->use_count() == 1 &&
-             sum.is_contiguous() && !is_view(sum)) {
+  } else if (!grad_enabled() && sum.use_count() == 1 && sum.storage().impl()->use_count() == 1 && sum.is_contiguous() &&
+             !is_view(sum)) {
     sum.add_(grad);
   } else {
     sum = sum + grad;
@@ -117,17 +116,14 @@ void GraphTask::count_dependencies(const std::vector<Edge>& roots) {
 void GraphTask::mark_wanted() {
   for (std::size_t i = 0; i < table_.size(); ++i) table_[i].wanted = false;
   for (const Edge& input : *inputs_) {
-    if (NodeState* state = input ? table_.lookup(input.node.get()) : nullptr)
-      state->wanted = state->on_path = true;
+    if (NodeState* state = input ? table_.lookup(input.node.get()) : nullptr) state->wanted = state->on_path = true;
   }
   struct Visit {
     Node* node;
     std::size_t next;
   };
   std::vector<bool> visited(table_.size());
-  const auto number = [&](const Node* node) {
-    return static_cast<std::size_t>(table_.lookup(node) - &table_[0]);
-  };
+  const auto number = [&](const Node* node) { return static_cast<std::size_t>(table_.lookup(node) - &table_[0]); };
   std::vector<Visit> stack;
   for (std::size_t i = 0; i < table_.size(); ++i) {
     if (visited[i]) continue;
@@ -234,11 +230,10 @@ variable_list root_gradients(const std::vector<Tensor>& outputs, const std::vect
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = outputs[i];
     KEYWAY_CHECK_AS(Autograd, output.defined(), "backward: tensor {} is undefined", i);
-    KEYWAY_CHECK_AS(
-        Autograd, output.requires_grad(),
-        "backward: tensor {} does not require grad and has no graph: was it computed from a tensor that "
-        "requires grad, outside of no_grad?",
-        i);
+    KEYWAY_CHECK_AS(Autograd, output.requires_grad(),
+                    "backward: tensor {} does not require grad and has no graph: was it computed from a tensor that "
+                    "requires grad, outside of no_grad?",
+                    i);
     if (!given.empty() && given[i].defined()) {
       KEYWAY_CHECK_AS(Autograd, given[i].sizes() == output.sizes(),
                       "backward: tensor {} has shape {}, but its gradient has shape {}", i, output.sizes(),
@@ -246,10 +241,9 @@ variable_list root_gradients(const std::vector<Tensor>& outputs, const std::vect
       grads.push_back(given[i]);
       continue;
     }
-    KEYWAY_CHECK_AS(
-        Autograd, output.numel() == 1,
-        "backward: tensor {} of shape {} has no gradient given, which only a tensor of one element may", i,
-        output.sizes());
+    KEYWAY_CHECK_AS(Autograd, output.numel() == 1,
+                    "backward: tensor {} of shape {} has no gradient given, which only a tensor of one element may", i,
+                    output.sizes());
     grads.push_back(keyway::ones_like(output));
   }
   return grads;
@@ -258,8 +252,7 @@ variable_list root_gradients(const std::vector<Tensor>& outputs, const std::vect
 std::vector<Edge> edges_of(const std::vector<Tensor>& tensors, std::string_view what) {
   std::vector<Edge> edges;
   for (const Tensor& tensor : tensors) {
-    KEYWAY_CHECK_AS(Autograd, tensor.defined() && tensor.requires_grad(), "{}: every input must require grad",
-                    what);
+    KEYWAY_CHECK_AS(Autograd, tensor.defined() && tensor.requires_grad(), "{}: every input must require grad", what);
     edges.push_back(gradient_edge(tensor));
   }
   return edges;
@@ -314,14 +307,13 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   KEYWAY_CHECK_AS(Autograd, !inputs.empty(), "grad: no inputs are given");
   variable_list grads = root_gradients(outputs, grad_outputs);
   const std::vector<Edge> edges = edges_of(inputs, "grad");
-  variable_list found = run_backward(root_edges(outputs), std::move(grads),
-                                     {retain_graph || create_graph, create_graph}, &edges);
+  variable_list found =
+      run_backward(root_edges(outputs), std::move(grads), {retain_graph || create_graph, create_graph}, &edges);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    KEYWAY_CHECK_AS(
-        Autograd, allow_unused || found[i].defined(),
-        "grad: input {} was not used to compute the outputs: pass allow_unused=true to get an undefined "
-        "gradient",
-        i);
+    KEYWAY_CHECK_AS(Autograd, allow_unused || found[i].defined(),
+                    "grad: input {} was not used to compute the outputs: pass allow_unused=true to get an undefined "
+                    "gradient",
+                    i);
   }
   return found;
 }

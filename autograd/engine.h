@@ -16,14 +16,13 @@ struct BackwardOptions {
 // returns them, in order, an undefined tensor where there is none; leaves then keep their `grad`. Without,
 // leaves accumulate. On the calling thread; any number of threads may run over one graph. May be called from
 // a hook or a node.
-KEYWAY_API variable_list run_backward(const std::vector<Edge>& roots, variable_list grads,
-                                      BackwardOptions options, const std::vector<Edge>* inputs = nullptr);
+KEYWAY_API variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, BackwardOptions options,
+                                      const std::vector<Edge>* inputs = nullptr);
 
 // d(sum of tensors * grad_tensors) / d(leaf), added to the `grad` of every leaf; `inputs` restricts them.
 // Absent gradients of tensors of one element are 1. Throws keyway::Error for tensors without a graph.
 KEYWAY_API void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors = {},
-                         bool retain_graph = false, bool create_graph = false,
-                         const std::vector<Tensor>& inputs = {});
+                         bool retain_graph = false, bool create_graph = false, const std::vector<Tensor>& inputs = {});
 
 // The same gradients as a result, one for each of `inputs`. Throws for an input that the outputs do not
 // depend on, unless `allow_unused`: then its gradient is undefined.

@@ -1,5 +1,4 @@
 #include <keyway/autograd/formula_words.h>
-
 #include <keyway/core/base/error.h>
 #include <keyway/ops/all.h>
 
@@ -51,19 +50,23 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 }
 
 Scalar operator+(const Scalar& a, const Scalar& b) {
-  return combine(a, b, [](auto x, auto y, auto* r) { return __builtin_add_overflow(x, y, r); },
-                 [](auto x, auto y) { return Scalar(x + y); });
+  return combine(
+      a, b, [](auto x, auto y, auto* r) { return __builtin_add_overflow(x, y, r); },
+      [](auto x, auto y) { return Scalar(x + y); });
 }
 Scalar operator-(const Scalar& a, const Scalar& b) {
-  return combine(a, b, [](auto x, auto y, auto* r) { return __builtin_sub_overflow(x, y, r); },
-                 [](auto x, auto y) { return Scalar(x - y); });
+  return combine(
+      a, b, [](auto x, auto y, auto* r) { return __builtin_sub_overflow(x, y, r); },
+      [](auto x, auto y) { return Scalar(x - y); });
 }
 Scalar operator*(const Scalar& a, const Scalar& b) {
-  return combine(a, b, [](auto x, auto y, auto* r) { return __builtin_mul_overflow(x, y, r); },
-                 [](auto x, auto y) { return Scalar(x * y); });
+  return combine(
+      a, b, [](auto x, auto y, auto* r) { return __builtin_mul_overflow(x, y, r); },
+      [](auto x, auto y) { return Scalar(x * y); });
 }
 Scalar operator/(const Scalar& a, const Scalar& b) {
-  return combine(a, b, [](auto, auto, auto*) { return true; }, [](auto x, auto y) { return Scalar(x / y); });
+  return combine(
+      a, b, [](auto, auto, auto*) { return true; }, [](auto x, auto y) { return Scalar(x / y); });
 }
 bool operator<(const Scalar& a, const Scalar& b) {
   if (both_integers(a, b)) return a.to<std::int64_t>() < b.to<std::int64_t>();

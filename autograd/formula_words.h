@@ -61,7 +61,8 @@ bool is_integral(const Values&... values) {
 
 // --- Arguments
 
-// A number where an operator takes a tensor. It has no dimensions, so that it does not change the dtype of those that do.
+// A number where an operator takes a tensor. It has no dimensions, so that it does not change the dtype of those that
+// do.
 KEYWAY_API Tensor number_tensor(const Scalar& value);
 // A list with undefined tensors where the operator takes absent ones.
 KEYWAY_API std::vector<std::optional<Tensor>> optional_tensors(ArrayRef<Tensor> tensors);

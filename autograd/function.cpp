@@ -29,9 +29,8 @@ variable_list FunctionNode::apply(variable_list&& grads) {
     }
   }
   variable_list out = backward_(ctx, std::move(grads));
-  KEYWAY_CHECK_AS(Autograd, out.size() == next_edges().size(),
-                  "{} returned {} gradients, but forward took {} tensors", name_, out.size(),
-                  next_edges().size());
+  KEYWAY_CHECK_AS(Autograd, out.size() == next_edges().size(), "{} returned {} gradients, but forward took {} tensors",
+                  name_, out.size(), next_edges().size());
   return out;
 }
 

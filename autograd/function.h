@@ -56,9 +56,7 @@ class KEYWAY_API AutogradContext {
 class KEYWAY_API FunctionNode final : public Node {
  public:
   using Backward = variable_list (*)(AutogradContext&, variable_list);
-  FunctionNode(std::string name, Backward backward) : name_(std::move(name)), backward_(backward) {
-    ctx.node_ = this;
-  }
+  FunctionNode(std::string name, Backward backward) : name_(std::move(name)), backward_(backward) { ctx.node_ = this; }
 
   std::string name() const override { return name_; }
   variable_list apply(variable_list&& grads) override;
@@ -100,8 +98,7 @@ class Function {
     for (const Tensor& input : inputs) any = any || (input.defined() && input.requires_grad());
     records = records && any;
     auto node = make_intrusive<FunctionNode>(detail::type_name(typeid(T).name()), &T::backward);
-    for (const Tensor& input : inputs)
-      node->add_next_edge(records && input.defined() ? gradient_edge(input) : Edge{});
+    for (const Tensor& input : inputs) node->add_next_edge(records && input.defined() ? gradient_edge(input) : Edge{});
     variable_list outputs;
     {
       NoGradGuard no_grad;

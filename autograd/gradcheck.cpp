@@ -1,6 +1,5 @@
-#include <keyway/autograd/gradcheck.h>
-
 #include <keyway/autograd/engine.h>
+#include <keyway/autograd/gradcheck.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>

@@ -15,8 +15,8 @@ using CheckedFunction = std::function<variable_list(const variable_list& inputs)
 // restored. Results without a history must not change with an input.
 // Returns true, or throws keyway::Error(Autograd) with the first elements that differ by more than
 // atol + rtol * |difference|. Costs a backward for each element of the results and two calls for each of the inputs.
-KEYWAY_API bool gradcheck(const CheckedFunction& fn, const variable_list& inputs, double eps = 1e-6,
-                          double atol = 1e-5, double rtol = 1e-3);
+KEYWAY_API bool gradcheck(const CheckedFunction& fn, const variable_list& inputs, double eps = 1e-6, double atol = 1e-5,
+                          double rtol = 1e-3);
 
 // The same for the gradients themselves, as functions of the inputs and of the gradients of the results.
 KEYWAY_API bool gradgradcheck(const CheckedFunction& fn, const variable_list& inputs, double eps = 1e-6,

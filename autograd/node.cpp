@@ -37,8 +37,7 @@ void Node::destroy(Node* node) {
 }
 
 std::uint32_t Node::add_output(const TensorBase& output) {
-  outputs_.push_back(
-      std::make_unique<OutputInfo>(OutputInfo{output.sizes(), output.dtype(), output.device()}));
+  outputs_.push_back(std::make_unique<OutputInfo>(OutputInfo{output.sizes(), output.dtype(), output.device()}));
   return static_cast<std::uint32_t>(outputs_.size() - 1);
 }
 
@@ -47,9 +46,7 @@ std::uint32_t Node::add_undefined_output() {
   return static_cast<std::uint32_t>(outputs_.size() - 1);
 }
 
-bool Node::needs_input_grad(std::size_t i) const {
-  return edges_[i] && wanted_by_running_backward(*edges_[i].node);
-}
+bool Node::needs_input_grad(std::size_t i) const { return edges_[i] && wanted_by_running_backward(*edges_[i].node); }
 
 void Node::add_pre_hook(PreHook hook) {
   if (!hooks_) hooks_ = std::make_unique<Hooks>();

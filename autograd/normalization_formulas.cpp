@@ -24,10 +24,11 @@ struct Projection {
 //   dr = -r^2 mean(x' dx),  dA = r mean(P(a) dx),  dH = r mean(P(h) dx).
 // So the gradient of x is -r^2 (S x' + H P(a) + A P(h)). The weight's gradient sum(g x'), paired with b, adds
 // r P(b g), since P is its own transpose.
-std::tuple<Tensor, Tensor, Tensor> layer_norm_double_backward(
-    const Tensor& grad_input, const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& grad_out,
-    const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd,
-    const Tensor& weight, ArrayRef<bool> needs) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm_double_backward(const Tensor& grad_input, const Tensor& grad_weight,
+                                                              const Tensor& grad_bias, const Tensor& grad_out,
+                                                              const Tensor& input, IntArrayRef normalized_shape,
+                                                              const Tensor& mean, const Tensor& rstd,
+                                                              const Tensor& weight, ArrayRef<bool> needs) {
   DimVector dims, rows;
   const auto first = input.dim() - static_cast<std::int64_t>(normalized_shape.size());
   for (std::int64_t d = 0; d < input.dim(); ++d) (d < first ? rows : dims).push_back(d);

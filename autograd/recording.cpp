@@ -1,5 +1,4 @@
 #include <keyway/autograd/recording.h>
-
 #include <keyway/ops/all.h>
 
 #include <iterator>
@@ -58,8 +57,8 @@ variable_list defined_or_zeros(const Node& node, variable_list&& grads) {
 }
 
 void put(variable_list& grad_inputs, std::size_t first, std::size_t count, variable_list grads) {
-  KEYWAY_CHECK(grads.empty() || grads.size() == count, "a derivative formula gives {} gradients for a list of {} tensors",
-               grads.size(), count);
+  KEYWAY_CHECK(grads.empty() || grads.size() == count,
+               "a derivative formula gives {} gradients for a list of {} tensors", grads.size(), count);
   std::move(grads.begin(), grads.end(), grad_inputs.begin() + static_cast<std::ptrdiff_t>(first));
 }
 

@@ -1,4 +1,5 @@
-// What generated kernels and nodes are made of, beside record.h: calls below a kernel, saved lists, gradients by number.
+// What generated kernels and nodes are made of, beside record.h: calls below a kernel, saved lists, gradients by
+// number.
 #pragma once
 
 #include <keyway/autograd/record.h>
@@ -86,7 +87,8 @@ auto each(const Tensors& tensors, const Ask& ask) {
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_underived(std::string_view op, std::string_view argument);
 template <typename Input>
 void check_underived(std::string_view op, std::string_view argument, const Input& input) {
-  if (needs_grad(input)) [[unlikely]] fail_underived(op, argument);
+  if (needs_grad(input)) [[unlikely]]
+    fail_underived(op, argument);
 }
 
 // Throws: an out= call of tensors that require a gradient.

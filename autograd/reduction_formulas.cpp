@@ -1,7 +1,5 @@
-#include <keyway/autograd/reduction_formulas.h>
-
 #include <keyway/autograd/formula_words.h>
-
+#include <keyway/autograd/reduction_formulas.h>
 #include <keyway/core/base/error.h>
 #include <keyway/ops/all.h>
 

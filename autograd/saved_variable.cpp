@@ -5,9 +5,8 @@ namespace keyway::inline v1::autograd {
 
 SavedVariable::SavedVariable(const TensorBase& tensor, bool is_output) {
   if (!tensor.defined()) return;
-  KEYWAY_CHECK_AS(
-      Autograd, !tensor.is_inference(),
-      "a tensor made in inference mode cannot be saved for backward: clone() it outside of inference mode");
+  KEYWAY_CHECK_AS(Autograd, !tensor.is_inference(),
+                  "a tensor made in inference mode cannot be saved for backward: clone() it outside of inference mode");
   version_ = tensor._version();
   is_output_ = is_output && !tensor.is_leaf();
   if (is_output_) {
@@ -26,11 +25,10 @@ Tensor SavedVariable::unpack(const Node& owner) const {
       "the first backward",
       owner.name());
   if (!data_.defined()) return {};
-  KEYWAY_CHECK_AS(
-      Autograd, data_._version() == version_,
-      "{}: a tensor of shape {} that it needs for the gradient was changed in place: it is at version {}, "
-      "but was saved at {}; clone() it before the change",
-      owner.name(), data_.sizes(), data_._version(), version_);
+  KEYWAY_CHECK_AS(Autograd, data_._version() == version_,
+                  "{}: a tensor of shape {} that it needs for the gradient was changed in place: it is at version {}, "
+                  "but was saved at {}; clone() it before the change",
+                  owner.name(), data_.sizes(), data_._version(), version_);
   if (!is_output_ || !requires_grad_) return data_;
   Tensor output(make_view(data_, data_.sizes(), data_.strides(), data_.storage_offset()));
   set_gradient_edge(output, {intrusive_ptr<Node>::retain(const_cast<Node*>(&owner)), output_nr_});

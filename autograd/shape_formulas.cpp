@@ -1,7 +1,5 @@
-#include <keyway/autograd/shape_formulas.h>
-
 #include <keyway/autograd/formula_words.h>
-
+#include <keyway/autograd/shape_formulas.h>
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/ops/all.h>
 

@@ -17,11 +17,9 @@ Tensor softmax_backward_grad(const Tensor& grad, std::int64_t dim, const Tensor&
   return keyway::_softmax_backward_data(g, output, dim, output.dtype());
 }
 
-Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, std::int64_t dim,
-                               const Tensor& output) {
+Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, std::int64_t dim, const Tensor& output) {
   const Tensor g = grad.to(output.dtype());
-  return g * grad_output - g * (output * grad_output).sum(dim, true) -
-         grad_output * (output * g).sum(dim, true);
+  return g * grad_output - g * (output * grad_output).sum(dim, true) - grad_output * (output * g).sum(dim, true);
 }
 
 Tensor log_softmax_backward_grad(const Tensor& grad, std::int64_t dim, const Tensor& output) {

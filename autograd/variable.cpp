@@ -150,9 +150,8 @@ void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node) {
 void check_inplace(const TensorBase& self, bool records) {
   if (!grad_enabled()) return;
   if (self.is_inference()) {
-    KEYWAY_CHECK_AS(
-        Autograd, !records || InferenceMode::is_enabled(),
-        "a tensor made in inference mode cannot be changed in place outside of it: clone() it first");
+    KEYWAY_CHECK_AS(Autograd, !records || InferenceMode::is_enabled(),
+                    "a tensor made in inference mode cannot be changed in place outside of it: clone() it first");
     return;
   }
   const ViewInfo* view = MetaAccess::view(self);
@@ -160,11 +159,9 @@ void check_inplace(const TensorBase& self, bool records) {
   if (!records && !has_history) return;
   if (view != nullptr) {
     KEYWAY_CHECK_AS(Autograd, view->creation == Creation::Default,
-                    "this view cannot be changed in place where gradients are recorded: {}",
-                    why_not(view->creation));
-    KEYWAY_CHECK_AS(
-        Autograd, !(view->base.requires_grad() && view->base.is_leaf()),
-        "a view of a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
+                    "this view cannot be changed in place where gradients are recorded: {}", why_not(view->creation));
+    KEYWAY_CHECK_AS(Autograd, !(view->base.requires_grad() && view->base.is_leaf()),
+                    "a view of a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
     KEYWAY_CHECK_AS(Autograd, !(self.is_leaf() && self.requires_grad()),
                     "a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
     return;
@@ -188,9 +185,8 @@ void as_view(const TensorBase& base, const TensorBase& result, Creation creation
   const TensorBase& root = outer != nullptr ? outer->base : base;
   auto meta = std::make_unique<Meta>(result.impl());
   MetaAccess::view_slot(*meta) =
-      std::make_unique<ViewInfo>(ViewInfo{
-      Tensor(root), result._version(), creation,
-      creation == Creation::Default ? intrusive_ptr<Node>() : grad_fn(root)});
+      std::make_unique<ViewInfo>(ViewInfo{Tensor(root), result._version(), creation,
+                                          creation == Creation::Default ? intrusive_ptr<Node>() : grad_fn(root)});
   result.impl()->set_autograd_meta(std::move(meta));
   if (is_differentiable(result.dtype())) add_autograd_key(*result.impl());
 }
@@ -208,15 +204,12 @@ void set_creation(const TensorBase& tensor, Creation creation) {
 
 void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
   KEYWAY_CHECK_AS(Autograd, !requires_grad || is_differentiable(tensor.dtype()),
-                  "requires_grad_: only floating and complex tensors can require gradients, not {}",
-                  tensor.dtype());
-  KEYWAY_CHECK_AS(
-      Autograd, !requires_grad || !tensor.is_inference() || InferenceMode::is_enabled(),
-      "requires_grad_: a tensor made in inference mode cannot require gradients outside of it: clone() it");
+                  "requires_grad_: only floating and complex tensors can require gradients, not {}", tensor.dtype());
+  KEYWAY_CHECK_AS(Autograd, !requires_grad || !tensor.is_inference() || InferenceMode::is_enabled(),
+                  "requires_grad_: a tensor made in inference mode cannot require gradients outside of it: clone() it");
   if (!requires_grad && MetaAccess::find(tensor) == nullptr) return;
-  KEYWAY_CHECK_AS(
-      Autograd, requires_grad || tensor.is_leaf(),
-      "requires_grad_: a tensor that was computed cannot be told not to require gradients: use detach()");
+  KEYWAY_CHECK_AS(Autograd, requires_grad || tensor.is_leaf(),
+                  "requires_grad_: a tensor that was computed cannot be told not to require gradients: use detach()");
   if (!tensor.is_leaf()) return;
   MetaAccess::requires_grad(MetaAccess::make(tensor)) = requires_grad;
   if (requires_grad) mark_recorded(tensor);
@@ -229,8 +222,8 @@ Tensor grad_of(const TensorBase& tensor) {
 
 void set_grad(const TensorBase& tensor, const Tensor& grad) {
   if (grad.defined()) {
-    KEYWAY_CHECK_AS(Autograd, grad.sizes() == tensor.sizes(),
-                    "a gradient of shape {} is set for a tensor of shape {}", grad.sizes(), tensor.sizes());
+    KEYWAY_CHECK_AS(Autograd, grad.sizes() == tensor.sizes(), "a gradient of shape {} is set for a tensor of shape {}",
+                    grad.sizes(), tensor.sizes());
     KEYWAY_CHECK_AS(Autograd, grad.dtype() == tensor.dtype(), "a gradient of {} is set for a tensor of {}",
                     grad.dtype(), tensor.dtype());
     KEYWAY_CHECK_AS(Autograd, grad.device() == tensor.device(), "a gradient on {} is set for a tensor on {}",
@@ -244,15 +237,14 @@ void retain_grad(const TensorBase& tensor) {
   if (tensor.is_leaf() || retains_grad(tensor)) return;
   MetaAccess::retains_grad(MetaAccess::make(tensor)) = true;
   const Edge edge = gradient_edge(tensor);
-  edge.node->add_pre_hook(
-      [weak = weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()), i = edge.input_nr](variable_list& grads) {
-        const intrusive_ptr<TensorImpl> alive = weak.lock();
-        if (!alive || !grads[i].defined()) return;
-        const TensorBase self(alive);
-        const Tensor before = grad_of(self);
-        MetaAccess::grad(MetaAccess::make(self)) =
-            before.defined() ? (before + grads[i]).impl_ptr() : grads[i].impl_ptr();
-      });
+  edge.node->add_pre_hook([weak = weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()),
+                           i = edge.input_nr](variable_list& grads) {
+    const intrusive_ptr<TensorImpl> alive = weak.lock();
+    if (!alive || !grads[i].defined()) return;
+    const TensorBase self(alive);
+    const Tensor before = grad_of(self);
+    MetaAccess::grad(MetaAccess::make(self)) = before.defined() ? (before + grads[i]).impl_ptr() : grads[i].impl_ptr();
+  });
 }
 
 bool retains_grad(const TensorBase& tensor) {

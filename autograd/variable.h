@@ -11,7 +11,7 @@ namespace keyway::inline v1::autograd {
 // How a view came to be: what an in-place change of it may do.
 enum class Creation : std::uint8_t {
   Default,
-  NoGrad,  // made under no_grad: a change that needs gradients is an error, since the view has no history
+  NoGrad,          // made under no_grad: a change that needs gradients is an error, since the view has no history
   MultiOutput,     // one of several views that one call made
   CustomFunction,  // made by a user's Function
   Inference,       // made in inference mode
@@ -79,8 +79,7 @@ KEYWAY_API void rebase_history(const TensorBase& self, const intrusive_ptr<Node>
 KEYWAY_API void check_inplace(const TensorBase& self, bool records);
 
 // Makes `result`, which shares the storage of `base`, a view of it that gradients flow through.
-KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result,
-                        Creation creation = Creation::Default);
+KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result, Creation creation = Creation::Default);
 KEYWAY_API bool is_view(const TensorBase& tensor);
 // The tensor that a view is of; undefined for others.
 KEYWAY_API Tensor view_base(const TensorBase& tensor);

@@ -27,13 +27,10 @@ bool leads_twice_to_one_place(IntArrayRef sizes, IntArrayRef strides) {
 }
 }  // namespace
 
-Geometry geometry_of(const TensorBase& tensor) {
-  return {tensor.sizes(), tensor.strides(), tensor.storage_offset()};
-}
+Geometry geometry_of(const TensorBase& tensor) { return {tensor.sizes(), tensor.strides(), tensor.storage_offset()}; }
 
 Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayRef base_strides,
-                           std::int64_t base_offset, IntArrayRef sizes, IntArrayRef strides,
-                           std::int64_t offset) {
+                           std::int64_t base_offset, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
   // Dimensions of stride 0 lead to one place: their gradients add up.
   std::vector<std::int64_t> repeated;
   DimVector view_sizes(sizes);
@@ -44,8 +41,8 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayR
   }
   const Tensor summed = repeated.empty() ? grad : keyway::sum(grad, IntArrayRef(repeated), true);
   KEYWAY_CHECK_AS(NotImplemented, !leads_twice_to_one_place(view_sizes, strides),
-                  "as_strided: the gradient of overlapping windows (sizes {}, strides {}) is not there yet",
-                  sizes, strides);
+                  "as_strided: the gradient of overlapping windows (sizes {}, strides {}) is not there yet", sizes,
+                  strides);
   Tensor result = keyway::empty_strided(base_sizes, base_strides, grad.options());
   result.zero_();
   result.as_strided(view_sizes, strides, offset - base_offset).copy_(summed);
@@ -64,8 +61,7 @@ variable_list AsStridedBackward::apply(variable_list&& grads) {
                               view_.offset)};
 }
 
-CopySlices::CopySlices(Edge base_edge, const TensorBase& base, const TensorBase& view,
-                       intrusive_ptr<Node> change)
+CopySlices::CopySlices(Edge base_edge, const TensorBase& base, const TensorBase& view, intrusive_ptr<Node> change)
     : base_(geometry_of(base)), view_(geometry_of(view)), change_(std::move(change)) {
   add_next_edge(std::move(base_edge));
   const std::vector<Edge>& edges = change_->next_edges();

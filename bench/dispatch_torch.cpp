@@ -26,9 +26,7 @@ TORCH_LIBRARY_IMPL(keyway_bench, CPU, m) {
   m.impl("boxed_noop", torch::CppFunction::makeFromBoxedFunction<boxed_noop>());
 }
 
-c10::OperatorHandle find(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "");
-}
+c10::OperatorHandle find(const char* name) { return c10::Dispatcher::singleton().findSchemaOrThrow(name, ""); }
 
 void call_typed(bench::State& state) {
   const auto op = find("keyway_bench::noop").typed<void(const lib::Tensor&)>();

@@ -28,7 +28,6 @@ void mm(bench::State& state) {
   for (auto _ : state) bench::keep(lib::mm(a, b));
 }
 
-const bench::Row rows[] = {
-    {"empty/1", empty}, {"add/1", add}, {"add_/1", add_in_place}, {"sum/12", sum}, {"mm/8", mm}};
+const bench::Row rows[] = {{"empty/1", empty}, {"add/1", add}, {"add_/1", add_in_place}, {"sum/12", sum}, {"mm/8", mm}};
 
 }  // namespace

@@ -64,8 +64,7 @@ concept ElementType = requires(const detail::CppTypes& types) {
 };
 
 template <ElementType T>
-inline constexpr ScalarType cpp_type_to_scalar_type =
-    decltype(detail::scalar_type_of<T>(detail::CppTypes{}))::value;
+inline constexpr ScalarType cpp_type_to_scalar_type = decltype(detail::scalar_type_of<T>(detail::CppTypes{}))::value;
 
 // ::type is the C++ type; there is no such member for the packed types and Undefined.
 template <ScalarType t>

@@ -12,8 +12,8 @@ constinit std::atomic<ScalarType> default_dtype{ScalarType::Float};
 ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
 
 void set_default_dtype(ScalarType dtype) {
-  KEYWAY_CHECK_AS(Type, kFloatingTypes.contains(dtype), "The default dtype is one of {}, not {}.",
-                  kFloatingTypes, dtype);
+  KEYWAY_CHECK_AS(Type, kFloatingTypes.contains(dtype), "The default dtype is one of {}, not {}.", kFloatingTypes,
+                  dtype);
   default_dtype.store(dtype, std::memory_order_relaxed);
 }
 

@@ -51,11 +51,10 @@ DeviceType register_device_type(std::string_view name) {
   const bool valid =
       !name.empty() && name.size() <= kMaxName && is_lower(name[0]) &&
       std::all_of(name.begin(), name.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
-  KEYWAY_CHECK_AS(
-      Registration, valid,
-      "'{}' cannot name a device type: a name is a lower-case letter, then lower-case letters, digits and "
-      "underscores, {} characters at most.",
-      name, kMaxName);
+  KEYWAY_CHECK_AS(Registration, valid,
+                  "'{}' cannot name a device type: a name is a lower-case letter, then lower-case letters, digits and "
+                  "underscores, {} characters at most.",
+                  name, kMaxName);
   const std::lock_guard lock(device_names.writers);
   const std::optional<DeviceType> known = find_device_type(name);
   if (known) {
@@ -64,9 +63,8 @@ DeviceType register_device_type(std::string_view name) {
     return *known;
   }
   const int i = device_names.count.load(std::memory_order_relaxed);
-  KEYWAY_CHECK_AS(Registration, i < kNumDeviceTypes,
-                  "There is no room for device type '{}': all {} are taken ({}).", name, kNumDeviceTypes,
-                  known_names());
+  KEYWAY_CHECK_AS(Registration, i < kNumDeviceTypes, "There is no room for device type '{}': all {} are taken ({}).",
+                  name, kNumDeviceTypes, known_names());
   std::copy(name.begin(), name.end(), device_names.names[i]);
   device_names.count.store(i + 1, std::memory_order_release);
   return static_cast<DeviceType>(i);
@@ -91,14 +89,14 @@ Device::Device(std::string_view text) : type_(DeviceType::CPU), index_(-1) {
   const bool fits = number && digits.size() <= 3 &&
                     std::from_chars(digits.data(), digits.data() + digits.size(), index).ec == std::errc() &&
                     index <= 127;
-  KEYWAY_CHECK(fits, "'{}' is not a device: after '{}:' comes a number from 0 to 127 without leading zeros.",
-               text, name);
+  KEYWAY_CHECK(fits, "'{}' is not a device: after '{}:' comes a number from 0 to 127 without leading zeros.", text,
+               name);
   index_ = static_cast<std::int8_t>(index);
 }
 
 void Device::fail_index(DeviceType type, int index) {
-  KEYWAY_FAIL(Value, "{} is not an index of a {} device; indices are 0 to 127, and -1 for the current one.",
-              index, type);
+  KEYWAY_FAIL(Value, "{} is not an index of a {} device; indices are 0 to 127, and -1 for the current one.", index,
+              type);
 }
 
 std::string to_string(Device device) {

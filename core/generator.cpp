@@ -42,8 +42,8 @@ GeneratorState Generator::get_state() const {
 }
 
 void Generator::set_state(GeneratorState state) {
-  KEYWAY_CHECK(state.call <= kCalls,
-               "A generator's state has call number {}, but a sequence has only 2^48 calls.", state.call);
+  KEYWAY_CHECK(state.call <= kCalls, "A generator's state has call number {}, but a sequence has only 2^48 calls.",
+               state.call);
   const std::lock_guard lock(impl_->mutex);
   impl_->state = state;
 }
@@ -58,8 +58,7 @@ PhiloxCall Generator::next_call() {
   const std::lock_guard lock(impl_->mutex);
   GeneratorState& state = impl_->state;
   KEYWAY_CHECK(state.call < kCalls,
-               "The random numbers of seed {} are used up after 2^48 calls; seed the generator anew.",
-               state.seed);
+               "The random numbers of seed {} are used up after 2^48 calls; seed the generator anew.", state.seed);
   return {state.seed, state.call++};
 }
 

@@ -41,9 +41,7 @@ class Scalar {
   constexpr Scalar(F x) : kind_(Kind::Double), real_{.d = static_cast<double>(x)} {}  // NOLINT
   template <ComplexPart T>
   constexpr Scalar(complex<T> z)  // NOLINT
-      : kind_(Kind::Complex),
-        real_{.d = static_cast<double>(z.real())},
-        imag_(static_cast<double>(z.imag())) {}
+      : kind_(Kind::Complex), real_{.d = static_cast<double>(z.real())}, imag_(static_cast<double>(z.imag())) {}
   template <ForeignComplex Z>
   constexpr Scalar(const Z& z) : Scalar(complex<double>(z)) {}  // NOLINT
 
@@ -100,9 +98,7 @@ class Scalar {
 
   // Integers stay integers; errors where the result leaves int64 (Value). Not for bool (Type).
   KEYWAY_API Scalar operator-() const;
-  constexpr Scalar conj() const {
-    return kind_ == Kind::Complex ? Scalar(complex<double>(real_.d, -imag_)) : *this;
-  }
+  constexpr Scalar conj() const { return kind_ == Kind::Complex ? Scalar(complex<double>(real_.d, -imag_)) : *this; }
   // The natural logarithm, of a complex number the complex one; of a negative real number NaN.
   KEYWAY_API Scalar log() const;
 
@@ -134,8 +130,7 @@ class Scalar {
       const bool nan = x != x;
       const bool infinite = !nan && x - x != 0;
       if (infinite && !Limits::has_infinity) return false;
-      if (!infinite &&
-          (x > static_cast<double>(Limits::max()) || x < static_cast<double>(Limits::lowest()))) {
+      if (!infinite && (x > static_cast<double>(Limits::max()) || x < static_cast<double>(Limits::lowest()))) {
         return false;
       }
       result = static_cast<T>(from);

@@ -86,8 +86,8 @@ std::optional<ScalarType> try_parse_dtype(std::string_view name) {
 
 ScalarType parse_dtype(std::string_view name) {
   const std::optional<ScalarType> t = try_parse_dtype(name);
-  KEYWAY_CHECK_AS(Type, t.has_value(), "'{}' is not a dtype; the dtypes are {}, and packed and bit types.",
-                  name, kAnyTypes | kFloat8Types | kQuantizedTypes);
+  KEYWAY_CHECK_AS(Type, t.has_value(), "'{}' is not a dtype; the dtypes are {}, and packed and bit types.", name,
+                  kAnyTypes | kFloat8Types | kQuantizedTypes);
   return *t;
 }
 

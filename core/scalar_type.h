@@ -104,19 +104,15 @@ KEYWAY_API ScalarType parse_dtype(std::string_view name);
 
 constexpr bool is_bool(ScalarType t) { return t == ScalarType::Bool; }
 constexpr bool is_quantized(ScalarType t) {
-  return (t >= ScalarType::QInt8 && t <= ScalarType::QInt32) || t == ScalarType::QUInt4x2 ||
-         t == ScalarType::QUInt2x4;
+  return (t >= ScalarType::QInt8 && t <= ScalarType::QInt32) || t == ScalarType::QUInt4x2 || t == ScalarType::QUInt2x4;
 }
 constexpr bool is_bits(ScalarType t) { return t >= ScalarType::Bits1x8 && t <= ScalarType::Bits16; }
 constexpr bool is_float8(ScalarType t) {
-  return (t >= ScalarType::Float8_e5m2 && t <= ScalarType::Float8_e4m3fnuz) ||
-         t == ScalarType::Float8_e8m0fnu;
+  return (t >= ScalarType::Float8_e5m2 && t <= ScalarType::Float8_e4m3fnuz) || t == ScalarType::Float8_e8m0fnu;
 }
 // UInt1 to UInt7 and Int1 to Int7.
 constexpr bool is_sub_byte_integral(ScalarType t) { return t >= ScalarType::UInt1 && t <= ScalarType::Int7; }
-constexpr bool is_complex(ScalarType t) {
-  return t >= ScalarType::ComplexHalf && t <= ScalarType::ComplexDouble;
-}
+constexpr bool is_complex(ScalarType t) { return t >= ScalarType::ComplexHalf && t <= ScalarType::ComplexDouble; }
 // float16, bfloat16, float32, float64 and the 8- and 4-bit floats.
 constexpr bool is_floating_point(ScalarType t) {
   return (t >= ScalarType::Half && t <= ScalarType::Double) || t == ScalarType::BFloat16 || is_float8(t) ||
@@ -124,8 +120,7 @@ constexpr bool is_floating_point(ScalarType t) {
 }
 // int8 to int64 and uint8 to uint64 (not the packed ones), and bool if asked for.
 constexpr bool is_integral(ScalarType t, bool include_bool) {
-  return t <= ScalarType::Long || (t >= ScalarType::UInt16 && t <= ScalarType::UInt64) ||
-         (include_bool && is_bool(t));
+  return t <= ScalarType::Long || (t >= ScalarType::UInt16 && t <= ScalarType::UInt64) || (include_bool && is_bool(t));
 }
 // Whether the type has negative numbers.
 constexpr bool is_signed(ScalarType t) {
@@ -185,9 +180,7 @@ constexpr ScalarType opmath_type(ScalarType t) {
 }
 // What sums of a type are kept in: int64 for integers and bool (uint64 wraps as it would itself), else
 // opmath_type().
-constexpr ScalarType accumulate_type(ScalarType t) {
-  return is_integral(t, true) ? ScalarType::Long : opmath_type(t);
-}
+constexpr ScalarType accumulate_type(ScalarType t) { return is_integral(t, true) ? ScalarType::Long : opmath_type(t); }
 // Whether a result computed in `from` may be stored in an output of `to`: not complex in real, floating in
 // integral, nor numbers in bool.
 constexpr bool can_cast(ScalarType from, ScalarType to) {

@@ -75,9 +75,7 @@ class TensorOptions {
   constexpr std::optional<ScalarType> dtype_opt() const { return when(has_dtype(), dtype_); }
   constexpr std::optional<Device> device_opt() const { return when(has_device(), device_); }
   constexpr std::optional<Layout> layout_opt() const { return when(has_layout(), layout_); }
-  constexpr std::optional<MemoryFormat> memory_format_opt() const {
-    return when(has_memory_format(), memory_format_);
-  }
+  constexpr std::optional<MemoryFormat> memory_format_opt() const { return when(has_memory_format(), memory_format_); }
   constexpr std::optional<bool> pinned_memory_opt() const { return when(has(kPinned), has(kPinnedValue)); }
   constexpr std::optional<bool> requires_grad_opt() const { return when(has(kGrad), has(kGradValue)); }
 

@@ -32,8 +32,7 @@ class OptionalTensors {
   template <std::derived_from<TensorBase> T>
   explicit OptionalTensors(ArrayRef<std::optional<T>> tensors) {
     tensors_.reserve(tensors.size());
-    for (const std::optional<T>& tensor : tensors)
-      tensors_.push_back(tensor ? TensorBase(*tensor) : TensorBase());
+    for (const std::optional<T>& tensor : tensors) tensors_.push_back(tensor ? TensorBase(*tensor) : TensorBase());
   }
   operator ArrayRef<TensorBase>() const { return tensors_; }
 

@@ -73,14 +73,15 @@ void _index(const TensorBase& self, ArrayRef<TensorBase> indices, TensorBase& ou
   const auto offsets = row_offsets(self, indices, shape.rows);
   visit_bits(self.itemsize(), [&]<typename T>() {
     rows_of(self, shape, out)
-        .each_row(offsets.data(), [](char* table, char* row, std::int64_t n, std::int64_t table_step,
-                                     std::int64_t row_step) {
-          if (table_step == sizeof(T) && row_step == sizeof(T)) {
-            std::memcpy(row, table, static_cast<std::size_t>(n) * sizeof(T));
-            return;
-          }
-          for (std::int64_t i = 0; i < n; ++i) std::memcpy(row + i * row_step, table + i * table_step, sizeof(T));
-        });
+        .each_row(offsets.data(),
+                  [](char* table, char* row, std::int64_t n, std::int64_t table_step, std::int64_t row_step) {
+                    if (table_step == sizeof(T) && row_step == sizeof(T)) {
+                      std::memcpy(row, table, static_cast<std::size_t>(n) * sizeof(T));
+                      return;
+                    }
+                    for (std::int64_t i = 0; i < n; ++i)
+                      std::memcpy(row + i * row_step, table + i * table_step, sizeof(T));
+                  });
   });
 }
 
@@ -93,20 +94,21 @@ void _index_put(const TensorBase& self, ArrayRef<TensorBase> indices, const Tens
   const IndexedRows rows = rows_of(out, shape, from);
   if (!accumulate) {
     return visit_bits(self.itemsize(), [&]<typename T>() {
-      rows.each_part(offsets.data(), [](char* table, char* row, std::int64_t n, std::int64_t table_step,
-                                        std::int64_t row_step) {
-        for (std::int64_t i = 0; i < n; ++i) std::memcpy(table + i * table_step, row + i * row_step, sizeof(T));
-      });
+      rows.each_part(offsets.data(),
+                     [](char* table, char* row, std::int64_t n, std::int64_t table_step, std::int64_t row_step) {
+                       for (std::int64_t i = 0; i < n; ++i)
+                         std::memcpy(table + i * table_step, row + i * row_step, sizeof(T));
+                     });
     });
   }
   visit_any(self.dtype(), "_index_put", [&]<typename T>() {
-    rows.each_part(offsets.data(), [](char* table, char* row, std::int64_t n, std::int64_t table_step,
-                                      std::int64_t row_step) {
-      for (std::int64_t i = 0; i < n; ++i) {
-        T& to = *reinterpret_cast<T*>(table + i * table_step);
-        to = sum_of(to, *reinterpret_cast<const T*>(row + i * row_step));
-      }
-    });
+    rows.each_part(offsets.data(),
+                   [](char* table, char* row, std::int64_t n, std::int64_t table_step, std::int64_t row_step) {
+                     for (std::int64_t i = 0; i < n; ++i) {
+                       T& to = *reinterpret_cast<T*>(table + i * table_step);
+                       to = sum_of(to, *reinterpret_cast<const T*>(row + i * row_step));
+                     }
+                   });
   });
 }
 

@@ -102,8 +102,7 @@ void compute(ConvPass pass, const ConvProblem& problem, const TensorBase& x, con
       bias_added = fused;
     } else {
       visit_dtype<DtypeSet{kFloat, kDouble, kComplexFloat, kComplexDouble}>(
-          dtype, "convolution",
-          [&]<typename T>() { own_convolution<T>(pass, problem, ready[0], ready[1], ready[2]); });
+          dtype, "convolution", [&]<typename T>() { own_convolution<T>(pass, problem, ready[0], ready[1], ready[2]); });
     }
   }
   if (addend.defined() && !bias_added && out.numel() != 0) add_bias(out, addend);

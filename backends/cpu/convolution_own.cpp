@@ -86,8 +86,8 @@ struct Windows {
 // Calls row(taps of the input or null, its step, column elements, count) for the runs of places [begin, end)
 // at tap (kd, kh, kw); null where the window reaches into the padding.
 template <typename T, typename F>
-void each_run(const Windows& windows, const Images<T>& x, T* plane, const std::int64_t (&k)[3],
-              std::int64_t begin, std::int64_t end, const F& row) {
+void each_run(const Windows& windows, const Images<T>& x, T* plane, const std::int64_t (&k)[3], std::int64_t begin,
+              std::int64_t end, const F& row) {
   const std::int64_t width = windows.out[2];
   const std::int64_t inside = windows.first_inside(k[2]);
   const std::int64_t outside = std::max(inside, windows.end_inside(k[2]));
@@ -130,8 +130,14 @@ template <typename T>
 class OwnConvolution {
  public:
   OwnConvolution(const ConvProblem& problem, const TensorBase& x, const TensorBase& w, const TensorBase& y)
-      : problem_(problem), windows_(problem), x_(x), y_(y), w_(static_cast<T*>(w.data_ptr())),
-        w_stride_(w.strides()[0]), w_step_(common_step(w, 1)), y_step_(common_step(y, 2)) {}
+      : problem_(problem),
+        windows_(problem),
+        x_(x),
+        y_(y),
+        w_(static_cast<T*>(w.data_ptr())),
+        w_stride_(w.strides()[0]),
+        w_step_(common_step(w, 1)),
+        y_step_(common_step(y, 2)) {}
 
   void forward() const {
     const std::int64_t block = places_in_block(problem_.in_channels);
@@ -212,8 +218,8 @@ class OwnConvolution {
     return {m.data, m.rows, m.columns, m.row_stride, m.column_stride};
   }
   Matrix<const T> weights(std::int64_t group, std::int64_t channel, std::int64_t channels) const {
-    return {w_ + group * problem_.out_channels * w_stride_ + channel * windows_.taps() * w_step_,
-            problem_.out_channels, channels * windows_.taps(), w_stride_, w_step_};
+    return {w_ + group * problem_.out_channels * w_stride_ + channel * windows_.taps() * w_step_, problem_.out_channels,
+            channels * windows_.taps(), w_stride_, w_step_};
   }
   Matrix<T> outputs(std::int64_t image, std::int64_t group, std::int64_t place, std::int64_t count) const {
     return {y_.at(image, group * problem_.out_channels) + place * y_step_, problem_.out_channels, count,
@@ -223,28 +229,26 @@ class OwnConvolution {
     return {data, channels * windows_.taps(), places, places, 1};
   }
 
-  void gather(std::int64_t image, std::int64_t channel, std::int64_t channels, std::int64_t place,
-              std::int64_t count, T* to) const {
-    each_column_row(windows_, x_, image, channel, channels,
-                    [&](T* plane, const std::int64_t (&k)[3], std::int64_t row) {
-                      T* const line = to + row * count;
-                      each_run(windows_, x_, plane, k, place, place + count,
-                               [&](const T* from, std::int64_t step, std::int64_t at, std::int64_t n) {
-                                 for (std::int64_t i = 0; i < n; ++i) line[at + i] = from ? from[i * step] : T(0);
-                               });
-                    });
+  void gather(std::int64_t image, std::int64_t channel, std::int64_t channels, std::int64_t place, std::int64_t count,
+              T* to) const {
+    each_column_row(windows_, x_, image, channel, channels, [&](T* plane, const std::int64_t(&k)[3], std::int64_t row) {
+      T* const line = to + row * count;
+      each_run(windows_, x_, plane, k, place, place + count,
+               [&](const T* from, std::int64_t step, std::int64_t at, std::int64_t n) {
+                 for (std::int64_t i = 0; i < n; ++i) line[at + i] = from ? from[i * step] : T(0);
+               });
+    });
   }
-  void scatter(std::int64_t image, std::int64_t channel, std::int64_t channels, std::int64_t place,
-               std::int64_t count, const T* from) const {
-    each_column_row(windows_, x_, image, channel, channels,
-                    [&](T* plane, const std::int64_t (&k)[3], std::int64_t row) {
-                      const T* const line = from + row * count;
-                      each_run(windows_, x_, plane, k, place, place + count,
-                               [&](T* to, std::int64_t step, std::int64_t at, std::int64_t n) {
-                                 if (to == nullptr) return;
-                                 for (std::int64_t i = 0; i < n; ++i) to[i * step] += line[at + i];
-                               });
-                    });
+  void scatter(std::int64_t image, std::int64_t channel, std::int64_t channels, std::int64_t place, std::int64_t count,
+               const T* from) const {
+    each_column_row(windows_, x_, image, channel, channels, [&](T* plane, const std::int64_t(&k)[3], std::int64_t row) {
+      const T* const line = from + row * count;
+      each_run(windows_, x_, plane, k, place, place + count,
+               [&](T* to, std::int64_t step, std::int64_t at, std::int64_t n) {
+                 if (to == nullptr) return;
+                 for (std::int64_t i = 0; i < n; ++i) to[i * step] += line[at + i];
+               });
+    });
   }
   void clear(std::int64_t image, std::int64_t channel, std::int64_t channels) const {
     for (std::int64_t c = 0; c < channels; ++c) {
@@ -293,8 +297,8 @@ void own_convolution(ConvPass pass, const ConvProblem& problem, const TensorBase
   if (pass == ConvPass::Weights && !weights.is_same(w)) copy_elements(weights, w);
 }
 
-#define KEYWAY_OWN_CONVOLUTION(T)                                                                          \
-  template void own_convolution<T>(ConvPass, const ConvProblem&, const TensorBase&, const TensorBase&,     \
+#define KEYWAY_OWN_CONVOLUTION(T)                                                                      \
+  template void own_convolution<T>(ConvPass, const ConvProblem&, const TensorBase&, const TensorBase&, \
                                    const TensorBase&);
 KEYWAY_OWN_CONVOLUTION(float)
 KEYWAY_OWN_CONVOLUTION(double)

@@ -38,8 +38,8 @@ class SplitConvolution {
   SplitConvolution(ConvPass pass, const ConvProblem& problem, const TensorBase& x, const TensorBase& w,
                    const TensorBase& y, const float* bias)
       : key_{pass, bias != nullptr, problem, {}},
-        all_{static_cast<float*>(x.data_ptr()), static_cast<float*>(w.data_ptr()),
-             static_cast<float*>(y.data_ptr()), bias} {
+        all_{static_cast<float*>(x.data_ptr()), static_cast<float*>(w.data_ptr()), static_cast<float*>(y.data_ptr()),
+             bias} {
     const TensorBase* const tensors[3] = {&x, &w, &y};
     for (std::size_t i = 0; i < 3; ++i) {
       const IntArrayRef strides = tensors[i]->strides();
@@ -71,8 +71,8 @@ class SplitConvolution {
 
   void choose_cut(std::int64_t weight_bytes) {
     const ConvProblem& p = key_.problem;
-    const auto wanted = static_cast<std::int64_t>(
-        std::clamp(p.work() / kPartWork, 1.0, static_cast<double>(kMaxParts)));
+    const auto wanted =
+        static_cast<std::int64_t>(std::clamp(p.work() / kPartWork, 1.0, static_cast<double>(kMaxParts)));
     const bool few_images = p.batch < wanted && p.batch < 8;
     const bool too_heavy = key_.pass == ConvPass::Weights && weight_bytes * wanted > kPartialBytes;
     if (wanted == 1 || !(few_images || too_heavy)) {

@@ -36,8 +36,7 @@ constexpr DtypeSet kConvertible = kAnyTypes;
 void copy_elements(const TensorBase& src, const TensorBase& dst) {
   if (src.dtype() == dst.dtype()) return move_elements(src, dst);
   visit_dtype<kConvertible>(dst.dtype(), "copy_", [&]<typename To>() {
-    visit_dtype<kConvertible>(src.dtype(), "copy_",
-                              [&]<typename From>() { pointwise(Cast<To, From>{}, dst, src); });
+    visit_dtype<kConvertible>(src.dtype(), "copy_", [&]<typename From>() { pointwise(Cast<To, From>{}, dst, src); });
   });
 }
 

@@ -20,8 +20,7 @@ double work(const Product<T>& product) {
 }
 
 template <typename T>
-Product<T> block(const Product<T>& product, std::int64_t i, std::int64_t j, std::int64_t height,
-                 std::int64_t width) {
+Product<T> block(const Product<T>& product, std::int64_t i, std::int64_t j, std::int64_t height, std::int64_t width) {
   Product<T> part = product;
   part.a = product.a.block(i, 0, height, product.a.columns);
   part.b = product.b.block(0, j, product.b.rows, width);

@@ -123,9 +123,7 @@ class BlockProduct {
     return tiles<S>(level);
   }
   // Of the panel that begins at part x of the columns: two vectors, or one where that is enough.
-  std::int64_t width(std::int64_t x) const {
-    return parts_ - x <= tiles_.lanes ? tiles_.lanes : 2 * tiles_.lanes;
-  }
+  std::int64_t width(std::int64_t x) const { return parts_ - x <= tiles_.lanes ? tiles_.lanes : 2 * tiles_.lanes; }
   std::int64_t columns(std::int64_t x) const { return std::min(width(x), parts_ - x) / kParts<T>; }
 
   // Calls f(first row, log2 of the number of rows) for tiles that together are all rows.
@@ -141,8 +139,7 @@ class BlockProduct {
   void add_depth(std::int64_t p, std::int64_t depth) {
     if (!rows_in_place_) {
       each_tile([&](std::int64_t r, int height) {
-        pack_rows(product_.a.block(r, p, std::int64_t{1} << height, depth),
-                  row_panels_ + r * depth * kParts<T>);
+        pack_rows(product_.a.block(r, p, std::int64_t{1} << height, depth), row_panels_ + r * depth * kParts<T>);
       });
     }
     for (std::int64_t x = 0; x < parts_; x += width(x)) add_panel(p, depth, x);
@@ -162,11 +159,11 @@ class BlockProduct {
       const Tile<S> tile = tiles_.at[height][w == tiles_.lanes ? 0 : 1];
       S* const sums = sums_ + rows_ * x + r * w;
       if (rows_in_place_) {
-        tile(depth, reinterpret_cast<const S*>(product_.a.at(r, p)), product_.a.row_stride,
-             product_.a.column_stride, b, b_step, sums, p == 0);
+        tile(depth, reinterpret_cast<const S*>(product_.a.at(r, p)), product_.a.row_stride, product_.a.column_stride, b,
+             b_step, sums, p == 0);
       } else {
-        tile(depth * kParts<T>, row_panels_ + r * depth * kParts<T>, 1, std::int64_t{1} << height, b, b_step,
-             sums, p == 0);
+        tile(depth * kParts<T>, row_panels_ + r * depth * kParts<T>, 1, std::int64_t{1} << height, b, b_step, sums,
+             p == 0);
       }
     });
   }

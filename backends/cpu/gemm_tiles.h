@@ -19,7 +19,7 @@ inline constexpr int kMaxTileRows = 1 << (kTileHeights - 1);
 
 template <typename T>
 struct Tiles {
-  int lanes;                     // elements of a vector
+  int lanes;                    // elements of a vector
   Tile<T> at[kTileHeights][2];  // rows 1, 2, 4, 8; one vector or two
 };
 

@@ -43,8 +43,7 @@ void check_indices(const TensorBase& index, std::string_view argument, std::int6
   check_list(static_cast<const std::int64_t*>(list.data_ptr()), list.numel(), argument, low, high);
 }
 
-TensorBase index_list(const TensorBase& index, std::string_view argument, std::int64_t low,
-                      std::int64_t high) {
+TensorBase index_list(const TensorBase& index, std::string_view argument, std::int64_t low, std::int64_t high) {
   TensorBase list = contiguous_as(index, kLong);
   const auto* from = static_cast<const std::int64_t*>(list.data_ptr());
   const std::int64_t n = list.numel();

@@ -15,7 +15,6 @@ void check_indices(const TensorBase& index, std::string_view argument, std::int6
 
 // The elements as a row-major int64 tensor, `index` itself where it is that; tested as above. Those below 0,
 // where `low` allows them, count from `high`.
-TensorBase index_list(const TensorBase& index, std::string_view argument, std::int64_t low,
-                      std::int64_t high);
+TensorBase index_list(const TensorBase& index, std::string_view argument, std::int64_t low, std::int64_t high);
 
 }  // namespace keyway::inline v1

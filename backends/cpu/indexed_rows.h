@@ -21,8 +21,8 @@ class IndexedRows {
  public:
   // The dimensions `block_of_table` of `table` and `block_of_rows` of `rows` are a block's, in this order and
   // of equal sizes; `row_dims` of `rows` are the others, whose indices, the last fastest, number the rows.
-  IndexedRows(const TensorBase& table, IntArrayRef block_of_table, const TensorBase& rows,
-              IntArrayRef block_of_rows, IntArrayRef row_dims);
+  IndexedRows(const TensorBase& table, IntArrayRef block_of_table, const TensorBase& rows, IntArrayRef block_of_rows,
+              IntArrayRef row_dims);
 
   std::int64_t rows() const { return rows_; }
   bool empty() const { return rows_ == 0 || block_numel_ == 0; }
@@ -55,8 +55,7 @@ class IndexedRows {
   static constexpr std::int64_t kGrain = 32768;
 
   template <typename F>
-  void walk(const Strided& block, const std::int64_t* offsets, std::int64_t begin, std::int64_t end,
-            const F& f) const {
+  void walk(const Strided& block, const std::int64_t* offsets, std::int64_t begin, std::int64_t end, const F& f) const {
     for (std::int64_t r = begin; r < end; ++r) {
       char* const to = block.data[1] + row_offset(r);
       walk_block(block, block.rank - 1, block.data[0] + offsets[r], to, f);

@@ -39,9 +39,9 @@ struct Places {
   IndexedRows rows;
 
   Places(const TensorBase& table, std::int64_t dim, const TensorBase& index, const TensorBase& source)
-      : offsets(offsets_of(index_list(index, "index", 0, table.sizes()[static_cast<std::size_t>(dim)]),
-                           table.strides()[static_cast<std::size_t>(dim)] *
-                               static_cast<std::int64_t>(table.itemsize()))),
+      : offsets(
+            offsets_of(index_list(index, "index", 0, table.sizes()[static_cast<std::size_t>(dim)]),
+                       table.strides()[static_cast<std::size_t>(dim)] * static_cast<std::int64_t>(table.itemsize()))),
         rows(table, dims_but(table.dim(), dim), source, dims_but(source.dim(), dim), {dim}) {}
 };
 
@@ -64,18 +64,18 @@ void read_rows(const IndexedRows& rows, const std::vector<std::int64_t>& offsets
 // table += alpha row.
 template <typename T>
 void add_rows(const IndexedRows& rows, const std::vector<std::int64_t>& offsets, Opmath<T> alpha) {
-  rows.each_part(offsets.data(), [alpha](char* table, char* row, std::int64_t n, std::int64_t table_step,
-                                         std::int64_t row_step) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      T& to = *reinterpret_cast<T*>(table + i * table_step);
-      const T from = *reinterpret_cast<const T*>(row + i * row_step);
-      if constexpr (std::is_same_v<T, bool>) {
-        to = to || (alpha && from);
-      } else {
-        to = static_cast<T>(detail::plus(opmath(to), detail::times(alpha, opmath(from))));
-      }
-    }
-  });
+  rows.each_part(offsets.data(),
+                 [alpha](char* table, char* row, std::int64_t n, std::int64_t table_step, std::int64_t row_step) {
+                   for (std::int64_t i = 0; i < n; ++i) {
+                     T& to = *reinterpret_cast<T*>(table + i * table_step);
+                     const T from = *reinterpret_cast<const T*>(row + i * row_step);
+                     if constexpr (std::is_same_v<T, bool>) {
+                       to = to || (alpha && from);
+                     } else {
+                       to = static_cast<T>(detail::plus(opmath(to), detail::times(alpha, opmath(from))));
+                     }
+                   }
+                 });
 }
 
 // The sums of the rows of grad_output that one index names, and beside them, in a row after the last, of those
@@ -135,9 +135,8 @@ void index_add(const TensorBase& self, std::int64_t dim, const TensorBase& index
   const TensorBase to = with_dim(out), from = with_dim(apart_from(source, out));
   const Places places(to, dim, index, from);
   begin_as(self, out);
-  visit_any(self.dtype(), "index_add", [&]<typename T>() {
-    add_rows<T>(places.rows, places.offsets, alpha.to<Opmath<T>>());
-  });
+  visit_any(self.dtype(), "index_add",
+            [&]<typename T>() { add_rows<T>(places.rows, places.offsets, alpha.to<Opmath<T>>()); });
 }
 
 void index_copy(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& source,

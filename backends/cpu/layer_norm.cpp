@@ -80,9 +80,8 @@ struct Backward {
       const auto weighed = [g, w](std::int64_t i) { return w != nullptr ? opmath(g[i]) * w[i] : opmath(g[i]); };
       const auto n = static_cast<Acc>(width);
       const Acc level = lane_sum<Acc>(width, weighed) / n;
-      const Acc slope = lane_sum<Acc>(width, [=](std::int64_t i) {
-                          return weighed(i) * ((opmath(x[i]) - m) * scale);
-                        }) / n;
+      const Acc slope =
+          lane_sum<Acc>(width, [=](std::int64_t i) { return weighed(i) * ((opmath(x[i]) - m) * scale); }) / n;
       T* const to = grad_input + r * width;
       KEYWAY_INDEPENDENT
       for (std::int64_t i = 0; i < width; ++i) {
@@ -149,8 +148,7 @@ const Acc* data_or_null(const TensorBase& tensor) {
 namespace cpu {
 
 void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, const TensorBase& weight,
-                       const TensorBase& bias, double eps, TensorBase& out0, TensorBase& out1,
-                       TensorBase& out2) {
+                       const TensorBase& bias, double eps, TensorBase& out0, TensorBase& out1, TensorBase& out2) {
   const std::int64_t width = width_of(normalized_shape);
   visit_floating(input.dtype(), "native_layer_norm", [&]<typename T>() {
     using Acc = Opmath<T>;
@@ -174,10 +172,10 @@ void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, co
   });
 }
 
-void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& input,
-                                IntArrayRef normalized_shape, const TensorBase& mean, const TensorBase& rstd,
-                                const TensorBase& weight, const TensorBase&, ArrayRef<bool>, TensorBase& out0,
-                                TensorBase& out1, TensorBase& out2) {
+void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& input, IntArrayRef normalized_shape,
+                                const TensorBase& mean, const TensorBase& rstd, const TensorBase& weight,
+                                const TensorBase&, ArrayRef<bool>, TensorBase& out0, TensorBase& out1,
+                                TensorBase& out2) {
   const std::int64_t width = width_of(normalized_shape), count = mean.numel();
   visit_floating(input.dtype(), "native_layer_norm_backward", [&]<typename T>() {
     using Acc = Opmath<T>;

@@ -43,7 +43,11 @@ void addmm(const TensorBase& self, const TensorBase& mat1, const TensorBase& mat
   visit_dtype<kNumberTypes>(out.dtype(), "addmm", [&]<typename T>() {
     const DimVector strides = broadcast_strides(self, 2);
     const Matrix<T> c = matrix_of<T>(out);
-    gemm(Product<T>{matrix_of<const T>(mat1), matrix_of<const T>(mat2), c, factor<T>(alpha), factor<T>(beta),
+    gemm(Product<T>{matrix_of<const T>(mat1),
+                    matrix_of<const T>(mat2),
+                    c,
+                    factor<T>(alpha),
+                    factor<T>(beta),
                     {static_cast<const T*>(self.data_ptr()), c.rows, c.columns, strides[0], strides[1]}});
   });
 }
@@ -64,8 +68,8 @@ void baddbmm(const TensorBase& self, const TensorBase& batch1, const TensorBase&
       const Matrix<T> c = slice<T>(out, i);
       const Matrix<const T> add = {static_cast<const T*>(self.data_ptr()) + i * strides[0], c.rows, c.columns,
                                    strides[1], strides[2]};
-      return Product<T>{slice<const T>(batch1, i), slice<const T>(batch2, i), c, factor<T>(alpha),
-                        factor<T>(beta), add};
+      return Product<T>{slice<const T>(batch1, i), slice<const T>(batch2, i), c,
+                        factor<T>(alpha),          factor<T>(beta),           add};
     });
   });
 }

@@ -60,8 +60,8 @@ KEYWAY_INLINE auto apply(const F& functor, A... x) {
 }
 
 template <Level level, typename F, typename R, typename... A, std::size_t... k>
-KEYWAY_INLINE void map(const F& functor, char* const* data, std::int64_t begin, std::int64_t end,
-                       std::tuple<A...>*, std::index_sequence<k...>) {
+KEYWAY_INLINE void map(const F& functor, char* const* data, std::int64_t begin, std::int64_t end, std::tuple<A...>*,
+                       std::index_sequence<k...>) {
   char* const out = data[0];
   const char* const in[] = {data[k + 1]...};
   KEYWAY_INDEPENDENT
@@ -83,8 +83,7 @@ KEYWAY_INLINE void map_angles(const F& functor, char* const* data, std::int64_t 
       large |= Math::is_small_angle(opmath(load<T>(data[1], i))) ? 0u : 1u;
     }
     if (large == 0) [[likely]] {
-      map<level, F, T>(functor, data, begin, end, static_cast<std::tuple<T>*>(nullptr),
-                       std::index_sequence<0>());
+      map<level, F, T>(functor, data, begin, end, static_cast<std::tuple<T>*>(nullptr), std::index_sequence<0>());
       continue;
     }
     for (std::int64_t i = begin; i < end; ++i) {
@@ -156,8 +155,7 @@ inline constexpr LevelTable<Loop> kLoopsOf = {
 #if defined(__x86_64__)
     {baseline<Body<Level::Baseline, F>>, avx2<Body<Level::Avx2, F>>, avx512<Body<Level::Avx512, F>>}
 #else
-    {baseline<Body<Level::Baseline, F>>, baseline<Body<Level::Baseline, F>>,
-     baseline<Body<Level::Baseline, F>>}
+    {baseline<Body<Level::Baseline, F>>, baseline<Body<Level::Baseline, F>>, baseline<Body<Level::Baseline, F>>}
 #endif
 };
 

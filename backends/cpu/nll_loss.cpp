@@ -34,8 +34,8 @@ struct Rows {
         ignored(ignore_index) {
     for (std::int64_t i = 0; i < count; ++i) {
       KEYWAY_CHECK_AS(Index, target[i] == ignored || (0 <= target[i] && target[i] < classes),
-                      "argument 'target' has {} at position {}, but must be in [0, {}) or ignore_index, {}",
-                      target[i], i, classes, ignored);
+                      "argument 'target' has {} at position {}, but must be in [0, {}) or ignore_index, {}", target[i],
+                      i, classes, ignored);
     }
   }
   bool counts(std::int64_t i) const { return target[i] != ignored; }
@@ -81,8 +81,8 @@ void forward(const TensorBase& self, const Rows& rows, const Weights<T>& weights
 }
 
 template <typename T>
-void backward(const TensorBase& grad_output, const Rows& rows, const Weights<T>& weights,
-              std::int64_t reduction, const TensorBase& total_weight, const TensorBase& grad_input) {
+void backward(const TensorBase& grad_output, const Rows& rows, const Weights<T>& weights, std::int64_t reduction,
+              const TensorBase& total_weight, const TensorBase& grad_input) {
   const ContiguousOut out(grad_input);
   T* const to = out.data<T>();
   const T* const g = static_cast<const T*>(grad_output.data_ptr());
@@ -104,12 +104,10 @@ void backward(const TensorBase& grad_output, const Rows& rows, const Weights<T>&
 namespace cpu {
 
 void nll_loss_forward(const TensorBase& self, const TensorBase& target, const TensorBase& weight,
-                      std::int64_t reduction, std::int64_t ignore_index, TensorBase& output,
-                      TensorBase& total_weight) {
+                      std::int64_t reduction, std::int64_t ignore_index, TensorBase& output, TensorBase& total_weight) {
   const Rows rows(self, target, ignore_index);
-  visit_floating(self.dtype(), "nll_loss_forward", [&]<typename T>() {
-    forward<T>(self, rows, Weights<T>(weight), reduction, output, total_weight);
-  });
+  visit_floating(self.dtype(), "nll_loss_forward",
+                 [&]<typename T>() { forward<T>(self, rows, Weights<T>(weight), reduction, output, total_weight); });
 }
 
 void nll_loss_backward(const TensorBase& grad_output, const TensorBase& self, const TensorBase& target,

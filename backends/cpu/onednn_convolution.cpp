@@ -1,11 +1,10 @@
 #include <keyway/backends/cpu/onednn_convolution.h>
 #include <keyway/backends/cpu/onednn_support.h>
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <list>
 #include <mutex>
+#include <pthread.h>
 #include <string_view>
 #include <unordered_map>
 
@@ -90,15 +89,14 @@ dnnl::primitive_attr attributes() {
 
 memory::desc bias_of(const ConvKey& key) {
   if (!key.bias) return {};
-  return memory::desc({key.problem.groups * key.problem.out_channels}, memory::data_type::f32,
-                      memory::format_tag::x);
+  return memory::desc({key.problem.groups * key.problem.out_channels}, memory::data_type::f32, memory::format_tag::x);
 }
 
-dnnl::convolution_forward::primitive_desc forward(const ConvKey& key, const memory::desc& x,
-                                                  const memory::desc& w, const memory::desc& y) {
+dnnl::convolution_forward::primitive_desc forward(const ConvKey& key, const memory::desc& x, const memory::desc& w,
+                                                  const memory::desc& y) {
   const ConvProblem& p = key.problem;
-  return {dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct,
-                                          x, w, bias_of(key), y, dims(p.stride, p.rank), dims(p.dilation, p.rank, 1),
+  return {dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, x, w,
+                                          bias_of(key), y, dims(p.stride, p.rank), dims(p.dilation, p.rank, 1),
                                           dims(p.padding, p.rank), dims(p.padding, p.rank)),
           attributes(), engine()};
 }
@@ -133,23 +131,22 @@ Convolution::Convolution(const ConvKey& key) {
   const memory::desc y = last ? all[2].given : of_any_order(all[2].given);
   const memory::desc w = of_any_order(all[1].given);
   const auto hint = forward(key, x, w, y);
-  const Dims stride = dims(p.stride, p.rank), dilation = dims(p.dilation, p.rank, 1),
-             padding = dims(p.padding, p.rank);
+  const Dims stride = dims(p.stride, p.rank), dilation = dims(p.dilation, p.rank, 1), padding = dims(p.padding, p.rank);
   if (key.pass == ConvPass::Forward) {
     adopt<dnnl::convolution_forward>(hint, hint.src_desc(), hint.weights_desc(), hint.dst_desc(), all,
                                      parts->scratchpad, parts->primitive);
   } else if (key.pass == ConvPass::Data) {
     using Pass = dnnl::convolution_backward_data;
     const Pass::primitive_desc made(
-        Pass::desc(dnnl::algorithm::convolution_direct, x, w, y, stride, dilation, padding, padding),
-        attributes(), engine(), hint);
+        Pass::desc(dnnl::algorithm::convolution_direct, x, w, y, stride, dilation, padding, padding), attributes(),
+        engine(), hint);
     adopt<Pass>(made, made.diff_src_desc(), made.weights_desc(), made.diff_dst_desc(), all, parts->scratchpad,
                 parts->primitive);
   } else {
     using Pass = dnnl::convolution_backward_weights;
     const Pass::primitive_desc made(
-        Pass::desc(dnnl::algorithm::convolution_direct, x, w, y, stride, dilation, padding, padding),
-        attributes(), engine(), hint);
+        Pass::desc(dnnl::algorithm::convolution_direct, x, w, y, stride, dilation, padding, padding), attributes(),
+        engine(), hint);
     adopt<Pass>(made, made.src_desc(), made.diff_weights_desc(), made.diff_dst_desc(), all, parts->scratchpad,
                 parts->primitive);
   }
@@ -179,9 +176,7 @@ std::size_t Convolution::scratch_bytes() const {
 
 namespace {
 
-memory wrap(const memory::desc& desc, const void* data) {
-  return memory(desc, engine(), const_cast<void*>(data));
-}
+memory wrap(const memory::desc& desc, const void* data) { return memory(desc, engine(), const_cast<void*>(data)); }
 
 void reorder(const Operand& operand, memory from, memory to) {
   operand.reorder.execute(stream(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
@@ -296,8 +291,7 @@ class Cache {
 // Never destroyed. Its mutex is taken around a fork, so that no child finds it locked for ever.
 Cache& cache() {
   static Cache* const the_cache = [] {
-    pthread_atfork([] { cache().mutex().lock(); }, [] { cache().mutex().unlock(); },
-                   [] { cache().mutex().unlock(); });
+    pthread_atfork([] { cache().mutex().lock(); }, [] { cache().mutex().unlock(); }, [] { cache().mutex().unlock(); });
     return new Cache;
   }();
   return *the_cache;

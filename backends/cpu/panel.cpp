@@ -2,8 +2,7 @@
 
 namespace keyway::inline v1 {
 
-PanelSpace::PanelSpace(std::initializer_list<const TensorBase*> operands, std::int64_t dim,
-                       std::int64_t width) {
+PanelSpace::PanelSpace(std::initializer_list<const TensorBase*> operands, std::int64_t dim, std::int64_t width) {
   const TensorBase* const* tensors = operands.begin();
   const TensorBase& first = *tensors[0];
   space_.operands = static_cast<int>(operands.size());

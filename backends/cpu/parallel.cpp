@@ -176,8 +176,7 @@ int default_threads() {
   char* end = nullptr;
   const long n = std::strtol(text, &end, 10);
   KEYWAY_CHECK(*end == '\0' && n >= 1 && n <= kMaxThreads,
-               "the variable KEYWAY_NUM_THREADS is '{}', but must be a number from 1 to {}", text,
-               kMaxThreads);
+               "the variable KEYWAY_NUM_THREADS is '{}', but must be a number from 1 to {}", text, kMaxThreads);
   return static_cast<int>(n);
 }
 
@@ -223,8 +222,8 @@ Pool& the_pool() {
 int get_num_threads() { return the_pool().size(); }
 
 void set_num_threads(int n) {
-  KEYWAY_CHECK(n >= 1 && n <= kMaxThreads,
-               "set_num_threads: the number of threads is {}, but must be from 1 to {}", n, kMaxThreads);
+  KEYWAY_CHECK(n >= 1 && n <= kMaxThreads, "set_num_threads: the number of threads is {}, but must be from 1 to {}", n,
+               kMaxThreads);
   KEYWAY_CHECK(!in_region, "set_num_threads cannot be called from within a parallel_for");
   the_pool().resize(n);
 }
@@ -233,8 +232,7 @@ bool in_parallel_region() { return in_region; }
 
 namespace detail {
 
-void parallel_for_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, RangeFunction run,
-                         const void* f) {
+void parallel_for_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, RangeFunction run, const void* f) {
   Pool* pool = in_region ? nullptr : &the_pool();
   if (pool == nullptr || pool->size() == 1) {
     run(f, begin, end);

@@ -23,8 +23,8 @@ KEYWAY_API bool in_parallel_region();
 
 namespace detail {
 using RangeFunction = void (*)(const void* f, std::int64_t begin, std::int64_t end);
-KEYWAY_API void parallel_for_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain,
-                                    RangeFunction run, const void* f);
+KEYWAY_API void parallel_for_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, RangeFunction run,
+                                    const void* f);
 }  // namespace detail
 
 // Calls f(b, e) for ranges that together are [begin, end), each of at least `grain` elements but for the
@@ -42,8 +42,7 @@ void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, cons
     return;
   }
   detail::parallel_for_chunks(
-      begin, end, grain,
-      [](const void* g, std::int64_t b, std::int64_t e) { (*static_cast<const F*>(g))(b, e); }, &f);
+      begin, end, grain, [](const void* g, std::int64_t b, std::int64_t e) { (*static_cast<const F*>(g))(b, e); }, &f);
 }
 
 }  // namespace keyway::inline v1

@@ -67,9 +67,7 @@ struct Tiling {
   bool direct[kMaxOperands];  // a full tile of the operand is contiguous
 };
 
-bool is_row_contiguous(const Task& task, const Strided& space, int k) {
-  return space.stride(k, 0) == task.itemsize[k];
-}
+bool is_row_contiguous(const Task& task, const Strided& space, int k) { return space.stride(k, 0) == task.itemsize[k]; }
 
 // Whether an operand runs the other way, so that square tiles use each of its cache lines more than once.
 bool is_transposed(const Strided& space) {
@@ -122,12 +120,9 @@ class TileCursor {
   }
 
   char* data(int k) const {
-    return outer_[k] + column_ * tiling_.columns * space_.stride(k, 0) +
-           row_ * tiling_.rows * space_.stride(k, 1);
+    return outer_[k] + column_ * tiling_.columns * space_.stride(k, 0) + row_ * tiling_.rows * space_.stride(k, 1);
   }
-  std::int64_t columns() const {
-    return std::min(tiling_.columns, space_.size(0) - column_ * tiling_.columns);
-  }
+  std::int64_t columns() const { return std::min(tiling_.columns, space_.size(0) - column_ * tiling_.columns); }
   std::int64_t rows() const { return std::min(tiling_.rows, space_.size(1) - row_ * tiling_.rows); }
 
   void advance() {
@@ -158,8 +153,7 @@ class TileCursor {
   char* outer_[kMaxOperands];
 };
 
-void run_tiles(const Task& task, const Strided& space, const Tiling& tiling, std::int64_t begin,
-               std::int64_t end) {
+void run_tiles(const Task& task, const Strided& space, const Tiling& tiling, std::int64_t begin, std::int64_t end) {
   Buffer buffers[kMaxOperands];
   TileCursor cursor(space, tiling, begin);
   for (std::int64_t tile = begin; tile < end; ++tile, cursor.advance()) {
@@ -189,8 +183,7 @@ void run_strided(const Task& task, const Strided& space) {
 }
 
 // Runs the check of a functor over the inputs. Threads set one flag, each its own copy of it first.
-[[gnu::noinline]] void run_check(const PointwiseOp& op, const void* functor,
-                                 const TensorBase* const* operands) {
+[[gnu::noinline]] void run_check(const PointwiseOp& op, const void* functor, const TensorBase* const* operands) {
   std::atomic<bool> refused{false};
   Strided space;
   make_strided(space, operands[0]->sizes(), operands, op.inputs + 1);
@@ -238,8 +231,7 @@ void run_pointwise(const PointwiseOp& op, const void* functor, const TensorBase*
   if (flat && !any_scalar && n <= kGrain) [[likely]] {
     task.loop(functor, data, n);
   } else if (flat) {
-    parallel_for(0, n, kGrain,
-                 [&](std::int64_t begin, std::int64_t end) { run_flat(task, data, scalar, begin, end); });
+    parallel_for(0, n, kGrain, [&](std::int64_t begin, std::int64_t end) { run_flat(task, data, scalar, begin, end); });
   } else {
     Strided space;
     make_strided(space, operands[0]->sizes(), operands, op.inputs + 1);

@@ -51,8 +51,8 @@ void pointwise(const F& functor, const TensorBase& out, const In&... inputs) {
   using Signature = FunctorSignature<F>;
   static_assert(sizeof...(In) == Signature::kArity, "as many inputs as the functor takes");
   const TensorBase* const operands[] = {&out, &inputs...};
-  detail::run_pointwise(detail::kPointwiseOp<F, typename Signature::Result, typename Signature::Arguments>,
-                        &functor, operands);
+  detail::run_pointwise(detail::kPointwiseOp<F, typename Signature::Result, typename Signature::Arguments>, &functor,
+                        operands);
 }
 
 }  // namespace keyway::inline v1

@@ -197,9 +197,7 @@ void random__from(TensorBase& self, std::int64_t from, std::optional<std::int64_
   fill_integers(self, from, count, next_call(generator));
 }
 
-void random__to(TensorBase& self, std::int64_t to, const Generator& generator) {
-  random__from(self, 0, to, generator);
-}
+void random__to(TensorBase& self, std::int64_t to, const Generator& generator) { random__from(self, 0, to, generator); }
 
 // `to` itself, which rounding may reach, gives way to `from`.
 void uniform_(TensorBase& self, double from, double to, const Generator& generator) {

@@ -79,13 +79,9 @@ struct Reduction {
 
   // Of the innermost kept and the innermost reduced dimension.
   std::int64_t kept_size() const { return kept.count == 0 ? 1 : space.sizes[kept.at[0]]; }
-  std::int64_t kept_stride(int operand) const {
-    return kept.count == 0 ? 0 : space.strides[operand][kept.at[0]];
-  }
+  std::int64_t kept_stride(int operand) const { return kept.count == 0 ? 0 : space.strides[operand][kept.at[0]]; }
   std::int64_t run_size() const { return reduced.count == 0 ? 1 : space.sizes[reduced.at[0]]; }
-  std::int64_t run_stride(int operand) const {
-    return reduced.count == 0 ? 0 : space.strides[operand][reduced.at[0]];
-  }
+  std::int64_t run_stride(int operand) const { return reduced.count == 0 ? 0 : space.strides[operand][reduced.at[0]]; }
 };
 
 // Feeds rows to a cascade, cutting them into blocks.
@@ -184,8 +180,7 @@ class RunWalker {
 
 // The elements [begin, end) of one output, in lanes. Runs that are short or not contiguous are gathered, so
 // that lanes are full; where indices matter they stay apart.
-void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::int64_t begin,
-                   std::int64_t end) {
+void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::int64_t begin, std::int64_t end) {
   alignas(64) char buffer[kBufferBytes];
   const std::int64_t itemsize = r.op.itemsize, capacity = kBufferBytes / itemsize;
   const std::int64_t stride = r.run_stride(kSelf), step = r.run_stride(kIndex);
@@ -210,8 +205,8 @@ void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::in
 }
 
 // The elements [begin, end) of each of `width` outputs, in columns.
-void unit_in_columns(const Reduction& r, Feeder& feeder, const char* base, std::int64_t width,
-                     std::int64_t begin, std::int64_t end) {
+void unit_in_columns(const Reduction& r, Feeder& feeder, const char* base, std::int64_t width, std::int64_t begin,
+                     std::int64_t end) {
   alignas(64) char buffer[kBufferBytes];
   const std::int64_t itemsize = r.op.itemsize, column_stride = r.kept_stride(kSelf);
   const std::int64_t stride = r.run_stride(kSelf), step = r.run_stride(kIndex);
@@ -239,9 +234,7 @@ struct Tile {
 Tile tile_at(const Reduction& r, std::int64_t i) {
   const std::int64_t column = i % r.row_tiles * r.tile;
   const std::int64_t position = r.way == Way::Columns ? i / r.row_tiles * r.kept_size() + column : i;
-  const auto at = [&](int operand) {
-    return r.space.data[operand] + offset_of(r.space, r.kept, position, operand);
-  };
+  const auto at = [&](int operand) { return r.space.data[operand] + offset_of(r.space, r.kept, position, operand); };
   return {at(kSelf),
           {{at(kOut), at(kSecond)}, {r.kept_stride(kOut), r.kept_stride(kSecond)}},
           std::min(r.tile, r.kept_size() - column)};
@@ -278,16 +271,14 @@ std::int64_t unit_scratch_bytes(const Reduction& r) {
 // Every tile has one unit.
 void run_tiles(const Reduction& r) {
   const std::int64_t work = std::max<std::int64_t>(1, r.reduced.numel * r.tile);
-  parallel_for(0, r.tiles, std::max<std::int64_t>(1, kGrain / work),
-               [&](std::int64_t begin, std::int64_t end) {
-                 Scratch scratch(unit_scratch_bytes(r));
-                 for (std::int64_t i = begin; i < end; ++i) {
-                   const Tile tile = tile_at(r, i);
-                   const char* acc = run_unit(r, tile, 0, scratch.data());
-                   r.op.project(r.functor, acc, capacity_for(unit_width(r, tile)), tile.outputs,
-                                r.reduced.numel, tile.results);
-                 }
-               });
+  parallel_for(0, r.tiles, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {
+    Scratch scratch(unit_scratch_bytes(r));
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Tile tile = tile_at(r, i);
+      const char* acc = run_unit(r, tile, 0, scratch.data());
+      r.op.project(r.functor, acc, capacity_for(unit_width(r, tile)), tile.outputs, r.reduced.numel, tile.results);
+    }
+  });
 }
 
 // Merges the units of one tile, pairwise and in order.
@@ -340,8 +331,7 @@ void run_runs(const Reduction& r) {
 }
 
 // The result of no elements, everywhere.
-void project_identity(const ReduceOp& op, const void* functor, const TensorBase& out,
-                      const TensorBase* second) {
+void project_identity(const ReduceOp& op, const void* functor, const TensorBase& out, const TensorBase* second) {
   Scratch scratch(capacity_for(1) * op.acc_bytes);
   op.fill(functor, scratch.data(), capacity_for(1), 1);
   const TensorBase* const outs[] = {&out, second != nullptr ? second : &out};
@@ -350,8 +340,7 @@ void project_identity(const ReduceOp& op, const void* functor, const TensorBase&
   DimList all;
   for (int d = 0; d < space.rank; ++d) all.add(space, d);
   for (std::int64_t i = 0; i < all.numel; ++i) {
-    const Results to{
-        {space.data[0] + offset_of(space, all, i, 0), space.data[1] + offset_of(space, all, i, 1)}, {}};
+    const Results to{{space.data[0] + offset_of(space, all, i, 0), space.data[1] + offset_of(space, all, i, 1)}, {}};
     op.project(functor, scratch.data(), capacity_for(1), 1, 0, to);
   }
 }
@@ -382,8 +371,7 @@ void make_space(Reduction& r, const TensorBase& out, const TensorBase* second, c
     space.strides[kSelf][d] = self.strides()[static_cast<std::size_t>(i)] * r.op.itemsize;
     for (const int k : {kOut, kSecond}) {
       space.strides[k][d] =
-          is_reduced[i] ? 0
-                        : tensors[k]->strides()[out_dim] * static_cast<std::int64_t>(tensors[k]->itemsize());
+          is_reduced[i] ? 0 : tensors[k]->strides()[out_dim] * static_cast<std::int64_t>(tensors[k]->itemsize());
     }
     space.strides[kIndex][d] = r.op.indexed && is_reduced[i] ? index_step : 0;
     if (is_reduced[i]) index_step *= size;

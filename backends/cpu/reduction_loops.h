@@ -146,8 +146,7 @@ struct ReduceLoops {
   // Each row into acc[0, width).
   KEYWAY_INLINE static void combine(const F& f, const Array& acc, const Rows& rows) {
     const char* row = rows.data;
-    const std::int64_t stride = rows.stride, width = rows.width, step = rows.row_step,
-                       lane_step = rows.lane_step;
+    const std::int64_t stride = rows.stride, width = rows.width, step = rows.row_step, lane_step = rows.lane_step;
     std::int64_t index = rows.index, r = 0;
     if constexpr (!selects() && !indexed()) {
       // Four rows at once, one after the other for each lane: less traffic of accumulators, the same result.
@@ -210,8 +209,7 @@ struct ReduceLoops {
     for (std::int64_t o = 0; o < runs.outputs; ++o, data += runs.stride) {
       fill(f, acc, full > 0 ? kLanes : rest);
       combine(f, acc, {data, kStride, full, kLanes, 0, kLanes * runs.step, runs.step});
-      if (rest != 0)
-        combine(f, acc, {data + full * kStride, 0, 1, rest, full * kLanes * runs.step, 0, runs.step});
+      if (rest != 0) combine(f, acc, {data + full * kStride, 0, 1, rest, full * kLanes * runs.step, 0, runs.step});
       fold(f, acc, full > 0 ? kLanes : rest);
       write(to, o, f.project(acc.get(0), n));
     }
@@ -227,8 +225,8 @@ struct ReduceOp {
   void (*fill)(const void* functor, char* acc, std::int64_t capacity, std::int64_t n);
   void (*merge)(const void* functor, char* acc, const char* other, std::int64_t capacity, std::int64_t n);
   void (*fold)(const void* functor, char* acc, std::int64_t capacity, std::int64_t n);
-  void (*project)(const void* functor, const char* acc, std::int64_t capacity, std::int64_t n,
-                  std::int64_t count, const Results& results);
+  void (*project)(const void* functor, const char* acc, std::int64_t capacity, std::int64_t n, std::int64_t count,
+                  const Results& results);
   std::int32_t acc_bytes;
   std::int32_t itemsize;
   bool indexed;
@@ -239,16 +237,13 @@ struct ReduceAt {
   using Loops = ReduceLoops<F>;
   using Array = typename Loops::Array;
 
-  KEYWAY_TARGET_BASELINE static void combine(const void* f, char* acc, std::int64_t capacity,
-                                             const Rows& rows) {
+  KEYWAY_TARGET_BASELINE static void combine(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
     Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
   }
-  KEYWAY_TARGET_AVX2 static void combine_avx2(const void* f, char* acc, std::int64_t capacity,
-                                              const Rows& rows) {
+  KEYWAY_TARGET_AVX2 static void combine_avx2(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
     Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
   }
-  KEYWAY_TARGET_AVX512 static void combine_avx512(const void* f, char* acc, std::int64_t capacity,
-                                                  const Rows& rows) {
+  KEYWAY_TARGET_AVX512 static void combine_avx512(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
     Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
   }
   KEYWAY_TARGET_BASELINE static void runs(const void* f, const Runs& runs, const Results& to) {
@@ -270,8 +265,8 @@ struct ReduceAt {
   static void fold(const void* f, char* acc, std::int64_t capacity, std::int64_t n) {
     Loops::fold(Loops::functor(f), Array(acc, capacity), n);
   }
-  static void project(const void* f, const char* acc, std::int64_t capacity, std::int64_t n,
-                      std::int64_t count, const Results& to) {
+  static void project(const void* f, const char* acc, std::int64_t capacity, std::int64_t n, std::int64_t count,
+                      const Results& to) {
     const F g = Loops::functor(f);
     const Array array(const_cast<char*>(acc), capacity);
     for (std::int64_t j = 0; j < n; ++j) Loops::write(to, j, g.project(array.get(j), count));
@@ -279,15 +274,14 @@ struct ReduceAt {
 };
 
 template <typename F>
-inline constexpr ReduceOp kReduceOp = {
-    {ReduceAt<F>::combine, ReduceAt<F>::combine_avx2, ReduceAt<F>::combine_avx512},
-    {ReduceAt<F>::runs, ReduceAt<F>::runs_avx2, ReduceAt<F>::runs_avx512},
-    ReduceAt<F>::fill,
-    ReduceAt<F>::merge,
-    ReduceAt<F>::fold,
-    ReduceAt<F>::project,
-    ReduceLoops<F>::Array::bytes(),
-    sizeof(typename F::Element),
-    ReduceLoops<F>::indexed()};
+inline constexpr ReduceOp kReduceOp = {{ReduceAt<F>::combine, ReduceAt<F>::combine_avx2, ReduceAt<F>::combine_avx512},
+                                       {ReduceAt<F>::runs, ReduceAt<F>::runs_avx2, ReduceAt<F>::runs_avx512},
+                                       ReduceAt<F>::fill,
+                                       ReduceAt<F>::merge,
+                                       ReduceAt<F>::fold,
+                                       ReduceAt<F>::project,
+                                       ReduceLoops<F>::Array::bytes(),
+                                       sizeof(typename F::Element),
+                                       ReduceLoops<F>::indexed()};
 
 }  // namespace keyway::inline v1::detail

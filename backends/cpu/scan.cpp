@@ -31,8 +31,7 @@ void make_space(ScanSpace& space, const TensorBase* const* tensors, std::int64_t
     const int d = is_line ? 0 : across.rank++;
     if (!is_line) across.sizes[d] = self.sizes()[at];
     for (int k = 0; k < 3; ++k) {
-      const std::int64_t stride =
-          tensors[k]->strides()[at] * static_cast<std::int64_t>(tensors[k]->itemsize());
+      const std::int64_t stride = tensors[k]->strides()[at] * static_cast<std::int64_t>(tensors[k]->itemsize());
       (is_line ? space.step[k] : across.strides[k][d]) = stride;
     }
   }
@@ -40,8 +39,7 @@ void make_space(ScanSpace& space, const TensorBase* const* tensors, std::int64_t
 }
 
 // A tile: up to `tile` lines along the innermost dimension across.
-void run_tile(const ScanOp& op, const void* functor, const ScanSpace& space, std::int64_t tile,
-              std::int64_t i) {
+void run_tile(const ScanOp& op, const void* functor, const ScanSpace& space, std::int64_t tile, std::int64_t i) {
   const Strided& across = space.across;
   const std::int64_t inner = across.size(0), row_tiles = (inner - 1) / tile + 1;
   const std::int64_t first = i % row_tiles * tile;

@@ -73,13 +73,13 @@ void backward(const char* name, const TensorBase& grad_output, const TensorBase&
 
 namespace cpu {
 
-void _softmax_backward_data(const TensorBase& grad_output, const TensorBase& output, std::int64_t dim,
-                            ScalarType, TensorBase& out) {
+void _softmax_backward_data(const TensorBase& grad_output, const TensorBase& output, std::int64_t dim, ScalarType,
+                            TensorBase& out) {
   backward<SoftmaxGradient>("_softmax_backward_data", grad_output, output, dim, out);
 }
 
-void _log_softmax_backward_data(const TensorBase& grad_output, const TensorBase& output, std::int64_t dim,
-                                ScalarType, TensorBase& out) {
+void _log_softmax_backward_data(const TensorBase& grad_output, const TensorBase& output, std::int64_t dim, ScalarType,
+                                TensorBase& out) {
   backward<LogSoftmaxGradient>("_log_softmax_backward_data", grad_output, output, dim, out);
 }
 

@@ -60,8 +60,7 @@ struct Bytes16 {
 };
 
 template <typename T>
-void copy_strided(char* to, std::int64_t to_stride, const char* from, std::int64_t from_stride,
-                  std::int64_t n) {
+void copy_strided(char* to, std::int64_t to_stride, const char* from, std::int64_t from_stride, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
     T x;
     std::memcpy(&x, from + i * from_stride, sizeof(T));
@@ -73,8 +72,7 @@ template <typename T>
 void fill(char* to, const char* from, std::int64_t n) {
   T x;
   std::memcpy(&x, from, sizeof(T));
-  for (std::int64_t i = 0; i < n; ++i)
-    std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)), &x, sizeof(T));
+  for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)), &x, sizeof(T));
 }
 
 template <typename T>
@@ -121,9 +119,9 @@ void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* op
       const TensorBase& tensor = *operands[k];
       const std::int64_t own = i - (rank - tensor.dim());
       const bool broadcast = own < 0 || tensor.sizes()[static_cast<std::size_t>(own)] == 1;
-      space.strides[k][d] = broadcast ? 0
-                                      : tensor.strides()[static_cast<std::size_t>(own)] *
-                                            static_cast<std::int64_t>(tensor.itemsize());
+      space.strides[k][d] =
+          broadcast ? 0
+                    : tensor.strides()[static_cast<std::size_t>(own)] * static_cast<std::int64_t>(tensor.itemsize());
     }
   }
   simplify(space);

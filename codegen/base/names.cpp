@@ -36,8 +36,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t differ = a[i - 1] == b[j - 1] ? 0 : 1;
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + differ});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
     }
     before.swap(last);
     last.swap(row);
@@ -59,8 +58,7 @@ std::optional<std::string> name_fault(std::string_view name) {
 }
 
 std::optional<std::string> qualified_name_fault(std::string_view name) {
-  for (std::size_t separator = name.find("::"); separator != std::string_view::npos;
-       separator = name.find("::")) {
+  for (std::size_t separator = name.find("::"); separator != std::string_view::npos; separator = name.find("::")) {
     if (auto fault = name_fault(name.substr(0, separator))) return fault;
     name.remove_prefix(separator + 2);
   }

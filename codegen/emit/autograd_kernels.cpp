@@ -37,7 +37,8 @@ std::string kernel_signature(FunctionSchema schema, std::string_view name, std::
   return listed(fmt::format("{} {}(", canonical_result_type(schema), name), parameters, tail);
 }
 
-// `TensorBase record_mm(DispatchKeySet keys, ...`: what a kernel leaves to a function of its own, so that it stays small.
+// `TensorBase record_mm(DispatchKeySet keys, ...`: what a kernel leaves to a function of its own, so that it stays
+// small.
 std::string recorder_signature(FunctionSchema schema) {
   std::vector<std::string> parameters = {"DispatchKeySet keys"};
   for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
@@ -82,7 +83,8 @@ class Recorder {
         out += fmt::format("  node->{}_size_ = {}.size();\n", input.name, argument(input.argument));
     out += save(false) + call();
     for (const GradResult& result : plan_.results)
-      out += fmt::format("  {}({}, node);\n", in_place_ ? "rebase_history" : "set_history", this->result(result.result));
+      out +=
+          fmt::format("  {}({}, node);\n", in_place_ ? "rebase_history" : "set_history", this->result(result.result));
     out += save(true);
     if (!schema_.returns().empty()) out += fmt::format("  return {};\n", in_place_ ? argument(0) : results());
     return out + "}\n";
@@ -191,8 +193,7 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
   const auto tensors = watched(op, plan, overload);
   const std::string needs = fmt::format("needs_grad({})", joined(tensors));
   if (!has_recorder(op, overload)) {
-    if (!tensors.empty())
-      out += fmt::format("  if ({}) [[unlikely]] fail_out(\"{}\");\n", needs, schema.full_name());
+    if (!tensors.empty()) out += fmt::format("  if ({}) [[unlikely]] fail_out(\"{}\");\n", needs, schema.full_name());
     return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd",
                        ");\n}\n");
   }
@@ -204,8 +205,8 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
              ? one_line
              : fmt::format("  if ({}) {{\n{}\n  }}\n", needs,
                            listed(fmt::format("    return record_{}(", id), arguments, ");"));
-  return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd",
-                     ");\n}\n");
+  return out +
+         below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd", ");\n}\n");
 }
 
 // The argument that a result is a view of.
@@ -222,8 +223,8 @@ std::string adinplace_kernel(const Op& op, const Overload& overload) {
   std::string out = kernel_signature(schema, "adinplace_" + id, ") {\n");
   const bool one = schema.returns().size() == 1;
   const bool returns = !schema.returns().empty();
-  const std::string keep = returns ? fmt::format("{} = ", one ? canonical_result_type(schema) + " result" : "auto results")
-                                   : std::string();
+  const std::string keep =
+      returns ? fmt::format("{} = ", one ? canonical_result_type(schema) + " result" : "auto results") : std::string();
   out += below(schema, fmt::format("  {}below_adinplace<ops::{}_sig>", keep, id), "keys", ");\n");
   for (const std::string& name : written(schema)) out += fmt::format("  bump_version({});\n", name);
   const bool views = !schema.is_mutable() && !op.derivatives.empty();

@@ -79,22 +79,14 @@ std::string field_type(ExprType type) {
   if (type.depth == 1 && type.base == ExprBase::Bool) return "SmallVector<bool, 4>";
   if (type.depth > 0) return fmt::format("std::vector<{}>", field_type(type.item()));
   switch (type.base) {
-    case ExprBase::Bool:
-      return "bool";
-    case ExprBase::Int:
-      return "std::int64_t";
-    case ExprBase::DType:
-      return "ScalarType";
-    case ExprBase::Layout:
-      return "Layout";
-    case ExprBase::MemoryFormat:
-      return "MemoryFormat";
-    case ExprBase::Device:
-      return "Device";
-    case ExprBase::Scalar:
-      return "Scalar";
-    default:
-      return "double";
+    case ExprBase::Bool: return "bool";
+    case ExprBase::Int: return "std::int64_t";
+    case ExprBase::DType: return "ScalarType";
+    case ExprBase::Layout: return "Layout";
+    case ExprBase::MemoryFormat: return "MemoryFormat";
+    case ExprBase::Device: return "Device";
+    case ExprBase::Scalar: return "Scalar";
+    default: return "double";
   }
 }
 

@@ -39,9 +39,9 @@ struct GradResult {
 };
 
 struct AutogradPlan {
-  std::string node;                     // "AddTensorBackward"
-  std::vector<GradInput> inputs;        // in the order of the arguments: that of the node's edges
-  std::vector<std::string> underived;   // other tensor arguments: an error if they require a gradient
+  std::string node;                    // "AddTensorBackward"
+  std::vector<GradInput> inputs;       // in the order of the arguments: that of the node's edges
+  std::vector<std::string> underived;  // other tensor arguments: an error if they require a gradient
   std::vector<GradField> fields;
   std::vector<GradResult> results;
 };

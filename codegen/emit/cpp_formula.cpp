@@ -40,15 +40,11 @@ bool is_tensor(const ExprType& type) { return type.is(ExprBase::Tensor); }
 
 Binding binding_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Or:
-      return Binding::Or;
-    case BinaryOp::And:
-      return Binding::And;
+    case BinaryOp::Or: return Binding::Or;
+    case BinaryOp::And: return Binding::And;
     case BinaryOp::Add:
-    case BinaryOp::Subtract:
-      return Binding::Sum;
-    default:
-      return Binding::Product;
+    case BinaryOp::Subtract: return Binding::Sum;
+    default: return Binding::Product;
   }
 }
 
@@ -58,9 +54,7 @@ Binding binding_of(CompareOp op) {
 
 Binding tighter(Binding binding) { return static_cast<Binding>(static_cast<int>(binding) + 1); }
 
-std::string joined(const std::vector<std::string>& parts) {
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
+std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -123,15 +117,15 @@ class Printer {
   CppText visit(const BinaryExpr& e, const Expr& expr) const {
     const bool tensor = is_tensor(type_of(expr));
     if (tensor && e.op == BinaryOp::Remainder)
-      return {fmt::format("keyway::remainder({}, {})", print(*e.left, Binding::Choice),
-                          print(*e.right, Binding::Choice))};
+      return {
+          fmt::format("keyway::remainder({}, {})", print(*e.left, Binding::Choice), print(*e.right, Binding::Choice))};
     const Binding binding = binding_of(e.op);
     std::string left = print(*e.left, binding);
     const std::string right = print(*e.right, tighter(binding));
     const bool integers = type_of(*e.left).is(ExprBase::Int) && type_of(*e.right).is(ExprBase::Int);
     if (e.op == BinaryOp::Divide && integers)  // true division
-      left = as<IntExpr>(*e.left) ? left + ".0"
-                                  : fmt::format("static_cast<double>({})", print(*e.left, Binding::Choice));
+      left =
+          as<IntExpr>(*e.left) ? left + ".0" : fmt::format("static_cast<double>({})", print(*e.left, Binding::Choice));
     return {fmt::format("{} {} {}", left, to_string(e.op), right), binding};
   }
 
@@ -163,9 +157,8 @@ class Printer {
     CppText out = link(e.ops[0], *e.operands[0], *e.operands[1]);
     for (std::size_t i = 1; i < e.ops.size(); ++i) {
       const CppText next = link(e.ops[i], *e.operands[i], *e.operands[i + 1]);
-      out = is_tensor(type_of(expr))
-                ? CppText{fmt::format("keyway::logical_and({}, {})", out.text, next.text)}
-                : CppText{fmt::format("{} && {}", out.text, next.text), Binding::And};
+      out = is_tensor(type_of(expr)) ? CppText{fmt::format("keyway::logical_and({}, {})", out.text, next.text)}
+                                     : CppText{fmt::format("{} && {}", out.text, next.text), Binding::And};
     }
     return out;
   }
@@ -222,8 +215,7 @@ class Printer {
     const std::string text = print(value, Binding::Choice);
     if (!wanted) return text;
     if (type.is_number() && wanted->type.is(ExprBase::Tensor)) return fmt::format("number_tensor({})", text);
-    if (type.depth == 0 && wanted->type.depth == 1 && !type.is(ExprBase::Unknown))
-      return fmt::format("{{{}}}", text);
+    if (type.depth == 0 && wanted->type.depth == 1 && !type.is(ExprBase::Unknown)) return fmt::format("{{{}}}", text);
     if (wanted->type.base == ExprBase::Tensor && wanted->type.optional_items && type.depth == 1)
       return fmt::format("optional_tensors({})", text);
     return text;

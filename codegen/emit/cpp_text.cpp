@@ -82,8 +82,7 @@ std::string listed(std::string_view head, const std::vector<std::string>& items,
   if (aligned.fits && aligned.lines == 1) return fmt::format("{}{}{}", head, aligned.text, tail);
   const std::size_t indent = last_line_indent(head) + 4;
   const Layout below = lay_out(items, tail_width, indent);
-  if (aligned.fits && aligned.lines <= below.lines + 1)
-    return fmt::format("{}{}{}", head, aligned.text, tail);
+  if (aligned.fits && aligned.lines <= below.lines + 1) return fmt::format("{}{}{}", head, aligned.text, tail);
   return fmt::format("{}\n{:{}}{}{}", head, "", indent, below.text, tail);
 }
 
@@ -91,8 +90,7 @@ std::string nested(std::string_view outer, std::string_view inner, const std::ve
                    const std::vector<std::string>& more) {
   std::string rest = ")";
   for (const std::string& item : more) rest += ", " + item;
-  const std::string one_line =
-      fmt::format("{}{}{}{});", outer, inner, fmt::format("{}", fmt::join(items, ", ")), rest);
+  const std::string one_line = fmt::format("{}{}{}{});", outer, inner, fmt::format("{}", fmt::join(items, ", ")), rest);
   if (last_line_width(one_line) <= kMaxColumns) return one_line + "\n";
   const std::string indent(last_line_indent(outer) + 4, ' ');
   const std::string head = fmt::format("{}\n{}{}", outer, indent, inner);

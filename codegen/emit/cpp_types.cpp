@@ -69,9 +69,7 @@ constexpr Identifier kIdentifiers[] = {
 
 bool is_tensor(SchemaType type) { return type.is(TypeKind::Tensor); }
 bool is_int(SchemaType type) { return type.is(TypeKind::Int) || type.is(TypeKind::SymInt); }
-bool is_list_of(SchemaType type, bool (*test)(SchemaType)) {
-  return type.is(TypeKind::List) && test(type.element());
-}
+bool is_list_of(SchemaType type, bool (*test)(SchemaType)) { return type.is(TypeKind::List) && test(type.element()); }
 bool is_optional(SchemaType type, bool (*test)(SchemaType)) {
   return type.is(TypeKind::Optional) && test(type.element());
 }
@@ -145,9 +143,7 @@ std::string_view cpp_constant(std::string_view name) {
 std::string canonical_type(SchemaType type) { return canonical_argument(type).cpp; }
 std::string canonical_result_type(FunctionSchema schema) { return canonical_result(schema).cpp; }
 std::string canonical_signature_type(FunctionSchema schema) { return canonical_signature(schema).cpp; }
-std::vector<std::string> canonical_parameters(FunctionSchema schema) {
-  return parameters(schema, canonical_type);
-}
+std::vector<std::string> canonical_parameters(FunctionSchema schema) { return parameters(schema, canonical_type); }
 
 std::string public_type(SchemaType type) {
   if (is_tensor(type)) return type.is_write() ? "Tensor&" : "const Tensor&";
@@ -173,17 +169,15 @@ std::string public_result_type(FunctionSchema schema) {
 
 std::vector<std::string> public_parameters(FunctionSchema schema) { return parameters(schema, public_type); }
 
-std::string public_default(Argument argument) {
-  return public_default(*argument.default_value(), argument.type());
-}
+std::string public_default(Argument argument) { return public_default(*argument.default_value(), argument.type()); }
 
 bool is_tensor_option(std::string_view name) {
   return std::ranges::find(kTensorOptions, name) != std::end(kTensorOptions);
 }
 
 bool has_tensor_options(FunctionSchema schema) {
-  return std::ranges::all_of(
-      kTensorOptions, [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
+  return std::ranges::all_of(kTensorOptions,
+                             [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
 }
 
 }  // namespace keyway::inline v1

@@ -29,8 +29,7 @@ std::string derivatives(const Op& op) {
   if (op.derivatives.empty()) return op.differentiability_stated ? "\nNot differentiable.\n" : "";
   std::string out = "\nDerivatives:\n\n";
   for (const Derivative& derivative : op.derivatives) {
-    out += fmt::format("- `{}`: `{}`", fmt::join(derivative.inputs, "`, `"),
-                       to_text(derivative.formula.expr.root()));
+    out += fmt::format("- `{}`: `{}`", fmt::join(derivative.inputs, "`, `"), to_text(derivative.formula.expr.root()));
     std::vector<std::string> saved;
     for (const SavedValue& value : derivative.saved) saved.push_back(to_text(*value.expr));
     if (!saved.empty()) out += fmt::format("; keeps `{}`", fmt::join(saved, "`, `"));

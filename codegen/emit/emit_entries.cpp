@@ -17,8 +17,8 @@ std::string alias_text(FunctionSchema schema) {
 }
 
 std::string entry_text(FunctionSchema schema) {
-  return comment(to_string(schema)) +
-         fmt::format("extern KEYWAY_API OperatorEntry {};\n", cpp_identifier(schema)) + alias_text(schema);
+  return comment(to_string(schema)) + fmt::format("extern KEYWAY_API OperatorEntry {};\n", cpp_identifier(schema)) +
+         alias_text(schema);
 }
 
 }  // namespace

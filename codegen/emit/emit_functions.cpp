@@ -9,8 +9,7 @@ namespace {
 
 std::string function_text(const PublicFunction& function) {
   return public_comment(function, "", false) +
-         listed(fmt::format("inline {} {}(", function.result, function.name), declared(function.parameters),
-                ") {\n") +
+         listed(fmt::format("inline {} {}(", function.result, function.name), declared(function.parameters), ") {\n") +
          public_body(function) + "}\n";
 }
 

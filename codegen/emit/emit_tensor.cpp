@@ -80,8 +80,8 @@ static_assert(sizeof(Tensor) == sizeof(TensorBase) && alignof(Tensor) == alignof
 )";
 
 std::string method_declaration(const PublicFunction& method) {
-  return public_comment(method, "  ", true) + listed(fmt::format("  {} {}(", method.result, method.name),
-                                                     declared(method.parameters), ") const;\n");
+  return public_comment(method, "  ", true) +
+         listed(fmt::format("  {} {}(", method.result, method.name), declared(method.parameters), ") const;\n");
 }
 
 std::string method_definition(const PublicFunction& method) {
@@ -94,8 +94,8 @@ std::string method_definition(const PublicFunction& method) {
 
 std::string emit_tensor(const std::vector<Family>& families) {
   std::string out = file_banner(families) + "#pragma once\n\n" +
-                    includes({"core/base/optional_array_ref.h", "core/generator.h", "core/reduction.h",
-                              "core/scalar.h", "core/tensor_base.h"}) +
+                    includes({"core/base/optional_array_ref.h", "core/generator.h", "core/reduction.h", "core/scalar.h",
+                              "core/tensor_base.h"}) +
                     "\n#include <cstdint>\n#include <optional>\n#include <string_view>\n#include <tuple>\n"
                     "#include <utility>\n#include <vector>\n";
   out += kClassHead;
@@ -116,8 +116,7 @@ std::string emit_tensor(const std::vector<Family>& families) {
 }
 
 std::string emit_methods(const std::vector<Family>& families) {
-  std::vector<std::string> paths = {"dispatch/call.h", "dispatch/user_kernel.h", "ops/adapters.h",
-                                    "tensor.h"};
+  std::vector<std::string> paths = {"dispatch/call.h", "dispatch/user_kernel.h", "ops/adapters.h", "tensor.h"};
   std::string methods;
   for (const Family& family : families) {
     const std::vector<PublicFunction> of_family = public_methods(family);

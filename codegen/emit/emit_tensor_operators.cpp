@@ -17,10 +17,9 @@ struct OperatorForm {
   std::string_view body;
 };
 constexpr OperatorForm kUnary = {"", "Tensor operator{0}(const Tensor& a)", "a.{1}()"};
-constexpr OperatorForm kTensors = {"const Tensor&", "Tensor operator{0}(const Tensor& a, const Tensor& b)",
-                                   "a.{1}(b)"};
-constexpr OperatorForm kRightNumber = {"const Scalar&",
-                                       "Tensor operator{0}(const Tensor& a, const Scalar& b)", "a.{1}(b)"};
+constexpr OperatorForm kTensors = {"const Tensor&", "Tensor operator{0}(const Tensor& a, const Tensor& b)", "a.{1}(b)"};
+constexpr OperatorForm kRightNumber = {"const Scalar&", "Tensor operator{0}(const Tensor& a, const Scalar& b)",
+                                       "a.{1}(b)"};
 constexpr std::string_view kLeftNumber = "Tensor operator{0}(const Scalar& a, const Tensor& b)";
 constexpr std::string_view kAssignTensor = "Tensor& operator{0}=(Tensor& a, const Tensor& b)";
 constexpr std::string_view kAssignNumber = "Tensor& operator{0}=(Tensor& a, const Scalar& b)";
@@ -96,9 +95,7 @@ std::set<std::string> callable_methods(const std::vector<Family>& families) {
   for (const Family& family : families) {
     for (const PublicFunction& method : public_methods(family)) {
       const auto& parameters = method.parameters;
-      const auto required = [&](std::size_t i) {
-        return i < parameters.size() && parameters[i].default_value.empty();
-      };
+      const auto required = [&](std::size_t i) { return i < parameters.size() && parameters[i].default_value.empty(); };
       if (required(1)) continue;
       if (!required(0)) keys.insert(key_of(method.name, ""));
       if (!parameters.empty()) keys.insert(key_of(method.name, parameters[0].type));

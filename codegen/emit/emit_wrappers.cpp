@@ -93,7 +93,8 @@ std::string table_text(const Family& family, const Op& op, const Overload& overl
   for (const Registration& r : registrations_of(op, overload)) {
     infos += fmt::format(",\n    {{DispatchKey::{}, \"{}\", \"{}\", {}}}", r.key, r.name, family.file, op.place().line);
     kernels += kernels.empty() ? "{" : ",\n     ";
-    kernels += fmt::format("{{DispatchKey::{}, {}{}{}}}", r.key, r.kernel, r.context.empty() ? "" : ",\n      ", r.context);
+    kernels +=
+        fmt::format("{{DispatchKey::{}, {}{}{}}}", r.key, r.kernel, r.context.empty() ? "" : ",\n      ", r.context);
   }
   std::string out = comment(to_string(schema)) + "namespace {\n" + info_text(family, op, schema);
   out += fmt::format("constexpr KernelInfo {}_kernels[] = {{\n    {{}}{}}};\n", id, infos);

@@ -12,17 +12,14 @@
 namespace keyway::inline v1 {
 namespace {
 
-bool is_optional_tensor(SchemaType type) {
-  return type.is(TypeKind::Optional) && type.element().is(TypeKind::Tensor);
-}
+bool is_optional_tensor(SchemaType type) { return type.is(TypeKind::Optional) && type.element().is(TypeKind::Tensor); }
 
 // How the argument of the public function becomes the canonical one.
 std::string canonical_argument_of(Argument argument, bool options) {
   const std::string name(argument.name());
   if (options && name == "pin_memory") return "options.pinned_memory_opt()";
   if (options && is_tensor_option(name)) return fmt::format("options.{}_opt()", name);
-  if (options && name == "memory_format")
-    return "memory_format ? memory_format : options.memory_format_opt()";
+  if (options && name == "memory_format") return "memory_format ? memory_format : options.memory_format_opt()";
   const SchemaType type = argument.type();
   if (is_optional_tensor(type)) return fmt::format("detail::OptionalTensor({})", name);
   if (type.is(TypeKind::List) && is_optional_tensor(type.element()))
@@ -164,8 +161,8 @@ std::vector<PublicFunction> public_methods(const Family& family) {
 std::vector<std::string> declared(const std::vector<PublicParameter>& parameters) {
   std::vector<std::string> out;
   for (const PublicParameter& parameter : parameters)
-    out.push_back(fmt::format("{} {}{}{}", parameter.type, parameter.name,
-                              parameter.default_value.empty() ? "" : " = ", parameter.default_value));
+    out.push_back(fmt::format("{} {}{}{}", parameter.type, parameter.name, parameter.default_value.empty() ? "" : " = ",
+                              parameter.default_value));
   return out;
 }
 
@@ -196,8 +193,7 @@ std::string public_comment(const PublicFunction& function, std::string_view inde
   if (function.kind == OverloadKind::Inplace) return comment("In place.", indent);
   if (function.kind == OverloadKind::Out) {
     std::string names;
-    for (const std::string& name : op.out.arguments)
-      names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
+    for (const std::string& name : op.out.arguments) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
     return comment(fmt::format("Into {}.", names), indent);
   }
   std::string out = comment(op.doc, indent);

@@ -54,8 +54,7 @@ std::vector<ExprPtr> children_of(const Expr::Node& node) {
 ExprPtr make_expr(Expr::Node node, std::size_t offset) {
   int depth = 0;
   for (const ExprPtr& child : children_of(node)) depth = std::max(depth, child->depth);
-  if (++depth > kMaxExprDepth)
-    throw ExprError(offset, fmt::format("nested more than {} deep", kMaxExprDepth));
+  if (++depth > kMaxExprDepth) throw ExprError(offset, fmt::format("nested more than {} deep", kMaxExprDepth));
   return std::make_shared<const Expr>(Expr{std::move(node), offset, depth});
 }
 

@@ -111,9 +111,9 @@ struct LetExpr {
 };
 
 struct Expr {
-  using Node = std::variant<NoneExpr, BoolExpr, IntExpr, FloatExpr, StringExpr, NameExpr, ListExpr, TupleExpr,
-                            UnaryExpr, BinaryExpr, CompareExpr, InExpr, ChoiceExpr, CallExpr, MethodExpr,
-                            IndexExpr, SliceExpr, LetExpr>;
+  using Node =
+      std::variant<NoneExpr, BoolExpr, IntExpr, FloatExpr, StringExpr, NameExpr, ListExpr, TupleExpr, UnaryExpr,
+                   BinaryExpr, CompareExpr, InExpr, ChoiceExpr, CallExpr, MethodExpr, IndexExpr, SliceExpr, LetExpr>;
   Node node;
   std::size_t offset;  // of the byte in the text that an error about this node points at
   int depth;           // 1 for a leaf

@@ -50,8 +50,7 @@ struct Choice {
 
 class Checker {
  public:
-  Checker(ExprContext context, const Scope& scope, const FunctionTable& functions,
-          std::vector<std::string> not_none)
+  Checker(ExprContext context, const Scope& scope, const FunctionTable& functions, std::vector<std::string> not_none)
       : context_(context),
         scope_(scope),
         functions_(functions),
@@ -93,8 +92,7 @@ class Checker {
     if (!symbol) {
       auto names = scope_.names();
       append(names, names_of(constants_));
-      throw ExprError(expr.offset,
-                      fmt::format("no name {} here{}", in_quotes(e.name), did_you_mean(e.name, names)));
+      throw ExprError(expr.offset, fmt::format("no name {} here{}", in_quotes(e.name), did_you_mean(e.name, names)));
     }
     const bool present = std::ranges::find(not_none_, e.name) != not_none_.end();
     return {present ? symbol->type.required() : symbol->type, role_of(symbol->kind), {}, false, {}};
@@ -106,8 +104,8 @@ class Checker {
       const ExprType type = check(*value);
       const auto common = item ? common_type(*item, type) : type;
       if (!common)
-        throw ExprError(value->offset, fmt::format("a list holds one type, but here are {} and {}",
-                                                   to_string(*item), to_string(type)));
+        throw ExprError(value->offset, fmt::format("a list holds one type, but here are {} and {}", to_string(*item),
+                                                   to_string(type)));
       item = common;
     }
     return plain(item.value_or(ExprType()).list());
@@ -161,15 +159,12 @@ class Checker {
   ExprNote visit(const ChoiceExpr& e, const Expr& expr) {
     const ExprType condition = check(*e.condition);
     if (!condition.is(ExprBase::Bool) && !condition.is(ExprBase::Unknown))
-      throw ExprError(e.condition->offset,
-                      fmt::format("the condition is {}, not a bool", to_string(condition)));
-    if (condition.optional)
-      throw ExprError(e.condition->offset, "the condition may be None here; test it first");
+      throw ExprError(e.condition->offset, fmt::format("the condition is {}, not a bool", to_string(condition)));
+    if (condition.optional) throw ExprError(e.condition->offset, "the condition may be None here; test it first");
     const ExprType yes = check_knowing(*e.yes, not_none_if(*e.condition, true));
     const ExprType no = check_knowing(*e.no, not_none_if(*e.condition, false));
     if (const auto type = common_type(yes, no)) return plain(*type);
-    throw ExprError(expr.offset,
-                    fmt::format("the choice is between {} and {}", to_string(yes), to_string(no)));
+    throw ExprError(expr.offset, fmt::format("the choice is between {} and {}", to_string(yes), to_string(no)));
   }
 
   ExprNote visit(const IndexExpr& e, const Expr& expr) {
@@ -214,8 +209,7 @@ class Checker {
 
   std::vector<ArgumentType> check(const std::vector<CallArgument>& arguments) {
     std::vector<ArgumentType> types;
-    for (const CallArgument& argument : arguments)
-      types.push_back({argument.keyword, check(*argument.value)});
+    for (const CallArgument& argument : arguments) types.push_back({argument.keyword, check(*argument.value)});
     return types;
   }
 
@@ -225,12 +219,9 @@ class Checker {
     const auto operators = functions_.operators_named(e.function);
     if (const auto choice = choose(built_in, types, Lifting::Elementwise))
       return lifted(*choice, ExprRole::Predicate, e.function);
-    if (const auto choice = choose(operators, types, Lifting::None))
-      return called(*choice->signature);
-    const auto helpers =
-        context_ == ExprContext::Derivative ? helpers_named(e.function) : std::vector<Signature>();
-    if (const auto choice = choose(helpers, types, Lifting::None))
-      return called(*choice->signature, ExprRole::Helper);
+    if (const auto choice = choose(operators, types, Lifting::None)) return called(*choice->signature);
+    const auto helpers = context_ == ExprContext::Derivative ? helpers_named(e.function) : std::vector<Signature>();
+    if (const auto choice = choose(helpers, types, Lifting::None)) return called(*choice->signature, ExprRole::Helper);
     if (context_ == ExprContext::Derivative && helpers.empty() && functions_.is_helper(e.function))
       return {ExprType(), ExprRole::Helper, e.function, false, {}};
     std::vector<Signature> overloads = built_in;
@@ -261,8 +252,7 @@ class Checker {
     types.front().type = object;
     const auto operators = functions_.operators_named(e.method);
     if (context_ == ExprContext::Derivative)
-      if (const auto choice = choose(operators, types, Lifting::None))
-        return called(*choice->signature);
+      if (const auto choice = choose(operators, types, Lifting::None)) return called(*choice->signature);
     refuse_method(e, expr, object, methods, types);
   }
 
@@ -289,22 +279,20 @@ class Checker {
   [[noreturn]] void refuse(const CallExpr& call, std::span<const Signature> overloads, Lifting lifting,
                            const std::vector<ArgumentType>& types, std::size_t offset) const {
     if (overloads.size() > 1)
-      throw ExprError(offset, fmt::format("no overload of {} takes ({})", in_quotes(call.function),
-                                          shown(types_of(types))));
+      throw ExprError(offset,
+                      fmt::format("no overload of {} takes ({})", in_quotes(call.function), shown(types_of(types))));
     const auto mismatch = std::get<Mismatch>(bind(overloads.front(), types, context_, lifting));
-    if (mismatch.argument >= 0)
-      offset = call.arguments[static_cast<std::size_t>(mismatch.argument)].value->offset;
+    if (mismatch.argument >= 0) offset = call.arguments[static_cast<std::size_t>(mismatch.argument)].value->offset;
     throw ExprError(offset, fmt::format("{}: {}", shown(call.function), mismatch.reason));
   }
 
   [[noreturn]] void refuse_method(const MethodExpr& e, const Expr& expr, const ExprType& object,
-                                  std::span<const Signature> methods,
-                                  const std::vector<ArgumentType>& types) const {
+                                  std::span<const Signature> methods, const std::vector<ArgumentType>& types) const {
     const bool known = !methods.empty() && object.base == ExprBase::Tensor;
     if (known) {
       const std::vector<ArgumentType> given(types.begin() + 1, types.end());
-      throw ExprError(expr.offset, fmt::format("the method {} does not take ({})", in_quotes(e.method),
-                                               shown(types_of(given))));
+      throw ExprError(expr.offset,
+                      fmt::format("the method {} does not take ({})", in_quotes(e.method), shown(types_of(given))));
     }
     auto names = method_names();
     if (context_ == ExprContext::Derivative) append(names, functions_.operator_names());
@@ -317,9 +305,8 @@ class Checker {
     auto names = predicate_names();
     append(names, functions_.operator_names());
     if (formula) append(names, functions_.helper_names());
-    throw ExprError(offset,
-                    fmt::format("no operator{} {}{}", formula ? ", predicate or helper" : " or predicate",
-                                in_quotes(name), did_you_mean(name, names)));
+    throw ExprError(offset, fmt::format("no operator{} {}{}", formula ? ", predicate or helper" : " or predicate",
+                                        in_quotes(name), did_you_mean(name, names)));
   }
 
   ExprContext context_;
@@ -343,8 +330,8 @@ const NameExpr* compared_with_none(const Expr& expr, CompareOp op) {
 
 }  // namespace
 
-CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope,
-                       const FunctionTable& functions, const std::vector<std::string>& not_none) {
+CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope, const FunctionTable& functions,
+                       const std::vector<std::string>& not_none) {
   Checker checker(context, scope, functions, not_none);
   checker.check(*expr);
   return CheckedExpr(expr, checker.take());

@@ -38,8 +38,8 @@ enum class ExprRole : std::uint8_t {
 struct ExprNote {
   ExprType type;
   ExprRole role = ExprRole::Plain;
-  std::string target;        // Predicate, Method, Helper: its name; Operator: name.overload
-  bool elementwise = false;  // a predicate or method that was applied to each item of a list
+  std::string target;                                 // Predicate, Method, Helper: its name; Operator: name.overload
+  bool elementwise = false;                           // a predicate or method that was applied to each item of a list
   std::shared_ptr<const Signature> called = nullptr;  // by an Operator or Helper
 };
 
@@ -61,8 +61,8 @@ class CheckedExpr {
 };
 
 // `not_none` names what is known not to be None. Throws ExprError.
-CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope,
-                       const FunctionTable& functions, const std::vector<std::string>& not_none = {});
+CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope, const FunctionTable& functions,
+                       const std::vector<std::string>& not_none = {});
 
 // The names that are known not to be None once `expr` is `outcome`.
 std::vector<std::string> not_none_if(const Expr& expr, bool outcome);

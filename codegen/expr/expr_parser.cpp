@@ -64,9 +64,7 @@ class Parser {
     return token.kind == TokenKind::Symbol && token.text == text;
   }
   bool peek_symbol(std::string_view text) const { return is_symbol(peek(), text); }
-  bool peek_name(std::string_view text) const {
-    return peek().kind == TokenKind::Name && peek().text == text;
-  }
+  bool peek_name(std::string_view text) const { return peek().kind == TokenKind::Name && peek().text == text; }
   const Token& take() {
     const Token& token = tokens_[at_];
     if (token.kind != TokenKind::End) ++at_;
@@ -231,8 +229,7 @@ class Parser {
 
   ExprPtr named(const Token& token) {
     if (token.text == "None") return make_expr(NoneExpr{}, token.offset);
-    if (token.text == "True" || token.text == "False")
-      return make_expr(BoolExpr{token.text == "True"}, token.offset);
+    if (token.text == "True" || token.text == "False") return make_expr(BoolExpr{token.text == "True"}, token.offset);
     if (is_reserved(token.text)) fail_at(token, "expected a value");
     std::string name(token.text);
     if (accept("(")) return make_expr(CallExpr{std::move(name), arguments()}, token.offset);

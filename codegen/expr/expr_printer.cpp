@@ -87,36 +87,26 @@ std::string print(const Expr& expr) {
           [](const StringExpr& e) { return quote(e.value); },
           [](const NameExpr& e) { return e.name; },
           [](const ListExpr& e) { return fmt::format("[{}]", join(e.items)); },
-          [](const TupleExpr& e) {
-            return fmt::format("({}{})", join(e.items), e.items.size() == 1 ? "," : "");
-          },
-          [](const UnaryExpr& e) {
-            return fmt::format("{}{}", to_string(e.op), print(*e.operand, Binding::Prefix));
-          },
+          [](const TupleExpr& e) { return fmt::format("({}{})", join(e.items), e.items.size() == 1 ? "," : ""); },
+          [](const UnaryExpr& e) { return fmt::format("{}{}", to_string(e.op), print(*e.operand, Binding::Prefix)); },
           [](const BinaryExpr& e) { return print(e); },
           [](const CompareExpr& e) { return print(e); },
-          [](const InExpr& e) {
-            return fmt::format("{} in {{{}}}", print(*e.value, Binding::Union), join(e.choices));
-          },
+          [](const InExpr& e) { return fmt::format("{} in {{{}}}", print(*e.value, Binding::Union), join(e.choices)); },
           [](const ChoiceExpr& e) {
-            return fmt::format("{} ? {} : {}", print(*e.condition, Binding::Or),
-                               print(*e.yes, Binding::Choice), print(*e.no, Binding::Choice));
+            return fmt::format("{} ? {} : {}", print(*e.condition, Binding::Or), print(*e.yes, Binding::Choice),
+                               print(*e.no, Binding::Choice));
           },
           [](const CallExpr& e) { return fmt::format("{}({})", e.function, join(e.arguments)); },
           [](const MethodExpr& e) {
             return fmt::format("{}.{}({})", print(*e.object, Binding::Postfix), e.method, join(e.arguments));
           },
           [](const IndexExpr& e) {
-            return fmt::format("{}[{}]", print(*e.object, Binding::Postfix),
-                               print(*e.index, Binding::Choice));
+            return fmt::format("{}[{}]", print(*e.object, Binding::Postfix), print(*e.index, Binding::Choice));
           },
           [](const SliceExpr& e) {
-            return fmt::format("{}[{}:{}]", print(*e.object, Binding::Postfix), optional(e.begin),
-                               optional(e.end));
+            return fmt::format("{}[{}:{}]", print(*e.object, Binding::Postfix), optional(e.begin), optional(e.end));
           },
-          [](const LetExpr& e) {
-            return fmt::format("let {} = {}", e.name, print(*e.value, Binding::Choice));
-          },
+          [](const LetExpr& e) { return fmt::format("let {} = {}", e.name, print(*e.value, Binding::Choice)); },
       },
       expr.node);
 }

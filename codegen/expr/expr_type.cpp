@@ -94,8 +94,7 @@ std::optional<ExprType> common_type(const ExprType& a, const ExprType& b) {
 
 bool comparable(const ExprType& a, const ExprType& b) {
   const bool same = a.base == b.base && a.base != ExprBase::Tuple && a.base != ExprBase::Other;
-  return same || (a.is_number() && b.is_number()) || a.base == ExprBase::Unknown ||
-         b.base == ExprBase::Unknown;
+  return same || (a.is_number() && b.is_number()) || a.base == ExprBase::Unknown || b.base == ExprBase::Unknown;
 }
 
 }  // namespace keyway::inline v1

@@ -13,21 +13,18 @@ bool is_unknown(const ExprType& type) { return type.is(ExprBase::Unknown); }
 
 void require_present(std::string_view op, const ExprType& left, const ExprType& right, std::size_t offset) {
   if (left.optional || right.optional)
-    throw ExprError(offset, fmt::format("the {} of '{}' may be None here; test it first",
-                                        left.optional ? "left" : "right", op));
+    throw ExprError(
+        offset, fmt::format("the {} of '{}' may be None here; test it first", left.optional ? "left" : "right", op));
 }
 
-[[noreturn]] void no_meaning(std::string_view op, const ExprType& left, const ExprType& right,
-                             std::size_t offset) {
-  throw ExprError(
-      offset, fmt::format("'{}' has no meaning between {} and {}", op, to_string(left), to_string(right)));
+[[noreturn]] void no_meaning(std::string_view op, const ExprType& left, const ExprType& right, std::size_t offset) {
+  throw ExprError(offset, fmt::format("'{}' has no meaning between {} and {}", op, to_string(left), to_string(right)));
 }
 
 // Data of tensors is computed with in formulas and in contracts over data, not in those over metadata.
 void require_data(std::string_view op, ExprContext context, std::size_t offset) {
   if (context == ExprContext::Derivative || context == ExprContext::Data) return;
-  throw ExprError(
-      offset, fmt::format("'{}' would read the data of a Tensor, but only metadata can be used here", op));
+  throw ExprError(offset, fmt::format("'{}' would read the data of a Tensor, but only metadata can be used here", op));
 }
 
 // Sizes are divided as C++ divides; in a formula a remainder that goes unseen is a wrong gradient.
@@ -40,26 +37,22 @@ ExprType logical_type(BinaryOp op, const ExprType& left, const ExprType& right, 
   for (const ExprType* side : {&left, &right}) {
     if (side->is(ExprBase::Bool) || is_unknown(*side)) continue;
     const bool list = side->base == ExprBase::Bool && side->depth > 0;
-    throw ExprError(offset, fmt::format("'{}' wants bools, but its {} is {}{}", to_string(op),
-                                        side == &left ? "left" : "right", to_string(*side),
-                                        list ? "; say all(...) or any(...)" : ""));
+    throw ExprError(offset,
+                    fmt::format("'{}' wants bools, but its {} is {}{}", to_string(op), side == &left ? "left" : "right",
+                                to_string(*side), list ? "; say all(...) or any(...)" : ""));
   }
   return of_base(ExprBase::Bool);
 }
 
 ExprType union_type(const ExprType& left, const ExprType& right, std::size_t offset) {
-  const auto is_dtype = [](const ExprType& type) {
-    return type.is(ExprBase::DType) || type.is(ExprBase::DTypeSet);
-  };
+  const auto is_dtype = [](const ExprType& type) { return type.is(ExprBase::DType) || type.is(ExprBase::DTypeSet); };
   if (!is_dtype(left) || !is_dtype(right)) no_meaning("|", left, right, offset);
   return of_base(ExprBase::DTypeSet);
 }
 
 ExprType tensor_type(std::string_view op, const ExprType& left, const ExprType& right, ExprContext context,
                      std::size_t offset) {
-  const auto fits = [](const ExprType& t) {
-    return t.depth == 0 && (t.base == ExprBase::Tensor || t.is_number());
-  };
+  const auto fits = [](const ExprType& t) { return t.depth == 0 && (t.base == ExprBase::Tensor || t.is_number()); };
   if (!fits(left) || !fits(right)) no_meaning(op, left, right, offset);
   require_data(op, context, offset);
   return of_base(ExprBase::Tensor);
@@ -83,8 +76,7 @@ ExprType equality_type(CompareOp op, const ExprType& left, const ExprType& right
 ExprType unary_type(UnaryOp op, const ExprType& operand, ExprContext context, std::size_t offset) {
   if (is_unknown(operand)) return operand;
   if (operand.optional)
-    throw ExprError(offset,
-                    fmt::format("the operand of '{}' may be None here; test it first", to_string(op)));
+    throw ExprError(offset, fmt::format("the operand of '{}' may be None here; test it first", to_string(op)));
   if (op == UnaryOp::Not && operand.base == ExprBase::Bool) return operand;
   if (op == UnaryOp::Negate && operand.is_number()) return operand;
   if (op == UnaryOp::Negate && operand.is(ExprBase::Tensor)) {

@@ -11,8 +11,7 @@ namespace keyway::inline v1 {
 
 // All throw ExprError at `offset`.
 ExprType unary_type(UnaryOp op, const ExprType& operand, ExprContext context, std::size_t offset);
-ExprType binary_type(BinaryOp op, const ExprType& left, const ExprType& right, ExprContext context,
-                     std::size_t offset);
+ExprType binary_type(BinaryOp op, const ExprType& left, const ExprType& right, ExprContext context, std::size_t offset);
 ExprType compare_type(CompareOp op, const ExprType& left, const ExprType& right, ExprContext context,
                       std::size_t offset);
 

@@ -26,8 +26,7 @@ std::string identifier_of(std::string_view text) {
       out += '_';
   }
   while (!out.empty() && out.back() == '_') out.pop_back();
-  for (std::size_t twice = out.find("__m"); twice != std::string::npos; twice = out.find("__m"))
-    out.erase(twice, 1);
+  for (std::size_t twice = out.find("__m"); twice != std::string::npos; twice = out.find("__m")) out.erase(twice, 1);
   return out;
 }
 
@@ -89,8 +88,7 @@ class Analysis {
     }
     const ExprRole role = formula_.note(*expr).role;
     if (role == ExprRole::Argument || role == ExprRole::Result)
-      save(is_tensor_name(*expr) ? role == ExprRole::Argument ? SavedKind::Input : SavedKind::Output
-                                 : SavedKind::Value,
+      save(is_tensor_name(*expr) ? role == ExprRole::Argument ? SavedKind::Input : SavedKind::Output : SavedKind::Value,
            expr);
     for (const ExprPtr& child : children(*expr)) collect(child);
   }

@@ -5,8 +5,7 @@
 namespace keyway::inline v1 {
 
 const Symbol* Scope::find(std::string_view name) const {
-  const auto found =
-      std::find_if(symbols_.rbegin(), symbols_.rend(), [&](const Symbol& s) { return s.name == name; });
+  const auto found = std::find_if(symbols_.rbegin(), symbols_.rend(), [&](const Symbol& s) { return s.name == name; });
   return found == symbols_.rend() ? nullptr : &*found;
 }
 

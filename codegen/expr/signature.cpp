@@ -31,8 +31,7 @@ ExprBase base_of(TypeKind kind) {
 }
 
 bool base_fits(const ExprType& given, const ExprType& wanted, ExprContext context) {
-  if (given.base == wanted.base || given.base == ExprBase::Unknown || wanted.base == ExprBase::Unknown)
-    return true;
+  if (given.base == wanted.base || given.base == ExprBase::Unknown || wanted.base == ExprBase::Unknown) return true;
   switch (wanted.base) {
     case ExprBase::Float: return given.base == ExprBase::Int;
     case ExprBase::Scalar: return given.is_number() || given.base == ExprBase::Bool;
@@ -44,8 +43,7 @@ bool base_fits(const ExprType& given, const ExprType& wanted, ExprContext contex
 
 // By how many levels a value has to be lifted to fit a parameter: 0 if it fits as it is, nothing if it does
 // not.
-std::optional<int> lift_of(const ExprType& given, const Parameter& parameter, ExprContext context,
-                           Lifting lifting) {
+std::optional<int> lift_of(const ExprType& given, const Parameter& parameter, ExprContext context, Lifting lifting) {
   const ExprType& wanted = parameter.type;
   if (given.is(ExprBase::Unknown)) return 0;
   if (given.is(ExprBase::None)) return wanted.optional ? std::optional(0) : std::nullopt;
@@ -92,14 +90,12 @@ Signature signature_of(FunctionSchema schema) {
     signature.result = expr_type_of(schema.returns()[0].type());
   } else {
     signature.result.base = schema.returns().empty() ? ExprBase::None : ExprBase::Tuple;
-    for (const Argument result : schema.returns())
-      signature.result.parts.push_back(expr_type_of(result.type()));
+    for (const Argument result : schema.returns()) signature.result.parts.push_back(expr_type_of(result.type()));
   }
   return signature;
 }
 
-std::variant<std::size_t, Mismatch> parameter_of(const Signature& signature, const ArgumentType& argument,
-                                                 int index) {
+std::variant<std::size_t, Mismatch> parameter_of(const Signature& signature, const ArgumentType& argument, int index) {
   const auto& parameters = signature.parameters;
   if (argument.keyword.empty()) {
     const auto position = static_cast<std::size_t>(index);
@@ -112,8 +108,7 @@ std::variant<std::size_t, Mismatch> parameter_of(const Signature& signature, con
   std::vector<std::string> names;
   for (const Parameter& parameter : parameters) names.push_back(parameter.name);
   return Mismatch{
-      fmt::format("has no argument {}{}", in_quotes(argument.keyword), did_you_mean(argument.keyword, names)),
-      index};
+      fmt::format("has no argument {}{}", in_quotes(argument.keyword), did_you_mean(argument.keyword, names)), index};
 }
 
 std::variant<Bound, Mismatch> bind(const Signature& signature, const std::vector<ArgumentType>& arguments,
@@ -126,8 +121,7 @@ std::variant<Bound, Mismatch> bind(const Signature& signature, const std::vector
     if (const auto* mismatch = std::get_if<Mismatch>(&target)) return *mismatch;
     const std::size_t position = std::get<std::size_t>(target);
     const Parameter& parameter = signature.parameters[position];
-    if (given[position])
-      return Mismatch{fmt::format("argument {} is given twice", in_quotes(parameter.name)), index};
+    if (given[position]) return Mismatch{fmt::format("argument {} is given twice", in_quotes(parameter.name)), index};
     given[position] = true;
     const auto lift = lift_of(arguments[i].type, parameter, context, lifting);
     if (!lift) return Mismatch{why_not(arguments[i].type, parameter), index};

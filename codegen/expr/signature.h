@@ -25,7 +25,7 @@ struct Signature {
   std::string full_name;  // "where.self"
   std::vector<Parameter> parameters;
   ExprType result;
-  FunctionSchema schema;   // what it was made from: a view
+  FunctionSchema schema;    // what it was made from: a view
   bool is_function = true;  // of an operator: whether there is keyway::name(...)
   bool is_method = false;   // and x.name(...)
 };
@@ -55,8 +55,7 @@ struct Mismatch {
 };
 
 // The position of the parameter that argument `index` of a call goes to.
-std::variant<std::size_t, Mismatch> parameter_of(const Signature& signature, const ArgumentType& argument,
-                                                 int index);
+std::variant<std::size_t, Mismatch> parameter_of(const Signature& signature, const ArgumentType& argument, int index);
 
 std::variant<Bound, Mismatch> bind(const Signature& signature, const std::vector<ArgumentType>& arguments,
                                    ExprContext context, Lifting lifting);

@@ -10,9 +10,8 @@ namespace keyway::inline v1 {
 namespace {
 
 // Two-byte symbols first: the longest one is meant.
-constexpr std::string_view kSymbols[] = {"<=", ">=", "==", "!=", "&&", "||", "(", ")", "[",
-                                         "]",  "{",  "}",  ",",  ".",  ":",  "?", "=", "+",
-                                         "-",  "*",  "/",  "%",  "!",  "|",  "<", ">"};
+constexpr std::string_view kSymbols[] = {"<=", ">=", "==", "!=", "&&", "||", "(", ")", "[", "]", "{", "}", ",",
+                                         ".",  ":",  "?",  "=",  "+",  "-",  "*", "/", "%", "!", "|", "<", ">"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); }
@@ -29,11 +28,9 @@ class Lexer {
     if (is_name(c)) return take(TokenKind::Name, span(is_name, at_) - at_);
     if (c == '\'' || c == '"') return string(c);
     const auto rest = text_.substr(at_);
-    const auto* symbol =
-        std::ranges::find_if(kSymbols, [&](auto s) { return rest.substr(0, s.size()) == s; });
+    const auto* symbol = std::ranges::find_if(kSymbols, [&](auto s) { return rest.substr(0, s.size()) == s; });
     if (symbol == std::end(kSymbols))
-      throw ExprError(at_,
-                      fmt::format("unexpected character {}", in_quotes(rest.substr(0, character_size(c)))));
+      throw ExprError(at_, fmt::format("unexpected character {}", in_quotes(rest.substr(0, character_size(c)))));
     return take(TokenKind::Symbol, symbol->size());
   }
 
@@ -53,8 +50,7 @@ class Lexer {
   Token number() {
     std::size_t end = span(is_digit, at_);
     const std::size_t integer_end = end;
-    if (end + 1 < text_.size() && text_[end] == '.' && is_digit(text_[end + 1]))
-      end = span(is_digit, end + 1);
+    if (end + 1 < text_.size() && text_[end] == '.' && is_digit(text_[end + 1])) end = span(is_digit, end + 1);
     if (end < text_.size() && (text_[end] == 'e' || text_[end] == 'E')) {
       std::size_t digits = end + 1;
       if (digits < text_.size() && (text_[digits] == '+' || text_[digits] == '-')) ++digits;
@@ -62,8 +58,7 @@ class Lexer {
       if (exponent_end > digits) end = exponent_end;
     }
     if (end < text_.size() && is_name(text_[end]))
-      throw ExprError(at_,
-                      fmt::format("{} is no number", in_quotes(text_.substr(at_, span(is_name, end) - at_))));
+      throw ExprError(at_, fmt::format("{} is no number", in_quotes(text_.substr(at_, span(is_name, end) - at_))));
     return take(end == integer_end ? TokenKind::Integer : TokenKind::Real, end - at_);
   }
 

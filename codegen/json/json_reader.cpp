@@ -139,8 +139,7 @@ class Builder {
   // bracket is what it read last; other tokens that are wrong, such as a string without its closing quote,
   // follow the last right one.
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) {
-    const bool at_symbol =
-        position > 0 && position <= text_.size() && kSymbols.find(text_[position - 1]) != kNone;
+    const bool at_symbol = position > 0 && position <= text_.size() && kSymbols.find(text_[position - 1]) != kNone;
     return fail(at_symbol ? places_.at(position - 1) : begin(),
                 fmt::format("syntax error in {}", cause_of(error.what())));
   }
@@ -174,8 +173,8 @@ class Builder {
   bool literal(const std::string& text, LocatedText& out) {
     out.place = begin();
     if (text.size() > limits_.string_bytes)
-      return fail(out.place, fmt::format("a string of {} bytes, but {} are the limit", text.size(),
-                                         limits_.string_bytes));
+      return fail(out.place,
+                  fmt::format("a string of {} bytes, but {} are the limit", text.size(), limits_.string_bytes));
     const std::string_view written = text_.substr(end_ + 1, count_ - end_ - 2);
     if (written.size() != text.size()) out.escapes = escapes_of(written);
     out.text = text;
@@ -234,8 +233,8 @@ class Builder {
       const LocatedText& first = *keys[i - 1];
       if (keys[i]->text != first.text) continue;
       has_duplicates_ = true;
-      report_.error(keys[i]->place, fmt::format("duplicate key {}; it stands already at {}:{}",
-                                                in_quotes(first.text), first.place.line, first.place.column));
+      report_.error(keys[i]->place, fmt::format("duplicate key {}; it stands already at {}:{}", in_quotes(first.text),
+                                                first.place.line, first.place.column));
     }
   }
 

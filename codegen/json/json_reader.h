@@ -20,7 +20,6 @@ struct JsonLimits {
 
 // The document, or nothing after an error has been reported: a syntax error, a duplicate key (all of them,
 // with both places), or a limit exceeded.
-std::optional<JsonValue> read_json(std::string_view text, const Report& report,
-                                   const JsonLimits& limits = {});
+std::optional<JsonValue> read_json(std::string_view text, const Report& report, const JsonLimits& limits = {});
 
 }  // namespace keyway::inline v1

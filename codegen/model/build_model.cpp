@@ -61,11 +61,10 @@ EntryDraft draft_entry(const JsonValue& json, const Report& file_report) {
 }
 
 FamilyDraft draft_family(const SourceFile& file, Diagnostics& diagnostics) {
-  FamilyDraft draft{
-      {stem_of(file.path), file.path, {}, {}}, Report(diagnostics, file.path), std::nullopt, {}};
+  FamilyDraft draft{{stem_of(file.path), file.path, {}, {}}, Report(diagnostics, file.path), std::nullopt, {}};
   if (const auto fault = name_fault(draft.family.name))
-    draft.report.error(
-        {}, fmt::format("the file's name is the family's, but {} {}", in_quotes(draft.family.name), *fault));
+    draft.report.error({},
+                       fmt::format("the file's name is the family's, but {} {}", in_quotes(draft.family.name), *fault));
   draft.json = read_json(file.text, draft.report);
   if (!draft.json || !check_family_shape(*draft.json, draft.report)) return draft;
   draft.family.doc = read_doc(*draft.json->find("doc"), draft.report);
@@ -111,12 +110,11 @@ void check_entries_unique(const std::vector<FamilyDraft>& drafts) {
     for (const EntryDraft& entry : draft.entries) {
       if (!entry.schema) continue;
       const Place place = entry.json->find("func")->place();
-      const auto [first, added] =
-          origins.emplace((*entry.schema)->full_name(), Origin{draft.family.file, place});
+      const auto [first, added] = origins.emplace((*entry.schema)->full_name(), Origin{draft.family.file, place});
       if (added) continue;
       const Origin& origin = first->second;
-      entry.report.error(place, fmt::format("stands already at {}:{}:{}", origin.file, origin.place.line,
-                                            origin.place.column));
+      entry.report.error(
+          place, fmt::format("stands already at {}:{}:{}", origin.file, origin.place.line, origin.place.column));
     }
   }
 }
@@ -217,8 +215,7 @@ void mark_planned(std::vector<Family>& families) {
 }  // namespace
 
 std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files,
-                                               const std::vector<std::string>& helpers,
-                                               Diagnostics& diagnostics) {
+                                               const std::vector<std::string>& helpers, Diagnostics& diagnostics) {
   std::vector<FamilyDraft> drafts;
   for (const SourceFile& file : files) drafts.push_back(draft_family(file, diagnostics));
   check_families_unique(drafts);

@@ -18,7 +18,6 @@ struct SourceFile {
 // The families in the order of the files, or nothing if there is any error. `helpers` are C++ functions that
 // formulas may call besides those that are always known. Operators of one file may be called in another.
 std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files,
-                                               const std::vector<std::string>& helpers,
-                                               Diagnostics& diagnostics);
+                                               const std::vector<std::string>& helpers, Diagnostics& diagnostics);
 
 }  // namespace keyway::inline v1

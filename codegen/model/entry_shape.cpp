@@ -73,8 +73,8 @@ bool check_elements(const JsonValue& value, std::string_view name, const Report&
     if (element.kind == JsonKind::String || (name == "samples" && element.kind == JsonKind::Object)) return;
     if (name == "ops" && element.kind == JsonKind::Object) return;
     const JsonKind wanted = name == "ops" ? JsonKind::Object : JsonKind::String;
-    report.error(element.place(), fmt::format("{} of {} is {}, not {}", what, in_quotes(name),
-                                              to_string(element.kind), to_string(wanted)));
+    report.error(element.place(), fmt::format("{} of {} is {}, not {}", what, in_quotes(name), to_string(element.kind),
+                                              to_string(wanted)));
     ok = false;
   };
   for (const JsonValue& item : value.items) check(item, "an item");
@@ -115,9 +115,7 @@ bool check_keys(const JsonValue& object, std::span<const Key> keys, const Report
 
 std::vector<std::string> entry_keys() { return names_of(kEntryKeys); }
 
-bool check_entry_shape(const JsonValue& entry, const Report& report) {
-  return check_keys(entry, kEntryKeys, report);
-}
+bool check_entry_shape(const JsonValue& entry, const Report& report) { return check_keys(entry, kEntryKeys, report); }
 
 bool check_failing_sample_shape(const JsonValue& sample, const Report& report) {
   return check_keys(sample, kFailingSampleKeys, report);

@@ -43,8 +43,7 @@ std::string type_fault(const ExprType& type, const std::vector<ExprType>& inputs
     bool fits = type.is(ExprBase::Tuple) && type.parts.size() == inputs.size();
     for (std::size_t i = 0; fits && i < inputs.size(); ++i) fits = is_gradient(type.parts[i], inputs[i]);
     return fits ? std::string()
-                : fmt::format("a joint formula gives {} gradients, but this is {}", inputs.size(),
-                              to_string(type));
+                : fmt::format("a joint formula gives {} gradients, but this is {}", inputs.size(), to_string(type));
   }
   if (is_gradient(type, inputs.front())) return {};
   return fmt::format("the gradient of {} is {}, but this is {}", to_string(inputs.front()),
@@ -62,8 +61,7 @@ std::optional<Derivative> read_derivative(const OpSource& source, const JsonMemb
     types.push_back(index ? expr_type_of(arguments[*index].type()) : ExprType());
   }
   const Scope scope = derivative_scope(*source.schema, names.size() > 1);
-  auto formula =
-      read_formula(member.value.text, ExprContext::Derivative, scope, source.functions, source.report);
+  auto formula = read_formula(member.value.text, ExprContext::Derivative, scope, source.functions, source.report);
   if (!formula) return std::nullopt;
   const std::string fault = type_fault(formula->expr.type(), types);
   if (!fault.empty()) {
@@ -86,8 +84,7 @@ std::vector<Derivative> read_derivatives(const OpSource& source, const Recipe& r
   }
   NameSet seen;
   for (const JsonMember& member : value->members)
-    if (auto derivative = read_derivative(source, member, seen))
-      derivatives.push_back(std::move(*derivative));
+    if (auto derivative = read_derivative(source, member, seen)) derivatives.push_back(std::move(*derivative));
   return derivatives;
 }
 

@@ -26,8 +26,8 @@ void check_preset(const OpSource& source, const JsonValue& value) {
   const auto presets = dtype_presets();
   const std::string& name = value.text.text;
   if (std::ranges::find(presets, name) == presets.end())
-    source.report.error(value.place(), fmt::format("unknown dtype preset {}{}", in_quotes(name),
-                                                   did_you_mean(name, presets)));
+    source.report.error(value.place(),
+                        fmt::format("unknown dtype preset {}{}", in_quotes(name), did_you_mean(name, presets)));
 }
 
 }  // namespace
@@ -48,8 +48,8 @@ DTypes read_dtypes(const OpSource& source) {
     std::vector<std::string> names;
     for (auto& [name, place] : listed_names(member.key)) {
       if (std::ranges::find(known, name) == known.end())
-        source.report.error(place, fmt::format("no tensor argument or result {}{}", in_quotes(name),
-                                               did_you_mean(name, known)));
+        source.report.error(
+            place, fmt::format("no tensor argument or result {}{}", in_quotes(name), did_you_mean(name, known)));
       else if (!seen.insert(name).second)
         source.report.error(place, fmt::format("{} has a dtype rule already", in_quotes(name)));
       names.push_back(std::move(name));
@@ -58,9 +58,8 @@ DTypes read_dtypes(const OpSource& source) {
     if (!set) continue;
     const ExprType& type = set->expr.type();
     if (!type.is(ExprBase::DTypeSet) && !(type.is(ExprBase::DType) && !type.optional))
-      source.report.error(
-          member.value.place(),
-          fmt::format("a dtype rule is a dtype or a set of them, but this is {}", to_string(type)));
+      source.report.error(member.value.place(),
+                          fmt::format("a dtype rule is a dtype or a set of them, but this is {}", to_string(type)));
     dtypes.rules.push_back({std::move(names), std::move(*set)});
   }
   return dtypes;

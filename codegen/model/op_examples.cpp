@@ -81,8 +81,8 @@ void check_literal(const Expr& expr, const Parameter& parameter) {
     return;
   }
   if ((type.depth == 0 || parameter.expands) && is_literal_of(expr, type.base)) return;
-  throw ExprError(expr.offset, fmt::format("argument {} is {}, and this is no literal of it",
-                                           in_quotes(parameter.name), to_string(type)));
+  throw ExprError(expr.offset, fmt::format("argument {} is {}, and this is no literal of it", in_quotes(parameter.name),
+                                           to_string(type)));
 }
 
 void check_arguments(const CallExpr& call, const Signature& signature, std::size_t offset) {

@@ -26,9 +26,8 @@ void check_spelling(const OpSource& source) {
   if (text == canonical) return;
   const auto [written, right] = std::mismatch(text.begin(), text.end(), canonical.begin(), canonical.end());
   const auto offset = static_cast<std::size_t>(written - text.begin());
-  source.report.error(source.func().at(offset),
-                      fmt::format("the schema is spelled otherwise from here on: {}",
-                                  in_quotes(std::string(right, canonical.end()))));
+  source.report.error(source.func().at(offset), fmt::format("the schema is spelled otherwise from here on: {}",
+                                                            in_quotes(std::string(right, canonical.end()))));
 }
 
 }  // namespace
@@ -39,8 +38,7 @@ void check_names(const OpSource& source) {
   if (!schema.namespace_name().empty()) check_name(source, "namespace", schema.namespace_name());
   check_name(source, "operator name", schema.name());
   const std::string_view overload = schema.overload_name();
-  if (overload.size() > kMaxNameLength)
-    check_name(source, "overload name", overload);  // may be a keyword: select.int
+  if (overload.size() > kMaxNameLength) check_name(source, "overload name", overload);  // may be a keyword: select.int
   // ATen's normal_ calls an argument std. What stands before :: is looked up among namespaces and types only.
   for (const Argument argument : schema.arguments())
     if (argument.name() != "std") check_name(source, "argument name", argument.name());

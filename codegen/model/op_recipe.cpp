@@ -51,8 +51,7 @@ Recipe read_recipe(const OpSource& source) {
   for (const auto& [key, kind] : kRecipes) {
     const JsonValue* value = source.entry.find(key);
     if (!value) continue;
-    const bool beside_composite =
-        kind == RecipeKind::Kernels && count == 1 && recipe.kind == RecipeKind::Composite;
+    const bool beside_composite = kind == RecipeKind::Kernels && count == 1 && recipe.kind == RecipeKind::Composite;
     if (!beside_composite) {
       if (++count == 2)
         source.report.error(
@@ -66,10 +65,9 @@ Recipe read_recipe(const OpSource& source) {
       recipe.function = read_function(source, key, *value);
   }
   if (count == 0)
-    source.report.error(
-        source.entry.place(),
-        "no recipe: one of 'pointwise', 'reduction', 'view', 'composite' or 'kernels' says how it is "
-        "computed");
+    source.report.error(source.entry.place(),
+                        "no recipe: one of 'pointwise', 'reduction', 'view', 'composite' or 'kernels' says how it is "
+                        "computed");
   if (count == 1 && recipe.kind == RecipeKind::View && !has_aliasing_result(*source.schema))
     source.report.error(source.func().place, "a view's result aliases its input; write Tensor(a) for both");
   return recipe;

@@ -53,12 +53,10 @@ Scope derivative_scope(FunctionSchema schema, bool joint) {
   for (std::size_t i = 0; i < schema.returns().size(); ++i) {
     const ExprType type = expr_type_of(schema.returns()[i].type());
     if (i == 0) scope.add({"grad", type, SymbolKind::Gradient});
-    for (const std::string& name : result_names(schema, i))
-      scope.add({"grad_" + name, type, SymbolKind::Gradient});
+    for (const std::string& name : result_names(schema, i)) scope.add({"grad_" + name, type, SymbolKind::Gradient});
   }
   if (joint) scope.add({"needs", needs_type(), SymbolKind::Needs});
-  for (const Argument argument :
-       schema.arguments())  // last: an argument's own name is what a formula means by it
+  for (const Argument argument : schema.arguments())  // last: an argument's own name is what a formula means by it
     scope.add({std::string(argument.name()), expr_type_of(argument.type()), SymbolKind::Argument});
   return scope;
 }

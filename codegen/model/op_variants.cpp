@@ -22,8 +22,7 @@ struct VariantName {
 constexpr VariantName kVariants[] = {
     {"function", &Variants::function, [](FunctionSchema) { return true; }, ""},
     {"method", &Variants::method, can_be_method, "a positional Tensor argument 'self'"},
-    {"inplace", &Variants::inplace, can_be_inplace,
-     "one Tensor result, and a Tensor that nothing writes to yet"},
+    {"inplace", &Variants::inplace, can_be_inplace, "one Tensor result, and a Tensor that nothing writes to yet"},
     {"out", &Variants::out, can_have_out, "results that are Tensors, and no argument for them yet"},
 };
 
@@ -46,13 +45,11 @@ void read_variant(const OpSource& source, const JsonValue& item, Variants& varia
   if (variant == std::end(kVariants)) {
     std::vector<std::string> names;
     for (const VariantName& known : kVariants) names.emplace_back(known.name);
-    source.report.error(item.place(),
-                        fmt::format("unknown variant {}{}", in_quotes(name), did_you_mean(name, names)));
+    source.report.error(item.place(), fmt::format("unknown variant {}{}", in_quotes(name), did_you_mean(name, names)));
   } else if (variants.*variant->flag) {
     source.report.error(item.place(), fmt::format("the variant {} stands here twice", in_quotes(name)));
   } else if (!variant->possible(*source.schema)) {
-    source.report.error(item.place(),
-                        fmt::format("the variant {} needs {}", in_quotes(name), variant->needs));
+    source.report.error(item.place(), fmt::format("the variant {} needs {}", in_quotes(name), variant->needs));
   } else {
     variants.*variant->flag = true;
   }
@@ -63,8 +60,7 @@ OutOverload parse_out(const std::string& text) {
   const ExprPtr expr = parse_expr(text);
   const auto name_of = [](const Expr& part) {
     const auto* name = as<NameExpr>(part);
-    if (!name)
-      throw ExprError(part.offset, "'out' is a name, or a name with names: \"values(values, indices)\"");
+    if (!name) throw ExprError(part.offset, "'out' is a name, or a name with names: \"values(values, indices)\"");
     return name->name;
   };
   const auto* call = as<CallExpr>(*expr);
@@ -73,11 +69,9 @@ OutOverload parse_out(const std::string& text) {
   for (const CallArgument& argument : call->arguments) {
     std::string name = argument.keyword.empty() ? name_of(*argument.value) : argument.keyword;
     if (const auto fault = name_fault(name))
-      throw ExprError(argument.value->offset,
-                      fmt::format("the argument name {} {}", in_quotes(name), *fault));
+      throw ExprError(argument.value->offset, fmt::format("the argument name {} {}", in_quotes(name), *fault));
     if (std::ranges::find(out.arguments, name) != out.arguments.end())
-      throw ExprError(argument.value->offset,
-                      fmt::format("there are two arguments named {}", in_quotes(name)));
+      throw ExprError(argument.value->offset, fmt::format("there are two arguments named {}", in_quotes(name)));
     out.arguments.push_back(std::move(name));
   }
   return out;
@@ -87,8 +81,8 @@ OutOverload parse_out(const std::string& text) {
 void check_out(const OpSource& source, const OutOverload& out, Place place) {
   const FunctionSchema schema = *source.schema;
   if (out.arguments.size() != schema.returns().size()) {
-    source.report.error(place, fmt::format("'out' names {} arguments, but there are {} results",
-                                           out.arguments.size(), schema.returns().size()));
+    source.report.error(place, fmt::format("'out' names {} arguments, but there are {} results", out.arguments.size(),
+                                           schema.returns().size()));
     return;
   }
   const std::string text = out_text(schema, out);

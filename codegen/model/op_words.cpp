@@ -36,8 +36,7 @@ std::vector<std::string> read_tags(const OpSource& source) {
   for (const JsonValue& item : list->items) {
     const std::string& tag = item.text.text;
     if (std::ranges::find(known, tag) == known.end())
-      source.report.error(item.place(),
-                          fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, known)));
+      source.report.error(item.place(), fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, known)));
     if (std::ranges::find(tags, tag) != tags.end())
       source.report.error(item.place(), fmt::format("the tag {} stands here twice", in_quotes(tag)));
     tags.push_back(tag);

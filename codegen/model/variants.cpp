@@ -53,9 +53,7 @@ class FreshSets {
   int next_ = 0;
 };
 
-std::string joined(const std::vector<std::string>& parts) {
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
+std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
 
 std::string qualified(FunctionSchema schema, std::string_view name, std::string_view overload) {
   const std::string_view ns = schema.namespace_name();
@@ -69,8 +67,8 @@ std::string inplace_name(std::string_view name) {
 
 // Whether the schema describes the tensor it makes, by all four arguments.
 bool describes_new_tensor(FunctionSchema schema) {
-  return std::ranges::all_of(
-      kNewTensorArguments, [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
+  return std::ranges::all_of(kNewTensorArguments,
+                             [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
 }
 
 }  // namespace
@@ -101,8 +99,7 @@ OutOverload default_out(FunctionSchema schema) {
   const std::string_view overload = schema.overload_name();
   out.name = overload.empty() ? "out" : fmt::format("{}_out", overload);
   const std::size_t count = schema.returns().size();
-  for (std::size_t i = 0; i < count; ++i)
-    out.arguments.push_back(count == 1 ? "out" : fmt::format("out{}", i));
+  for (std::size_t i = 0; i < count; ++i) out.arguments.push_back(count == 1 ? "out" : fmt::format("out{}", i));
   return out;
 }
 
@@ -112,11 +109,9 @@ std::string inplace_text(FunctionSchema schema) {
   std::vector<std::string> arguments;
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     if (i == schema.positional_count()) arguments.emplace_back("*");
-    arguments.push_back(i == target ? fmt::format("Tensor({}!) self", set)
-                                    : to_string(schema.arguments()[i]));
+    arguments.push_back(i == target ? fmt::format("Tensor({}!) self", set) : to_string(schema.arguments()[i]));
   }
-  return fmt::format("{}({}) -> Tensor({}!)",
-                     qualified(schema, inplace_name(schema.name()), schema.overload_name()),
+  return fmt::format("{}({}) -> Tensor({}!)", qualified(schema, inplace_name(schema.name()), schema.overload_name()),
                      joined(arguments), set);
 }
 
@@ -129,8 +124,7 @@ std::string out_text(FunctionSchema schema, const OutOverload& out) {
     star = true;
   };
   for (const Argument argument : schema.arguments()) {
-    if (factory && std::ranges::find(kNewTensorArguments, argument.name()) != kNewTensorArguments.end())
-      continue;
+    if (factory && std::ranges::find(kNewTensorArguments, argument.name()) != kNewTensorArguments.end()) continue;
     if (argument.is_kwarg_only()) put_star();
     arguments.push_back(to_string(argument));
   }
@@ -146,15 +140,14 @@ std::string out_text(FunctionSchema schema, const OutOverload& out) {
     results.push_back(result.name().empty() ? type : fmt::format("{} {}", type, result.name()));
   }
   const bool bare = results.size() == 1;
-  return fmt::format("{}({}) -> {}{}{}", qualified(schema, schema.name(), out.name), joined(arguments),
-                     bare ? "" : "(", joined(results), bare ? "" : ")");
+  return fmt::format("{}({}) -> {}{}{}", qualified(schema, schema.name(), out.name), joined(arguments), bare ? "" : "(",
+                     joined(results), bare ? "" : ")");
 }
 
 std::vector<Overload> expand_variants(const Op& op) {
   std::vector<Overload> overloads;
   overloads.push_back({OverloadKind::Functional, op.schema});
-  if (op.variants.inplace)
-    overloads.push_back({OverloadKind::Inplace, OwnedSchema(inplace_text(*op.schema))});
+  if (op.variants.inplace) overloads.push_back({OverloadKind::Inplace, OwnedSchema(inplace_text(*op.schema))});
   if (op.variants.out) overloads.push_back({OverloadKind::Out, OwnedSchema(out_text(*op.schema, op.out))});
   return overloads;
 }

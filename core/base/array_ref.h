@@ -34,8 +34,7 @@ class ArrayRef {
 
   constexpr ArrayRef() = default;
   constexpr ArrayRef(const T* data, std::size_t size) : data_(data), size_(size) {}
-  constexpr ArrayRef(const T* first, const T* last)
-      : data_(first), size_(static_cast<std::size_t>(last - first)) {}
+  constexpr ArrayRef(const T* first, const T* last) : data_(first), size_(static_cast<std::size_t>(last - first)) {}
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"
@@ -48,8 +47,7 @@ class ArrayRef {
   constexpr ArrayRef(const T (&array)[N]) : data_(array), size_(N) {}  // NOLINT
   // One integer, where a list is asked for: view(-1), max_pool2d(x, 2). It must live as long as a braced
   // list.
-  constexpr ArrayRef(const T& one) requires std::same_as<T, std::int64_t> : data_(&one),
-                                                                            size_(1) {}  // NOLINT
+  constexpr ArrayRef(const T& one) requires std::same_as<T, std::int64_t> : data_(&one), size_(1) {}  // NOLINT
   // Any container with data() and size() of T: std::vector, std::array, SmallVector, std::span.
   template <detail::ContainerOf<T> C>
   constexpr ArrayRef(const C& container) : data_(container.data()), size_(container.size()) {}  // NOLINT

@@ -28,8 +28,8 @@ inline constexpr bool kIsComplex<complex<T>> = true;
 
 // std::complex<U>, without its header: a class of two floating-point parts that is not one of ours.
 template <typename Z>
-concept ForeignComplex = std::floating_point<typename Z::value_type> && !kIsComplex<Z> &&
-                         requires(const Z& z, typename Z::value_type part) {
+concept ForeignComplex =
+    std::floating_point<typename Z::value_type> && !kIsComplex<Z> && requires(const Z& z, typename Z::value_type part) {
   { z.real() } -> std::same_as<typename Z::value_type>;
   { z.imag() } -> std::same_as<typename Z::value_type>;
   Z(part, part);
@@ -71,12 +71,8 @@ class alignas(2 * sizeof(T)) complex {
   KEYWAY_HD constexpr complex& operator*=(T b) { return *this = *this * b; }
   KEYWAY_HD constexpr complex& operator/=(T b) { return *this = *this / b; }
 
-  KEYWAY_HD friend constexpr complex operator+(complex a, complex b) {
-    return {a.real_ + b.real_, a.imag_ + b.imag_};
-  }
-  KEYWAY_HD friend constexpr complex operator-(complex a, complex b) {
-    return {a.real_ - b.real_, a.imag_ - b.imag_};
-  }
+  KEYWAY_HD friend constexpr complex operator+(complex a, complex b) { return {a.real_ + b.real_, a.imag_ + b.imag_}; }
+  KEYWAY_HD friend constexpr complex operator-(complex a, complex b) { return {a.real_ - b.real_, a.imag_ - b.imag_}; }
   KEYWAY_HD friend constexpr complex operator*(complex a, complex b) {
     const Wide ar = a.real_, ai = a.imag_, br = b.real_, bi = b.imag_;
     return {static_cast<T>(ar * br - ai * bi), static_cast<T>(ar * bi + ai * br)};
@@ -108,9 +104,7 @@ class alignas(2 * sizeof(T)) complex {
   KEYWAY_HD friend constexpr complex operator/(complex a, T b) { return {a.real_ / b, a.imag_ / b}; }
   KEYWAY_HD friend constexpr complex operator/(T a, complex b) { return complex(a) / b; }
 
-  KEYWAY_HD friend constexpr bool operator==(complex a, complex b) {
-    return a.real_ == b.real_ && a.imag_ == b.imag_;
-  }
+  KEYWAY_HD friend constexpr bool operator==(complex a, complex b) { return a.real_ == b.real_ && a.imag_ == b.imag_; }
 
  private:
   using Wide = std::conditional_t<std::same_as<T, Half>, float, T>;
@@ -158,9 +152,8 @@ KEYWAY_HD T arg(complex<T> z) {
 template <ComplexPart T>
 std::string to_string(complex<T> z) {
   const auto text = [](T x) {
-    return detail::shortest_text(static_cast<double>(x), [](double a, double b) {
-      return static_cast<double>(static_cast<T>(a)) == b;
-    });
+    return detail::shortest_text(static_cast<double>(x),
+                                 [](double a, double b) { return static_cast<double>(static_cast<T>(a)) == b; });
   };
   return detail::complex_text(text(z.real()), text(z.imag()));
 }

@@ -102,8 +102,8 @@ class FormatArg {
 KEYWAY_API std::string format(std::string_view text, ArrayRef<FormatArg> args);
 
 namespace detail {
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail(ErrorKind kind, const char* file, int line,
-                                              std::string_view text, ArrayRef<FormatArg> args);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail(ErrorKind kind, const char* file, int line, std::string_view text,
+                                              ArrayRef<FormatArg> args);
 
 template <typename... Args>
 [[noreturn]] KEYWAY_COLD void fail_with(ErrorKind kind, const char* file, int line, std::string_view text,
@@ -120,8 +120,7 @@ template <typename... Args>
 }  // namespace keyway::inline v1
 
 // Throws keyway::Error of a kind: KEYWAY_FAIL(Index, "index {} is out of range", i).
-#define KEYWAY_FAIL(kind, ...) \
-  ::keyway::detail::fail_with(::keyway::ErrorKind::kind, __FILE__, __LINE__, __VA_ARGS__)
+#define KEYWAY_FAIL(kind, ...) ::keyway::detail::fail_with(::keyway::ErrorKind::kind, __FILE__, __LINE__, __VA_ARGS__)
 
 // Throws keyway::Error of kind Value unless `cond` holds:
 //   KEYWAY_CHECK(n > 0, "n is {}, but must be positive", n)

@@ -82,11 +82,9 @@ struct std::numeric_limits<keyway::Float8_e4m3fn> : keyway::detail::NarrowLimits
 template <>
 struct std::numeric_limits<keyway::Float8_e5m2> : keyway::detail::NarrowLimits<keyway::Float8_e5m2> {};
 template <>
-struct std::numeric_limits<keyway::Float8_e4m3fnuz> : keyway::detail::NarrowLimits<keyway::Float8_e4m3fnuz> {
-};
+struct std::numeric_limits<keyway::Float8_e4m3fnuz> : keyway::detail::NarrowLimits<keyway::Float8_e4m3fnuz> {};
 template <>
-struct std::numeric_limits<keyway::Float8_e5m2fnuz> : keyway::detail::NarrowLimits<keyway::Float8_e5m2fnuz> {
-};
+struct std::numeric_limits<keyway::Float8_e5m2fnuz> : keyway::detail::NarrowLimits<keyway::Float8_e5m2fnuz> {};
 template <>
 struct std::numeric_limits<keyway::Float8_e8m0fnu> {
   using T = keyway::Float8_e8m0fnu;

@@ -23,9 +23,7 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   // Number of strong references; exact only while no other thread holds one.
-  std::uint32_t use_count() const {
-    return static_cast<std::uint32_t>(counts_.load(std::memory_order_acquire));
-  }
+  std::uint32_t use_count() const { return static_cast<std::uint32_t>(counts_.load(std::memory_order_acquire)); }
 
   void release_resources() {}
 
@@ -48,8 +46,8 @@ class RefCounted {
     std::uint64_t counts = counts_.load(std::memory_order_relaxed);
     do {
       if (static_cast<std::uint32_t>(counts) == 0) return false;
-    } while (!counts_.compare_exchange_weak(counts, counts + kStrong, std::memory_order_acquire,
-                                            std::memory_order_relaxed));
+    } while (
+        !counts_.compare_exchange_weak(counts, counts + kStrong, std::memory_order_acquire, std::memory_order_relaxed));
     return true;
   }
   template <typename T>

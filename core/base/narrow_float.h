@@ -77,13 +77,11 @@ class NarrowFloat {
   KEYWAY_HD constexpr D operator+() const { return from_bits(bits_); }
 
  private:
-  static constexpr int kShift = 23 - M;                          // from float's mantissa to ours
-  static constexpr std::uint32_t kRebias = (127u - Bias) << 23;  // between the exponents, in float's place
-  static constexpr std::uint32_t kNormal = (128u - Bias)
-                                           << 23;  // bits of our smallest normal number as a float
-  static constexpr std::uint32_t kMagic = (151u - Bias - M)
-                                          << 23;    // a float whose last place is our smallest number
-  static constexpr bool kFloatRange = Bias == 127;  // float's exponents, so float's subnormals are ours
+  static constexpr int kShift = 23 - M;                             // from float's mantissa to ours
+  static constexpr std::uint32_t kRebias = (127u - Bias) << 23;     // between the exponents, in float's place
+  static constexpr std::uint32_t kNormal = (128u - Bias) << 23;     // bits of our smallest normal number as a float
+  static constexpr std::uint32_t kMagic = (151u - Bias - M) << 23;  // a float whose last place is our smallest number
+  static constexpr bool kFloatRange = Bias == 127;                  // float's exponents, so float's subnormals are ours
 
   KEYWAY_HD static constexpr Bits encode(float x) {
     const std::uint32_t bits = bit_cast<std::uint32_t>(x);
@@ -192,9 +190,8 @@ KEYWAY_HD constexpr T& operator/=(T& a, B b) {
 // "nan".
 template <NarrowFloatType T>
 std::string to_string(T x) {
-  return detail::shortest_text(static_cast<float>(x), [](double a, double b) {
-    return static_cast<float>(T(a)) == static_cast<float>(b);
-  });
+  return detail::shortest_text(static_cast<float>(x),
+                               [](double a, double b) { return static_cast<float>(T(a)) == static_cast<float>(b); });
 }
 
 namespace detail {
@@ -237,9 +234,7 @@ struct NarrowLimits {
   KEYWAY_HD static constexpr T denorm_min() { return code(1); }
 
  private:
-  KEYWAY_HD static constexpr T code(std::uint32_t bits) {
-    return T::from_bits(static_cast<typename T::Bits>(bits));
-  }
+  KEYWAY_HD static constexpr T code(std::uint32_t bits) { return T::from_bits(static_cast<typename T::Bits>(bits)); }
 };
 }  // namespace detail
 

@@ -27,13 +27,11 @@ class OptionalIntArrayRef {
       : OptionalIntArrayRef(IntArrayRef(list)) {}  // NOLINT
   // Of a list that somebody else keeps, or none.
   template <detail::ContainerOf<std::int64_t> C>
-  requires(!std::same_as<C, IntArrayRef>)
-  constexpr OptionalIntArrayRef(const std::optional<C>& list)  // NOLINT
+  requires(!std::same_as<C, IntArrayRef>) constexpr OptionalIntArrayRef(const std::optional<C>& list)  // NOLINT
       : kind_(list ? Kind::List : Kind::Absent), list_(list ? IntArrayRef(*list) : IntArrayRef()) {}
   // sum(x, 1) is sum(x, {1}): the number is kept here.
   template <std::integral I>
-  requires(!std::same_as<I, bool>) constexpr OptionalIntArrayRef(I one)
-      : kind_(Kind::One), one_(one) {}  // NOLINT
+  requires(!std::same_as<I, bool>) constexpr OptionalIntArrayRef(I one) : kind_(Kind::One), one_(one) {}  // NOLINT
 
   constexpr bool has_value() const { return kind_ != Kind::Absent; }
   // Requires: has_value(). Valid while this lives.

@@ -50,17 +50,15 @@ struct PhiloxCall {
 
   // 128 random bits.
   KEYWAY_HD constexpr PhiloxBlock bits(std::uint64_t element, std::uint16_t block = 0) const {
-    return philox4x32_10(
-        {{static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(element >> 32),
-          static_cast<std::uint32_t>(call), static_cast<std::uint32_t>(call >> 32) << 16 | block}},
-        seed);
+    return philox4x32_10({{static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(element >> 32),
+                           static_cast<std::uint32_t>(call), static_cast<std::uint32_t>(call >> 32) << 16 | block}},
+                         seed);
   }
 
   // A number of [0, bound), each equally likely; of all 2^64 if bound is 0. Multiplies and rejects (Lemire,
   // Fast random integer generation in an interval, 2019); a rejection has probability bound / 2^64, and takes
   // further bits of the same element, from `block` on.
-  KEYWAY_HD constexpr std::uint64_t bounded(std::uint64_t element, std::uint64_t bound,
-                                            std::uint16_t block = 0) const {
+  KEYWAY_HD constexpr std::uint64_t bounded(std::uint64_t element, std::uint64_t bound, std::uint16_t block = 0) const {
     __extension__ using Wide = unsigned __int128;
     PhiloxBlock random = bits(element, block);
     if (bound == 0) return random.wide(0);
@@ -74,13 +72,9 @@ struct PhiloxCall {
 };
 
 // Uniform in [0, 1), a multiple of 2^-24.
-KEYWAY_HD constexpr float uniform_float(std::uint32_t bits) {
-  return static_cast<float>(bits >> 8) * 0x1p-24f;
-}
+KEYWAY_HD constexpr float uniform_float(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
 // Uniform in [0, 1), a multiple of 2^-53.
-KEYWAY_HD constexpr double uniform_double(std::uint64_t bits) {
-  return static_cast<double>(bits >> 11) * 0x1p-53;
-}
+KEYWAY_HD constexpr double uniform_double(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
 template <typename T>
 struct NormalPair {

@@ -91,9 +91,7 @@ class SmallVector {
     --size_;
   }
 
-  friend bool operator==(const SmallVector& a, const SmallVector& b) {
-    return ArrayRef<T>(a) == ArrayRef<T>(b);
-  }
+  friend bool operator==(const SmallVector& a, const SmallVector& b) { return ArrayRef<T>(a) == ArrayRef<T>(b); }
   friend bool operator==(const SmallVector& a, ArrayRef<T> b) { return ArrayRef<T>(a) == b; }
 
  private:

@@ -60,9 +60,7 @@ class AliasInfo {
   // Whether it is `!` without a set: written, and aliasing nothing else.
   constexpr bool is_fresh() const { return present_ && before().empty(); }
   // The sets that the value belongs to before the call, and after it.
-  constexpr AliasSet before() const {
-    return AliasSet(before_text().substr(0, detail::find(before_text(), '!')));
-  }
+  constexpr AliasSet before() const { return AliasSet(before_text().substr(0, detail::find(before_text(), '!'))); }
   constexpr AliasSet after() const {
     return has_after() ? AliasSet(text_.substr(detail::find(text_, '>') + 1)) : before();
   }

@@ -21,15 +21,13 @@ constexpr bool is_one_of(std::string_view text, const std::string_view (&names)[
 // The identifiers that PyTorch's schemas use as values.
 constexpr bool is_value_of(TypeKind kind, std::string_view name) {
   constexpr std::string_view kDtypes[] = {
-      "uint8",    "int8",   "short",     "int16",   "int",     "int32",     "long",
-      "int64",    "half",   "float16",   "float",   "float32", "double",    "float64",
-      "bfloat16", "bool",   "complex32", "complex", "cfloat",  "complex64", "complex128",
-      "cdouble",  "uint16", "uint32",    "uint64",  "qint8",   "quint8",    "qint32",
+      "uint8",      "int8",    "short",  "int16",   "int",      "int32", "long",      "int64",   "half",   "float16",
+      "float",      "float32", "double", "float64", "bfloat16", "bool",  "complex32", "complex", "cfloat", "complex64",
+      "complex128", "cdouble", "uint16", "uint32",  "uint64",   "qint8", "quint8",    "qint32",
   };
   constexpr std::string_view kLayouts[] = {"strided",    "sparse_coo", "sparse_csr", "sparse_csc",
                                            "sparse_bsr", "sparse_bsc", "jagged"};
-  constexpr std::string_view kFormats[] = {"contiguous_format", "preserve_format", "channels_last",
-                                           "channels_last_3d"};
+  constexpr std::string_view kFormats[] = {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"};
   constexpr std::string_view kReductions[] = {"Mean", "Sum"};
   constexpr std::string_view kDevices[] = {"cpu", "cuda", "meta"};
   switch (kind) {
@@ -50,8 +48,7 @@ constexpr DefaultFit check_single(DefaultValue value, TypeKind type) {
   const auto fits_if = [](bool fits) { return fits ? DefaultFit::Fits : DefaultFit::WrongType; };
   if (kind == DefaultKind::Identifier) {
     const bool takes_identifiers = type == TypeKind::ScalarType || type == TypeKind::Layout ||
-                                   type == TypeKind::MemoryFormat || type == TypeKind::Device ||
-                                   type == TypeKind::Int;
+                                   type == TypeKind::MemoryFormat || type == TypeKind::Device || type == TypeKind::Int;
     if (!takes_identifiers) return DefaultFit::WrongType;
     return is_value_of(type, value.text()) ? DefaultFit::Fits : DefaultFit::UnknownIdentifier;
   }
@@ -64,8 +61,7 @@ constexpr DefaultFit check_single(DefaultValue value, TypeKind type) {
     case TypeKind::Bool:
     case TypeKind::SymBool: return fits_if(kind == DefaultKind::Bool);
     case TypeKind::Complex: return fits_if(is_number(kind) || kind == DefaultKind::Complex);
-    case TypeKind::Scalar:
-      return fits_if(is_number(kind) || kind == DefaultKind::Complex || kind == DefaultKind::Bool);
+    case TypeKind::Scalar: return fits_if(is_number(kind) || kind == DefaultKind::Complex || kind == DefaultKind::Bool);
     case TypeKind::Str:
     case TypeKind::Dimname:
     case TypeKind::Device: return fits_if(kind == DefaultKind::String);
@@ -89,8 +85,7 @@ constexpr DefaultFit check_default(DefaultValue value, SchemaType type) {
         return type.list_size() > 0 ? check_default(value, type.element()) : DefaultFit::WrongType;
       }
       for (const DefaultValue element : value.elements()) {
-        if (const DefaultFit fit = check_default(element, type.element()); fit != DefaultFit::Fits)
-          return fit;
+        if (const DefaultFit fit = check_default(element, type.element()); fit != DefaultFit::Fits) return fit;
       }
       return DefaultFit::Fits;
     }

@@ -68,8 +68,7 @@ constexpr std::string_view message_template(const SchemaError& error) {
   switch (error.code) {
     case SchemaErrorCode::None: return "no error";
     case SchemaErrorCode::UnexpectedToken:
-      return error.subject.empty() ? "expected {detail}, but the text ends here"
-                                   : "expected {detail}, but found {}";
+      return error.subject.empty() ? "expected {detail}, but the text ends here" : "expected {detail}, but found {}";
     case SchemaErrorCode::UnterminatedString: return "the string {} has no closing quote";
     case SchemaErrorCode::BadNumber: return "{} is not a number";
     case SchemaErrorCode::BadListSize: return "the size of a list is a whole number from 1 to 65535, not {}";

@@ -45,10 +45,9 @@ class SchemaParser {
       : result_(result), text_(result.text), lexer_(text_), tables_(result.tables), header_(tables_.header) {}
 
   constexpr bool run() {
-    if (text_.size() > kMaxSchemaText)
-      return fail(SchemaErrorCode::TextTooLong, kMaxSchemaText, kMaxSchemaText);
-    return parse_name() && parse_arguments() && expect(TokenKind::Arrow, "'->' and the returns") &&
-           parse_returns() && expect(TokenKind::End, "nothing after the returns");
+    if (text_.size() > kMaxSchemaText) return fail(SchemaErrorCode::TextTooLong, kMaxSchemaText, kMaxSchemaText);
+    return parse_name() && parse_arguments() && expect(TokenKind::Arrow, "'->' and the returns") && parse_returns() &&
+           expect(TokenKind::End, "nothing after the returns");
   }
 
  private:
@@ -69,8 +68,7 @@ class SchemaParser {
   constexpr bool parse_alias(TypeNode& type);
   constexpr bool parse_alias_set();
 
-  constexpr bool fail(SchemaErrorCode code, std::size_t begin, std::size_t end,
-                      std::string_view detail = {}) {
+  constexpr bool fail(SchemaErrorCode code, std::size_t begin, std::size_t end, std::string_view detail = {}) {
     result_.error = {code, static_cast<std::uint32_t>(begin + 1), text_.substr(begin, end - begin), detail};
     return false;
   }
@@ -196,8 +194,7 @@ constexpr bool SchemaParser::parse_default(ArgumentSlot& slot, std::string_view 
 
 constexpr bool SchemaParser::parse_constant(std::size_t depth) {
   if (depth > kMaxSchemaNesting) return fail_here(SchemaErrorCode::TooDeep);
-  if (lexer_.accept(TokenKind::Number) || lexer_.accept(TokenKind::String) ||
-      lexer_.accept(TokenKind::Name)) {
+  if (lexer_.accept(TokenKind::Number) || lexer_.accept(TokenKind::String) || lexer_.accept(TokenKind::Name)) {
     return true;
   }
   if (!expect('[', "a default value")) return false;
@@ -237,8 +234,7 @@ constexpr bool SchemaParser::parse_return() {
   const std::size_t begin = lexer_.token().begin;
   lexer_.advance();
   slot.name = span_from(begin);
-  return !is_named(first, last, slot.name) ||
-         fail(SchemaErrorCode::DuplicateReturn, begin, lexer_.previous_end());
+  return !is_named(first, last, slot.name) || fail(SchemaErrorCode::DuplicateReturn, begin, lexer_.previous_end());
 }
 
 // A base type, then annotations and suffixes: Tensor(a!)[](b)?
@@ -301,8 +297,7 @@ constexpr bool SchemaParser::parse_parts(std::size_t depth, Token name, TypeNode
   const bool pair = type.kind == TypeKind::Dict;
   const bool any = type.kind == TypeKind::Tuple || type.kind == TypeKind::Union;
   if (any || count == (pair ? 2 : 1)) return true;
-  return fail(SchemaErrorCode::WrongNumberOfTypes, name.begin, name.end,
-              pair ? "a key and a value" : "one type");
+  return fail(SchemaErrorCode::WrongNumberOfTypes, name.begin, name.end, pair ? "a key and a value" : "one type");
 }
 
 constexpr bool SchemaParser::parse_suffixes(std::size_t depth, std::uint8_t& node) {
@@ -324,8 +319,7 @@ constexpr bool SchemaParser::parse_list_size(TypeNode& list) {
   const std::string_view digits = lexer_.text();
   if (!lexer_.at(TokenKind::Number)) return fail_expected("']' or the list's size");
   const auto size = DefaultValue(digits).as_int();
-  if (!size || *size < 1 || *size > 65535 || digits.front() == '0')
-    return fail_here(SchemaErrorCode::BadListSize);
+  if (!size || *size < 1 || *size > 65535 || digits.front() == '0') return fail_here(SchemaErrorCode::BadListSize);
   const std::size_t begin = lexer_.token().begin;
   lexer_.advance();
   list.name = span_from(begin);

@@ -23,8 +23,8 @@ class FunctionSchema {
   template <std::size_t Slots, std::size_t Nodes>
   constexpr FunctionSchema(std::string_view text, const detail::SchemaTables<Slots, Nodes>& tables)
       : FunctionSchema(text, &tables.header, tables.slots, tables.nodes) {}
-  constexpr FunctionSchema(std::string_view text, const detail::SchemaHeader* header,
-                           const detail::ArgumentSlot* slots, const detail::TypeNode* nodes)
+  constexpr FunctionSchema(std::string_view text, const detail::SchemaHeader* header, const detail::ArgumentSlot* slots,
+                           const detail::TypeNode* nodes)
       : text_(text), header_(header), slots_(slots), nodes_(nodes) {}
 
   // The text it was parsed from, as it was spelled; to_string (printer.h) gives the canonical one.
@@ -84,8 +84,8 @@ class FunctionSchema {
   // The same operator: equal up to white space.
   friend constexpr bool operator==(FunctionSchema a, FunctionSchema b) {
     return a.full_name() == b.full_name() && a.positional_count() == b.positional_count() &&
-           a.is_vararg() == b.is_vararg() && a.is_varret() == b.is_varret() &&
-           a.arguments() == b.arguments() && a.returns() == b.returns();
+           a.is_vararg() == b.is_vararg() && a.is_varret() == b.is_varret() && a.arguments() == b.arguments() &&
+           a.returns() == b.returns();
   }
 
  private:

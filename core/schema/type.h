@@ -26,18 +26,14 @@ class SchemaType {
   constexpr std::string_view name() const { return is(TypeKind::List) ? "" : node().name.of(text_); }
   // The N of `T[N]`, as a number and as spelled; 0 and empty for `T[]` and for what is no list.
   constexpr std::size_t list_size() const;
-  constexpr std::string_view list_size_text() const {
-    return is(TypeKind::List) ? node().name.of(text_) : "";
-  }
+  constexpr std::string_view list_size_text() const { return is(TypeKind::List) ? node().name.of(text_) : ""; }
   // What the type is made of: one part of a list, optional, future; all of a tuple or union; key and value.
   constexpr Parts parts() const;
   // Requires: the type is made of others. The first of its parts.
   constexpr SchemaType element() const { return {text_, nodes_, node().child}; }
 
   // The annotation of this type itself: in `Tensor(a!)[]` the element carries it, not the list.
-  constexpr AliasInfo alias() const {
-    return node().has_alias ? AliasInfo(node().alias.of(text_)) : AliasInfo();
-  }
+  constexpr AliasInfo alias() const { return node().has_alias ? AliasInfo(node().alias.of(text_)) : AliasInfo(); }
   // Whether this type or one inside it is written to, or annotated at all.
   constexpr bool is_write() const;
   constexpr bool is_alias() const;
@@ -120,8 +116,7 @@ constexpr bool SchemaType::is_alias() const {
 }
 
 constexpr bool operator==(SchemaType a, SchemaType b) {
-  if (a.kind() != b.kind() || a.name() != b.name() || a.list_size() != b.list_size() ||
-      a.alias() != b.alias()) {
+  if (a.kind() != b.kind() || a.name() != b.name() || a.list_size() != b.list_size() || a.alias() != b.alias()) {
     return false;
   }
   auto i = a.parts().begin();

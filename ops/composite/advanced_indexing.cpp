@@ -27,8 +27,8 @@ Indices without_masks(const Tensor& self, ArrayRef<std::optional<Tensor>> indice
     const std::size_t at = out.size();
     const IntArrayRef sizes = index->sizes();
     const bool fits = at + sizes.size() <= self.sizes().size() && self.sizes().slice(at, sizes.size()) == sizes;
-    KEYWAY_CHECK_AS(Index, fits && !sizes.empty(), "a mask of shape {} does not fit the sizes {} at dimension {}", sizes,
-                    self.sizes(), at);
+    KEYWAY_CHECK_AS(Index, fits && !sizes.empty(), "a mask of shape {} does not fit the sizes {} at dimension {}",
+                    sizes, self.sizes(), at);
     const Tensor places = keyway::nonzero(*index);
     for (std::int64_t d = 0; d < index->dim(); ++d) out.emplace_back(places.select(1, d));
   }

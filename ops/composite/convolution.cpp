@@ -10,8 +10,8 @@ Tensor convolve(const Tensor& input, const Tensor& weight, const std::optional<T
                 IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
                 std::int64_t groups) {
   const bool batched = input.dim() == weight.dim();
-  const Tensor result = keyway::convolution(batched ? input : input.unsqueeze(0), weight, bias, stride, padding, dilation,
-                                            transposed, output_padding, groups);
+  const Tensor result = keyway::convolution(batched ? input : input.unsqueeze(0), weight, bias, stride, padding,
+                                            dilation, transposed, output_padding, groups);
   return batched ? result : result.squeeze(0);
 }
 

@@ -56,8 +56,8 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const std::int64_t size = result.size(dims[i]);
     const std::int64_t shift = (shifts[i] % size + size) % size;
-    result = keyway::cat({result.narrow(dims[i], size - shift, shift), result.narrow(dims[i], 0, size - shift)},
-                         dims[i]);
+    result =
+        keyway::cat({result.narrow(dims[i], size - shift, shift), result.narrow(dims[i], 0, size - shift)}, dims[i]);
   }
   return result;
 }

@@ -28,8 +28,8 @@ Tensor cross_entropy_of_probabilities(const Tensor& log_probabilities, const Ten
                                       const std::optional<Tensor>& weight, std::int64_t reduction,
                                       double label_smoothing) {
   KEYWAY_CHECK(target.is_floating_point(),
-               "target has the shape {} of self, so it must hold probabilities, but its dtype is {}",
-               target.sizes(), target.dtype());
+               "target has the shape {} of self, so it must hold probabilities, but its dtype is {}", target.sizes(),
+               target.dtype());
   const std::int64_t dim = class_dim(log_probabilities), classes = log_probabilities.size(dim);
   Tensor wanted = target;
   if (label_smoothing > 0) {
@@ -45,8 +45,7 @@ Tensor cross_entropy_of_probabilities(const Tensor& log_probabilities, const Ten
 Tensor smoothing_loss(const Tensor& log_probabilities, const Tensor& target, const std::optional<Tensor>& weight,
                       std::int64_t reduction, std::int64_t ignore_index) {
   const Tensor ignored = target == ignore_index;
-  const Tensor weighed =
-      weight ? log_probabilities * beside_classes(*weight, log_probabilities) : log_probabilities;
+  const Tensor weighed = weight ? log_probabilities * beside_classes(*weight, log_probabilities) : log_probabilities;
   const Tensor loss = (-weighed.sum(class_dim(log_probabilities))).masked_fill(ignored, 0);
   if (reduction != kMean) return reduced(loss, reduction);
   const Tensor counted =
@@ -57,8 +56,8 @@ Tensor smoothing_loss(const Tensor& log_probabilities, const Tensor& target, con
 
 }  // namespace
 
-Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                std::int64_t reduction, std::int64_t ignore_index) {
+Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, std::int64_t reduction,
+                std::int64_t ignore_index) {
   return std::get<0>(keyway::nll_loss_forward(self, target, weight, reduction, ignore_index));
 }
 
@@ -97,8 +96,7 @@ Tensor mse_loss(const Tensor& self, const Tensor& target, std::int64_t reduction
   return reduced(difference * difference, reduction);
 }
 
-Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                         std::int64_t reduction) {
+Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, std::int64_t reduction) {
   const Tensor difference = self - target;
   const double scale = reduction == kMean ? 2.0 / static_cast<double>(difference.numel()) : 2.0;
   return difference * (grad_output * scale);

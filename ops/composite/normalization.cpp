@@ -1,5 +1,5 @@
-#include <keyway/ops/normalization_composites.h>
 #include <keyway/ops/normalization.h>
+#include <keyway/ops/normalization_composites.h>
 
 #include <tuple>
 

@@ -51,8 +51,8 @@ Tensor randint(std::int64_t high, IntArrayRef size, DType dtype, LayoutArg layou
   return randint_low_generator(0, high, size, nullptr, dtype, layout, device, pin_memory);
 }
 
-Tensor randint_generator(std::int64_t high, IntArrayRef size, const Generator& generator, DType dtype,
-                         LayoutArg layout, DeviceArg device, Pin pin_memory) {
+Tensor randint_generator(std::int64_t high, IntArrayRef size, const Generator& generator, DType dtype, LayoutArg layout,
+                         DeviceArg device, Pin pin_memory) {
   return randint_low_generator(0, high, size, generator, dtype, layout, device, pin_memory);
 }
 

@@ -1,6 +1,6 @@
-#include <keyway/ops/softmax_composites.h>
 #include <keyway/ops/creation.h>
 #include <keyway/ops/softmax.h>
+#include <keyway/ops/softmax_composites.h>
 
 namespace keyway::inline v1::composite {
 

@@ -118,9 +118,7 @@ struct EluBackward {
   Opmath<T> input_scale;
   bool is_result;  // the second tensor is elu's result, not its input
 
-  KEYWAY_HD T operator()(T grad, T self_or_result) const {
-    return with(StandardMath(), grad, self_or_result);
-  }
+  KEYWAY_HD T operator()(T grad, T self_or_result) const { return with(StandardMath(), grad, self_or_result); }
   template <typename Math>
   KEYWAY_HD T with(Math m, T grad, T self_or_result) const {
     const Opmath<T> g = opmath(grad), v = opmath(self_or_result), slope = alpha * scale;

@@ -62,8 +62,7 @@ class NumberArgument {
   explicit constexpr NumberArgument(const S* number) : number_(number) {}
 
   template <typename X>
-  requires(!kIsOptional<X> && requires(const S& s) { convert_number<X>(s); }) constexpr operator X()
-      const {  // NOLINT
+  requires(!kIsOptional<X> && requires(const S& s) { convert_number<X>(s); }) constexpr operator X() const {  // NOLINT
     return convert_number<X>(*number_);
   }
   template <typename X>

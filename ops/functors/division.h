@@ -34,8 +34,8 @@ struct DividesAs {
 #if defined(__CUDA_ARCH__)
   using type = T;
 #else
-  using type = std::conditional_t<(sizeof(T) < 4), float,
-                                  std::conditional_t<std::same_as<T, std::int32_t>, double, T> >;
+  using type =
+      std::conditional_t<(sizeof(T) < 4), float, std::conditional_t<std::same_as<T, std::int32_t>, double, T> >;
 #endif
 };
 

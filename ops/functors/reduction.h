@@ -155,9 +155,7 @@ struct CountNonzero {
   using Acc = std::int64_t;
 
   KEYWAY_HD constexpr Acc identity() const { return 0; }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    return acc + (detail::is_true(x) ? 1 : 0);
-  }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return acc + (detail::is_true(x) ? 1 : 0); }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return a + b; }
   KEYWAY_HD constexpr std::int64_t project(Acc acc, std::int64_t) const { return acc; }
 };
@@ -181,9 +179,7 @@ struct Extreme {
   KEYWAY_HD constexpr Acc identity() const {
     return {greatest ? lowest_value<Opmath<T>>() : highest_value<Opmath<T>>(), kNone};
   }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t index) const {
-    return merge(acc, {opmath(x), index});
-  }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t index) const { return merge(acc, {opmath(x), index}); }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
     const bool better = greatest ? b.value > a.value : b.value < a.value;
     const bool a_nan = is_nan(a.value), b_nan = is_nan(b.value);
@@ -327,9 +323,7 @@ struct NormBase {
 template <typename T>
 struct NormZero : NormBase<T> {
   using Acc = typename NormBase<T>::Acc;
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    return acc + (is_true(x) ? Acc(1) : Acc(0));
-  }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return acc + (is_true(x) ? Acc(1) : Acc(0)); }
   KEYWAY_HD constexpr Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(acc); }
 };
 template <typename T>
@@ -356,13 +350,9 @@ template <typename T, bool greatest>
 struct NormExtreme : NormBase<T> {
   using Acc = typename NormBase<T>::Acc;
   static constexpr bool kSelects = true;
-  KEYWAY_HD constexpr Acc identity() const {
-    return greatest ? Acc(0) : std::numeric_limits<Acc>::infinity();
-  }
+  KEYWAY_HD constexpr Acc identity() const { return greatest ? Acc(0) : std::numeric_limits<Acc>::infinity(); }
   KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, this->magnitude(x)); }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
-    return greatest ? Maximum<Acc>{}(a, b) : Minimum<Acc>{}(a, b);
-  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return greatest ? Maximum<Acc>{}(a, b) : Minimum<Acc>{}(a, b); }
   KEYWAY_HD constexpr Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(acc); }
 };
 template <typename T>
@@ -371,9 +361,7 @@ struct NormAny : NormBase<T> {
   Acc p;
   constexpr explicit NormAny(Acc power) : p(power) {}
   KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const { return acc + std::pow(this->magnitude(x), p); }
-  KEYWAY_HD Real<T> project(Acc acc, std::int64_t) const {
-    return static_cast<Real<T>>(std::pow(acc, 1 / p));
-  }
+  KEYWAY_HD Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(std::pow(acc, 1 / p)); }
 };
 }  // namespace detail
 

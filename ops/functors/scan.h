@@ -87,8 +87,7 @@ struct Logcumsumexp {
   KEYWAY_HD constexpr Acc identity() const { return {-std::numeric_limits<double>::infinity(), 0}; }
   KEYWAY_HD Acc combine(Acc acc, T element, std::int64_t) const {
     const auto x = static_cast<double>(opmath(element));
-    if (x != x || acc.greatest == std::numeric_limits<double>::infinity())
-      return {acc.greatest, acc.sum + (x - x)};
+    if (x != x || acc.greatest == std::numeric_limits<double>::infinity()) return {acc.greatest, acc.sum + (x - x)};
     if (x <= acc.greatest)
       return {acc.greatest, x == acc.greatest ? acc.sum + 1 : acc.sum + std::exp(x - acc.greatest)};
     return {x, acc.sum * std::exp(acc.greatest - x) + 1};

@@ -38,8 +38,6 @@ OutputMeta _index(const TensorBase& self, ArrayRef<TensorBase> indices) {
   return meta_of(indexed_shape(self, indices).sizes());
 }
 
-OutputMeta _index_put(const TensorBase& self, ArrayRef<TensorBase>, const TensorBase&, bool) {
-  return meta_like(self);
-}
+OutputMeta _index_put(const TensorBase& self, ArrayRef<TensorBase>, const TensorBase&, bool) { return meta_like(self); }
 
 }  // namespace keyway::inline v1::rules

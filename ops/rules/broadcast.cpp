@@ -11,8 +11,8 @@ DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b) {
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
     const std::int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    KEYWAY_CHECK(x == y || x == 1 || y == 1, "shapes {} and {} do not broadcast: dimension {} is {} and {}",
-                 a, b, rank - 1 - i, x, y);
+    KEYWAY_CHECK(x == y || x == 1 || y == 1, "shapes {} and {} do not broadcast: dimension {} is {} and {}", a, b,
+                 rank - 1 - i, x, y);
     sizes[rank - 1 - i] = x == 1 ? y : x;
   }
   return sizes;
@@ -54,8 +54,7 @@ namespace detail {
 
 OutputMeta pointwise_meta_slowly(ArrayRef<const TensorBase*> operands) {
   OutputMeta meta = meta_of(operands[0]->sizes());
-  for (const TensorBase* operand : operands.slice(1))
-    meta.sizes = broadcast_sizes(meta.sizes, operand->sizes());
+  for (const TensorBase* operand : operands.slice(1)) meta.sizes = broadcast_sizes(meta.sizes, operand->sizes());
   checked_numel(meta.sizes);
   const std::size_t rank = meta.sizes.size();
   if (rank < 2) return meta;
@@ -66,16 +65,14 @@ OutputMeta pointwise_meta_slowly(ArrayRef<const TensorBase*> operands) {
   for (std::size_t i = 0; i < rank; ++i) order[i] = static_cast<std::int64_t>(rank - 1 - i);
   for (std::size_t i = 1; i < rank; ++i) {
     for (std::size_t j = i; j > 0; --j) {
-      if (!lies_inside(operands, static_cast<std::size_t>(order[j]), static_cast<std::size_t>(order[j - 1]),
-                       rank)) {
+      if (!lies_inside(operands, static_cast<std::size_t>(order[j]), static_cast<std::size_t>(order[j - 1]), rank)) {
         break;
       }
       std::swap(order[j], order[j - 1]);
     }
   }
   bool row_major = true;
-  for (std::size_t i = 0; i < rank; ++i)
-    row_major = row_major && order[i] == static_cast<std::int64_t>(rank - 1 - i);
+  for (std::size_t i = 0; i < rank; ++i) row_major = row_major && order[i] == static_cast<std::int64_t>(rank - 1 - i);
   if (row_major) return meta;
   meta.strides.resize(rank);
   std::int64_t stride = 1;

@@ -16,8 +16,7 @@ void fail_predicate(std::string_view contract, std::string_view why) {
 }
 
 void fail_arithmetic(std::string_view contract) {
-  KEYWAY_FAIL(Value, "requires {}, but it cannot be computed: an integer overflows or is divided by zero",
-              contract);
+  KEYWAY_FAIL(Value, "requires {}, but it cannot be computed: an integer overflows or is divided by zero", contract);
 }
 
 namespace detail {
@@ -31,8 +30,8 @@ void fail_common_dtype(ScalarType common, DtypeSet set) {
   KEYWAY_FAIL(Type, "the tensors promote to {}, but must to {}", common, to_string(set));
 }
 void fail_same_dtype(std::string_view argument, ScalarType dtype, std::string_view like, ScalarType wanted) {
-  KEYWAY_FAIL(Type, "argument '{}' is {}, but argument '{}' is {}: they must have one dtype", argument, dtype,
-              like, wanted);
+  KEYWAY_FAIL(Type, "argument '{}' is {}, but argument '{}' is {}: they must have one dtype", argument, dtype, like,
+              wanted);
 }
 void fail_number(std::string_view argument, const Scalar& number, ScalarType dtype) {
   KEYWAY_FAIL(Type, "argument '{}' is {}, but the result is {}: it must be {}", argument, number, dtype,
@@ -52,8 +51,8 @@ Device common_device_slowly(ArrayRef<NamedTensor> tensors, bool numbers_from_cpu
   const Device device = chosen->tensor.device();
   for (const NamedTensor& each : tensors) {
     if (!each.tensor.defined() || each.tensor.device() == device || is_number(each.tensor)) continue;
-    KEYWAY_FAIL(Value, "argument '{}' is on {}, but argument '{}' is on {}: move one of them with to()",
-                chosen->name, device, each.name, each.tensor.device());
+    KEYWAY_FAIL(Value, "argument '{}' is on {}, but argument '{}' is on {}: move one of them with to()", chosen->name,
+                device, each.name, each.tensor.device());
   }
   return device;
 }
@@ -71,8 +70,8 @@ Device same_device(const char* argument, ArrayRef<TensorBase> tensors) {
 void check_device(const char* argument, ArrayRef<TensorBase> tensors, Device device) {
   for (const TensorBase& tensor : tensors) {
     KEYWAY_CHECK(!tensor.defined() || tensor.device() == device,
-                 "a tensor of argument '{}' is on {}, but others are on {}: move one of them with to()",
-                 argument, tensor.device(), device);
+                 "a tensor of argument '{}' is on {}, but others are on {}: move one of them with to()", argument,
+                 tensor.device(), device);
   }
 }
 
@@ -84,10 +83,9 @@ ScalarType dtype_of(std::string_view argument, ArrayRef<TensorBase> tensors) {
 }
 
 void check_tensor_options(const std::optional<Layout>& layout, const std::optional<bool>& pin_memory) {
-  KEYWAY_CHECK_AS(NotImplemented, !layout || *layout == Layout::Strided,
-                  "argument 'layout' is {}, but must be strided", *layout);
-  KEYWAY_CHECK_AS(NotImplemented, !pin_memory.value_or(false),
-                  "argument 'pin_memory' is True, but must be False");
+  KEYWAY_CHECK_AS(NotImplemented, !layout || *layout == Layout::Strided, "argument 'layout' is {}, but must be strided",
+                  *layout);
+  KEYWAY_CHECK_AS(NotImplemented, !pin_memory.value_or(false), "argument 'pin_memory' is True, but must be False");
 }
 
 }  // namespace keyway::inline v1

@@ -20,8 +20,7 @@ struct ContractValue {
 };
 
 // Throws "requires self.size(1) == mat2.size(0), but self.size(1) is 3 and mat2.size(0) is 4".
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_contract(std::string_view contract,
-                                                       ArrayRef<ContractValue> values);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_contract(std::string_view contract, ArrayRef<ContractValue> values);
 // Throws "requires concatenable(tensors, dim), but <why>".
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_predicate(std::string_view contract, std::string_view why);
 // Throws for arithmetic in a contract that leaves 64 bits, or a division by zero.
@@ -29,13 +28,11 @@ struct ContractValue {
 
 namespace detail {
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_undefined(std::string_view argument);
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_argument_dtype(std::string_view argument, ScalarType dtype,
-                                                             DtypeSet set);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_argument_dtype(std::string_view argument, ScalarType dtype, DtypeSet set);
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_common_dtype(ScalarType common, DtypeSet set);
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_same_dtype(std::string_view argument, ScalarType dtype,
                                                          std::string_view like, ScalarType wanted);
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_number(std::string_view argument, const Scalar& number,
-                                                     ScalarType dtype);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_number(std::string_view argument, const Scalar& number, ScalarType dtype);
 }  // namespace detail
 
 inline void check_defined(std::string_view argument, const TensorBase& tensor) {
@@ -71,13 +68,9 @@ inline Device common_device(std::initializer_list<NamedTensor> tensors, bool num
 
 // The device that all defined tensors are on; tensors without dimensions may be on the CPU beside others.
 // Undefined ones do not count. Requires: one of them is defined.
-inline Device common_device(std::initializer_list<NamedTensor> tensors) {
-  return detail::common_device(tensors, true);
-}
+inline Device common_device(std::initializer_list<NamedTensor> tensors) { return detail::common_device(tensors, true); }
 // The same without the exception.
-inline Device same_device(std::initializer_list<NamedTensor> tensors) {
-  return detail::common_device(tensors, false);
-}
+inline Device same_device(std::initializer_list<NamedTensor> tensors) { return detail::common_device(tensors, false); }
 // Of a list: the device of its defined tensors. Throws keyway::Error if it has none.
 KEYWAY_API Device same_device(const char* argument, ArrayRef<TensorBase> tensors);
 // Checks that the defined tensors of a list are on `device`.
@@ -115,8 +108,8 @@ inline void check_same_dtype(std::string_view argument, ArrayRef<TensorBase> ten
 // Checks that a number which takes no part in promotion can be computed with in `dtype`: no fraction among
 // integers, no complex number among real ones.
 inline void check_number(std::string_view argument, const Scalar& number, ScalarType dtype) {
-  if (number.is_integral(true) || is_complex(dtype) ||
-      (number.is_floating_point() && !is_integral(dtype, true))) [[likely]] {
+  if (number.is_integral(true) || is_complex(dtype) || (number.is_floating_point() && !is_integral(dtype, true)))
+      [[likely]] {
     return;
   }
   detail::fail_number(argument, number, dtype);
@@ -127,8 +120,7 @@ inline void check_number(std::string_view argument, const std::optional<Scalar>&
 // The dtype of the first tensor of a list. Throws keyway::Error if it has none.
 KEYWAY_API ScalarType dtype_of(std::string_view argument, ArrayRef<TensorBase> tensors);
 // Checks what is asked of a new tensor besides dtype and device.
-KEYWAY_API void check_tensor_options(const std::optional<Layout>& layout,
-                                     const std::optional<bool>& pin_memory);
+KEYWAY_API void check_tensor_options(const std::optional<Layout>& layout, const std::optional<bool>& pin_memory);
 
 // Checked arithmetic of contracts: a + b and so on; throws fail_arithmetic(contract).
 namespace contract {

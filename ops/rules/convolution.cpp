@@ -16,8 +16,7 @@ OutputMeta convolution(const TensorBase& input, const TensorBase& weight, const 
                        IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
                        std::int64_t groups) {
   const std::string_view text = "conv_sizes";
-  DimVector sizes = {input.sizes()[0],
-                     transposed ? contract::mul(weight.sizes()[1], groups, text) : weight.sizes()[0]};
+  DimVector sizes = {input.sizes()[0], transposed ? contract::mul(weight.sizes()[1], groups, text) : weight.sizes()[0]};
   for (const std::int64_t size : contract::conv_sizes(input.sizes().slice(2), weight.sizes().slice(2), stride, padding,
                                                       dilation, transposed, output_padding, text)) {
     sizes.push_back(size);

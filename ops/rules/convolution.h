@@ -15,9 +15,11 @@ KEYWAY_API OutputMeta convolution(const TensorBase& input, const TensorBase& wei
                                   IntArrayRef output_padding, std::int64_t groups);
 
 // Gradients of input, weight and bias; those that the mask leaves out are undefined.
-KEYWAY_API std::array<OutputMeta, 3> convolution_backward(
-    const TensorBase& grad_output, const TensorBase& input, const TensorBase& weight,
-    std::optional<IntArrayRef> bias_sizes, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
-    IntArrayRef output_padding, std::int64_t groups, ArrayRef<bool> output_mask);
+KEYWAY_API std::array<OutputMeta, 3> convolution_backward(const TensorBase& grad_output, const TensorBase& input,
+                                                          const TensorBase& weight,
+                                                          std::optional<IntArrayRef> bias_sizes, IntArrayRef stride,
+                                                          IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                                                          IntArrayRef output_padding, std::int64_t groups,
+                                                          ArrayRef<bool> output_mask);
 
 }  // namespace keyway::inline v1::rules

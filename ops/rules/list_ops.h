@@ -99,8 +99,7 @@ bool is_present(const T& value) {
 // f of the items of the lists, side by side.
 template <typename F, typename... Args>
 auto map(F&& f, const Args&... args) {
-  constexpr bool optional =
-      (keyway::detail::kIsOptional<std::remove_cvref_t<decltype(detail::item(args, 0))>> || ...);
+  constexpr bool optional = (keyway::detail::kIsOptional<std::remove_cvref_t<decltype(detail::item(args, 0))>> || ...);
   using Value = std::remove_cvref_t<decltype(f(detail::present(detail::item(args, 0))...))>;
   SmallVector<std::conditional_t<optional, std::optional<Value>, Value>, 6> out;
   std::size_t length = 1;

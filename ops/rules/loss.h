@@ -8,14 +8,14 @@
 namespace keyway::inline v1::rules {
 
 // A loss for each row without a reduction (0), else one number.
-inline std::array<OutputMeta, 2> nll_loss_forward(const TensorBase& self, const TensorBase& target,
-                                                  const TensorBase&, std::int64_t reduction, std::int64_t) {
+inline std::array<OutputMeta, 2> nll_loss_forward(const TensorBase& self, const TensorBase& target, const TensorBase&,
+                                                  std::int64_t reduction, std::int64_t) {
   const bool each = reduction == 0 && self.dim() == 2;
   return {each ? meta_of(target.sizes()) : meta_of(IntArrayRef()), meta_of(IntArrayRef())};
 }
 
-inline OutputMeta nll_loss_backward(const TensorBase&, const TensorBase& self, const TensorBase&,
-                                    const TensorBase&, std::int64_t, std::int64_t, const TensorBase&) {
+inline OutputMeta nll_loss_backward(const TensorBase&, const TensorBase& self, const TensorBase&, const TensorBase&,
+                                    std::int64_t, std::int64_t, const TensorBase&) {
   return meta_of(self.sizes());
 }
 

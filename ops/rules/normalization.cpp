@@ -2,8 +2,8 @@
 
 namespace keyway::inline v1::rules {
 
-std::array<OutputMeta, 3> native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape,
-                                            const TensorBase&, const TensorBase&, double) {
+std::array<OutputMeta, 3> native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, const TensorBase&,
+                                            const TensorBase&, double) {
   DimVector statistics = input.sizes();
   for (std::size_t d = statistics.size() - normalized_shape.size(); d < statistics.size(); ++d) {
     statistics[d] = 1;
@@ -12,9 +12,8 @@ std::array<OutputMeta, 3> native_layer_norm(const TensorBase& input, IntArrayRef
 }
 
 std::array<OutputMeta, 3> native_layer_norm_backward(const TensorBase&, const TensorBase& input,
-                                                     IntArrayRef normalized_shape, const TensorBase&,
-                                                     const TensorBase&, const TensorBase&, const TensorBase&,
-                                                     ArrayRef<bool> output_mask) {
+                                                     IntArrayRef normalized_shape, const TensorBase&, const TensorBase&,
+                                                     const TensorBase&, const TensorBase&, ArrayRef<bool> output_mask) {
   return {output_mask[0] ? meta_of(input.sizes()) : meta_undefined(),
           output_mask[1] ? meta_of(normalized_shape) : meta_undefined(),
           output_mask[2] ? meta_of(normalized_shape) : meta_undefined()};

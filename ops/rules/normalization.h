@@ -9,11 +9,11 @@ namespace keyway::inline v1::rules {
 
 // Mean and reciprocal standard deviation keep the normalised dimensions with size 1.
 KEYWAY_API std::array<OutputMeta, 3> native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape,
-                                                       const TensorBase& weight, const TensorBase& bias,
-                                                       double eps);
+                                                       const TensorBase& weight, const TensorBase& bias, double eps);
 // Gradients that `output_mask` leaves out are undefined.
-KEYWAY_API std::array<OutputMeta, 3> native_layer_norm_backward(
-    const TensorBase& grad_out, const TensorBase& input, IntArrayRef normalized_shape, const TensorBase& mean,
-    const TensorBase& rstd, const TensorBase& weight, const TensorBase& bias, ArrayRef<bool> output_mask);
+KEYWAY_API std::array<OutputMeta, 3> native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& input,
+                                                                IntArrayRef normalized_shape, const TensorBase& mean,
+                                                                const TensorBase& rstd, const TensorBase& weight,
+                                                                const TensorBase& bias, ArrayRef<bool> output_mask);
 
 }  // namespace keyway::inline v1::rules

@@ -123,8 +123,7 @@ bool are_dims(IntArrayRef dims, std::int64_t rank, std::string* why) {
   DimSet seen;
   for (const std::int64_t dim : dims) {
     if (!is_dim(dim, rank, why)) return false;
-    if (!seen.add(dim < 0 ? dim + max(rank, 1) : dim))
-      return no(why, "dimension {} stands twice in {}", dim, dims);
+    if (!seen.add(dim < 0 ? dim + max(rank, 1) : dim)) return no(why, "dimension {} stands twice in {}", dim, dims);
   }
   return true;
 }
@@ -180,11 +179,10 @@ bool concatenable(ArrayRef<TensorBase> tensors, std::int64_t dim, std::string* w
     bool fits = sizes.size() == wanted.size();
     for (std::size_t d = 0; fits && d < sizes.size(); ++d) fits = d == along || sizes[d] == wanted[d];
     if (!fits) {
-      return no(why, "tensor {} has shape {}, and the first one {}: they may differ in dimension {} only", i,
-                sizes, wanted, along);
+      return no(why, "tensor {} has shape {}, and the first one {}: they may differ in dimension {} only", i, sizes,
+                wanted, along);
     }
-    if (__builtin_add_overflow(total, sizes[along], &total))
-      return no(why, "dimension {} gets above 2^63 - 1", along);
+    if (__builtin_add_overflow(total, sizes[along], &total)) return no(why, "dimension {} gets above 2^63 - 1", along);
   }
   return true;
 }
@@ -222,8 +220,7 @@ DimVector pool_sizes(IntArrayRef input, IntArrayRef kernel, IntArrayRef stride, 
 }
 
 DimVector conv_sizes(IntArrayRef input, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
-                     IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                     std::string_view text) {
+                     IntArrayRef dilation, bool transposed, IntArrayRef output_padding, std::string_view text) {
   const auto size = [&](std::int64_t in, std::int64_t k, std::int64_t s, std::int64_t p, std::int64_t d,
                         std::int64_t extra) {
     const std::int64_t both = mul(2, p, text);

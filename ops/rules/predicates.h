@@ -62,9 +62,7 @@ KEYWAY_API std::int64_t max(IntArrayRef list);
 KEYWAY_API std::int64_t min(IntArrayRef list);
 KEYWAY_API std::int64_t sum(IntArrayRef list, std::string_view text);
 KEYWAY_API std::int64_t product(IntArrayRef list, std::string_view text);
-inline std::int64_t abs(std::int64_t value, std::string_view text) {
-  return value < 0 ? sub(0, value, text) : value;
-}
+inline std::int64_t abs(std::int64_t value, std::string_view text) { return value < 0 ? sub(0, value, text) : value; }
 inline double abs(double value, std::string_view) { return value < 0 ? -value : value; }
 // Quotient rounded to minus infinity.
 inline std::int64_t floor_div(std::int64_t a, std::int64_t b, std::string_view text) {
@@ -76,8 +74,7 @@ KEYWAY_API bool is_finite(const Scalar& value);
 // Whether all the numbers that are given are integers or bools.
 inline bool is_integral(const Scalar& first, const std::optional<Scalar>& second = std::nullopt,
                         const std::optional<Scalar>& third = std::nullopt) {
-  return first.is_integral(true) && (!second || second->is_integral(true)) &&
-         (!third || third->is_integral(true));
+  return first.is_integral(true) && (!second || second->is_integral(true)) && (!third || third->is_integral(true));
 }
 // Exact, whatever the two are held as; NaN compares false with everything. Throws for complex numbers.
 KEYWAY_API bool less(const Scalar& a, const Scalar& b);
@@ -87,8 +84,7 @@ KEYWAY_API bool less_equal(const Scalar& a, const Scalar& b);
 
 // size(dim) of an argument; the error of a dimension that it has not names the argument.
 namespace detail {
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_size(std::string_view argument, IntArrayRef sizes,
-                                                   std::int64_t dim);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_size(std::string_view argument, IntArrayRef sizes, std::int64_t dim);
 }
 inline std::int64_t size(const TensorBase& tensor, std::string_view argument, std::int64_t dim) {
   const IntArrayRef sizes = tensor.sizes();
@@ -124,13 +120,12 @@ KEYWAY_API bool same_sizes(ArrayRef<TensorBase> tensors, std::string* why = null
 // Sizes of the result of pooling: windows over `input` that each begin inside it or its left padding.
 // Arguments with one item count for all dimensions. An answer that is not positive means that the window does
 // not fit.
-KEYWAY_API DimVector pool_sizes(IntArrayRef input, IntArrayRef kernel, IntArrayRef stride,
-                                IntArrayRef padding, IntArrayRef dilation, bool ceil_mode,
-                                std::string_view text);
+KEYWAY_API DimVector pool_sizes(IntArrayRef input, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
+                                IntArrayRef dilation, bool ceil_mode, std::string_view text);
 // The same of a convolution, or of the transpose of one. `input` and `kernel` are the sizes without batch and
 // channels.
-KEYWAY_API DimVector conv_sizes(IntArrayRef input, IntArrayRef kernel, IntArrayRef stride,
-                                IntArrayRef padding, IntArrayRef dilation, bool transposed,
-                                IntArrayRef output_padding, std::string_view text);
+KEYWAY_API DimVector conv_sizes(IntArrayRef input, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
+                                IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+                                std::string_view text);
 
 }  // namespace keyway::inline v1::contract

@@ -41,16 +41,11 @@ class Promotion {
 
  private:
   static constexpr int category(ScalarType t) {
-    return t == ScalarType::Undefined ? -1
-           : is_bool(t)               ? 0
-           : is_complex(t)            ? 3
-           : is_integral(t, false)    ? 1
-                                      : 2;
+    return t == ScalarType::Undefined ? -1 : is_bool(t) ? 0 : is_complex(t) ? 3 : is_integral(t, false) ? 1 : 2;
   }
   static ScalarType promote(ScalarType a, ScalarType b) {
     const ScalarType common = promote_types(a, b);
-    KEYWAY_CHECK_AS(Type, common != ScalarType::Undefined, "dtypes {} and {} do not promote to a common one",
-                    a, b);
+    KEYWAY_CHECK_AS(Type, common != ScalarType::Undefined, "dtypes {} and {} do not promote to a common one", a, b);
     return common;
   }
   static void add(ScalarType& rank, ScalarType dtype) {

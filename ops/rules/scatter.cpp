@@ -14,8 +14,8 @@ void check_covers(const char* name, const TensorBase& tensor, const TensorBase& 
     KEYWAY_CHECK(d == dim || index.sizes()[i] <= tensor.sizes()[i],
                  "index has shape {}, but {} has size {} in dimension {}", index.sizes(), name, tensor.sizes()[i], d);
   }
-  KEYWAY_CHECK(tensor.dim() > 0 || dim == 0 || index.numel() == 1,
-               "index has shape {}, but {} has only one element", index.sizes(), name);
+  KEYWAY_CHECK(tensor.dim() > 0 || dim == 0 || index.numel() == 1, "index has shape {}, but {} has only one element",
+               index.sizes(), name);
 }
 
 constexpr std::int64_t kNone = -1;

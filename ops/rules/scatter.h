@@ -11,10 +11,8 @@ class Scalar;
 namespace keyway::inline v1::rules {
 
 KEYWAY_API OutputMeta gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, bool sparse_grad);
-KEYWAY_API OutputMeta scatter(const TensorBase& self, std::int64_t dim, const TensorBase& index,
-                              const TensorBase& src);
-KEYWAY_API OutputMeta scatter(const TensorBase& self, std::int64_t dim, const TensorBase& index,
-                              const Scalar& value);
+KEYWAY_API OutputMeta scatter(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src);
+KEYWAY_API OutputMeta scatter(const TensorBase& self, std::int64_t dim, const TensorBase& index, const Scalar& value);
 KEYWAY_API OutputMeta scatter_add(const TensorBase& self, std::int64_t dim, const TensorBase& index,
                                   const TensorBase& src);
 

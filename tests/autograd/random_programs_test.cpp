@@ -1,5 +1,5 @@
-// Hazard A2: random programs of views, in-place changes, no_grad and detach. Each either agrees with the scalar tape, in
-// values and gradients, or raises; a silently wrong gradient fails the test.
+// Hazard A2: random programs of views, in-place changes, no_grad and detach. Each either agrees with the scalar tape,
+// in values and gradients, or raises; a silently wrong gradient fails the test.
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/keyway.h>
@@ -182,8 +182,8 @@ class Program {
     std::fill(family->nodes.begin(), family->nodes.end(), ScalarTape::kConstant);
     return family;
   }
-  void add_view(const Variable& base, Tensor tensor, std::vector<std::size_t> elements,
-                std::vector<std::int64_t> sizes, bool no_grad) {
+  void add_view(const Variable& base, Tensor tensor, std::vector<std::size_t> elements, std::vector<std::int64_t> sizes,
+                bool no_grad) {
     OracleTensor oracle;
     oracle.family = family_of_view(base.oracle, no_grad);
     for (std::size_t e : elements) oracle.places.push_back(base.oracle.places[e]);

@@ -1,5 +1,5 @@
-// An oracle for gradients through views and in-place changes, which shares no code and no idea with autograd/: memory is
-// a list of cells, a tensor a list of cell numbers, and every element has a tape of its own.
+// An oracle for gradients through views and in-place changes, which shares no code and no idea with autograd/: memory
+// is a list of cells, a tensor a list of cell numbers, and every element has a tape of its own.
 //
 // A *family* is what gradients flow within: a tensor and its differentiable views. detach() makes a second family over
 // the same cells. Each family has, for each cell, the tape node that a reader of the family depends on. A recorded

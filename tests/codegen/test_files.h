@@ -12,9 +12,7 @@
 
 namespace keyway::inline v1::testing {
 
-inline std::string data_file(const std::string& name) {
-  return std::string(KEYWAY_CODEGEN_DATA) + "/" + name;
-}
+inline std::string data_file(const std::string& name) { return std::string(KEYWAY_CODEGEN_DATA) + "/" + name; }
 
 struct BuildResult {
   std::optional<std::vector<Family>> families;

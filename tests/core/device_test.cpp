@@ -29,8 +29,8 @@ TEST_CASE("text that is no device is refused with the reason") {
     CAPTURE(text);
     CHECK(error_of([&] { Device{text}; }).find("there is no device type") != std::string::npos);
   }
-  for (const char* text : {"cuda:", "cuda:-1", "cuda:x", "cuda:1x", "cuda:01", "cuda:128", "cuda:1:2",
-                           "cuda: 1", "cuda:99999999999999999999"}) {
+  for (const char* text : {"cuda:", "cuda:-1", "cuda:x", "cuda:1x", "cuda:01", "cuda:128", "cuda:1:2", "cuda: 1",
+                           "cuda:99999999999999999999"}) {
     CAPTURE(text);
     CHECK(error_of([&] { Device{text}; }) ==
           "'" + std::string(text) +
@@ -53,11 +53,9 @@ TEST_CASE("device types are named at load time, once each, up to 21") {
   CHECK(to_string(static_cast<DeviceType>(4)) == "unknown");
   CHECK(to_string(static_cast<DeviceType>(200)) == "unknown");
 
-  for (const char* name :
-       {"", "Npu", "1npu", "_npu", "n-pu", "n pu", "npu:1", "a123456789012345678901234567890x"}) {
+  for (const char* name : {"", "Npu", "1npu", "_npu", "n-pu", "n pu", "npu:1", "a123456789012345678901234567890x"}) {
     CAPTURE(name);
-    CHECK(error_of([&] { register_device_type(name); }).find("cannot name a device type") !=
-          std::string::npos);
+    CHECK(error_of([&] { register_device_type(name); }).find("cannot name a device type") != std::string::npos);
   }
   CHECK(error_of([] { register_device_type("cuda"); }) ==
         "'cuda' is a built-in device type; register a device under a name of its own.");
@@ -68,6 +66,5 @@ TEST_CASE("device types are named at load time, once each, up to 21") {
   CHECK(register_device_type("npu") == static_cast<DeviceType>(3));
   CHECK(error_of([] {
           register_device_type("one_more");
-        }).find("There is no room for device type 'one_more': all 24 are taken (cpu, cuda, meta, npu, x_4") ==
-        0);
+        }).find("There is no room for device type 'one_more': all 24 are taken (cpu, cuda, meta, npu, x_4") == 0);
 }

@@ -30,8 +30,7 @@ ScalarType smallest_holding(const Number& a, const Number& b) {
   // Across categories the higher one's type decides alone.
   if (a.category != b.category) return a.category > b.category ? a.type : b.type;
   const auto holds = [](const Number& x, const Number& y) {
-    return x.category == y.category && x.negative >= y.negative && x.bits >= y.bits &&
-           x.exponent >= y.exponent;
+    return x.category == y.category && x.negative >= y.negative && x.bits >= y.bits && x.exponent >= y.exponent;
   };
   for (const Number& x : kOrdinary) {
     if (holds(x, a) && holds(x, b)) return x.type;

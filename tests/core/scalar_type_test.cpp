@@ -18,10 +18,8 @@ void for_all_types(Check check) {
 }  // namespace
 
 TEST_CASE("numbers of dtypes are PyTorch's") {
-  static_assert(static_cast<int>(kByte) == 0 && static_cast<int>(kLong) == 4 &&
-                static_cast<int>(kDouble) == 7);
-  static_assert(static_cast<int>(kBool) == 11 && static_cast<int>(kQInt32) == 14 &&
-                static_cast<int>(kBFloat16) == 15);
+  static_assert(static_cast<int>(kByte) == 0 && static_cast<int>(kLong) == 4 && static_cast<int>(kDouble) == 7);
+  static_assert(static_cast<int>(kBool) == 11 && static_cast<int>(kQInt32) == 14 && static_cast<int>(kBFloat16) == 15);
   static_assert(static_cast<int>(kFloat8_e5m2) == 23 && static_cast<int>(kFloat8_e4m3fnuz) == 26);
   static_assert(static_cast<int>(kUInt16) == 27 && static_cast<int>(kUInt64) == 29);
   static_assert(static_cast<int>(kFloat8_e8m0fnu) == 44 && static_cast<int>(ScalarType::Undefined) == 46);
@@ -83,18 +81,16 @@ void check_cpp_types() {
 
 TEST_CASE("a dtype and its C++ type agree") {
   check_cpp_types<kAllTypes>();
-  static_assert(ElementType<float> && ElementType<BFloat16> && !ElementType<char*> &&
-                !ElementType<long double>);
-  static_assert(std::is_same_v<opmath_t<Half>, float> &&
-                std::is_same_v<opmath_t<complex<Half>>, complex<float>>);
+  static_assert(ElementType<float> && ElementType<BFloat16> && !ElementType<char*> && !ElementType<long double>);
+  static_assert(std::is_same_v<opmath_t<Half>, float> && std::is_same_v<opmath_t<complex<Half>>, complex<float>>);
   static_assert(std::is_same_v<opmath_t<std::int32_t>, std::int32_t>);
 }
 
 TEST_CASE("every dtype is of one kind, and the sets agree with the predicates") {
   for_all_types([](ScalarType t) {
     CAPTURE(to_string(t));
-    CHECK(is_integral(t, false) + is_bool(t) + is_floating_point(t) + is_complex(t) + is_quantized(t) +
-              is_bits(t) + is_sub_byte_integral(t) ==
+    CHECK(is_integral(t, false) + is_bool(t) + is_floating_point(t) + is_complex(t) + is_quantized(t) + is_bits(t) +
+              is_sub_byte_integral(t) ==
           1);
     CHECK(kIntegralTypes.contains(t) == is_integral(t, false));
     CHECK(kComplexTypes.contains(t) == is_complex(t));
@@ -111,12 +107,10 @@ TEST_CASE("every dtype is of one kind, and the sets agree with the predicates") 
 }
 
 TEST_CASE("related types are PyTorch's") {
-  static_assert(to_real(kComplexHalf) == kHalf && to_real(kComplexDouble) == kDouble &&
-                to_real(kInt) == kInt);
+  static_assert(to_real(kComplexHalf) == kHalf && to_real(kComplexDouble) == kDouble && to_real(kInt) == kInt);
   static_assert(to_complex(kBFloat16) == kComplexFloat && to_complex(kDouble) == kComplexDouble);
   static_assert(to_complex(kComplexHalf) == kComplexHalf && to_complex(kLong) == ScalarType::Undefined);
-  static_assert(opmath_type(kHalf) == kFloat && opmath_type(kFloat8_e5m2) == kFloat &&
-                opmath_type(kByte) == kByte);
+  static_assert(opmath_type(kHalf) == kFloat && opmath_type(kFloat8_e5m2) == kFloat && opmath_type(kByte) == kByte);
   static_assert(accumulate_type(kByte) == kLong && accumulate_type(kBool) == kLong &&
                 accumulate_type(kFloat) == kFloat);
   static_assert(accumulate_type(kBFloat16) == kFloat && accumulate_type(kComplexHalf) == kComplexFloat);
@@ -126,14 +120,12 @@ TEST_CASE("results go into outputs of the same category or a higher one") {
   for_all_types([](ScalarType from) {
     for_all_types([from](ScalarType to) {
       const bool refused = (is_complex(from) && !is_complex(to)) ||
-                           (is_floating_point(from) && is_integral(to, true)) ||
-                           (!is_bool(from) && is_bool(to));
+                           (is_floating_point(from) && is_integral(to, true)) || (!is_bool(from) && is_bool(to));
       CAPTURE(to_string(from), to_string(to));
       CHECK(can_cast(from, to) == !refused);
     });
   });
-  static_assert(can_cast(kDouble, kHalf) && can_cast(kLong, kByte) && can_cast(kInt, kHalf) &&
-                !can_cast(kFloat, kInt));
+  static_assert(can_cast(kDouble, kHalf) && can_cast(kLong, kByte) && can_cast(kInt, kHalf) && !can_cast(kFloat, kInt));
 }
 
 TEST_CASE("a DtypeSet holds what it was made of") {

@@ -30,8 +30,7 @@ TEST_CASE("setters chain, leave the original alone, and take nullopt back to ope
   CHECK(o.device_opt() == Device("cuda:1"));
   CHECK(o.requires_grad_opt() == true);
   CHECK(o.pinned_memory_opt() == false);
-  CHECK(to_string(o) ==
-        "dtype=float64, device=cuda:1, layout=sparse_coo, pinned_memory=False, requires_grad=True");
+  CHECK(to_string(o) == "dtype=float64, device=cuda:1, layout=sparse_coo, pinned_memory=False, requires_grad=True");
   CHECK(o.dtype(std::nullopt)
             .device(std::nullopt)
             .layout(std::nullopt)

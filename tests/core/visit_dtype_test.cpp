@@ -24,8 +24,7 @@ TEST_CASE("only the types of the set are instantiated") {
     return sizeof(T);
   };
   CHECK(visit_dtype<DtypeSet{kFloat, kDouble}>(kDouble, "f", only_float) == 8);
-  static_assert(visit_dtype<DtypeSet{kFloat, kDouble}>(kFloat, "f", []<typename T>() { return sizeof(T); }) ==
-                4);
+  static_assert(visit_dtype<DtypeSet{kFloat, kDouble}>(kFloat, "f", []<typename T>() { return sizeof(T); }) == 4);
 }
 
 TEST_CASE("a dtype outside the set is an error that names it and the set") {
@@ -33,8 +32,7 @@ TEST_CASE("a dtype outside the set is an error that names it and the set") {
   CHECK(error_of([&] { visit(kComplexFloat); }) ==
         "erf is not implemented for complex64; it takes float16, float32, float64 or bfloat16.");
   CHECK(error_of([&] { visit(ScalarType::Undefined); }).find("erf is not implemented for undefined;") == 0);
-  CHECK(error_of([&] { visit(static_cast<ScalarType>(100)); }).find("erf is not implemented for invalid;") ==
-        0);
+  CHECK(error_of([&] { visit(static_cast<ScalarType>(100)); }).find("erf is not implemented for invalid;") == 0);
   try {
     visit(kLong);
   } catch (const Error& error) {

@@ -153,7 +153,9 @@ class Includes:
             if not used.places:
                 return f"a public header may not include <keyway/{target}>, which is not in a HEADERS list"
         user_node, used_node = self.floors.node_of(str(path)), self.floors.node_of(target)
-        if user_node != used_node:
+        # A folder and the folders in it that have no row of their own are one module.
+        nested = f"{user_node}/".startswith(f"{used_node}/") or f"{used_node}/".startswith(f"{user_node}/")
+        if user_node != used_node and not (nested and module is used):
             self.edges.setdefault((user_node, used_node), (path, line))
         return None
 

@@ -31,8 +31,8 @@ struct Single {
 
   // exp(r) - 1.
   KEYWAY_INLINE static float expm1_of_rest(float r) {
-    const float q = polynomial<level>(r, 0x1p-1f, 0x1.555556p-3f, 0x1.55546ep-5f, 0x1.1110aap-7f,
-                                      0x1.6da9aap-10f, 0x1.a18006p-13f);
+    const float q =
+        polynomial<level>(r, 0x1p-1f, 0x1.555556p-3f, 0x1.55546ep-5f, 0x1.1110aap-7f, 0x1.6da9aap-10f, 0x1.a18006p-13f);
     return fma<level>(r * r, q, r);
   }
 
@@ -80,9 +80,8 @@ struct Single {
   // log(1 + f) + e ln(2) for 1 + f in [sqrt(1/2), sqrt(2)).
   KEYWAY_INLINE static float log_of(float e, float f) {
     constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
-    const float p =
-        polynomial<level>(f, 0x1.555548p-2f, -0x1.ffffeap-3f, 0x1.99a512p-3f, -0x1.55641ap-3f, 0x1.232aa4p-3f,
-                          -0x1.fafb5cp-4f, 0x1.e6f718p-4f, -0x1.e53e06p-4f, 0x1.1c26cap-4f);
+    const float p = polynomial<level>(f, 0x1.555548p-2f, -0x1.ffffeap-3f, 0x1.99a512p-3f, -0x1.55641ap-3f,
+                                      0x1.232aa4p-3f, -0x1.fafb5cp-4f, 0x1.e6f718p-4f, -0x1.e53e06p-4f, 0x1.1c26cap-4f);
     const float square = f * f;
     const float low = fma<level>(e, kLn2Low, fma<level>(square * f, p, -0.5f * square));
     return fma<level>(e, kLn2High, f + low);
@@ -98,8 +97,7 @@ struct Single {
   // The natural logarithm. x = 2^e (1 + f).
   KEYWAY_INLINE static float log(float x) {
     const bool subnormal = x < 0x1p-126f;
-    const std::uint32_t up =
-        __builtin_bit_cast(std::uint32_t, subnormal ? x * 0x1p23f : x) + (kOne - kSqrtHalf);
+    const std::uint32_t up = __builtin_bit_cast(std::uint32_t, subnormal ? x * 0x1p23f : x) + (kOne - kSqrtHalf);
     const auto e = static_cast<float>(static_cast<std::int32_t>(up >> 23) - (subnormal ? 127 + 23 : 127));
     const float f = __builtin_bit_cast(float, (up & 0x007fffff) + kSqrtHalf) - 1;
     return log_specials(x, log_of(e, f));
@@ -123,10 +121,10 @@ struct Single {
     float y = x > 3.925f ? 3.925f : x;
     y = y < -3.925f ? -3.925f : y;
     const float z = y * y;
-    const float p = polynomial<level>(z, 0x1.20dd74p+0f, 0x1.864e9ep-3f, 0x1.b044cp-5f, 0x1.ee628cp-9f,
-                                      0x1.2aa614p-12f, 0x1.129a7cp-19f);
-    const float q = polynomial<level>(z, 0x1p+0f, 0x1.01243cp-1f, 0x1.d3aae2p-4f, 0x1.eaecc4p-7f,
-                                      0x1.310c0ep-10f, 0x1.3f25fcp-15f);
+    const float p = polynomial<level>(z, 0x1.20dd74p+0f, 0x1.864e9ep-3f, 0x1.b044cp-5f, 0x1.ee628cp-9f, 0x1.2aa614p-12f,
+                                      0x1.129a7cp-19f);
+    const float q =
+        polynomial<level>(z, 0x1p+0f, 0x1.01243cp-1f, 0x1.d3aae2p-4f, 0x1.eaecc4p-7f, 0x1.310c0ep-10f, 0x1.3f25fcp-15f);
     return y * p / q;
   }
 };

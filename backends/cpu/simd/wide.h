@@ -39,10 +39,9 @@ struct Wide {
 
   // exp(r) - 1.
   KEYWAY_INLINE static double expm1_of_rest(double r) {
-    const double q =
-        polynomial<level>(r, 0x1p-1, 0x1.5555555555558p-3, 0x1.55555555503c4p-5, 0x1.111111110f7fap-7,
-                          0x1.6c16c186096c3p-10, 0x1.a01a01b010cbap-13, 0x1.a019939e3c2dp-16,
-                          0x1.71ddf6a6df6ep-19, 0x1.28b424db1a9dp-22, 0x1.af634376dccecp-26);
+    const double q = polynomial<level>(r, 0x1p-1, 0x1.5555555555558p-3, 0x1.55555555503c4p-5, 0x1.111111110f7fap-7,
+                                       0x1.6c16c186096c3p-10, 0x1.a01a01b010cbap-13, 0x1.a019939e3c2dp-16,
+                                       0x1.71ddf6a6df6ep-19, 0x1.28b424db1a9dp-22, 0x1.af634376dccecp-26);
     return fma<level>(r * r, q, r);
   }
   // Into [low, high]; NaN stays.
@@ -82,9 +81,9 @@ struct Wide {
   // log(1 + f) = f - s (f - s^2 R(s^2)) with s = f / (2 + f); and e ln(2).
   KEYWAY_INLINE static double log_of(double e, double f) {
     const double s = f / (2 + f), z = s * s;
-    const double r = polynomial<level>(z, 0x1.555555555557cp-1, 0x1.99999999847e9p-2, 0x1.2492493fad552p-2,
-                                       0x1.c71c52be8192ap-3, 0x1.746647dd066c2p-3, 0x1.399d294f88f5bp-3,
-                                       0x1.2f50f43e64db5p-3);
+    const double r =
+        polynomial<level>(z, 0x1.555555555557cp-1, 0x1.99999999847e9p-2, 0x1.2492493fad552p-2, 0x1.c71c52be8192ap-3,
+                          0x1.746647dd066c2p-3, 0x1.399d294f88f5bp-3, 0x1.2f50f43e64db5p-3);
     const double low = fma<level>(e, kLn2Low, -s * fma<level>(-z, r, f));
     return fma<level>(e, kLn2High, f + low);
   }
@@ -128,11 +127,10 @@ struct Wide {
   }
   KEYWAY_INLINE static double sin_of_rest(double r) {
     const double z = r * r;
-    return fma<level>(
-        r * z,
-        polynomial<level>(z, -0x1.5555555552e35p-3, 0x1.1111110cdad2ep-7, -0x1.a019f94505ff8p-13,
-                          0x1.71d7521459761p-19, -0x1.a9503f3d9602ap-26),
-        r);
+    return fma<level>(r * z,
+                      polynomial<level>(z, -0x1.5555555552e35p-3, 0x1.1111110cdad2ep-7, -0x1.a019f94505ff8p-13,
+                                        0x1.71d7521459761p-19, -0x1.a9503f3d9602ap-26),
+                      r);
   }
   KEYWAY_INLINE static double cos_of_rest(double r) {
     const double z = r * r;
@@ -141,9 +139,7 @@ struct Wide {
                                         -0x1.27e1081ab559fp-22, 0x1.1c0621f17f1ddp-29),
                       fma<level>(z, -0.5, 1.0));
   }
-  KEYWAY_INLINE static double with_sign_bit(double x, std::uint64_t sign) {
-    return from_bits(bits(x) ^ sign << 63);
-  }
+  KEYWAY_INLINE static double with_sign_bit(double x, std::uint64_t sign) { return from_bits(bits(x) ^ sign << 63); }
 
   KEYWAY_INLINE static double sin(double x) {
     const Angle angle = quadrant(x);
@@ -213,11 +209,11 @@ struct Wide {
   // Odd and rational in x^2, to 2^-29 of the result; 1 from 3.93 on.
   KEYWAY_INLINE static double erf(double x) {
     const double y = clamp(x, -3.93, 3.93), z = y * y;
-    const double p = polynomial<level>(z, 0x1.20dd750d1f2f4p+0, 0x1.7b2f1372ec6a7p-3, 0x1.bc74f5fb25c3fp-5,
-                                       0x1.f75c881526774p-9, 0x1.8b7f1c4777804p-12, 0x1.360f057b256f4p-18,
-                                       -0x1.b9d43eebb2b05p-27);
-    const double q = polynomial<level>(z, 1.0, 0x1.fd5ada74da247p-2, 0x1.d27b9200ef9dfp-4,
-                                       0x1.f9c5df8ecad5dp-7, 0x1.556c92437fbfp-10, 0x1.062799e3a2ff8p-14);
+    const double p =
+        polynomial<level>(z, 0x1.20dd750d1f2f4p+0, 0x1.7b2f1372ec6a7p-3, 0x1.bc74f5fb25c3fp-5, 0x1.f75c881526774p-9,
+                          0x1.8b7f1c4777804p-12, 0x1.360f057b256f4p-18, -0x1.b9d43eebb2b05p-27);
+    const double q = polynomial<level>(z, 1.0, 0x1.fd5ada74da247p-2, 0x1.d27b9200ef9dfp-4, 0x1.f9c5df8ecad5dp-7,
+                                       0x1.556c92437fbfp-10, 0x1.062799e3a2ff8p-14);
     return y * p / q;
   }
 

@@ -12,8 +12,8 @@ using namespace keyway::testing;
 namespace {
 
 struct Case {
-  Sizes in;      // spatial sizes
-  Sizes kernel;  // as many
+  Sizes in;                                                               // spatial sizes
+  Sizes kernel;                                                           // as many
   std::int64_t batch = 1, groups = 1, in_channels = 1, out_channels = 1;  // channels of all groups
   Sizes stride{1}, padding{0}, dilation{1};
   bool transposed = false;
@@ -90,8 +90,8 @@ TensorBase make(Rng& rng, const Sizes& sizes, Memory memory, Expand expand = Exp
   const bool last = memory == Memory::ChannelsLast && (sizes.size() == 4 || sizes.size() == 5);
   const MemoryFormat format = sizes.size() == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
   TensorBase tensor = memory == Memory::Any ? random_geometry(rng, sizes, dtype, expand)
-                      : last                ? make_tensor_strided(sizes, strides_for(sizes, format), dtype, DeviceType::CPU)
-                                            : make_tensor(sizes, dtype, DeviceType::CPU);
+                      : last ? make_tensor_strided(sizes, strides_for(sizes, format), dtype, DeviceType::CPU)
+                             : make_tensor(sizes, dtype, DeviceType::CPU);
   fill_storage<T>(tensor, [&] { return small_value<T>(rng, -2, 2); });
   return tensor;
 }
@@ -214,7 +214,12 @@ TEST_CASE("convolutions are cut into parts by image, group or channel") {
   const WithThreads threads(3);
   Case images{.in = {20, 21}, .kernel = {3, 3}, .batch = 11, .in_channels = 16, .out_channels = 24, .padding = {1}};
   Case channels{.in = {20, 21}, .kernel = {3, 3}, .batch = 1, .in_channels = 40, .out_channels = 72, .padding = {1}};
-  Case groups{.in = {30, 31}, .kernel = {3, 3}, .batch = 2, .groups = 36, .in_channels = 72, .out_channels = 36,
+  Case groups{.in = {30, 31},
+              .kernel = {3, 3},
+              .batch = 2,
+              .groups = 36,
+              .in_channels = 72,
+              .out_channels = 36,
               .padding = {1}};
   for (Case& c : {std::ref(images), std::ref(channels), std::ref(groups)}) {
     for (const bool transposed : {false, true}) {

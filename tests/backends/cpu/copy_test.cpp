@@ -58,8 +58,7 @@ TEST_CASE("copy converts between any two dtypes, in any geometry") {
 
 TEST_CASE("equal dtypes are copied bit by bit, also those without arithmetic") {
   Rng rng(43);
-  for (const ScalarType t :
-       {kQInt8, kQInt32, kFloat8_e5m2, ScalarType::Bits16, kComplexHalf, kComplexDouble}) {
+  for (const ScalarType t : {kQInt8, kQInt32, kFloat8_e5m2, ScalarType::Bits16, kComplexHalf, kComplexDouble}) {
     for (int i = 0; i < 10; ++i) {
       const Sizes sizes = random_sizes(rng, random_int(rng, 0, 4), 2000);
       const TensorBase src = random_geometry(rng, sizes, t, Expand::Yes);
@@ -90,9 +89,8 @@ TEST_CASE("large transposes are copied exactly, by several threads") {
     const TensorBase dst = make_tensor(Sizes{3, 517, 333}, kFloat, DeviceType::CPU);
     copy_elements(src, dst);
     bool right = true;
-    each_index(Sizes{3, 517, 333}, [&](const Sizes& index) {
-      right = right && element<float>(dst, index) == element<float>(src, index);
-    });
+    each_index(Sizes{3, 517, 333},
+               [&](const Sizes& index) { right = right && element<float>(dst, index) == element<float>(src, index); });
     CHECK(right);
   }
 }

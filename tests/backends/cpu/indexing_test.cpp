@@ -37,9 +37,8 @@ Model model_of(const TensorBase& tensor) {
 }
 bool equal(const TensorBase& tensor, const Model& model, double tolerance = 0) {
   bool same = true;
-  each_index(sizes_of(tensor), [&](const Sizes& index) {
-    same = same && close(value_at(tensor, index), model.at(index), tolerance);
-  });
+  each_index(sizes_of(tensor),
+             [&](const Sizes& index) { same = same && close(value_at(tensor, index), model.at(index), tolerance); });
   return same && static_cast<std::size_t>(tensor.numel()) == model.size();
 }
 
@@ -77,7 +76,8 @@ TEST_CASE("index_select, index_copy and index_add agree with loops over all indi
     REQUIRE(equal(selected, expected));
 
     Model copied = before;
-    const TensorBase copy = written(rng, 1, self, [&](TensorBase& out) { cpu::index_copy(self, dim, index, source, out); });
+    const TensorBase copy =
+        written(rng, 1, self, [&](TensorBase& out) { cpu::index_copy(self, dim, index, source, out); });
     each_index(picked, [&](const Sizes& place) { copied[moved(place)] = value_at(source, place); });
     REQUIRE(equal(copy, copied));
 
@@ -222,7 +222,8 @@ TEST_CASE("_index and _index_put agree with loops, wherever the indexed dimensio
       added[source] += value_at(values, place);
     });
     REQUIRE(equal(out, expected));
-    REQUIRE(equal(written(rng, 1, self, [&](TensorBase& to) { cpu::_index_put(self, indices, values, false, to); }), put));
+    REQUIRE(
+        equal(written(rng, 1, self, [&](TensorBase& to) { cpu::_index_put(self, indices, values, false, to); }), put));
     REQUIRE(equal(written(rng, round, self, [&](TensorBase& to) { cpu::_index_put(self, indices, values, true, to); }),
                   added, 1e-5));
   }
@@ -234,8 +235,7 @@ TEST_CASE("an index out of range is refused before anything is written") {
   TensorBase out = tensor_of<float>({2}, {7, 7}), whole = tensor_of<float>({3}, {7, 7, 7});
   for (const std::int64_t bad : {std::int64_t{3}, std::int64_t{-1}, INT64_MIN, INT64_MAX}) {
     const TensorBase index = tensor_of<std::int64_t>({2}, {0, bad});
-    const std::string text =
-        "argument 'index' has " + std::to_string(bad) + " at position 1, but must be in [0, 3)";
+    const std::string text = "argument 'index' has " + std::to_string(bad) + " at position 1, but must be in [0, 3)";
     CHECK(error_of([&] { cpu::index_select(x, 0, index, out); }) == text);
     CHECK(error_of([&] { cpu::gather(x, 0, index, false, out); }) == text);
     CHECK(error_of([&] { cpu::index_add(x, 0, index, source, 1, whole); }) == text);

@@ -34,8 +34,7 @@ inline TensorBase random_reals(Rng& rng, const Sizes& sizes, ScalarType dtype, d
   return tensor;
 }
 // With integers of [low, high].
-inline TensorBase random_integers(Rng& rng, const Sizes& sizes, ScalarType dtype, std::int64_t low,
-                                  std::int64_t high) {
+inline TensorBase random_integers(Rng& rng, const Sizes& sizes, ScalarType dtype, std::int64_t low, std::int64_t high) {
   const TensorBase tensor = random_geometry(rng, sizes, dtype);
   visit_integral(dtype, "random_integers", [&]<typename T>() {
     fill_storage<T>(tensor, [&] { return static_cast<T>(random_int(rng, low, high)); });

@@ -58,8 +58,7 @@ TEST_CASE("native_layer_norm is right for any strides, dtypes and tails") {
                rstd = random_out(rng, statistics, wide);
     cpu::native_layer_norm(x, inner, weight, bias, 1e-3, out, mean, rstd);
     if (width == 0) continue;
-    const Reference expected =
-        layer_norm(values_of(x), width, values_or_none(weight), values_or_none(bias), 1e-3);
+    const Reference expected = layer_norm(values_of(x), width, values_or_none(weight), values_or_none(bias), 1e-3);
     REQUIRE(all_close(out, expected.out, 4 * tolerance_of(dtype)));
     REQUIRE(all_close(mean, expected.mean, 4 * tolerance_of(wide)));
     REQUIRE(all_close(rstd, expected.rstd, 4 * tolerance_of(wide)));
@@ -74,7 +73,8 @@ TEST_CASE("native_layer_norm_backward is the difference quotient of the forward 
   const std::vector<double> xs = values_of(x), gs = values_of(g), ws = values_of(weight), bs = values_of(bias);
   const Reference forward = layer_norm(xs, width, ws, bs, 1e-3);
   const TensorBase mean = tensor_of<double>({5, 1}, forward.mean), rstd = tensor_of<double>({5, 1}, forward.rstd);
-  TensorBase dx = random_out(rng, {5, 7}, kDouble), dw = random_out(rng, {7}, kDouble), db = random_out(rng, {7}, kDouble);
+  TensorBase dx = random_out(rng, {5, 7}, kDouble), dw = random_out(rng, {7}, kDouble),
+             db = random_out(rng, {7}, kDouble);
   const bool mask[] = {true, true, true};
   cpu::native_layer_norm_backward(g, x, {7}, mean, rstd, weight, bias, mask, dx, dw, db);
 

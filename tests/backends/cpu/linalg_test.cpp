@@ -49,8 +49,8 @@ TensorBase random_matrix(Rng& rng, const Sizes& sizes, Expand expand = Expand::Y
 
 // beta * add + alpha * a b for a batch, by the definition.
 template <typename T>
-void check_products(const TensorBase& a, const TensorBase& b, const TensorBase& out, double alpha = 1,
-                    double beta = 0, const TensorBase& add = {}) {
+void check_products(const TensorBase& a, const TensorBase& b, const TensorBase& out, double alpha = 1, double beta = 0,
+                    const TensorBase& add = {}) {
   const bool batched = out.dim() == 3;
   each_index(Sizes(out.sizes().begin(), out.sizes().end()), [&](const Sizes& index) {
     Sizes x = index, y = index;
@@ -89,9 +89,8 @@ TEST_CASE("mm is exact on small numbers, for every dtype, tail and layout") {
     for (std::size_t t = 0; t < kNumScalarTypes; ++t) {
       const auto dtype = static_cast<ScalarType>(t);
       if (!kNumberTypes.contains(dtype)) continue;
-      visit_dtype<kNumberTypes>(dtype, "test", [&]<typename T>() {
-        check_mm<T>(rng, random_dim(rng), random_dim(rng), random_dim(rng));
-      });
+      visit_dtype<kNumberTypes>(
+          dtype, "test", [&]<typename T>() { check_mm<T>(rng, random_dim(rng), random_dim(rng), random_dim(rng)); });
     }
   }
 }

@@ -78,7 +78,8 @@ TEST_CASE("nll_loss refuses targets out of range, and says which") {
   for (const std::int64_t bad : {std::int64_t{3}, std::int64_t{-1}, INT64_MIN, INT64_MAX}) {
     const TensorBase target = tensor_of<std::int64_t>({2}, {0, bad});
     CHECK(error_of([&] { cpu::nll_loss_forward(x, target, {}, 0, kIgnored, out, weight); }) ==
-          "argument 'target' has " + std::to_string(bad) + " at position 1, but must be in [0, 3) or ignore_index, -100");
+          "argument 'target' has " + std::to_string(bad) +
+              " at position 1, but must be in [0, 3) or ignore_index, -100");
     CHECK(all_close(out, {7, 7}, 0));
   }
 }

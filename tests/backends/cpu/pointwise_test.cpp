@@ -32,8 +32,7 @@ Sizes narrowed(Rng& rng, const Sizes& sizes) {
 
 template <typename T>
 TensorBase random_input(Rng& rng, const Sizes& sizes, std::int64_t low = -4, std::int64_t high = 4) {
-  const TensorBase tensor =
-      random_geometry(rng, narrowed(rng, sizes), cpp_type_to_scalar_type<T>, Expand::Yes);
+  const TensorBase tensor = random_geometry(rng, narrowed(rng, sizes), cpp_type_to_scalar_type<T>, Expand::Yes);
   fill_storage<T>(tensor, [&] { return small_value<T>(rng, low, high); });
   return tensor;
 }
@@ -48,16 +47,14 @@ template <typename T>
 std::vector<char> gaps(const TensorBase& tensor) {
   std::vector<char> bytes = storage_bytes(tensor);
   each_index(Sizes(tensor.sizes().begin(), tensor.sizes().end()), [&](const Sizes& index) {
-    const auto at =
-        reinterpret_cast<char*>(&element<T>(tensor, index)) - static_cast<char*>(tensor.storage().data());
+    const auto at = reinterpret_cast<char*>(&element<T>(tensor, index)) - static_cast<char*>(tensor.storage().data());
     std::memset(bytes.data() + at, 0, sizeof(T));
   });
   return bytes;
 }
 
 template <typename F, typename R, typename... A, std::size_t... k>
-void check_case(Rng& rng, const F& functor, const Sizes& sizes, std::tuple<A...>*,
-                std::index_sequence<k...>) {
+void check_case(Rng& rng, const F& functor, const Sizes& sizes, std::tuple<A...>*, std::index_sequence<k...>) {
   const TensorBase inputs[] = {random_input<A>(rng, sizes)...};
   const TensorBase out = random_geometry(rng, sizes, cpp_type_to_scalar_type<R>);
   fill_storage<R>(out, [&] { return small_value<R>(rng); });
@@ -84,8 +81,8 @@ void check_random(const F& functor, int cases, std::int64_t max_rank = 6) {
 
 template <typename T>
 TensorBase vector_of(std::vector<T> values) {
-  const TensorBase tensor = make_tensor(Sizes{static_cast<std::int64_t>(values.size())},
-                                        cpp_type_to_scalar_type<T>, DeviceType::CPU);
+  const TensorBase tensor =
+      make_tensor(Sizes{static_cast<std::int64_t>(values.size())}, cpp_type_to_scalar_type<T>, DeviceType::CPU);
   std::copy(values.begin(), values.end(), tensor.data_ptr<T>());
   return tensor;
 }
@@ -143,8 +140,7 @@ TEST_CASE("the output may be an input, in any geometry") {
     });
     pointwise(Sub<std::int32_t>{3}, self, self, other);
     std::size_t at = 0;
-    each_index(sizes,
-               [&](const Sizes& index) { REQUIRE(element<std::int32_t>(self, index) == expected[at++]); });
+    each_index(sizes, [&](const Sizes& index) { REQUIRE(element<std::int32_t>(self, index) == expected[at++]); });
   }
 }
 
@@ -208,8 +204,7 @@ TEST_CASE("a refused element is found wherever it is, and by every thread count"
   for (const int threads : {1, 3}) {
     const WithThreads with(threads);
     const Sizes sizes{257, 301};
-    const TensorBase a = random_input<std::int64_t>(rng, sizes),
-                     out = make_tensor(sizes, kLong, DeviceType::CPU);
+    const TensorBase a = random_input<std::int64_t>(rng, sizes), out = make_tensor(sizes, kLong, DeviceType::CPU);
     const TensorBase b = make_tensor(sizes, kLong, DeviceType::CPU);
     fill_storage<std::int64_t>(b, [] { return 3; });
     CHECK_NOTHROW(pointwise(Remainder<std::int64_t>{}, out, a, b));

@@ -37,8 +37,7 @@ enum class Expand { No, Yes };
 
 // Uninitialised, with a random order of dimensions, gaps and an offset; some dimensions expanded (stride 0)
 // if asked.
-inline TensorBase random_geometry(Rng& rng, const Sizes& sizes, ScalarType dtype,
-                                  Expand expand = Expand::No) {
+inline TensorBase random_geometry(Rng& rng, const Sizes& sizes, ScalarType dtype, Expand expand = Expand::No) {
   if (random_int(rng, 0, 3) == 0) return make_tensor(sizes, dtype, DeviceType::CPU);
   std::vector<std::size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

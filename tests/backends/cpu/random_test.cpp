@@ -119,8 +119,9 @@ TEST_CASE("bernoulli_ gives ones with the probability asked for") {
   TensorBase three = empty({3}, kFloat);
   cpu::bernoulli__Tensor(three, tensor_of<float>({3}, {0, 1, 0}), seeded(1));
   CHECK(all_close(three, {0, 1, 0}, 0));
-  CHECK(error_of([&] { cpu::bernoulli__Tensor(three, tensor_of<float>({3}, {0, 1.5f, 0}), seeded(1)); }) ==
-        "argument 'p' has 1.5 at position 1, but must be in [0, 1]");
+  CHECK(error_of([&] {
+          cpu::bernoulli__Tensor(three, tensor_of<float>({3}, {0, 1.5f, 0}), seeded(1));
+        }) == "argument 'p' has 1.5 at position 1, but must be in [0, 1]");
   CHECK(error_of([&] { cpu::bernoulli__Tensor(three, tensor_of<float>({3}, {0, NAN, 0}), seeded(1)); }) != "");
 }
 
@@ -189,9 +190,11 @@ TEST_CASE("multinomial draws with the weights of each row") {
   CHECK(std::abs(first - 1000) < 150);
   TensorBase one = empty({1}, kLong);
   for (const float bad : {-1.0f, NAN, INFINITY}) {
-    CHECK(error_of([&] { cpu::multinomial(tensor_of<float>({2}, {1, bad}), 1, true, seeded(1), one); })
-              .find("at position 1, but a weight is finite and not negative") != std::string::npos);
+    CHECK(error_of([&] {
+            cpu::multinomial(tensor_of<float>({2}, {1, bad}), 1, true, seeded(1), one);
+          }).find("at position 1, but a weight is finite and not negative") != std::string::npos);
   }
-  CHECK(error_of([&] { cpu::multinomial(tensor_of<float>({2}, {0, 0}), 1, true, seeded(1), one); }) ==
-        "row 0 of argument 'self' has 0 weights that are not zero, but 1 is needed");
+  CHECK(error_of([&] {
+          cpu::multinomial(tensor_of<float>({2}, {0, 0}), 1, true, seeded(1), one);
+        }) == "row 0 of argument 'self' has 0 weights that are not zero, but 1 is needed");
 }

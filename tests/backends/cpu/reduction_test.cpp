@@ -114,28 +114,21 @@ TEST_CASE("reductions over any dimensions, strides and shapes agree with element
     check_random<float, float>(Sum<float>{}, 150, true, sum_of<float>, equal);
     check_random<std::int64_t, std::int64_t>(Sum<std::int64_t>{}, 100, true, sum_of<std::int64_t>, equal);
     check_random<float, float>(
-        Amax<float>{}, 100, false, [](const auto& v) { return *std::max_element(v.begin(), v.end()); },
-        equal);
+        Amax<float>{}, 100, false, [](const auto& v) { return *std::max_element(v.begin(), v.end()); }, equal);
     check_random<std::int16_t, std::int16_t>(
-        Amin<std::int16_t>{}, 100, false, [](const auto& v) { return *std::min_element(v.begin(), v.end()); },
-        equal);
+        Amin<std::int16_t>{}, 100, false, [](const auto& v) { return *std::min_element(v.begin(), v.end()); }, equal);
     check_random<std::int8_t, std::int64_t>(
         Argmax<std::int8_t>{}, 150, false,
-        [](const auto& v) {
-          return static_cast<std::int64_t>(std::max_element(v.begin(), v.end()) - v.begin());
-        },
+        [](const auto& v) { return static_cast<std::int64_t>(std::max_element(v.begin(), v.end()) - v.begin()); },
         equal);
     check_random<float, std::int64_t>(
         Argmin<float>{}, 150, false,
-        [](const auto& v) {
-          return static_cast<std::int64_t>(std::min_element(v.begin(), v.end()) - v.begin());
-        },
+        [](const auto& v) { return static_cast<std::int64_t>(std::min_element(v.begin(), v.end()) - v.begin()); },
         equal);
     check_random<bool, bool>(
         Any<bool>{}, 60, true, [](const auto& v) { return std::count(v.begin(), v.end(), true) > 0; }, equal);
     check_random<float, bool>(
-        All<float>{}, 60, true, [](const auto& v) { return std::count(v.begin(), v.end(), 0.0f) == 0; },
-        equal);
+        All<float>{}, 60, true, [](const auto& v) { return std::count(v.begin(), v.end(), 0.0f) == 0; }, equal);
   });
 }
 
@@ -154,8 +147,7 @@ TEST_CASE("sums of every dtype") {
     });
   }
   check_random<bool, std::int64_t>(
-      Sum<bool, std::int64_t>{}, 25, true, [](const auto& v) { return std::count(v.begin(), v.end(), true); },
-      equal);
+      Sum<bool, std::int64_t>{}, 25, true, [](const auto& v) { return std::count(v.begin(), v.end(), true); }, equal);
 }
 
 TEST_CASE("variance, standard deviation, mean and norms") {
@@ -231,9 +223,8 @@ TEST_CASE("NaN wins in extremes, and of equals the first is found") {
 TEST_CASE("reductions give the same bits with any number of threads and at every level") {
   Rng rng(29);
   const std::pair<Sizes, Sizes> cases[] = {
-      {{1000003}, {}},    {{3, 400001}, {1}},       {{5000, 33}, {0}},     {{700, 517}, {1}},
-      {{700, 517}, {0}},  {{65, 127, 129}, {0, 2}}, {{65, 127, 129}, {1}}, {{65, 127, 129}, {}},
-      {{100000, 3}, {0}}, {{2, 300000, 2}, {1}},
+      {{1000003}, {}},          {{3, 400001}, {1}},    {{5000, 33}, {0}},    {{700, 517}, {1}},  {{700, 517}, {0}},
+      {{65, 127, 129}, {0, 2}}, {{65, 127, 129}, {1}}, {{65, 127, 129}, {}}, {{100000, 3}, {0}}, {{2, 300000, 2}, {1}},
   };
   for (const auto& [sizes, dims] : cases) {
     const TensorBase self = random_floats<float>(rng, sizes);

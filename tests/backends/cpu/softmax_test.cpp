@@ -95,18 +95,22 @@ TEST_CASE("gradients of softmax and its logarithm are right") {
     double scale = 1;
     for (const std::int64_t size : sizes) scale = std::max(scale, static_cast<double>(size));
     cpu::_softmax_backward_data(g, y, dim, dtype, out);
-    REQUIRE(all_close(out, backward_reference(values_of(g), values_of(y), sizes, dim, false),
-                      scale * tolerance_of(dtype)));
+    REQUIRE(
+        all_close(out, backward_reference(values_of(g), values_of(y), sizes, dim, false), scale * tolerance_of(dtype)));
     cpu::_log_softmax_backward_data(g, y, dim, dtype, out);
-    REQUIRE(all_close(out, backward_reference(values_of(g), values_of(y), sizes, dim, true),
-                      scale * tolerance_of(dtype)));
+    REQUIRE(
+        all_close(out, backward_reference(values_of(g), values_of(y), sizes, dim, true), scale * tolerance_of(dtype)));
   }
 }
 
 TEST_CASE("softmax of infinities and NaN is what the definition says") {
   const double inf = INFINITY, nan = std::numeric_limits<double>::quiet_NaN();
-  for (const std::vector<double>& line : {std::vector<double>{-inf, 0, 1}, {-inf, -inf, -inf}, {inf, 0, 1}, {nan, 0, 1},
-                                          {1000, 999, -1000}, {-1000, -1001, -90000}}) {
+  for (const std::vector<double>& line : {std::vector<double>{-inf, 0, 1},
+                                          {-inf, -inf, -inf},
+                                          {inf, 0, 1},
+                                          {nan, 0, 1},
+                                          {1000, 999, -1000},
+                                          {-1000, -1001, -90000}}) {
     const TensorBase x = tensor_of<double>({3}, line);
     TensorBase out = make_tensor({3}, kDouble, DeviceType::CPU);
     cpu::_softmax(x, 0, false, out);

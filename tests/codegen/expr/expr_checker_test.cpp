@@ -25,8 +25,7 @@ FunctionTable functions() {
   FunctionTable table;
   table.add_operator(schema_literal<"mm(Tensor self, Tensor mat2) -> Tensor">);
   table.add_operator(schema_literal<"mul.Tensor(Tensor self, Tensor other) -> Tensor">);
-  table.add_operator(
-      schema_literal<"pool(Tensor self, int[2] kernel, *, bool ceil=False) -> (Tensor, Tensor)">);
+  table.add_operator(schema_literal<"pool(Tensor self, int[2] kernel, *, bool ceil=False) -> (Tensor, Tensor)">);
   table.add_operator(schema_literal<"max(Tensor self) -> Tensor">);
   return table;
 }
@@ -73,8 +72,7 @@ TEST_CASE("lists compute elementwise, and equality compares them whole") {
   CHECK(contract("list[0]") == "int");
   CHECK(contract("list[1:]") == "int[]");
   CHECK(contract("[]") == "unknown[]");
-  CHECK(contract("list > 0 && flag") ==
-        "10: '&&' wants bools, but its left is bool[]; say all(...) or any(...)");
+  CHECK(contract("list > 0 && flag") == "10: '&&' wants bools, but its left is bool[]; say all(...) or any(...)");
   CHECK(contract("[1, 'a']") == "5: a list holds one type, but here are int and str");
 }
 

@@ -37,8 +37,7 @@ std::string random_text(std::mt19937& random, int depth) {
     case 5: return "f(" + part() + ", k=" + part() + ")";
     case 6: return part() + ".m(" + part() + ")";
     case 7: return part() + pick({"[1]", "[1:]", "[:y]", "[:]"});
-    default:
-      return pick({"[", "("}) == "[" ? "[" + part() + "," + part() + "]" : "(" + part() + "," + part() + ")";
+    default: return pick({"[", "("}) == "[" ? "[" + part() + "," + part() + "]" : "(" + part() + "," + part() + ")";
   }
 }
 
@@ -59,8 +58,7 @@ TEST_CASE("an expression prints with single spaces and the parentheses that it n
   CHECK(canonical("floating|complex") == "floating | complex");
   CHECK(canonical("x[-n:][0]") == "x[-n:][0]");
   CHECK(canonical("let n=x.dim()-2") == "let n = x.dim() - 2");
-  CHECK(canonical("f([1,2.50],(a,),(a,b),'s',\"it's\",k=None)") ==
-        "f([1, 2.50], (a,), (a, b), 's', \"it's\", k=None)");
+  CHECK(canonical("f([1,2.50],(a,),(a,b),'s',\"it's\",k=None)") == "f([1, 2.50], (a,), (a, b), 's', \"it's\", k=None)");
 }
 
 TEST_CASE("printing and parsing again gives the same expression") {

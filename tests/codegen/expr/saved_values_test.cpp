@@ -23,11 +23,10 @@ std::string saved_by(std::string_view text) {
   FunctionTable table;
   table.add_helper("f");
   std::string out;
-  for (const SavedValue& value :
-       saved_values(check_expr(parse_expr(text), ExprContext::Derivative, scope, table))) {
+  for (const SavedValue& value : saved_values(check_expr(parse_expr(text), ExprContext::Derivative, scope, table))) {
     constexpr const char* kKinds[] = {"input", "output", "metadata", "value"};
-    out += std::string(out.empty() ? "" : "; ") + kKinds[static_cast<int>(value.kind)] + " " + value.name +
-           ": " + to_text(*value.expr);
+    out += std::string(out.empty() ? "" : "; ") + kKinds[static_cast<int>(value.kind)] + " " + value.name + ": " +
+           to_text(*value.expr);
   }
   return out;
 }

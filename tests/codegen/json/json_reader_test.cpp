@@ -68,22 +68,18 @@ TEST_CASE("all duplicate keys are refused with both places") {
 TEST_CASE("a syntax error is shaped like a compiler's and points at the token") {
   CHECK(read("{ \"a\": 1,\n  \"b\" 2 }").errors ==
         "f.json:2:7: error: syntax error in object separator - unexpected number literal; expected ':'\n");
-  CHECK(read("[1, 2").errors ==
-        "f.json:1:6: error: syntax error in array - unexpected end of input; expected ']'\n");
-  CHECK(read("[1 2]").errors ==
-        "f.json:1:4: error: syntax error in array - unexpected number literal; expected ']'\n");
+  CHECK(read("[1, 2").errors == "f.json:1:6: error: syntax error in array - unexpected end of input; expected ']'\n");
+  CHECK(read("[1 2]").errors == "f.json:1:4: error: syntax error in array - unexpected number literal; expected ']'\n");
   CHECK(read("").errors.find("f.json:1:1: error: syntax error in value - unexpected end of input") == 0);
   CHECK(read("[1] x").errors == "f.json:1:5: error: syntax error in value - invalid literal\n");
   CHECK(read("[tru").errors == "f.json:1:2: error: syntax error in value - invalid literal\n");
   CHECK(read("[,1]").errors.find("f.json:1:2: error: syntax error in value - unexpected ','") == 0);
   CHECK(read("{ \"a\"::1}").errors.find("f.json:1:7: error: syntax error in value - unexpected ':'") == 0);
-  CHECK(read("[\"abc").errors ==
-        "f.json:1:2: error: syntax error in value - invalid string: missing closing quote\n");
-  CHECK(read("[\"a\n\"]")
-            .errors.find("f.json:1:2: error: syntax error in value - invalid string: control character") ==
+  CHECK(read("[\"abc").errors == "f.json:1:2: error: syntax error in value - invalid string: missing closing quote\n");
+  CHECK(read("[\"a\n\"]").errors.find("f.json:1:2: error: syntax error in value - invalid string: control character") ==
         0);
-  CHECK(read("[\"\xFF\"]")
-            .errors.find("f.json:1:2: error: syntax error in value - invalid string: ill-formed UTF-8") == 0);
+  CHECK(read("[\"\xFF\"]").errors.find("f.json:1:2: error: syntax error in value - invalid string: ill-formed UTF-8") ==
+        0);
 }
 
 TEST_CASE("depth, strings and the file have limits") {
@@ -92,6 +88,5 @@ TEST_CASE("depth, strings and the file have limits") {
   CHECK(read("{\"a\":" + bomb).errors.find("nested more than 32 deep") != std::string::npos);
   const std::string long_string = "[\"" + std::string(70000, 'x') + "\"]";
   CHECK(read(long_string).errors == "f.json:1:2: error: a string of 70000 bytes, but 65536 are the limit\n");
-  CHECK(read("[1,2,3]", {.bytes = 5}).errors ==
-        "f.json:1:1: error: a file of 7 bytes, but 5 are the limit\n");
+  CHECK(read("[1,2,3]", {.bytes = 5}).errors == "f.json:1:1: error: a file of 7 bytes, but 5 are the limit\n");
 }

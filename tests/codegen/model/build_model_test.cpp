@@ -106,25 +106,19 @@ TEST_CASE("bombs in formulas, schemas and examples are errors") {
     return out;
   };
   const auto errors = [](const std::string& func, const std::string& contract, const std::string& example) {
-    return build(testing::file_of(R"~({ "func": ")~" + func + R"~(", "composite": "f", "requires": [")~" +
-                                  contract + R"~("], "doc": "Does.", "example": ")~" + example + R"~(" })~"))
+    return build(testing::file_of(R"~({ "func": ")~" + func + R"~(", "composite": "f", "requires": [")~" + contract +
+                                  R"~("], "doc": "Does.", "example": ")~" + example + R"~(" })~"))
         .errors;
   };
   const std::string func = "f(Tensor self) -> Tensor";
   CHECK(errors(func, "self.dim() > 0", "f(1) == 1").empty());
-  CHECK(errors(func, repeated("(", 60000), "f(1) == 1").find("nested more than 64 deep") !=
-        std::string::npos);
-  CHECK(errors(func, "1" + repeated(" + 1", 15000), "f(1) == 1").find("nested more than 64 deep") !=
-        std::string::npos);
-  CHECK(errors(func, "True", "f(" + repeated("[", 60000)).find("nested more than 64 deep") !=
-        std::string::npos);
+  CHECK(errors(func, repeated("(", 60000), "f(1) == 1").find("nested more than 64 deep") != std::string::npos);
+  CHECK(errors(func, "1" + repeated(" + 1", 15000), "f(1) == 1").find("nested more than 64 deep") != std::string::npos);
+  CHECK(errors(func, "True", "f(" + repeated("[", 60000)).find("nested more than 64 deep") != std::string::npos);
   CHECK(errors(func, repeated("x", 65000), "f(1) == 1").size() < 300);
-  CHECK(errors("f(" + repeated("(", 60000), "True", "f(1) == 1").find("at most 16 deep") !=
-        std::string::npos);
-  CHECK(errors("f(Tensor self" + repeated(", int a", 8000) + ") -> Tensor", "True", "f(1) == 1").size() <
-        300);
-  CHECK(errors(func, "len([1" + repeated(",1", 30000) + "]) > 0", "f([1" + repeated(",1", 30000) + "]) == 1")
-            .empty());
+  CHECK(errors("f(" + repeated("(", 60000), "True", "f(1) == 1").find("at most 16 deep") != std::string::npos);
+  CHECK(errors("f(Tensor self" + repeated(", int a", 8000) + ") -> Tensor", "True", "f(1) == 1").size() < 300);
+  CHECK(errors(func, "len([1" + repeated(",1", 30000) + "]) > 0", "f([1" + repeated(",1", 30000) + "]) == 1").empty());
 }
 
 TEST_CASE("a schema file cut anywhere is an error and never a crash") {

@@ -32,10 +32,8 @@ TEST_CASE("mistakes in keys") {
         "test.json:3:45: error: f: an item of 'requires' is a number, not a string\n");
   CHECK(errors_of(kernels(R"~("derivatives": {}, "derivatives": {})~")) ==
         "test.json:3:40: error: duplicate key 'derivatives'; it stands already at 3:21\n");
-  CHECK(
-      errors_of(
-          R"({ "func": "f(Tensor self) -> Tensor", "pointwise": "F", "derivatives": {}, "doc": "Does." })") ==
-      "test.json:2:1: error: f: the key 'example' is missing\n");
+  CHECK(errors_of(R"({ "func": "f(Tensor self) -> Tensor", "pointwise": "F", "derivatives": {}, "doc": "Does." })") ==
+        "test.json:2:1: error: f: the key 'example' is missing\n");
   CHECK(errors_of(R"~({ "pointwise": "F" })~") ==
         "test.json:2:1: error: the key 'doc' is missing\n"
         "test.json:2:1: error: the key 'example' is missing\n"
@@ -66,16 +64,15 @@ TEST_CASE("mistakes in the schema string") {
         std::string::npos);
   CHECK(errors_of(entry("f(Tensor self, int register=0) -> Tensor")) ==
         "test.json:2:31: error: f: the argument name 'register' is a C++ keyword\n");
-  CHECK(errors_of(entry("and(Tensor self) -> Tensor"))
-            .find("error: and: the operator name 'and' is a C++ keyword\n") != std::string::npos);
+  CHECK(errors_of(entry("and(Tensor self) -> Tensor")).find("error: and: the operator name 'and' is a C++ keyword\n") !=
+        std::string::npos);
   const std::string bomb = errors_of(entry(std::string(60000, 'f') + "(Tensor self) -> Tensor"));
   CHECK(bomb.find("...: the operator name '") != std::string::npos);
   CHECK(bomb.find("' has 60000 characters, but a name has 128 at most\n") != std::string::npos);
   CHECK(bomb.size() < 1000);
   // What would end a string, a comment or a line of generated code is no name in the schema language either.
-  for (const char* bad :
-       {"f\\\"(Tensor self) -> Tensor", "f*/(Tensor self) -> Tensor", "f\\u000a(Tensor self) -> Tensor",
-        "f(Tensor s\\u00e9) -> Tensor", "f(Tensor 'x') -> Tensor"})
+  for (const char* bad : {"f\\\"(Tensor self) -> Tensor", "f*/(Tensor self) -> Tensor",
+                          "f\\u000a(Tensor self) -> Tensor", "f(Tensor s\\u00e9) -> Tensor", "f(Tensor 'x') -> Tensor"})
     CHECK(errors_of(entry(bad)).find("test.json:2:") == 0);
   CHECK(errors_of(entry("f(Tensor  self)\\n-> Tensor")) ==
         "test.json:2:21: error: f: the schema is spelled otherwise from here on: 'self) -> Tensor'\n");
@@ -131,12 +128,10 @@ TEST_CASE("mistakes in contracts") {
         "here\n");
   CHECK(errors_of(kernels(R"~("requires": ["other.dim() > 0"], "derivatives": {})~")) ==
         "test.json:3:47: error: f: the left of '>' may be None here; test it first\n");
-  CHECK(
-      errors_of(kernels(R"~("requires": ["other != None", "other.dim() > 0"], "derivatives": {})~")).empty());
+  CHECK(errors_of(kernels(R"~("requires": ["other != None", "other.dim() > 0"], "derivatives": {})~")).empty());
   CHECK(errors_of(kernels(R"~("requires": ["let n = dim", "n > 0", "m > 0"], "derivatives": {})~")) ==
         "test.json:3:59: error: f: no name 'm' here\n");
-  CHECK(errors_of(kernels(R"~("values": ["0 <= self < dim"], "derivatives": {}, "domain": ["0 < self"])~"))
-            .empty());
+  CHECK(errors_of(kernels(R"~("values": ["0 <= self < dim"], "derivatives": {}, "domain": ["0 < self"])~")).empty());
 }
 
 TEST_CASE("mistakes in dtypes, variants, tags and words") {
@@ -165,8 +160,7 @@ TEST_CASE("mistakes in dtypes, variants, tags and words") {
            R"(", "example": "f(1) == 1" })";
   };
   CHECK(errors_of(with_doc("")) == "test.json:2:64: error: f: the doc is empty\n");
-  CHECK(errors_of(with_doc("a */ b")) ==
-        "test.json:2:64: error: f: the doc has '*/', which would end a comment\n");
+  CHECK(errors_of(with_doc("a */ b")) == "test.json:2:64: error: f: the doc has '*/', which would end a comment\n");
   CHECK(errors_of(with_doc("a \\\\")) ==
         "test.json:2:64: error: f: the doc ends in '\\', which would continue a comment\n");
 }
@@ -180,12 +174,10 @@ TEST_CASE("mistakes in examples") {
   CHECK(errors_of(with_example("f([[1, -2.5]], 3, p=inf, dtype=int64) == 1")).empty());
   CHECK(errors_of(with_example("f([1]).sizes() == [1]")).empty());
   CHECK(errors_of(with_example("g(1) == 1")) == "test.json:3:29: error: f: an example is a call of 'f'\n");
-  CHECK(errors_of(with_example("f(1)")) ==
-        "test.json:3:29: error: f: an example has the form 'f(...) == value'\n");
+  CHECK(errors_of(with_example("f(1)")) == "test.json:3:29: error: f: an example has the form 'f(...) == value'\n");
   CHECK(errors_of(with_example("f() == 1")) == "test.json:3:29: error: f: f: argument 'self' is missing\n");
   CHECK(errors_of(with_example("f(1, q=1) == 1")) == "test.json:3:36: error: f: f: has no argument 'q'\n");
-  CHECK(errors_of(with_example("f(1, 2, 3) == 1")) ==
-        "test.json:3:37: error: f: f: takes 2 positional arguments\n");
+  CHECK(errors_of(with_example("f(1, 2, 3) == 1")) == "test.json:3:37: error: f: f: takes 2 positional arguments\n");
   CHECK(errors_of(with_example("f([[1, 2], [3]]) == 1")) ==
         "test.json:3:40: error: f: this row of the tensor has another shape than the first\n");
   CHECK(errors_of(with_example("f(1, 'a') == 1")) ==
@@ -200,11 +192,9 @@ TEST_CASE("mistakes in examples") {
 }
 
 TEST_CASE("mistakes in samples") {
-  CHECK(
-      errors_of(
-          kernels(
-              R"~("derivatives": {}, "samples": ["f(2, None, 1)", { "call": "f(1, 2, 3)", "error": "no" }])~"))
-          .empty());
+  CHECK(errors_of(
+            kernels(R"~("derivatives": {}, "samples": ["f(2, None, 1)", { "call": "f(1, 2, 3)", "error": "no" }])~"))
+            .empty());
   CHECK(errors_of(kernels(R"~("derivatives": {}, "samples": ["f(2)", { "call": "f(1, 2, 3)" }])~")) ==
         "test.json:3:53: error: f: f: argument 'other' is missing\n"
         "test.json:3:60: error: f: the key 'error' is missing\n");
@@ -226,8 +216,7 @@ TEST_CASE("ops are sorted, and each stands once") {
 }
 
 TEST_CASE("all errors are reported in one run, in the order of the file") {
-  CHECK(errors_of(
-            kernels(R"~("dtypes": "x", "requires": ["y"], "derivatives": { "z": "w" }, "tags": ["v"])~")) ==
+  CHECK(errors_of(kernels(R"~("dtypes": "x", "requires": ["y"], "derivatives": { "z": "w" }, "tags": ["v"])~")) ==
         "test.json:3:31: error: f: unknown dtype preset 'x'\n"
         "test.json:3:50: error: f: no name 'y' here\n"
         "test.json:3:73: error: f: no argument 'z' to differentiate\n"

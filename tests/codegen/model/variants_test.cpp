@@ -9,8 +9,8 @@ namespace {
 
 // The overloads of an entry with this schema, one a line.
 std::string overloads(const std::string& func, const std::string& keys, const std::string& example) {
-  const Op op = build_op(R"({ "func": ")" + func + R"(", )" + keys + R"(, "doc": "Does.", "example": ")" +
-                         example + R"(" })");
+  const Op op =
+      build_op(R"({ "func": ")" + func + R"(", )" + keys + R"(, "doc": "Does.", "example": ")" + example + R"(" })");
   std::string out;
   for (const Overload& overload : expand_variants(op)) out += std::string(overload.schema->text()) + "\n";
   return out;
@@ -38,8 +38,7 @@ TEST_CASE("the out= overload is named after the overload, or as the entry says")
         "mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)\n");
   CHECK(overloads("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
                   "-> Tensor",
-                  R"("reduction": "Sum", "out": "IntList_out", "derivatives": {})",
-                  "sum([1, 2], [0]) == 3") ==
+                  R"("reduction": "Sum", "out": "IntList_out", "derivatives": {})", "sum([1, 2], [0]) == 3") ==
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor\n"
         "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) "
         "out) -> "
@@ -54,18 +53,16 @@ TEST_CASE("the out= overload is named after the overload, or as the entry says")
 }
 
 TEST_CASE("a factory's out= overload drops what the caller's tensor has") {
-  CHECK(overloads(
-            "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
-            "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-            R"("kernels": ["CPU"], "out": "start_out", "derivatives": {})", "arange(0, 1) == [0]")
+  CHECK(overloads("arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
+                  "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+                  R"("kernels": ["CPU"], "out": "start_out", "derivatives": {})", "arange(0, 1) == [0]")
             .find("arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> "
                   "Tensor(a!)\n") != std::string::npos);
-  CHECK(
-      overloads("empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-                "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-                R"("kernels": ["CPU"], "out": "out", "derivatives": {})", "empty([0]) == []")
-          .find("empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> "
-                "Tensor(a!)\n") != std::string::npos);
+  CHECK(overloads("empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+                  "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+                  R"("kernels": ["CPU"], "out": "out", "derivatives": {})", "empty([0]) == []")
+            .find("empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> "
+                  "Tensor(a!)\n") != std::string::npos);
 }
 
 TEST_CASE("several results are written to out0, out1, and sets of the arguments are not used again") {
@@ -74,16 +71,15 @@ TEST_CASE("several results are written to out0, out1, and sets of the arguments 
         "norm(Tensor input, Tensor(a!) mean, Tensor(b!) var) -> (Tensor, Tensor)\n"
         "norm.out(Tensor input, Tensor(a!) mean, Tensor(b!) var, *, Tensor(c!) out0, Tensor(d!) out1) -> "
         "(Tensor(c!), Tensor(d!))\n");
-  CHECK(overloads("unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
-                  R"("kernels": ["CPU"], "derivatives": {})", "unbind_copy([1, 2]) == [1, 2]") ==
+  CHECK(overloads("unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", R"("kernels": ["CPU"], "derivatives": {})",
+                  "unbind_copy([1, 2]) == [1, 2]") ==
         "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]\n"
         "unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()\n");
 }
 
 TEST_CASE("the in-place overload writes to self, whatever the argument was called") {
   CHECK(overloads("dropout(Tensor input, float p, bool train) -> Tensor",
-                  R"("composite": "dropout", "variants": ["function", "inplace"])",
-                  "dropout(1, 0.5, False) == 1") ==
+                  R"("composite": "dropout", "variants": ["function", "inplace"])", "dropout(1, 0.5, False) == 1") ==
         "dropout(Tensor input, float p, bool train) -> Tensor\n"
         "dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)\n");
   CHECK(overloads("__and__.Tensor(Tensor self, Tensor other) -> Tensor",
@@ -96,8 +92,8 @@ TEST_CASE("the in-place overload writes to self, whatever the argument was calle
 
 TEST_CASE("variants that make no sense are not generated by default") {
   const auto variants = [](const std::string& func, const std::string& keys, const std::string& example) {
-    const Op op = build_op(R"({ "func": ")" + func + R"(", )" + keys + R"(, "doc": "Does.", "example": ")" +
-                           example + R"(" })");
+    const Op op =
+        build_op(R"({ "func": ")" + func + R"(", )" + keys + R"(, "doc": "Does.", "example": ")" + example + R"(" })");
     std::string out;
     if (op.variants.function) out += "function ";
     if (op.variants.method) out += "method ";
@@ -105,10 +101,10 @@ TEST_CASE("variants that make no sense are not generated by default") {
     if (op.variants.out) out += "out ";
     return out;
   };
-  CHECK(variants("pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
-                 R"("pointwise": "Pow", "derivatives": {})", "pow(2, 3) == 8") == "function out ");
-  CHECK(variants("copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)",
-                 R"("kernels": ["CPU"], "derivatives": {})", "copy_(1, 2) == 2") == "method ");
+  CHECK(variants("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", R"("pointwise": "Pow", "derivatives": {})",
+                 "pow(2, 3) == 8") == "function out ");
+  CHECK(variants("copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)", R"("kernels": ["CPU"], "derivatives": {})",
+                 "copy_(1, 2) == 2") == "method ");
   CHECK(variants("t(Tensor(a) self) -> Tensor(a)", R"("view": "t", "derivatives": {})", "t(1) == 1") ==
         "function method ");
   CHECK(variants("pool(Tensor self) -> Tensor", R"("kernels": ["CPU"], "namespace": "nn", "derivatives": {})",

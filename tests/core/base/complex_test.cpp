@@ -24,8 +24,7 @@ double relative_error(complex<T> got, Reference expected) {
 
 TEMPLATE_TEST_CASE("complex arithmetic is within a few ulp of the exact result", "", Half, float, double) {
   using C = complex<TestType>;
-  static_assert(std::is_trivially_copyable_v<C> && sizeof(C) == 2 * sizeof(TestType) &&
-                alignof(C) == sizeof(C));
+  static_assert(std::is_trivially_copyable_v<C> && sizeof(C) == 2 * sizeof(TestType) && alignof(C) == sizeof(C));
   const double eps = static_cast<double>(std::numeric_limits<TestType>::epsilon());
   std::mt19937 random(1);
   std::uniform_real_distribution<float> uniform(0.25f, 2.0f);
@@ -46,10 +45,8 @@ TEMPLATE_TEST_CASE("complex arithmetic is within a few ulp of the exact result",
 TEST_CASE("complex arithmetic is constexpr and takes real numbers on either side") {
   using C = complex<float>;
   static_assert(C(1, 2) * C(3, 4) == C(-5, 10) && C(-5, 10) / C(3, 4) == C(1, 2));
-  static_assert(C(1, 2) + 1 == C(2, 2) && 1 - C(1, 2) == C(0, -2) && C(1, 2) * 2 == C(2, 4) &&
-                C(2, 4) / 2 == C(1, 2));
-  static_assert(-C(1, 2) == C(-1, -2) && conj(C(1, 2)) == C(1, -2) && norm(C(3, 4)) == 25 &&
-                real(C(3, 4)) == 3);
+  static_assert(C(1, 2) + 1 == C(2, 2) && 1 - C(1, 2) == C(0, -2) && C(1, 2) * 2 == C(2, 4) && C(2, 4) / 2 == C(1, 2));
+  static_assert(-C(1, 2) == C(-1, -2) && conj(C(1, 2)) == C(1, -2) && norm(C(3, 4)) == 25 && real(C(3, 4)) == 3);
   static_assert(1 / C(0, 1) == C(0, -1));
   C z(1, 1);
   z += C(1, 0);

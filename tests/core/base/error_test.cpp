@@ -6,8 +6,7 @@ using namespace keyway;
 TEST_CASE("an error's text puts values in place of braces") {
   const std::int64_t sizes[] = {2, 3};
   const std::string text = testing::error_of([&] {
-    KEYWAY_CHECK(false, "shape {} has {} dimensions, not {{{}}}; contiguous is {}", IntArrayRef(sizes), 2,
-                 1.5, true);
+    KEYWAY_CHECK(false, "shape {} has {} dimensions, not {{{}}}; contiguous is {}", IntArrayRef(sizes), 2, 1.5, true);
   });
   CHECK(text == "shape [2, 3] has 2 dimensions, not {1.5}; contiguous is True");
 }

@@ -78,8 +78,8 @@ bool rounds_right(double x, T got) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every code widens to the value its format defines", "", Half, BFloat16, Float8_e5m2,
-                   Float8_e4m3fn, Float8_e5m2fnuz, Float8_e4m3fnuz) {
+TEMPLATE_TEST_CASE("every code widens to the value its format defines", "", Half, BFloat16, Float8_e5m2, Float8_e4m3fn,
+                   Float8_e5m2fnuz, Float8_e4m3fnuz) {
   const Format f = kFormat<TestType>;
   std::uint32_t wrong = 0;
   for (std::uint32_t code = 0; code < 2 * f.sign_bit(); ++code) {
@@ -89,8 +89,7 @@ TEMPLATE_TEST_CASE("every code widens to the value its format defines", "", Half
       wrong += !std::isnan(x);
       continue;
     }
-    const double expected =
-        magnitude > f.largest() ? std::numeric_limits<double>::infinity() : f.value(magnitude);
+    const double expected = magnitude > f.largest() ? std::numeric_limits<double>::infinity() : f.value(magnitude);
     wrong += static_cast<double>(std::fabs(x)) != expected || std::signbit(x) != (magnitude != code);
   }
   CHECK(wrong == 0);
@@ -109,8 +108,8 @@ TEMPLATE_TEST_CASE("every number survives the way to float, double and back", ""
   CHECK(wrong == 0);
 }
 
-TEMPLATE_TEST_CASE("numbers, midpoints and their neighbours round to nearest, ties to even", "", Half,
-                   BFloat16, Float8_e5m2, Float8_e4m3fn, Float8_e5m2fnuz, Float8_e4m3fnuz) {
+TEMPLATE_TEST_CASE("numbers, midpoints and their neighbours round to nearest, ties to even", "", Half, BFloat16,
+                   Float8_e5m2, Float8_e4m3fn, Float8_e5m2fnuz, Float8_e4m3fnuz) {
   const Format f = kFormat<TestType>;
   std::uint32_t wrong = 0;
   const auto check = [&](double x) {
@@ -125,15 +124,14 @@ TEMPLATE_TEST_CASE("numbers, midpoints and their neighbours round to nearest, ti
     const double midpoint = (value + f.value(code + 1)) / 2;
     for (const double x : {value, midpoint}) {
       // In double the neighbours of a midpoint are nearer than a float can say: no double rounding.
-      for (const double y : {x, std::nextafter(x, 0.0), std::nextafter(x, INFINITY), x * (1 + 0x1p-30)})
-        check(y);
+      for (const double y : {x, std::nextafter(x, 0.0), std::nextafter(x, INFINITY), x * (1 + 0x1p-30)}) check(y);
     }
   }
   CHECK(wrong == 0);
 }
 
-TEMPLATE_TEST_CASE("floats and doubles of every exponent round right", "", Half, BFloat16, Float8_e5m2,
-                   Float8_e4m3fn, Float8_e5m2fnuz, Float8_e4m3fnuz) {
+TEMPLATE_TEST_CASE("floats and doubles of every exponent round right", "", Half, BFloat16, Float8_e5m2, Float8_e4m3fn,
+                   Float8_e5m2fnuz, Float8_e4m3fnuz) {
   std::uint32_t wrong = 0;
   for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += 16411) {
     const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
@@ -144,8 +142,7 @@ TEMPLATE_TEST_CASE("floats and doubles of every exponent round right", "", Half,
     const auto x = std::bit_cast<double>(random());
     wrong += !rounds_right<TestType>(x, TestType(x));
   }
-  for (const double x :
-       {1e308, -1e308, 5e-324, -5e-324, 0.0, -0.0, double{INFINITY}, -double{INFINITY}, double{NAN}}) {
+  for (const double x : {1e308, -1e308, 5e-324, -5e-324, 0.0, -0.0, double{INFINITY}, -double{INFINITY}, double{NAN}}) {
     wrong += !rounds_right<TestType>(x, TestType(x));
   }
   CHECK(wrong == 0);

@@ -9,8 +9,7 @@
 using namespace keyway;
 
 TEST_CASE("philox4x32_10 gives the known answers of Random123") {
-  static_assert(philox4x32_10({{0, 0, 0, 0}}, 0) ==
-                PhiloxBlock{{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}});
+  static_assert(philox4x32_10({{0, 0, 0, 0}}, 0) == PhiloxBlock{{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}});
   static_assert(philox4x32_10({{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}}, 0xffffffffffffffff) ==
                 PhiloxBlock{{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}});
   static_assert(philox4x32_10({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0x299f31d0a4093822) ==

@@ -45,22 +45,18 @@ TEST_CASE("nesting is bounded however it is written") {
   CHECK(error_in("f(" + repeat("Future(", 16) + "int" + repeat(")", 16) + " x) -> ()") == "ok");
   CHECK(error_in("f(int" + repeat("[]", 16) + " x) -> ()") == "ok");
   for (const char* bomb : {"(", "Future(", "Union(", "Dict(int, "}) {
-    CHECK(
-        error_in("f(" + repeat(bomb, 5000)).ends_with(": types and defaults can be nested at most 16 deep"));
+    CHECK(error_in("f(" + repeat(bomb, 5000)).ends_with(": types and defaults can be nested at most 16 deep"));
   }
   for (const char* bomb : {"[]", "?", "[1]"}) {
-    CHECK(error_in("f(int" + repeat(bomb, 20000))
-              .ends_with(": types and defaults can be nested at most 16 deep"));
+    CHECK(error_in("f(int" + repeat(bomb, 20000)).ends_with(": types and defaults can be nested at most 16 deep"));
   }
-  CHECK(error_in("f(Any x=" + repeat("[", 60000))
-            .ends_with(": types and defaults can be nested at most 16 deep"));
+  CHECK(error_in("f(Any x=" + repeat("[", 60000)).ends_with(": types and defaults can be nested at most 16 deep"));
 }
 
 TEST_CASE("the parts of all types together are bounded") {
   CHECK(error_in("f((" + repeat("int, ", 300) + "int) x) -> ()")
             .ends_with(": the types have more than 255 parts in all"));
-  CHECK(
-      error_in(with_arguments(64, "Tensor?[]?[]")).ends_with(": the types have more than 255 parts in all"));
+  CHECK(error_in(with_arguments(64, "Tensor?[]?[]")).ends_with(": the types have more than 255 parts in all"));
 }
 
 TEST_CASE("an alias set is bounded") {
@@ -75,8 +71,7 @@ TEST_CASE("text can be 65535 bytes long and not longer") {
   CHECK(to_string(*OwnedSchema(longest)) == longest);
   CHECK(error_in(" " + longest) == "65536: a schema is at most 65535 bytes long");
   CHECK(error_in(std::string(1 << 20, '(')) == "65536: a schema is at most 65535 bytes long");
-  CHECK(error_in("f(" + std::string(60000, 'X') + " x) -> ()") ==
-        "3: '" + std::string(60, 'X') + "...' is not a type");
+  CHECK(error_in("f(" + std::string(60000, 'X') + " x) -> ()") == "3: '" + std::string(60, 'X') + "...' is not a type");
   CHECK(error_in("f(int x='" + std::string(60000, 'q')).size() < 200);
 }
 
@@ -87,8 +82,7 @@ TEST_CASE("a long list is read whole") {
 
 TEST_CASE("bytes that are not ASCII are shown by number, and kept inside strings") {
   CHECK(error_in(std::string("f(\0int x) -> ()", 15)) == "3: expected a type, but found '\\x00'");
-  CHECK(error_in(std::string("f(int x) -> ()\0", 15)) ==
-        "15: expected nothing after the returns, but found '\\x00'");
+  CHECK(error_in(std::string("f(int x) -> ()\0", 15)) == "15: expected nothing after the returns, but found '\\x00'");
   CHECK(error_in("f(Tens\xc3\xb6r x) -> ()").starts_with("3: 'Tens' is not a type"));
   CHECK(error_in("f(int \xff) -> ()") == "7: expected the argument's name, but found '\\xff'");
   const std::string kept = "f(str x=\"\xff\xfe\x01\") -> ()";

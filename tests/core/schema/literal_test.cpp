@@ -31,8 +31,7 @@ static_assert(hash(kSmall) != hash(schema_literal<"relu_(Tensor self) -> Tensor"
 static_assert(kSmall == schema_literal<"relu( Tensor  self)->Tensor">);
 
 // What is constant-initialised is trivially destructible too, and can be passed by value.
-static_assert(std::is_trivially_destructible_v<FunctionSchema> &&
-              std::is_trivially_copyable_v<FunctionSchema>);
+static_assert(std::is_trivially_destructible_v<FunctionSchema> && std::is_trivially_copyable_v<FunctionSchema>);
 static_assert(sizeof(detail::kSchemaTables<"relu(Tensor self) -> Tensor">) < 100);
 
 // A parse that fails is a value like any other.

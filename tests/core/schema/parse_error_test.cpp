@@ -33,8 +33,7 @@ TEST_CASE("what stands in the wrong place is named together with what should sta
   CHECK(error_in("f -> ()") == "3: expected '(' and the arguments, but found '->'");
   CHECK(error_in("f(") == "3: expected a type, but the text ends here");
   CHECK(error_in("f(Tensor) -> ()") == "9: expected the argument's name, but found ')'");
-  CHECK(error_in("f(Tensor a Tensor b) -> ()") ==
-        "12: expected ',' or ')' after an argument, but found 'Tensor'");
+  CHECK(error_in("f(Tensor a Tensor b) -> ()") == "12: expected ',' or ')' after an argument, but found 'Tensor'");
   CHECK(error_in("f(Tensor a,) -> ()") == "12: expected a type, but found ')'");
   CHECK(error_in("f(Tensor a)") == "12: expected '->' and the returns, but the text ends here");
   CHECK(error_in("f(Tensor a) Tensor") == "13: expected '->' and the returns, but found 'Tensor'");
@@ -97,19 +96,15 @@ TEST_CASE("malformed numbers and strings are named whole") {
 
 TEST_CASE("the parts of a type are checked") {
   CHECK(error_in("f(int[0] x) -> ()") == "7: the size of a list is a whole number from 1 to 65535, not '0'");
-  CHECK(error_in("f(int[-1] x) -> ()") ==
-        "7: the size of a list is a whole number from 1 to 65535, not '-1'");
-  CHECK(error_in("f(int[1.5] x) -> ()") ==
-        "7: the size of a list is a whole number from 1 to 65535, not '1.5'");
-  CHECK(error_in("f(int[65536] x) -> ()") ==
-        "7: the size of a list is a whole number from 1 to 65535, not '65536'");
+  CHECK(error_in("f(int[-1] x) -> ()") == "7: the size of a list is a whole number from 1 to 65535, not '-1'");
+  CHECK(error_in("f(int[1.5] x) -> ()") == "7: the size of a list is a whole number from 1 to 65535, not '1.5'");
+  CHECK(error_in("f(int[65536] x) -> ()") == "7: the size of a list is a whole number from 1 to 65535, not '65536'");
   CHECK(error_in("f(int[n] x) -> ()") == "7: expected ']' or the list's size, but found 'n'");
   CHECK(error_in("f(Dict(str) x) -> ()") == "3: 'Dict' is made of a key and a value");
   CHECK(error_in("f(Future(int, int) x) -> ()") == "3: 'Future' is made of one type");
   CHECK(error_in("f(Future x) -> ()") == "10: expected '(' and what the type is made of, but found 'x'");
   CHECK(error_in("f(() x) -> ()") == "4: expected a type, but found ')'");
-  CHECK(error_in("f(__torch__ x) -> ()") ==
-        "13: expected '.' and the rest of the class's name, but found 'x'");
+  CHECK(error_in("f(__torch__ x) -> ()") == "13: expected '.' and the rest of the class's name, but found 'x'");
   CHECK(error_in("f(__torch__.a. b x) -> ()") == "16: expected a name right after '.', but found 'b'");
 }
 
@@ -117,6 +112,5 @@ TEST_CASE("the parts of an annotation are checked") {
   CHECK(error_in("f(Tensor(!) x) -> ()") == "10: expected the name of an alias set, or '*', but found '!'");
   CHECK(error_in("f(Tensor(a x) -> ()") == "12: expected ')' after an alias annotation, but found 'x'");
   CHECK(error_in("f(Tensor(a|) x) -> ()") == "12: expected the name of an alias set, or '*', but found ')'");
-  CHECK(error_in("f(Tensor(a -> ) x) -> ()") ==
-        "15: expected the name of an alias set, or '*', but found ')'");
+  CHECK(error_in("f(Tensor(a -> ) x) -> ()") == "15: expected the name of an alias set, or '*', but found ')'");
 }

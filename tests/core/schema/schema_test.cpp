@@ -7,13 +7,12 @@
 using namespace keyway;
 
 namespace {
-constexpr FunctionSchema kAddOut = schema_literal<
-    "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)">;
+constexpr FunctionSchema kAddOut =
+    schema_literal<"aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)">;
 }
 
 // What a schema says is known to the compiler.
-static_assert(kAddOut.name() == "add" && kAddOut.overload_name() == "out" &&
-              kAddOut.namespace_name() == "aten");
+static_assert(kAddOut.name() == "add" && kAddOut.overload_name() == "out" && kAddOut.namespace_name() == "aten");
 static_assert(kAddOut.full_name() == "aten::add.out");
 static_assert(kAddOut.arguments().size() == 4 && kAddOut.positional_count() == 2);
 static_assert(kAddOut.arguments()[2].default_value()->as_int() == 1);
@@ -86,9 +85,9 @@ TEST_CASE("returns may be none, one, several, named or open") {
 }
 
 TEST_CASE("words that C++ or Python reserve are good names of arguments") {
-  CHECK(schema_literal<"f(int self, int from, int to, int end, int lambd, int in, int for, int t) -> ()">
-            .arguments()
-            .size() == 8);
+  CHECK(
+      schema_literal<"f(int self, int from, int to, int end, int lambd, int in, int for, int t) -> ()">.arguments().size() ==
+      8);
 }
 
 TEST_CASE("schemas are equal up to white space") {

@@ -20,8 +20,7 @@ TEST_CASE("a type is read from the outside in") {
 }
 
 TEST_CASE("suffixes nest in any order") {
-  constexpr FunctionSchema schema =
-      schema_literal<"f(Tensor?[] a, Tensor[]? b, Tensor[][] c, int[2][3] d) -> ()">;
+  constexpr FunctionSchema schema = schema_literal<"f(Tensor?[] a, Tensor[]? b, Tensor[][] c, int[2][3] d) -> ()">;
   const auto kinds = [&](std::size_t i) {
     std::string text;
     for (SchemaType type = schema.arguments()[i].type();; type = type.element()) {
@@ -72,8 +71,7 @@ TEST_CASE("every simple type name parses to its own kind and prints as it was") 
 }
 
 TEST_CASE("an annotation belongs to the type it follows") {
-  constexpr FunctionSchema schema =
-      schema_literal<"f(Tensor(a!)[](b) x, Tensor(c)? y, t[](d!) z, Tensor w) -> ()">;
+  constexpr FunctionSchema schema = schema_literal<"f(Tensor(a!)[](b) x, Tensor(c)? y, t[](d!) z, Tensor w) -> ()">;
   const SchemaType list = schema.arguments()[0].type();
   CHECK(list.alias().before() == AliasSet("b"));
   CHECK(list.element().alias().before() == AliasSet("a"));

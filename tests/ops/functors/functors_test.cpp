@@ -27,8 +27,7 @@ TEST_CASE("integer arithmetic wraps around") {
   CHECK(Sub<std::int32_t>{1}(kMin32, 1) == kMax32);
   CHECK(Mul<std::int16_t>{}(-32768, -32768) == 0);
   CHECK(Mul<std::uint16_t>{}(65535, 65535) == 1);
-  CHECK(Mul<std::int64_t>{}(std::numeric_limits<std::int64_t>::min(), -1) ==
-        std::numeric_limits<std::int64_t>::min());
+  CHECK(Mul<std::int64_t>{}(std::numeric_limits<std::int64_t>::min(), -1) == std::numeric_limits<std::int64_t>::min());
   CHECK(Neg<std::int32_t>{}(kMin32) == kMin32);
   CHECK(Neg<std::uint8_t>{}(1) == 255);
   CHECK(Abs<std::int8_t>{}(-128) == -128);

@@ -215,7 +215,7 @@ TEST_CASE("a view that some strides could express is never refused") {
   }
 }
 
-TEST_CASE("-1 is worked out from the number of elements") {
+TEST_CASE("a size of -1 is worked out from the number of elements") {
   CHECK(vec(infer_shape(Ints{2, -1}, 6)) == Ints{2, 3});
   CHECK(vec(infer_shape(Ints{-1}, 0)) == Ints{0});
   CHECK(vec(infer_shape(Ints{-1, 5}, 0)) == Ints{0, 5});

@@ -16,9 +16,10 @@ constexpr const char* kLicences = "/usr/share/common-licenses";
 constexpr std::size_t kShortest = 1000;
 
 std::string read_file(const std::filesystem::path& path) {
+  KEYWAY_CHECK(std::filesystem::is_regular_file(path), "cannot read {}", path.string());
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  KEYWAY_CHECK(!file.bad() && file.is_open() && !std::filesystem::is_directory(path), "cannot read {}", path.string());
+  KEYWAY_CHECK(!file.bad() && file.is_open(), "cannot read {}", path.string());
   return text;
 }
 

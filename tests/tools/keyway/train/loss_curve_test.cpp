@@ -23,7 +23,7 @@ tools::LossCurve sample_curve() {
 TEST_CASE("a text curve has the asked size, axes, both losses and the level to beat") {
   const std::string text = tools::draw_text(sample_curve(), 60, 10);
   CHECK(std::ranges::count(text, '\n') == 10 + 3);
-  CHECK(text.find("  4.00 |.") == 0);
+  CHECK(text.find("  4.00 |") == 0);
   CHECK(text.find("  1.00 |") != std::string::npos);
   CHECK(text.find("100 steps") != std::string::npos);
   const std::size_t level = text.find("---");

@@ -1,0 +1,148 @@
+// The generated suite, first part: every operator's example, on the CPU and, for its metadata, on Meta.
+#include <keyway/core/schema/schema.h>
+#include <keyway/tests/catch.h>
+#include <keyway/tests/ops/boxed_example.h>
+
+#include <optional>
+
+using namespace keyway;
+
+namespace {
+
+// The error text of an example, empty if it holds.
+std::string run(const OperatorHandle& op, const testing::ExampleText& example, Stack& results) {
+  results = testing::make_arguments(op.entry(), example.call);
+  op.call_boxed(results);
+  if (!example.has_value) return {};
+  if (!example.method.empty()) {
+    const TensorBase result = results.at(0).to_tensor();
+    const IntArrayRef asked = example.method == "strides" ? result.strides() : result.sizes();
+    std::vector<std::int64_t> expected;
+    for (const testing::Literal& item : example.value.items) expected.push_back(item.integer);
+    return asked == IntArrayRef(expected) ? std::string() : example.method + " differ";
+  }
+  using Kind = testing::Literal::Kind;
+  if (example.value.kind != Kind::Tuple) {
+    return results.empty() ? "no result" : testing::difference(results[0], example.value);
+  }
+  if (results.size() == 1 && results[0].is(ValueTag::TensorList)) return testing::difference(results[0], example.value);
+  if (results.size() != example.value.items.size()) return std::to_string(results.size()) + " results";
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (example.value.items[i].kind == Kind::None) continue;
+    const std::string text = testing::difference(results[i], example.value.items[i]);
+    if (!text.empty()) return "result " + std::to_string(i) + ": " + text;
+  }
+  return {};
+}
+
+// A call that writes its results into given tensors: those stand last.
+bool is_out(const OperatorHandle& op) { return op.schema().is_out(); }
+
+bool has_tag(const OpInfo& info, std::string_view tag) {
+  return (" " + std::string(info.tags) + " ").find(" " + std::string(tag) + " ") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("every operator's example holds") {
+  std::size_t count = 0;
+  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
+    const OpInfo& info = op.entry().info();
+    if (info.example.empty() || is_out(op)) continue;
+    INFO(op.name() << ": " << info.example);
+    Stack results;
+    std::string problem;
+    try {
+      problem = run(op, testing::parse_example(info.example), results);
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    // Where the result has another dtype, the in-place overload rightly refuses the example.
+    if (op.schema().is_inplace() && problem.find("cannot be stored in argument 'self'") != std::string::npos) continue;
+    CHECK(problem == "");
+    ++count;
+  }
+  CHECK(count > 100);
+}
+
+TEST_CASE("Meta gives the shape, dtype and strides that the CPU gives") {
+  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
+    const OpInfo& info = op.entry().info();
+    // Sizes that depend on data, and numbers read from data, cannot be known without it.
+    if (info.example.empty() || has_tag(info, "allocates") || has_tag(info, "scalar_result") ||
+        has_tag(info, "data_dependent_shape") || has_tag(info, "metadata") || is_out(op) || op.schema().is_inplace() ||
+        info.example.find("requires_grad_") != std::string_view::npos) {
+      continue;
+    }
+    INFO(op.name() << ": " << info.example);
+    std::string problem;
+    try {
+      const testing::ExampleText example = testing::parse_example(info.example);
+      Stack cpu = testing::make_arguments(op.entry(), example.call);
+      op.call_boxed(cpu);
+      Stack meta = testing::make_arguments(op.entry(), example.call, DeviceType::Meta);
+      op.call_boxed(meta);
+      for (std::size_t i = 0; i < cpu.size() && problem.empty(); ++i) {
+        problem = testing::metadata_difference(meta.at(i), cpu[i]);
+      }
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    CHECK(problem == "");
+  }
+}
+
+namespace {
+
+// The functional overload that an out= overload belongs to: the same name and the same arguments before the results.
+std::optional<OperatorHandle> functional_of(const OperatorHandle& out) {
+  const FunctionSchema& schema = out.schema();
+  const std::size_t inputs = schema.arguments().size() - schema.out_count();
+  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
+    const FunctionSchema& other = op.schema();
+    if (other.name() != schema.name() || other.is_out() || other.arguments().size() != inputs) continue;
+    bool same = true;
+    for (std::size_t i = 0; i < inputs; ++i) {
+      same = same && other.arguments()[i].name() == schema.arguments()[i].name() &&
+             other.arguments()[i].type() == schema.arguments()[i].type();
+    }
+    if (same) return op;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("out= overloads resize an empty result and agree with the functional ones") {
+  std::size_t count = 0;
+  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
+    const OpInfo& info = op.entry().info();
+    if (info.example.empty() || !is_out(op) || has_tag(info, "nondeterministic_seeded")) continue;
+    const std::optional<OperatorHandle> functional = functional_of(op);
+    if (!functional) continue;
+    INFO(op.name() << ": " << info.example);
+    std::string problem;
+    try {
+      const testing::ExampleText example = testing::parse_example(info.example);
+      Stack expected = testing::make_arguments(functional->entry(), example.call);
+      functional->call_boxed(expected);
+      Stack stack = testing::make_arguments(functional->entry(), example.call);
+      for (const IValue& result : expected) {
+        const std::int64_t none[] = {0};
+        stack.emplace_back(make_tensor(none, result.to_tensor().dtype(), Device(DeviceType::CPU)));
+      }
+      op.call_boxed(stack);
+      for (std::size_t i = 0; i < expected.size() && problem.empty(); ++i) {
+        problem = testing::metadata_difference(stack.at(i), expected[i]);
+      }
+      if (problem.empty() && example.has_value && expected.size() == 1) {
+        problem = testing::difference(stack.at(0), example.value);
+      }
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    CHECK(problem == "");
+    ++count;
+  }
+  CHECK(count > 50);
+}
