@@ -12,6 +12,12 @@ namespace keyway::inline v1 {
 
 namespace detail {
 
+template <typename T>
+inline constexpr bool kIsReferenceTuple = false;
+template <typename... T>
+inline constexpr bool kIsReferenceTuple<std::tuple<T&...>> = true;
+
+
 // Calls a composite with canonical arguments.
 template <typename R, typename... Params, typename... Args>
 R call_composite(R (*function)(Params...), Args&&... args) {

@@ -30,6 +30,10 @@ Tensor index_backward(const Tensor& grad, IntArrayRef sizes, ArrayRef<std::optio
   return keyway::_index_put(keyway::zeros(sizes, grad.options()), indices, grad, true);
 }
 
+Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index) {
+  return keyway::zeros(sizes, grad.options()).index_add(dim, index, grad);
+}
+
 Tensor index_copy_backward(const Tensor& grad, std::int64_t dim, const Tensor& index) {
   return grad.index_copy(dim, index, keyway::zeros_like(grad.index_select(dim, index)));
 }

@@ -17,6 +17,8 @@ Tensor index_add_source_backward(const Tensor& grad, std::int64_t dim, const Ten
                                  const Scalar& alpha);
 // Of _index's self.
 Tensor index_backward(const Tensor& grad, IntArrayRef sizes, ArrayRef<std::optional<Tensor>> indices);
+// Of index_select's self, whose sizes are `sizes`.
+Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index);
 // Of index_copy's self.
 Tensor index_copy_backward(const Tensor& grad, std::int64_t dim, const Tensor& index);
 // Of _index_put's self.

@@ -1,4 +1,5 @@
 #include <keyway/autograd/softmax_formulas.h>
+#include <keyway/ops/all.h>
 
 namespace keyway::inline v1::autograd {
 

@@ -3,7 +3,6 @@
 
 #include <keyway/core/schema/schema.h>
 
-#include <cstddef>
 #include <cstdint>
 
 namespace keyway::inline v1 {
@@ -14,9 +13,7 @@ struct BoxedShape {
   std::uint8_t arguments = 0;
 };
 
-inline constexpr std::size_t kMaxArguments = 64;
-
-// Requires: at most kMaxArguments arguments.
+// A schema has at most 64 arguments.
 constexpr BoxedShape boxed_shape_of(const FunctionSchema& schema) {
   BoxedShape shape;
   for (const Argument argument : schema.arguments()) {

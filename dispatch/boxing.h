@@ -139,10 +139,7 @@ R unbox_result(IValue& v) {
     return v.to_string_ref();
   } else if constexpr (std::is_same_v<R, Generator>) {
     return Unboxer<const Generator&>::get(v);
-  } else if constexpr (requires {
-                         typename R::value_type;
-                         R::has_value;
-                       }) {
+  } else if constexpr (requires { &R::has_value; }) {
     if (v.is_none()) return std::nullopt;
     return unbox_result<typename R::value_type>(v);
   } else {

@@ -111,8 +111,8 @@ SlotExplanation Dispatcher::explain_slot(const OperatorEntry& op, DispatchKey sl
 namespace detail {
 void check_signature(const OperatorEntry& op, std::uint64_t hash, const char* code) {
   const OpInfo& info = op.info();
-  KEYWAY_CHECK_AS(Type, hash == info.signature, "the C++ signature asked for does not fit the schema {}: {}",
-                  info.schema, op.short_name() + " " + signature_difference(code, op.schema()));
+  KEYWAY_CHECK_AS(Type, hash == info.signature, "a handle of {} is asked for with a C++ signature of its own: {}",
+                  op.full_name(), signature_difference(code, op.schema()));
 }
 }  // namespace detail
 

@@ -88,9 +88,6 @@ void Transaction::check_def(const DefRequest& def) {
     Definition definition{std::string(schema->full_name()), schema, "", to_string(*schema), def.tags, def.site};
     const std::string& name = definition.name;
     KEYWAY_CHECK_AS(Registration, name.find("::") != std::string::npos, "{} names no namespace", name);
-    KEYWAY_CHECK_AS(Registration, schema->arguments().size() <= kMaxArguments,
-                    "{} has {} arguments, but an operator takes at most {}", name, schema->arguments().size(),
-                    kMaxArguments);
     definition.code = canonical_signature(*schema).code;
     for (const Definition& other : definitions_) {
       KEYWAY_CHECK_AS(Registration, other.name != name, "{} is defined at {} already, in the same library block", name,

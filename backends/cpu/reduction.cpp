@@ -1,33 +1,37 @@
 // How a reduction goes over its input.
 //
-// Its space has the input's dimensions, kept and reduced, innermost first by the input's strides. If the
-// innermost is kept, outputs lie side by side: a row of them is accumulated at once ("columns"). Else the
-// elements of one output lie side by side, and are accumulated in kLanes lanes ("lanes"): the same loop, on
-// rows that are kLanes wide, and a fold at the end.
+// Its space has the input's dimensions, kept and reduced, innermost first by the input's strides. There are
+// three ways:
 //
-// The elements of one output, or row of outputs, are cut into units of a fixed length. Units are what threads
-// share if there are few outputs; their accumulators are merged pairwise, in order.
+//   columns  Outputs lie side by side, or the elements of each are few: a row of outputs is accumulated at
+//   once, one
+//            element of each after the other.
+//   runs     The elements of an output lie side by side and are not many: a loop compiled for it does output
+//   after output. lanes    They are many, or lie in several runs: they are accumulated in kLanes lanes, by
+//   the loop that serves columns,
+//            and the lanes are folded at the end.
+//
+// The elements of an output (or row of outputs) are cut into units of a fixed length. Units are what threads
+// share where outputs are few; their accumulators are merged pairwise, in order.
+#include <keyway/backends/cpu/cascade.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/reduction.h>
 #include <keyway/backends/cpu/strided.h>
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 
 namespace keyway::inline v1::detail {
 
 namespace {
 
-constexpr std::int64_t kLanes = 64;
-// Rows that are accumulated one after another before they are merged with others.
-constexpr std::int64_t kBlockRows = 64;
-// Rows of a unit.
 constexpr std::int64_t kUnitRows = 1024;
 constexpr std::int64_t kGrain = 32768;  // elements
 // Accumulators of a row of outputs take at most so many bytes.
 constexpr std::int64_t kRowBytes = 8192;
 constexpr std::int64_t kBufferBytes = 16384;
+// Outputs of so few elements are gathered into columns.
+constexpr std::int64_t kFewElements = 16;
 
 // Operands of the space; the last is no tensor, but the index of an element among those reduced.
 enum Operand { kSelf, kOut, kSecond, kIndex };
@@ -35,31 +39,13 @@ enum Operand { kSelf, kOut, kSecond, kIndex };
 // The dimensions of one kind, innermost first, as places in the space.
 struct DimList {
   int count = 0;
-  int at[kMaxDims];
   std::int64_t numel = 1;
+  int at[kMaxDims];
 
   void add(const Strided& space, int d) {
     at[count++] = d;
     numel *= space.sizes[d];
   }
-};
-
-struct Reduction {
-  Reduction(const ReduceOp& o, const void* f) : op(o), functor(f), combine(o.combine[current_level()]) {}
-
-  const ReduceOp& op;
-  const void* functor;
-  ReduceOp::Combine combine;
-  Strided space;
-  DimList kept;
-  DimList reduced;
-  bool columns;        // else lanes
-  std::int64_t width;  // of a row of accumulators: outputs, or kLanes
-  std::int64_t tile;   // outputs of a tile: width, or 1
-  std::int64_t unit;   // elements of each output in a unit
-  std::int64_t units;  // for each output
-  std::int64_t tiles;
-  std::int64_t row_tiles;  // tiles along the innermost kept dimension
 };
 
 // Offset of the position-th element of a list of dimensions, for one operand.
@@ -73,65 +59,33 @@ std::int64_t offset_of(const Strided& space, const DimList& dims, std::int64_t p
   return offset;
 }
 
-// Accumulators of blocks of rows, merged like the digits of a binary counter: level i holds the sum of 2^i
-// blocks. Each merge is of equals, so that an element takes part in as few as possible.
-class Cascade {
- public:
-  static constexpr int kMaxLevels = 48;
+enum class Way { Columns, Runs, Lanes };
 
-  Cascade(const ReduceOp& op, const void* functor, char* scratch, std::int64_t width)
-      : op_(op), functor_(functor), scratch_(scratch), row_bytes_(width * op.acc_bytes), width_(width) {}
+struct Reduction {
+  Reduction(const ReduceOp& o, const void* f) : op(o), functor(f), level(current_level()) {}
 
-  // What a cascade of so many blocks needs.
-  static std::int64_t scratch_bytes(std::int64_t row_bytes, std::int64_t blocks) {
-    return row_bytes * (std::bit_width(static_cast<std::uint64_t>(blocks)) + 1);
+  const ReduceOp& op;
+  const void* functor;
+  Level level;
+  Strided space;
+  DimList kept;
+  DimList reduced;
+  Way way;
+  std::int64_t tile;       // outputs in a row of them; 1 unless in columns
+  std::int64_t row_tiles;  // tiles along the innermost kept dimension
+  std::int64_t tiles;
+  std::int64_t unit;   // elements of each output in a unit
+  std::int64_t units;  // for each output
+
+  // Of the innermost kept and the innermost reduced dimension.
+  std::int64_t kept_size() const { return kept.count == 0 ? 1 : space.sizes[kept.at[0]]; }
+  std::int64_t kept_stride(int operand) const {
+    return kept.count == 0 ? 0 : space.strides[operand][kept.at[0]];
   }
-
-  // Where the accumulators of the next block go; they hold the identity.
-  char* begin_block() {
-    op_.fill(functor_, level(top_), width_);
-    return level(top_);
+  std::int64_t run_size() const { return reduced.count == 0 ? 1 : space.sizes[reduced.at[0]]; }
+  std::int64_t run_stride(int operand) const {
+    return reduced.count == 0 ? 0 : space.strides[operand][reduced.at[0]];
   }
-  void end_block() {
-    ++blocks_;
-    ++top_;
-    for (std::uint64_t n = blocks_; (n & 1) == 0; n >>= 1) merge_top();
-  }
-  // Merges what is there into one row. Requires: a block has ended.
-  char* finish() {
-    while (top_ > 1) merge_top();
-    return level(0);
-  }
-
- private:
-  char* level(int i) { return scratch_ + i * row_bytes_; }
-  void merge_top() {
-    --top_;
-    op_.merge(functor_, level(top_ - 1), level(top_), width_);
-  }
-
-  const ReduceOp& op_;
-  const void* functor_;
-  char* scratch_;
-  std::int64_t row_bytes_;
-  std::int64_t width_;
-  int top_ = 0;  // levels in use
-  std::uint64_t blocks_ = 0;
-};
-
-// Memory on the stack, or of the heap where that is too small.
-class Scratch {
- public:
-  explicit Scratch(std::int64_t bytes) {
-    if (bytes > static_cast<std::int64_t>(sizeof inline_)) {
-      heap_ = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(bytes));
-    }
-  }
-  char* data() { return heap_ ? heap_.get() : inline_; }
-
- private:
-  std::unique_ptr<char[]> heap_;
-  alignas(64) char inline_[32768];
 };
 
 // Feeds rows to a cascade, cutting them into blocks.
@@ -144,12 +98,20 @@ class Feeder {
       if (acc_ == nullptr) acc_ = cascade_.begin_block();
       Rows part = rows;
       part.rows = std::min(rows.rows, kBlockRows - used_);
-      r_.combine(r_.functor, acc_, part);
+      r_.op.combine[r_.level](r_.functor, acc_, cascade_.capacity(), part);
       rows.data += part.rows * rows.stride;
       rows.index += part.rows * rows.row_step;
       rows.rows -= part.rows;
       used_ += part.rows;
       if (used_ == kBlockRows) end_block();
+    }
+  }
+  // n adjacent elements as rows of kLanes, and what is left over.
+  void feed_lanes(const char* data, std::int64_t n, std::int64_t index, std::int64_t step) {
+    const std::int64_t full = n / kLanes, stride = kLanes * r_.op.itemsize;
+    feed({data, stride, full, kLanes, index, kLanes * step, step});
+    if (n % kLanes != 0) {
+      feed({data + full * stride, stride, 1, n % kLanes, index + full * kLanes * step, 0, step});
     }
   }
   char* finish() {
@@ -170,86 +132,104 @@ class Feeder {
   std::int64_t used_ = 0;
 };
 
-// A run: elements along the innermost reduced dimension, from one position on.
-struct Run {
-  const char* data;
-  std::int64_t index;
-  std::int64_t length;
+// Goes through the reduced elements [begin, end) run by run, a run being what lies along the innermost
+// reduced dimension.
+class RunWalker {
+ public:
+  RunWalker(const Reduction& r, const char* base, std::int64_t begin, std::int64_t end)
+      : r_(r), data_(base), left_(end - begin) {
+    for (int i = 0; i < r.reduced.count; ++i) {
+      const int d = r.reduced.at[i];
+      at_[i] = begin % r.space.sizes[d];
+      begin /= r.space.sizes[d];
+      move(d, at_[i]);
+    }
+    set_length();
+  }
+
+  bool done() const { return left_ == 0; }
+  const char* data() const { return data_; }
+  std::int64_t index() const { return index_; }
+  std::int64_t length() const { return length_; }
+
+  void next() {
+    left_ -= length_;
+    if (left_ == 0) return;
+    if (r_.reduced.count > 0) move(r_.reduced.at[0], -at_[0]);
+    at_[0] = 0;
+    for (int i = 1; i < r_.reduced.count; ++i) {
+      const int d = r_.reduced.at[i];
+      move(d, 1);
+      if (++at_[i] < r_.space.sizes[d]) break;
+      move(d, -at_[i]);
+      at_[i] = 0;
+    }
+    set_length();
+  }
+
+ private:
+  void move(int d, std::int64_t steps) {
+    data_ += steps * r_.space.strides[kSelf][d];
+    index_ += steps * r_.space.strides[kIndex][d];
+  }
+  void set_length() { length_ = std::min(r_.run_size() - at_[0], left_); }
+
+  const Reduction& r_;
+  const char* data_;
+  std::int64_t index_ = 0;
+  std::int64_t left_;
+  std::int64_t length_ = 0;
+  std::int64_t at_[kMaxDims];
 };
 
-Run run_at(const Reduction& r, const char* base, std::int64_t position, std::int64_t end) {
-  const std::int64_t inner = r.reduced.count == 0 ? 1 : r.space.sizes[r.reduced.at[0]];
-  return {base + offset_of(r.space, r.reduced, position, kSelf),
-          offset_of(r.space, r.reduced, position, kIndex),
-          std::min(inner - position % inner, end - position)};
-}
-
-std::int64_t inner_stride(const Reduction& r, Operand operand) {
-  return r.reduced.count == 0 ? 0 : r.space.strides[operand][r.reduced.at[0]];
-}
-
-// Feeds n adjacent elements as rows of kLanes and what is left over.
-void feed_lanes(Feeder& feeder, const char* data, std::int64_t n, std::int64_t itemsize, std::int64_t index,
-                std::int64_t step) {
-  const std::int64_t full = n / kLanes, stride = kLanes * itemsize;
-  feeder.feed({data, stride, full, kLanes, index, kLanes * step, step});
-  if (n % kLanes != 0) {
-    feeder.feed({data + full * stride, stride, 1, n % kLanes, index + full * kLanes * step, 0, step});
-  }
-}
-
-// The elements [begin, end) of one output, in lanes.
+// The elements [begin, end) of one output, in lanes. Runs that are short or not contiguous are gathered, so
+// that lanes are full; where indices matter they stay apart.
 void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::int64_t begin,
                    std::int64_t end) {
   alignas(64) char buffer[kBufferBytes];
   const std::int64_t itemsize = r.op.itemsize, capacity = kBufferBytes / itemsize;
-  const std::int64_t stride = inner_stride(r, kSelf), step = inner_stride(r, kIndex);
+  const std::int64_t stride = r.run_stride(kSelf), step = r.run_stride(kIndex);
   const bool direct = stride == itemsize;
-  // Short runs are gathered, so that lanes are full; where indices matter they stay apart.
   std::int64_t gathered = 0;
-  for (std::int64_t position = begin; position < end;) {
-    const Run run = run_at(r, base, position, end);
-    position += run.length;
-    if (direct && (run.length >= kLanes || r.op.indexed)) {
-      feed_lanes(feeder, run.data, run.length, itemsize, run.index, step);
+  for (RunWalker run(r, base, begin, end); !run.done(); run.next()) {
+    if (direct && (run.length() >= kLanes || r.op.indexed)) {
+      feeder.feed_lanes(run.data(), run.length(), run.index(), step);
       continue;
     }
-    for (std::int64_t done = 0; done < run.length;) {
-      const std::int64_t n = std::min(run.length - done, capacity - gathered);
-      pack(buffer + gathered * itemsize, run.data + done * stride, 1, n, 0, stride, itemsize);
+    for (std::int64_t done = 0; done < run.length();) {
+      const std::int64_t n = std::min(run.length() - done, capacity - gathered);
+      pack(buffer + gathered * itemsize, run.data() + done * stride, 1, n, 0, stride, itemsize);
       gathered += n;
       done += n;
       if (gathered < capacity && !r.op.indexed) break;
-      feed_lanes(feeder, buffer, gathered, itemsize, run.index + (done - gathered) * step, step);
+      feeder.feed_lanes(buffer, gathered, run.index() + (done - gathered) * step, step);
       gathered = 0;
     }
   }
-  if (gathered > 0) feed_lanes(feeder, buffer, gathered, itemsize, 0, 0);
+  if (gathered > 0) feeder.feed_lanes(buffer, gathered, 0, 0);
 }
 
-// The rows [begin, end) of a row of outputs.
+// The elements [begin, end) of each of `width` outputs, in columns.
 void unit_in_columns(const Reduction& r, Feeder& feeder, const char* base, std::int64_t width,
                      std::int64_t begin, std::int64_t end) {
   alignas(64) char buffer[kBufferBytes];
-  const std::int64_t itemsize = r.op.itemsize, column_stride = r.space.strides[kSelf][0];
-  const std::int64_t stride = inner_stride(r, kSelf), step = inner_stride(r, kIndex);
-  for (std::int64_t position = begin; position < end;) {
-    Run run = run_at(r, base, position, end);
-    position += run.length;
+  const std::int64_t itemsize = r.op.itemsize, column_stride = r.kept_stride(kSelf);
+  const std::int64_t stride = r.run_stride(kSelf), step = r.run_stride(kIndex);
+  const std::int64_t capacity = std::max<std::int64_t>(1, kBufferBytes / (width * itemsize));
+  for (RunWalker run(r, base, begin, end); !run.done(); run.next()) {
     if (column_stride == itemsize) {
-      feeder.feed({run.data, stride, run.length, width, run.index, step, 0});
+      feeder.feed({run.data(), stride, run.length(), width, run.index(), step, 0});
       continue;
     }
-    const std::int64_t capacity = std::max<std::int64_t>(1, kBufferBytes / (width * itemsize));
-    for (std::int64_t done = 0; done < run.length; done += capacity) {
-      const std::int64_t rows = std::min(capacity, run.length - done);
-      pack(buffer, run.data + done * stride, rows, width, stride, column_stride, itemsize);
-      feeder.feed({buffer, width * itemsize, rows, width, run.index + done * step, step, 0});
+    for (std::int64_t done = 0; done < run.length(); done += capacity) {
+      const std::int64_t rows = std::min(capacity, run.length() - done);
+      pack(buffer, run.data() + done * stride, rows, width, stride, column_stride, itemsize);
+      feeder.feed({buffer, width * itemsize, rows, width, run.index() + done * step, step, 0});
     }
   }
 }
 
-// A tile of outputs: where its elements and results are.
+// A row of outputs: where its elements and results are.
 struct Tile {
   const char* data;
   Results results;
@@ -258,38 +238,41 @@ struct Tile {
 
 Tile tile_at(const Reduction& r, std::int64_t i) {
   const std::int64_t column = i % r.row_tiles * r.tile;
-  const std::int64_t inner = r.columns ? r.space.sizes[0] : 1;
-  const std::int64_t position = i / r.row_tiles * inner + column;
-  const auto offset = [&](int operand) { return offset_of(r.space, r.kept, position, operand); };
-  Tile tile;
-  tile.data = r.space.data[kSelf] + offset(kSelf);
-  tile.results = {{r.space.data[kOut] + offset(kOut), r.space.data[kSecond] + offset(kSecond)},
-                  {r.space.stride(kOut, 0), r.space.stride(kSecond, 0)}};
-  tile.outputs = r.columns ? std::min(r.tile, inner - column) : 1;
-  return tile;
+  const std::int64_t position = r.way == Way::Columns ? i / r.row_tiles * r.kept_size() + column : i;
+  const auto at = [&](int operand) {
+    return r.space.data[operand] + offset_of(r.space, r.kept, position, operand);
+  };
+  return {at(kSelf),
+          {{at(kOut), at(kSecond)}, {r.kept_stride(kOut), r.kept_stride(kSecond)}},
+          std::min(r.tile, r.kept_size() - column)};
 }
 
-// One unit of a tile; gives its accumulators, one for each output.
+// Accumulators of a unit of a tile. Lanes that no element of a short reduction would reach are left out.
+std::int64_t unit_width(const Reduction& r, const Tile& tile) {
+  return r.way == Way::Columns ? tile.outputs : std::min(kLanes, r.reduced.numel);
+}
+
+// Gives an array of capacity_for(unit_width()) accumulators, the first of which are those of the tile's
+// outputs.
 char* run_unit(const Reduction& r, const Tile& tile, std::int64_t unit, char* scratch) {
   const std::int64_t begin = unit * r.unit, end = std::min(begin + r.unit, r.reduced.numel);
-  // Lanes that no element of a short reduction would reach are left out.
-  const std::int64_t width = r.columns ? tile.outputs : std::min(kLanes, r.reduced.numel);
+  const std::int64_t width = unit_width(r, tile);
   Cascade cascade(r.op, r.functor, scratch, width);
   Feeder feeder(r, cascade);
-  if (r.columns) {
+  if (r.way == Way::Columns) {
     unit_in_columns(r, feeder, tile.data, width, begin, end);
-  } else {
-    unit_in_lanes(r, feeder, tile.data, begin, end);
+    return feeder.finish();
   }
-  char* acc = feeder.finish();
-  if (!r.columns) r.op.fold(r.functor, acc, width);
+  unit_in_lanes(r, feeder, tile.data, begin, end);
+  char* const acc = feeder.finish();
+  r.op.fold(r.functor, acc, cascade.capacity(), width);
   return acc;
 }
 
 std::int64_t unit_scratch_bytes(const Reduction& r) {
-  // Each run may end in a row of its own, and a block has at least one row.
-  const std::int64_t rows = r.columns ? r.unit : std::min(r.unit, r.reduced.numel);
-  return Cascade::scratch_bytes(r.width * r.op.acc_bytes, rows / kBlockRows + 2);
+  // In lanes a run may end in a row of its own, and has an element at least.
+  const std::int64_t rows = std::min(r.unit, r.reduced.numel);
+  return Cascade::scratch_bytes(r.op, r.way == Way::Columns ? r.tile : kLanes, rows / kBlockRows + 2);
 }
 
 // Every tile has one unit.
@@ -301,24 +284,27 @@ void run_tiles(const Reduction& r) {
                  for (std::int64_t i = begin; i < end; ++i) {
                    const Tile tile = tile_at(r, i);
                    const char* acc = run_unit(r, tile, 0, scratch.data());
-                   r.op.project(r.functor, acc, tile.outputs, r.reduced.numel, tile.results);
+                   r.op.project(r.functor, acc, capacity_for(unit_width(r, tile)), tile.outputs,
+                                r.reduced.numel, tile.results);
                  }
                });
 }
 
 // Merges the units of one tile, pairwise and in order.
 void finish_tile(const Reduction& r, const Tile& tile, const char* units, std::int64_t unit_bytes) {
-  Scratch scratch(Cascade::scratch_bytes(unit_bytes, r.units));
-  Cascade cascade(r.op, r.functor, scratch.data(), tile.outputs);
+  const std::int64_t width = unit_width(r, tile), capacity = capacity_for(width);
+  Scratch scratch(Cascade::scratch_bytes(r.op, width, r.units));
+  Cascade cascade(r.op, r.functor, scratch.data(), width);
   for (std::int64_t u = 0; u < r.units; ++u) {
-    r.op.merge(r.functor, cascade.begin_block(), units + u * unit_bytes, tile.outputs);
+    r.op.merge(r.functor, cascade.begin_block(), units + u * unit_bytes, capacity, width);
     cascade.end_block();
   }
-  r.op.project(r.functor, cascade.finish(), tile.outputs, r.reduced.numel, tile.results);
+  r.op.project(r.functor, cascade.finish(), capacity, tile.outputs, r.reduced.numel, tile.results);
 }
 
+// Units in any order and by any thread; what they give is kept until all are there.
 void run_units(const Reduction& r) {
-  const std::int64_t unit_bytes = r.tile * r.op.acc_bytes;
+  const std::int64_t unit_bytes = capacity_for(r.way == Way::Columns ? r.tile : kLanes) * r.op.acc_bytes;
   const std::int64_t tasks = r.tiles * r.units;
   const auto partial = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(tasks * unit_bytes));
   const std::int64_t work = r.unit * r.tile;
@@ -326,8 +312,8 @@ void run_units(const Reduction& r) {
     Scratch scratch(unit_scratch_bytes(r));
     for (std::int64_t i = begin; i < end; ++i) {
       const Tile tile = tile_at(r, i / r.units);
-      const char* acc = run_unit(r, tile, i % r.units, scratch.data());
-      std::copy_n(acc, tile.outputs * r.op.acc_bytes, partial.get() + i * unit_bytes);
+      const char* const acc = run_unit(r, tile, i % r.units, scratch.data());
+      std::copy_n(acc, capacity_for(unit_width(r, tile)) * r.op.acc_bytes, partial.get() + i * unit_bytes);
     }
   });
   for (std::int64_t i = 0; i < r.tiles; ++i) {
@@ -335,11 +321,29 @@ void run_units(const Reduction& r) {
   }
 }
 
+// Output after output; each has one run.
+void run_runs(const Reduction& r) {
+  const std::int64_t inner = r.kept_size();
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / r.reduced.numel);
+  parallel_for(0, r.kept.numel, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t position = begin; position < end;) {
+      const auto at = [&](int operand) {
+        return r.space.data[operand] + offset_of(r.space, r.kept, position, operand);
+      };
+      const std::int64_t outputs = std::min(inner - position % inner, end - position);
+      const Runs runs{at(kSelf), r.kept_stride(kSelf), r.reduced.numel, outputs, r.run_stride(kIndex)};
+      r.op.reduce_runs[r.level](r.functor, runs,
+                                {{at(kOut), at(kSecond)}, {r.kept_stride(kOut), r.kept_stride(kSecond)}});
+      position += outputs;
+    }
+  });
+}
+
 // The result of no elements, everywhere.
 void project_identity(const ReduceOp& op, const void* functor, const TensorBase& out,
                       const TensorBase* second) {
-  Scratch scratch(op.acc_bytes);
-  op.fill(functor, scratch.data(), 1);
+  Scratch scratch(capacity_for(1) * op.acc_bytes);
+  op.fill(functor, scratch.data(), capacity_for(1), 1);
   const TensorBase* const outs[] = {&out, second != nullptr ? second : &out};
   Strided space;
   make_strided(space, out.sizes(), outs, 2);
@@ -348,7 +352,7 @@ void project_identity(const ReduceOp& op, const void* functor, const TensorBase&
   for (std::int64_t i = 0; i < all.numel; ++i) {
     const Results to{
         {space.data[0] + offset_of(space, all, i, 0), space.data[1] + offset_of(space, all, i, 1)}, {}};
-    op.project(functor, scratch.data(), 1, 0, to);
+    op.project(functor, scratch.data(), capacity_for(1), 1, 0, to);
   }
 }
 
@@ -388,25 +392,29 @@ void make_space(Reduction& r, const TensorBase& out, const TensorBase* second, c
   for (int d = 0; d < space.rank; ++d) (space.strides[kOut][d] == 0 ? r.reduced : r.kept).add(space, d);
 }
 
+Way way_of(const Reduction& r) {
+  const bool kept_is_inner = r.kept.count > 0 && r.kept.at[0] == 0 && r.kept_size() >= 4;
+  const bool few_elements = r.reduced.numel <= kFewElements && r.kept_size() >= kLanes / 2;
+  if (kept_is_inner || few_elements) return Way::Columns;
+  const bool one_run = r.reduced.count == 0 || (r.reduced.count == 1 && r.run_stride(kSelf) == r.op.itemsize);
+  return one_run && r.reduced.numel <= kLanes * kBlockRows ? Way::Runs : Way::Lanes;
+}
+
 void make_plan(Reduction& r) {
-  r.columns = r.kept.count > 0 && r.kept.at[0] == 0 && r.space.sizes[0] >= 4;
-  if (r.columns) {
-    const std::int64_t columns = r.space.sizes[0];
-    const std::int64_t most = std::max<std::int64_t>(kLanes, kRowBytes / r.op.acc_bytes);
-    // Narrower where there would be too few tiles to share. Columns do not influence each other.
-    const std::int64_t outer = r.kept.numel / columns;
-    const std::int64_t share = (columns * outer - 1) / get_num_threads() + 1;
+  r.way = way_of(r);
+  r.tile = 1;
+  r.row_tiles = 1;
+  r.tiles = r.kept.numel;
+  r.unit = kUnitRows * kLanes;
+  if (r.way == Way::Columns) {
+    const std::int64_t columns = r.kept_size(), outer = r.kept.numel / columns;
+    const std::int64_t most = std::max(kLanes, kRowBytes / r.op.acc_bytes);
+    // Narrower where there would be too few tiles to share: columns do not influence each other.
+    const std::int64_t share = (r.kept.numel - 1) / get_num_threads() + 1;
     r.tile = std::min({columns, most, std::max(kLanes, (share + kLanes - 1) / kLanes * kLanes)});
-    r.width = r.tile;
     r.row_tiles = (columns - 1) / r.tile + 1;
     r.tiles = r.row_tiles * outer;
     r.unit = kUnitRows;
-  } else {
-    r.tile = 1;
-    r.width = kLanes;
-    r.row_tiles = 1;
-    r.tiles = r.kept.numel;
-    r.unit = kUnitRows * kLanes;
   }
   r.units = (r.reduced.numel - 1) / r.unit + 1;
 }
@@ -420,7 +428,9 @@ void run_reduce(const ReduceOp& op, const void* functor, const TensorBase& out, 
   Reduction r(op, functor);
   make_space(r, out, second, self, dims);
   make_plan(r);
-  if (r.units == 1) {
+  if (r.way == Way::Runs) {
+    run_runs(r);
+  } else if (r.units == 1) {
     run_tiles(r);
   } else {
     run_units(r);

@@ -224,7 +224,7 @@ class Printer {
     if (type.is_number() && wanted->type.is(ExprBase::Tensor)) return fmt::format("number_tensor({})", text);
     if (type.depth == 0 && wanted->type.depth == 1 && !type.is(ExprBase::Unknown))
       return fmt::format("{{{}}}", text);
-    if (!helper && wanted->type.base == ExprBase::Tensor && wanted->type.optional_items && type.depth == 1)
+    if (wanted->type.base == ExprBase::Tensor && wanted->type.optional_items && type.depth == 1)
       return fmt::format("optional_tensors({})", text);
     return text;
   }

@@ -98,7 +98,7 @@ std::string table_text(const Family& family, const Op& op, const Overload& overl
   std::string out = comment(to_string(schema)) + "namespace {\n" + info_text(family, op, schema);
   out += fmt::format("constexpr KernelInfo {}_kernels[] = {{\n    {{}}{}}};\n", id, infos);
   out += fmt::format(
-      "constinit const auto {0}_table =\n    make_static_table<ops::{0}_sig>(ops::{0}, {0}_kernels,\n    "
+      "constinit const auto {0}_table = make_static_table<ops::{0}_sig>(\n    ops::{0}, {0}_kernels,\n    "
       "{1}}});\n",
       id, kernels);
   return out + fmt::format("}}  // namespace\nconstinit OperatorEntry ops::{0}{{{0}_info, {0}_table}};\n", id);

@@ -6,9 +6,11 @@
 //   Acc merge(Acc a, Acc b) const;                            of disjoint sets of elements, in any order
 //   Result project(Acc acc, std::int64_t count) const;        the result, from all `count` elements
 // `index` is an element's place among those reduced, in row-major order; a functor that uses it sets
-// kIndexed. A Result that is a Two<A, B> goes into two tensors.
+// kIndexed. Where combine() selects by comparison kSelects says so: compilers make jumps of chains of
+// selections. An Acc that is a struct says in kParts how many members it has, so that a driver can keep them
+// in arrays apart. A Result that is a Two<A, B> goes into two tensors.
 //
-// Its members follow the convention of argument.h.
+// Members, and choose(), are as in argument.h.
 #pragma once
 
 #include <keyway/ops/functors/argument.h>
@@ -97,6 +99,7 @@ template <typename T>
 struct Amax {
   using Element = T;
   using Acc = Opmath<T>;
+  static constexpr bool kSelects = true;
 
   KEYWAY_HD constexpr Acc identity() const { return lowest_value<Acc>(); }
   KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, opmath(x)); }
@@ -109,6 +112,7 @@ template <typename T>
 struct Amin {
   using Element = T;
   using Acc = Opmath<T>;
+  static constexpr bool kSelects = true;
 
   KEYWAY_HD constexpr Acc identity() const { return highest_value<Acc>(); }
   KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, opmath(x)); }
@@ -161,6 +165,7 @@ struct CountNonzero {
 // A value and where it is.
 template <typename T>
 struct Located {
+  static constexpr int kParts = 2;
   T value;
   std::int64_t index;
 };
@@ -183,7 +188,7 @@ struct Extreme {
     const bool better = greatest ? b.value > a.value : b.value < a.value;
     const bool a_nan = is_nan(a.value), b_nan = is_nan(b.value);
     const bool equal = (a.value == b.value) | (a_nan & b_nan);
-    const bool take = (better & !a_nan) | (b_nan & !a_nan) | (equal & (b.index < a.index));
+    const bool take = ((better | b_nan) & !a_nan) | (equal & (b.index < a.index));
     return {take ? b.value : a.value, take ? b.index : a.index};
   }
 
@@ -219,6 +224,7 @@ struct MinWithIndex : detail::Extreme<T, false> {
 // and LeVeque): no cancellation, whatever the mean.
 template <typename T>
 struct Moments {
+  static constexpr int kParts = 3;
   T mean;
   Real<T> squares;
   Real<T> count;
@@ -308,41 +314,88 @@ struct VarMean : detail::Spread<T> {
   Part correction_;
 };
 
+namespace detail {
+template <typename T>
+struct NormBase {
+  using Element = T;
+  using Acc = Real<Opmath<T>>;
+
+  KEYWAY_HD constexpr Acc identity() const { return Acc(0); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return a + b; }
+  KEYWAY_HD static Acc magnitude(T x) { return Abs<Opmath<T>>{}(opmath(x)); }
+};
+template <typename T>
+struct NormZero : NormBase<T> {
+  using Acc = typename NormBase<T>::Acc;
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
+    return acc + (is_true(x) ? Acc(1) : Acc(0));
+  }
+  KEYWAY_HD constexpr Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(acc); }
+};
+template <typename T>
+struct NormOne : NormBase<T> {
+  using Acc = typename NormBase<T>::Acc;
+  KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const { return acc + this->magnitude(x); }
+  KEYWAY_HD constexpr Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(acc); }
+};
+template <typename T>
+struct NormTwo : NormBase<T> {
+  using Acc = typename NormBase<T>::Acc;
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
+    const Opmath<T> wide = opmath(x);
+    if constexpr (ComplexElement<T>) {
+      return acc + (wide.real() * wide.real() + wide.imag() * wide.imag());
+    } else {
+      return acc + wide * wide;
+    }
+  }
+  KEYWAY_HD Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(std::sqrt(acc)); }
+};
+// The greatest magnitude, or the least.
+template <typename T, bool greatest>
+struct NormExtreme : NormBase<T> {
+  using Acc = typename NormBase<T>::Acc;
+  static constexpr bool kSelects = true;
+  KEYWAY_HD constexpr Acc identity() const {
+    return greatest ? Acc(0) : std::numeric_limits<Acc>::infinity();
+  }
+  KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, this->magnitude(x)); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
+    return greatest ? Maximum<Acc>{}(a, b) : Minimum<Acc>{}(a, b);
+  }
+  KEYWAY_HD constexpr Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(acc); }
+};
+template <typename T>
+struct NormAny : NormBase<T> {
+  using Acc = typename NormBase<T>::Acc;
+  Acc p;
+  constexpr explicit NormAny(Acc power) : p(power) {}
+  KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const { return acc + std::pow(this->magnitude(x), p); }
+  KEYWAY_HD Real<T> project(Acc acc, std::int64_t) const {
+    return static_cast<Real<T>>(std::pow(acc, 1 / p));
+  }
+};
+}  // namespace detail
+
 // The p-norm of magnitudes: the count of nonzeros for p = 0, the greatest for inf, the least for -inf, else
 // (sum of |x|^p)^(1/p). p is 2 if absent.
 template <typename T>
 struct Norm {
-  using Element = T;
-  using Acc = Real<Opmath<T>>;
+  using Part = Real<Opmath<T>>;
+  constexpr explicit Norm(Optional<Part> power) : p(power.value_or(Part(2))) {}
 
-  constexpr explicit Norm(Optional<Acc> p) : p_(p.value_or(Acc(2))) {}
-
-  KEYWAY_HD constexpr Acc identity() const { return p_ == -kInf ? kInf : Acc(0); }
-  KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const {
-    if constexpr (!ComplexElement<T>) {
-      if (p_ == 2) return acc + opmath(x) * opmath(x);
-    }
-    const Acc magnitude = Abs<Opmath<T>>{}(opmath(x));
-    if (p_ == 2) return acc + magnitude * magnitude;
-    if (p_ == 1) return acc + magnitude;
-    if (p_ == 0) return acc + (magnitude == 0 ? Acc(0) : Acc(1));
-    if (p_ == kInf || p_ == -kInf) return merge(acc, magnitude);
-    return acc + std::pow(magnitude, p_);
-  }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
-    if (p_ == kInf) return Maximum<Acc>{}(a, b);
-    if (p_ == -kInf) return Minimum<Acc>{}(a, b);
-    return a + b;
-  }
-  KEYWAY_HD Real<T> project(Acc acc, std::int64_t) const {
-    if (p_ == 2) return static_cast<Real<T>>(std::sqrt(acc));
-    if (p_ == 0 || p_ == 1 || p_ == kInf || p_ == -kInf) return static_cast<Real<T>>(acc);
-    return static_cast<Real<T>>(std::pow(acc, 1 / p_));
+  template <typename Visitor>
+  void choose(Visitor&& visit) const {
+    constexpr Part kInf = std::numeric_limits<Part>::infinity();
+    if (p == 2) return visit(detail::NormTwo<T>());
+    if (p == 1) return visit(detail::NormOne<T>());
+    if (p == 0) return visit(detail::NormZero<T>());
+    if (p == kInf) return visit(detail::NormExtreme<T, true>());
+    if (p == -kInf) return visit(detail::NormExtreme<T, false>());
+    visit(detail::NormAny<T>(p));
   }
 
- private:
-  static constexpr Acc kInf = std::numeric_limits<Acc>::infinity();
-  Acc p_;
+  Part p;
 };
 
 }  // namespace keyway::inline v1

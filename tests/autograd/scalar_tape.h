@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace keyway::testing {
+namespace keyway::inline v1::testing {
 
 class ScalarTape {
  public:
@@ -84,4 +84,4 @@ inline OracleTensor fresh(std::vector<std::int64_t> sizes) {
   return t;
 }
 
-}  // namespace keyway::testing
+}  // namespace keyway::inline v1::testing

@@ -1,0 +1,293 @@
+// The loops of reductions: what is compiled once a functor, and the one that is compiled once a level.
+#pragma once
+
+#include <keyway/backends/cpu/level.h>
+#include <keyway/backends/cpu/loop.h>
+#include <keyway/ops/functors/reduction.h>
+
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+
+namespace keyway::inline v1::detail {
+
+// Lanes that the elements of one output are spread over.
+inline constexpr std::int64_t kLanes = 64;
+// Rows of elements that are accumulated one after another before they are merged with others.
+inline constexpr std::int64_t kBlockRows = 64;
+
+// `rows` rows of `width` elements. The elements of a row are adjacent; the index of element j in row r is
+// index + r * row_step + j * lane_step.
+struct Rows {
+  const char* data;
+  std::int64_t stride;  // bytes
+  std::int64_t rows;
+  std::int64_t width;
+  std::int64_t index;
+  std::int64_t row_step;
+  std::int64_t lane_step;
+};
+
+// Where results go: `stride` bytes apart.
+struct Results {
+  char* data[2];
+  std::int64_t stride[2];
+};
+
+// Outputs of which each has `length` adjacent elements, at most kLanes * kBlockRows; the first elements of
+// neighbours are `stride` bytes apart. Index steps by `step` from 0.
+struct Runs {
+  const char* data;
+  std::int64_t stride;
+  std::int64_t length;
+  std::int64_t outputs;
+  std::int64_t step;
+};
+
+// An array of accumulators. The members of a struct lie in arrays of their own, `capacity` elements each, one
+// after the other: only so loops over accumulators become vector code.
+template <typename Acc>
+class AccArray {
+ public:
+  KEYWAY_INLINE AccArray(char* data, std::int64_t capacity) {
+    if constexpr (kParts == 1) {
+      parts_ = {reinterpret_cast<Acc*>(data)};
+    } else {
+      place(data, capacity, std::make_index_sequence<kParts>());
+    }
+  }
+  static constexpr std::size_t bytes() { return sum_of_sizes(std::make_index_sequence<kParts>()); }
+
+  KEYWAY_INLINE Acc get(std::int64_t j) const {
+    return std::apply([&](auto*... part) { return Acc{part[j]...}; }, parts_);
+  }
+  KEYWAY_INLINE void set(std::int64_t j, Acc acc) const {
+    if constexpr (kParts == 1) {
+      std::get<0>(parts_)[j] = acc;
+    } else if constexpr (kParts == 2) {
+      const auto& [a, b] = acc;
+      std::get<0>(parts_)[j] = a;
+      std::get<1>(parts_)[j] = b;
+    } else {
+      const auto& [a, b, c] = acc;
+      std::get<0>(parts_)[j] = a;
+      std::get<1>(parts_)[j] = b;
+      std::get<2>(parts_)[j] = c;
+    }
+  }
+
+ private:
+  static constexpr int count_parts() {
+    if constexpr (requires { Acc::kParts; }) {
+      return Acc::kParts;
+    } else {
+      return 1;
+    }
+  }
+  static constexpr int kParts = count_parts();
+
+  static auto pointers() {
+    if constexpr (kParts == 1) {
+      return std::tuple<Acc*>();
+    } else {
+      Acc acc{};
+      if constexpr (kParts == 2) {
+        auto& [a, b] = acc;
+        return std::tuple<std::remove_cvref_t<decltype(a)>*, std::remove_cvref_t<decltype(b)>*>();
+      } else {
+        auto& [a, b, c] = acc;
+        return std::tuple<std::remove_cvref_t<decltype(a)>*, std::remove_cvref_t<decltype(b)>*,
+                          std::remove_cvref_t<decltype(c)>*>();
+      }
+    }
+  }
+  using Pointers = decltype(pointers());
+  template <std::size_t k>
+  using Part = std::remove_pointer_t<std::tuple_element_t<k, Pointers>>;
+
+  template <std::size_t... k>
+  static constexpr std::size_t sum_of_sizes(std::index_sequence<k...>) {
+    return (std::size_t{0} + ... + sizeof(Part<k>));
+  }
+  template <std::size_t... k>
+  KEYWAY_INLINE void place(char* data, std::int64_t capacity, std::index_sequence<k...>) {
+    ((std::get<k>(parts_) = reinterpret_cast<Part<k>*>(
+          data + capacity * static_cast<std::int64_t>(sum_of_sizes(std::make_index_sequence<k>())))),
+     ...);
+  }
+
+  Pointers parts_;
+};
+
+template <typename F>
+struct ReduceLoops {
+  using T = typename F::Element;
+  using Acc = typename F::Acc;
+  using Array = AccArray<Acc>;
+  static_assert(std::is_trivially_copyable_v<Acc>);
+
+  static constexpr bool selects() {
+    if constexpr (requires { F::kSelects; }) {
+      return F::kSelects;
+    } else {
+      return false;
+    }
+  }
+  static constexpr bool indexed() {
+    if constexpr (requires { F::kIndexed; }) {
+      return F::kIndexed;
+    } else {
+      return false;
+    }
+  }
+
+  static const F& functor(const void* f) { return *static_cast<const F*>(f); }
+
+  // Each row into acc[0, width).
+  KEYWAY_INLINE static void combine(const F& f, const Array& acc, const Rows& rows) {
+    const char* row = rows.data;
+    const std::int64_t stride = rows.stride, width = rows.width, step = rows.row_step,
+                       lane_step = rows.lane_step;
+    std::int64_t index = rows.index, r = 0;
+    if constexpr (!selects() && !indexed()) {
+      // Four rows at once, one after the other for each lane: less traffic of accumulators, the same result.
+      for (; r + 4 <= rows.rows; r += 4, row += 4 * stride) {
+        KEYWAY_INDEPENDENT
+        for (std::int64_t j = 0; j < width; ++j) {
+          Acc a = f.combine(acc.get(j), load<T>(row, j), 0);
+          a = f.combine(a, load<T>(row + stride, j), 0);
+          a = f.combine(a, load<T>(row + 2 * stride, j), 0);
+          acc.set(j, f.combine(a, load<T>(row + 3 * stride, j), 0));
+        }
+      }
+    }
+    for (; r < rows.rows; ++r, row += stride, index += step) {
+      KEYWAY_INDEPENDENT
+      for (std::int64_t j = 0; j < width; ++j) {
+        acc.set(j, f.combine(acc.get(j), load<T>(row, j), index + j * lane_step));
+      }
+    }
+  }
+
+  KEYWAY_INLINE static void fill(const F& f, const Array& acc, std::int64_t n) {
+    const Acc identity = f.identity();
+    for (std::int64_t j = 0; j < n; ++j) acc.set(j, identity);
+  }
+
+  KEYWAY_INLINE static void merge(const F& f, const Array& acc, const Array& other, std::int64_t n) {
+    KEYWAY_INDEPENDENT
+    for (std::int64_t j = 0; j < n; ++j) acc.set(j, f.merge(acc.get(j), other.get(j)));
+  }
+
+  // All n into acc[0], by a tree whose shape depends on n alone.
+  KEYWAY_INLINE static void fold(const F& f, const Array& acc, std::int64_t n) {
+    while (n > 1) {
+      std::int64_t half = 1;
+      while (half < n - half) half *= 2;
+      KEYWAY_INDEPENDENT
+      for (std::int64_t j = 0; j < n - half; ++j) acc.set(j, f.merge(acc.get(j), acc.get(half + j)));
+      n = half;
+    }
+  }
+
+  template <typename R>
+  KEYWAY_INLINE static void write(const Results& to, std::int64_t j, R result) {
+    store<R>(to.data[0] + j * to.stride[0], 0, result);
+  }
+  template <typename A, typename B>
+  KEYWAY_INLINE static void write(const Results& to, std::int64_t j, Two<A, B> result) {
+    store<A>(to.data[0] + j * to.stride[0], 0, result.first);
+    store<B>(to.data[1] + j * to.stride[1], 0, result.second);
+  }
+
+  // What combine and fold do for outputs with many elements, for short ones.
+  KEYWAY_INLINE static void reduce_runs(const F& f, const Runs& runs, const Results& to) {
+    alignas(64) char lanes[Array::bytes() * kLanes];
+    const Array acc(lanes, kLanes);
+    const std::int64_t n = runs.length, full = n / kLanes, rest = n % kLanes;
+    constexpr std::int64_t kStride = kLanes * static_cast<std::int64_t>(sizeof(T));
+    const char* data = runs.data;
+    for (std::int64_t o = 0; o < runs.outputs; ++o, data += runs.stride) {
+      fill(f, acc, full > 0 ? kLanes : rest);
+      combine(f, acc, {data, kStride, full, kLanes, 0, kLanes * runs.step, runs.step});
+      if (rest != 0)
+        combine(f, acc, {data + full * kStride, 0, 1, rest, full * kLanes * runs.step, 0, runs.step});
+      fold(f, acc, full > 0 ? kLanes : rest);
+      write(to, o, f.project(acc.get(0), n));
+    }
+  }
+};
+
+// All that the driver needs to know of a functor. `acc` is an array of accumulators of a capacity.
+struct ReduceOp {
+  using Combine = void (*)(const void* functor, char* acc, std::int64_t capacity, const Rows& rows);
+  using ReduceRuns = void (*)(const void* functor, const Runs& runs, const Results& results);
+  LevelTable<Combine> combine;
+  LevelTable<ReduceRuns> reduce_runs;
+  void (*fill)(const void* functor, char* acc, std::int64_t capacity, std::int64_t n);
+  void (*merge)(const void* functor, char* acc, const char* other, std::int64_t capacity, std::int64_t n);
+  void (*fold)(const void* functor, char* acc, std::int64_t capacity, std::int64_t n);
+  void (*project)(const void* functor, const char* acc, std::int64_t capacity, std::int64_t n,
+                  std::int64_t count, const Results& results);
+  std::int32_t acc_bytes;
+  std::int32_t itemsize;
+  bool indexed;
+};
+
+template <typename F>
+struct ReduceAt {
+  using Loops = ReduceLoops<F>;
+  using Array = typename Loops::Array;
+
+  KEYWAY_TARGET_BASELINE static void combine(const void* f, char* acc, std::int64_t capacity,
+                                             const Rows& rows) {
+    Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
+  }
+  KEYWAY_TARGET_AVX2 static void combine_avx2(const void* f, char* acc, std::int64_t capacity,
+                                              const Rows& rows) {
+    Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
+  }
+  KEYWAY_TARGET_AVX512 static void combine_avx512(const void* f, char* acc, std::int64_t capacity,
+                                                  const Rows& rows) {
+    Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
+  }
+  KEYWAY_TARGET_BASELINE static void runs(const void* f, const Runs& runs, const Results& to) {
+    Loops::reduce_runs(Loops::functor(f), runs, to);
+  }
+  KEYWAY_TARGET_AVX2 static void runs_avx2(const void* f, const Runs& runs, const Results& to) {
+    Loops::reduce_runs(Loops::functor(f), runs, to);
+  }
+  KEYWAY_TARGET_AVX512 static void runs_avx512(const void* f, const Runs& runs, const Results& to) {
+    Loops::reduce_runs(Loops::functor(f), runs, to);
+  }
+
+  static void fill(const void* f, char* acc, std::int64_t capacity, std::int64_t n) {
+    Loops::fill(Loops::functor(f), Array(acc, capacity), n);
+  }
+  static void merge(const void* f, char* acc, const char* other, std::int64_t capacity, std::int64_t n) {
+    Loops::merge(Loops::functor(f), Array(acc, capacity), Array(const_cast<char*>(other), capacity), n);
+  }
+  static void fold(const void* f, char* acc, std::int64_t capacity, std::int64_t n) {
+    Loops::fold(Loops::functor(f), Array(acc, capacity), n);
+  }
+  static void project(const void* f, const char* acc, std::int64_t capacity, std::int64_t n,
+                      std::int64_t count, const Results& to) {
+    const F g = Loops::functor(f);
+    const Array array(const_cast<char*>(acc), capacity);
+    for (std::int64_t j = 0; j < n; ++j) Loops::write(to, j, g.project(array.get(j), count));
+  }
+};
+
+template <typename F>
+inline constexpr ReduceOp kReduceOp = {
+    {ReduceAt<F>::combine, ReduceAt<F>::combine_avx2, ReduceAt<F>::combine_avx512},
+    {ReduceAt<F>::runs, ReduceAt<F>::runs_avx2, ReduceAt<F>::runs_avx512},
+    ReduceAt<F>::fill,
+    ReduceAt<F>::merge,
+    ReduceAt<F>::fold,
+    ReduceAt<F>::project,
+    ReduceLoops<F>::Array::bytes(),
+    sizeof(typename F::Element),
+    ReduceLoops<F>::indexed()};
+
+}  // namespace keyway::inline v1::detail
