@@ -62,16 +62,27 @@ void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dt
   check_writable("self", self);
 }
 
-void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device) {
+void check_out(const TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device) {
   KEYWAY_CHECK(out.device() == device, "argument '{}' is on {}, but the result is on {}", name, out.device(), device);
   KEYWAY_CHECK_AS(Type, out.dtype() == dtype || can_cast(dtype, out.dtype()),
                   "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name, out.dtype());
-  if (out.sizes() != IntArrayRef(meta.sizes)) {
-    resize_tensor(out, meta.sizes, meta.strides);
-    return;
-  }
-  check_writable(name, out);
+  if (fits(out, meta)) check_writable(name, out);
 }
+
+void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device) {
+  check_out(out, name, meta, dtype, device);
+  if (!fits(out, meta)) resize_tensor(out, meta.sizes, meta.strides);
+}
+
+void ResizedOut::resize(TensorBase& out, const OutputMeta& meta) {
+  sizes_ = DimVector(out.sizes());
+  strides_ = DimVector(out.strides());
+  offset_ = out.storage_offset();
+  resize_tensor(out, meta.sizes, meta.strides);
+  out_ = &out;
+}
+
+void ResizedOut::restore() noexcept { out_->impl()->set_geometry(sizes_, strides_, offset_, checked_numel(sizes_)); }
 
 void check_no_partial_overlap(const TensorBase& out, const TensorBase& input, std::string_view name) {
   KEYWAY_CHECK(overlap(out, input) != Overlap::Partial, "the result shares memory with argument '{}': clone() it first",

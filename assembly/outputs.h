@@ -19,10 +19,37 @@ inline TensorBase allocate_output(const OutputMeta& meta, ScalarType dtype, Devi
 // to, no two elements in one place.
 KEYWAY_API void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dtype);
 
-// Prepares the tensor of an out= call: resizes it if its sizes differ, checks device, dtype and overlap with
-// itself.
+// Checks that the tensor of an out= call can take a result: device, dtype, and unless it will be resized, no two
+// elements in one place.
+KEYWAY_API void check_out(const TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
+                          Device device);
+inline bool fits(const TensorBase& out, const OutputMeta& meta) { return out.sizes() == IntArrayRef(meta.sizes); }
+// The same, and resizes it.
 KEYWAY_API void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
                             Device device);
+
+// Resizes the tensor of an out= call for a kernel; gives it its geometry back if the kernel throws.
+class ResizedOut {
+ public:
+  ResizedOut() = default;
+  ResizedOut(const ResizedOut&) = delete;
+  ResizedOut& operator=(const ResizedOut&) = delete;
+  ~ResizedOut() {
+    if (out_ != nullptr) [[unlikely]]
+      restore();
+  }
+  // Requires: `out` outlives this. Called once.
+  KEYWAY_API void resize(TensorBase& out, const OutputMeta& meta);
+  void keep() { out_ = nullptr; }
+
+ private:
+  KEYWAY_API void restore() noexcept;
+
+  TensorBase* out_ = nullptr;
+  DimVector sizes_;
+  DimVector strides_;
+  std::int64_t offset_ = 0;
+};
 
 // Throws if two elements of `tensor`, which the operator writes to, share a place. Undefined ones pass.
 KEYWAY_API void check_writable(std::string_view argument, const TensorBase& tensor);

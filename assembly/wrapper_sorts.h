@@ -21,37 +21,45 @@ struct Separate {
   }
   operator Arg() const { return static_cast<Arg>(value); }
 };
+// Whether a kernel that writes the written ones of `all` while it reads `read` would read what it wrote.
+template <bool safe, typename... Args>
+bool written_over(const TensorBase& read, const std::tuple<Args&...>& all) {
+  bool clash = false;
+  const auto look = [&](auto& arg) {
+    if constexpr (std::is_same_v<decltype(arg), TensorBase&>) {
+      clash = clash || (read.defined() && arg.defined() && needs_copy<safe>(arg, read));
+    }
+  };
+  std::apply([&](auto&... each) { (look(each), ...); }, all);
+  return clash;
+}
 template <>
 struct Separate<const TensorBase&> {
   const TensorBase* tensor;
   TensorBase copy;
   template <bool safe, typename... Args>
   static Separate from(const TensorBase& arg, const std::tuple<Args&...>& all) {
-    bool clash = false;
-    std::apply([&](auto&... each) { ((clash = clash || writes_over<safe>(each, arg)), ...); }, all);
-    if (!clash) return {&arg, {}};
+    if (!written_over<safe>(arg, all)) return {&arg, {}};
     return {nullptr, cast_to(arg, arg.dtype(), arg.device())};
   }
   operator const TensorBase&() const { return tensor != nullptr ? *tensor : copy; }
-
- private:
-  template <bool safe, typename T>
-  static bool writes_over(T& written, const TensorBase& read) {
-    if constexpr (std::is_same_v<T, TensorBase>) {
-      return written.defined() && needs_copy<safe>(written, read);
-    } else {
-      return false;
-    }
-  }
 };
-
-template <typename F>
-void each_written(F&&) {}
-template <typename F, typename First, typename... Rest>
-void each_written(F&& f, First& first, Rest&... rest) {
-  if constexpr (std::is_same_v<First, TensorBase>) f(first);
-  each_written(f, rest...);
-}
+template <>
+struct Separate<ArrayRef<TensorBase>> {
+  ArrayRef<TensorBase> tensors;
+  std::vector<TensorBase> copies;
+  template <bool safe, typename... Args>
+  static Separate from(ArrayRef<TensorBase> arg, const std::tuple<Args&...>& all) {
+    Separate out{arg, {}};
+    for (std::size_t i = 0; i < arg.size(); ++i) {
+      if (!written_over<safe>(arg[i], all)) continue;
+      if (out.copies.empty()) out.copies = arg.vec();
+      out.copies[i] = cast_to(arg[i], arg[i].dtype(), arg[i].device());
+    }
+    return out;
+  }
+  operator ArrayRef<TensorBase>() const { return copies.empty() ? tensors : ArrayRef<TensorBase>(copies); }
+};
 
 // The result of an overload that returns the arguments that it writes to.
 template <typename R, typename... Args>

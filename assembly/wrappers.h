@@ -158,8 +158,16 @@ auto functional_arguments(const TensorBase& out, const Args&... args) {
   }
 }
 
-// Computes into tensors of the caller. They are resized to what the rule says; those that the kernel cannot
-// write to, because it reads them or computes in another dtype, get a copy of its result.
+// Whether a tensor shares memory with an argument.
+template <typename... Args>
+bool shares_memory(const TensorBase& out, const Args&... args) {
+  bool shares = false;
+  each_tensor([&](const TensorBase& input) { shares = shares || input.is_alias_of(out); }, args...);
+  return shares;
+}
+
+// Computes into tensors of the caller, resized to what the rule says. Those that the kernel cannot write to, because it
+// reads them or computes in another dtype, get a copy of its result.
 template <typename Op, typename... Args>
 void compute_out(typename Op::Kernel* kernel, TensorBase* const (&given)[Op::kOutputs], const Args&... args) {
   constexpr std::size_t N = Op::kOutputs;
@@ -168,21 +176,31 @@ void compute_out(typename Op::Kernel* kernel, TensorBase* const (&given)[Op::kOu
   const auto arguments = functional_arguments<Op>(*given[0], args...);
   std::apply([&](const auto&... all) { Op::plan(plan, all...); }, arguments);
   for (std::size_t i = 0; i < N; ++i) {
-    if (plan.meta[i].defined) prepare_out(*given[i], Op::kOutNames[i], plan.meta[i], plan.dtype[i], plan.device);
+    if (plan.meta[i].defined) check_out(*given[i], Op::kOutNames[i], plan.meta[i], plan.dtype[i], plan.device);
   }
-  if (kernel == nullptr) return;
+  bool direct[N];
+  ResizedOut resized[N];
+  for (std::size_t i = 0; i < N; ++i) {
+    const bool fit = plan.meta[i].defined && fits(*given[i], plan.meta[i]);
+    direct[i] = plan.meta[i].defined && given[i]->dtype() == plan.dtype[i] &&
+                !(fit ? needs_copy<Op::kInPlaceSafe>(*given[i], args...) : shares_memory(*given[i], args...));
+    for (std::size_t j = 0; j < i; ++j) direct[i] = direct[i] && !given[i]->is_alias_of(*given[j]);
+    if (direct[i] && !fit) resized[i].resize(*given[i], plan.meta[i]);
+  }
   TensorBase apart[N];
-  TensorBase* out[N];
-  for (std::size_t i = 0; i < N; ++i) {
-    bool direct =
-        plan.meta[i].defined && given[i]->dtype() == plan.dtype[i] && !needs_copy<Op::kInPlaceSafe>(*given[i], args...);
-    for (std::size_t j = 0; j < i; ++j) direct = direct && !given[i]->is_alias_of(*given[j]);
-    if (!direct) apart[i] = allocate_output(plan.meta[i], plan.dtype[i], plan.device);
-    out[i] = direct ? given[i] : &apart[i];
+  if (kernel != nullptr) {
+    TensorBase* out[N];
+    for (std::size_t i = 0; i < N; ++i) {
+      if (!direct[i]) apart[i] = allocate_output(plan.meta[i], plan.dtype[i], plan.device);
+      out[i] = direct[i] ? given[i] : &apart[i];
+    }
+    std::apply([&](const auto&... all) { Op::run(kernel, plan, all..., out); }, arguments);
   }
-  std::apply([&](const auto&... all) { Op::run(kernel, plan, all..., out); }, arguments);
   for (std::size_t i = 0; i < N; ++i) {
-    if (apart[i].defined()) copy_into(*given[i], apart[i]);
+    resized[i].keep();
+    if (direct[i] || !plan.meta[i].defined) continue;
+    if (!fits(*given[i], plan.meta[i])) resize_tensor(*given[i], plan.meta[i].sizes, plan.meta[i].strides);
+    if (kernel != nullptr) copy_into(*given[i], apart[i]);
   }
 }
 

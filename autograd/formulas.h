@@ -12,6 +12,7 @@
 #include <keyway/autograd/joining_formulas.h>
 #include <keyway/autograd/normalization_formulas.h>
 #include <keyway/autograd/pointwise_formulas.h>
+#include <keyway/autograd/pooling_formulas.h>
 #include <keyway/autograd/reduction_formulas.h>
 #include <keyway/autograd/shape_formulas.h>
 #include <keyway/autograd/softmax_formulas.h>

@@ -4,6 +4,8 @@
 #include <keyway/tensor.h>
 
 #include <optional>
+#include <string_view>
+#include <tuple>
 
 namespace keyway::inline v1::autograd {
 
@@ -23,6 +25,10 @@ Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t
 Tensor index_copy_backward(const Tensor& grad, std::int64_t dim, const Tensor& index);
 // Of _index_put's self.
 Tensor index_put_backward(const Tensor& grad, ArrayRef<std::optional<Tensor>> indices, bool accumulate);
+// Of scatter_reduce's self and src. Throws for the reduction prod.
+std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, std::int64_t dim,
+                                                   const Tensor& index, const Tensor& src, std::string_view reduce,
+                                                   bool include_self, const Tensor& result);
 // Of the src of scatter and scatter_add, which may be larger than the index.
 Tensor scatter_src_backward(const Tensor& grad, std::int64_t dim, const Tensor& index, IntArrayRef sizes);
 

@@ -3,13 +3,6 @@
 
 namespace keyway::inline v1::autograd {
 
-namespace {
-
-// e^output of a log-softmax, which is its softmax too.
-Tensor probabilities(const Tensor& output, std::int64_t dim) { return keyway::_softmax(output, dim, false); }
-
-}  // namespace
-
 // `grad` has the dtype of softmax's input, which is narrower than that of its result after half_to_float.
 
 Tensor softmax_backward_grad(const Tensor& grad, std::int64_t dim, const Tensor& output) {
@@ -24,12 +17,12 @@ Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, st
 
 Tensor log_softmax_backward_grad(const Tensor& grad, std::int64_t dim, const Tensor& output) {
   const Tensor g = grad.to(output.dtype());
-  return g - (g * probabilities(output, dim)).sum(dim, true);
+  return g - (g * output.exp()).sum(dim, true);
 }
 
 Tensor log_softmax_double_backward(const Tensor& grad, const Tensor& grad_output, std::int64_t dim,
                                    const Tensor& output) {
-  return -(grad_output.sum(dim, true) * probabilities(output, dim) * grad.to(output.dtype()));
+  return -(grad_output.sum(dim, true) * output.exp() * grad.to(output.dtype()));
 }
 
 }  // namespace keyway::inline v1::autograd

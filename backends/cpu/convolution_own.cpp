@@ -7,6 +7,7 @@
 #include <keyway/backends/cpu/convolution.h>
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/gemm.h>
+#include <keyway/backends/cpu/images.h>
 #include <keyway/backends/cpu/scratch.h>
 
 #include <algorithm>
@@ -17,38 +18,6 @@ namespace {
 
 // Elements of a block of columns.
 constexpr std::int64_t kColumnElements = 32 * 1024;
-
-// The images of a tensor [batch, channels, spatial...], as three spatial dimensions.
-template <typename T>
-struct Images {
-  explicit Images(const TensorBase& tensor) : data(static_cast<T*>(tensor.data_ptr())) {
-    const IntArrayRef strides = tensor.strides();
-    batch_stride = strides[0];
-    channel_stride = strides[1];
-    const std::size_t rank = strides.size() - 2;
-    for (std::size_t d = 0; d < rank; ++d) spatial[3 - rank + d] = strides[2 + d];
-  }
-  T* at(std::int64_t image, std::int64_t channel) const {
-    return data + image * batch_stride + channel * channel_stride;
-  }
-
-  T* data;
-  std::int64_t batch_stride, channel_stride;
-  std::int64_t spatial[3] = {};
-};
-
-// The step between neighbours if dimensions from `first` on are one run of equal steps, or 0.
-std::int64_t common_step(const TensorBase& tensor, std::size_t first) {
-  const IntArrayRef sizes = tensor.sizes(), strides = tensor.strides();
-  std::int64_t step = 0, length = 1;
-  for (std::size_t d = sizes.size(); d-- > first;) {
-    if (sizes[d] == 1) continue;
-    if (length == 1) step = strides[d];
-    if (step == 0 || strides[d] != step * length) return 0;
-    length *= sizes[d];
-  }
-  return length == 1 ? 1 : step;
-}
 
 // A problem as three spatial dimensions; which places of the output a kernel place meets the input at.
 struct Windows {
@@ -91,7 +60,7 @@ void each_run(const Windows& windows, const Images<T>& x, T* plane, const std::i
   const std::int64_t width = windows.out[2];
   const std::int64_t inside = windows.first_inside(k[2]);
   const std::int64_t outside = std::max(inside, windows.end_inside(k[2]));
-  const std::int64_t step = windows.stride[2] * x.spatial[2];
+  const std::int64_t step = windows.stride[2] * x.stride[2];
   for (std::int64_t p = begin; p < end;) {
     const std::int64_t line = p / width, from = p - line * width;
     const std::int64_t to = std::min(width, from + end - p);
@@ -102,7 +71,7 @@ void each_run(const Windows& windows, const Images<T>& x, T* plane, const std::i
     const std::int64_t b = line_inside ? std::clamp(outside, a, to) : to;
     if (a > from) row(nullptr, step, p - begin, a - from);
     if (b > a) {
-      T* const first = plane + d * x.spatial[0] + h * x.spatial[1] + windows.input(2, a, k[2]) * x.spatial[2];
+      T* const first = plane + d * x.stride[0] + h * x.stride[1] + windows.input(2, a, k[2]) * x.stride[2];
       row(first, step, p - begin + a - from, b - a);
     }
     if (to > b) row(nullptr, step, p - begin + b - from, to - b);
@@ -132,8 +101,8 @@ class OwnConvolution {
   OwnConvolution(const ConvProblem& problem, const TensorBase& x, const TensorBase& w, const TensorBase& y)
       : problem_(problem),
         windows_(problem),
-        x_(x),
-        y_(y),
+        x_(x, static_cast<std::size_t>(problem.rank)),
+        y_(y, static_cast<std::size_t>(problem.rank)),
         w_(static_cast<T*>(w.data_ptr())),
         w_stride_(w.strides()[0]),
         w_step_(common_step(w, 1)),
@@ -255,8 +224,8 @@ class OwnConvolution {
       T* const plane = x_.at(image, channel + c);
       for (std::int64_t d = 0; d < windows_.in[0]; ++d) {
         for (std::int64_t h = 0; h < windows_.in[1]; ++h) {
-          T* const line = plane + d * x_.spatial[0] + h * x_.spatial[1];
-          for (std::int64_t i = 0; i < windows_.in[2]; ++i) line[i * x_.spatial[2]] = T(0);
+          T* const line = plane + d * x_.stride[0] + h * x_.stride[1];
+          for (std::int64_t i = 0; i < windows_.in[2]; ++i) line[i * x_.stride[2]] = T(0);
         }
       }
     }

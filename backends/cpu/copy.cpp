@@ -1,42 +1,67 @@
 #include <keyway/backends/cpu/copy.h>
+#include <keyway/backends/cpu/copy_tile.h>
+#include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/pointwise.h>
+#include <keyway/backends/cpu/tiling.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/copy.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 namespace keyway::inline v1 {
 
 namespace {
 
-struct Bytes16 {
-  std::uint64_t words[2];
-};
+constexpr std::int64_t kGrainBytes = 131072;
 
-// Equal dtypes are moved as bits, so that one loop serves all types of a size.
-template <typename T>
-struct Move {
-  T operator()(T x) const { return x; }
-};
-
-void move_elements(const TensorBase& src, const TensorBase& dst) {
-  switch (src.itemsize()) {
-    case 1: return pointwise(Move<std::uint8_t>{}, dst, src);
-    case 2: return pointwise(Move<std::uint16_t>{}, dst, src);
-    case 4: return pointwise(Move<std::uint32_t>{}, dst, src);
-    case 8: return pointwise(Move<std::uint64_t>{}, dst, src);
-    default: return pointwise(Move<Bytes16>{}, dst, src);
-  }
+void move_bytes(char* to, const char* from, std::int64_t bytes) {
+  const bool stream = bytes >= stream_threshold();
+  parallel_for(0, bytes, kGrainBytes, [&](std::int64_t begin, std::int64_t end) {
+    if (stream) {
+      stream_bytes(to + begin, from + begin, end - begin);
+      stream_fence();
+    } else {
+      std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+    }
+  });
 }
 
-constexpr DtypeSet kConvertible = kAnyTypes;
+// Tile by tile, straight from one to the other.
+void move_tiles(const TensorBase& src, const TensorBase& dst) {
+  Strided space;
+  const TensorBase* const operands[] = {&dst, &src};
+  make_strided(space, dst.sizes(), operands, 2);
+  const auto itemsize = static_cast<std::int64_t>(dst.itemsize());
+  const Tiling tiling = Tiling::make(space, 1024);
+  const std::int64_t tile_bytes = tiling.columns * tiling.rows * itemsize;
+  parallel_for(0, tiling.tiles, std::max<std::int64_t>(1, kGrainBytes / tile_bytes),
+               [&](std::int64_t begin, std::int64_t end) {
+                 TileCursor cursor(space, tiling, begin);
+                 for (std::int64_t tile = begin; tile < end; ++tile, cursor.advance()) {
+                   copy_tile({cursor.data(0), space.stride(0, 1), space.stride(0, 0)},
+                             {cursor.data(1), space.stride(1, 1), space.stride(1, 0)}, cursor.rows(), cursor.columns(),
+                             itemsize);
+                 }
+               });
+}
+
+// Equal dtypes are moved as bits, whatever they mean.
+void move_elements(const TensorBase& src, const TensorBase& dst) {
+  const bool flat = src.impl()->known_contiguous() && dst.impl()->known_contiguous() && src.numel() == dst.numel();
+  if (dst.numel() == 0 || (flat && src.data_ptr() == dst.data_ptr())) return;
+  if (!flat) return move_tiles(src, dst);
+  move_bytes(static_cast<char*>(dst.data_ptr()), static_cast<const char*>(src.data_ptr()),
+             static_cast<std::int64_t>(dst.nbytes()));
+}
 
 }  // namespace
 
 void copy_elements(const TensorBase& src, const TensorBase& dst) {
   if (src.dtype() == dst.dtype()) return move_elements(src, dst);
-  visit_dtype<kConvertible>(dst.dtype(), "copy_", [&]<typename To>() {
-    visit_dtype<kConvertible>(src.dtype(), "copy_", [&]<typename From>() { pointwise(Cast<To, From>{}, dst, src); });
+  visit_dtype<kAnyTypes>(dst.dtype(), "copy_", [&]<typename To>() {
+    visit_dtype<kAnyTypes>(src.dtype(), "copy_", [&]<typename From>() { pointwise(Cast<To, From>{}, dst, src); });
   });
 }
 

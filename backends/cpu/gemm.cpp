@@ -135,6 +135,12 @@ void onednn_gemm(const Product<float>& product) {
 template <typename T>
 void gemm(const Product<T>& product) {
   if (product.c.rows == 0 || product.c.columns == 0) return;
+  if (product.a.columns == 0 && (product.a.data != nullptr || product.b.data != nullptr)) {
+    Product<T> nothing = product;  // what is empty may lie nowhere, where no step may be taken
+    nothing.a = {nullptr, product.a.rows, 0, 0, 0};
+    nothing.b = {nullptr, 0, product.b.columns, 0, 0};
+    return gemm(nothing);
+  }
   if (product.c.column_stride != 1 && product.c.row_stride == 1) {
     Product<T> turned = product;
     turned.a = product.b.transposed();

@@ -1,8 +1,8 @@
 // cat and flip: copies to another place.
 #include <keyway/backends/cpu/contiguous.h>
+#include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/kernels_joining.h>
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/backends/cpu/strided.h>
 
 #include <algorithm>
 
@@ -43,7 +43,7 @@ void flip(const TensorBase& self, IntArrayRef dims, TensorBase& out) {
         row += index % sizes[d] * strides[d];
         index /= sizes[d];
       }
-      pack(to + r * width * item, row, 1, width, 0, strides.back(), item);
+      pack(to + r * width * item, {row, 0, strides.back()}, 1, width, item);
     }
   });
   result.finish();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -38,8 +39,8 @@ struct Job {
   std::int64_t chunks;  // how many
   std::atomic<std::int64_t> next{0};
 
-  // Below: guarded by the pool's mutex.
-  int helpers = 0;
+  // Below: changed with the pool's mutex held.
+  std::atomic<int> helpers{0};
   std::int64_t failed_chunk = std::numeric_limits<std::int64_t>::max();
   std::exception_ptr error{};
   Job* later = nullptr;
@@ -69,6 +70,19 @@ void work_on(Job& job, std::mutex& mutex) {
   in_region = false;
 }
 
+// Waking a thread takes longer than most jobs, so a thread looks on for a moment before it sleeps.
+template <typename Condition>
+void spin_until(Condition condition) {
+  constexpr auto kPatience = std::chrono::microseconds(20);
+  const auto begin = std::chrono::steady_clock::now();
+  while (!condition()) {
+#if defined(__x86_64__)
+    for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
+#endif
+    if (std::chrono::steady_clock::now() - begin > kPatience) return;
+  }
+}
+
 class Pool {
  public:
   explicit Pool(int threads) : size_(threads) {}
@@ -81,12 +95,18 @@ class Pool {
       start_workers();
       job.later = jobs_;
       jobs_ = &job;
+      news_.fetch_add(1, std::memory_order_relaxed);
     }
     wake(job.chunks - 1);
     work_on(job, mutex_);
+    const auto alone = [&] { return job.helpers.load(std::memory_order_relaxed) == 0; };
+    {
+      const std::lock_guard lock(mutex_);
+      remove(job);
+    }
+    spin_until(alone);
     std::unique_lock lock(mutex_);
-    remove(job);
-    idle_.wait(lock, [&] { return job.helpers == 0; });
+    idle_.wait(lock, alone);
   }
 
   // Sends the workers home and waits for them; the next job starts others.
@@ -97,6 +117,7 @@ class Pool {
       const std::lock_guard lock(mutex_);
       size_.store(threads, std::memory_order_relaxed);
       ++generation_;
+      news_.fetch_add(1, std::memory_order_relaxed);
       leaving.swap(workers_);
     }
     work_.notify_all();
@@ -126,13 +147,20 @@ class Pool {
     std::unique_lock lock(mutex_);
     for (;;) {
       Job* job = nullptr;
-      work_.wait(lock, [&] { return generation != generation_ || (job = open_job()) != nullptr; });
+      const auto called = [&] { return generation != generation_ || (job = open_job()) != nullptr; };
+      if (!called()) {
+        const unsigned seen = news_.load(std::memory_order_relaxed);
+        lock.unlock();
+        spin_until([&] { return news_.load(std::memory_order_relaxed) != seen; });
+        lock.lock();
+        work_.wait(lock, called);
+      }
       if (generation != generation_) return;
-      ++job->helpers;
+      job->helpers.fetch_add(1, std::memory_order_relaxed);
       lock.unlock();
       work_on(*job, mutex_);
       lock.lock();
-      if (--job->helpers == 0) idle_.notify_all();
+      if (job->helpers.fetch_sub(1, std::memory_order_relaxed) == 1) idle_.notify_all();
     }
   }
 
@@ -153,6 +181,7 @@ class Pool {
   std::condition_variable work_;
   std::condition_variable idle_;
   Job* jobs_ = nullptr;
+  std::atomic<unsigned> news_{0};  // changes with each job: what workers look at for a while before they sleep
   std::vector<std::thread> workers_;
   unsigned generation_ = 0;
   std::atomic<int> size_;

@@ -1,19 +1,17 @@
 // How a reduction goes over its input.
 //
-// Its space has the input's dimensions, kept and reduced, innermost first by the input's strides. There are
-// three ways:
+// Its space has the input's dimensions, kept and reduced, innermost first by the input's strides. There are three ways:
 //
-//   columns  Outputs lie side by side, or the elements of each are few: a row of outputs is accumulated at
-//   once, one
-//            element of each after the other.
-//   runs     The elements of an output lie side by side and are not many: a loop compiled for it does output
-//   after output. lanes    They are many, or lie in several runs: they are accumulated in kLanes lanes, by
-//   the loop that serves columns,
-//            and the lanes are folded at the end.
+// - columns: Outputs lie side by side, or the elements of each are few: a row of outputs is accumulated at once, one
+//   element of each after the other. So are rows of short runs, each of an output: a run is a group of columns.
+// - runs: The elements of an output lie side by side and are not many: a loop compiled for it does output after output.
+// - lanes: They are many, or lie in several runs: kLanes lanes accumulate them, by the loop that serves columns, and are
+//   folded at the end.
 //
-// The elements of an output (or row of outputs) are cut into units of a fixed length. Units are what threads
-// share where outputs are few; their accumulators are merged pairwise, in order.
+// The elements of an output (or row of outputs) are cut into units of a fixed length. Units are what threads share
+// where outputs are few; their accumulators are merged pairwise, in order.
 #include <keyway/backends/cpu/cascade.h>
+#include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/reduction.h>
 #include <keyway/backends/cpu/strided.h>
@@ -27,7 +25,7 @@ namespace {
 
 constexpr std::int64_t kUnitRows = 1024;
 constexpr std::int64_t kGrain = 32768;  // elements
-// Accumulators of a row of outputs take at most so many bytes.
+// Accumulators of a row of outputs take at most so many bytes. The largest accumulator has 48.
 constexpr std::int64_t kRowBytes = 8192;
 constexpr std::int64_t kBufferBytes = 16384;
 // Outputs of so few elements are gathered into columns.
@@ -71,17 +69,19 @@ struct Reduction {
   DimList kept;
   DimList reduced;
   Way way;
+  DimList walk;            // the reduced dimensions that are gone through: all but those that are in a row
+  std::int64_t group;      // accumulators of each output in a row of them
   std::int64_t tile;       // outputs in a row of them; 1 unless in columns
   std::int64_t row_tiles;  // tiles along the innermost kept dimension
   std::int64_t tiles;
   std::int64_t unit;   // elements of each output in a unit
   std::int64_t units;  // for each output
 
-  // Of the innermost kept and the innermost reduced dimension.
+  // Of the innermost kept dimension, and the innermost that is gone through.
   std::int64_t kept_size() const { return kept.count == 0 ? 1 : space.sizes[kept.at[0]]; }
   std::int64_t kept_stride(int operand) const { return kept.count == 0 ? 0 : space.strides[operand][kept.at[0]]; }
-  std::int64_t run_size() const { return reduced.count == 0 ? 1 : space.sizes[reduced.at[0]]; }
-  std::int64_t run_stride(int operand) const { return reduced.count == 0 ? 0 : space.strides[operand][reduced.at[0]]; }
+  std::int64_t run_size() const { return walk.count == 0 ? 1 : space.sizes[walk.at[0]]; }
+  std::int64_t run_stride(int operand) const { return walk.count == 0 ? 0 : space.strides[operand][walk.at[0]]; }
 };
 
 // Feeds rows to a cascade, cutting them into blocks.
@@ -134,8 +134,9 @@ class RunWalker {
  public:
   RunWalker(const Reduction& r, const char* base, std::int64_t begin, std::int64_t end)
       : r_(r), data_(base), left_(end - begin) {
-    for (int i = 0; i < r.reduced.count; ++i) {
-      const int d = r.reduced.at[i];
+    at_[0] = 0;
+    for (int i = 0; i < r.walk.count; ++i) {
+      const int d = r.walk.at[i];
       at_[i] = begin % r.space.sizes[d];
       begin /= r.space.sizes[d];
       move(d, at_[i]);
@@ -151,10 +152,10 @@ class RunWalker {
   void next() {
     left_ -= length_;
     if (left_ == 0) return;
-    if (r_.reduced.count > 0) move(r_.reduced.at[0], -at_[0]);
+    if (r_.walk.count > 0) move(r_.walk.at[0], -at_[0]);
     at_[0] = 0;
-    for (int i = 1; i < r_.reduced.count; ++i) {
-      const int d = r_.reduced.at[i];
+    for (int i = 1; i < r_.walk.count; ++i) {
+      const int d = r_.walk.at[i];
       move(d, 1);
       if (++at_[i] < r_.space.sizes[d]) break;
       move(d, -at_[i]);
@@ -193,7 +194,7 @@ void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::in
     }
     for (std::int64_t done = 0; done < run.length();) {
       const std::int64_t n = std::min(run.length() - done, capacity - gathered);
-      pack(buffer + gathered * itemsize, run.data() + done * stride, 1, n, 0, stride, itemsize);
+      pack(buffer + gathered * itemsize, {run.data() + done * stride, 0, stride}, 1, n, itemsize);
       gathered += n;
       done += n;
       if (gathered < capacity && !r.op.indexed) break;
@@ -204,11 +205,11 @@ void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::in
   if (gathered > 0) feeder.feed_lanes(buffer, gathered, 0, 0);
 }
 
-// The elements [begin, end) of each of `width` outputs, in columns.
+// The elements [begin, end) of each of `width` accumulators, in columns.
 void unit_in_columns(const Reduction& r, Feeder& feeder, const char* base, std::int64_t width, std::int64_t begin,
                      std::int64_t end) {
   alignas(64) char buffer[kBufferBytes];
-  const std::int64_t itemsize = r.op.itemsize, column_stride = r.kept_stride(kSelf);
+  const std::int64_t itemsize = r.op.itemsize, column_stride = r.group > 1 ? itemsize : r.kept_stride(kSelf);
   const std::int64_t stride = r.run_stride(kSelf), step = r.run_stride(kIndex);
   const std::int64_t capacity = std::max<std::int64_t>(1, kBufferBytes / (width * itemsize));
   for (RunWalker run(r, base, begin, end); !run.done(); run.next()) {
@@ -218,7 +219,7 @@ void unit_in_columns(const Reduction& r, Feeder& feeder, const char* base, std::
     }
     for (std::int64_t done = 0; done < run.length(); done += capacity) {
       const std::int64_t rows = std::min(capacity, run.length() - done);
-      pack(buffer, run.data() + done * stride, rows, width, stride, column_stride, itemsize);
+      pack(buffer, {run.data() + done * stride, stride, column_stride}, rows, width, itemsize);
       feeder.feed({buffer, width * itemsize, rows, width, run.index() + done * step, step, 0});
     }
   }
@@ -242,30 +243,30 @@ Tile tile_at(const Reduction& r, std::int64_t i) {
 
 // Accumulators of a unit of a tile. Lanes that no element of a short reduction would reach are left out.
 std::int64_t unit_width(const Reduction& r, const Tile& tile) {
-  return r.way == Way::Columns ? tile.outputs : std::min(kLanes, r.reduced.numel);
+  return r.way == Way::Columns ? tile.outputs * r.group : std::min(kLanes, r.reduced.numel);
 }
 
 // Gives an array of capacity_for(unit_width()) accumulators, the first of which are those of the tile's
 // outputs.
 char* run_unit(const Reduction& r, const Tile& tile, std::int64_t unit, char* scratch) {
-  const std::int64_t begin = unit * r.unit, end = std::min(begin + r.unit, r.reduced.numel);
+  const std::int64_t begin = unit * r.unit, end = std::min(begin + r.unit, r.walk.numel);
   const std::int64_t width = unit_width(r, tile);
   Cascade cascade(r.op, r.functor, scratch, width);
   Feeder feeder(r, cascade);
   if (r.way == Way::Columns) {
     unit_in_columns(r, feeder, tile.data, width, begin, end);
-    return feeder.finish();
+  } else {
+    unit_in_lanes(r, feeder, tile.data, begin, end);
   }
-  unit_in_lanes(r, feeder, tile.data, begin, end);
   char* const acc = feeder.finish();
-  r.op.fold(r.functor, acc, cascade.capacity(), width);
+  if (width != tile.outputs) r.op.fold(r.functor, acc, cascade.capacity(), tile.outputs, width / tile.outputs);
   return acc;
 }
 
 std::int64_t unit_scratch_bytes(const Reduction& r) {
   // In lanes a run may end in a row of its own, and has an element at least.
-  const std::int64_t rows = std::min(r.unit, r.reduced.numel);
-  return Cascade::scratch_bytes(r.op, r.way == Way::Columns ? r.tile : kLanes, rows / kBlockRows + 2);
+  const std::int64_t rows = std::min(r.unit, r.walk.numel);
+  return Cascade::scratch_bytes(r.op, r.way == Way::Columns ? r.tile * r.group : kLanes, rows / kBlockRows + 2);
 }
 
 // Every tile has one unit.
@@ -295,10 +296,10 @@ void finish_tile(const Reduction& r, const Tile& tile, const char* units, std::i
 
 // Units in any order and by any thread; what they give is kept until all are there.
 void run_units(const Reduction& r) {
-  const std::int64_t unit_bytes = capacity_for(r.way == Way::Columns ? r.tile : kLanes) * r.op.acc_bytes;
+  const std::int64_t unit_bytes = capacity_for(r.way == Way::Columns ? r.tile * r.group : kLanes) * r.op.acc_bytes;
   const std::int64_t tasks = r.tiles * r.units;
   const auto partial = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(tasks * unit_bytes));
-  const std::int64_t work = r.unit * r.tile;
+  const std::int64_t work = r.unit * r.tile * r.group;
   parallel_for(0, tasks, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {
     Scratch scratch(unit_scratch_bytes(r));
     for (std::int64_t i = begin; i < end; ++i) {
@@ -380,6 +381,16 @@ void make_space(Reduction& r, const TensorBase& out, const TensorBase* second, c
   for (int d = 0; d < space.rank; ++d) (space.strides[kOut][d] == 0 ? r.reduced : r.kept).add(space, d);
 }
 
+// Whether rows of short runs, each of an output, lie side by side, and there are several such rows.
+bool has_grouped_rows(const Reduction& r) {
+  if (r.op.indexed || r.reduced.count < 2 || r.reduced.at[0] != 0 || r.kept.count == 0 || r.kept.at[0] != 1)
+    return false;
+  const Strided& space = r.space;
+  const std::int64_t run = space.sizes[0];
+  return space.strides[kSelf][0] == r.op.itemsize && space.strides[kSelf][1] == run * r.op.itemsize &&
+         run <= kRowBytes / r.op.acc_bytes / 8 && r.reduced.numel / run >= 4;
+}
+
 Way way_of(const Reduction& r) {
   const bool kept_is_inner = r.kept.count > 0 && r.kept.at[0] == 0 && r.kept_size() >= 4;
   const bool few_elements = r.reduced.numel <= kFewElements && r.kept_size() >= kLanes / 2;
@@ -389,22 +400,32 @@ Way way_of(const Reduction& r) {
 }
 
 void make_plan(Reduction& r) {
+  r.walk = r.reduced;
   r.way = way_of(r);
+  r.group = 1;
+  if (r.way == Way::Lanes && has_grouped_rows(r)) {
+    r.way = Way::Columns;
+    r.group = r.space.sizes[0];
+    r.walk.numel /= r.group;
+    std::copy_n(r.reduced.at + 1, --r.walk.count, r.walk.at);
+  }
   r.tile = 1;
   r.row_tiles = 1;
   r.tiles = r.kept.numel;
   r.unit = kUnitRows * kLanes;
   if (r.way == Way::Columns) {
     const std::int64_t columns = r.kept_size(), outer = r.kept.numel / columns;
-    const std::int64_t most = std::max(kLanes, kRowBytes / r.op.acc_bytes);
+    // A row fits into the buffer that strided ones are packed into.
+    const std::int64_t most = std::min(kRowBytes / r.op.acc_bytes, kBufferBytes / r.op.itemsize) / r.group;
     // Narrower where there would be too few tiles to share: columns do not influence each other.
     const std::int64_t share = (r.kept.numel - 1) / get_num_threads() + 1;
-    r.tile = std::min({columns, most, std::max(kLanes, (share + kLanes - 1) / kLanes * kLanes)});
+    const std::int64_t least = std::max<std::int64_t>(1, kLanes / r.group);
+    r.tile = std::min({columns, most, std::max(least, (share + least - 1) / least * least)});
     r.row_tiles = (columns - 1) / r.tile + 1;
     r.tiles = r.row_tiles * outer;
     r.unit = kUnitRows;
   }
-  r.units = (r.reduced.numel - 1) / r.unit + 1;
+  r.units = (r.walk.numel - 1) / r.unit + 1;
 }
 
 }  // namespace
@@ -413,6 +434,11 @@ void run_reduce(const ReduceOp& op, const void* functor, const TensorBase& out, 
                 const TensorBase& self, IntArrayRef dims) {
   if (out.numel() == 0) return;
   if (self.numel() == 0) return project_identity(op, functor, out, second);
+  if (out.numel() == 1 && self.numel() <= kLanes * kBlockRows && self.impl()->known_contiguous()) {
+    const TensorBase& other = second != nullptr ? *second : out;
+    const Results to{{static_cast<char*>(out.data_ptr()), static_cast<char*>(other.data_ptr())}, {}};
+    return op.reduce_runs[current_level()](functor, {static_cast<char*>(self.data_ptr()), 0, self.numel(), 1, 1}, to);
+  }
   Reduction r(op, functor);
   make_space(r, out, second, self, dims);
   make_plan(r);

@@ -49,6 +49,14 @@ struct Runs {
 template <typename Acc>
 class AccArray {
  public:
+  static constexpr int kParts = [] {
+    if constexpr (requires { Acc::kParts; }) {
+      return Acc::kParts;
+    } else {
+      return 1;
+    }
+  }();
+
   KEYWAY_INLINE AccArray(char* data, std::int64_t capacity) {
     if constexpr (kParts == 1) {
       parts_ = {reinterpret_cast<Acc*>(data)};
@@ -77,15 +85,6 @@ class AccArray {
   }
 
  private:
-  static constexpr int count_parts() {
-    if constexpr (requires { Acc::kParts; }) {
-      return Acc::kParts;
-    } else {
-      return 1;
-    }
-  }
-  static constexpr int kParts = count_parts();
-
   static auto pointers() {
     if constexpr (kParts == 1) {
       return std::tuple<Acc*>();
@@ -126,44 +125,61 @@ struct ReduceLoops {
   using Array = AccArray<Acc>;
   static_assert(std::is_trivially_copyable_v<Acc>);
 
-  static constexpr bool selects() {
-    if constexpr (requires { F::kSelects; }) {
-      return F::kSelects;
-    } else {
-      return false;
-    }
-  }
-  static constexpr bool indexed() {
-    if constexpr (requires { F::kIndexed; }) {
-      return F::kIndexed;
-    } else {
-      return false;
-    }
-  }
+  static constexpr bool kIndexed = requires { F::kIndexed; };
+  static constexpr bool kSelects = requires { F::kSelects; };
+  static constexpr bool kOneNumber = Array::kParts == 1 && !kIndexed;
 
   static const F& functor(const void* f) { return *static_cast<const F*>(f); }
 
   // Each row into acc[0, width).
   KEYWAY_INLINE static void combine(const F& f, const Array& acc, const Rows& rows) {
+    if constexpr (kOneNumber) {
+      if (rows.width == kLanes) return combine_lanes(f, acc, rows);
+    }
+    Rows rest = rows;
+    if constexpr (kOneNumber && !kSelects) combine_eight(f, acc, rest);
+    combine_rows(f, acc, rest);
+  }
+
+  // Row by row.
+  KEYWAY_INLINE static void combine_rows(const F& f, const Array& acc, const Rows& rows) {
     const char* row = rows.data;
-    const std::int64_t stride = rows.stride, width = rows.width, step = rows.row_step, lane_step = rows.lane_step;
-    std::int64_t index = rows.index, r = 0;
-    if constexpr (!selects() && !indexed()) {
-      // Four rows at once, one after the other for each lane: less traffic of accumulators, the same result.
-      for (; r + 4 <= rows.rows; r += 4, row += 4 * stride) {
-        KEYWAY_INDEPENDENT
-        for (std::int64_t j = 0; j < width; ++j) {
-          Acc a = f.combine(acc.get(j), load<T>(row, j), 0);
-          a = f.combine(a, load<T>(row + stride, j), 0);
-          a = f.combine(a, load<T>(row + 2 * stride, j), 0);
-          acc.set(j, f.combine(a, load<T>(row + 3 * stride, j), 0));
-        }
+    std::int64_t index = rows.index;
+    for (std::int64_t r = 0; r < rows.rows; ++r, row += rows.stride, index += rows.row_step) {
+      KEYWAY_INDEPENDENT
+      for (std::int64_t j = 0; j < rows.width; ++j) {
+        acc.set(j, f.combine(acc.get(j), load<T>(row, j), index + j * rows.lane_step));
       }
     }
-    for (; r < rows.rows; ++r, row += stride, index += step) {
+  }
+
+  // kLanes accumulators, which stay in registers.
+  KEYWAY_INLINE static void combine_lanes(const F& f, const Array& acc, const Rows& rows) {
+    Acc lanes[kLanes];
+    for (std::int64_t j = 0; j < kLanes; ++j) lanes[j] = acc.get(j);
+    const char* row = rows.data;
+    for (std::int64_t r = 0; r < rows.rows; ++r, row += rows.stride) {
+      for (std::int64_t j = 0; j < kLanes; ++j) lanes[j] = f.combine(lanes[j], load<T>(row, j), 0);
+    }
+    for (std::int64_t j = 0; j < kLanes; ++j) acc.set(j, lanes[j]);
+  }
+
+  // Eight rows at once, one after the other for each accumulator: an eighth of its traffic, the same result.
+  // Leaves the rows that are left.
+  KEYWAY_INLINE static void combine_eight(const F& f, const Array& acc, Rows& rows) {
+    const std::int64_t stride = rows.stride, width = rows.width;
+    for (; rows.rows >= 8; rows.rows -= 8, rows.data += 8 * stride) {
+      const char* const row = rows.data;
       KEYWAY_INDEPENDENT
       for (std::int64_t j = 0; j < width; ++j) {
-        acc.set(j, f.combine(acc.get(j), load<T>(row, j), index + j * lane_step));
+        Acc a = f.combine(acc.get(j), load<T>(row, j), 0);
+        a = f.combine(a, load<T>(row + stride, j), 0);
+        a = f.combine(a, load<T>(row + 2 * stride, j), 0);
+        a = f.combine(a, load<T>(row + 3 * stride, j), 0);
+        a = f.combine(a, load<T>(row + 4 * stride, j), 0);
+        a = f.combine(a, load<T>(row + 5 * stride, j), 0);
+        a = f.combine(a, load<T>(row + 6 * stride, j), 0);
+        acc.set(j, f.combine(a, load<T>(row + 7 * stride, j), 0));
       }
     }
   }
@@ -178,13 +194,13 @@ struct ReduceLoops {
     for (std::int64_t j = 0; j < n; ++j) acc.set(j, f.merge(acc.get(j), other.get(j)));
   }
 
-  // All n into acc[0], by a tree whose shape depends on n alone.
-  KEYWAY_INLINE static void fold(const F& f, const Array& acc, std::int64_t n) {
+  // n accumulators from `first` on into the first of them, by a tree whose shape depends on n alone.
+  KEYWAY_INLINE static void fold(const F& f, const Array& acc, std::int64_t first, std::int64_t n) {
     while (n > 1) {
       std::int64_t half = 1;
       while (half < n - half) half *= 2;
       KEYWAY_INDEPENDENT
-      for (std::int64_t j = 0; j < n - half; ++j) acc.set(j, f.merge(acc.get(j), acc.get(half + j)));
+      for (std::int64_t j = first; j < first + n - half; ++j) acc.set(j, f.merge(acc.get(j), acc.get(half + j)));
       n = half;
     }
   }
@@ -199,7 +215,7 @@ struct ReduceLoops {
     store<B>(to.data[1] + j * to.stride[1], 0, result.second);
   }
 
-  // What combine and fold do for outputs with many elements, for short ones.
+  // Outputs whose elements are few: filled, combined and folded in one go.
   KEYWAY_INLINE static void reduce_runs(const F& f, const Runs& runs, const Results& to) {
     alignas(64) char lanes[Array::bytes() * kLanes];
     const Array acc(lanes, kLanes);
@@ -207,12 +223,29 @@ struct ReduceLoops {
     constexpr std::int64_t kStride = kLanes * static_cast<std::int64_t>(sizeof(T));
     const char* data = runs.data;
     for (std::int64_t o = 0; o < runs.outputs; ++o, data += runs.stride) {
-      fill(f, acc, full > 0 ? kLanes : rest);
+      fill(f, acc, kLanes);
       combine(f, acc, {data, kStride, full, kLanes, 0, kLanes * runs.step, runs.step});
-      if (rest != 0) combine(f, acc, {data + full * kStride, 0, 1, rest, full * kLanes * runs.step, 0, runs.step});
-      fold(f, acc, full > 0 ? kLanes : rest);
+      if (rest != 0) {
+        combine_rows(f, acc, {data + full * kStride, 0, 1, rest, full * kLanes * runs.step, 0, runs.step});
+      }
+      fold_lanes(f, acc);
       write(to, o, f.project(acc.get(0), n));
     }
+  }
+  // fold() of all lanes, of which some may hold the identity.
+  KEYWAY_INLINE static void fold_lanes(const F& f, const Array& acc) {
+    static_assert(kLanes == 64);
+    fold_half<32>(f, acc);
+    fold_half<16>(f, acc);
+    fold_half<8>(f, acc);
+    fold_half<4>(f, acc);
+    fold_half<2>(f, acc);
+    fold_half<1>(f, acc);
+  }
+  template <std::int64_t half>
+  KEYWAY_INLINE static void fold_half(const F& f, const Array& acc) {
+    KEYWAY_INDEPENDENT
+    for (std::int64_t j = 0; j < half; ++j) acc.set(j, f.merge(acc.get(j), acc.get(half + j)));
   }
 };
 
@@ -224,7 +257,8 @@ struct ReduceOp {
   LevelTable<ReduceRuns> reduce_runs;
   void (*fill)(const void* functor, char* acc, std::int64_t capacity, std::int64_t n);
   void (*merge)(const void* functor, char* acc, const char* other, std::int64_t capacity, std::int64_t n);
-  void (*fold)(const void* functor, char* acc, std::int64_t capacity, std::int64_t n);
+  // Each of so many groups of n neighbours into one; the results come to stand at the beginning.
+  void (*fold)(const void* functor, char* acc, std::int64_t capacity, std::int64_t groups, std::int64_t n);
   void (*project)(const void* functor, const char* acc, std::int64_t capacity, std::int64_t n, std::int64_t count,
                   const Results& results);
   std::int32_t acc_bytes;
@@ -262,8 +296,12 @@ struct ReduceAt {
   static void merge(const void* f, char* acc, const char* other, std::int64_t capacity, std::int64_t n) {
     Loops::merge(Loops::functor(f), Array(acc, capacity), Array(const_cast<char*>(other), capacity), n);
   }
-  static void fold(const void* f, char* acc, std::int64_t capacity, std::int64_t n) {
-    Loops::fold(Loops::functor(f), Array(acc, capacity), n);
+  static void fold(const void* f, char* acc, std::int64_t capacity, std::int64_t groups, std::int64_t n) {
+    const Array array(acc, capacity);
+    for (std::int64_t g = 0; g < groups; ++g) {
+      Loops::fold(Loops::functor(f), array, g * n, n);
+      array.set(g, array.get(g * n));
+    }
   }
   static void project(const void* f, const char* acc, std::int64_t capacity, std::int64_t n, std::int64_t count,
                       const Results& to) {
@@ -282,6 +320,6 @@ inline constexpr ReduceOp kReduceOp = {{ReduceAt<F>::combine, ReduceAt<F>::combi
                                        ReduceAt<F>::project,
                                        ReduceLoops<F>::Array::bytes(),
                                        sizeof(typename F::Element),
-                                       ReduceLoops<F>::indexed()};
+                                       ReduceLoops<F>::kIndexed};
 
 }  // namespace keyway::inline v1::detail

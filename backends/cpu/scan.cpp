@@ -68,9 +68,9 @@ void run_scan(const ScanOp& op, const void* functor, const TensorBase& out, cons
   const TensorBase* const tensors[] = {&self, &out, second != nullptr ? second : &out};
   ScanSpace space;
   make_space(space, tensors, dim);
-  // Lines that cross the innermost dimension side by side; one alone where lines themselves are innermost.
+  // Many lines at once where they lie side by side; a few where they are the innermost dimension.
   const bool side_by_side = space.length == 1 || space.across.stride(0, 0) <= space.step[0];
-  const std::int64_t tile = side_by_side ? std::max<std::int64_t>(1, kAccBytes / op.acc_bytes) : 1;
+  const std::int64_t tile = side_by_side ? kAccBytes / op.acc_bytes : 4;
   std::int64_t tiles = (space.across.size(0) - 1) / tile + 1;
   for (int d = 1; d < space.across.rank; ++d) tiles *= space.across.sizes[d];
   const std::int64_t work = std::min(tile, space.across.size(0)) * space.length;

@@ -45,32 +45,49 @@ KEYWAY_INLINE void write_results(const Lines& l, std::int64_t i, std::int64_t j,
   store<B>(l.data[2] + i * l.step[2] + j * l.next[2], 0, result.second);
 }
 
-// With `unit_stride` the lines are adjacent, and a constant says so.
-template <typename F, bool unit_stride>
-KEYWAY_INLINE void scan_each(const F& functor, Lines l, typename F::Acc* acc) {
+// Lines that are adjacent: a row of accumulators goes along all of them.
+template <typename F>
+KEYWAY_INLINE void scan_adjacent(const F& functor, const Lines& l, typename F::Acc* acc) {
   using T = typename F::Element;
-  if constexpr (unit_stride) l.next[0] = l.next[1] = sizeof(T);
+  for (std::int64_t j = 0; j < l.lines; ++j) acc[j] = functor.identity();
   for (std::int64_t i = 0; i < l.length; ++i) {
-    const char* const row = l.data[0] + i * l.step[0];
+    const char* const from = l.data[0] + i * l.step[0];
+    char* const to = l.data[1] + i * l.step[1];
     KEYWAY_INDEPENDENT
     for (std::int64_t j = 0; j < l.lines; ++j) {
-      acc[j] = functor.combine(acc[j], load<T>(row + j * l.next[0], 0), i);
-      write_results(l, i, j, functor.project(acc[j], i + 1));
+      acc[j] = functor.combine(acc[j], load<T>(from, j), i);
+      store<T>(to, j, functor.project(acc[j], i + 1));
+    }
+  }
+}
+
+// `count` lines from line j on, at once: each step waits for the one before, so that one line alone would be slow.
+template <int count, typename F>
+KEYWAY_INLINE void scan_some(const F& functor, const Lines& l, std::int64_t j) {
+  using T = typename F::Element;
+  typename F::Acc acc[count];
+  for (int k = 0; k < count; ++k) acc[k] = functor.identity();
+  for (std::int64_t i = 0; i < l.length; ++i) {
+    for (int k = 0; k < count; ++k) {
+      acc[k] = functor.combine(acc[k], load<T>(l.data[0] + i * l.step[0] + (j + k) * l.next[0], 0), i);
+      write_results(l, i, j + k, functor.project(acc[k], i + 1));
     }
   }
 }
 
 template <typename F>
-KEYWAY_INLINE void scan_lines(const void* f, const Lines& l, char* acc_bytes) {
+KEYWAY_INLINE void scan_lines(const void* f, const Lines& l, char* acc) {
   using T = typename F::Element;
   using R = decltype(std::declval<const F&>().project(std::declval<typename F::Acc>(), 0));
   const F functor = *static_cast<const F*>(f);
-  auto* const acc = reinterpret_cast<typename F::Acc*>(acc_bytes);
-  for (std::int64_t j = 0; j < l.lines; ++j) acc[j] = functor.identity();
   if constexpr (std::is_same_v<R, T>) {
-    if (l.next[0] == sizeof(T) && l.next[1] == sizeof(T)) return scan_each<F, true>(functor, l, acc);
+    if (l.next[0] == sizeof(T) && l.next[1] == sizeof(T)) {
+      return scan_adjacent(functor, l, reinterpret_cast<typename F::Acc*>(acc));
+    }
   }
-  scan_each<F, false>(functor, l, acc);
+  std::int64_t j = 0;
+  for (; j + 4 <= l.lines; j += 4) scan_some<4>(functor, l, j);
+  for (; j < l.lines; ++j) scan_some<1>(functor, l, j);
 }
 
 template <typename F>

@@ -1,9 +1,5 @@
 #include <keyway/backends/cpu/strided.h>
-#include <keyway/core/base/error.h>
 
-#include <algorithm>
-#include <cstring>
-#include <numeric>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -55,55 +51,6 @@ void merge_dims(Strided& space) {
   space.rank = space.rank == 0 ? 0 : last + 1;
 }
 
-struct Bytes16 {
-  std::uint64_t words[2];
-};
-
-template <typename T>
-void copy_strided(char* to, std::int64_t to_stride, const char* from, std::int64_t from_stride, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    T x;
-    std::memcpy(&x, from + i * from_stride, sizeof(T));
-    std::memcpy(to + i * to_stride, &x, sizeof(T));
-  }
-}
-
-template <typename T>
-void fill(char* to, const char* from, std::int64_t n) {
-  T x;
-  std::memcpy(&x, from, sizeof(T));
-  for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)), &x, sizeof(T));
-}
-
-template <typename T>
-void pack_as(char* buffer, const char* from, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-             std::int64_t column_stride) {
-  constexpr auto kItem = static_cast<std::int64_t>(sizeof(T));
-  if (row_stride == 0 && column_stride == 0) return fill<T>(buffer, from, rows * columns);
-  for (std::int64_t r = 0; r < rows; ++r, from += row_stride, buffer += columns * kItem) {
-    if (column_stride == kItem) {
-      std::memcpy(buffer, from, static_cast<std::size_t>(columns * kItem));
-    } else if (column_stride == 0) {
-      fill<T>(buffer, from, columns);
-    } else {
-      copy_strided<T>(buffer, kItem, from, column_stride, columns);
-    }
-  }
-}
-
-template <typename T>
-void unpack_as(char* to, const char* buffer, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-               std::int64_t column_stride) {
-  constexpr auto kItem = static_cast<std::int64_t>(sizeof(T));
-  for (std::int64_t r = 0; r < rows; ++r, to += row_stride, buffer += columns * kItem) {
-    if (column_stride == kItem) {
-      std::memcpy(to, buffer, static_cast<std::size_t>(columns * kItem));
-    } else {
-      copy_strided<T>(to, column_stride, buffer, kItem, columns);
-    }
-  }
-}
-
 }  // namespace
 
 void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* operands, int count) {
@@ -130,28 +77,6 @@ void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* op
 void simplify(Strided& space) {
   sort_dims(space);
   merge_dims(space);
-}
-
-void pack(char* buffer, const char* from, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-          std::int64_t column_stride, std::int64_t itemsize) {
-  switch (itemsize) {
-    case 1: return pack_as<std::uint8_t>(buffer, from, rows, columns, row_stride, column_stride);
-    case 2: return pack_as<std::uint16_t>(buffer, from, rows, columns, row_stride, column_stride);
-    case 4: return pack_as<std::uint32_t>(buffer, from, rows, columns, row_stride, column_stride);
-    case 8: return pack_as<std::uint64_t>(buffer, from, rows, columns, row_stride, column_stride);
-    default: return pack_as<Bytes16>(buffer, from, rows, columns, row_stride, column_stride);
-  }
-}
-
-void unpack(char* to, const char* buffer, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-            std::int64_t column_stride, std::int64_t itemsize) {
-  switch (itemsize) {
-    case 1: return unpack_as<std::uint8_t>(to, buffer, rows, columns, row_stride, column_stride);
-    case 2: return unpack_as<std::uint16_t>(to, buffer, rows, columns, row_stride, column_stride);
-    case 4: return unpack_as<std::uint32_t>(to, buffer, rows, columns, row_stride, column_stride);
-    case 8: return unpack_as<std::uint64_t>(to, buffer, rows, columns, row_stride, column_stride);
-    default: return unpack_as<Bytes16>(to, buffer, rows, columns, row_stride, column_stride);
-  }
 }
 
 }  // namespace keyway::inline v1

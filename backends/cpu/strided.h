@@ -31,11 +31,4 @@ void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* op
 // neighbours.
 void simplify(Strided& space);
 
-// Copies a tile of rows x columns elements of 1, 2, 4, 8 or 16 bytes between strided memory and a contiguous
-// buffer.
-void pack(char* buffer, const char* from, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-          std::int64_t column_stride, std::int64_t itemsize);
-void unpack(char* to, const char* buffer, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-            std::int64_t column_stride, std::int64_t itemsize);
-
 }  // namespace keyway::inline v1

@@ -2,28 +2,21 @@
 #include <keyway/codegen/emit/cpp_expr.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/codegen/expr/signature.h>
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <utility>
 
 namespace keyway::inline v1 {
 namespace {
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 // What a person needs to see to understand why a contract does not hold: the greatest sub-expressions that
 // are neither constants nor tests, where their evaluation is part of finding out that it does not.
 class Evidence {
  public:
-  Evidence(const CheckedExpr& expr, CppExpr& cpp) : expr_(expr), cpp_(cpp) {}
+  Evidence(const CheckedExpr& expr, FunctionSchema schema, CppExpr& cpp) : expr_(expr), schema_(schema), cpp_(cpp) {}
 
   // Requires: `expr` is false, or its value is what matters.
   void collect(const Expr& expr) {
@@ -41,6 +34,8 @@ class Evidence {
       for (const ExprPtr& choice : in->choices) value_of(*choice);
     } else if (const auto* choice = as<ChoiceExpr>(expr)) {
       collect(*choice->condition);
+      collect_total(*choice->yes);
+      collect_total(*choice->no);
     } else {
       collect_leaf(expr);
     }
@@ -51,6 +46,24 @@ class Evidence {
   const std::vector<std::string>& values() const { return values_; }
 
  private:
+  // Of a branch that may not have been taken: arguments that cannot be None, and what the tensors among them are asked
+  // without saying more.
+  void collect_total(const Expr& expr) {
+    const auto* method = as<MethodExpr>(expr);
+    if (method && method->arguments.empty() && is_there(*method->object))
+      expr_.note(expr).type.is(ExprBase::Bool) ? collect_leaf(expr) : value_of(expr);
+    else if (is_there(expr))
+      value_of(expr);
+    else
+      for (const ExprPtr& child : children(expr)) collect_total(*child);
+  }
+
+  bool is_there(const Expr& expr) const {
+    const auto* name = as<NameExpr>(expr);
+    const auto index = name ? schema_.arguments().find(name->name) : std::nullopt;
+    return index && !expr_type_of(schema_.arguments()[*index].type()).optional;
+  }
+
   // What stands below a `!` is true: of its parts only the first has been evaluated for certain.
   void collect_sole(const Expr& expr) {
     if (const auto* e = as<BinaryExpr>(expr); e && (e->op == BinaryOp::And || e->op == BinaryOp::Or))
@@ -103,11 +116,12 @@ class Evidence {
 
   void add(std::string text, const std::string& cpp) {
     if (std::ranges::find(seen_, text) != seen_.end()) return;
-    values_.push_back(fmt::format("{{{}, {}}}", quoted(text), cpp));
+    values_.push_back(fmt::format("{{{}, {}}}", cpp_string(text), cpp));
     seen_.push_back(std::move(text));
   }
 
   const CheckedExpr& expr_;
+  FunctionSchema schema_;
   CppExpr& cpp_;
   const Expr* reason_ = nullptr;
   std::vector<std::string> values_;
@@ -124,27 +138,6 @@ std::string type_of(const ExprType& type) {
     case ExprBase::DType: return "ScalarType";
     default: return "auto";
   }
-}
-
-// An if statement's head; a condition that is too long is broken after its operators.
-std::string if_head(const std::string& indent, const std::string& condition) {
-  std::string out = indent + "if (" + condition + ") [[unlikely]] ";
-  if (out.size() + 3 <= kMaxColumns) return out;
-  out = indent + "if (";
-  std::size_t column = out.size();
-  for (std::size_t begin = 0; begin < condition.size();) {
-    std::size_t end = std::min(condition.find("|| ", begin), condition.find("&& ", begin));
-    end = end == std::string::npos ? condition.size() : end + 3;
-    if (column + end - begin > kMaxColumns - 20 && begin > 0) {
-      out.pop_back();
-      out += "\n" + indent + "    ";
-      column = indent.size() + 4;
-    }
-    out += condition.substr(begin, end - begin);
-    column += end - begin;
-    begin = end;
-  }
-  return out + ") [[unlikely]] ";
 }
 
 // `text`, the last argument of what computes, replaced by the contract itself.
@@ -175,7 +168,7 @@ void learn_ranks(const Expr& expr, KnownRanks& ranks) {
 class Statements {
  public:
   Statements(const CheckedExpr& expr, FunctionSchema schema, const KnownRanks& ranks)
-      : expr_(expr), cpp_(expr, schema) {
+      : expr_(expr), schema_(schema), cpp_(expr, schema) {
     cpp_.know(ranks);
   }
 
@@ -185,7 +178,7 @@ class Statements {
     if (!let) return of_contract(root);
     const std::string value = cpp_.text(*let->value);
     const std::string type = type_of(expr_.note(*let->value).type);
-    return fmt::format("  const {} {} = {};\n", type, let->name, with_text(value, quoted(to_text(root))));
+    return fmt::format("  const {} {} = {};\n", type, let->name, with_text(value, cpp_string(to_text(root))));
   }
 
  private:
@@ -194,25 +187,46 @@ class Statements {
     if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::And)
       return of_contract(*both->left) + of_contract(*both->right);
     CppExpr cpp = cpp_;
-    const std::string condition = negated(cpp, expr);
-    Evidence evidence(expr_, cpp);
+    const std::string condition = negated(cpp, expr).text;
+    Evidence evidence(expr_, schema_, cpp);
     evidence.collect(expr);
     const bool named = cpp.uses_text();
-    const std::string text = named ? "text" : quoted(to_text(expr));
+    const std::string text = named ? "text" : cpp_string(to_text(expr));
     const std::string indent = named ? "    " : "  ";
-    std::string out = if_head(indent, condition) + failure(evidence, cpp, text, indent) + "\n";
+    std::string out =
+        fmt::format("{}if ({}) [[unlikely]] {}\n", indent, condition, failure(evidence, cpp, text, indent));
     if (!named) return out;
-    return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", quoted(to_text(expr)), out);
+    return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", cpp_string(to_text(expr)), out);
   }
 
+  // How tightly a condition binds: what binds less tightly than its place asks for goes in parentheses.
+  enum class Level { Choice, Or, And, Single };
+  struct Condition {
+    std::string text;
+    Level level;
+    std::string in(Level place) const { return level < place ? fmt::format("({})", text) : text; }
+  };
+
   // The condition under which a contract fails, as a person would write it.
-  std::string negated(CppExpr& cpp, const Expr& expr) const {
-    const auto* unary = as<UnaryExpr>(expr);
-    if (unary && unary->op == UnaryOp::Not) return cpp.text(*unary->operand);
+  Condition negated(CppExpr& cpp, const Expr& expr) const {
+    if (const auto* both = as<BinaryExpr>(expr)) {
+      const Level level = both->op == BinaryOp::Or ? Level::And : Level::Or;
+      const Condition left = negated(cpp, *both->left), right = negated(cpp, *both->right);
+      // Also && within || goes in parentheses.
+      const Level place = level == Level::Or ? Level::Single : level;
+      return {fmt::format("{} {} {}", left.level == level ? left.text : left.in(place),
+                          level == Level::And ? "&&" : "||", right.level == level ? right.text : right.in(place)),
+              level};
+    }
+    if (const auto* choice = as<ChoiceExpr>(expr))
+      return {fmt::format("{} ? {} : {}", cpp.operand(*choice->condition), negated(cpp, *choice->yes).in(Level::Single),
+                          negated(cpp, *choice->no).in(Level::Single)),
+              Level::Choice};
+    if (const auto* unary = as<UnaryExpr>(expr); unary && unary->op == UnaryOp::Not)
+      return {cpp.operand(*unary->operand), Level::Single};
     if (const auto* compare = as<CompareExpr>(expr); compare && compare->ops.size() == 1)
-      if (const auto inverse = inverse_of(*compare)) return cpp.text_of_comparison(*compare, *inverse);
-    const bool call = as<CallExpr>(expr) || as<MethodExpr>(expr) || as<NameExpr>(expr) || as<InExpr>(expr);
-    return call ? "!" + cpp.text(expr) : fmt::format("!({})", cpp.text(expr));
+      if (const auto inverse = inverse_of(*compare)) return {cpp.text_of_comparison(*compare, *inverse), Level::Single};
+    return {"!" + cpp.operand(expr), Level::Single};
   }
 
   // The operator that holds where another does not. Numbers other than integers need not be ordered.
@@ -236,14 +250,11 @@ class Statements {
     if (evidence.reason() != nullptr)
       return fmt::format("{{\n{0}std::string why;\n{0}{1};\n{0}fail_predicate({2}, why);\n{3}}}", in,
                          cpp.asking_why(*evidence.reason()), text, indent);
-    std::vector<std::string> values = evidence.values();
-    if (values.empty()) return fmt::format("{{\n{}fail_contract({}, {{}});\n{}}}", in, text, indent);
-    values.front() = "{" + values.front();
-    values.insert(values.begin(), text);
-    return "{\n" + listed(in + "fail_contract(", values, "});\n") + indent + "}";
+    return fmt::format("{{\n{}fail_contract({}, {{{}}});\n{}}}", in, text, fmt::join(evidence.values(), ", "), indent);
   }
 
   const CheckedExpr& expr_;
+  FunctionSchema schema_;
   CppExpr cpp_;
 };
 

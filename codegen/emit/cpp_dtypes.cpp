@@ -1,5 +1,6 @@
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_expr.h>
+#include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/operands.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/op_scope.h>
@@ -9,6 +10,8 @@
 
 namespace keyway::inline v1 {
 namespace {
+
+bool is_none(const Argument& argument) { return argument.default_value()->kind() == DefaultKind::None; }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -98,7 +101,8 @@ class Planner {
     dtypes_.assign(results_, sum);
   }
 
-  // The operands of `names`, and the positional numbers, promote: those after the * take no part.
+  // The operands of `names` promote, with the numbers that the caller has to think of: not those after the *, and not
+  // those that are a number by default, as `alpha` is 1.
   void promote(const std::vector<std::string>& names, PromotionRule rule, CppExpr* within) {
     std::vector<std::string> parts;
     for (const TensorArgument& tensor : tensors_)
@@ -107,7 +111,8 @@ class Planner {
     std::vector<std::string> numbers;
     for (const Argument argument : op_.schema->arguments()) {
       if (!expr_type_of(argument.type()).required().is(ExprBase::Scalar)) continue;
-      (argument.is_kwarg_only() ? numbers : parts).emplace_back(argument.name());
+      const bool takes_part = !argument.is_kwarg_only() && (!argument.has_default() || is_none(argument));
+      (takes_part ? parts : numbers).emplace_back(argument.name());
     }
     std::string common;
     for (const std::string& part : parts) common += " << " + part;
@@ -143,6 +148,12 @@ class Planner {
         else if (std::ranges::find(tensors_, name, &TensorArgument::name) != tensors_.end())
           check(rule, name);
       }
+    }
+    // Kernels are not told of `dtype`: the first tensor comes to them in it.
+    if (!common_ && has_dtype_argument(op_) && !has_tensor_options(*op_.schema) && !tensors_.empty()) {
+      say(fmt::format("plan.common = dtype.value_or({})", own_dtype(tensors_.front())));
+      plan_.promoted = {tensors_.front().name};
+      common_ = true;
     }
     if (plan_.loop_tensor.empty() && !tensors_.empty()) {
       plan_.loop_tensor = tensors_.front().name;

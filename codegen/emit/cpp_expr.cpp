@@ -1,4 +1,5 @@
 #include <keyway/codegen/emit/cpp_expr.h>
+#include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/expr/expr_printer.h>
 
@@ -63,15 +64,6 @@ std::string_view name_of(BinaryOp op) {
 
 bool is_ordering(CompareOp op) { return op != CompareOp::Equal && op != CompareOp::NotEqual; }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 }  // namespace
 
 bool says_why(std::string_view predicate) { return contains(kSayingWhy, predicate); }
@@ -105,7 +97,7 @@ std::string CppExpr::visit(const NoneExpr&, const Expr&) { return "NoArgument()"
 std::string CppExpr::visit(const BoolExpr& e, const Expr&) { return e.value ? "true" : "false"; }
 std::string CppExpr::visit(const IntExpr& e, const Expr&) { return fmt::format("{}", e.value); }
 std::string CppExpr::visit(const FloatExpr& e, const Expr&) { return e.spelling; }
-std::string CppExpr::visit(const StringExpr& e, const Expr&) { return quoted(e.value); }
+std::string CppExpr::visit(const StringExpr& e, const Expr&) { return cpp_string(e.value); }
 std::string CppExpr::visit(const LetExpr& e, const Expr&) { return print(*e.value); }
 
 std::string CppExpr::visit(const NameExpr& e, const Expr& expr) {
@@ -291,7 +283,7 @@ std::string CppExpr::size_of(const std::string& object, const std::string& name,
     const auto rank = ranks_->find(name);
     if (rank != ranks_->end() && dim->value < rank->second) return fmt::format("{}.sizes()[{}]", object, dim->value);
   }
-  return fmt::format("contract::size({}, {}, {})", object, quoted(name), joined(e.arguments));
+  return fmt::format("contract::size({}, {}, {})", object, cpp_string(name), joined(e.arguments));
 }
 
 // A method of one thing.
@@ -322,7 +314,7 @@ std::string CppExpr::visit(const MethodExpr& e, const Expr&) {
   const ExprType& of = type(*e.object);
   if (of.depth == 0 && e.arguments.size() == 1 && type(*e.arguments[0].value).depth > 0)
     return fmt::format("lists::map([&](std::int64_t x) {{ return contract::size({0}, {1}, x); }}, {2})",
-                       print(*e.object), quoted(to_text(*e.object)), joined(e.arguments));
+                       print(*e.object), cpp_string(to_text(*e.object)), joined(e.arguments));
   if (of.depth > 0)
     return fmt::format("lists::{}({}, [&](const TensorBase& x) {{ return {}; }})",
                        of.optional_items ? "each_defined" : "each", print(*e.object), method_of("x", e));

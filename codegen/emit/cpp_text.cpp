@@ -98,6 +98,15 @@ std::string nested(std::string_view outer, std::string_view inner, const std::ve
   return listed(head, items, "),\n") + listed(indent, more, ");\n");
 }
 
+std::string cpp_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
 std::string includes(std::vector<std::string> paths) {
   std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());

@@ -31,6 +31,9 @@ std::string listed(std::string_view head, const std::vector<std::string>& items,
 std::string nested(std::string_view outer, std::string_view inner, const std::vector<std::string>& items,
                    const std::vector<std::string>& more = {});
 
+// A string literal.
+std::string cpp_string(std::string_view text);
+
 // #include lines of `paths` below keyway/, sorted, each once.
 std::string includes(std::vector<std::string> paths);
 

@@ -84,7 +84,8 @@ std::string public_result_type(SchemaType type) {
   return {};
 }
 
-std::string cpp_string(std::string_view text) {
+// Of the text between the quotes of a schema, whose escapes are those of C++.
+std::string cpp_string_of_default(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"') out += '\\';
@@ -101,7 +102,7 @@ std::string public_default(DefaultValue value, SchemaType type) {
   }
   switch (value.kind()) {
     case DefaultKind::Bool: return *value.as_bool() ? "true" : "false";
-    case DefaultKind::String: return cpp_string(*value.as_string());
+    case DefaultKind::String: return cpp_string_of_default(*value.as_string());
     case DefaultKind::Identifier: return std::string(cpp_constant(value.text()));
     case DefaultKind::List: {
       std::string items;

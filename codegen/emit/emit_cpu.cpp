@@ -3,6 +3,7 @@
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/emit/line_breaks.h>
 #include <keyway/codegen/emit/operands.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
@@ -116,7 +117,7 @@ std::vector<std::string> emit_cpu_loops(const Family& family) {
     }
     shards.back() += "\n" + loop_function(op);
   }
-  for (std::string& shard : shards) shard += "\n}  // namespace keyway::inline v1::cpu\n";
+  for (std::string& shard : shards) shard = with_breaks(shard + "\n}  // namespace keyway::inline v1::cpu\n");
   return shards;
 }
 

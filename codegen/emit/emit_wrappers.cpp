@@ -3,6 +3,7 @@
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/emit/line_breaks.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/emit/wrapper_text.h>
 #include <keyway/codegen/expr/expr_printer.h>
@@ -68,8 +69,7 @@ std::string info_text(const Family& family, const Op& op, FunctionSchema schema)
   std::string out = fmt::format("constexpr OpInfo {}_info{{\n", id);
   const auto field = [&](std::string_view name, std::string_view text) {
     if (text.empty()) return;
-    const std::string head = fmt::format("    .{} = ", name);
-    out += head + string_literal(text, head.size(), "        ") + ",\n";
+    out += fmt::format("    .{} = {},\n", name, cpp_string(text));
   };
   field("name", fmt::format("{}::{}", ns.empty() ? "keyway" : ns, schema.name()));
   field("overload", schema.overload_name());
@@ -127,7 +127,7 @@ std::string emit_wrappers(const Family& family) {
   out += "\n}  // namespace\n}  // namespace wrappers\n" + planned_text(family);
   for (const Op& op : family.ops)
     for (const Overload& overload : expand_variants(op)) out += "\n" + table_text(family, op, overload);
-  return out + "\n}  // namespace keyway::inline v1\n";
+  return with_breaks(out + "\n}  // namespace keyway::inline v1\n");
 }
 
 std::string emit_plans(const std::vector<Family>& families) {

@@ -170,7 +170,8 @@ class Struct {
       for (const TensorArgument& tensor : tensor_arguments(op_)) operands.push_back("&" + tensor.name);
       operands.front() = "{" + operands.front();
       operands.back() += "}";
-      return listed(fmt::format(fmt::runtime(all), "pointwise_meta"), operands, tail);
+      if (count == 1) operands.emplace_back("plan.meta[0]");
+      return listed(count == 1 ? "  pointwise_meta(" : "  plan.set_all(pointwise_meta(", operands, tail);
     }
     if (op_.recipe.kind == RecipeKind::Reduction) {
       const ArgumentList arguments = schema_.arguments();
@@ -268,28 +269,6 @@ std::string wrapper_struct(const Op& op) { return Struct(op).text(); }
 
 std::string plan_declaration(const Op& op, std::string_view tail) {
   return listed(fmt::format("void {}(", cpp_identifier(*op.schema)), Struct(op).plan_parameters(), tail);
-}
-
-std::string string_literal(std::string_view text, std::size_t column, std::string_view indent) {
-  std::string out = "\"";
-  std::size_t at = column + 1;
-  while (!text.empty()) {
-    const std::size_t word = std::min(text.find(' '), text.size() - 1) + 1;  // with the blank after it
-    if (at + word + 4 > kMaxColumns) {
-      out += fmt::format("\"\n{}\"", indent);
-      at = indent.size() + 1;
-    }
-    for (const char c : text.substr(0, word)) {
-      if (c == '"' || c == '\\') {
-        out += '\\';
-        ++at;
-      }
-      out += c;
-      ++at;
-    }
-    text.remove_prefix(word);
-  }
-  return out + '"';
 }
 
 }  // namespace keyway::inline v1

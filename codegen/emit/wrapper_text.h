@@ -15,7 +15,4 @@ std::string wrapper_struct(const Op& op);
 // ...)".
 std::string plan_declaration(const Op& op, std::string_view tail);
 
-// A C++ string literal, in several lines if it is long: the first begins at `column`.
-std::string string_literal(std::string_view text, std::size_t column, std::string_view indent);
-
 }  // namespace keyway::inline v1

@@ -73,6 +73,8 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"index_copy_backward(Tensor grad, int dim, Tensor index) -> Tensor">,
     schema_literal<"index_put_backward(Tensor grad, Tensor?[] indices, bool accumulate) -> Tensor">,
     schema_literal<"index_select_backward(Tensor grad, int[] sizes, int dim, Tensor index) -> Tensor">,
+    schema_literal<"scatter_reduce_backward(Tensor grad, Tensor self, int dim, Tensor index, Tensor src, str reduce, "
+                   "bool include_self, Tensor result) -> (Tensor, Tensor)">,
     schema_literal<"scatter_src_backward(Tensor grad, int dim, Tensor index, int[] sizes) -> Tensor">,
     // neural networks
     schema_literal<"convolution_double_backward(Tensor? grad_grad_input, Tensor? grad_grad_weight, "
@@ -87,8 +89,6 @@ constexpr FunctionSchema kHelpers[] = {
                    "grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, bool[] "
                    "needs) -> (Tensor, Tensor, Tensor)">,
     schema_literal<"log_softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor">,
-    schema_literal<"max_pool2d_with_indices_backward(Tensor grad, Tensor self, int[] kernel_size, int[] stride, "
-                   "int[] padding, int[] dilation, bool ceil_mode, Tensor indices) -> Tensor">,
     schema_literal<"max_pool_double_backward(Tensor grad, Tensor indices, int dims) -> Tensor">,
     schema_literal<"native_layer_norm_backward(Tensor grad, Tensor input, int[] normalized_shape, Tensor mean, "
                    "Tensor rstd, Tensor? weight, Tensor? bias, bool[] needs) -> (Tensor, Tensor, Tensor)">,

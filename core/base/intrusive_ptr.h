@@ -109,9 +109,17 @@ class intrusive_ptr {
     intrusive_ptr(std::move(other)).swap(*this);
     return *this;
   }
+// g++ 12 cannot see that an empty std::optional does not destroy what it would hold.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
   ~intrusive_ptr() {
     if (object_ != nullptr) RefCounted::drop_strong(object_);
   }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
   T* get() const { return object_; }
   T* operator->() const { return object_; }

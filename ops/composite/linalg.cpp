@@ -43,6 +43,11 @@ Tensor product(const Tensor& a, const Tensor& b) {
 Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
   const bool has_bias = bias && bias->defined();
   if (has_bias && input.dim() == 2 && weight.dim() == 2) return addmm(*bias, input, weight.t());
+  if (has_bias && input.dim() > 2 && weight.dim() == 2 && input.is_contiguous()) {
+    const IntArrayRef leading = without_last(input.sizes(), 1);
+    const Tensor rows = input.view({checked_numel(leading), input.size(-1)});
+    return addmm(*bias, rows, weight.t()).view(with_last(leading, {weight.size(0)}));
+  }
   const Tensor result = keyway::matmul(input, weight.t());
   return has_bias ? result + *bias : result;
 }

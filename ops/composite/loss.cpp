@@ -36,7 +36,7 @@ Tensor cross_entropy_of_probabilities(const Tensor& log_probabilities, const Ten
     wanted = target * (1 - label_smoothing) + label_smoothing / static_cast<double>(classes);
   }
   Tensor loss = log_probabilities * wanted;
-  if (weight) loss = loss * beside_classes(*weight, loss);
+  if (weight && weight->defined()) loss = loss * beside_classes(*weight, loss);
   loss = -loss.sum(dim);
   return reduced(loss, reduction);
 }
@@ -89,6 +89,41 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::o
   const Tensor smooth = smoothing_loss(log_probabilities, target, weight, reduction, ignore_index);
   const auto classes = static_cast<double>(self.size(class_dim(self)));
   return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes);
+}
+
+// As relu(-x) + log1p(e^-|x|) for -log(sigmoid(x)), so that nothing overflows.
+Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                                        const std::optional<Tensor>& pos_weight, std::int64_t reduction) {
+  const Tensor surprise = (-self).relu() + (-self.abs()).exp().log1p();
+  const bool weighed = pos_weight && pos_weight->defined();
+  const Tensor share = weighed ? (*pos_weight - 1) * target + 1 : Tensor();
+  Tensor loss = (1 - target) * self + (weighed ? share * surprise : surprise);
+  if (weight && weight->defined()) loss = loss * *weight;
+  return reduced(loss, reduction);
+}
+
+Tensor huber_loss(const Tensor& self, const Tensor& target, std::int64_t reduction, double delta) {
+  const Tensor distance = (self - target).abs();
+  const Tensor loss = keyway::where(distance <= delta, distance * distance * 0.5, (distance - 0.5 * delta) * delta);
+  return reduced(loss, reduction);
+}
+
+// 0 log 0 is 0.
+Tensor kl_div(const Tensor& self, const Tensor& target, std::int64_t reduction, bool log_target) {
+  if (log_target) return reduced(target.exp() * (target - self), reduction);
+  const Tensor logarithm = keyway::where(target > 0, target, 1).log();
+  return reduced(target * (logarithm - self), reduction);
+}
+
+Tensor l1_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {
+  return reduced((self - target).abs(), reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, std::int64_t reduction, double beta) {
+  if (beta == 0) return keyway::l1_loss(self, target, reduction);
+  const Tensor distance = (self - target).abs();
+  const Tensor loss = keyway::where(distance < beta, distance * distance * (0.5 / beta), distance - 0.5 * beta);
+  return reduced(loss, reduction);
 }
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {

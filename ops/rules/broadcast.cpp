@@ -52,9 +52,12 @@ bool lies_inside(ArrayRef<const TensorBase*> operands, std::size_t a, std::size_
 
 namespace detail {
 
-OutputMeta pointwise_meta_slowly(ArrayRef<const TensorBase*> operands) {
+OutputMeta pointwise_meta_slowly(ArrayRef<const TensorBase*> given) {
+  SmallVector<const TensorBase*, 6> operands;
+  for (const TensorBase* operand : given)
+    if (operand->defined()) operands.push_back(operand);
   OutputMeta meta = meta_of(operands[0]->sizes());
-  for (const TensorBase* operand : operands.slice(1)) meta.sizes = broadcast_sizes(meta.sizes, operand->sizes());
+  for (const TensorBase* operand : operands) meta.sizes = broadcast_sizes(meta.sizes, operand->sizes());
   checked_numel(meta.sizes);
   const std::size_t rank = meta.sizes.size();
   if (rank < 2) return meta;

@@ -37,7 +37,11 @@ class Promotion {
   }
 
   // Throws keyway::Error if two dtypes have none in common (the 8-bit floats).
-  ScalarType result() const { return combine(combine(with_dims_, without_dims_), numbers_); }
+  ScalarType result() const {
+    if (without_dims_ == ScalarType::Undefined && numbers_ == ScalarType::Undefined) [[likely]]
+      return with_dims_;
+    return combine(combine(with_dims_, without_dims_), numbers_);
+  }
 
  private:
   static constexpr int category(ScalarType t) {

@@ -42,4 +42,9 @@ OutputMeta scatter_add(const TensorBase& self, std::int64_t dim, const TensorBas
   return scatter(self, dim, index, src);
 }
 
+OutputMeta scatter_reduce(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src,
+                          std::string_view, bool) {
+  return scatter(self, dim, index, src);
+}
+
 }  // namespace keyway::inline v1::rules

@@ -4,6 +4,8 @@
 
 #include <keyway/ops/rules/output_meta.h>
 
+#include <string_view>
+
 namespace keyway::inline v1 {
 class Scalar;
 }
@@ -15,5 +17,8 @@ KEYWAY_API OutputMeta scatter(const TensorBase& self, std::int64_t dim, const Te
 KEYWAY_API OutputMeta scatter(const TensorBase& self, std::int64_t dim, const TensorBase& index, const Scalar& value);
 KEYWAY_API OutputMeta scatter_add(const TensorBase& self, std::int64_t dim, const TensorBase& index,
                                   const TensorBase& src);
+
+KEYWAY_API OutputMeta scatter_reduce(const TensorBase& self, std::int64_t dim, const TensorBase& index,
+                                     const TensorBase& src, std::string_view reduce, bool include_self);
 
 }  // namespace keyway::inline v1::rules

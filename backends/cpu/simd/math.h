@@ -53,7 +53,7 @@ struct VectorMath : StandardMath {
   using StandardMath::tan;
   KEYWAY_INLINE static float tan(float x) { return rounded(W::tan(x)); }
   // Which angles the three above take.
-  KEYWAY_INLINE static bool is_small_angle(float x) { return __builtin_fabsf(x) < 0x1p30f; }
+  KEYWAY_INLINE static bool is_small_angle(float x) { return __builtin_fabsf(x) < static_cast<float>(W::kSmallAngle); }
 
   using StandardMath::asin;
   KEYWAY_INLINE static float asin(float x) { return rounded(W::asin(x)); }

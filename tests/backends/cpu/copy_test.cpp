@@ -1,4 +1,5 @@
 #include <keyway/backends/cpu/copy.h>
+#include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/ops/functors/copy.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
 #include <keyway/tests/backends/cpu/settings.h>
@@ -92,5 +93,43 @@ TEST_CASE("large transposes are copied exactly, by several threads") {
     each_index(Sizes{3, 517, 333},
                [&](const Sizes& index) { right = right && element<float>(dst, index) == element<float>(src, index); });
     CHECK(right);
+  }
+}
+
+TEST_CASE("a copy too large for the caches is exact, from any offset") {
+  const std::int64_t n = stream_threshold() + 1234567;
+  const TensorBase from = make_tensor(Sizes{n + 3}, kByte, DeviceType::CPU);
+  const TensorBase to = make_tensor(Sizes{n + 5}, kByte, DeviceType::CPU);
+  auto* const x = from.data_ptr<std::uint8_t>();
+  auto* const y = to.data_ptr<std::uint8_t>();
+  for (std::int64_t i = 0; i < n + 3; ++i) x[i] = static_cast<std::uint8_t>(i * 31 + i / 251);
+  std::memset(y, 7, static_cast<std::size_t>(n + 5));
+  for (const int threads : {1, 3}) {
+    const WithThreads with(threads);
+    copy_elements(make_view(from, Sizes{n}, Sizes{1}, 3), make_view(to, Sizes{n}, Sizes{1}, 2));
+    CHECK(std::memcmp(y + 2, x + 3, static_cast<std::size_t>(n)) == 0);
+    CHECK((y[1] == 7 && y[n + 2] == 7));
+  }
+}
+
+TEST_CASE("rectangles of every item size are moved and transposed") {
+  Rng rng(61);
+  for (const std::int64_t item : {1, 2, 4, 8, 16}) {
+    for (int i = 0; i < 60; ++i) {
+      const std::int64_t rows = random_int(rng, 1, 70), columns = random_int(rng, 1, 70);
+      std::vector<char> from(static_cast<std::size_t>(rows * columns * item)), to(from.size());
+      for (char& c : from) c = static_cast<char>(rng());
+      const bool across = random_int(rng, 0, 1) == 1, to_across = random_int(rng, 0, 1) == 1;
+      const auto row = [&](bool other_way) { return other_way ? item : columns * item; };
+      const auto column = [&](bool other_way) { return other_way ? rows * item : item; };
+      copy_tile({to.data(), row(to_across), column(to_across)}, {from.data(), row(across), column(across)}, rows,
+                columns, item);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t c = 0; c < columns; ++c) {
+          REQUIRE(std::memcmp(to.data() + r * row(to_across) + c * column(to_across),
+                              from.data() + r * row(across) + c * column(across), static_cast<std::size_t>(item)) == 0);
+        }
+      }
+    }
   }
 }

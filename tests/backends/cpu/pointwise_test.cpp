@@ -1,3 +1,4 @@
+#include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/core/scalar.h>
 #include <keyway/ops/functors/arithmetic.h>
@@ -156,6 +157,29 @@ TEST_CASE("large tensors are computed by several threads with the same result") 
       pointwise(Add<float>{0.3f}, results[t], a, b);
     }
     REQUIRE((storage_bytes(results[0]) == storage_bytes(results[1])));
+  }
+}
+
+TEST_CASE("outputs too large for the caches are written past them, and right") {
+  const std::int64_t rows = 1031, columns = stream_threshold() / 4 / 1000;
+  const TensorBase a = make_tensor(Sizes{rows, columns}, kFloat, DeviceType::CPU);
+  const TensorBase out = make_tensor(Sizes{rows, columns}, kFloat, DeviceType::CPU);
+  const TensorBase row = make_tensor(Sizes{columns}, kFloat, DeviceType::CPU);
+  const TensorBase one = make_tensor(Sizes{}, kFloat, DeviceType::CPU);
+  float next = 0;
+  for (const TensorBase& t : {a, row, one})
+    fill_storage<float>(t, [&] { return next = next > 1000 ? 0 : next + 0.5f; });
+  for (const TensorBase& other : {a, row, one}) {
+    for (const int threads : {1, 3}) {
+      const WithThreads with(threads);
+      pointwise(Add<float>{2}, out, a, other);
+      bool right = true;
+      for (std::int64_t i = 0; i < rows * columns; ++i) {
+        const float b = other.data_ptr<float>()[i % other.numel()];
+        right = right && out.data_ptr<float>()[i] == a.data_ptr<float>()[i] + 2 * b;
+      }
+      CHECK(right);
+    }
   }
 }
 

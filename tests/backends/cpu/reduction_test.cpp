@@ -150,6 +150,25 @@ TEST_CASE("sums of every dtype") {
       Sum<bool, std::int64_t>{}, 25, true, [](const auto& v) { return std::count(v.begin(), v.end(), true); }, equal);
 }
 
+TEST_CASE("rows of many outputs, contiguous or not, fit into the driver's buffers") {
+  const auto check = []<typename T>() {
+    for (const std::int64_t gap : {1, 3}) {
+      const TensorBase base = make_tensor(Sizes{9, 20000 * gap}, cpp_type_to_scalar_type<T>, DeviceType::CPU);
+      fill_storage<T>(base, [] { return T(1.0f); });
+      const TensorBase self = make_view(base, Sizes{9, 20000}, Sizes{20000 * gap, gap}, 0);
+      const TensorBase any = make_tensor(Sizes{20000}, kBool, DeviceType::CPU);
+      reduce(Any<T>{}, any, self, Sizes{0});
+      CHECK(std::count(any.data_ptr<bool>(), any.data_ptr<bool>() + 20000, true) == 20000);
+      const TensorBase sum = make_tensor(Sizes{20000}, cpp_type_to_scalar_type<T>, DeviceType::CPU);
+      reduce(Sum<T>{}, sum, self, Sizes{0});
+      CHECK(std::count(sum.data_ptr<T>(), sum.data_ptr<T>() + 20000, T(9.0f)) == 20000);
+    }
+  };
+  check.operator()<float>();
+  check.operator()<std::int8_t>();
+  check.operator()<complex<double>>();
+}
+
 TEST_CASE("variance, standard deviation, mean and norms") {
   const auto close = [](double a, double b) {
     return (std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= 1e-5 * std::abs(b) + 1e-6;

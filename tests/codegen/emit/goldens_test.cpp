@@ -14,6 +14,11 @@ namespace {
 
 // What generated texts are compared; other emitters of the fixture are tested by what their code does.
 constexpr const char* kGoldens[] = {
+    "assembly/op_list.cpp",
+    "assembly/plans.h",
+    "assembly/wrappers_fixture.cpp",
+    "backends/cpu/kernels_fixture.h",
+    "backends/cpu/loops_fixture_0.cpp",
     "ops/all.h",
     "ops/fixture.h",
     "ops/fixture_composites.h",

@@ -77,6 +77,17 @@ inline Tensor& avg_pool2d_out(Tensor& out, const Tensor& self, IntArrayRef kerne
                                             count_include_pad, divisor_override, out));
 }
 
+// The gradient of `avg_pool2d`.
+// Requires: grad_output.sizes() == avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+// divisor_override).sizes()
+// Example: avg_pool2d_backward([[[1.0]]], [[[1.0, 3.0]]], [1, 2], [], 0, False, True, None) == [[[0.5, 0.5]]]
+inline Tensor avg_pool2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,
+                                  IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad,
+                                  std::optional<std::int64_t> divisor_override) {
+  return Caller<ops::avg_pool2d_backward_sig>::call(ops::avg_pool2d_backward, grad_output, self, kernel_size, stride,
+                                                    padding, ceil_mode, count_include_pad, divisor_override);
+}
+
 // Picks elements of `self` by index tensors.
 // Example: index([10, 20, 30], [[2, 0]]) == [30, 10]
 inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
@@ -87,6 +98,16 @@ inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices)
 // Example: linear([[1.0, 2.0]], [[3.0, 4.0]], [5.0]) == [[16.0]]
 inline Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}) {
   return Caller<ops::linear_sig>::call(ops::linear, input, weight, detail::OptionalTensor(bias));
+}
+
+// The indices of the elements that are not zero.
+// Example: nonzero([0, 3]) == [[1]]
+inline Tensor nonzero(const Tensor& self) {
+  return Caller<ops::nonzero_sig>::call(ops::nonzero, self);
+}
+// Into `out`.
+inline Tensor& nonzero_out(Tensor& out, const Tensor& self) {
+  return as_tensor<Tensor>(Caller<ops::nonzero_out_sig>::call(ops::nonzero_out, self, out));
 }
 
 // Sorts along `dim`; NaN counts as greatest.

@@ -52,6 +52,13 @@ extern KEYWAY_API OperatorEntry avg_pool2d_out;
 using avg_pool2d_out_sig = TensorBase&(const TensorBase&, ArrayRef<std::int64_t>, ArrayRef<std::int64_t>,
                                        ArrayRef<std::int64_t>, bool, bool, std::optional<std::int64_t>, TensorBase&);
 
+// avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool
+// ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor
+extern KEYWAY_API OperatorEntry avg_pool2d_backward;
+using avg_pool2d_backward_sig = TensorBase(const TensorBase&, const TensorBase&, ArrayRef<std::int64_t>,
+                                           ArrayRef<std::int64_t>, ArrayRef<std::int64_t>, bool, bool,
+                                           std::optional<std::int64_t>);
+
 // copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 extern KEYWAY_API OperatorEntry copy_;
 using copy__sig = TensorBase&(TensorBase&, const TensorBase&, bool);
@@ -63,6 +70,14 @@ using index_Tensor_sig = TensorBase(const TensorBase&, ArrayRef<TensorBase>);
 // linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 extern KEYWAY_API OperatorEntry linear;
 using linear_sig = TensorBase(const TensorBase&, const TensorBase&, const TensorBase&);
+
+// nonzero(Tensor self) -> Tensor
+extern KEYWAY_API OperatorEntry nonzero;
+using nonzero_sig = TensorBase(const TensorBase&);
+
+// nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+extern KEYWAY_API OperatorEntry nonzero_out;
+using nonzero_out_sig = TensorBase&(const TensorBase&, TensorBase&);
 
 // normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
 extern KEYWAY_API OperatorEntry normal_;

@@ -1,0 +1,267 @@
+// Kernels of average pooling, with windows of one size or ones that divide the input evenly.
+#include <keyway/backends/cpu/images.h>
+#include <keyway/backends/cpu/kernels_pooling.h>
+#include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/scratch.h>
+#include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/opmath.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+__extension__ using Int128 = __int128;
+
+// The part of a window along one dimension that is inside the input, and what it counts for in the mean.
+struct Span {
+  std::int64_t begin = 0, end = 1;
+  double length = 1;
+};
+
+// The windows of each dimension, and what sums are divided by: the product of lengths, unless `divisor` is set.
+struct Windows {
+  const Span& span(int d, std::int64_t o) const { return spans[d][static_cast<std::size_t>(o)]; }
+  double length(std::int64_t d, std::int64_t h, std::int64_t w) const {
+    if (divisor != 0) return divisor;
+    return span(0, d).length * span(1, h).length * span(2, w).length;
+  }
+  // Elements inside the windows of a plane.
+  double work() const {
+    double product = 1;
+    for (const auto& list : spans) {
+      double sum = 0;
+      for (const Span& s : list) sum += static_cast<double>(s.end - s.begin);
+      product *= sum;
+    }
+    return product;
+  }
+
+  std::vector<Span> spans[3] = {{Span()}, {Span()}, {Span()}};
+  double divisor = 0;
+};
+
+std::int64_t size_from_end(const TensorBase& tensor, std::size_t from_end) {
+  return tensor.sizes()[tensor.sizes().size() - from_end];
+}
+
+Windows fixed_windows(const TensorBase& in, const TensorBase& out, std::size_t rank, IntArrayRef kernel,
+                      IntArrayRef stride, IntArrayRef padding, bool count_padding,
+                      std::optional<std::int64_t> divisor) {
+  const auto item = [](IntArrayRef list, std::size_t d) { return list[list.size() == 1 ? 0 : d]; };
+  Windows windows;
+  windows.divisor = static_cast<double>(divisor.value_or(0));
+  for (std::size_t d = 0; d < rank; ++d) {
+    auto& list = windows.spans[3 - rank + d];
+    list.clear();
+    const std::int64_t size = size_from_end(in, rank - d), pad = item(padding, d);
+    for (std::int64_t o = 0; o < size_from_end(out, rank - d); ++o) {
+      const std::int64_t begin = o * item(stride.empty() ? kernel : stride, d) - pad;
+      const std::int64_t end = std::min(begin + item(kernel, d), size + pad);
+      Span span;
+      span.begin = std::clamp<std::int64_t>(begin, 0, size);
+      span.end = std::clamp(end, span.begin, size);
+      span.length = static_cast<double>(count_padding ? end - begin : span.end - span.begin);
+      list.push_back(span);
+    }
+  }
+  return windows;
+}
+
+Windows even_windows(const TensorBase& in, const TensorBase& out, std::size_t rank) {
+  Windows windows;
+  for (std::size_t d = 0; d < rank; ++d) {
+    auto& list = windows.spans[3 - rank + d];
+    list.clear();
+    const Int128 size = size_from_end(in, rank - d), count = size_from_end(out, rank - d);
+    for (Int128 o = 0; o < count; ++o) {
+      const auto begin = static_cast<std::int64_t>(o * size / count);
+      const auto end = static_cast<std::int64_t>(((o + 1) * size - 1) / count + 1);
+      list.push_back({begin, end, static_cast<double>(end - begin)});
+    }
+  }
+  return windows;
+}
+
+// Calls f(d, h, w) for all windows of a plane.
+template <typename T, typename F>
+void each_window(const Images<T>& out, const F& f) {
+  for (std::int64_t d = 0; d < out.size[0]; ++d) {
+    for (std::int64_t h = 0; h < out.size[1]; ++h) {
+      for (std::int64_t w = 0; w < out.size[2]; ++w) f(d, h, w);
+    }
+  }
+}
+
+// Calls f(offset of the first element, how many follow each other along w) for the lines of a window.
+template <typename T, typename F>
+void each_line(const Windows& windows, const Images<T>& in, std::int64_t d, std::int64_t h, std::int64_t w,
+               const F& f) {
+  const Span &a = windows.span(0, d), &b = windows.span(1, h), &c = windows.span(2, w);
+  for (std::int64_t i = a.begin; i < a.end; ++i) {
+    for (std::int64_t j = b.begin; j < b.end; ++j) f(in.offset(i, j, c.begin), c.end - c.begin);
+  }
+}
+
+// Channels that are treated together: many where they lie side by side, else one.
+constexpr std::int64_t kChannelBlock = 64;
+struct Blocks {
+  template <typename A, typename B>
+  Blocks(const Images<A>& a, const Images<B>& b)
+      : channels(a.channels), size(a.channels_last() && b.channels_last() ? kChannelBlock : 1) {}
+  std::int64_t in_image() const { return (channels + size - 1) / size; }
+  std::int64_t image(std::int64_t i) const { return i / in_image(); }
+  std::int64_t first(std::int64_t i) const { return i % in_image() * size; }
+  std::int64_t count(std::int64_t i) const { return std::min(size, channels - first(i)); }
+
+  std::int64_t channels;
+  std::int64_t size;
+};
+
+template <typename T>
+void average(const Windows& windows, const TensorBase& self, const TensorBase& result, std::size_t rank) {
+  using Wide = Opmath<T>;
+  const Images<const T> in(self, rank);
+  const Images<T> out(result, rank);
+  const Blocks blocks(in, out);
+  const double work = windows.work() * static_cast<double>(blocks.size);
+  parallel_for(0, in.batch * blocks.in_image(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
+    Wide sums[kChannelBlock];
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T* const from = in.at(blocks.image(i), blocks.first(i));
+      T* const to = out.at(blocks.image(i), blocks.first(i));
+      const std::int64_t lanes = blocks.count(i);
+      each_window(out, [&](std::int64_t d, std::int64_t h, std::int64_t w) {
+        for (std::int64_t c = 0; c < lanes; ++c) sums[c] = Wide(0);
+        each_line(windows, in, d, h, w, [&](std::int64_t offset, std::int64_t n) {
+          const T* at = from + offset;
+          if (lanes == 1) {
+            Wide sum = sums[0];
+            for (std::int64_t k = 0; k < n; ++k) sum += opmath(at[k * in.stride[2]]);
+            sums[0] = sum;
+            return;
+          }
+          for (std::int64_t k = 0; k < n; ++k, at += in.stride[2]) {
+            for (std::int64_t c = 0; c < lanes; ++c) sums[c] += opmath(at[c]);
+          }
+        });
+        const auto length = static_cast<Wide>(windows.length(d, h, w));
+        T* const place = to + out.offset(d, h, w);
+        for (std::int64_t c = 0; c < lanes; ++c) {
+          place[c * out.channel_stride] = length == Wide(0) ? T(0) : static_cast<T>(sums[c] / length);
+        }
+      });
+    }
+  });
+}
+
+// Spreads each window's gradient over its elements, window after window.
+template <typename T>
+void spread(const Windows& windows, const TensorBase& grad_output, const TensorBase& grad_input, std::size_t rank) {
+  using Wide = Opmath<T>;
+  constexpr bool kDirect = std::is_same_v<T, Wide>;
+  const Images<const T> grads(grad_output, rank);
+  const Images<T> to(grad_input, rank);
+  const Blocks blocks(grads, to);
+  const std::int64_t width = kDirect ? 0 : blocks.size;
+  // Where sums are kept: in the result, or in a buffer of the block's channels side by side.
+  Images<Wide> sums(grad_input, rank);
+  if (!kDirect) {
+    sums.channel_stride = 1;
+    sums.stride[2] = width;
+    sums.stride[1] = width * to.size[2];
+    sums.stride[0] = sums.stride[1] * to.size[1];
+  }
+  const double work = (windows.work() + static_cast<double>(to.places())) * static_cast<double>(blocks.size);
+  parallel_for(0, to.batch * blocks.in_image(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
+    Scratch<64> scratch(Scratch<64>::bytes_for<Wide>(to.places() * width));
+    Wide* const buffer = scratch.template take<Wide>(0);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T* const from = grads.at(blocks.image(i), blocks.first(i));
+      T* const result = to.at(blocks.image(i), blocks.first(i));
+      Wide* const sum = kDirect ? reinterpret_cast<Wide*>(result) : buffer;
+      const std::int64_t lanes = blocks.count(i), step = sums.channel_stride;
+      each_window(to, [&](std::int64_t d, std::int64_t h, std::int64_t w) {
+        for (std::int64_t c = 0; c < lanes; ++c) sum[sums.offset(d, h, w) + c * step] = Wide(0);
+      });
+      each_window(grads, [&](std::int64_t d, std::int64_t h, std::int64_t w) {
+        const auto length = static_cast<Wide>(windows.length(d, h, w));
+        const T* const grad = from + grads.offset(d, h, w);
+        each_line(windows, sums, d, h, w, [&](std::int64_t offset, std::int64_t n) {
+          for (std::int64_t k = 0; k < n; ++k) {
+            Wide* const at = sum + offset + k * sums.stride[2];
+            for (std::int64_t c = 0; c < lanes; ++c) at[c * step] += opmath(grad[c * grads.channel_stride]) / length;
+          }
+        });
+      });
+      if (kDirect) continue;
+      each_window(to, [&](std::int64_t d, std::int64_t h, std::int64_t w) {
+        for (std::int64_t c = 0; c < lanes; ++c) {
+          result[to.offset(d, h, w) + c * to.channel_stride] = static_cast<T>(sum[sums.offset(d, h, w) + c]);
+        }
+      });
+    }
+  });
+}
+
+void run_average(const char* op, const Windows& windows, const TensorBase& self, const TensorBase& out,
+                 std::size_t rank) {
+  if (out.numel() == 0) return;
+  visit_dtype<kFloatingTypes>(self.dtype(), op, [&]<typename T>() { average<T>(windows, self, out, rank); });
+}
+void run_spread(const char* op, const Windows& windows, const TensorBase& grad_output, const TensorBase& grad_input,
+                std::size_t rank) {
+  if (grad_input.numel() == 0) return;
+  visit_dtype<kFloatingTypes>(grad_output.dtype(), op,
+                              [&]<typename T>() { spread<T>(windows, grad_output, grad_input, rank); });
+}
+
+}  // namespace
+
+namespace cpu {
+
+void avg_pool2d(const TensorBase& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool,
+                bool count_include_pad, std::optional<std::int64_t> divisor_override, TensorBase& out) {
+  run_average("avg_pool2d",
+              fixed_windows(self, out, 2, kernel_size, stride, padding, count_include_pad, divisor_override), self, out,
+              2);
+}
+void avg_pool3d(const TensorBase& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool,
+                bool count_include_pad, std::optional<std::int64_t> divisor_override, TensorBase& out) {
+  run_average("avg_pool3d",
+              fixed_windows(self, out, 3, kernel_size, stride, padding, count_include_pad, divisor_override), self, out,
+              3);
+}
+void avg_pool2d_backward(const TensorBase& grad_output, const TensorBase& self, IntArrayRef kernel_size,
+                         IntArrayRef stride, IntArrayRef padding, bool, bool count_include_pad,
+                         std::optional<std::int64_t> divisor_override, TensorBase& grad_input) {
+  run_spread("avg_pool2d_backward",
+             fixed_windows(self, grad_output, 2, kernel_size, stride, padding, count_include_pad, divisor_override),
+             grad_output, grad_input, 2);
+}
+void avg_pool3d_backward(const TensorBase& grad_output, const TensorBase& self, IntArrayRef kernel_size,
+                         IntArrayRef stride, IntArrayRef padding, bool, bool count_include_pad,
+                         std::optional<std::int64_t> divisor_override, TensorBase& grad_input) {
+  run_spread("avg_pool3d_backward",
+             fixed_windows(self, grad_output, 3, kernel_size, stride, padding, count_include_pad, divisor_override),
+             grad_output, grad_input, 3);
+}
+
+void _adaptive_avg_pool2d(const TensorBase& self, IntArrayRef, TensorBase& out) {
+  run_average("_adaptive_avg_pool2d", even_windows(self, out, 2), self, out, 2);
+}
+void _adaptive_avg_pool3d(const TensorBase& self, IntArrayRef, TensorBase& out) {
+  run_average("_adaptive_avg_pool3d", even_windows(self, out, 3), self, out, 3);
+}
+void _adaptive_avg_pool2d_backward(const TensorBase& grad_output, const TensorBase& self, TensorBase& out) {
+  run_spread("_adaptive_avg_pool2d_backward", even_windows(self, grad_output, 2), grad_output, out, 2);
+}
+void _adaptive_avg_pool3d_backward(const TensorBase& grad_output, const TensorBase& self, TensorBase& out) {
+  run_spread("_adaptive_avg_pool3d_backward", even_windows(self, grad_output, 3), grad_output, out, 3);
+}
+
+}  // namespace cpu
+
+}  // namespace keyway::inline v1

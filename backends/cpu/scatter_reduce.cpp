@@ -1,0 +1,77 @@
+// scatter_reduce: each element is the sum, product, mean or extreme of the elements of src that are sent to it,
+// and of its own unless that is left out.
+#include <keyway/backends/cpu/kernels_scatter.h>
+#include <keyway/backends/cpu/scatter_targets.h>
+#include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/reduction.h>
+
+#include <algorithm>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+template <typename T>
+T sum_of(T a, T b) {
+  return static_cast<T>(detail::plus(opmath(a), opmath(b)));
+}
+
+// Where a sum has several terms, it is divided by their number; of integers the quotient is rounded down.
+template <typename T>
+void divide_by_counts(const Scatter& operands, bool include_self) {
+  const TensorBase counts = make_tensor(operands.out.sizes(), kLong, DeviceType::CPU);
+  auto* const count = static_cast<std::int64_t*>(counts.data_ptr());
+  std::fill(count, count + counts.numel(), std::int64_t{0});
+  each_target<std::int64_t>({&operands.index, &counts}, operands.dim,
+                            [](std::int64_t& n, std::int64_t, std::int64_t, const Panel&) { ++n; });
+  const std::int64_t own = include_self ? 1 : 0, size = length(operands.out, operands.dim);
+  for_each_panel({&operands.out, &counts}, operands.dim, size, 64, [&](const Panel& panel) {
+    for (std::int64_t i = 0; i < size; ++i) {
+      for (std::int64_t j = 0; j < panel.lines; ++j) {
+        const std::int64_t n = *panel.at<const std::int64_t>(1, i, j);
+        T& x = *panel.at<T>(0, i, j);
+        if (n == 0) continue;
+        if constexpr (IntegerElement<T>) {
+          // Wide enough for every integer and every count.
+          __extension__ using Wide = __int128;
+          const Wide sum = x, terms = n + own, quotient = sum / terms;
+          x = static_cast<T>(quotient * terms > sum ? quotient - 1 : quotient);
+        } else {
+          x = static_cast<T>(opmath(x) / static_cast<Opmath<T>>(n + own));
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+namespace cpu {
+
+void scatter_reduce_two(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src,
+                        std::string_view reduce, bool include_self, TensorBase& out) {
+  const Scatter operands(self, dim, index, &src, out);
+  if (operands.empty()) return;
+  visit_real(self.dtype(), "scatter_reduce", [&]<typename T>() {
+    const auto run = [&](T identity, const auto& combine) {
+      if (!include_self) operands.fill(identity);
+      operands.combine<T>(combine);
+    };
+    if (reduce == "sum" || reduce == "mean") {
+      run(T(), sum_of<T>);
+      if (reduce == "mean") divide_by_counts<T>(operands, include_self);
+    } else if (reduce == "prod") {
+      run(static_cast<T>(1), [](T a, T b) { return static_cast<T>(detail::times(opmath(a), opmath(b))); });
+    } else if (reduce == "amax") {
+      run(static_cast<T>(lowest_value<Opmath<T>>()),
+          [](T a, T b) { return static_cast<T>(Maximum<Opmath<T>>{}(opmath(a), opmath(b))); });
+    } else {
+      run(static_cast<T>(highest_value<Opmath<T>>()),
+          [](T a, T b) { return static_cast<T>(Minimum<Opmath<T>>{}(opmath(a), opmath(b))); });
+    }
+  });
+}
+
+}  // namespace cpu
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,61 @@
+// The elements that a scatter writes to.
+#pragma once
+
+#include <keyway/backends/cpu/index_list.h>
+#include <keyway/backends/cpu/panel.h>
+#include <keyway/backends/cpu/write_operands.h>
+
+#include <initializer_list>
+
+namespace keyway::inline v1 {
+
+inline std::int64_t length(const TensorBase& tensor, std::int64_t dim) {
+  return tensor.sizes()[static_cast<std::size_t>(dim)];
+}
+
+// Calls f(target, i, j, panel) for each index, the first operand: `target` is the element of the second operand,
+// of Ts, that it names. A line is one thread's, so elements that several indices name are written in order.
+template <typename T, typename F>
+void each_target(std::initializer_list<const TensorBase*> operands, std::int64_t dim, const F& f) {
+  constexpr std::int64_t kWidth = 64;
+  const std::int64_t n = length(**operands.begin(), dim);
+  for_each_panel(operands, dim, n, kWidth, [&](const Panel& panel) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = 0; j < panel.lines; ++j) {
+        f(*panel.at<T>(1, *panel.at<const std::int64_t>(0, i, j), j), i, j, panel);
+      }
+    }
+  });
+}
+
+// The operands of a scatter: tested, apart from each other, and `out` with the elements of self.
+struct Scatter {
+  TensorBase index, out, src;
+  std::int64_t dim;
+
+  Scatter(const TensorBase& self, std::int64_t d, const TensorBase& indices, const TensorBase* source,
+          const TensorBase& result)
+      : index(with_dim(apart_from(indices, result))), out(with_dim(result)), dim(d) {
+    if (index.numel() > 0) check_indices(index, "index", 0, length(out, dim));
+    if (source != nullptr) src = with_dim(apart_from(*source, result));
+    begin_as(self, result);
+  }
+  bool empty() const { return index.numel() == 0; }
+
+  // target = x
+  template <typename T>
+  void fill(T x) const {
+    if (empty()) return;
+    each_target<T>({&index, &out}, dim, [x](T& target, std::int64_t, std::int64_t, const Panel&) { target = x; });
+  }
+  // target = f(target, element of src)
+  template <typename T, typename F>
+  void combine(const F& f) const {
+    if (empty()) return;
+    each_target<T>({&index, &out, &src}, dim, [&](T& target, std::int64_t i, std::int64_t j, const Panel& panel) {
+      target = f(target, *panel.at<const T>(2, i, j));
+    });
+  }
+};
+
+}  // namespace keyway::inline v1

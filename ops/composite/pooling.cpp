@@ -1,0 +1,53 @@
+#include <keyway/ops/pooling.h>
+#include <keyway/ops/pooling_composites.h>
+#include <keyway/ops/view.h>
+
+namespace keyway::inline v1::composite {
+
+namespace {
+
+// A list of one number for one dimension as a list for two, of which the first does nothing.
+DimVector as_plane(IntArrayRef list, std::int64_t nothing) {
+  return list.empty() ? DimVector() : DimVector{nothing, list[0]};
+}
+
+}  // namespace
+
+Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
+  return _adaptive_avg_pool2d(self.unsqueeze(-2), as_plane(output_size, 1)).squeeze(-2);
+}
+Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
+  return _adaptive_avg_pool2d(self, output_size);
+}
+Tensor adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) {
+  return _adaptive_avg_pool3d(self, output_size);
+}
+
+Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                  bool count_include_pad) {
+  return avg_pool2d(self.unsqueeze(-2), as_plane(kernel_size, 1), as_plane(stride, 1), as_plane(padding, 0), ceil_mode,
+                    count_include_pad)
+      .squeeze(-2);
+}
+
+std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+                                                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  const auto [values, indices] =
+      max_pool2d_with_indices(self.unsqueeze(-2), as_plane(kernel_size, 1), as_plane(stride, 1), as_plane(padding, 0),
+                              as_plane(dilation, 1), ceil_mode);
+  return {values.squeeze(-2), indices.squeeze(-2)};
+}
+Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                  IntArrayRef dilation, bool ceil_mode) {
+  return std::get<0>(composite::max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+}
+Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                  IntArrayRef dilation, bool ceil_mode) {
+  return std::get<0>(max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+}
+Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                  IntArrayRef dilation, bool ceil_mode) {
+  return std::get<0>(max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+}
+
+}  // namespace keyway::inline v1::composite

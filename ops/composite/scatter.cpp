@@ -1,0 +1,43 @@
+#include <keyway/ops/all.h>
+#include <keyway/ops/rules/broadcast.h>
+#include <keyway/ops/scatter_composites.h>
+
+namespace keyway::inline v1::composite {
+
+namespace {
+
+// A copy of `self`, in which gradients flow through views.
+Tensor with(const Tensor& self, const Tensor& src, const auto& view) {
+  Tensor result = self.clone();
+  const Tensor place = view(result);
+  KEYWAY_CHECK(place.sizes() == src.sizes(), "src has shape {}, but the slice has {}", src.sizes(), place.sizes());
+  place.copy_(src);
+  return result;
+}
+
+}  // namespace
+
+// The n-th place where the mask holds takes the n-th element: n by a running count.
+Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  const DimVector sizes = broadcast_sizes(self.sizes(), mask.sizes());
+  const Tensor holds = mask.expand(sizes), count = holds.reshape({-1}).cumsum(0);
+  if (count.numel() > 0 && !count.is_meta()) {
+    const auto needed = count.select(0, -1).item().to<std::int64_t>();
+    KEYWAY_CHECK(needed <= source.numel(), "the mask has {} true elements, but source has only {}", needed,
+                 source.numel());
+  }
+  if (count.numel() == 0 || source.numel() == 0) return self.expand(sizes).clone();
+  const Tensor taken = source.reshape({-1}).index_select(0, (count - 1).clamp(0)).reshape(sizes);
+  return keyway::where(holds, taken, self);
+}
+
+Tensor select_scatter(const Tensor& self, const Tensor& src, std::int64_t dim, std::int64_t index) {
+  return with(self, src, [&](const Tensor& result) { return result.select(dim, index); });
+}
+
+Tensor slice_scatter(const Tensor& self, const Tensor& src, std::int64_t dim, std::optional<std::int64_t> start,
+                     std::optional<std::int64_t> end, std::int64_t step) {
+  return with(self, src, [&](const Tensor& result) { return result.slice(dim, start, end, step); });
+}
+
+}  // namespace keyway::inline v1::composite

@@ -1,0 +1,103 @@
+// What people read when a call is refused: the operator, the rule, the values.
+#include <keyway/tests/assembly/values.h>
+#include <keyway/tests/catch.h>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+namespace {
+
+const Tensor kUndefined;
+
+Tensor zeros_of(IntArrayRef sizes, ScalarType dtype = kFloat) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : sizes) count *= size;
+  return tensor_of(std::vector<double>(static_cast<std::size_t>(count)), sizes, dtype);
+}
+
+Tensor on_meta(IntArrayRef sizes) { return Tensor(make_tensor(sizes, kFloat, DeviceType::Meta)); }
+
+}  // namespace
+
+TEST_CASE("a broken contract is quoted with the values that break it") {
+  CHECK(error_of([] {
+          mm(zeros_of({2, 3}), zeros_of({4, 5}));
+        }) == "mm: requires self.size(1) == mat2.size(0), but self.size(1) is 3 and mat2.size(0) is 4");
+  CHECK(error_of([] { mm(zeros_of({3}), zeros_of({3, 5})); }) == "mm: requires self.dim() == 2, but self.dim() is 1");
+  CHECK(error_of([] { embedding(zeros_of({2}), zeros_of({1}, kLong)); }) ==
+        "embedding: requires weight.dim() == 2, but weight.dim() is 1");
+  CHECK(error_of([] {
+          embedding(zeros_of({2, 2}), zeros_of({1}, kLong), -1, false, true);
+        }) == "embedding: requires !sparse, but sparse is True");
+}
+
+TEST_CASE("a predicate says why it does not hold") {
+  CHECK(error_of([] {
+          sum(zeros_of({2, 3}), IntArrayRef({1, -1}));
+        }) ==
+        "sum.dim_IntList: requires dim == None || are_dims(dim, self.dim()), but dimension -1 stands twice in [1, -1]");
+  CHECK(error_of([] { sort(zeros_of({2}), 3); }) ==
+        "sort: requires is_dim(dim, self.dim()), but dimension 3 is not from -1 to 0");
+  CHECK(error_of([] {
+          cat({zeros_of({2, 3}), zeros_of({3, 3})}, 1);
+        }) ==
+        "cat: requires concatenable(tensors, dim), but tensor 1 has shape [3, 3], and the first one [2, 3]: they may "
+        "differ in dimension 1 only");
+}
+
+TEST_CASE("shapes, dtypes and devices that do not fit name the arguments") {
+  CHECK(error_of([] {
+          add(zeros_of({2, 3}), zeros_of({4}));
+        }) == "add.Tensor: shapes [2, 3] and [4] do not broadcast: dimension 1 is 3 and 4");
+  CHECK(error_of([] {
+          mm(zeros_of({2, 2}), zeros_of({2, 2}, kDouble));
+        }) == "mm: argument 'mat2' is float64, but argument 'self' is float32: they must have one dtype");
+  CHECK(error_of([] {
+          embedding(zeros_of({2, 2}), zeros_of({1}));
+        }) == "embedding: argument 'indices' is float32, but must be int32 or int64");
+  CHECK(error_of([] { add(zeros_of({2}), on_meta({2})); }) ==
+        "add.Tensor: argument 'self' is on cpu, but argument 'other' is on meta: move one of them with to()");
+  CHECK(error_of([] { add(zeros_of({2}), kUndefined); }) ==
+        "add.Tensor: argument 'other' is an undefined tensor, but must be defined");
+}
+
+TEST_CASE("an in-place call cannot change shape or category") {
+  CHECK(error_of([] {
+          zeros_of({2}).add_(zeros_of({3, 2}));
+        }) ==
+        "add_.Tensor: argument 'self' has shape [2], but the result has [3, 2]: an in-place call cannot change the "
+        "shape");
+  CHECK(error_of([] { zeros_of({2}, kInt).add_(zeros_of({2})); }) ==
+        "add_.Tensor: the result is float32, which cannot be stored in argument 'self' of int32");
+}
+
+TEST_CASE("a tensor for the result must be there and be able to hold it") {
+  CHECK(error_of([] {
+          Tensor out;
+          add_out(out, zeros_of({2}), zeros_of({2}));
+        }) == "add.out: argument 'out' is an undefined tensor, but must be defined");
+  CHECK(error_of([] {
+          Tensor out = zeros_of({2}, kInt);
+          add_out(out, zeros_of({2}), zeros_of({2}));
+        }) == "add.out: the result is float32, which cannot be stored in argument 'out' of int32");
+  CHECK(error_of([] {
+          Tensor out = on_meta({2});
+          add_out(out, zeros_of({2}), zeros_of({2}));
+        }).find("add.out: argument 'out' is on meta") == 0);
+}
+
+TEST_CASE("sizes beyond 64 bits are an error before any memory is asked for") {
+  CHECK(error_of([] { empty({INT64_MAX, INT64_MAX}); }).find("empty.memory_format: ") == 0);
+  CHECK_FALSE(error_of([] { empty({-1}); }).empty());
+}
+
+TEST_CASE("after an error the arguments are as before") {
+  Tensor a = tensor_of({1, 2}, {2});
+  CHECK_THROWS_AS(a.add_(zeros_of({3})), Error);
+  CHECK(values_of(a) == std::vector<double>{1, 2});
+  CHECK(a._version() == 0);
+  Tensor out = tensor_of({1, 2}, {2});
+  CHECK_THROWS_AS(add_out(out, zeros_of({2, 3}), zeros_of({4})), Error);
+  CHECK(out.sizes() == IntArrayRef({2}));
+  CHECK(values_of(out) == std::vector<double>{1, 2});
+}

@@ -1,0 +1,63 @@
+// The tables that the compiler has computed, against the resolver that runs now, and against the schemas.
+#include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/boxed_shape.h>
+#include <keyway/dispatch/operator_entry.h>
+#include <keyway/dispatch/resolver.h>
+#include <keyway/dispatch/signature.h>
+#include <keyway/tests/catch.h>
+
+#include <algorithm>
+#include <span>
+
+using namespace keyway;
+
+namespace {
+
+std::span<OperatorEntry* const> builtin_ops() { return {kBuiltinOps.begin, kBuiltinOps.size}; }
+
+// Number of the kernel that serves a slot, by the rules: 0 is the error of a missing one.
+int resolved(const Table& table, DispatchKey slot) {
+  const auto find = [&](DispatchKey key) {
+    for (int i = 1; i < table.kernel_count; ++i) {
+      if (table.info[i].key == key) return i;
+    }
+    return -1;
+  };
+  return std::max(resolve(slot, find, [](DispatchKey) { return false; }).registration, 0);
+}
+
+}  // namespace
+
+TEST_CASE("every slot of every built-in table holds what the resolver says") {
+  for (const OperatorEntry* op : builtin_ops()) {
+    INFO(op->full_name());
+    const Table& table = op->table();
+    CHECK(table.op == op);
+    int different = 0;
+    for (int slot = 0; slot < kSlotCount; ++slot) {
+      different += table.slots[slot] != resolved(table, static_cast<DispatchKey>(slot)) ? 1 : 0;
+    }
+    CHECK(different == 0);
+  }
+}
+
+TEST_CASE("the list of built-in operators is sorted by full name") {
+  std::string last;
+  for (const OperatorEntry* op : builtin_ops()) {
+    CHECK(last < op->full_name());
+    last = op->full_name();
+  }
+}
+
+TEST_CASE("what is said of an operator is what its schema says") {
+  for (const OperatorEntry* op : builtin_ops()) {
+    INFO(op->full_name());
+    const FunctionSchema& schema = op->schema();
+    CHECK(op->info().signature == signature_hash_of(schema));
+    const BoxedShape expected = boxed_shape_of(schema), shape = op->info().boxed;
+    CHECK(shape.tensors == expected.tensors);
+    CHECK(shape.device == expected.device);
+    CHECK(shape.arguments == expected.arguments);
+    CHECK(op->info().line > 0);
+  }
+}

@@ -1,0 +1,161 @@
+// Contracts and dtype rules become the C++ that a person would write.
+#include <keyway/codegen/emit/cpp_contract.h>
+#include <keyway/codegen/emit/cpp_dtypes.h>
+#include <keyway/tests/codegen/test_files.h>
+
+#include <algorithm>
+
+using namespace keyway;
+
+namespace {
+
+constexpr const char* kArguments =
+    "(Tensor self, Tensor? weight, Tensor[] tensors, Tensor?[] indices, int dim, int[] size, int[]? dims, bool flag, "
+    "float p, Scalar number, ScalarType? dtype)";
+
+Op op_with(const std::string& dtypes, const std::string& contracts) {
+  const std::string json =
+      std::string("{\"doc\": \"Ops.\", \"ops\": [{\"func\": \"f") + kArguments +
+      " -> Tensor\", \"kernels\": [\"CPU\"], " + dtypes + "\"variants\": [\"function\"], " + contracts +
+      "\"derivatives\": {}, \"doc\": \"An operator.\", \"example\": \"f([1], None, [], [], 0, [], [], True, "
+      "0.5, 1, None) == [1]\"}]}";
+  Diagnostics diagnostics;
+  auto families = build_model({{"ops.json", json}}, {}, diagnostics);
+  INFO(diagnostics.str());
+  REQUIRE(families.has_value());
+  return families->front().ops.front();
+}
+
+// Of rules in single quotes.
+DTypePlan dtype_plan_of(std::string rules) {
+  std::ranges::replace(rules, '\'', '"');
+  return dtype_plan(op_with("\"dtypes\": " + rules + ", ", {}));
+}
+
+std::string statements(const std::string& contract) {
+  return contract_statements(op_with({}, "\"requires\": [\"" + contract + "\"], "));
+}
+
+// What stands between `if (` and `) [[unlikely]]`.
+std::string failing_if(const std::string& contract) {
+  const std::string text = statements(contract);
+  const auto begin = text.find("if (") + 4;
+  return text.substr(begin, text.find(") [[unlikely]]") - begin);
+}
+
+// The values that the error shows.
+std::string evidence(const std::string& contract) {
+  const std::string text = statements(contract);
+  const auto begin = text.find(", {", text.find("fail_contract("));
+  return text.substr(begin + 2, text.find(");", begin) - begin - 2);
+}
+
+}  // namespace
+
+TEST_CASE("a contract fails where its opposite holds") {
+  CHECK(failing_if("self.dim() == 2") == "self.dim() != 2");
+  CHECK(failing_if("self.dim() < dim") == "self.dim() >= dim");
+  CHECK(failing_if("p < 1") == "!(p < 1)");  // NaN
+  CHECK(failing_if("!flag") == "flag");
+  CHECK(failing_if("0 <= p <= 1") == "!(0 <= p && p <= 1)");
+  CHECK(failing_if("self.dim() in {1, dim}") == "!contract::in(self.dim(), {1, dim})");
+  CHECK(failing_if("weight == None || weight.dim() == 1") == "weight.defined() && weight.dim() != 1");
+  CHECK(failing_if("flag ? dim > 0 : dim < 0") == "flag ? dim <= 0 : dim >= 0");
+}
+
+TEST_CASE("the parts of && are checked one by one") {
+  CHECK(statements("flag && dim > 0") ==
+        "  if (!flag) [[unlikely]] {\n"
+        "    fail_contract(\"flag\", {{\"flag\", flag}});\n"
+        "  }\n"
+        "  if (dim <= 0) [[unlikely]] {\n"
+        "    fail_contract(\"dim > 0\", {{\"dim\", dim}});\n"
+        "  }\n");
+}
+
+TEST_CASE("integers are checked, and their overflow quotes the contract") {
+  CHECK(statements("dim + 1 < self.dim()") ==
+        "  {\n"
+        "    constexpr std::string_view text = \"dim + 1 < self.dim()\";\n"
+        "    if (contract::add(dim, 1, text) >= self.dim()) [[unlikely]] {\n"
+        "      fail_contract(text, {{\"dim + 1\", contract::add(dim, 1, text)}, {\"self.dim()\", self.dim()}});\n"
+        "    }\n"
+        "  }\n");
+  CHECK(statements("let n = dim * 2") == "  const std::int64_t n = contract::mul(dim, 2, \"let n = dim * 2\");\n");
+}
+
+TEST_CASE("lists compute element by element, and are compared whole") {
+  CHECK(failing_if("all(size > 0)") == "!contract::all(lists::greater(size, 0))");
+  CHECK(failing_if("self.sizes() == size") == "self.sizes() != size");
+  CHECK(failing_if("self.sizes()[1:] == [dim, 2]") == "lists::slice(self.sizes(), 1) != DimVector{dim, 2}");
+  CHECK(failing_if("size[-1] == 3") == "lists::at(size, -1) != 3");
+  CHECK(failing_if("all(max(size, dim) > 0)") ==
+        "!contract::all(lists::greater(lists::map([&](const auto&... x) { return contract::max(x...); }, size, dim), "
+        "0))");
+  CHECK(failing_if("all(indices.dtype() in {int64, bool})") ==
+        "!contract::all(lists::map([&](const auto& x) { return contract::in(x, {ScalarType::Long, "
+        "ScalarType::Bool}); }, lists::each_defined(indices, [&](const TensorBase& x) { return x.dtype(); })))");
+}
+
+TEST_CASE("what has been tested for None is used as what it holds") {
+  CHECK(failing_if("dims == None || len(dims) > 0") == "dims.has_value() && contract::len(*dims) <= 0");
+  CHECK(failing_if("dtype == None || dtype.is_complex()") == "dtype.has_value() && !is_complex(*dtype)");
+}
+
+TEST_CASE("numbers of any kind are compared by functions") {
+  CHECK(failing_if("number > 0") == "!contract::less(0, number)");
+  CHECK(failing_if("number != 0") == "number == 0");
+  CHECK(failing_if("is_finite(number)") == "!contract::is_finite(number)");
+}
+
+TEST_CASE("a size that contracts have shown to be there is read without a test") {
+  const Op op =
+      op_with({}, "\"requires\": [\"self.dim() == 2\", \"self.size(1) == self.size(-1)\", \"self.size(2) == 1\"], ");
+  const std::string text = contract_statements(op);
+  CHECK(text.find("self.sizes()[1] != contract::size(self, \"self\", -1)") != std::string::npos);
+  CHECK(text.find("contract::size(self, \"self\", 2) != 1") != std::string::npos);
+}
+
+TEST_CASE("an error shows the values that decide, each once, and none that may not be there") {
+  CHECK(evidence("self.dim() == 2") == "{{\"self.dim()\", self.dim()}}");
+  CHECK(evidence("dim == 1 || dim == 2") == "{{\"dim\", dim}}");
+  CHECK(evidence("all(size > 0)") == "{{\"size\", IntArrayRef(size)}}");
+  CHECK(evidence("flag && weight != None ? weight.dim() == 1 : dim == 0") == "{{\"flag\", flag}, {\"dim\", dim}}");
+  CHECK(evidence("self.is_floating_point()") == "{{\"self.dtype()\", self.dtype()}}");
+  CHECK(evidence("is_finite(number)") == "{{\"number\", number}}");
+  CHECK(evidence("weight == None") == "{}");
+}
+
+TEST_CASE("a predicate says why") {
+  CHECK(statements("is_dim(dim, self.dim())") ==
+        "  if (!contract::is_dim(dim, self.dim())) [[unlikely]] {\n"
+        "    std::string why;\n"
+        "    contract::is_dim(dim, self.dim(), &why);\n"
+        "    fail_predicate(\"is_dim(dim, self.dim())\", why);\n"
+        "  }\n");
+}
+
+TEST_CASE("dtype rules check arguments by name and give the results theirs") {
+  const DTypePlan plan = dtype_plan_of(
+      "{ 'self': 'floating|int64', 'weight': 'self', 'tensors': 'self|float32', "
+      "'result': 'dtype != None ? dtype : accumulate(self)' }");
+  const std::string expected =
+      "  check_dtype(\"self\", self, kFloatingTypes | DtypeSet(ScalarType::Long));\n"
+      "  check_same_dtype(\"weight\", weight, \"self\", self.dtype());\n"
+      "  check_dtype(\"tensors\", tensors, DtypeSet(self.dtype()) | DtypeSet(ScalarType::Float));\n"
+      "  plan.common = dtype.value_or(self.dtype());\n"
+      "  plan.dtype[0] = dtype.has_value() ? *dtype : accumulate_type(self.dtype());\n";
+  CHECK(plan.statements == expected);
+  CHECK(plan.promoted == std::vector<std::string>{"self"});  // since kernels are not told of `dtype`
+}
+
+TEST_CASE("what promotes is cast, and results may follow it") {
+  const DTypePlan plan = dtype_plan_of("{ 'self, tensors': 'promote(integral|bool)', 'result': 'self' }");
+  const std::string expected =
+      "  plan.common = dtype.value_or((Promotion() << self << tensors << number).result());\n"
+      "  check_common_dtype(plan.common, kIntegralTypes | DtypeSet(ScalarType::Bool));\n"
+      "  plan.dtype[0] = plan.common;\n";
+  CHECK(plan.statements == expected);
+  CHECK(plan.promoted == std::vector<std::string>{"self", "tensors"});
+  CHECK(plan.loop_types == "kIntegralTypes | DtypeSet(ScalarType::Bool)");
+}
