@@ -5,9 +5,7 @@
 // - columns: Outputs lie side by side, or the elements of each are few: a row of outputs is accumulated at once, one
 //   element of each after the other. So are rows of short runs, each of an output: a run is a group of columns.
 // - runs: The elements of an output lie side by side and are not many: a loop compiled for it does output after output.
-// - lanes: They are many, or lie in several runs: kLanes lanes accumulate them, by the loop that serves columns, and
-// are
-//   folded at the end.
+// - lanes: They are many, or in several runs: kLanes lanes accumulate them, by the loop of columns, and are folded.
 //
 // The elements of an output (or row of outputs) are cut into units of a fixed length. Units are what threads share
 // where outputs are few; their accumulators are merged pairwise, in order.
