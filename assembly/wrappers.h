@@ -79,7 +79,9 @@ bool needs_copy(const TensorBase& out, const Args&... args) {
   bool needs = false;
   each_tensor(
       [&](const TensorBase& input) {
-        const Overlap how = input.is_alias_of(out) ? overlap(out, input) : Overlap::None;
+        const Overlap how = input.is_same(out)       ? Overlap::Same
+                            : input.is_alias_of(out) ? overlap(out, input)
+                                                     : Overlap::None;
         needs = needs || how == Overlap::Partial || (how == Overlap::Same && !in_place_safe);
       },
       args...);

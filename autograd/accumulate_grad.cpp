@@ -11,6 +11,11 @@ AccumulateGrad::AccumulateGrad(Tensor leaf) : Node(std::numeric_limits<std::uint
   add_output(leaf_);
 }
 
+void AccumulateGrad::run_pre_hooks(variable_list& grads) {
+  run_hooks(leaf_, grads[0]);
+  Node::run_pre_hooks(grads);
+}
+
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   Tensor fresh = std::move(grads[0]);
   if (!fresh.defined() || !leaf_.requires_grad()) return {};

@@ -11,6 +11,8 @@ class AccumulateGrad final : public Node {
   explicit AccumulateGrad(Tensor leaf);
   std::string name() const override { return "AccumulateGrad"; }
   variable_list apply(variable_list&& grads) override;
+  // The hooks of the leaf come first.
+  void run_pre_hooks(variable_list& grads) override;
   const Tensor& leaf() const { return leaf_; }
 
  private:

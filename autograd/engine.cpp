@@ -43,7 +43,7 @@ class GraphTask {
   std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
 };
 
-constinit thread_local GraphTask* running = nullptr;
+constinit thread_local GraphTask* running __attribute__((tls_model("initial-exec"))) = nullptr;
 
 // The shape that a gradient was broadcast from: sums over what is expanded.
 Tensor sum_to_sizes(const Tensor& grad, IntArrayRef sizes) {
@@ -131,7 +131,7 @@ void GraphTask::mark_wanted() {
     stack.push_back({table_[i].node, 0});
     while (!stack.empty()) {
       Visit& top = stack.back();
-      const std::vector<Edge>& edges = top.node->next_edges();
+      const ArrayRef<Edge> edges = top.node->next_edges();
       if (top.next < edges.size()) {
         const Edge& edge = edges[top.next++];
         if (edge && !visited[number(edge.node.get())]) {
@@ -168,9 +168,7 @@ void GraphTask::capture(const Node& node, const variable_list& grads) {
 void GraphTask::run_node(Node& node) {
   variable_list grads = std::move(table_.lookup(&node)->grads);
   grads.resize(node.num_outputs());
-  if (Node::Hooks* hooks = node.hooks()) {
-    for (const PreHook& hook : hooks->pre) hook(grads);
-  }
+  node.run_pre_hooks(grads);
   if (inputs_ != nullptr && table_.lookup(&node)->on_path) capture(node, grads);
   const bool leaf = node.next_edges().empty();
   variable_list out;
@@ -188,7 +186,7 @@ void GraphTask::run_node(Node& node) {
     }
     if (!options_.keep_graph) node.release_variables();
   }
-  const std::vector<Edge>& edges = node.next_edges();
+  const ArrayRef<Edge> edges = node.next_edges();
   KEYWAY_CHECK_AS(Autograd, out.size() <= edges.size(), "{} returned {} gradients for {} inputs", node.name(),
                   out.size(), edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {

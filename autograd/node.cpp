@@ -7,14 +7,15 @@ namespace keyway::inline v1::autograd {
 
 namespace {
 
-constinit thread_local std::uint64_t next_sequence_nr = 0;
+// Read through the initial-exec model, like all state of a thread that the path of a call needs.
+constinit thread_local std::uint64_t next_sequence_nr __attribute__((tls_model("initial-exec"))) = 0;
 
 // Nodes that wait to be freed by this thread, and whether it is freeing.
 struct DestroyList {
   Node* head = nullptr;
   bool running = false;
 };
-constinit thread_local DestroyList destroy_list;
+constinit thread_local DestroyList destroy_list __attribute__((tls_model("initial-exec")));
 
 // An address that tells threads apart.
 const void* this_thread_token() { return &next_sequence_nr; }
@@ -37,16 +38,21 @@ void Node::destroy(Node* node) {
 }
 
 std::uint32_t Node::add_output(const TensorBase& output) {
-  outputs_.push_back(std::make_unique<OutputInfo>(OutputInfo{output.sizes(), output.dtype(), output.device()}));
+  outputs_.push_back({output.sizes(), output.dtype(), output.device()});
   return static_cast<std::uint32_t>(outputs_.size() - 1);
 }
 
 std::uint32_t Node::add_undefined_output() {
-  outputs_.push_back(nullptr);
+  outputs_.push_back({});
   return static_cast<std::uint32_t>(outputs_.size() - 1);
 }
 
 bool Node::needs_input_grad(std::size_t i) const { return edges_[i] && wanted_by_running_backward(*edges_[i].node); }
+
+void Node::run_pre_hooks(variable_list& grads) {
+  if (!hooks_) return;
+  for (const PreHook& hook : hooks_->pre) hook(grads);
+}
 
 void Node::add_pre_hook(PreHook hook) {
   if (!hooks_) hooks_ = std::make_unique<Hooks>();

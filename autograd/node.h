@@ -2,8 +2,10 @@
 // inputs.
 #pragma once
 
+#include <keyway/core/base/inline_vector.h>
 #include <keyway/core/base/intrusive_ptr.h>
 #include <keyway/core/base/small_vector.h>
+#include <keyway/core/block_cache.h>
 #include <keyway/tensor.h>
 
 #include <atomic>
@@ -26,11 +28,12 @@ struct Edge {
   explicit operator bool() const { return static_cast<bool>(node); }
 };
 
-// What the gradient of one output must look like. The engine brings gradients to it.
+// What the gradient of one output must look like. The engine brings gradients to it. Without a dtype, there never is
+// one.
 struct OutputInfo {
   DimVector sizes;
-  ScalarType dtype;
-  Device device;
+  ScalarType dtype = ScalarType::Undefined;
+  Device device = DeviceType::CPU;
 };
 
 // Gradients of the outputs before, or of the inputs after a node runs; may replace them.
@@ -51,14 +54,16 @@ class KEYWAY_API Node : public RefCounted {
   virtual void release_variables() {}
 
   void add_next_edge(Edge edge) { edges_.push_back(std::move(edge)); }
-  const std::vector<Edge>& next_edges() const { return edges_; }
+  ArrayRef<Edge> next_edges() const { return edges_; }
   // Announces an output; gives its number.
   std::uint32_t add_output(const TensorBase& output);
   // An output that never gets a gradient.
   std::uint32_t add_undefined_output();
   std::size_t num_outputs() const { return outputs_.size(); }
   // Null for an undefined output.
-  const OutputInfo* output_info(std::size_t i) const { return outputs_[i].get(); }
+  const OutputInfo* output_info(std::size_t i) const {
+    return outputs_[i].dtype == ScalarType::Undefined ? nullptr : &outputs_[i];
+  }
 
   // Whether the running backward wants the gradient of input i. For apply().
   bool needs_input_grad(std::size_t i) const;
@@ -66,6 +71,8 @@ class KEYWAY_API Node : public RefCounted {
   // Nodes made later run earlier in backward.
   std::uint64_t sequence_nr() const { return sequence_nr_; }
 
+  // Runs what was added, in order.
+  virtual void run_pre_hooks(variable_list& grads);
   void add_pre_hook(PreHook hook);
   void add_post_hook(PostHook hook);
   struct Hooks {
@@ -78,6 +85,9 @@ class KEYWAY_API Node : public RefCounted {
   void lock();
   void unlock();
 
+  static void* operator new(std::size_t size) { return allocate_block(size); }
+  static void operator delete(void* block, std::size_t size) { free_block(block, size); }
+
   // Called by intrusive_ptr. Frees a chain of a million nodes without recursion: what the destructor of one
   // node lets go is put on a list of the thread and freed when that destructor has returned.
   static void destroy(Node* node);
@@ -86,8 +96,8 @@ class KEYWAY_API Node : public RefCounted {
   explicit Node(std::uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
 
  private:
-  std::vector<Edge> edges_;
-  std::vector<std::unique_ptr<OutputInfo>> outputs_;
+  InlineVector<Edge, 2> edges_;
+  InlineVector<OutputInfo, 1> outputs_;
   std::uint64_t sequence_nr_;
   std::unique_ptr<Hooks> hooks_;
   std::atomic<const void*> owner_{nullptr};

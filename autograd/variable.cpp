@@ -3,6 +3,8 @@
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/core/thread_state.h>
 
+#include <mutex>
+
 namespace keyway::inline v1::autograd {
 
 Meta::~Meta() = default;
@@ -15,8 +17,8 @@ struct MetaAccess {
     return *find(tensor);
   }
   static ViewInfo* view(const TensorBase& tensor) {
-    const Meta* meta = find(tensor);
-    return meta == nullptr ? nullptr : meta->view_.get();
+    Meta* meta = find(tensor);
+    return meta == nullptr || !meta->view_.base.defined() ? nullptr : &meta->view_;
   }
   static void set_fn(Meta& meta, Edge edge) {
     meta.output_nr_ = edge.input_nr;
@@ -25,8 +27,9 @@ struct MetaAccess {
   static bool& requires_grad(Meta& meta) { return meta.requires_grad_; }
   static bool& retains_grad(Meta& meta) { return meta.retains_grad_; }
   static intrusive_ptr<TensorImpl>& grad(Meta& meta) { return meta.grad_; }
+  static SpinLock& accumulator_lock(Meta& meta) { return meta.accumulator_lock_; }
   static weak_intrusive_ptr<Node>& accumulator(Meta& meta) { return meta.accumulator_; }
-  static std::unique_ptr<ViewInfo>& view_slot(Meta& meta) { return meta.view_; }
+  static ViewInfo& view_slot(Meta& meta) { return meta.view_; }
   static auto& hooks(Meta& meta) { return meta.hooks_; }
 };
 
@@ -34,8 +37,8 @@ namespace {
 
 using Hook = std::function<Tensor(const Tensor&)>;
 
-// Serialises what several threads may do to one tensor's graph data while they only read the tensor: finding
-// its accumulator, renewing a view's grad_fn. One lock for all: both are rare or short.
+// Serialises what several threads may do to a view's grad_fn while they only read the view. One lock for all views,
+// since renewing one may renew another; it is rare.
 std::recursive_mutex& graph_mutex() {
   static std::recursive_mutex& mutex = *new std::recursive_mutex;
   return mutex;
@@ -48,25 +51,10 @@ void mark_recorded(const TensorBase& tensor) {
   if (const ViewInfo* view = MetaAccess::view(tensor)) add_autograd_key(*view->base.impl());
 }
 
-PreHook run_hooks_of(const TensorImpl* leaf) {
-  return [leaf](variable_list& grads) {
-    const auto* meta = static_cast<const Meta*>(leaf->autograd_meta());
-    const auto& hooks = MetaAccess::hooks(const_cast<Meta&>(*meta));
-    if (hooks == nullptr) return;
-    for (const Hook& hook : std::vector<Hook>(*hooks)) {
-      if (!grads[0].defined()) continue;
-      Tensor replaced = hook(grads[0]);
-      if (replaced.defined()) grads[0] = std::move(replaced);
-    }
-  };
-}
-
 intrusive_ptr<Node> grad_accumulator(const TensorBase& leaf, Meta& meta) {
-  const std::lock_guard lock(graph_mutex());
+  const std::lock_guard lock(MetaAccess::accumulator_lock(meta));
   if (intrusive_ptr<Node> alive = MetaAccess::accumulator(meta).lock()) return alive;
   intrusive_ptr<Node> made = make_intrusive<AccumulateGrad>(Tensor(leaf));
-  // The accumulator holds the leaf, so the hook may refer to it.
-  made->add_pre_hook(run_hooks_of(leaf.impl()));
   MetaAccess::accumulator(meta) = weak_intrusive_ptr<Node>(made);
   return made;
 }
@@ -87,21 +75,21 @@ std::string_view why_not(Creation creation) {
 void Meta::renew_view_grad_fn() const {
   const std::lock_guard lock(graph_mutex());
   const std::uint32_t version = self_->version();
-  if (view_->version == version) return;
-  const TensorBase& base = view_->base;
+  if (view_.version.load(std::memory_order_relaxed) == version) return;
+  const TensorBase& base = view_.base;
   // A view that is a leaf of its own keeps its history as long as its base has none. One that its base does not know of
   // stays a constant, but must not miss a history that the base got since.
-  if (view_->creation != Creation::Default) {
-    KEYWAY_CHECK_AS(Autograd, autograd::grad_fn(base) == view_->base_grad_fn,
+  if (view_.creation != Creation::Default) {
+    KEYWAY_CHECK_AS(Autograd, autograd::grad_fn(base) == view_.base_grad_fn,
                     "the base of a view was changed in place where gradients are recorded, but the view cannot follow: "
                     "{}; make the view again",
-                    why_not(view_->creation));
+                    why_not(view_.creation));
   } else if (base.requires_grad()) {
     const TensorBase self(intrusive_ptr<TensorImpl>::retain(self_));
     grad_fn_ = make_intrusive<AsStridedBackward>(gradient_edge(base), base, self);
     output_nr_ = 0;
   }
-  view_->version = version;
+  view_.version.store(version, std::memory_order_release);
 }
 
 intrusive_ptr<Node> grad_fn(const TensorBase& tensor) {
@@ -184,9 +172,11 @@ void as_view(const TensorBase& base, const TensorBase& result, Creation creation
   if (outer != nullptr && creation == Creation::Default) creation = outer->creation;
   const TensorBase& root = outer != nullptr ? outer->base : base;
   auto meta = std::make_unique<Meta>(result.impl());
-  MetaAccess::view_slot(*meta) =
-      std::make_unique<ViewInfo>(ViewInfo{Tensor(root), result._version(), creation,
-                                          creation == Creation::Default ? intrusive_ptr<Node>() : grad_fn(root)});
+  ViewInfo& view = MetaAccess::view_slot(*meta);
+  view.base = Tensor(root);
+  view.version = result._version();
+  view.creation = creation;
+  if (creation != Creation::Default) view.base_grad_fn = grad_fn(root);
   result.impl()->set_autograd_meta(std::move(meta));
   if (is_differentiable(result.dtype())) add_autograd_key(*result.impl());
 }
@@ -245,6 +235,16 @@ void retain_grad(const TensorBase& tensor) {
     const Tensor before = grad_of(self);
     MetaAccess::grad(MetaAccess::make(self)) = before.defined() ? (before + grads[i]).impl_ptr() : grads[i].impl_ptr();
   });
+}
+
+void run_hooks(const TensorBase& leaf, Tensor& grad) {
+  Meta* meta = MetaAccess::find(leaf);
+  if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr || !grad.defined()) return;
+  // A copy: a hook may register others.
+  for (const Hook& hook : std::vector<Hook>(*MetaAccess::hooks(*meta))) {
+    Tensor replaced = hook(grad);
+    if (replaced.defined()) grad = std::move(replaced);
+  }
 }
 
 bool retains_grad(const TensorBase& tensor) {

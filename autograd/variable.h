@@ -2,9 +2,9 @@
 #pragma once
 
 #include <keyway/autograd/node.h>
+#include <keyway/core/base/spin_lock.h>
 
 #include <memory>
-#include <mutex>
 
 namespace keyway::inline v1::autograd {
 
@@ -21,8 +21,8 @@ enum class Creation : std::uint8_t {
 // whose base was, flow through as_strided with this geometry.
 struct ViewInfo {
   Tensor base;
-  std::uint32_t version;  // of the storage when grad_fn was last right
-  Creation creation;
+  std::atomic<std::uint32_t> version{0};  // of the storage when grad_fn was last right
+  Creation creation = Creation::Default;
   intrusive_ptr<Node> base_grad_fn;  // of the base when a view of another creation than Default was made
 };
 
@@ -37,7 +37,7 @@ class KEYWAY_API Meta final : public AutogradMeta {
 
   // The node that made the tensor. Of a view it is renewed here when base or view have changed since.
   const intrusive_ptr<Node>& grad_fn() const {
-    if (view_ != nullptr) [[unlikely]]
+    if (view_.base.defined() && view_.version.load(std::memory_order_acquire) != self_->version()) [[unlikely]]
       renew_view_grad_fn();
     return grad_fn_;
   }
@@ -56,8 +56,9 @@ class KEYWAY_API Meta final : public AutogradMeta {
   mutable std::uint32_t output_nr_ = 0;
   bool requires_grad_ = false;  // of a leaf, set by the user
   bool retains_grad_ = false;
+  mutable SpinLock accumulator_lock_;
   weak_intrusive_ptr<Node> accumulator_;
-  std::unique_ptr<ViewInfo> view_;
+  mutable ViewInfo view_;  // without a base: no view
   std::unique_ptr<std::vector<std::function<Tensor(const Tensor&)>>> hooks_;
 };
 
@@ -92,6 +93,8 @@ KEYWAY_API void set_grad(const TensorBase& tensor, const Tensor& grad);
 // Keeps the gradient of a tensor that is no leaf.
 KEYWAY_API void retain_grad(const TensorBase& tensor);
 KEYWAY_API bool retains_grad(const TensorBase& tensor);
+// Calls the hooks of a leaf with its gradient, which they may replace.
+KEYWAY_API void run_hooks(const TensorBase& leaf, Tensor& grad);
 // Called with the gradient of `tensor` whenever one is computed; a defined result replaces it.
 KEYWAY_API void register_hook(const TensorBase& tensor, std::function<Tensor(const Tensor&)> hook);
 // Cuts a tensor off its history, in place.

@@ -46,6 +46,7 @@ endfunction()
 function(keyway_generate)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "SCHEMAS")
   keyway_codegen_tool(tool)
+  set_property(GLOBAL PROPERTY KEYWAY_CODEGEN_TOOL ${tool})  # for tests
   set(out ${KEYWAY_GENERATED_ROOT}/keyway)
   set(list ${PROJECT_BINARY_DIR}/generated/outputs.txt)
   set(list_command ${tool} --list-to ${list} --out ${out} ${arg_SCHEMAS})

@@ -48,9 +48,7 @@ TensorBase make_view(const TensorBase& base, IntArrayRef sizes, IntArrayRef stri
   for (std::int64_t size : sizes) overflow |= __builtin_mul_overflow(numel, size, &numel);
   if (overflow) [[unlikely]]
     numel = checked_numel(sizes);
-  auto view = make_intrusive<TensorImpl>(*base.impl());
-  view->set_geometry(sizes, strides, offset, numel);
-  return TensorBase(std::move(view));
+  return TensorBase(make_intrusive<TensorImpl>(*base.impl(), sizes, strides, offset, numel));
 }
 
 void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef strides) {

@@ -43,19 +43,18 @@ class KEYWAY_API TensorImpl final : public RefCounted {
     }
   }
 
-  // A second tensor over the storage of `base`, with its geometry and dtype: the beginning of every view. It
-  // has the keys of `base` but Autograd; so a view made in inference mode of a tensor that was not is no
-  // inference tensor.
-  explicit TensorImpl(const TensorImpl& base)
+  // A second tensor over the storage of `base`, with its dtype and another geometry: the beginning of every view. It
+  // has the keys of `base` but Autograd; so a view made in inference mode of a tensor that was not is no inference
+  // tensor. Requires: the geometry lies within the storage, and numel is the product of sizes.
+  TensorImpl(const TensorImpl& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, std::int64_t numel)
       : RefCounted(),
         storage_(base.storage_),
         key_set_(base.key_set_ - kAutogradKeys),
-        storage_offset_(base.storage_offset_),
-        numel_(base.numel_),
+        storage_offset_(offset),
+        numel_(numel),
         dtype_(base.dtype_),
-        device_(base.device_),
-        layout_(base.layout_.load(std::memory_order_relaxed)) {
-    geometry_.set(base.sizes(), base.strides());
+        device_(base.device_) {
+    geometry_.set(sizes, strides);
   }
 
   static void* operator new(std::size_t size) { return allocate_block(size); }

@@ -4,7 +4,9 @@
 
 namespace keyway::inline v1 {
 
-DispatchKeySet boxed_call_keys(const OperatorEntry& op, const Stack& stack) {
+namespace {
+
+inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack) {
   const BoxedShape shape = op.info().boxed;
   KEYWAY_CHECK_AS(Type, stack.size() >= shape.arguments, "{} takes {} arguments, but {} are on the stack",
                   op.short_name(), shape.arguments, stack.size());
@@ -21,7 +23,7 @@ DispatchKeySet boxed_call_keys(const OperatorEntry& op, const Stack& stack) {
   return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
 }
 
-void redispatch_boxed(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
+inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
   const Table& table = op.table();
   const DispatchKeySet effective = table.effective(keys);
   const ErasedKernel& kernel = table.erased_kernel(table.slots[effective.slot()]);
@@ -33,6 +35,10 @@ void redispatch_boxed(const OperatorEntry& op, DispatchKeySet keys, Stack& stack
   }
 }
 
-void call_boxed(const OperatorEntry& op, Stack& stack) { redispatch_boxed(op, boxed_call_keys(op, stack), stack); }
+}  // namespace
+
+DispatchKeySet boxed_call_keys(const OperatorEntry& op, const Stack& stack) { return keys_on_stack(op, stack); }
+void redispatch_boxed(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) { run(op, keys, stack); }
+void call_boxed(const OperatorEntry& op, Stack& stack) { run(op, keys_on_stack(op, stack), stack); }
 
 }  // namespace keyway::inline v1

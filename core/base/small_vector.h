@@ -98,8 +98,18 @@ class SmallVector {
   void assign(ArrayRef<T> from) {
     size_ = 0;
     reserve(from.size());
-    if (!from.empty()) std::memcpy(static_cast<void*>(data()), from.data(), from.size() * sizeof(T));
+    copy(from.data(), from.size(), data());
     size_ = from.size();
+  }
+  // Few elements, which is what most are, take no call of memcpy.
+  static void copy(const T* from, std::size_t n, T* to) {
+    if (n > 3) [[unlikely]] {
+      std::memcpy(static_cast<void*>(to), from, n * sizeof(T));
+      return;
+    }
+    if (n > 0) to[0] = from[0];
+    if (n > 1) to[1] = from[1];
+    if (n > 2) to[2] = from[2];
   }
   void take(SmallVector& other) noexcept {
     if (other.heap_) {
@@ -108,7 +118,7 @@ class SmallVector {
       capacity_ = other.capacity_;
       other.capacity_ = N;
     } else {
-      if (other.size_ != 0) std::memcpy(static_cast<void*>(data()), other.inline_, other.size_ * sizeof(T));
+      copy(other.inline_, other.size_, data());
       size_ = other.size_;
     }
     other.size_ = 0;

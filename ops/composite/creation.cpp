@@ -43,8 +43,12 @@ Tensor arange_start(const Scalar& start, const Scalar& end, DType dtype, LayoutA
 
 Tensor empty(IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory,
              std::optional<MemoryFormat> memory_format) {
-  return make(meta_of(size, memory_format.value_or(MemoryFormat::Contiguous)),
-              options_of(dtype, layout, device, pin_memory));
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
+  if (format != MemoryFormat::Contiguous) {
+    return make(meta_of(size, format), options_of(dtype, layout, device, pin_memory));
+  }
+  // The short way; contracts have seen to layout and pin_memory.
+  return make_tensor(size, dtype ? *dtype : get_default_dtype(), device ? *device : Device(DeviceType::CPU));
 }
 
 Tensor empty_like(const Tensor& self, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory,

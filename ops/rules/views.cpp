@@ -171,6 +171,10 @@ ViewGeometry unsqueeze(const TensorBase& self, std::int64_t dim) {
 
 ViewGeometry view(const TensorBase& self, IntArrayRef size) {
   DimVector shape = infer_shape(size, self.numel());
+  if (self.impl()->known_contiguous()) {
+    DimVector rows = contiguous_strides(shape);
+    return {std::move(shape), std::move(rows), self.storage_offset()};
+  }
   auto strides = view_strides(self.sizes(), self.strides(), shape);
   KEYWAY_CHECK(strides.has_value(),
                "shape {} with strides {} cannot be viewed as {}: its elements do not lie evenly enough; use reshape()",
