@@ -43,8 +43,11 @@ Tensor arange_start(const Scalar& start, const Scalar& end, DType dtype, LayoutA
 
 Tensor empty(IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory,
              std::optional<MemoryFormat> memory_format) {
-  return make(meta_of(size, memory_format.value_or(MemoryFormat::Contiguous)),
-              options_of(dtype, layout, device, pin_memory));
+  if (memory_format.value_or(MemoryFormat::Contiguous) != MemoryFormat::Contiguous || pin_memory.value_or(false))
+    return make(meta_of(size, memory_format.value_or(MemoryFormat::Contiguous)),
+                options_of(dtype, layout, device, pin_memory));
+  // The usual call, without packing what it names into options first.
+  return make_tensor(size, dtype ? *dtype : get_default_dtype(), device.value_or(Device(DeviceType::CPU)));
 }
 
 Tensor empty_like(const Tensor& self, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory,
