@@ -1,10 +1,11 @@
 // What a program that uses Keyway includes: tensors and their operators, gradients, modules and optimizers,
-// registration of kernels.
+// registration of kernels, and how many threads are used.
 #pragma once
 
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/function.h>
 #include <keyway/autograd/variable.h>
+#include <keyway/backends/cpu/parallel.h>
 #include <keyway/dispatch/library.h>
 #include <keyway/nn/nn.h>
 #include <keyway/ops/all.h>

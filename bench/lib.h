@@ -6,6 +6,6 @@
 #include <torch/torch.h>
 namespace lib = torch;
 #else
-namespace keyway::inline v1 {}
+#include <keyway/keyway.h>
 namespace lib = keyway;
 #endif

@@ -2,8 +2,8 @@
 #include <keyway/bench/harness.h>
 
 int main(int argc, char** argv) {
-#if defined(KEYWAY_BENCH_TORCH)
   lib::set_num_threads(1);
+#if defined(KEYWAY_BENCH_TORCH)
   benchmark::AddCustomContext("library", "libtorch " TORCH_VERSION);
 #endif
   benchmark::Initialize(&argc, argv);

@@ -10,6 +10,15 @@ include(CMakePackageConfigHelpers)
 set(KEYWAY_ABI_VERSION 1)
 
 function(keyway_library)
+  # The umbrella header is a module of its own: it stands above all others, and at the root.
+  add_library(keyway_umbrella INTERFACE)
+  target_sources(keyway_umbrella INTERFACE FILE_SET HEADERS
+    BASE_DIRS ${KEYWAY_INCLUDE_ROOT} FILES ${KEYWAY_INCLUDE_ROOT}/keyway/keyway.h)
+  target_link_libraries(keyway_umbrella INTERFACE keyway_flags)
+  set_target_properties(keyway_umbrella PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  add_dependencies(keyway_umbrella keyway_generated)
+  set_property(GLOBAL APPEND PROPERTY KEYWAY_MODULES keyway_umbrella)
+
   get_property(modules GLOBAL PROPERTY KEYWAY_MODULES)
   get_property(link GLOBAL PROPERTY KEYWAY_LINK)
   list(REMOVE_DUPLICATES link)
@@ -49,7 +58,7 @@ function(keyway_library)
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:keyway_flags> ${link})
   endforeach()
   target_sources(keyway INTERFACE FILE_SET HEADERS
-    BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${headers} ${KEYWAY_INCLUDE_ROOT}/keyway/keyway.h)
+    BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${headers})
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
   install(TARGETS keyway EXPORT keyway FILE_SET HEADERS)

@@ -17,28 +17,36 @@ import process_rows
 from rows import HIGHER_IS_BETTER, ROOT, read_rows
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+SLICES = 5  # how often a row runs in one run of a program
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
 def measure(program, rows, min_time):
-    """({name: value in the row's unit}, name of the library) of one run of a program over rows of one thread count."""
+    """({name: best value in the row's unit}, name of the library) of one run of a program over rows of one thread count.
+
+    Each row runs several times for a short while: on a busy machine one of them is likely to be left alone.
+    """
     threads = str(rows[0].threads)
     names = "|".join(re.escape(row.name) for row in rows)
     # OpenBLAS, inside libtorch, listens to nothing but the environment.
     environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads)
-    run = subprocess.run([program, "--benchmark_format=json", f"--benchmark_min_time={min_time}",
-                          f"--benchmark_filter=^({names})/real_time$"], env=environment, stdin=subprocess.DEVNULL,
+    run = subprocess.run([program, "--benchmark_format=json", f"--benchmark_min_time={min_time / SLICES}",
+                          f"--benchmark_repetitions={SLICES}", f"--benchmark_filter=^({names})/real_time$"], env=environment, stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if run.returncode != 0:
         sys.exit(f"{program} failed with {run.returncode}:\n{run.stderr}")
-    units = {row.name: row.unit for row in rows}
+    by_name = {row.name: row for row in rows}
     values = {}
     output = json.loads(run.stdout) if run.stdout.strip() else {"benchmarks": [], "context": {}}
     for result in output["benchmarks"]:
-        name = result["name"].removesuffix("/real_time")
+        if result["run_type"] == "aggregate":
+            continue
+        name = result["run_name"].removesuffix("/real_time")
         seconds = result["real_time"] * SECONDS[result["time_unit"]] / result.get("times", 1)
         work = result.get("bytes") or result.get("flop")
-        values[name] = work / seconds / 1e9 if units[name] in HIGHER_IS_BETTER else seconds / SECONDS[units[name]]
+        row = by_name[name]
+        value = work / seconds / 1e9 if row.unit in HIGHER_IS_BETTER else seconds / SECONDS[row.unit]
+        values[name] = better(row, values.get(name), value)
     return values, output["context"].get("library")
 
 

@@ -48,6 +48,11 @@ def first_mm(build, library):
     return {"first_mm": min(float(output_of([program], env=environment)) for _ in range(10))}
 
 
+def registry(build, library):
+    program = build / "bench" / f"registry_{library}"
+    return {"registry/bytes_per_op": float(output_of([program]))} if program.exists() else {}
+
+
 def compile_flags(build, library):
     """How the build compiles the library's programs, without the file names: words of a command."""
     source = "bench/main.cpp" if library == "keyway" else "bench/process/add_two.cpp"
@@ -158,11 +163,12 @@ def builds():
 PARTS = {
     start_up: ("startup/time", "startup/memory"),
     first_mm: ("first_mm",),
+    registry: ("registry/bytes_per_op",),
     compile_time: ("compile/umbrella", "compile/registration"),
     sizes: ("size/library", "size/loaded", "startup/initialisers"),
 }
 BUILDS = ("build/clean", "rebuild/doc", "rebuild/functor", "rebuild/signature")
-NAMES = tuple(name for names in PARTS.values() for name in names) + BUILDS + ("registry/bytes_per_op",)
+NAMES = tuple(name for names in PARTS.values() for name in names) + BUILDS
 
 
 def measure(build, wanted, with_builds):

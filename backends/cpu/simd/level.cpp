@@ -3,20 +3,46 @@
 
 #include <algorithm>
 #include <cstdlib>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <string_view>
 
 namespace keyway::inline v1 {
 
+#if defined(__x86_64__)
+namespace {
+
+// Asked of the processor itself: the compiler's run-time support for this would have to run before main.
+struct Features {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+
+  Features(unsigned leaf, unsigned part) { __get_cpuid_count(leaf, part, &a, &b, &c, &d); }
+};
+
+// Which registers the system saves. Requires: the processor has xgetbv.
+unsigned saved_registers() {
+  unsigned low = 0, high = 0;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+constexpr bool has_all(unsigned word, unsigned bits) { return (word & bits) == bits; }
+
+}  // namespace
+#endif
+
 Level best_level() {
 #if defined(__x86_64__)
-  // The compiler's run-time support also asks whether the system saves the wide registers.
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-  if (!avx2) return Level::Baseline;
-  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  return avx512 ? Level::Avx512 : Level::Avx2;
+  constexpr unsigned kWide = 0x6;    // of saved_registers(): the 16 registers of AVX
+  constexpr unsigned kWider = 0xe0;  // 32 of twice the width, and the masks
+  const Features basic(1, 0), extended(7, 0), more(0x80000001, 0);
+  if (!has_all(basic.c, bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C | bit_POPCNT)) return Level::Baseline;
+  const unsigned saved = saved_registers();
+  const bool avx2 = has_all(extended.b, bit_AVX2 | bit_BMI | bit_BMI2) && has_all(more.c, bit_LZCNT);
+  if (!avx2 || !has_all(saved, kWide)) return Level::Baseline;
+  const bool avx512 = has_all(extended.b, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL);
+  return avx512 && has_all(saved, kWider) ? Level::Avx512 : Level::Avx2;
 #else
   return Level::Baseline;
 #endif
