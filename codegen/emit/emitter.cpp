@@ -28,6 +28,7 @@ constexpr WholeEmitter kWholeEmitters[] = {
     {"ops/methods.h", emit_methods},
     {"ops/tensor_operators.h", emit_tensor_operators},
     {"tensor.h", emit_tensor},
+    {"tests/ops/op_cases.cpp", emit_op_cases},
 };
 
 // All paths and texts, also the empty ones.

@@ -62,6 +62,8 @@ std::vector<std::string> emit_cpu_loops(const Family& family);
 // emit_autograd.cpp: nodes and kernels of a family at Autograd and ADInplaceOrView, and their declarations.
 std::string emit_autograd(const Family& family);
 std::string emit_autograd_kernels(const Family& family);
+// emit_op_cases.cpp: calls and claims of the generated test suite.
+std::string emit_op_cases(const std::vector<Family>& families);
 // emit_umbrella.cpp: the header that includes all functions.
 std::string emit_umbrella(const std::vector<Family>& families);
 

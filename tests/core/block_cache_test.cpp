@@ -2,6 +2,7 @@
 #include <keyway/core/block_cache.h>
 #include <keyway/tests/catch.h>
 
+#include <atomic>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -56,12 +57,23 @@ TEST_CASE("blocks may be freed by other threads, also as these end") {
 }
 
 namespace {
-// Frees its block after the thread's cache is gone.
+std::atomic<bool> late_blocks_are_usable = false;
+
+bool is_usable(void* block) {
+  std::memset(block, 0x5a, 64);
+  return reinterpret_cast<std::uintptr_t>(block) % kBlockGranule == 0 && static_cast<char*>(block)[63] == 0x5a;
+}
+
+// Frees its block, and uses two others, after the thread's cache is gone.
 struct Late {
   void* block = nullptr;
   ~Late() {
     free_block(block, 64);
-    free_block(allocate_block(64), 64);
+    void* first = allocate_block(64);
+    void* second = allocate_block(64);
+    late_blocks_are_usable = first != second && is_usable(first) && is_usable(second);
+    free_block(first, 64);
+    free_block(second, 64);
   }
 };
 }  // namespace
@@ -72,5 +84,5 @@ TEST_CASE("a thread-local object may free and allocate after its thread's cache 
     late.block = nullptr;
     late.block = allocate_block(64);
   }).join();
-  SUCCEED();
+  CHECK(late_blocks_are_usable);
 }

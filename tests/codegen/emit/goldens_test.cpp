@@ -26,6 +26,7 @@ constexpr const char* kGoldens[] = {
     "ops/methods.h",
     "ops/tensor_operators.h",
     "tensor.h",
+    "tests/ops/op_cases.cpp",
 };
 
 std::string golden_file(const std::string& name) { return std::string(KEYWAY_CODEGEN_GOLDENS) + "/" + name; }

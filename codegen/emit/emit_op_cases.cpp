@@ -1,0 +1,109 @@
+// The table of the generated test suite: what the entries say of calls to make, and of what must hold for them.
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/emit/line_breaks.h>
+#include <keyway/codegen/emit/registrations.h>
+#include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/codegen/model/variants.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+constexpr std::string_view kRecipes[] = {"pointwise", "reduction", "view", "composite", "kernels"};
+
+std::string full_name(FunctionSchema schema) {
+  return fmt::format("{}{}", schema.namespace_name().empty() ? "keyway::" : "", schema.full_name());
+}
+
+std::vector<std::string> tensor_arguments(FunctionSchema schema) {
+  std::vector<std::string> names;
+  for (const Argument argument : schema.arguments())
+    if (argument.type().is(TypeKind::Tensor)) names.emplace_back(argument.name());
+  return names;
+}
+
+// The a and b of broadcastable(a.sizes(), b.sizes()).
+std::vector<std::string> broadcast_in(const Expr& contract) {
+  const auto* call = as<CallExpr>(contract);
+  if (call == nullptr || call->function != "broadcastable") return {};
+  std::vector<std::string> names;
+  for (const CallArgument& argument : call->arguments) {
+    const auto* sizes = as<MethodExpr>(*argument.value);
+    const auto* name = sizes != nullptr && sizes->method == "sizes" ? as<NameExpr>(*sizes->object) : nullptr;
+    if (name == nullptr) return {};
+    names.push_back(name->name);
+  }
+  return names;
+}
+
+std::vector<std::string> broadcasts(const Op& op) {
+  if (op.recipe.kind == RecipeKind::Pointwise) return tensor_arguments(*op.schema);
+  for (const Formula& contract : op.contracts)
+    if (auto names = broadcast_in(contract.expr.root()); !names.empty()) return names;
+  return {};
+}
+
+std::vector<std::string> differentiated(const Op& op) {
+  std::vector<std::string> names;
+  for (const Derivative& derivative : op.derivatives)
+    if (as<NoneExpr>(derivative.formula.expr.root()) == nullptr)
+      names.insert(names.end(), derivative.inputs.begin(), derivative.inputs.end());
+  return names;
+}
+
+// A string literal of lines.
+std::string lines_text(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) {
+    std::string literal = cpp_string(line);
+    literal.insert(literal.size() - 1, "\\n");
+    out += "\n        " + literal;
+  }
+  return out;
+}
+
+std::string case_text(const Op& op) {
+  std::vector<std::string> domain, samples{op.example.text.text}, failing;
+  for (const Formula& formula : op.domain) domain.push_back(to_text(formula.expr.root()));
+  for (const Example& sample : op.samples) {
+    samples.push_back(sample.text.text);
+    if (sample.error.empty()) continue;
+    failing.push_back(sample.text.text + "  " + sample.error);
+    samples.pop_back();
+  }
+  std::string out = "    {\n";
+  const auto field = [&](std::string_view name, const std::string& literal) {
+    if (!literal.empty() && literal != "\"\"") out += fmt::format("     .{} ={}{},\n", name, literal[0] == '\n' ? "" : " ", literal);
+  };
+  for (const Overload& overload : expand_variants(op)) {
+    constexpr std::string_view kFields[] = {"op", "inplace", "out"};
+    field(kFields[static_cast<int>(overload.kind)], cpp_string(full_name(*overload.schema)));
+  }
+  field("recipe", cpp_string(kRecipes[static_cast<int>(op.recipe.kind)]));
+  field("broadcasts", cpp_string(fmt::format("{}", fmt::join(broadcasts(op), " "))));
+  field("derivatives", cpp_string(fmt::format("{}", fmt::join(differentiated(op), " "))));
+  if (!is_below_autograd(op)) field("implicit", "true");
+  field("domain", lines_text(domain));
+  field("samples", lines_text(samples));
+  field("failing", lines_text(failing));
+  return out + "    },\n";
+}
+
+}  // namespace
+
+std::string emit_op_cases(const std::vector<Family>& families) {
+  std::string out = file_banner(families) + "\n" + includes({"tests/ops/op_cases.h"}) +
+                    "\n#include <iterator>\n\nnamespace keyway::inline v1::testing {\n\nnamespace {\n"
+                    "constexpr OpCases kCases[] = {\n";
+  for (const Family& family : families)
+    for (const Op& op : family.ops) out += case_text(op);
+  return with_breaks(out +
+                     "};\n}  // namespace\n\nconst OpCasesList kOpCases{kCases, std::size(kCases)};\n\n"
+                     "}  // namespace keyway::inline v1::testing\n");
+}
+
+}  // namespace keyway::inline v1
