@@ -2,6 +2,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/ops/boxed_example.h>
+#include <keyway/tools/op_examples/arguments.h>
 
 #include <optional>
 
@@ -10,18 +11,18 @@ using namespace keyway;
 namespace {
 
 // The error text of an example, empty if it holds.
-std::string run(const OperatorHandle& op, const testing::ExampleText& example, Stack& results) {
-  results = testing::make_arguments(op.entry(), example.call);
+std::string run(const OperatorHandle& op, const tools::ExampleText& example, Stack& results) {
+  results = tools::make_arguments(op.entry(), example.call);
   op.call_boxed(results);
   if (!example.has_value) return {};
   if (!example.method.empty()) {
     const TensorBase result = results.at(0).to_tensor();
     const IntArrayRef asked = example.method == "strides" ? result.strides() : result.sizes();
     std::vector<std::int64_t> expected;
-    for (const testing::Literal& item : example.value.items) expected.push_back(item.integer);
+    for (const tools::Literal& item : example.value.items) expected.push_back(item.integer);
     return asked == IntArrayRef(expected) ? std::string() : example.method + " differ";
   }
-  using Kind = testing::Literal::Kind;
+  using Kind = tools::Literal::Kind;
   if (example.value.kind != Kind::Tuple) {
     return results.empty() ? "no result" : testing::difference(results[0], example.value);
   }
@@ -53,7 +54,7 @@ TEST_CASE("every operator's example holds") {
     Stack results;
     std::string problem;
     try {
-      problem = run(op, testing::parse_example(info.example), results);
+      problem = run(op, tools::parse_example(info.example), results);
     } catch (const std::exception& error) {
       problem = error.what();
     }
@@ -77,10 +78,10 @@ TEST_CASE("Meta gives the shape, dtype and strides that the CPU gives") {
     INFO(op.name() << ": " << info.example);
     std::string problem;
     try {
-      const testing::ExampleText example = testing::parse_example(info.example);
-      Stack cpu = testing::make_arguments(op.entry(), example.call);
+      const tools::ExampleText example = tools::parse_example(info.example);
+      Stack cpu = tools::make_arguments(op.entry(), example.call);
       op.call_boxed(cpu);
-      Stack meta = testing::make_arguments(op.entry(), example.call, DeviceType::Meta);
+      Stack meta = tools::make_arguments(op.entry(), example.call, DeviceType::Meta);
       op.call_boxed(meta);
       for (std::size_t i = 0; i < cpu.size() && problem.empty(); ++i) {
         problem = testing::metadata_difference(meta.at(i), cpu[i]);
@@ -123,10 +124,10 @@ TEST_CASE("out= overloads resize an empty result and agree with the functional o
     INFO(op.name() << ": " << info.example);
     std::string problem;
     try {
-      const testing::ExampleText example = testing::parse_example(info.example);
-      Stack expected = testing::make_arguments(functional->entry(), example.call);
+      const tools::ExampleText example = tools::parse_example(info.example);
+      Stack expected = tools::make_arguments(functional->entry(), example.call);
       functional->call_boxed(expected);
-      Stack stack = testing::make_arguments(functional->entry(), example.call);
+      Stack stack = tools::make_arguments(functional->entry(), example.call);
       for (const IValue& result : expected) {
         const std::int64_t none[] = {0};
         stack.emplace_back(make_tensor(none, result.to_tensor().dtype(), Device(DeviceType::CPU)));

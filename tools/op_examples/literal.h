@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace keyway::inline v1::testing {
+namespace keyway::inline v1::tools {
 
 struct Literal {
   enum class Kind { None, Bool, Int, Float, Text, Name, List, Tuple, Call };
@@ -28,4 +28,4 @@ struct ExampleText {
 // Throws std::runtime_error with the place for what the language of examples does not have.
 ExampleText parse_example(std::string_view text);
 
-}  // namespace keyway::inline v1::testing
+}  // namespace keyway::inline v1::tools

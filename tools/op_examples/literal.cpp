@@ -1,10 +1,10 @@
-#include <keyway/tests/ops/literal.h>
+#include <keyway/tools/op_examples/literal.h>
 
 #include <cctype>
 #include <cmath>
 #include <stdexcept>
 
-namespace keyway::inline v1::testing {
+namespace keyway::inline v1::tools {
 
 namespace {
 
@@ -157,4 +157,4 @@ class Parser {
 
 ExampleText parse_example(std::string_view text) { return Parser(text).example(); }
 
-}  // namespace keyway::inline v1::testing
+}  // namespace keyway::inline v1::tools

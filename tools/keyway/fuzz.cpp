@@ -1,0 +1,102 @@
+// keyway fuzz: boundary calls against operators.
+#include <keyway/tools/keyway/command.h>
+#include <keyway/tools/keyway/fuzz/campaign.h>
+#include <keyway/tools/terminal/terminal.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace keyway::inline v1::tools {
+
+namespace {
+
+struct FuzzOptions {
+  CampaignOptions campaign;
+  std::string pattern;
+  std::string repeat;  // OP:INDEX
+  bool list = false;
+  std::size_t shown = 3;  // failures of one kind of an operator
+};
+
+// The calls in text, none of them made.
+ExitStatus list_calls(const FuzzOptions& options) {
+  for (const OperatorHandle& op : operators_like(options.pattern)) {
+    const CallPlan plan(op, options.campaign.seed);
+    for (std::size_t i = 0; i < options.campaign.calls; ++i) {
+      fmt::print("{}:{} {}\n", op.entry().short_name(), i, plan.text(i));
+    }
+  }
+  return ExitStatus::Ok;
+}
+
+// One call in this process, where a debugger sees it.
+ExitStatus repeat_call(const FuzzOptions& options) {
+  const std::size_t colon = options.repeat.rfind(':');
+  const char* end = options.repeat.data() + options.repeat.size();
+  std::size_t index = 0;
+  if (colon == std::string::npos || std::from_chars(options.repeat.data() + colon + 1, end, index).ptr != end) {
+    fmt::print(stderr, "keyway fuzz: --repeat takes OP:INDEX, as a report has it, not '{}'\n", options.repeat);
+    return ExitStatus::Usage;
+  }
+  const OperatorHandle op = Dispatcher::singleton().op(options.repeat.substr(0, colon));
+  const CallPlan plan(op, options.campaign.seed);
+  fmt::print("{}\n", plan.text(index));
+  std::fflush(stdout);
+  const Outcome outcome = repeat(op, plan, index);
+  fmt::print("{}{}{}\n", to_string(outcome.verdict), outcome.text.empty() ? "" : ": ", outcome.text);
+  return is_failure(outcome.verdict) ? ExitStatus::Failed : ExitStatus::Ok;
+}
+
+void print_summary(const CampaignResult& result, double seconds) {
+  const auto count = [&](Verdict verdict) { return result.counts[static_cast<std::size_t>(verdict)]; };
+  fmt::print("{} operators, {} calls in {:.1f} s: {} returned, {} refused, {} failed\n", result.operators,
+             result.calls(), seconds, count(Verdict::Returned), count(Verdict::Refused), result.failures());
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    const auto verdict = static_cast<Verdict>(i);
+    if (is_failure(verdict) && count(verdict) > 0) fmt::print("  {:<24} {}\n", to_string(verdict), count(verdict));
+  }
+}
+
+ExitStatus run_fuzz(const FuzzOptions& options) {
+  if (!options.repeat.empty()) return repeat_call(options);
+  if (options.list) return list_calls(options);
+  const Colours colours(stdout);
+  std::map<std::pair<std::string, Verdict>, std::size_t> seen;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto print_failure = [&](const Failure& failure) {
+    if (++seen[{failure.op, failure.outcome.verdict}] > options.shown) return;
+    fmt::print("{}:{} {}{}{}: {}\n    {}\n", failure.op, failure.index, colours(Colour::Red),
+               to_string(failure.outcome.verdict), colours(Colour::Plain), failure.outcome.text, failure.call);
+    std::fflush(stdout);
+  };
+  const std::vector<OperatorHandle> ops = operators_like(options.pattern);
+  const CampaignResult result = run_campaign(ops, options.campaign, print_failure);
+  print_summary(result, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  return result.failures() == 0 && !ops.empty() ? ExitStatus::Ok : ExitStatus::Failed;
+}
+
+}  // namespace
+
+void add_fuzz_command(CLI::App& keyway, ExitStatus& status) {
+  CLI::App* command = keyway.add_subcommand("fuzz", "Call operators with boundary values and judge what they do");
+  auto options = std::make_shared<FuzzOptions>();
+  command->add_option("--calls", options->campaign.calls, "Calls of each operator (default 2000)");
+  command->add_option("--seed", options->campaign.seed, "Same seed, same calls (default 0)");
+  command->add_option("--op", options->pattern, "Only operators whose name has this in it, or fits it: 'add*'");
+  command->add_option("--shown", options->shown, "Failures to print of each kind and operator (default 3)");
+  command->add_flag("--list", options->list, "Print the calls and make none");
+  command->add_option("--repeat", options->repeat, "Make one call, OP:INDEX of a report, in this process");
+  command->footer(
+      "Each argument takes boundary values of its type, alone and with others; calls are made in child processes.\n"
+      "A call is to return consistent results, as Meta foresees them, or to throw keyway::Error that names the\n"
+      "operator and the argument, with all arguments as before. Exit status: 0, or 1 if a call did neither.");
+  command->callback([options, &status] { status = run_fuzz(*options); });
+}
+
+}  // namespace keyway::inline v1::tools

@@ -1,0 +1,45 @@
+// A batch: some calls of one operator in a child process, so that one that crashes, hangs or eats memory costs no more
+// than the child. What the child found comes back through shared memory, call by call.
+#pragma once
+
+#include <keyway/tools/keyway/fuzz/call_plan.h>
+#include <keyway/tools/keyway/fuzz/judge.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1::tools {
+
+struct Failure {
+  std::string op;
+  std::size_t index = 0;
+  Outcome outcome;
+  std::string call;  // in text
+};
+
+struct BatchResult {
+  std::size_t next = 0;                         // the first call that was not made
+  std::array<std::size_t, kVerdicts> counts{};  // of calls, by verdict
+  std::vector<Failure> failures;                // without `op` and `call`; the first of many
+  bool leaked = false;
+};
+
+// Limits of a child.
+struct BatchLimits {
+  double seconds = 2;                         // of processor time a call; three times as much by the clock
+  std::size_t bytes = std::size_t{64} << 20;  // of tensors, beyond which the allocator refuses
+};
+
+// Makes the calls [begin, end), or those up to one that ends the child.
+BatchResult run_batch(const CallPlan& plan, const Judge& judge, std::size_t begin, std::size_t end,
+                      const BatchLimits& limits = {});
+
+// Makes one call in this process.
+Outcome repeat(const OperatorHandle& op, const CallPlan& plan, std::size_t index);
+
+// Whether this is a build in which a batch can tell that it leaked.
+bool can_find_leaks();
+
+}  // namespace keyway::inline v1::tools

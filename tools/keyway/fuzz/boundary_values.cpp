@@ -1,0 +1,205 @@
+#include <keyway/core/generator.h>
+#include <keyway/tools/keyway/fuzz/boundary_values.h>
+
+#include <limits>
+
+namespace keyway::inline v1::tools {
+
+namespace {
+
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kTwo31 = std::int64_t{1} << 31;
+
+class Values {
+ public:
+  void add(IValue plain) {
+    Value value;
+    value.plain = std::move(plain);
+    values_.push_back(std::move(value));
+  }
+  // What no argument of a type takes, or few: the boxed call is to say so.
+  void add_wrong_tags() {
+    add(IValue());
+    add(IValue("text"));
+    add(IValue(1.5));
+    add(IValue(std::int64_t{3}));
+    add(IValue(std::vector<std::int64_t>{1, 2}));
+    Value tensor;
+    tensor.kind = Value::Kind::Tensor;
+    tensor.tensors.emplace_back();
+    values_.push_back(std::move(tensor));
+  }
+  std::vector<Value> take() && { return std::move(values_); }
+
+ private:
+  std::vector<Value> values_;
+};
+
+void add_integers(Values& values) {
+  for (const std::int64_t i : boundary_integers()) values.add(IValue(i));
+}
+
+void add_scalars(Values& values) {
+  add_integers(values);
+  for (const double d : boundary_floats()) values.add(IValue(d));
+  values.add(IValue(true));
+  values.add(IValue(false));
+  values.add(IValue(complex<double>(1, -2)));
+  values.add(IValue(Scalar(std::numeric_limits<std::uint64_t>::max())));
+}
+
+void add_strings(Values& values) {
+  for (const char* text : {"", "sum", "mean", "none", "prod", "amax", "floor", "trunc", "tanh", "\xff\xfe"}) {
+    values.add(IValue(text));
+  }
+  values.add(IValue(std::string("a\0b", 3)));
+  values.add(IValue(std::string(64 << 10, 'x')));
+}
+
+// A list with one element or all of them changed, and lists of other lengths.
+template <typename T, typename Make>
+void add_lists(Values& values, const std::vector<T>& seed, const std::vector<T>& boundary, Make make) {
+  values.add(make({}));
+  for (const T& element : boundary) {
+    values.add(make({element}));
+    for (std::size_t i = 0; i < seed.size(); ++i) {
+      std::vector<T> list = seed;
+      list[i] = element;
+      values.add(make(std::move(list)));
+    }
+    values.add(make(std::vector<T>(std::max<std::size_t>(seed.size(), 2), element)));
+  }
+  std::vector<T> list = seed;
+  list.push_back(boundary[0]);
+  values.add(make(list));
+  list = seed;
+  list.push_back(seed.empty() ? boundary[1] : seed[0]);
+  values.add(make(list));
+  if (!seed.empty()) values.add(make(std::vector<T>(seed.begin() + 1, seed.end())));
+  for (const std::size_t length : {3u, 64u, 65u, 300u}) {
+    values.add(make(std::vector<T>(length, seed.empty() ? boundary[0] : seed[0])));
+  }
+}
+
+std::vector<char> bools_of(const IValue& value) {
+  std::vector<char> bools;
+  if (!value.is(ValueTag::BoolList)) return bools;
+  for (const bool b : value.to_bool_list()) bools.push_back(b ? 1 : 0);
+  return bools;
+}
+
+void add_list(Values& values, SchemaType element, const IValue& seed) {
+  switch (element.kind()) {
+    case TypeKind::Bool:
+      add_lists<char>(values, bools_of(seed), {1, 0},
+                      [](std::vector<char> list) { return IValue::bool_list(std::move(list)); });
+      break;
+    case TypeKind::Float:
+      add_lists<double>(values, seed.is(ValueTag::DoubleList) ? seed.to_double_list() : std::vector<double>(),
+                        boundary_floats(), [](std::vector<double> list) { return IValue(std::move(list)); });
+      break;
+    case TypeKind::Scalar:
+      for (const std::size_t length : {0u, 1u, 2u, 65u}) values.add(IValue(std::vector<Scalar>(length, Scalar(kMax))));
+      break;
+    default:
+      add_lists<std::int64_t>(values, seed.is(ValueTag::IntList) ? seed.to_int_list() : std::vector<std::int64_t>(),
+                              boundary_integers(),
+                              [](std::vector<std::int64_t> list) { return IValue(std::move(list)); });
+  }
+}
+
+// Enumerations: those that are, and the first number that is none.
+template <typename Enum>
+void add_enumerators(Values& values, int count) {
+  for (int i = 0; i <= count; ++i) values.add(IValue(static_cast<Enum>(i)));
+  values.add(IValue(static_cast<Enum>(-1)));
+  values.add(IValue(static_cast<Enum>(127)));
+}
+
+void add_kind(Values& values, SchemaType type, const IValue& seed) {
+  switch (type.kind()) {
+    case TypeKind::Optional: add_kind(values, type.element(), seed); break;
+    case TypeKind::List: add_list(values, type.element(), seed); break;
+    case TypeKind::Int:
+    case TypeKind::SymInt: add_integers(values); break;
+    case TypeKind::Float:
+    case TypeKind::SymFloat:
+      for (const double d : boundary_floats()) values.add(IValue(d));
+      break;
+    case TypeKind::Bool:
+      values.add(IValue(true));
+      values.add(IValue(false));
+      break;
+    case TypeKind::Scalar: add_scalars(values); break;
+    case TypeKind::Str: add_strings(values); break;
+    case TypeKind::ScalarType: add_enumerators<ScalarType>(values, static_cast<int>(ScalarType::Undefined)); break;
+    case TypeKind::Layout: add_enumerators<Layout>(values, 8); break;
+    case TypeKind::MemoryFormat: add_enumerators<MemoryFormat>(values, 4); break;
+    case TypeKind::Device:
+      for (const DeviceType device : {DeviceType::CPU, DeviceType::CUDA, DeviceType::Meta}) {
+        values.add(IValue(Device(device)));
+        values.add(IValue(Device(device, 3)));
+      }
+      values.add(IValue(Device(static_cast<DeviceType>(kNumDeviceTypes - 1))));
+      break;
+    case TypeKind::Generator:
+      values.add(IValue(Generator(DeviceType::CPU)));
+      values.add(IValue(Generator(DeviceType::Meta)));
+      values.add(IValue(Generator(nullptr)));
+      break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+const std::vector<std::int64_t>& boundary_integers() {
+  static const std::vector<std::int64_t> values = {kMin,
+                                                   kMin + 1,
+                                                   -kTwo31 - 1,
+                                                   -3,
+                                                   -2,
+                                                   -1,
+                                                   0,
+                                                   1,
+                                                   2,
+                                                   3,
+                                                   7,
+                                                   64,
+                                                   kTwo31 - 1,
+                                                   kTwo31,
+                                                   2 * kTwo31,
+                                                   2 * kTwo31 + 1,
+                                                   std::int64_t{1} << 62,
+                                                   8170450533120000000,
+                                                   kMax - 10000,
+                                                   kMax};
+  return values;
+}
+
+const std::vector<double>& boundary_floats() {
+  static const std::vector<double> values = {0.0,
+                                             -0.0,
+                                             std::numeric_limits<double>::denorm_min(),
+                                             0.5,
+                                             1,
+                                             -1,
+                                             1e38,
+                                             -1e38,
+                                             1e308,
+                                             9223372036854775808.0,
+                                             std::numeric_limits<double>::infinity(),
+                                             -std::numeric_limits<double>::infinity(),
+                                             std::numeric_limits<double>::quiet_NaN()};
+  return values;
+}
+
+std::vector<Value> boundary_values(SchemaType type, const Value& seed) {
+  Values values;
+  add_kind(values, type, seed.plain);
+  values.add_wrong_tags();
+  return std::move(values).take();
+}
+
+}  // namespace keyway::inline v1::tools

@@ -1,0 +1,137 @@
+#include <keyway/core/schema/schema.h>
+#include <keyway/tools/keyway/fuzz/gradients.h>
+#include <keyway/tools/keyway/fuzz/judge.h>
+#include <keyway/tools/keyway/fuzz/results.h>
+#include <keyway/tools/keyway/fuzz/seed_call.h>
+#include <keyway/tools/keyway/fuzz/snapshot.h>
+
+#include <algorithm>
+#include <cctype>
+#include <exception>
+#include <typeinfo>
+
+namespace keyway::inline v1::tools {
+
+namespace {
+
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool has_word(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_word_character(text[at - 1])) && (end == text.size() || !is_word_character(text[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool has_tag(const OpInfo& info, std::string_view tag) {
+  return (" " + std::string(info.tags) + " ").find(" " + std::string(tag) + " ") != std::string::npos;
+}
+
+bool names_device(SchemaType type) {
+  return type.is(TypeKind::Device) || (type.is(TypeKind::Optional) && type.element().is(TypeKind::Device));
+}
+
+}  // namespace
+
+Judge::Judge(const OperatorHandle& op) : op_(op), name_(op.entry().short_name()), arguments_(argument_names(op)) {
+  const OpInfo& info = op.entry().info();
+  for (const Argument argument : op.schema().arguments()) {
+    written_.push_back(argument.is_write());
+    names_device_.push_back(names_device(argument.type()));
+  }
+  has_meta_ = info.file[0] != '\0' && op.schema().returns().size() > 0;
+  for (const char* tag : {"data_dependent_shape", "scalar_result", "allocates", "metadata"}) {
+    has_meta_ = has_meta_ && !has_tag(info, tag);
+  }
+}
+
+Outcome Judge::judge(const std::vector<Value>& values) const {
+  Stack stack = make_stack(values);
+  const Stack arguments = stack;
+  const Snapshot before(arguments);
+  Outcome outcome;
+  bool threw = true;
+  try {
+    op_.call_boxed(stack);
+    threw = false;
+  } catch (const Error& error) {
+    outcome = judge_error(error);
+  } catch (const std::exception& error) {
+    outcome = {Verdict::ForeignException, std::string(typeid(error).name()) + ": " + error.what()};
+  } catch (...) {
+    outcome = {Verdict::ForeignException, "no std::exception"};
+  }
+  if (is_failure(outcome.verdict)) return outcome;
+  // After an error all arguments are as before. Where two share memory, a write to one may show in the other.
+  const Snapshot::Difference changed = before.compare(threw ? std::vector<bool>(written_.size()) : written_);
+  const bool shared = std::any_of(values.begin(), values.end(), [](const Value& value) {
+    return std::any_of(value.tensors.begin(), value.tensors.end(),
+                       [](const TensorRecipe& recipe) { return recipe.sharing != Sharing::None; });
+  });
+  if (!changed.text.empty() && (threw || !shared)) {
+    return {Verdict::ArgumentChanged,
+            arguments_[changed.argument] + " changed: " + changed.text + (threw ? "; " + outcome.text : "")};
+  }
+  return threw ? outcome : judge_results(values, arguments, stack);
+}
+
+Outcome Judge::judge_error(const Error& error) const {
+  const std::string text = error.what();
+  if (!has_word(text, name_)) return {Verdict::NoOperator, text};
+  if (error.kind() == ErrorKind::Internal) return {Verdict::InternalError, text};
+  return {names_cause(error) ? Verdict::Refused : Verdict::NoArgument, text};
+}
+
+// Whether it names an argument or the contract, as an error about an argument should.
+bool Judge::names_cause(const Error& error) const {
+  const bool about_argument =
+      error.kind() == ErrorKind::Value || error.kind() == ErrorKind::Type || error.kind() == ErrorKind::Index;
+  if (!about_argument) return true;
+  const std::string_view message = error.message();
+  if (has_word(message, "requires") || has_word(message, "argument")) return true;
+  return std::any_of(arguments_.begin(), arguments_.end(),
+                     [&](const std::string& name) { return has_word(message, name); });
+}
+
+Outcome Judge::judge_results(const std::vector<Value>& values, const Stack& arguments, const Stack& results) const {
+  std::string problem = inconsistency(results);
+  if (!problem.empty()) return {Verdict::WrongResult, problem};
+  if (fits_meta(values)) {
+    problem = compare_with_meta(values, results);
+    if (!problem.empty()) return {Verdict::MetaDiffers, problem};
+  }
+  problem = gradient_problem(arguments, results);
+  if (!problem.empty()) return {Verdict::GradientFails, problem};
+  return {};
+}
+
+bool Judge::fits_meta(const std::vector<Value>& values) const {
+  if (!has_meta_) return false;
+  for (const Value& value : values) {
+    for (const TensorRecipe& recipe : value.tensors) {
+      if (recipe.device != DeviceType::CPU) return false;
+    }
+    if (value.plain.is(ValueTag::Generator)) return false;
+    if (value.plain.is(ValueTag::Device) && value.plain.to_device().type() != DeviceType::CPU) return false;
+  }
+  return true;
+}
+
+std::string Judge::compare_with_meta(const std::vector<Value>& values, const Stack& results) const {
+  Stack stack;
+  try {
+    stack = make_stack(values, DeviceType::Meta);
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+      if (names_device_[i]) stack[i] = IValue(Device(DeviceType::Meta));
+    }
+    op_.call_boxed(stack);
+  } catch (const std::exception& error) {
+    return std::string("Meta throws ") + error.what();
+  }
+  return metadata_difference(stack, results);
+}
+
+}  // namespace keyway::inline v1::tools

@@ -1,0 +1,36 @@
+// Judge: makes one call of an operator and says whether the library kept its promise.
+#pragma once
+
+#include <keyway/dispatch/dispatcher.h>
+#include <keyway/tools/keyway/fuzz/outcome.h>
+#include <keyway/tools/keyway/fuzz/value.h>
+
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1::tools {
+
+class Judge {
+ public:
+  explicit Judge(const OperatorHandle& op);
+
+  // In this process: a call that crashes or hangs does not come back.
+  Outcome judge(const std::vector<Value>& values) const;
+
+ private:
+  Outcome judge_error(const Error& error) const;
+  Outcome judge_results(const std::vector<Value>& values, const Stack& arguments, const Stack& results) const;
+  // What Meta says of the same call, compared with the results.
+  std::string compare_with_meta(const std::vector<Value>& values, const Stack& results) const;
+  bool fits_meta(const std::vector<Value>& values) const;
+  bool names_cause(const Error& error) const;
+
+  OperatorHandle op_;
+  std::string name_;
+  std::vector<std::string> arguments_;
+  std::vector<bool> written_;
+  std::vector<bool> names_device_;
+  bool has_meta_;  // sizes and dtypes of results do not depend on data
+};
+
+}  // namespace keyway::inline v1::tools

@@ -1,0 +1,36 @@
+// The random numbers of a campaign: splitmix64, the same on every machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace keyway::inline v1::tools {
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next() {
+    state_ += 0x9e3779b97f4a7c15u;
+    std::uint64_t x = state_;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+  }
+  // Requires: n > 0. A number below n.
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(next() % n); }
+  bool percent(std::size_t chance) { return below(100) < chance; }
+
+ private:
+  std::uint64_t state_;
+};
+
+// A number that stands for a text: FNV-1a.
+inline std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace keyway::inline v1::tools

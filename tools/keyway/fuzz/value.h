@@ -1,0 +1,60 @@
+// Value: one argument of a fuzzed call, described: what a call is made from, as often as it is made, and what a report
+// prints of it.
+#pragma once
+
+#include <keyway/core/scalar.h>
+#include <keyway/core/tensor_base.h>
+#include <keyway/dispatch/ivalue.h>
+#include <keyway/dispatch/kernel.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1::tools {
+
+// Whether a tensor is one of its own, or shares memory with the first tensor of the call.
+enum class Sharing : std::uint8_t {
+  None,
+  Same,     // it is that tensor
+  View,     // another tensor, in the same place
+  Shifted,  // another tensor, one row further
+};
+
+// A tensor to be made: every call gets new ones, so that none sees what another wrote.
+struct TensorRecipe {
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;  // empty for row-major
+  std::int64_t offset = 0;
+  ScalarType dtype = ScalarType::Float;
+  DeviceType device = DeviceType::CPU;
+  std::vector<Scalar> elements;  // of the storage, from its start, again and again
+  bool defined = true;
+  bool requires_grad = false;
+  Sharing sharing = Sharing::None;
+};
+
+struct Value {
+  enum class Kind : std::uint8_t { Plain, Tensor, Tensors };
+  Kind kind = Kind::Plain;
+  IValue plain;                       // of Plain
+  std::vector<TensorRecipe> tensors;  // one of Tensor
+};
+
+// The recipe of a tensor that exists. Requires: it is on the CPU.
+TensorRecipe recipe_of(const TensorBase& tensor);
+// The value that an argument of an example is.
+Value value_of(const IValue& argument);
+
+// Elements that the storage of a tensor of this recipe has.
+std::int64_t storage_elements(const TensorRecipe& recipe);
+
+// The arguments of one call, new ones. On Meta each tensor of the CPU has its counterpart there.
+Stack make_stack(const std::vector<Value>& values, DeviceType device = DeviceType::CPU);
+
+// "float32[2, 3] of [1, 2]", "[1, 2]", "None". Long ones are cut off.
+std::string to_text(const Value& value);
+// "add.Tensor(self=..., other=...)".
+std::string to_text(const std::string& op, const std::vector<std::string>& names, const std::vector<Value>& values);
+
+}  // namespace keyway::inline v1::tools
