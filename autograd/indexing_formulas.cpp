@@ -6,16 +6,43 @@ namespace keyway::inline v1::autograd {
 
 namespace {
 
-// With zeros at the ends of dimensions, so that it has `sizes`.
+// With zeros at the ends of dimensions, so that it has `sizes`. No dimensions and one of size 1 are the same here.
 Tensor padded(Tensor x, IntArrayRef sizes) {
+  const DimVector wanted = sizes.empty() ? DimVector{1} : DimVector(sizes);
+  if (x.dim() == 0) x = x.reshape({1});
   for (std::int64_t d = 0; d < x.dim(); ++d) {
     const std::int64_t size = x.size(d);
-    if (size == sizes[static_cast<std::size_t>(d)]) continue;
+    if (size == wanted[static_cast<std::size_t>(d)]) continue;
     DimVector larger = x.sizes();
-    larger[static_cast<std::size_t>(d)] = sizes[static_cast<std::size_t>(d)];
+    larger[static_cast<std::size_t>(d)] = wanted[static_cast<std::size_t>(d)];
     x = slice_backward(x, larger, d, 0, size, 1);
   }
   return x.reshape(sizes);
+}
+
+// The elements of a tensor that may be larger, up to `sizes`.
+Tensor first_of(Tensor x, IntArrayRef sizes) {
+  if (x.dim() == 0 || sizes.empty()) return x.reshape({-1}).slice(0, 0, checked_numel(sizes)).reshape(sizes);
+  for (std::int64_t d = 0; d < x.dim(); ++d) x = x.slice(d, 0, sizes[static_cast<std::size_t>(d)]);
+  return x;
+}
+
+// Each factor's gradient is the product of the others. Zeros are counted and left out of the product: where there is
+// one, only it has a gradient; where there are more, no factor has.
+std::tuple<Tensor, Tensor> scatter_product_backward(const Tensor& grad, const Tensor& self, std::int64_t dim,
+                                                    const Tensor& index, const Tensor& src, bool include_self) {
+  const Tensor chosen = first_of(src, index.sizes());
+  const Tensor factors = include_self ? self : self.scatter(dim, index, 1);
+  const Tensor self_is_zero = factors == 0, src_is_zero = chosen == 0;
+  const Tensor self_zeros = self_is_zero.to(grad.dtype()), src_zeros = src_is_zero.to(grad.dtype());
+  const Tensor zeros = self_zeros.scatter_add(dim, index, src_zeros);
+  KEYWAY_CHECK_AS(NotImplemented, !grad_enabled() || zeros.is_meta() || zeros.sum().item().to<double>() == 0,
+                  "the second derivative of scatter_reduce with prod is not there where factors are 0");
+  const Tensor self_factors = factors.masked_fill(self_is_zero, 1), src_factors = chosen.masked_fill(src_is_zero, 1);
+  const Tensor weighed = grad * self_factors.scatter_reduce(dim, index, src_factors, "prod");
+  const Tensor for_self = weighed / self_factors * (zeros == self_zeros);
+  const Tensor for_src = weighed.gather(dim, index) / src_factors * (zeros.gather(dim, index) == src_zeros);
+  return {include_self ? for_self : for_self.scatter(dim, index, 0), padded(for_src, src.sizes())};
 }
 
 }  // namespace
@@ -62,7 +89,7 @@ Tensor index_put_backward(const Tensor& grad, ArrayRef<std::optional<Tensor>> in
 std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, std::int64_t dim,
                                                    const Tensor& index, const Tensor& src, std::string_view reduce,
                                                    bool include_self, const Tensor& result) {
-  KEYWAY_CHECK_AS(NotImplemented, reduce != "prod", "the gradient of scatter_reduce with prod is not there yet");
+  if (reduce == "prod") return scatter_product_backward(grad, self, dim, index, src, include_self);
   const auto without_targets = [&](const Tensor& x) { return include_self ? x : x.scatter(dim, index, 0); };
   if (reduce == "sum") return {without_targets(grad), scatter_src_backward(grad, dim, index, src.sizes())};
   if (reduce == "mean") {
@@ -71,8 +98,7 @@ std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Ten
     const Tensor share = grad / terms;
     return {without_targets(share), scatter_src_backward(share, dim, index, src.sizes())};
   }
-  Tensor chosen = src;
-  for (std::int64_t d = 0; d < index.dim(); ++d) chosen = chosen.slice(d, 0, index.size(d));
+  const Tensor chosen = first_of(src, index.sizes());
   const Tensor is_extreme = (chosen == result.gather(dim, index)).to(grad.dtype());
   const Tensor self_is = without_targets((self == result).to(grad.dtype()));
   const Tensor winners = self_is.scatter_add(dim, index, is_extreme);

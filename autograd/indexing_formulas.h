@@ -25,7 +25,7 @@ Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t
 Tensor index_copy_backward(const Tensor& grad, std::int64_t dim, const Tensor& index);
 // Of _index_put's self.
 Tensor index_put_backward(const Tensor& grad, ArrayRef<std::optional<Tensor>> indices, bool accumulate);
-// Of scatter_reduce's self and src. Throws for the reduction prod.
+// Of scatter_reduce's self and src. Of the reduction prod with a factor 0 it throws when it is recorded.
 std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, std::int64_t dim,
                                                    const Tensor& index, const Tensor& src, std::string_view reduce,
                                                    bool include_self, const Tensor& result);

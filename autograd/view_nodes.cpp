@@ -29,24 +29,69 @@ bool leads_twice_to_one_place(IntArrayRef sizes, IntArrayRef strides) {
 
 Geometry geometry_of(const TensorBase& tensor) { return {tensor.sizes(), tensor.strides(), tensor.storage_offset()}; }
 
+namespace {
+
+// How many places lie between the first element and the last, with both.
+std::int64_t extent(IntArrayRef sizes, IntArrayRef strides) {
+  std::int64_t last = 0;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return 0;
+    last += (sizes[d] - 1) * strides[d];
+  }
+  return last + 1;
+}
+
+// The memory that a base and a view of it lie in, in which a gradient of the base is made. Places that the base has
+// no element at have a gradient of zero.
+struct Memory {
+  std::int64_t first;  // the offset of its beginning
+  Tensor places;
+
+  Memory(const Geometry& base, const Geometry& view, const TensorOptions& options)
+      : first(std::min(base.offset, view.offset)) {
+    const std::int64_t end =
+        std::max(base.offset + extent(base.sizes, base.strides), view.offset + extent(view.sizes, view.strides));
+    places = keyway::zeros({end - first}, options);
+  }
+  // A part of it. When nothing is recorded, no view is either, so that what becomes of the gradient is free.
+  Tensor part(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) const {
+    if (grad_enabled()) return places.as_strided(sizes, strides, offset - first);
+    return Tensor(make_view(places, sizes, strides, offset - first));
+  }
+};
+
+// The places of the elements, in row-major order.
+Tensor places_of(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, Device device) {
+  const TensorOptions options = TensorOptions().dtype(ScalarType::Long).device(device);
+  Tensor places = keyway::full({}, offset, options);
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    places = places.unsqueeze(-1) + keyway::arange(sizes[d], options) * strides[d];
+  }
+  return places.reshape({-1});
+}
+
+}  // namespace
+
 Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayRef base_strides,
                            std::int64_t base_offset, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
   // Dimensions of stride 0 lead to one place: their gradients add up.
   std::vector<std::int64_t> repeated;
   DimVector view_sizes(sizes);
   for (std::size_t d = 0; d < sizes.size(); ++d) {
-    if (strides[d] != 0 || sizes[d] == 1) continue;
+    if (strides[d] != 0 || sizes[d] <= 1) continue;
     repeated.push_back(static_cast<std::int64_t>(d));
     view_sizes[d] = 1;
   }
   const Tensor summed = repeated.empty() ? grad : keyway::sum(grad, IntArrayRef(repeated), true);
-  KEYWAY_CHECK_AS(NotImplemented, !leads_twice_to_one_place(view_sizes, strides),
-                  "as_strided: the gradient of overlapping windows (sizes {}, strides {}) is not there yet", sizes,
-                  strides);
-  Tensor result = keyway::empty_strided(base_sizes, base_strides, grad.options());
-  result.zero_();
-  result.as_strided(view_sizes, strides, offset - base_offset).copy_(summed);
-  return result;
+  const Geometry base{base_sizes, base_strides, base_offset};
+  Memory memory(base, {view_sizes, strides, offset}, grad.options());
+  if (leads_twice_to_one_place(view_sizes, strides)) {
+    const Tensor index = places_of(view_sizes, strides, offset - memory.first, grad.device());
+    memory.places = memory.places.index_add(0, index, summed.reshape({-1}));
+  } else {
+    memory.part(view_sizes, strides, offset).copy_(summed);
+  }
+  return memory.part(base_sizes, base_strides, base_offset);
 }
 
 AsStridedBackward::AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view)
@@ -75,10 +120,10 @@ variable_list CopySlices::apply(variable_list&& grads) {
   KEYWAY_CHECK_AS(Autograd, change_,
                   "CopySlices: backward through this graph a second time, but what it saved is freed: pass "
                   "retain_graph=true to the first backward");
-  // A fresh tensor laid out as the base, in which the view's place can be found by the view's own strides.
-  Tensor result = keyway::empty_strided(base_.sizes, base_.strides, grads[0].options());
+  const Memory memory(base_, view_, grads[0].options());
+  const Tensor result = memory.part(base_.sizes, base_.strides, base_.offset);
   result.copy_(grads[0]);
-  const Tensor slice = result.as_strided(view_.sizes, view_.strides, view_.offset - base_.offset);
+  const Tensor slice = memory.part(view_.sizes, view_.strides, view_.offset);
   variable_list through = change_->apply({slice.clone()});
   variable_list out(next_edges().size());
   for (std::size_t i = 0; i < through.size(); ++i) {

@@ -77,7 +77,8 @@ std::string case_text(const Op& op) {
   }
   std::string out = "    {\n";
   const auto field = [&](std::string_view name, const std::string& literal) {
-    if (!literal.empty() && literal != "\"\"") out += fmt::format("     .{} ={}{},\n", name, literal[0] == '\n' ? "" : " ", literal);
+    if (!literal.empty() && literal != "\"\"")
+      out += fmt::format("     .{} ={}{},\n", name, literal[0] == '\n' ? "" : " ", literal);
   };
   for (const Overload& overload : expand_variants(op)) {
     constexpr std::string_view kFields[] = {"op", "inplace", "out"};

@@ -266,13 +266,19 @@ class Checker {
     return note;
   }
 
+  // The first overload that takes the arguments, with as few numbers made tensors as any.
   std::optional<Choice> choose(std::span<const Signature> overloads, const std::vector<ArgumentType>& types,
                                Lifting lifting) const {
+    std::optional<Choice> best;
+    int fewest = 0;
     for (const Signature& signature : overloads) {
       const auto binding = bind(signature, types, context_, lifting);
-      if (const auto* bound = std::get_if<Bound>(&binding)) return Choice{&signature, bound->lift};
+      const auto* bound = std::get_if<Bound>(&binding);
+      if (bound == nullptr || (best && bound->numbers_as_tensors >= fewest)) continue;
+      best = Choice{&signature, bound->lift};
+      fewest = bound->numbers_as_tensors;
     }
-    return std::nullopt;
+    return best;
   }
 
   // Requires: none of the overloads takes the arguments.

@@ -126,6 +126,7 @@ std::variant<Bound, Mismatch> bind(const Signature& signature, const std::vector
     const auto lift = lift_of(arguments[i].type, parameter, context, lifting);
     if (!lift) return Mismatch{why_not(arguments[i].type, parameter), index};
     bound.lift = std::max(bound.lift, *lift);
+    if (parameter.type.base == ExprBase::Tensor && arguments[i].type.is_number()) ++bound.numbers_as_tensors;
   }
   for (std::size_t i = 0; i < given.size(); ++i)
     if (!given[i] && signature.parameters[i].required)

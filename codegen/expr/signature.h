@@ -44,9 +44,10 @@ enum class Lifting : std::uint8_t {
   Elementwise,  // predicates: f(int) of a list is the list of the results
 };
 
-// A call that fits: by how many levels of lists it was lifted.
+// A call that fits: by how many levels of lists it was lifted, and how many numbers stand where it takes tensors.
 struct Bound {
   int lift = 0;
+  int numbers_as_tensors = 0;
 };
 // A call that does not fit: why, and at which argument if it is one's fault.
 struct Mismatch {

@@ -1,6 +1,7 @@
 #include <keyway/ops/advanced_indexing_composites.h>
 #include <keyway/ops/all.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -41,11 +42,24 @@ Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
   return keyway::_index(self, without_masks(self, indices));
 }
 
+namespace {
+
+// How many elements a mask picks is not known on Meta; the result of index_put is like self anyway.
+bool has_unknown_mask(ArrayRef<std::optional<Tensor>> indices) {
+  return std::any_of(indices.begin(), indices.end(), [](const std::optional<Tensor>& index) {
+    return index && index->defined() && index->is_meta() && is_mask(*index);
+  });
+}
+
+}  // namespace
+
 Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate) {
+  if (has_unknown_mask(indices)) return keyway::_index_put(self, {}, keyway::zeros({}, self.options()), accumulate);
   return keyway::_index_put(self, without_masks(self, indices), values, accumulate);
 }
 
 Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate) {
+  if (has_unknown_mask(indices)) return keyway::_index_put_(self, {}, keyway::zeros({}, self.options()), accumulate);
   return keyway::_index_put_(self, without_masks(self, indices), values, accumulate);
 }
 

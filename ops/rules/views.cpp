@@ -16,10 +16,10 @@ std::int64_t product_or(std::int64_t a, std::int64_t b, std::int64_t otherwise) 
   return __builtin_mul_overflow(a, b, &product) ? otherwise : product;
 }
 
-// The offset of place `index` along a dimension. The sum leaves 64 bits only where there is no element.
-std::int64_t offset_at(std::int64_t offset, std::int64_t index, std::int64_t stride) {
-  std::int64_t moved = 0;
-  return __builtin_add_overflow(offset, product_or(index, stride, 0), &moved) ? offset : moved;
+// The offset of place `index` along a dimension. A tensor without elements keeps its own, so that it lies within the
+// storage.
+std::int64_t offset_at(const TensorBase& self, std::int64_t index, std::int64_t stride) {
+  return self.numel() == 0 ? self.storage_offset() : self.storage_offset() + index * stride;
 }
 
 void drop(ViewGeometry& geometry, std::size_t dim) {
@@ -87,7 +87,7 @@ ViewGeometry permute(const TensorBase& self, IntArrayRef dims) {
 ViewGeometry select(const TensorBase& self, std::int64_t dim, std::int64_t index) {
   ViewGeometry to = alias(self);
   const std::size_t d = wrapped(dim, self.dim());
-  to.offset = offset_at(to.offset, index < 0 ? index + to.sizes[d] : index, to.strides[d]);
+  to.offset = offset_at(self, index < 0 ? index + to.sizes[d] : index, to.strides[d]);
   drop(to, d);
   return to;
 }
@@ -103,7 +103,7 @@ ViewGeometry slice(const TensorBase& self, std::int64_t dim, std::optional<std::
   const std::int64_t first = place(start.value_or(0));
   const std::int64_t last = std::max(first, place(end.value_or(size)));
   to.sizes[d] = last == first ? 0 : (last - first - 1) / step + 1;
-  to.offset = offset_at(to.offset, first, to.strides[d]);
+  if (last != first) to.offset = offset_at(self, first, to.strides[d]);
   to.strides[d] = product_or(to.strides[d], step, to.strides[d]);
   return to;
 }
@@ -141,11 +141,12 @@ std::vector<ViewGeometry> split_with_sizes(const TensorBase& self, IntArrayRef s
   const auto at = static_cast<std::size_t>(wrap_dim(dim, self.dim()));
   std::vector<ViewGeometry> parts;
   parts.reserve(split_sizes.size());
-  std::int64_t offset = self.storage_offset();
+  std::int64_t first = 0;
   for (const std::int64_t size : split_sizes) {
-    parts.push_back({DimVector(self.sizes()), DimVector(self.strides()), offset});
+    parts.push_back({DimVector(self.sizes()), DimVector(self.strides()), self.storage_offset()});
     parts.back().sizes[at] = size;
-    offset += size * self.strides()[at];
+    if (size > 0) parts.back().offset = offset_at(self, first, self.strides()[at]);
+    first += size;
   }
   return parts;
 }

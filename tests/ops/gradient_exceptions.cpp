@@ -1,0 +1,76 @@
+#include <keyway/tests/ops/gradient_exceptions.h>
+
+#include <algorithm>
+
+namespace keyway::inline v1::testing {
+
+namespace {
+
+struct Exception {
+  std::string_view op;
+  std::string_view argument;  // or a part of the call; empty for all
+  std::string_view reason;
+};
+
+constexpr Exception kConstants[] = {
+    {"keyway::cross_entropy_loss", "weight", "weights of classes have no derivative in nll_loss_forward"},
+    {"keyway::nll_loss", "weight", "as in cross_entropy_loss"},
+    {"keyway::nll_loss_backward", "weight", "as in cross_entropy_loss"},
+    {"keyway::nll_loss_backward", "total_weight", "a result of nll_loss_forward, no input of it"},
+    {"keyway::nll_loss_forward", "weight", "as in cross_entropy_loss"},
+    {"keyway::nll_loss_nd", "weight", "as in cross_entropy_loss"},
+    {"keyway::native_layer_norm_backward", "input", "its gradient counts that mean and rstd change with it"},
+    {"keyway::native_layer_norm_backward", "mean", "a function of the input"},
+    {"keyway::native_layer_norm_backward", "rstd", "a function of the input"},
+};
+
+constexpr Exception kWithoutGradient[] = {
+    {"keyway::argsort", "", "the result is integers"},
+    {"keyway::argsort.stable", "", "the result is integers"},
+    {"keyway::bernoulli.p", "", "a constant"},
+    {"keyway::full_like", "", "a constant"},
+    {"keyway::item", "", "the result is a number"},
+    {"keyway::new_full", "", "a constant"},
+    {"keyway::new_ones", "", "a constant"},
+    {"keyway::new_zeros", "", "a constant"},
+    {"keyway::ones_like", "", "a constant"},
+    {"keyway::rand_like", "", "a constant"},
+    {"keyway::randint_like", "", "a constant"},
+    {"keyway::randn_like", "", "a constant"},
+    {"keyway::zeros_like", "", "a constant"},
+};
+
+constexpr Exception kExempt[] = {
+    {"keyway::data", "", "leaves the graph, as it is meant to"},
+    {"keyway::detach", "", "leaves the graph, as it is meant to"},
+    {"keyway::detach_", "", "leaves the graph, as it is meant to"},
+    {"keyway::retains_grad", "", "asks of the graph"},
+    {"keyway::set_data", "", "has no result"},
+};
+
+constexpr Exception kOtherGradient[] = {
+    {"keyway::embedding", "[1, 1]], 0)", "the row padding_idx has no gradient, though it is read"},
+};
+
+constexpr Exception kNoSecondDerivative[] = {
+    {"keyway::x", "", ""},
+};
+
+template <std::size_t N>
+bool lists(const Exception (&exceptions)[N], std::string_view op, std::string_view text) {
+  return std::any_of(exceptions, exceptions + N, [&](const Exception& exception) {
+    return exception.op == op && text.find(exception.argument) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+bool is_constant(std::string_view op, std::string_view argument) { return lists(kConstants, op, argument); }
+bool is_without_gradient(std::string_view op) { return lists(kWithoutGradient, op, {}); }
+bool is_exempt(std::string_view op) { return lists(kExempt, op, {}); }
+bool has_other_gradient(const Sample& sample) { return lists(kOtherGradient, sample.entry->op, sample.text); }
+bool has_no_second_derivative(const Sample& sample) {
+  return lists(kNoSecondDerivative, sample.entry->op, sample.text);
+}
+
+}  // namespace keyway::inline v1::testing

@@ -1,0 +1,21 @@
+// What the generated suite does not expect of gradients, each with the reason.
+#pragma once
+
+#include <keyway/tests/ops/samples.h>
+
+#include <string_view>
+
+namespace keyway::inline v1::testing {
+
+// Arguments that a derivative is not taken by although the result changes with them.
+bool is_constant(std::string_view op, std::string_view argument);
+// Operators whose implicit gradient is none.
+bool is_without_gradient(std::string_view op);
+// Operators that are not functions of values.
+bool is_exempt(std::string_view op);
+// Calls whose gradient is another than the derivative.
+bool has_other_gradient(const Sample& sample);
+// Calls whose gradient has no derivative; it throws NotImplemented.
+bool has_no_second_derivative(const Sample& sample);
+
+}  // namespace keyway::inline v1::testing
