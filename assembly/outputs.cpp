@@ -28,6 +28,11 @@ bool overlaps_itself(const TensorBase& tensor) {
   return false;
 }
 
+// Whether copy_ can write a result of one dtype to a tensor of another.
+bool can_store(ScalarType result, ScalarType to) {
+  return result == to || (can_cast(result, to) && kAnyTypes.contains(result) && kAnyTypes.contains(to));
+}
+
 // First and last byte + 1 that a tensor reaches in its storage.
 std::pair<std::size_t, std::size_t> extent(const TensorBase& tensor) {
   const auto first = static_cast<std::size_t>(tensor.storage_offset()) * tensor.itemsize();
@@ -57,21 +62,16 @@ void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dt
   KEYWAY_CHECK(self.sizes() == IntArrayRef(meta.sizes),
                "argument 'self' has shape {}, but the result has {}: an in-place call cannot change the shape",
                self.sizes(), IntArrayRef(meta.sizes));
-  KEYWAY_CHECK_AS(Type, self.dtype() == dtype || can_cast(dtype, self.dtype()),
+  KEYWAY_CHECK_AS(Type, can_store(dtype, self.dtype()),
                   "the result is {}, which cannot be stored in argument 'self' of {}", dtype, self.dtype());
   check_writable("self", self);
 }
 
 void check_out(const TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device) {
   KEYWAY_CHECK(out.device() == device, "argument '{}' is on {}, but the result is on {}", name, out.device(), device);
-  KEYWAY_CHECK_AS(Type, out.dtype() == dtype || can_cast(dtype, out.dtype()),
+  KEYWAY_CHECK_AS(Type, can_store(dtype, out.dtype()),
                   "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name, out.dtype());
   if (fits(out, meta)) check_writable(name, out);
-}
-
-void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device) {
-  check_out(out, name, meta, dtype, device);
-  if (!fits(out, meta)) resize_tensor(out, meta.sizes, meta.strides);
 }
 
 void ResizedOut::resize(TensorBase& out, const OutputMeta& meta) {

@@ -24,9 +24,6 @@ KEYWAY_API void check_inplace(const TensorBase& self, const OutputMeta& meta, Sc
 KEYWAY_API void check_out(const TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
                           Device device);
 inline bool fits(const TensorBase& out, const OutputMeta& meta) { return out.sizes() == IntArrayRef(meta.sizes); }
-// The same, and resizes it.
-KEYWAY_API void prepare_out(TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
-                            Device device);
 
 // Resizes the tensor of an out= call for a kernel; gives it its geometry back if the kernel throws.
 class ResizedOut {

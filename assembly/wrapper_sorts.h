@@ -122,18 +122,22 @@ struct Returning<Op, R(Args...)> {
 };
 
 namespace detail {
-// Writes what a kernel or composite has returned to the tensors of an out= call.
+// Writes what a kernel or composite has returned to the tensors of an out= call. All are checked before one is changed.
 template <typename Results, std::size_t N>
 void store_results(TensorBase* const (&given)[N], const char* const (&names)[N], const Results& results,
                    void (*copy)(TensorBase&, const TensorBase&)) {
-  const auto store = [&](std::size_t i, const TensorBase& result) {
-    prepare_out(*given[i], names[i], meta_of(result.sizes()), result.dtype(), result.device());
-    copy(*given[i], result);
-  };
+  const TensorBase* all[N];
   if constexpr (N == 1) {
-    store(0, results);
+    all[0] = &results;
   } else {
-    std::apply([&, i = std::size_t{0}](const auto&... each) mutable { (store(i++, each), ...); }, results);
+    std::apply([&, i = std::size_t{0}](const auto&... each) mutable { ((all[i++] = &each), ...); }, results);
+  }
+  for (std::size_t i = 0; i < N; ++i) {
+    check_out(*given[i], names[i], meta_of(all[i]->sizes()), all[i]->dtype(), all[i]->device());
+  }
+  for (std::size_t i = 0; i < N; ++i) {
+    if (given[i]->sizes() != all[i]->sizes()) resize_tensor(*given[i], all[i]->sizes());
+    copy(*given[i], *all[i]);
   }
 }
 }  // namespace detail
@@ -145,6 +149,7 @@ struct ReturningOut<Op, R(Args...)> {
   static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
     const std::tuple<Args&...> all(args...);
     detail::split_outputs<Op::kOutputs>(all, [&](auto& given, const auto&... inputs) {
+      for (std::size_t i = 0; i < Op::kOutputs; ++i) check_defined(Op::kOutNames[i], *given[i]);
       Plan<0> plan;
       Op::plan(plan, inputs...);
       auto* kernel = detail::backend_kernel<Op>(self_kernel);

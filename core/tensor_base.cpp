@@ -9,7 +9,18 @@ void TensorBase::check_data_access(ScalarType asked) const {
                   asked);
 }
 
+namespace {
+
+// A number that was made an enumerator may be none; Undefined stands for an absent dtype.
+void check_dtype(ScalarType dtype) {
+  KEYWAY_CHECK_AS(Type, static_cast<std::size_t>(dtype) < kNumScalarTypes, "dtype {} is none that a tensor can have",
+                  dtype);
+}
+
+}  // namespace
+
 TensorBase make_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
+  check_dtype(dtype);
   std::int64_t strides[kMaxDims];
   std::int64_t numel = 1;
   if (sizes.size() <= 4) [[likely]] {
@@ -37,6 +48,7 @@ TensorBase make_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
 }
 
 TensorBase make_tensor_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
+  check_dtype(dtype);
   const std::int64_t numel = checked_numel(sizes);
   const std::size_t bytes = checked_nbytes(sizes, strides, 0, element_size(dtype));
   return TensorBase(make_intrusive<TensorImpl>(make_storage(bytes, device), dtype, sizes, strides, numel, false));

@@ -1,10 +1,19 @@
+#include <keyway/dispatch/boxed_arguments.h>
 #include <keyway/dispatch/call.h>
 
 #include <bit>
+#include <string>
+#include <utility>
 
 namespace keyway::inline v1 {
 
 namespace {
+
+[[noreturn]] void fail_arguments(const OperatorEntry& op, std::string text, const char* file, int line) {
+  Error error(ErrorKind::Type, std::move(text), file, line);
+  error.leave_op(op.short_name());
+  throw error;
+}
 
 inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack) {
   const BoxedShape shape = op.info().boxed;
@@ -17,6 +26,9 @@ inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack)
   }
   if (shape.tensors == 0 && shape.device >= 0) {
     const IValue& device = arguments[shape.device];
+    if (!device.is_none() && !device.is(ValueTag::Device)) {
+      fail_arguments(op, detail::wrong_argument(op, stack), __FILE__, __LINE__);
+    }
     keys = detail::factory_keys(device.is_none() ? DeviceType::CPU : device.to_device().type());
   }
   const ThreadState& state = thread_state;
@@ -30,7 +42,13 @@ inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
   try {
     kernel.boxed(op, kernel, effective, stack);
   } catch (Error& error) {
-    if (error.op().empty()) error.leave_op(op.short_name());  // of the values on the stack, not of the operator's work
+    if (!error.op().empty()) throw;
+    // Of the values on the stack, not of the operator's work.
+    if (error.kind() == ErrorKind::Type && stack.size() >= op.info().boxed.arguments) {
+      std::string text = detail::wrong_argument(op, stack);
+      if (!text.empty()) fail_arguments(op, std::move(text), error.file(), error.line());
+    }
+    error.leave_op(op.short_name());
     throw;
   }
 }

@@ -53,6 +53,7 @@ Windows fixed_windows(const TensorBase& in, const TensorBase& out, std::size_t r
   const auto item = [](IntArrayRef list, std::size_t d) { return list[list.size() == 1 ? 0 : d]; };
   Windows windows;
   windows.divisor = static_cast<double>(divisor.value_or(0));
+  if (in.numel() == 0 || out.numel() == 0) return windows;  // nothing to compute, however many windows there are
   for (std::size_t d = 0; d < rank; ++d) {
     auto& list = windows.spans[3 - rank + d];
     list.clear();
@@ -72,6 +73,7 @@ Windows fixed_windows(const TensorBase& in, const TensorBase& out, std::size_t r
 
 Windows even_windows(const TensorBase& in, const TensorBase& out, std::size_t rank) {
   Windows windows;
+  if (in.numel() == 0 || out.numel() == 0) return windows;
   for (std::size_t d = 0; d < rank; ++d) {
     auto& list = windows.spans[3 - rank + d];
     list.clear();
@@ -88,6 +90,7 @@ Windows even_windows(const TensorBase& in, const TensorBase& out, std::size_t ra
 // Calls f(d, h, w) for all windows of a plane.
 template <typename T, typename F>
 void each_window(const Images<T>& out, const F& f) {
+  if (out.size[1] == 0 || out.size[2] == 0) return;  // the dimensions before may be long
   for (std::int64_t d = 0; d < out.size[0]; ++d) {
     for (std::int64_t h = 0; h < out.size[1]; ++h) {
       for (std::int64_t w = 0; w < out.size[2]; ++w) f(d, h, w);

@@ -193,6 +193,7 @@ void scatter_gradients(const TensorBase& grad_output, const TensorBase& indices,
   const std::int64_t step = common_step(grad_input, grad_input.sizes().size() - rank);
   const bool direct = std::is_same_v<T, Wide> && step != 0;
   const std::int64_t size = to.places();
+  const bool any = grad_output.numel() > 0;  // without elements it may have long dimensions
   const double work = static_cast<double>(size) + static_cast<double>(grads.places());
   parallel_for(0, to.planes(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
     Scratch<64> scratch(direct ? 0 : Scratch<64>::bytes_for<Wide>(size));
@@ -201,7 +202,7 @@ void scatter_gradients(const TensorBase& grad_output, const TensorBase& indices,
       Wide* const sums = direct ? reinterpret_cast<Wide*>(to.plane(plane)) : buffer;
       const std::int64_t s = direct ? step : 1;
       for (std::int64_t i = 0; i < size; ++i) sums[i * s] = Wide(0);
-      for (std::int64_t d = 0; d < grads.size[0]; ++d) {
+      for (std::int64_t d = 0; d < (any ? grads.size[0] : 0); ++d) {
         for (std::int64_t h = 0; h < grads.size[1]; ++h) {
           const T* const from = grads.plane(plane) + grads.offset(d, h, 0);
           const std::int64_t* const place = places.plane(plane) + places.offset(d, h, 0);

@@ -3,9 +3,9 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
-#include <keyway/tests/ops/boxed_example.h>
 #include <keyway/tests/ops/samples.h>
 #include <keyway/tests/ops/test_values.h>
+#include <keyway/tools/op_examples/arguments.h>
 
 #include <algorithm>
 #include <bit>
@@ -54,7 +54,7 @@ std::vector<Sample> written_samples(const OpCases& entry) {
   std::vector<Sample> samples;
   const OperatorHandle op = operator_named(entry.op);
   for (const std::string& line : lines_of(entry.samples)) {
-    samples.push_back({&entry, line, make_arguments(op.entry(), parse_example(line).call)});
+    samples.push_back({&entry, line, tools::make_arguments(op.entry(), tools::parse_example(line).call)});
   }
   return samples;
 }

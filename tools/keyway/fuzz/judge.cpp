@@ -3,7 +3,6 @@
 #include <keyway/tools/keyway/fuzz/judge.h>
 #include <keyway/tools/keyway/fuzz/results.h>
 #include <keyway/tools/keyway/fuzz/seed_call.h>
-#include <keyway/tools/keyway/fuzz/snapshot.h>
 
 #include <algorithm>
 #include <cctype>
@@ -13,6 +12,11 @@
 namespace keyway::inline v1::tools {
 
 namespace {
+
+// What contracts are about: an error of one names it, and not always the arguments that it concerns.
+constexpr const char* kContractWords[] = {"requires",    "argument", "broadcast",  "promote",   "expand",   "dtype",
+                                          "implemented", "sizes",    "shape",      "dimension", "format",   "range",
+                                          "imaginary",   "elements", "dimensions", "order",     "integers", "numbers"};
 
 bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -40,6 +44,7 @@ Judge::Judge(const OperatorHandle& op) : op_(op), name_(op.entry().short_name())
   const OpInfo& info = op.entry().info();
   for (const Argument argument : op.schema().arguments()) {
     written_.push_back(argument.is_write());
+    out_.push_back(argument.is_out());
     names_device_.push_back(names_device(argument.type()));
   }
   has_meta_ = info.file[0] != '\0' && op.schema().returns().size() > 0;
@@ -65,17 +70,23 @@ Outcome Judge::judge(const std::vector<Value>& values) const {
     outcome = {Verdict::ForeignException, "no std::exception"};
   }
   if (is_failure(outcome.verdict)) return outcome;
-  // After an error all arguments are as before. Where two share memory, a write to one may show in the other.
-  const Snapshot::Difference changed = before.compare(threw ? std::vector<bool>(written_.size()) : written_);
+  const std::string changed = changed_argument(before, values, threw);
+  if (!changed.empty()) return {Verdict::ArgumentChanged, changed + (threw ? "; " + outcome.text : "")};
+  return threw ? outcome : judge_results(values, arguments, stack);
+}
+
+// After an error all arguments are as before, but for the elements of tensors for results: a kernel that reads a wrong
+// index has written the others.
+std::string Judge::changed_argument(const Snapshot& before, const std::vector<Value>& values, bool threw) const {
+  const std::vector<bool> none(written_.size()), all(written_.size(), true);
   const bool shared = std::any_of(values.begin(), values.end(), [](const Value& value) {
     return std::any_of(value.tensors.begin(), value.tensors.end(),
                        [](const TensorRecipe& recipe) { return recipe.sharing != Sharing::None; });
   });
-  if (!changed.text.empty() && (threw || !shared)) {
-    return {Verdict::ArgumentChanged,
-            arguments_[changed.argument] + " changed: " + changed.text + (threw ? "; " + outcome.text : "")};
-  }
-  return threw ? outcome : judge_results(values, arguments, stack);
+  // Where one is another or shares its memory, a write to one shows in the other.
+  const Snapshot::Difference changed = threw ? before.compare(none, shared ? all : out_)
+                                             : before.compare(shared ? all : written_, shared ? all : written_);
+  return changed.text.empty() ? "" : arguments_[changed.argument] + " changed: " + changed.text;
 }
 
 Outcome Judge::judge_error(const Error& error) const {
@@ -91,7 +102,10 @@ bool Judge::names_cause(const Error& error) const {
       error.kind() == ErrorKind::Value || error.kind() == ErrorKind::Type || error.kind() == ErrorKind::Index;
   if (!about_argument) return true;
   const std::string_view message = error.message();
-  if (has_word(message, "requires") || has_word(message, "argument")) return true;
+  if (std::any_of(std::begin(kContractWords), std::end(kContractWords),
+                  [&](const char* word) { return has_word(message, word); })) {
+    return true;
+  }
   return std::any_of(arguments_.begin(), arguments_.end(),
                      [&](const std::string& name) { return has_word(message, name); });
 }

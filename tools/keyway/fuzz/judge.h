@@ -3,6 +3,7 @@
 
 #include <keyway/dispatch/dispatcher.h>
 #include <keyway/tools/keyway/fuzz/outcome.h>
+#include <keyway/tools/keyway/fuzz/snapshot.h>
 #include <keyway/tools/keyway/fuzz/value.h>
 
 #include <string>
@@ -19,6 +20,8 @@ class Judge {
 
  private:
   Outcome judge_error(const Error& error) const;
+  // Which argument changed that must not have; empty if none did.
+  std::string changed_argument(const Snapshot& before, const std::vector<Value>& values, bool threw) const;
   Outcome judge_results(const std::vector<Value>& values, const Stack& arguments, const Stack& results) const;
   // What Meta says of the same call, compared with the results.
   std::string compare_with_meta(const std::vector<Value>& values, const Stack& results) const;
@@ -28,7 +31,8 @@ class Judge {
   OperatorHandle op_;
   std::string name_;
   std::vector<std::string> arguments_;
-  std::vector<bool> written_;
+  std::vector<bool> written_;  // by argument
+  std::vector<bool> out_;      // of these, those that are tensors for results
   std::vector<bool> names_device_;
   bool has_meta_;  // sizes and dtypes of results do not depend on data
 };

@@ -27,15 +27,26 @@ Snapshot::Snapshot(const Stack& arguments) {
   }
 }
 
-Snapshot::Difference Snapshot::compare(const std::vector<bool>& written) const {
+namespace {
+
+std::string changed_metadata(const TensorBase& now, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset,
+                             ScalarType dtype) {
+  if (now.sizes() != sizes) return "its sizes";
+  if (now.strides() != strides) return "its strides";
+  if (now.storage_offset() != offset) return "its offset";
+  return now.dtype() != dtype ? "its dtype" : "";
+}
+
+}  // namespace
+
+Snapshot::Difference Snapshot::compare(const std::vector<bool>& metadata, const std::vector<bool>& elements) const {
   for (const Seen& seen : seen_) {
-    if (written[seen.argument]) continue;
-    const TensorBase& now = seen.tensor;
-    if (now.sizes() != IntArrayRef(seen.sizes)) return {seen.argument, "its sizes"};
-    if (now.strides() != IntArrayRef(seen.strides)) return {seen.argument, "its strides"};
-    if (now.storage_offset() != seen.offset) return {seen.argument, "its offset"};
-    if (now.dtype() != seen.dtype) return {seen.argument, "its dtype"};
-    if (hash_of_storage(now) != seen.bytes) return {seen.argument, "its elements"};
+    std::string text;
+    if (!metadata[seen.argument]) {
+      text = changed_metadata(seen.tensor, seen.sizes, seen.strides, seen.offset, seen.dtype);
+    }
+    if (text.empty() && !elements[seen.argument] && hash_of_storage(seen.tensor) != seen.bytes) text = "its elements";
+    if (!text.empty()) return {seen.argument, text};
   }
   return {};
 }

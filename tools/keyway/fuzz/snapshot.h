@@ -15,12 +15,13 @@ class Snapshot {
  public:
   explicit Snapshot(const Stack& arguments);
 
-  // The first argument that changed, as a number and what changed; empty text if none did. Those of `written` may.
+  // The first argument that changed, as a number and what changed; empty text if none did. Flags by argument: whose
+  // metadata and whose elements may change.
   struct Difference {
     std::size_t argument = 0;
     std::string text;
   };
-  Difference compare(const std::vector<bool>& written) const;
+  Difference compare(const std::vector<bool>& metadata, const std::vector<bool>& elements) const;
 
  private:
   struct Seen {

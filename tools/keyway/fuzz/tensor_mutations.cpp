@@ -125,7 +125,7 @@ std::vector<std::int64_t> random_shape(Random& random) {
   for (std::int64_t& size : shape) {
     size = kSizes[random.below(std::size(kSizes))];
     if (count * size > kMaxElements) size = 2;
-    count = std::max<std::int64_t>(count * size, 1);
+    count *= std::max<std::int64_t>(size, 1);
   }
   return shape;
 }
