@@ -43,7 +43,8 @@ def measure(program, rows, min_time):
         if result["run_type"] == "aggregate":
             continue
         name = result["run_name"].removesuffix("/real_time")
-        seconds = result["real_time"] * SECONDS[result["time_unit"]] / result.get("times", 1)
+        # A row of one thread counts its processor time: on an idle machine that is the wall time.
+        seconds = result["cpu_time" if threads == "1" else "real_time"] * SECONDS[result["time_unit"]] / result.get("times", 1)
         work = result.get("bytes") or result.get("flop")
         row = by_name[name]
         value = work / seconds / 1e9 if row.unit in HIGHER_IS_BETTER else seconds / SECONDS[row.unit]
