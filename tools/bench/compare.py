@@ -22,7 +22,7 @@ BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
 def measure(program, rows, min_time):
-    """({name: best value in the row's unit}, name of the library) of one run of a program over rows of one thread count.
+    """({name: best value in the row's unit}, name of the library) of one run over rows of one thread count.
 
     Each row runs several times for a short while: on a busy machine one of them is likely to be left alone.
     """
@@ -31,8 +31,9 @@ def measure(program, rows, min_time):
     # OpenBLAS, inside libtorch, listens to nothing but the environment.
     environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads)
     run = subprocess.run([program, "--benchmark_format=json", f"--benchmark_min_time={min_time / SLICES}",
-                          f"--benchmark_repetitions={SLICES}", f"--benchmark_filter=^({names})/real_time$"], env=environment, stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+                          f"--benchmark_repetitions={SLICES}", f"--benchmark_filter=^({names})/real_time$"],
+                         env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         text=True, check=False)
     if run.returncode != 0:
         sys.exit(f"{program} failed with {run.returncode}:\n{run.stderr}")
     by_name = {row.name: row for row in rows}
@@ -42,7 +43,8 @@ def measure(program, rows, min_time):
         if result["run_type"] == "aggregate":
             continue
         name = result["run_name"].removesuffix("/real_time")
-        seconds = result["real_time"] * SECONDS[result["time_unit"]] / result.get("times", 1)
+        # A row of one thread counts its processor time: on an idle machine that is the wall time.
+        seconds = result["cpu_time" if threads == "1" else "real_time"] * SECONDS[result["time_unit"]] / result.get("times", 1)
         work = result.get("bytes") or result.get("flop")
         row = by_name[name]
         value = work / seconds / 1e9 if row.unit in HIGHER_IS_BETTER else seconds / SECONDS[row.unit]
@@ -125,8 +127,10 @@ def machine(libraries):
     cpu = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True,
                             check=False).stdout.strip()
+    # The rows themselves make a load of one: what is above it was other work on the machine.
+    load = f"load average {os.getloadavg()[1]:.1f}"
     parts = [datetime.date.today().isoformat(), f"commit {commit}" if commit else None,
-             f"{cpu.group(1) if cpu else 'unknown processor'}, {os.cpu_count()} cores"]
+             f"{cpu.group(1) if cpu else 'unknown processor'}, {os.cpu_count()} cores", load]
     return "; ".join(part for part in parts + sorted(filter(None, libraries.values())) if part)
 
 

@@ -143,13 +143,15 @@ def builds():
         tree = Path(scratch, "tree")
         copy_of_the_tree(tree)
         build = tree / "build"
+        begin = time.perf_counter()  # configuring builds the generator
         output_of(["cmake", "-G", "Ninja", "-S", tree, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
                    "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG", "-DKEYWAY_BUILD_TESTS=OFF"])
-        values = {"build/clean": seconds_to_build(build) / 60}
+        seconds_to_build(build)
+        values = {"build/clean": (time.perf_counter() - begin) / 60}
         schema, functors = tree / "ops/schemas/pointwise.json", tree / "ops/functors"
         if not schema.exists():
             return values
-        edit(schema, r'("func": "add\.Tensor\(.*?"doc": ")', r"\1Edited: ")
+        edit(schema, r'("func": "add\.Tensor\([\s\S]*?"doc": ")', r"\1Edited: ")
         values["rebuild/doc"] = seconds_to_build(build)
         header = next(path for path in sorted(functors.glob("*.h")) if re.search(r"struct Add\b", path.read_text()))
         edit(header, r"struct Add\b", "// edited\nstruct Add")
