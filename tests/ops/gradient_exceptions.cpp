@@ -50,6 +50,7 @@ constexpr Exception kExempt[] = {
 
 constexpr Exception kOtherGradient[] = {
     {"keyway::embedding", "[1, 1]], 0)", "the row padding_idx has no gradient, though it is read"},
+    {"keyway::embedding", "-1, True)", "the gradient is scaled by how often a row is read"},
 };
 
 constexpr Exception kNoSecondDerivative[] = {
