@@ -44,7 +44,8 @@ Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
 
 namespace {
 
-// How many elements a mask picks is not known on Meta; the result of index_put is like self anyway.
+// How many elements a mask picks is not known on Meta; the result of index_put is like self anyway, and depends on all
+// of the values.
 bool has_unknown_mask(ArrayRef<std::optional<Tensor>> indices) {
   return std::any_of(indices.begin(), indices.end(), [](const std::optional<Tensor>& index) {
     return index && index->defined() && index->is_meta() && is_mask(*index);
@@ -54,12 +55,12 @@ bool has_unknown_mask(ArrayRef<std::optional<Tensor>> indices) {
 }  // namespace
 
 Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate) {
-  if (has_unknown_mask(indices)) return keyway::_index_put(self, {}, keyway::zeros({}, self.options()), accumulate);
+  if (has_unknown_mask(indices)) return keyway::_index_put(self, {}, values.sum(values.dtype()), accumulate);
   return keyway::_index_put(self, without_masks(self, indices), values, accumulate);
 }
 
 Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate) {
-  if (has_unknown_mask(indices)) return keyway::_index_put_(self, {}, keyway::zeros({}, self.options()), accumulate);
+  if (has_unknown_mask(indices)) return keyway::_index_put_(self, {}, values.sum(values.dtype()), accumulate);
   return keyway::_index_put_(self, without_masks(self, indices), values, accumulate);
 }
 

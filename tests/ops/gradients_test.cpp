@@ -33,9 +33,9 @@ struct Differentiable {
   variable_list results(const variable_list& inputs) const {
     const ArgumentList arguments = operator_named(op).schema().arguments();
     Stack stack = sample.arguments;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const bool written = arguments[slots[i].argument].is_write();
-      stack = with_tensor(stack, slots[i], written ? inputs[i].clone() : inputs[i]);
+    for (std::size_t i = 0; i < slots.size(); ++i) stack = with_tensor(stack, slots[i], inputs[i]);
+    for (const Slot slot : slots_of(stack)) {
+      if (arguments[slot.argument].is_write()) stack = with_tensor(stack, slot, tensor_at(stack, slot).clone());
     }
     manual_seed(7);
     operator_named(op).call_boxed(stack);
@@ -98,9 +98,17 @@ void check(const Differentiable& function, Counts& counts) {
       std::any_of(results.begin(), results.end(), [](const Tensor& result) { return result.requires_grad(); });
   if (!has_history) return;
   counts.recorded.count(*function.sample.entry);
-  if (has_no_second_derivative(function.sample)) return;
   counts.double_gradients.count(*function.sample.entry);
   CHECK(error_in([&] { autograd::gradgradcheck(function, inputs); }) == "");
+}
+
+// Each input with a gradient of its own, while the others have none.
+void check_each(const Differentiable& function, Counts& counts) {
+  if (function.slots.size() < 2) return;
+  for (const Slot slot : function.slots) {
+    INFO(function.op << ": " << function.sample.text << ", only argument " << slot.argument << " requires a gradient");
+    check({function.sample, function.op, {slot}}, counts);
+  }
 }
 
 // The sample, the same with other layouts, and with other sizes where it broadcasts.
@@ -155,12 +163,12 @@ TEST_CASE("gradients, and the gradients of gradients, are those of differences")
         INFO(entry.op << ": " << made.text);
         if (call(entry.op, made.arguments).error.empty()) check(differentiable(made, entry.op), counts);
       }
+      check_each(differentiable(sample, entry.op), counts);
     }
     INFO(entry.op);
-    if (!entry.derivatives.empty()) CHECK(counts.recorded.of(entry) > 0);
-    const bool takes_floats = !double_samples(entry).empty();
-    if (entry.implicit && entry.recipe == "composite" && takes_floats && !is_without_gradient(entry.op))
-      CHECK(counts.recorded.of(entry) > 0);
+    // An operator that has derivatives and that nothing was recorded of was not tested.
+    if (!entry.derivatives.empty() || entry.implicit)
+      CHECK((counts.recorded.of(entry) > 0) == !is_without_gradient(entry.op));
   }
   CHECK(counts.gradients.total() > 3000);
 }
@@ -243,6 +251,33 @@ TEST_CASE("gradients do not depend on how the gradient of the result lies in mem
       for (const Lay lay : {Lay::Transposed, Lay::Strided}) {
         const auto turned = [&](const Tensor& result) { return laid(seed(result), lay); };
         CHECK(difference(stack_of(gradients_of(function, turned)), stack_of(from_rows)) == "");
+      }
+    }
+  }
+  CHECK(tally.total() > 500);
+}
+
+TEST_CASE("gradients on Meta have the shape and dtype of those on the CPU") {
+  Tally tally("gradients on Meta");
+  for (const OpCases& entry : kOpCases) {
+    if (is_about_the_graph(entry) || !has_meta(entry)) continue;
+    for (const Sample& sample : all_samples(entry)) {
+      const Differentiable function = differentiable(sample, entry.op);
+      if (function.slots.empty()) continue;
+      INFO(entry.op << ": " << sample.text);
+      tally.count(entry);
+      const auto ones = [](const Tensor& result) { return keyway::ones(result.sizes(), result.options()); };
+      const variable_list expected = gradients_of(function, ones);
+      Differentiable meta = function;
+      meta.sample.arguments = on_meta(operator_named(entry.op).schema(), sample.arguments);
+      variable_list grads;
+      CHECK(error_in([&] { grads = gradients_of(meta, ones); }) == "");
+      for (std::size_t i = 0; i < grads.size(); ++i) {
+        CHECK(grads[i].defined() == expected[i].defined());
+        if (!grads[i].defined()) continue;
+        CHECK(grads[i].is_meta());
+        CHECK(grads[i].sizes() == expected[i].sizes());
+        CHECK(grads[i].dtype() == expected[i].dtype());
       }
     }
   }
