@@ -1,8 +1,5 @@
 // The generated suite: gradients of every operator, and their gradients, against differences in float64.
-#include <keyway/autograd/engine.h>
 #include <keyway/autograd/gradcheck.h>
-#include <keyway/autograd/variable.h>
-#include <keyway/core/generator.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
