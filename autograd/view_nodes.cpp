@@ -33,11 +33,9 @@ namespace {
 
 // How many places lie between the first element and the last, with both.
 std::int64_t extent(IntArrayRef sizes, IntArrayRef strides) {
+  if (checked_numel(sizes) == 0) return 0;
   std::int64_t last = 0;
-  for (std::size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 0) return 0;
-    last += (sizes[d] - 1) * strides[d];
-  }
+  for (std::size_t d = 0; d < sizes.size(); ++d) last += (sizes[d] - 1) * strides[d];
   return last + 1;
 }
 

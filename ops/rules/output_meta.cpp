@@ -6,12 +6,14 @@ namespace keyway::inline v1 {
 
 namespace {
 
-// Whether the strides are those that a new tensor of these sizes has; those of dimensions of size 1 count, too.
+// Whether the strides are those that a new tensor of these sizes has; those of dimensions of size 1 count, too. Sizes
+// multiply to more than 64 bits only where there is no element; such strides are none of a new tensor.
 bool has_default_strides(const TensorBase& self) {
   std::int64_t expected = 1;
+  bool overflow = false;
   for (std::size_t d = self.sizes().size(); d-- > 0;) {
-    if (self.strides()[d] != expected) return false;
-    expected *= std::max<std::int64_t>(self.sizes()[d], 1);
+    if (overflow || self.strides()[d] != expected) return false;
+    overflow = __builtin_mul_overflow(expected, std::max<std::int64_t>(self.sizes()[d], 1), &expected);
   }
   return true;
 }
