@@ -33,11 +33,9 @@ namespace {
 
 // How many places lie between the first element and the last, with both.
 std::int64_t extent(IntArrayRef sizes, IntArrayRef strides) {
+  if (checked_numel(sizes) == 0) return 0;
   std::int64_t last = 0;
-  for (std::size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 0) return 0;
-    last += (sizes[d] - 1) * strides[d];
-  }
+  for (std::size_t d = 0; d < sizes.size(); ++d) last += (sizes[d] - 1) * strides[d];
   return last + 1;
 }
 
@@ -47,11 +45,15 @@ struct Memory {
   std::int64_t first;  // the offset of its beginning
   Tensor places;
 
-  Memory(const Geometry& base, const Geometry& view, const TensorOptions& options)
+  // `base_is_written`: the caller sets every element of the base, so zeros are for what lies between these only.
+  Memory(const Geometry& base, const Geometry& view, const TensorOptions& options, bool base_is_written = false)
       : first(std::min(base.offset, view.offset)) {
-    const std::int64_t end =
-        std::max(base.offset + extent(base.sizes, base.strides), view.offset + extent(view.sizes, view.strides));
-    places = keyway::zeros({end - first}, options);
+    const std::int64_t base_end = base.offset + extent(base.sizes, base.strides);
+    const std::int64_t end = std::max(base_end, view.offset + extent(view.sizes, view.strides));
+    const bool has_gaps =
+        end - first != checked_numel(base.sizes) || leads_twice_to_one_place(base.sizes, base.strides);
+    places =
+        base_is_written && !has_gaps ? keyway::empty({end - first}, options) : keyway::zeros({end - first}, options);
   }
   // A part of it. When nothing is recorded, no view is either, so that what becomes of the gradient is free.
   Tensor part(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) const {
@@ -120,7 +122,7 @@ variable_list CopySlices::apply(variable_list&& grads) {
   KEYWAY_CHECK_AS(Autograd, change_,
                   "CopySlices: backward through this graph a second time, but what it saved is freed: pass "
                   "retain_graph=true to the first backward");
-  const Memory memory(base_, view_, grads[0].options());
+  const Memory memory(base_, view_, grads[0].options(), /*base_is_written=*/true);
   const Tensor result = memory.part(base_.sizes, base_.strides, base_.offset);
   result.copy_(grads[0]);
   const Tensor slice = memory.part(view_.sizes, view_.strides, view_.offset);

@@ -93,6 +93,7 @@ void sort_stable(const TensorBase& self, std::optional<bool>, std::int64_t dim, 
 void topk(const TensorBase& self, std::int64_t k, std::int64_t dim, bool largest, bool sorted, TensorBase& values,
           TensorBase& indices) {
   if (self.numel() == 0) return;
+  if (self.dim() == 0) k = 1;  // a number is the result, whatever k is: there is no dimension to be shortened
   visit_real(self.dtype(), "topk", [&]<typename T>() {
     largest ? select_lines<T, true>(self, k, dim, sorted, values, indices)
             : select_lines<T, false>(self, k, dim, sorted, values, indices);

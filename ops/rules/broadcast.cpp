@@ -58,9 +58,9 @@ OutputMeta pointwise_meta_slowly(ArrayRef<const TensorBase*> given) {
     if (operand->defined()) operands.push_back(operand);
   OutputMeta meta = meta_of(operands[0]->sizes());
   for (const TensorBase* operand : operands) meta.sizes = broadcast_sizes(meta.sizes, operand->sizes());
-  checked_numel(meta.sizes);
+  const std::int64_t numel = checked_numel(meta.sizes);
   const std::size_t rank = meta.sizes.size();
-  if (rank < 2) return meta;
+  if (rank < 2 || numel == 0) return meta;
 
   // Insertion sort, innermost first: the order is partial (expanded dimensions compare with none), so it must
   // not rely on transitivity.

@@ -1,9 +1,28 @@
 #include <keyway/ops/rules/output_meta.h>
 
+#include <algorithm>
+
 namespace keyway::inline v1 {
 
+namespace {
+
+// Whether the strides are those that a new tensor of these sizes has; those of dimensions of size 1 count, too. Sizes
+// multiply to more than 64 bits only where there is no element; such strides are none of a new tensor.
+bool has_default_strides(const TensorBase& self) {
+  std::int64_t expected = 1;
+  bool overflow = false;
+  for (std::size_t d = self.sizes().size(); d-- > 0;) {
+    if (overflow || self.strides()[d] != expected) return false;
+    overflow = __builtin_mul_overflow(expected, std::max<std::int64_t>(self.sizes()[d], 1), &expected);
+  }
+  return true;
+}
+
+}  // namespace
+
+// What was found out about the strides before must not matter: a flag that says contiguous is no shortcut here.
 OutputMeta meta_like(const TensorBase& self) {
-  if (self.impl()->known_contiguous() || !self.is_non_overlapping_and_dense()) return meta_of(self.sizes());
+  if (has_default_strides(self) || !self.is_non_overlapping_and_dense()) return meta_of(self.sizes());
   return {DimVector(self.sizes()), DimVector(self.strides()), true};
 }
 

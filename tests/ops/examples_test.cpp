@@ -2,6 +2,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/ops/boxed_example.h>
+#include <keyway/tests/ops/samples.h>
 #include <keyway/tools/op_examples/arguments.h>
 
 #include <optional>
@@ -64,6 +65,36 @@ TEST_CASE("every operator's example holds") {
     ++count;
   }
   CHECK(count > 100);
+}
+
+TEST_CASE("further samples hold, and calls that must fail say why") {
+  std::size_t failing = 0;
+  for (const testing::OpCases& entry : testing::kOpCases) {
+    const OperatorHandle op = testing::operator_named(entry.op);
+    for (const std::string& line : testing::lines_of(entry.samples)) {
+      INFO(op.name() << ": " << line);
+      Stack results;
+      std::string problem;
+      try {
+        problem = run(op, testing::parse_example(line), results);
+      } catch (const std::exception& error) {
+        problem = error.what();
+      }
+      CHECK(problem == "");
+    }
+    for (const std::string& line : testing::lines_of(entry.failing)) {
+      const std::size_t gap = line.find("  ");
+      const std::string call = line.substr(0, gap), expected = line.substr(gap + 2);
+      INFO(op.name() << ": " << call << " must fail with: " << expected);
+      const testing::Outcome outcome =
+          testing::call(entry.op, testing::make_arguments(op.entry(), testing::parse_example(call).call));
+      INFO("it says: " << outcome.error);
+      CHECK(outcome.is_ours);
+      CHECK(outcome.error.find(expected) != std::string::npos);
+      ++failing;
+    }
+  }
+  CHECK(failing > 80);
 }
 
 TEST_CASE("Meta gives the shape, dtype and strides that the CPU gives") {

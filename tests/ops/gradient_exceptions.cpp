@@ -37,6 +37,7 @@ constexpr Exception kWithoutGradient[] = {
     {"keyway::rand_like", "", "a constant"},
     {"keyway::randint_like", "", "a constant"},
     {"keyway::randn_like", "", "a constant"},
+    {"keyway::where.Scalar", "", "chooses between numbers"},
     {"keyway::zeros_like", "", "a constant"},
 };
 
@@ -50,10 +51,7 @@ constexpr Exception kExempt[] = {
 
 constexpr Exception kOtherGradient[] = {
     {"keyway::embedding", "[1, 1]], 0)", "the row padding_idx has no gradient, though it is read"},
-};
-
-constexpr Exception kNoSecondDerivative[] = {
-    {"keyway::x", "", ""},
+    {"keyway::embedding", "-1, True)", "the gradient is scaled by how often a row is read"},
 };
 
 template <std::size_t N>
@@ -69,8 +67,5 @@ bool is_constant(std::string_view op, std::string_view argument) { return lists(
 bool is_without_gradient(std::string_view op) { return lists(kWithoutGradient, op, {}); }
 bool is_exempt(std::string_view op) { return lists(kExempt, op, {}); }
 bool has_other_gradient(const Sample& sample) { return lists(kOtherGradient, sample.entry->op, sample.text); }
-bool has_no_second_derivative(const Sample& sample) {
-  return lists(kNoSecondDerivative, sample.entry->op, sample.text);
-}
 
 }  // namespace keyway::inline v1::testing

@@ -15,7 +15,5 @@ bool is_without_gradient(std::string_view op);
 bool is_exempt(std::string_view op);
 // Calls whose gradient is another than the derivative.
 bool has_other_gradient(const Sample& sample);
-// Calls whose gradient has no derivative; it throws NotImplemented.
-bool has_no_second_derivative(const Sample& sample);
 
 }  // namespace keyway::inline v1::testing

@@ -1,6 +1,7 @@
 // The generated suite: what the tensors of a call look like in memory changes no result, and Meta knows the results.
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/ops/boxed_example.h>
 #include <keyway/tests/ops/samples.h>
 
 using namespace keyway;
@@ -19,6 +20,13 @@ void check_layout(const Sample& sample, const Stack& arguments, const std::strin
   INFO(sample.entry->op << ": " << sample.text << ", " << layout);
   tally.count(*sample.entry);
   const Outcome outcome = call(sample.entry->op, arguments);
+  // What a tensor remembers of its strides once it was asked changes nothing.
+  for (const Slot slot : slots_of(arguments)) tensor_at(arguments, slot).is_contiguous();
+  const Outcome again = call(sample.entry->op, arguments);
+  CHECK(again.error == outcome.error);
+  for (std::size_t i = 0; i < outcome.results.size() && outcome.error.empty() && again.error.empty(); ++i) {
+    CHECK(metadata_difference(again.results[i], outcome.results[i]) == "");
+  }
   const Outcome rows =
       call(sample.entry->op, map_tensors(arguments, [](const Tensor& t) { return laid(t, Lay::Contiguous); }));
   if (outcome.error != rows.error) {

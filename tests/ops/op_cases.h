@@ -9,8 +9,8 @@ namespace keyway::inline v1::testing {
 // One entry. Lists of names are separated by blanks; of texts, each ends its line.
 struct OpCases {
   std::string_view op = {};           // the functional overload, or the only one: "keyway::add.Tensor"
-  std::string_view inplace = {};      // the overloads that belong to it; empty if there is none
-  std::string_view out = {};          //
+  std::string_view inplace = {};      // the in-place overload; empty if there is none
+  std::string_view out = {};          // the out= overload; empty if there is none
   std::string_view recipe = {};       // "pointwise", "reduction", "view", "composite", "kernels"
   std::string_view broadcasts = {};   // the tensors whose sizes are broadcast to each other: "self other"
   std::string_view derivatives = {};  // the inputs whose gradient has a formula other than None

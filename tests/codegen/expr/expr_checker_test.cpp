@@ -134,6 +134,19 @@ TEST_CASE("calls bind to predicates, operators and helpers") {
   CHECK(formula("sum_tto(grad)") == "1: no operator, predicate or helper 'sum_tto'; did you mean 'sum_to'?");
 }
 
+TEST_CASE("a number goes to the overload that takes numbers, whatever the overloads' names") {
+  FunctionTable table;
+  table.add_operator(schema_literal<"scatter.src(Tensor self, int dim, Tensor src) -> Tensor">);
+  table.add_operator(schema_literal<"scatter.value(Tensor self, int dim, Scalar value) -> Tensor">);
+  const auto called = [&](std::string_view text) {
+    const CheckedExpr expr = check_expr(parse_expr(text), ExprContext::Derivative, scope(), table);
+    return expr.note(expr.root()).target;
+  };
+  CHECK(called("scatter(grad, n, 0)") == "scatter.value");
+  CHECK(called("scatter(grad, n, alpha)") == "scatter.value");
+  CHECK(called("scatter(grad, n, self)") == "scatter.src");
+}
+
 TEST_CASE("names resolve to arguments and constants, and a wrong one is suggested") {
   CHECK(contract("int64") == "dtype");
   CHECK(contract("strided") == "Layout");

@@ -117,6 +117,18 @@ TEST_CASE("indexing has right gradients") {
   }
 }
 
+TEST_CASE("a product's gradient by a factor that is 0 is the product of the others, and has no derivative") {
+  const auto f = [](const variable_list& x) {
+    return one(x[0].scatter_reduce(0, integers({0, 0, 1, 1, 2}, {5}), x[1], "prod"));
+  };
+  Tensor self = keyway::ones({3}, TensorOptions().dtype(kDouble)) * 2;
+  Tensor src = integers({0, 3, 0, 0, 5}, {5}).to(kDouble);
+  const variable_list inputs{self.requires_grad_(), src.requires_grad_()};
+  CHECK(gradcheck(f, inputs));
+  const std::string error = testing::error_of([&] { gradgradcheck(f, inputs); });
+  CHECK(error.find("scatter_reduce with prod is not there where factors are 0") != std::string::npos);
+}
+
 TEST_CASE("conditions and masks have right gradients") {
   manual_seed(5);
   const Tensor mask = integers({1, 0, 1, 0}, {2, 2}) == 1;
