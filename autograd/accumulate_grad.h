@@ -11,6 +11,7 @@ class AccumulateGrad final : public Node {
   explicit AccumulateGrad(Tensor leaf);
   std::string name() const override { return "AccumulateGrad"; }
   variable_list apply(variable_list&& grads) override;
+  void release_resources() override { leaf_.reset(); }
   const Tensor& leaf() const { return leaf_; }
 
  private:

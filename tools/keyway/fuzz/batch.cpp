@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fmt/format.h>
 #include <memory>
@@ -105,6 +106,10 @@ void watch(double seconds) {
 }
 
 void limit_child(const BatchLimits& limits) {
+#if !defined(KEYWAY_SANITIZED)
+  // Handlers of the parent, a test program's for one, are not the child's; a sanitizer's are.
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, SIG_DFL);
+#endif
   set_host_memory_limit(limits.bytes);
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);

@@ -14,10 +14,9 @@ namespace keyway::inline v1::tools {
 namespace {
 
 // What contracts are about: an error of one names it, and not always the arguments that it concerns.
-constexpr const char* kContractWords[] = {"requires", "argument",    "broadcast", "promote",   "expand",
-                                          "dtype",    "implemented", "sizes",     "shape",     "dimension",
-                                          "format",   "range",       "imaginary", "elements",  "dimensions",
-                                          "order",    "integers",    "numbers"};
+constexpr const char* kContractWords[] = {"requires",    "argument", "broadcast",  "promote",   "expand",   "dtype",
+                                          "implemented", "sizes",    "shape",      "dimension", "format",   "range",
+                                          "imaginary",   "elements", "dimensions", "order",     "integers", "numbers"};
 
 bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -85,8 +84,8 @@ std::string Judge::changed_argument(const Snapshot& before, const std::vector<Va
                        [](const TensorRecipe& recipe) { return recipe.sharing != Sharing::None; });
   });
   // Where one is another or shares its memory, a write to one shows in the other.
-  const Snapshot::Difference changed =
-      threw ? before.compare(none, shared ? all : out_) : before.compare(shared ? all : written_, shared ? all : written_);
+  const Snapshot::Difference changed = threw ? before.compare(none, shared ? all : out_)
+                                             : before.compare(shared ? all : written_, shared ? all : written_);
   return changed.text.empty() ? "" : arguments_[changed.argument] + " changed: " + changed.text;
 }
 
