@@ -100,7 +100,7 @@ void watch(double seconds) {
     timer.it_value.tv_usec = static_cast<suseconds_t>((value - static_cast<double>(timer.it_value.tv_sec)) * 1e6);
     return timer;
   };
-  const itimerval processor = time_of(seconds), clock = time_of(3 * seconds);
+  const itimerval processor = time_of(seconds), clock = time_of(5 * seconds);
   setitimer(ITIMER_PROF, &processor, nullptr);
   setitimer(ITIMER_REAL, &clock, nullptr);
 }

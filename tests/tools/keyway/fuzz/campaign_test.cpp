@@ -79,7 +79,7 @@ struct Found {
 Found run(const std::string& op, std::size_t calls = 250) {
   CampaignOptions options;
   options.calls = calls;
-  options.limits.seconds = 0.2;
+  options.limits.seconds = 0.5;
   Found found;
   found.result =
       run_campaign(operators_like(op), options, [&](const Failure& failure) { found.failures.push_back(failure); });
@@ -120,7 +120,7 @@ TEST_CASE("each fault is found, named, and does not end the campaign") {
     CHECK(count(found, Verdict::Returned) > 50);
   };
   check("faulty::crash", Verdict::Crash, "");
-  check("faulty::hang", Verdict::Hang, "too much processor time");
+  check("faulty::hang", Verdict::Hang, "took too");
   check("faulty::foreign", Verdict::ForeignException, "a silent one");
   check("faulty::nameless", Verdict::NoOperator, "another: argument 'self' is bad");
   check("faulty::vague", Verdict::NoArgument, "faulty::vague: no good");
