@@ -89,7 +89,9 @@ void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef stri
 
 std::string describe(const TensorBase& tensor) {
   if (!tensor.defined()) return "undefined";
-  const FormatArg args[] = {to_string(tensor.dtype()), tensor.sizes(), to_string(tensor.device())};
+  const ScalarType dtype = tensor.dtype();  // a FormatArg only refers to what it prints
+  const Device device = tensor.device();
+  const FormatArg args[] = {dtype, tensor.sizes(), device};
   return format("{}{} on {}", args);
 }
 
