@@ -13,6 +13,7 @@ class AccumulateGrad final : public Node {
   variable_list apply(variable_list&& grads) override;
   // The hooks of the leaf come first.
   void run_pre_hooks(variable_list& grads) override;
+  void release_resources() override { leaf_.reset(); }
   const Tensor& leaf() const { return leaf_; }
 
  private:

@@ -88,6 +88,9 @@ class KEYWAY_API Node : public RefCounted {
   static void* operator new(std::size_t size) { return allocate_block(size); }
   static void operator delete(void* block, std::size_t size) { free_block(block, size); }
 
+  // Called by intrusive_ptr when only weak references are left. A node that holds who refers to it weakly lets go of
+  // it, or neither would be freed.
+  virtual void release_resources() {}
   // Called by intrusive_ptr. Frees a chain of a million nodes without recursion: what the destructor of one
   // node lets go is put on a list of the thread and freed when that destructor has returned.
   static void destroy(Node* node);

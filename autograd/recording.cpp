@@ -1,11 +1,16 @@
 #include <keyway/autograd/recording.h>
+#include <keyway/core/dtype_set.h>
 #include <keyway/ops/all.h>
 
 #include <iterator>
 
 namespace keyway::inline v1::autograd {
 
-Tensor copy_of(const TensorBase& tensor) { return keyway::clone(Tensor(tensor)); }
+Tensor copy_of(const TensorBase& tensor) {
+  // What cannot be copied, the operator below refuses, and names itself.
+  if (!tensor.defined() || !kAnyTypes.contains(tensor.dtype())) return {};
+  return keyway::clone(Tensor(tensor));
+}
 
 std::vector<SavedVariable> saved(ArrayRef<TensorBase> tensors, bool is_output) {
   std::vector<SavedVariable> out;

@@ -136,7 +136,7 @@ void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node) {
 }
 
 void check_inplace(const TensorBase& self, bool records) {
-  if (!grad_enabled()) return;
+  if (!grad_enabled() || !self.defined()) return;  // the operator refuses an undefined one
   if (self.is_inference()) {
     KEYWAY_CHECK_AS(Autograd, !records || InferenceMode::is_enabled(),
                     "a tensor made in inference mode cannot be changed in place outside of it: clone() it first");

@@ -55,6 +55,8 @@ TensorBase make_tensor_strided(IntArrayRef sizes, IntArrayRef strides, ScalarTyp
 }
 
 TensorBase make_view(const TensorBase& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+  KEYWAY_CHECK(sizes.size() <= static_cast<std::size_t>(kMaxDims),
+               "a tensor has at most {} dimensions, but {} sizes are given", kMaxDims, sizes.size());
   std::int64_t numel = 1;
   bool overflow = false;  // a stride of 0 reaches nothing, and multiplies the elements
   for (std::int64_t size : sizes) overflow |= __builtin_mul_overflow(numel, size, &numel);
@@ -85,7 +87,9 @@ void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef stri
 
 std::string describe(const TensorBase& tensor) {
   if (!tensor.defined()) return "undefined";
-  const FormatArg args[] = {to_string(tensor.dtype()), tensor.sizes(), to_string(tensor.device())};
+  const ScalarType dtype = tensor.dtype();  // a FormatArg only refers to what it prints
+  const Device device = tensor.device();
+  const FormatArg args[] = {dtype, tensor.sizes(), device};
   return format("{}{} on {}", args);
 }
 

@@ -140,14 +140,21 @@ class Recorder {
                        is_output);
   }
 
+  // Whether a value is kept once the call has returned: one of a result, and what is asked of tensors, which the call
+  // has then found defined. What an in-place call overwrites is asked before.
+  bool kept_after_call(const GradField& field, const std::string& text) const {
+    if (names_result(*field.formula, *field.expr)) return true;
+    return field.kind == SavedKind::Metadata && !(in_place_ && text.find(argument(0)) != std::string::npos);
+  }
+
   std::string save(bool after_call) const {
     const CppNames names = forward_names();
     std::string out;
     for (const GradField& field : plan_.fields) {
-      if (names_result(*field.formula, *field.expr) != after_call) continue;
+      const std::string text = cpp_formula(*field.formula, *field.expr, names);
+      if (kept_after_call(field, text) != after_call) continue;
       const bool tensor = field.kind == SavedKind::Input || field.kind == SavedKind::Output;
-      out += fmt::format("  {}node->{} = {};\n", tensor ? guard(field) : "", field.name,
-                         value(field, cpp_formula(*field.formula, *field.expr, names)));
+      out += fmt::format("  {}node->{} = {};\n", tensor ? guard(field) : "", field.name, value(field, text));
     }
     return out;
   }

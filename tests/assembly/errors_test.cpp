@@ -1,4 +1,5 @@
 // What people read when a call is refused: the operator, the rule, the values.
+#include <keyway/dispatch/dispatcher.h>
 #include <keyway/tests/assembly/values.h>
 #include <keyway/tests/catch.h>
 
@@ -84,6 +85,46 @@ TEST_CASE("a tensor for the result must be there and be able to hold it") {
           Tensor out = on_meta({2});
           add_out(out, zeros_of({2}), zeros_of({2}));
         }).find("add.out: argument 'out' is on meta") == 0);
+}
+
+TEST_CASE("a boxed call says which argument has a value of another type") {
+  const OperatorHandle add = Dispatcher::singleton().op("add.Tensor");
+  Stack stack = {IValue(zeros_of({2})), IValue(zeros_of({2})), IValue("two")};
+  CHECK(error_of([&] { add.call_boxed(stack); }) == "add.Tensor: argument 'alpha' takes Scalar, but got str");
+  Stack factory = {IValue(std::vector<std::int64_t>{2}), {}, {}, IValue("cpu"), {}, {}};
+  CHECK(error_of([&] { Dispatcher::singleton().op("empty.memory_format").call_boxed(factory); }) ==
+        "empty.memory_format: argument 'device' takes Device?, but got str");
+}
+
+TEST_CASE("a number that is no dtype makes no tensor") {
+  const auto none = static_cast<ScalarType>(127);
+  CHECK(error_of([&] { empty({2}, none); }) == "empty.memory_format: dtype invalid is none that a tensor can have");
+}
+
+TEST_CASE("all tensors for results are checked before one is changed") {
+  const Tensor self = tensor_of({3, 1, 2}, {3});
+  Tensor values = zeros_of({0}), indices = zeros_of({0}, kBool);
+  CHECK(error_of([&] { sort_out(values, indices, self); }).find("argument 'indices' of bool") != std::string::npos);
+  CHECK(values.sizes() == IntArrayRef({0}));
+  Tensor none;
+  CHECK(error_of([&] { nonzero_out(none, self); }) ==
+        "nonzero.out: argument 'out' is an undefined tensor, but must be defined");
+  Tensor bits(make_tensor({0}, ScalarType::Bits8, DeviceType::CPU));
+  CHECK(error_of([&] { add_out(bits, self, self); }) ==
+        "add.out: the result is float32, which cannot be stored in argument 'out' of bits8");
+  CHECK(bits.sizes() == IntArrayRef({0}));
+}
+
+TEST_CASE("a mask of another length than the results is refused") {
+  const Tensor x = zeros_of({1, 2}), one = zeros_of({1, 1});
+  CHECK(error_of([&] {
+          native_layer_norm_backward(x, x, {2}, one, one, {}, {}, {});
+        }).find("native_layer_norm_backward: requires len(output_mask) == 3") == 0);
+}
+
+TEST_CASE("indices of too many dimensions are refused before the view is made") {
+  const Tensor self = zeros_of({2, 2}), index = zeros_of(std::vector<std::int64_t>(64, 1), kLong);
+  CHECK(error_of([&] { index_put(self, {index}, zeros_of({2})); }).find("at most 64 dimensions") != std::string::npos);
 }
 
 TEST_CASE("sizes beyond 64 bits are an error before any memory is asked for") {

@@ -76,7 +76,7 @@ TEST_CASE("further samples hold, and calls that must fail say why") {
       Stack results;
       std::string problem;
       try {
-        problem = run(op, testing::parse_example(line), results);
+        problem = run(op, tools::parse_example(line), results);
       } catch (const std::exception& error) {
         problem = error.what();
       }
@@ -87,7 +87,7 @@ TEST_CASE("further samples hold, and calls that must fail say why") {
       const std::string call = line.substr(0, gap), expected = line.substr(gap + 2);
       INFO(op.name() << ": " << call << " must fail with: " << expected);
       const testing::Outcome outcome =
-          testing::call(entry.op, testing::make_arguments(op.entry(), testing::parse_example(call).call));
+          testing::call(entry.op, tools::make_arguments(op.entry(), tools::parse_example(call).call));
       INFO("it says: " << outcome.error);
       CHECK(outcome.is_ours);
       CHECK(outcome.error.find(expected) != std::string::npos);

@@ -258,3 +258,18 @@ TEST_CASE("adaptive average pooling covers the input evenly") {
     }
   }
 }
+
+TEST_CASE("pooling of nothing takes no time, however many windows there are") {
+  const TensorBase self = make_tensor({0, 1, 3, 3}, kFloat, DeviceType::CPU);
+  const std::int64_t many = std::int64_t{1} << 40;
+  TensorBase out = make_tensor({0, 1, many, 1}, kFloat, DeviceType::CPU);
+  cpu::_adaptive_avg_pool2d(self, {many, 1}, out);
+  cpu::avg_pool2d(self, {1}, {}, {0}, false, true, {}, out);
+  // The gradient of no windows is zero.
+  const TensorBase none = make_tensor({1, 1, many, 0}, kFloat, DeviceType::CPU);
+  TensorBase gradient = make_tensor({1, 1, 2, 1}, kFloat, DeviceType::CPU);
+  gradient.data_ptr<float>()[0] = gradient.data_ptr<float>()[1] = 7;
+  cpu::_adaptive_avg_pool2d_backward(none, gradient, gradient);
+  CHECK(gradient.data_ptr<float>()[0] == 0);
+  CHECK(gradient.data_ptr<float>()[1] == 0);
+}

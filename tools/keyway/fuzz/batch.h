@@ -28,7 +28,7 @@ struct BatchResult {
 
 // Limits of a child.
 struct BatchLimits {
-  double seconds = 2;                         // of processor time a call; three times as much by the clock
+  double seconds = 2;                         // of processor time a call; five times as much by the clock
   std::size_t bytes = std::size_t{64} << 20;  // of tensors, beyond which the allocator refuses
 };
 
