@@ -13,6 +13,7 @@
 #include <keyway/autograd/normalization_formulas.h>
 #include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/autograd/pooling_formulas.h>
+#include <keyway/autograd/product_formulas.h>
 #include <keyway/autograd/reduction_formulas.h>
 #include <keyway/autograd/shape_formulas.h>
 #include <keyway/autograd/softmax_formulas.h>

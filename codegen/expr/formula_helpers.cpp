@@ -21,6 +21,8 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"less_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,
     schema_literal<"masked_scale(Tensor grad, Tensor mask, float scale) -> Tensor">,
     schema_literal<"native_dropout_backward(Tensor grad, Tensor mask, float scale) -> Tensor">,
+    schema_literal<"scaled(Tensor grad, Scalar factor) -> Tensor">,
+    schema_literal<"product_like(Tensor a, Tensor b, int[] strides) -> Tensor">,
     schema_literal<"pow_backward(Tensor grad, Tensor self, Scalar exponent) -> Tensor">,
     schema_literal<"pow_backward_exponent(Tensor grad, Scalar self, Tensor exponent, Tensor result) -> Tensor">,
     schema_literal<"pow_backward_exponent(Tensor grad, Tensor self, Tensor exponent, Tensor result) -> Tensor">,
