@@ -206,7 +206,7 @@ Tensor copy_of(const Tensor& tensor) {
     last += std::max<std::int64_t>(tensor.size(d) - 1, 0) * tensor.stride(d);
   }
   const NoGradGuard no_grad;
-  const Tensor memory(make_tensor({last + 1}, tensor.dtype(), tensor.device()));
+  const Tensor memory = keyway::zeros({last + 1}, tensor.options());
   Tensor copy(make_view(memory, tensor.sizes(), tensor.strides(), tensor.storage_offset()));
   if (!tensor.is_meta()) copy.copy_(tensor);
   return copy;

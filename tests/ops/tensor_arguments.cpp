@@ -62,7 +62,7 @@ Tensor laid(const Tensor& tensor, Lay lay) {
     next *= std::max<std::int64_t>(tensor.size(static_cast<std::int64_t>(d)), 1);
   }
   const std::int64_t offset = lay == Lay::Strided ? 3 : 0;
-  const Tensor memory(make_tensor({next + offset}, tensor.dtype(), tensor.device()));
+  const Tensor memory = keyway::zeros({next + offset}, tensor.options());  // as_strided reads what lies between, too
   Tensor result(make_view(memory, tensor.sizes(), strides, offset));
   if (!tensor.is_meta()) result.copy_(tensor);
   return result;
