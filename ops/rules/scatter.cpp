@@ -6,16 +6,17 @@ namespace keyway::inline v1::rules {
 
 namespace {
 
-// Sizes of `index` must not exceed those of `tensor`, but for dimension `dim`, if there is one.
+// Sizes of `index` must not exceed those of `tensor`, but for dimension `dim`, if there is one. Without dimensions either
+// counts as a row of one element.
 void check_covers(const char* name, const TensorBase& tensor, const TensorBase& index, std::int64_t dim) {
   if (index.numel() == 0) return;
-  for (std::int64_t d = 0; d < index.dim() && d < tensor.dim(); ++d) {
-    const auto i = static_cast<std::size_t>(d);
-    KEYWAY_CHECK(d == dim || index.sizes()[i] <= tensor.sizes()[i],
-                 "index has shape {}, but {} has size {} in dimension {}", index.sizes(), name, tensor.sizes()[i], d);
+  const std::int64_t one[] = {1};
+  const IntArrayRef wanted = index.dim() == 0 ? IntArrayRef(one) : index.sizes();
+  const IntArrayRef sizes = tensor.dim() == 0 ? IntArrayRef(one) : tensor.sizes();
+  for (std::size_t d = 0; d < wanted.size() && d < sizes.size(); ++d) {
+    KEYWAY_CHECK(static_cast<std::int64_t>(d) == dim || wanted[d] <= sizes[d],
+                 "index has shape {}, but {} has size {} in dimension {}", index.sizes(), name, sizes[d], d);
   }
-  KEYWAY_CHECK(tensor.dim() > 0 || dim == 0 || index.numel() == 1, "index has shape {}, but {} has only one element",
-               index.sizes(), name);
 }
 
 constexpr std::int64_t kNone = -1;

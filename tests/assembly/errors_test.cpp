@@ -122,6 +122,14 @@ TEST_CASE("a mask of another length than the results is refused") {
         }).find("native_layer_norm_backward: requires len(output_mask) == 3") == 0);
 }
 
+TEST_CASE("an index without dimensions needs an element of src, as one of one element does") {
+  const Tensor self = zeros_of({7}), index = tensor_of({2}, {}, kLong), none = zeros_of({0});
+  CHECK(error_of([&] { scatter_add(self, 0, index, none); }) ==
+        "scatter_add: index has shape [], but src has size 0 in dimension 0");
+  CHECK(error_of([&] { scatter_add(tensor_of({1}, {}), 0, zeros_of({2}, kLong), tensor_of({1}, {})); }) ==
+        "scatter_add: index has shape [2], but src has size 1 in dimension 0");
+}
+
 TEST_CASE("indices of too many dimensions are refused before the view is made") {
   const Tensor self = zeros_of({2, 2}), index = zeros_of(std::vector<std::int64_t>(64, 1), kLong);
   CHECK(error_of([&] { index_put(self, {index}, zeros_of({2})); }).find("at most 64 dimensions") != std::string::npos);
