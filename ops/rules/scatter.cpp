@@ -6,8 +6,8 @@ namespace keyway::inline v1::rules {
 
 namespace {
 
-// Sizes of `index` must not exceed those of `tensor`, but for dimension `dim`, if there is one. Without dimensions either
-// counts as a row of one element.
+// Sizes of `index` must not exceed those of `tensor`, but for dimension `dim`, if there is one. Without dimensions
+// either counts as a row of one element.
 void check_covers(const char* name, const TensorBase& tensor, const TensorBase& index, std::int64_t dim) {
   if (index.numel() == 0) return;
   const std::int64_t one[] = {1};
