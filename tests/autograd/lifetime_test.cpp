@@ -19,6 +19,23 @@ TEST_CASE("a leaf whose graph is gone is freed, and so is its gradient") {
   CHECK(gradient.expired());
 }
 
+TEST_CASE("an in-place call whose other argument shares its memory makes no cycle") {
+  weak_intrusive_ptr<TensorImpl> leaf;
+  {
+    const Tensor x = rand({2, 2}, kDouble).requires_grad_();
+    leaf = weak_intrusive_ptr<TensorImpl>(x.impl_ptr());
+    Tensor y = x * 2;
+    y.mul_(y);
+    Tensor z = x * 3;
+    z.mul_(z.select(0, 0));
+    Tensor row = z.select(0, 0);
+    row.mul_(z.select(0, 1));
+    // What was kept is stale, and says so.
+    CHECK(testing::error_of([&] { y.sum().backward(); }).find("was changed in place") != std::string::npos);
+  }
+  CHECK(leaf.expired());
+}
+
 TEST_CASE("a leaf gets gradients from a second graph after the first is gone") {
   const Tensor x = ones({2}, kDouble).requires_grad_();
   (x * 2).sum().backward();

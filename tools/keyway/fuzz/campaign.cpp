@@ -9,7 +9,7 @@ namespace keyway::inline v1::tools {
 namespace {
 
 // A crash costs what is left of its batch a new child; a leak, some batches more to find its call.
-constexpr std::size_t kBatch = 500;
+constexpr std::size_t kBatch = 1000;
 // Children that an operator may lose before it is given up.
 constexpr std::size_t kMaxDeaths = 50;
 
