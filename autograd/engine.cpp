@@ -270,7 +270,11 @@ variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, 
                            const std::vector<Edge>* inputs) {
   KEYWAY_CHECK_AS(Autograd, !thread_state.inference, "backward cannot run in inference mode");
   ThreadStateGuard state;
+  // Backward runs with a thread's state as it is at first, but who observes the calls of this thread sees its calls,
+  // too.
+  const std::uint64_t observers = thread_state.included & DispatchKeySet(Functionality::Profiler).raw();
   thread_state = ThreadState{};
+  thread_state.included |= observers;
   thread_state.grad_disabled = !options.create_graph;
   GraphTask task(options, inputs);
   struct Restore {
