@@ -12,11 +12,6 @@ Tensor copy_of(const TensorBase& tensor) {
   return keyway::clone(Tensor(tensor));
 }
 
-TensorBase beside(const TensorBase& tensor, const TensorBase& written) {
-  if (!tensor.defined() || !written.defined() || !tensor.is_alias_of(written)) return tensor;
-  return make_view(tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset());
-}
-
 std::vector<SavedVariable> saved(ArrayRef<TensorBase> tensors, bool is_output) {
   std::vector<SavedVariable> out;
   out.reserve(tensors.size());

@@ -60,10 +60,6 @@ inline void set_history(ArrayRef<TensorBase> results, const intrusive_ptr<Node>&
 // A copy, with its history, of what an in-place call is about to overwrite.
 KEYWAY_API Tensor copy_of(const TensorBase& tensor);
 
-// What an in-place call keeps of another argument: `tensor` itself, or if it shares memory with what is overwritten, a
-// view of it without history, since that history is about to hold the node. Its version says that it is stale.
-KEYWAY_API TensorBase beside(const TensorBase& tensor, const TensorBase& written);
-
 KEYWAY_API std::vector<SavedVariable> saved(ArrayRef<TensorBase> tensors, bool is_output);
 
 namespace detail {

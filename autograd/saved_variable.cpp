@@ -1,5 +1,6 @@
 #include <keyway/autograd/saved_variable.h>
 #include <keyway/autograd/variable.h>
+#include <keyway/core/thread_state.h>
 
 namespace keyway::inline v1::autograd {
 
@@ -8,14 +9,15 @@ SavedVariable::SavedVariable(const TensorBase& tensor, bool is_output) {
   KEYWAY_CHECK_AS(Autograd, !tensor.is_inference(),
                   "a tensor made in inference mode cannot be saved for backward: clone() it outside of inference mode");
   version_ = tensor._version();
-  is_output_ = is_output && !tensor.is_leaf();
-  if (is_output_) {
-    requires_grad_ = tensor.requires_grad();
-    output_nr_ = static_cast<const Meta*>(tensor.impl()->autograd_meta())->output_nr();
-    data_ = make_view(tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset());
-  } else {
+  if (tensor.is_leaf() && tensor.requires_grad()) {
     data_ = Tensor(tensor);
+    return;
   }
+  data_ = make_view(tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  has_history_ = tensor.requires_grad();
+  if (!has_history_) return;
+  edge_ = is_output ? Edge{nullptr, static_cast<const Meta*>(tensor.impl()->autograd_meta())->output_nr()}
+                    : gradient_edge(tensor);
 }
 
 Tensor SavedVariable::unpack(const Node& owner) const {
@@ -29,10 +31,11 @@ Tensor SavedVariable::unpack(const Node& owner) const {
                   "{}: a tensor of shape {} that it needs for the gradient was changed in place: it is at version {}, "
                   "but was saved at {}; clone() it before the change",
                   owner.name(), data_.sizes(), data_._version(), version_);
-  if (!is_output_ || !requires_grad_) return data_;
-  Tensor output(make_view(data_, data_.sizes(), data_.strides(), data_.storage_offset()));
-  set_gradient_edge(output, {intrusive_ptr<Node>::retain(const_cast<Node*>(&owner)), output_nr_});
-  return output;
+  if (!has_history_ || !grad_enabled()) return data_;
+  Tensor original(make_view(data_, data_.sizes(), data_.strides(), data_.storage_offset()));
+  set_gradient_edge(original,
+                    edge_ ? edge_ : Edge{intrusive_ptr<Node>::retain(const_cast<Node*>(&owner)), edge_.input_nr});
+  return original;
 }
 
 }  // namespace keyway::inline v1::autograd

@@ -6,26 +6,30 @@
 namespace keyway::inline v1::autograd {
 
 // Remembers the tensor's version: a tensor that was changed in place since is an error, not a wrong gradient.
-// An output of the node itself is kept without its history, which would be a cycle; unpack() gives it back.
+//
+// What is kept is a tensor of its own over the same memory, and where the gradient of the original goes; not the
+// original, whose history may come to contain the node: `x.add_(x * w)` would be a cycle, and so would an output of the
+// node itself. Only a leaf that requires grad is kept as it is, since no history can come to it.
 class KEYWAY_API SavedVariable {
  public:
   SavedVariable() = default;
   // Throws for an inference tensor, which has no version to check.
   SavedVariable(const TensorBase& tensor, bool is_output);
 
-  // The tensor with its history. `owner` is the node that saved it. Throws if it was changed, or released.
+  // The tensor; with its history if backward is recorded. `owner` is the node that saved it. Throws if it was changed,
+  // or released.
   Tensor unpack(const Node& owner) const;
   void reset() {
     data_ = Tensor();
+    edge_ = {};
     released_ = true;
   }
 
  private:
   Tensor data_;
+  Edge edge_;  // without a node for outputs: it leads to the owner
   std::uint32_t version_ = 0;
-  std::uint32_t output_nr_ = 0;
-  bool is_output_ = false;
-  bool requires_grad_ = false;
+  bool has_history_ = false;
   bool released_ = false;
 };
 

@@ -135,11 +135,9 @@ class Recorder {
     }
     const char* is_output = field.kind == SavedKind::Output ? "true" : "false";
     if (field.list) return fmt::format("saved({}, /*is_output=*/{})", text, is_output);
-    std::string kept = text;
-    if (in_place_ && field.kind == SavedKind::Input) {
-      kept = text == argument(0) ? fmt::format("copy_of({})", text) : fmt::format("beside({}, {})", text, argument(0));
-    }
-    return fmt::format("SavedVariable({}, /*is_output=*/{})", kept, is_output);
+    const bool overwritten = in_place_ && field.kind == SavedKind::Input && text == argument(0);
+    return fmt::format("SavedVariable({}, /*is_output=*/{})", overwritten ? fmt::format("copy_of({})", text) : text,
+                       is_output);
   }
 
   // Whether a value is kept once the call has returned: one of a result, and what is asked of tensors, which the call

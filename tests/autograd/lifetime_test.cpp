@@ -19,7 +19,7 @@ TEST_CASE("a leaf whose graph is gone is freed, and so is its gradient") {
   CHECK(gradient.expired());
 }
 
-TEST_CASE("an in-place call whose other argument shares its memory makes no cycle") {
+TEST_CASE("an in-place change of what a node has saved makes no cycle") {
   weak_intrusive_ptr<TensorImpl> leaf;
   {
     const Tensor x = rand({2, 2}, kDouble).requires_grad_();
@@ -30,7 +30,13 @@ TEST_CASE("an in-place call whose other argument shares its memory makes no cycl
     z.mul_(z.select(0, 0));
     Tensor row = z.select(0, 0);
     row.mul_(z.select(0, 1));
+    Tensor w = x * 4;
+    w.add_(w * w);
+    Tensor constant = ones({2, 2}, kDouble);
+    constant.add_(constant * x);
     // What was kept is stale, and says so.
+    CHECK(testing::error_of([&] { w.sum().backward(); }).find("was changed in place") != std::string::npos);
+    CHECK(testing::error_of([&] { constant.sum().backward(); }).find("was changed in place") != std::string::npos);
     CHECK(testing::error_of([&] { y.sum().backward(); }).find("was changed in place") != std::string::npos);
   }
   CHECK(leaf.expired());
