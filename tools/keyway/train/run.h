@@ -11,7 +11,7 @@ namespace keyway::inline v1::tools {
 
 struct RunOptions {
   std::string file;  // empty: the licence texts
-  std::int64_t steps = 1500;
+  std::int64_t steps = 1200;
   double minutes = 0;  // if set, instead of steps
   int threads = 0;     // 0: as many as there are
   TransformerOptions model;
