@@ -56,6 +56,10 @@ TEST_CASE("a recorded call that is differentiated shows both of its kernels, and
   for (const auto& row : profile.rows()) differentiated = differentiated || row.keys.starts_with("AutogradCPU, ");
   CHECK(differentiated);
   CHECK(row_of(profile, "sum")->calls == 1);
+  // One product forward, and two for its gradients.
+  std::uint64_t products = 0;
+  for (const auto& row : profile.rows()) products += row.op == "mul.Tensor" ? row.calls : 0;
+  CHECK(products == 3);
 }
 
 TEST_CASE("the time of a composite is without that of what it calls") {
