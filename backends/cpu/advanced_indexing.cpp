@@ -7,7 +7,7 @@
 #include <keyway/backends/cpu/kernels_advanced_indexing.h>
 #include <keyway/backends/cpu/write_operands.h>
 #include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/reduction.h>
+#include <keyway/ops/functors/opmath.h>
 #include <keyway/ops/rules/advanced_indexing.h>
 
 #include <cstring>
@@ -60,7 +60,7 @@ T sum_of(T a, T b) {
   if constexpr (std::is_same_v<T, bool>) {
     return a || b;
   } else {
-    return static_cast<T>(detail::plus(opmath(a), opmath(b)));
+    return static_cast<T>(plus(opmath(a), opmath(b)));
   }
 }
 

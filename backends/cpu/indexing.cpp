@@ -7,8 +7,7 @@
 #include <keyway/backends/cpu/write_operands.h>
 #include <keyway/core/scalar.h>
 #include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/arithmetic.h>
-#include <keyway/ops/functors/reduction.h>
+#include <keyway/ops/functors/opmath.h>
 
 #include <cstring>
 #include <vector>
@@ -72,7 +71,7 @@ void add_rows(const IndexedRows& rows, const std::vector<std::int64_t>& offsets,
                      if constexpr (std::is_same_v<T, bool>) {
                        to = to || (alpha && from);
                      } else {
-                       to = static_cast<T>(detail::plus(opmath(to), detail::times(alpha, opmath(from))));
+                       to = static_cast<T>(plus(opmath(to), times(alpha, opmath(from))));
                      }
                    }
                  });

@@ -5,7 +5,7 @@
 #include <keyway/backends/cpu/scatter_targets.h>
 #include <keyway/core/scalar.h>
 #include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/reduction.h>
+#include <keyway/ops/functors/opmath.h>
 
 namespace keyway::inline v1::cpu {
 
@@ -47,7 +47,7 @@ void scatter_add(const TensorBase& self, std::int64_t dim, const TensorBase& ind
       if constexpr (std::is_same_v<T, bool>) {
         return sum || x;
       } else {
-        return static_cast<T>(detail::plus(opmath(sum), opmath(x)));
+        return static_cast<T>(plus(opmath(sum), opmath(x)));
       }
     });
   });

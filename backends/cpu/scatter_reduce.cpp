@@ -3,7 +3,7 @@
 #include <keyway/backends/cpu/kernels_scatter.h>
 #include <keyway/backends/cpu/scatter_targets.h>
 #include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/reduction.h>
+#include <keyway/ops/functors/extrema.h>
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 
 template <typename T>
 T sum_of(T a, T b) {
-  return static_cast<T>(detail::plus(opmath(a), opmath(b)));
+  return static_cast<T>(plus(opmath(a), opmath(b)));
 }
 
 // Where a sum has several terms, it is divided by their number; of integers the quotient is rounded down.
@@ -61,7 +61,7 @@ void scatter_reduce_two(const TensorBase& self, std::int64_t dim, const TensorBa
       run(T(), sum_of<T>);
       if (reduce == "mean") divide_by_counts<T>(operands, include_self);
     } else if (reduce == "prod") {
-      run(static_cast<T>(1), [](T a, T b) { return static_cast<T>(detail::times(opmath(a), opmath(b))); });
+      run(static_cast<T>(1), [](T a, T b) { return static_cast<T>(times(opmath(a), opmath(b))); });
     } else if (reduce == "amax") {
       run(static_cast<T>(lowest_value<Opmath<T>>()),
           [](T a, T b) { return static_cast<T>(Maximum<Opmath<T>>{}(opmath(a), opmath(b))); });

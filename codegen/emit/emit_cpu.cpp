@@ -81,6 +81,18 @@ class Loop {
   std::vector<std::string> members_;
 };
 
+// The drivers it needs, and the header of its functors, which is named after the family.
+std::string loop_includes(const Family& family) {
+  const auto uses = [&](RecipeKind kind) {
+    return std::ranges::any_of(family.ops, [&](const Op& op) { return op.recipe.kind == kind; });
+  };
+  std::vector<std::string> headers{fmt::format("backends/cpu/kernels_{}.h", family.name)};
+  if (uses(RecipeKind::Pointwise)) headers.push_back("backends/cpu/pointwise.h");
+  if (uses(RecipeKind::Reduction)) headers.push_back("backends/cpu/reduction.h");
+  headers.insert(headers.end(), {"core/scalar.h", "core/visit_dtype.h", fmt::format("ops/functors/{}.h", family.name)});
+  return includes(headers);
+}
+
 std::string loop_function(const Op& op) {
   std::vector<std::string> declared;
   for (const std::string& parameter : kernel_parameters(op)) {
@@ -109,11 +121,7 @@ std::vector<std::string> emit_cpu_loops(const Family& family) {
   for (const Op& op : family.ops) {
     if (!is_loop(op)) continue;
     if (count++ % kOpsPerShard == 0) {
-      shards.push_back(
-          file_banner(family) + "\n" +
-          includes({fmt::format("backends/cpu/kernels_{}.h", family.name), "backends/cpu/pointwise.h",
-                    "backends/cpu/reduction.h", "core/scalar.h", "core/visit_dtype.h", "ops/functors/all.h"}) +
-          "\nnamespace keyway::inline v1::cpu {\n");
+      shards.push_back(file_banner(family) + "\n" + loop_includes(family) + "\nnamespace keyway::inline v1::cpu {\n");
     }
     shards.back() += "\n" + loop_function(op);
   }

@@ -5,17 +5,6 @@
 
 namespace keyway::inline v1 {
 
-namespace detail {
-template <typename T>
-KEYWAY_HD constexpr bool is_true(T x) {
-  if constexpr (std::same_as<T, bool>) {
-    return x;
-  } else {
-    return opmath(x) != Opmath<T>();
-  }
-}
-}  // namespace detail
-
 template <typename T>
 struct Eq {
   KEYWAY_HD constexpr bool operator()(T a, T b) const { return opmath(a) == opmath(b); }
@@ -44,19 +33,19 @@ struct Ge {
 // A number is true if it is not zero; NaN is.
 template <typename T>
 struct LogicalAnd {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return detail::is_true(a) & detail::is_true(b); }
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return is_true(a) & is_true(b); }
 };
 template <typename T>
 struct LogicalOr {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return detail::is_true(a) | detail::is_true(b); }
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return is_true(a) | is_true(b); }
 };
 template <typename T>
 struct LogicalXor {
-  KEYWAY_HD constexpr bool operator()(T a, T b) const { return detail::is_true(a) != detail::is_true(b); }
+  KEYWAY_HD constexpr bool operator()(T a, T b) const { return is_true(a) != is_true(b); }
 };
 template <typename T>
 struct LogicalNot {
-  KEYWAY_HD constexpr bool operator()(T x) const { return !detail::is_true(x); }
+  KEYWAY_HD constexpr bool operator()(T x) const { return !is_true(x); }
 };
 
 // Of complex numbers: whether a part is.
@@ -110,5 +99,24 @@ struct Signbit {
     }
   }
 };
+
+// A comparison F with a number.
+template <template <typename> class F, typename T>
+struct CompareScalar {
+  T other;
+  KEYWAY_HD constexpr bool operator()(T a) const { return F<T>{}(a, other); }
+};
+template <typename T>
+using EqScalar = CompareScalar<Eq, T>;
+template <typename T>
+using NeScalar = CompareScalar<Ne, T>;
+template <typename T>
+using LtScalar = CompareScalar<Lt, T>;
+template <typename T>
+using LeScalar = CompareScalar<Le, T>;
+template <typename T>
+using GtScalar = CompareScalar<Gt, T>;
+template <typename T>
+using GeScalar = CompareScalar<Ge, T>;
 
 }  // namespace keyway::inline v1

@@ -74,6 +74,24 @@ KEYWAY_HD constexpr T wrapping_neg(T a) {
   return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a));
 }
 
+// Sums and products of any element type; integers wrap.
+template <typename T>
+KEYWAY_HD constexpr T plus(T a, T b) {
+  if constexpr (IntegerElement<T>) {
+    return wrapping_add(a, b);
+  } else {
+    return a + b;
+  }
+}
+template <typename T>
+KEYWAY_HD constexpr T times(T a, T b) {
+  if constexpr (IntegerElement<T>) {
+    return wrapping_mul(a, b);
+  } else {
+    return a * b;
+  }
+}
+
 // Widened for computing. The way back is T(...) or static_cast<T>.
 template <typename T>
 KEYWAY_HD constexpr Opmath<T> opmath(T x) {
@@ -88,6 +106,16 @@ KEYWAY_HD constexpr bool is_nan(T x) {
     return false;
   } else {
     return x != x;
+  }
+}
+
+// Whether an element is not zero.
+template <typename T>
+KEYWAY_HD constexpr bool is_true(T x) {
+  if constexpr (std::same_as<T, bool>) {
+    return x;
+  } else {
+    return opmath(x) != Opmath<T>();
   }
 }
 

@@ -14,9 +14,9 @@
 #pragma once
 
 #include <keyway/ops/functors/argument.h>
-#include <keyway/ops/functors/arithmetic.h>
-#include <keyway/ops/functors/comparison.h>
+#include <keyway/ops/functors/extrema.h>
 #include <keyway/ops/functors/opmath.h>
+#include <keyway/ops/functors/sign.h>
 
 #include <cmath>
 #include <cstdint>
@@ -31,22 +31,6 @@ struct Two {
 };
 
 namespace detail {
-template <typename T>
-KEYWAY_HD constexpr T plus(T a, T b) {
-  if constexpr (IntegerElement<T>) {
-    return wrapping_add(a, b);
-  } else {
-    return a + b;
-  }
-}
-template <typename T>
-KEYWAY_HD constexpr T times(T a, T b) {
-  if constexpr (IntegerElement<T>) {
-    return wrapping_mul(a, b);
-  } else {
-    return a * b;
-  }
-}
 // Of any element type the number in a type of sums.
 template <typename To, typename From>
 KEYWAY_HD constexpr To widened(From x) {
@@ -65,10 +49,8 @@ struct Sum {
   using Acc = Opmath<R>;
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(); }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    return detail::plus(acc, detail::widened<Acc>(x));
-  }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return detail::plus(a, b); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return plus(acc, detail::widened<Acc>(x)); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return plus(a, b); }
   KEYWAY_HD constexpr R project(Acc acc, std::int64_t) const { return static_cast<R>(acc); }
 };
 
@@ -87,10 +69,8 @@ struct Prod {
   using Acc = Opmath<R>;
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(1); }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    return detail::times(acc, detail::widened<Acc>(x));
-  }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return detail::times(a, b); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return times(acc, detail::widened<Acc>(x)); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return times(a, b); }
   KEYWAY_HD constexpr R project(Acc acc, std::int64_t) const { return static_cast<R>(acc); }
 };
 
@@ -128,7 +108,7 @@ struct Any {
 
   KEYWAY_HD constexpr Acc identity() const { return 0; }
   KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    return static_cast<Acc>(acc | (detail::is_true(x) ? 1 : 0));
+    return static_cast<Acc>(acc | (is_true(x) ? 1 : 0));
   }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a | b); }
   KEYWAY_HD constexpr bool project(Acc acc, std::int64_t) const { return acc != 0; }
@@ -142,7 +122,7 @@ struct All {
 
   KEYWAY_HD constexpr Acc identity() const { return 1; }
   KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    return static_cast<Acc>(acc & (detail::is_true(x) ? 1 : 0));
+    return static_cast<Acc>(acc & (is_true(x) ? 1 : 0));
   }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a & b); }
   KEYWAY_HD constexpr bool project(Acc acc, std::int64_t) const { return acc != 0; }
@@ -155,65 +135,9 @@ struct CountNonzero {
   using Acc = std::int64_t;
 
   KEYWAY_HD constexpr Acc identity() const { return 0; }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return acc + (detail::is_true(x) ? 1 : 0); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return acc + (is_true(x) ? 1 : 0); }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return a + b; }
   KEYWAY_HD constexpr std::int64_t project(Acc acc, std::int64_t) const { return acc; }
-};
-
-// A value and where it is.
-template <typename T>
-struct Located {
-  static constexpr int kParts = 2;
-  T value;
-  std::int64_t index;
-};
-
-namespace detail {
-// The extreme element and its place: NaN before all numbers, and of equals the first.
-template <typename T, bool greatest>
-struct Extreme {
-  using Element = T;
-  using Acc = Located<Opmath<T>>;
-  static constexpr bool kIndexed = true;
-
-  KEYWAY_HD constexpr Acc identity() const {
-    return {greatest ? lowest_value<Opmath<T>>() : highest_value<Opmath<T>>(), kNone};
-  }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t index) const { return merge(acc, {opmath(x), index}); }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
-    const bool better = greatest ? b.value > a.value : b.value < a.value;
-    const bool a_nan = is_nan(a.value), b_nan = is_nan(b.value);
-    const bool equal = (a.value == b.value) | (a_nan & b_nan);
-    const bool take = ((better | b_nan) & !a_nan) | (equal & (b.index < a.index));
-    return {take ? b.value : a.value, take ? b.index : a.index};
-  }
-
- private:
-  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-};
-}  // namespace detail
-
-// Where the greatest element is.
-template <typename T>
-struct Argmax : detail::Extreme<T, true> {
-  KEYWAY_HD constexpr std::int64_t project(Located<Opmath<T>> acc, std::int64_t) const { return acc.index; }
-};
-template <typename T>
-struct Argmin : detail::Extreme<T, false> {
-  KEYWAY_HD constexpr std::int64_t project(Located<Opmath<T>> acc, std::int64_t) const { return acc.index; }
-};
-// max.dim and min.dim: values and indices.
-template <typename T>
-struct MaxWithIndex : detail::Extreme<T, true> {
-  KEYWAY_HD constexpr Two<T, std::int64_t> project(Located<Opmath<T>> acc, std::int64_t) const {
-    return {static_cast<T>(acc.value), acc.index};
-  }
-};
-template <typename T>
-struct MinWithIndex : detail::Extreme<T, false> {
-  KEYWAY_HD constexpr Two<T, std::int64_t> project(Located<Opmath<T>> acc, std::int64_t) const {
-    return {static_cast<T>(acc.value), acc.index};
-  }
 };
 
 // Count, mean and sum of squared deviations from it, kept as elements come (Welford) and merged (Chan, Golub

@@ -3,7 +3,7 @@
 // As in reduction.h, but results are projected one by one, and nothing is merged.
 #pragma once
 
-#include <keyway/ops/functors/reduction.h>
+#include <keyway/ops/functors/sorting.h>
 
 namespace keyway::inline v1 {
 
@@ -57,9 +57,7 @@ struct Cumsum {
   using Acc = detail::Running<T>;
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(); }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    return detail::plus(acc, detail::widened<Acc>(x));
-  }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return plus(acc, detail::widened<Acc>(x)); }
   KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return detail::narrowed<T>(acc); }
 };
 
@@ -69,9 +67,7 @@ struct Cumprod {
   using Acc = detail::Running<T>;
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(1); }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    return detail::times(acc, detail::widened<Acc>(x));
-  }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return times(acc, detail::widened<Acc>(x)); }
   KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return detail::narrowed<T>(acc); }
 };
 

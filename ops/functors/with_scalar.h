@@ -1,12 +1,10 @@
-// Functors of overloads whose second operand is a number: add.Scalar, eq.Scalar, ...
+// Functors of overloads whose second operand is a number: add.Scalar, ...
 //
 // The number is kept in the type that a floating operation is computed in, so that x * 0.1 of a float16 tensor uses 0.1
 // as float32 has it.
 #pragma once
 
 #include <keyway/ops/functors/arithmetic.h>
-#include <keyway/ops/functors/comparison.h>
-#include <keyway/ops/functors/division.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <type_traits>
@@ -59,24 +57,5 @@ struct DivScalar {
   Opmath<T> other;
   KEYWAY_HD constexpr T operator()(T a) const { return static_cast<T>(opmath(a) / other); }
 };
-
-// A comparison F with a number.
-template <template <typename> class F, typename T>
-struct CompareScalar {
-  T other;
-  KEYWAY_HD constexpr bool operator()(T a) const { return F<T>{}(a, other); }
-};
-template <typename T>
-using EqScalar = CompareScalar<Eq, T>;
-template <typename T>
-using NeScalar = CompareScalar<Ne, T>;
-template <typename T>
-using LtScalar = CompareScalar<Lt, T>;
-template <typename T>
-using LeScalar = CompareScalar<Le, T>;
-template <typename T>
-using GtScalar = CompareScalar<Gt, T>;
-template <typename T>
-using GeScalar = CompareScalar<Ge, T>;
 
 }  // namespace keyway::inline v1

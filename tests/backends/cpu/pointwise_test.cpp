@@ -4,7 +4,9 @@
 #include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/comparison.h>
 #include <keyway/ops/functors/division.h>
+#include <keyway/ops/functors/extrema.h>
 #include <keyway/ops/functors/select.h>
+#include <keyway/ops/functors/sign.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>

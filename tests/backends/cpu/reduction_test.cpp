@@ -1,5 +1,7 @@
 #include <keyway/backends/cpu/reduction.h>
 #include <keyway/core/scalar.h>
+#include <keyway/ops/functors/arithmetic.h>
+#include <keyway/ops/functors/sorting.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>

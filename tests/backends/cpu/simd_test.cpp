@@ -4,6 +4,7 @@
 #include <keyway/ops/functors/activation.h>
 #include <keyway/ops/functors/division.h>
 #include <keyway/ops/functors/exponential.h>
+#include <keyway/ops/functors/sigmoid.h>
 #include <keyway/ops/functors/trigonometric.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
 #include <keyway/tests/backends/cpu/settings.h>

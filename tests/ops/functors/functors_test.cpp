@@ -1,13 +1,15 @@
 #include <keyway/ops/functors/activation.h>
-#include <keyway/ops/functors/activation_backward.h>
 #include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/bitwise.h>
 #include <keyway/ops/functors/comparison.h>
 #include <keyway/ops/functors/copy.h>
 #include <keyway/ops/functors/division.h>
 #include <keyway/ops/functors/exponential.h>
+#include <keyway/ops/functors/extrema.h>
 #include <keyway/ops/functors/rounding.h>
 #include <keyway/ops/functors/select.h>
+#include <keyway/ops/functors/sigmoid.h>
+#include <keyway/ops/functors/sign.h>
 #include <keyway/ops/functors/trigonometric.h>
 #include <keyway/tests/catch.h>
 

@@ -5,7 +5,7 @@
 #include <keyway/backends/cpu/reduction.h>
 #include <keyway/core/scalar.h>
 #include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/all.h>
+#include <keyway/ops/functors/fixture.h>
 
 namespace keyway::inline v1::cpu {
 

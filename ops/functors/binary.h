@@ -1,0 +1,7 @@
+// What the loops of the family binary call.
+#pragma once
+
+#include <keyway/ops/functors/bitwise.h>
+#include <keyway/ops/functors/comparison.h>
+#include <keyway/ops/functors/division.h>
+#include <keyway/ops/functors/extrema.h>

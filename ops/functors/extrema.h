@@ -1,0 +1,78 @@
+// The greater or lesser of elements, and what keeps them between bounds.
+#pragma once
+
+#include <keyway/ops/functors/argument.h>
+#include <keyway/ops/functors/opmath.h>
+
+namespace keyway::inline v1 {
+
+// The greater; NaN if one of them is NaN.
+template <typename T>
+struct Maximum {
+  KEYWAY_HD constexpr T operator()(T a, T b) const {
+    const Opmath<T> x = opmath(a), y = opmath(b);
+    return (x > y) | is_nan(x) ? a : b;
+  }
+};
+
+// The lesser; NaN if one of them is NaN.
+template <typename T>
+struct Minimum {
+  KEYWAY_HD constexpr T operator()(T a, T b) const {
+    const Opmath<T> x = opmath(a), y = opmath(b);
+    return (x < y) | is_nan(x) ? a : b;
+  }
+};
+
+// The greater; a NaN counts only if both are.
+template <typename T>
+struct Fmax {
+  KEYWAY_HD constexpr T operator()(T a, T b) const {
+    const Opmath<T> x = opmath(a), y = opmath(b);
+    return (x >= y) | is_nan(y) ? a : b;
+  }
+};
+
+// The lesser; a NaN counts only if both are.
+template <typename T>
+struct Fmin {
+  KEYWAY_HD constexpr T operator()(T a, T b) const {
+    const Opmath<T> x = opmath(a), y = opmath(b);
+    return (x <= y) | is_nan(y) ? a : b;
+  }
+};
+
+// self, self, tensor bounds: clamp.Tensor. `max` where min > max; NaN if any is NaN.
+template <typename T>
+struct ClampTensor {
+  KEYWAY_HD constexpr T operator()(T x, T min, T max) const { return Minimum<T>{}(Maximum<T>{}(x, min), max); }
+};
+
+// Into [min, max], either of which may be absent; `max` where min > max; NaN if one is NaN.
+template <typename T>
+struct Clamp {
+  constexpr Clamp(Optional<T> min, Optional<T> max)
+      : min_(opmath(min.value_or(lowest_value<T>()))),
+        max_(opmath(max.value_or(highest_value<T>()))),
+        poison_(is_nan(min_)   ? min_
+                : is_nan(max_) ? max_
+                               : Opmath<T>()) {}
+
+  KEYWAY_HD constexpr T operator()(T x) const {
+    const Opmath<T> wide = opmath(x);
+    const Opmath<T> raised = wide < min_ ? min_ : wide;
+    const Opmath<T> clamped = raised > max_ ? max_ : raised;
+    if constexpr (std::integral<T>) {
+      return static_cast<T>(clamped);
+    } else {
+      return static_cast<T>(clamped - poison_);
+    }
+  }
+
+ private:
+  Opmath<T> min_;
+  Opmath<T> max_;
+  Opmath<T> poison_;  // a bound that is NaN, else 0, which takes nothing from any number
+};
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,72 @@
+// Magnitudes and signs.
+#pragma once
+
+#include <keyway/ops/functors/opmath.h>
+
+#include <cmath>
+
+namespace keyway::inline v1 {
+
+// The magnitude; real also of complex numbers. Of the least integer itself.
+template <typename T>
+struct Abs {
+  KEYWAY_HD Real<T> operator()(T x) const {
+    if constexpr (ComplexElement<T>) {
+      return static_cast<Real<T>>(abs(opmath(x)));
+    } else if constexpr (std::unsigned_integral<T>) {
+      return x;
+    } else if constexpr (IntegerElement<T>) {
+      return x < 0 ? wrapping_neg(x) : x;
+    } else {
+      return static_cast<T>(std::fabs(opmath(x)));
+    }
+  }
+};
+
+// -1, 0 or 1; 0 for NaN. Of bool the value itself.
+template <typename T>
+struct Sign {
+  KEYWAY_HD constexpr T operator()(T x) const {
+    if constexpr (std::same_as<T, bool>) {
+      return x;
+    } else {
+      const Opmath<T> wide = opmath(x), zero{}, one(1);
+      const Opmath<T> positive = wide > zero ? one : zero;
+      return static_cast<T>(wide < zero ? zero - one : positive);
+    }
+  }
+};
+
+// x / |x|, and 0 for 0; Sign of real numbers.
+template <typename T>
+struct Sgn {
+  KEYWAY_HD T operator()(T x) const {
+    if constexpr (ComplexElement<T>) {
+      const Opmath<T> wide = opmath(x);
+      const Real<Opmath<T>> magnitude = abs(wide);
+      return magnitude == 0 ? T() : static_cast<T>(wide / magnitude);
+    } else {
+      return Sign<T>{}(x);
+    }
+  }
+};
+
+// The magnitude of a with the sign of b.
+template <typename T>
+struct Copysign {
+  KEYWAY_HD T operator()(T a, T b) const { return static_cast<T>(std::copysign(opmath(a), opmath(b))); }
+};
+
+// 0, 1, or `value` at zero; NaN at NaN.
+template <typename T>
+struct Heaviside {
+  KEYWAY_HD constexpr T operator()(T x, T value) const {
+    const Opmath<T> wide = opmath(x), zero{};
+    if constexpr (RealFloat<T>) {
+      if (is_nan(wide)) return x;
+    }
+    return wide == zero ? value : static_cast<T>(wide > zero);
+  }
+};
+
+}  // namespace keyway::inline v1
