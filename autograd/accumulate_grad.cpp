@@ -6,6 +6,16 @@
 
 namespace keyway::inline v1::autograd {
 
+namespace {
+// Whether `grad` is the only way to its memory: then nobody can change it later. What it is a view of does not count
+// while nothing but the view holds that.
+bool is_sole_owner(const Tensor& grad) {
+  const Tensor base = view_base(grad);
+  const bool base_is_free = !base.defined() || base.use_count() == 2;  // the view's, and `base`
+  return grad.use_count() == 1 && base_is_free && grad.storage().impl()->use_count() == (base.defined() ? 2 : 1);
+}
+}  // namespace
+
 // Leaves come last: gradients are complete when they are stored.
 AccumulateGrad::AccumulateGrad(Tensor leaf) : Node(std::numeric_limits<std::uint64_t>::max()), leaf_(std::move(leaf)) {
   add_output(leaf_);
@@ -21,10 +31,13 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (!fresh.defined() || !leaf_.requires_grad()) return {};
   Tensor grad = grad_of(leaf_);
   if (!grad.defined()) {
-    // A gradient that nobody else holds is kept as it is; any other may be changed later by its other
-    // holders.
-    const bool ours = fresh.use_count() == 1 && fresh.storage().impl()->use_count() == 1 && fresh.is_contiguous();
-    set_grad(leaf_, ours && !grad_enabled() ? fresh.detach() : grad_enabled() ? fresh.clone() : fresh.detach().clone());
+    if (grad_enabled()) {
+      set_grad(leaf_, fresh.clone());
+    } else if (fresh.is_contiguous() && is_sole_owner(fresh)) {
+      set_grad(leaf_, Tensor(make_view(fresh, fresh.sizes(), fresh.strides(), fresh.storage_offset())));
+    } else {
+      set_grad(leaf_, fresh.detach().clone());
+    }
   } else if (grad_enabled()) {
     set_grad(leaf_, grad + fresh);
   } else {

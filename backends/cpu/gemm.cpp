@@ -10,13 +10,16 @@ namespace keyway::inline v1 {
 
 namespace {
 
-// Multiplications from which float32 goes to oneDNN, whose calls cost some hundred nanoseconds.
-constexpr double kSmall = 32.0 * 32 * 32;
-
 template <typename T>
 double work(const Product<T>& product) {
   return static_cast<double>(product.c.rows) * static_cast<double>(product.c.columns) *
          static_cast<double>(product.a.columns);
+}
+
+// Whether float32 is better off with own loops: oneDNN's calls cost some hundred nanoseconds.
+bool is_small(const Product<float>& product) {
+  const double multiplications = work(product);
+  return multiplications <= 32.0 * 32 * 32 || (multiplications <= 64.0 * 64 * 64 && product.c.columns <= 64);
 }
 
 template <typename T>
@@ -117,7 +120,7 @@ bool has_dense_rows(const Matrix<float>& c) {
 }
 
 // oneDNN packs both operands anew in each call. So the parts grow with the product, up to what 36 threads can
-// share, and are about as wide as high once they are many.
+// share, are about as wide as high once they are many, and none is so narrow that packing shows.
 void onednn_gemm(const Product<float>& product) {
   const DenseMatrix a(product.a), b(product.b);
   Product<float> dense = product;
@@ -127,7 +130,8 @@ void onednn_gemm(const Product<float>& product) {
   const double parts = std::clamp(std::floor(std::sqrt(2 * work(product) / kPartWork)), 1.0, 36.0);
   const double many = parts < 4 ? (rows < columns ? 1 : parts) : std::round(std::sqrt(parts * rows / columns));
   const double down = std::clamp(many, 1.0, parts);
-  each_block(dense, static_cast<std::int64_t>(down), static_cast<std::int64_t>(parts / down), sgemm);
+  each_block(dense, static_cast<std::int64_t>(std::min(down, std::max(1.0, rows / 64))),
+             static_cast<std::int64_t>(std::min(parts / down, std::max(1.0, columns / 128))), sgemm);
 }
 
 }  // namespace
@@ -150,7 +154,7 @@ void gemm(const Product<T>& product) {
     if (turned.c.column_stride == 1) return gemm(turned);
   }
   if constexpr (std::is_same_v<T, float>) {
-    if (work(product) > kSmall && has_dense_rows(product.c)) return onednn_gemm(product);
+    if (!is_small(product) && has_dense_rows(product.c)) return onednn_gemm(product);
   }
   own_gemm(product);
 }

@@ -98,7 +98,9 @@ class BlockProduct {
         tiles_(tiles_for(parts_)),
         rows_in_place_(kReadInPlace<T> && parts_ <= 4 * tiles_.lanes),
         columns_in_place_(kReadInPlace<T> && product.b.column_stride == 1 &&
-                          (rows_ <= 2 * kMaxTileRows || k_ * parts_ <= 4096)) {}
+                          (rows_ <= 2 * kMaxTileRows || k_ * parts_ <= 4096)),
+        sums_in_place_(kReadInPlace<T> && product.alpha == Opmath<T>(1) && product.beta == Opmath<T>(0) &&
+                       product.c.column_stride == 1) {}
 
   void run() {
     const std::int64_t depth = std::min(k_, kDepth) * kParts<T>;
@@ -112,7 +114,9 @@ class BlockProduct {
     column_panel_ = buffers.take<S>(2 * lanes * depth);
     if (k_ == 0) std::fill_n(sums_, sums, S(0));
     for (std::int64_t p = 0; p < k_; p += kDepth) add_depth(p, std::min(kDepth, k_ - p));
-    for (std::int64_t x = 0; x < parts_; x += width(x)) write_panel(x);
+    for (std::int64_t x = 0; x < parts_; x += width(x)) {
+      if (!sums_lie_in_c(x)) write_panel(x);
+    }
   }
 
  private:
@@ -125,6 +129,9 @@ class BlockProduct {
   // Of the panel that begins at part x of the columns: two vectors, or one where that is enough.
   std::int64_t width(std::int64_t x) const { return parts_ - x <= tiles_.lanes ? tiles_.lanes : 2 * tiles_.lanes; }
   std::int64_t columns(std::int64_t x) const { return std::min(width(x), parts_ - x) / kParts<T>; }
+
+  // Whether tiles leave their sums of the panel at x where they belong.
+  bool sums_lie_in_c(std::int64_t x) const { return sums_in_place_ && k_ > 0 && parts_ - x >= width(x); }
 
   // Calls f(first row, log2 of the number of rows) for tiles that together are all rows.
   template <typename F>
@@ -155,15 +162,17 @@ class BlockProduct {
     } else {
       pack_columns(product_.b.block(p, x / kParts<T>, depth, columns(x)), w, column_panel_);
     }
+    const bool in_c = sums_lie_in_c(x);
+    const std::int64_t sums_row = in_c ? product_.c.row_stride : w;
     each_tile([&](std::int64_t r, int height) {
       const Tile<S> tile = tiles_.at[height][w == tiles_.lanes ? 0 : 1];
-      S* const sums = sums_ + rows_ * x + r * w;
+      S* const sums = in_c ? reinterpret_cast<S*>(product_.c.at(r, x)) : sums_ + rows_ * x + r * w;
       if (rows_in_place_) {
         tile(depth, reinterpret_cast<const S*>(product_.a.at(r, p)), product_.a.row_stride, product_.a.column_stride, b,
-             b_step, sums, p == 0);
+             b_step, sums, sums_row, p == 0);
       } else {
         tile(depth * kParts<T>, row_panels_ + r * depth * kParts<T>, 1, std::int64_t{1} << height, b, b_step, sums,
-             p == 0);
+             sums_row, p == 0);
       }
     });
   }
@@ -172,18 +181,17 @@ class BlockProduct {
   void write_panel(std::int64_t x) const {
     using Wide = std::conditional_t<kIsComplex<T>, Opmath<T>, S>;
     const Wide alpha = static_cast<Wide>(product_.alpha), beta = static_cast<Wide>(product_.beta);
-    const bool plain = alpha == Wide(1) && beta == Wide(0);
     const std::int64_t w = width(x), first = x / kParts<T>, count = columns(x);
     const S* sums = sums_ + rows_ * x;
     for (std::int64_t i = 0; i < rows_; ++i, sums += w) {
       T* to = product_.c.at(i, first);
-      if (kReadInPlace<T> && plain && product_.c.column_stride == 1) {
+      if (sums_in_place_) {
         std::memcpy(static_cast<void*>(to), sums, static_cast<std::size_t>(count) * sizeof(T));
         continue;
       }
       for (std::int64_t j = 0; j < count; ++j, to += product_.c.column_stride) {
         Wide value = sum_at(sums, j);
-        if (!plain) value = alpha * value;
+        if (alpha != Wide(1)) value = alpha * value;
         if (beta != Wide(0)) value = value + beta * static_cast<Wide>(*product_.add.at(i, first + j));
         *to = static_cast<T>(value);
       }
@@ -204,6 +212,7 @@ class BlockProduct {
   const Tiles<S>& tiles_;
   bool rows_in_place_;
   bool columns_in_place_;
+  bool sums_in_place_;
   S* sums_ = nullptr;
   S* row_panels_ = nullptr;    // [tile][k][rows of the tile]
   S* column_panel_ = nullptr;  // [k][width]

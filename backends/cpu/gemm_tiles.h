@@ -8,11 +8,11 @@
 
 namespace keyway::inline v1::detail {
 
-// sums[r][x] += sum over p of a[r * a_row + p * a_step] * b[p * b_step + x]; with `fresh` the sums begin at 0.
-// `sums` is dense: its rows are as long as the tile is wide.
+// sums[r * sums_row + x] += sum over p of a[r * a_row + p * a_step] * b[p * b_step + x]; with `fresh` the sums begin at
+// 0.
 template <typename T>
 using Tile = void (*)(std::int64_t k, const T* a, std::int64_t a_row, std::int64_t a_step, const T* b,
-                      std::int64_t b_step, T* sums, bool fresh);
+                      std::int64_t b_step, T* sums, std::int64_t sums_row, bool fresh);
 
 inline constexpr int kTileHeights = 4;
 inline constexpr int kMaxTileRows = 1 << (kTileHeights - 1);

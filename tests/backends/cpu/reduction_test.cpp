@@ -142,7 +142,7 @@ TEST_CASE("sums of every dtype") {
       // Small integers add up exactly in every type but the narrow ones.
       const auto sum = [](const std::vector<T>& values) {
         Opmath<T> total{};
-        for (const T x : values) total = detail::plus(total, opmath(x));
+        for (const T x : values) total = plus(total, opmath(x));
         return static_cast<T>(total);
       };
       check_random<T, T>(Sum<T>{}, 25, true, sum, equal);
