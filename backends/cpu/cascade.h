@@ -2,44 +2,30 @@
 #pragma once
 
 #include <keyway/backends/cpu/reduction_loops.h>
+#include <keyway/backends/cpu/scratch.h>
 
 #include <bit>
 #include <cstdint>
-#include <memory>
 
 namespace keyway::inline v1::detail {
 
-// Memory on the stack, or of the heap where that is too small. Uninitialised.
-class Scratch {
- public:
-  explicit Scratch(std::int64_t bytes) {
-    if (bytes > static_cast<std::int64_t>(sizeof inline_)) {
-      heap_ = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(bytes));
-    }
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  char* data() { return heap_ ? heap_.get() : inline_; }
-
- private:
-  std::unique_ptr<char[]> heap_;
-  alignas(64) char inline_[32768];
-};
-
 // Room for so many accumulators, such that every part of it is aligned (AccArray).
 inline std::int64_t capacity_for(std::int64_t width) { return (width + 15) / 16 * 16; }
+
+using CascadeScratch = Scratch<32 * 1024>;
 
 // Levels hold rows of `width` accumulators, merged like the digits of a binary counter: once n blocks have
 // ended, there is a level for each bit of n. Each merge is of equals, so that an element takes part in as few
 // as possible.
 class Cascade {
  public:
-  // `scratch` has scratch_bytes() for the number of blocks that will come.
+  // `scratch`, aligned to 64, has scratch_bytes() for the number of blocks that will come.
   Cascade(const ReduceOp& op, const void* functor, char* scratch, std::int64_t width)
       : op_(op), functor_(functor), scratch_(scratch), width_(width), capacity_(capacity_for(width)) {}
 
-  static std::int64_t scratch_bytes(const ReduceOp& op, std::int64_t width, std::int64_t blocks) {
-    return capacity_for(width) * op.acc_bytes * (std::bit_width(static_cast<std::uint64_t>(blocks)) + 1);
+  static std::size_t scratch_bytes(const ReduceOp& op, std::int64_t width, std::int64_t blocks) {
+    return static_cast<std::size_t>(capacity_for(width)) * static_cast<std::size_t>(op.acc_bytes) *
+           (static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(blocks))) + 1);
   }
   // Of the arrays that begin_block() and finish() give.
   std::int64_t capacity() const { return capacity_; }

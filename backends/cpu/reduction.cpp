@@ -16,7 +16,6 @@
 #include <keyway/backends/cpu/strided.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace keyway::inline v1::detail {
 
@@ -25,7 +24,7 @@ namespace {
 constexpr std::int64_t kUnitRows = 1024;
 constexpr std::int64_t kGrain = 32768;  // elements
 // Accumulators of a row of outputs take at most so many bytes. The largest accumulator has 48.
-constexpr std::int64_t kRowBytes = 8192;
+constexpr std::int64_t kRowBytes = 16384;
 constexpr std::int64_t kBufferBytes = 16384;
 // Outputs of so few elements are gathered into columns.
 constexpr std::int64_t kFewElements = 16;
@@ -262,7 +261,7 @@ char* run_unit(const Reduction& r, const Tile& tile, std::int64_t unit, char* sc
   return acc;
 }
 
-std::int64_t unit_scratch_bytes(const Reduction& r) {
+std::size_t unit_scratch_bytes(const Reduction& r) {
   // In lanes a run may end in a row of its own, and has an element at least.
   const std::int64_t rows = std::min(r.unit, r.walk.numel);
   return Cascade::scratch_bytes(r.op, r.way == Way::Columns ? r.tile * r.group : kLanes, rows / kBlockRows + 2);
@@ -272,7 +271,7 @@ std::int64_t unit_scratch_bytes(const Reduction& r) {
 void run_tiles(const Reduction& r) {
   const std::int64_t work = std::max<std::int64_t>(1, r.reduced.numel * r.tile);
   parallel_for(0, r.tiles, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {
-    Scratch scratch(unit_scratch_bytes(r));
+    CascadeScratch scratch(unit_scratch_bytes(r));
     for (std::int64_t i = begin; i < end; ++i) {
       const Tile tile = tile_at(r, i);
       const char* acc = run_unit(r, tile, 0, scratch.data());
@@ -284,7 +283,7 @@ void run_tiles(const Reduction& r) {
 // Merges the units of one tile, pairwise and in order.
 void finish_tile(const Reduction& r, const Tile& tile, const char* units, std::int64_t unit_bytes) {
   const std::int64_t width = unit_width(r, tile), capacity = capacity_for(width);
-  Scratch scratch(Cascade::scratch_bytes(r.op, width, r.units));
+  CascadeScratch scratch(Cascade::scratch_bytes(r.op, width, r.units));
   Cascade cascade(r.op, r.functor, scratch.data(), width);
   for (std::int64_t u = 0; u < r.units; ++u) {
     r.op.merge(r.functor, cascade.begin_block(), units + u * unit_bytes, capacity, width);
@@ -297,18 +296,18 @@ void finish_tile(const Reduction& r, const Tile& tile, const char* units, std::i
 void run_units(const Reduction& r) {
   const std::int64_t unit_bytes = capacity_for(r.way == Way::Columns ? r.tile * r.group : kLanes) * r.op.acc_bytes;
   const std::int64_t tasks = r.tiles * r.units;
-  const auto partial = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(tasks * unit_bytes));
+  Scratch<64> partial(static_cast<std::size_t>(tasks * unit_bytes));
   const std::int64_t work = r.unit * r.tile * r.group;
   parallel_for(0, tasks, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {
-    Scratch scratch(unit_scratch_bytes(r));
+    CascadeScratch scratch(unit_scratch_bytes(r));
     for (std::int64_t i = begin; i < end; ++i) {
       const Tile tile = tile_at(r, i / r.units);
       const char* const acc = run_unit(r, tile, i % r.units, scratch.data());
-      std::copy_n(acc, capacity_for(unit_width(r, tile)) * r.op.acc_bytes, partial.get() + i * unit_bytes);
+      std::copy_n(acc, capacity_for(unit_width(r, tile)) * r.op.acc_bytes, partial.data() + i * unit_bytes);
     }
   });
   for (std::int64_t i = 0; i < r.tiles; ++i) {
-    finish_tile(r, tile_at(r, i), partial.get() + i * r.units * unit_bytes, unit_bytes);
+    finish_tile(r, tile_at(r, i), partial.data() + i * r.units * unit_bytes, unit_bytes);
   }
 }
 
@@ -332,7 +331,7 @@ void run_runs(const Reduction& r) {
 
 // The result of no elements, everywhere.
 void project_identity(const ReduceOp& op, const void* functor, const TensorBase& out, const TensorBase* second) {
-  Scratch scratch(capacity_for(1) * op.acc_bytes);
+  CascadeScratch scratch(static_cast<std::size_t>(capacity_for(1) * op.acc_bytes));
   op.fill(functor, scratch.data(), capacity_for(1), 1);
   const TensorBase* const outs[] = {&out, second != nullptr ? second : &out};
   Strided space;

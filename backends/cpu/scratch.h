@@ -17,6 +17,8 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
+  // What has not been taken.
+  char* data() { return data_; }
   // The next `count` Ts, aligned to 64. Requires: the parts taken so far, each rounded up to 64 bytes, fit.
   template <typename T>
   T* take(std::int64_t count) {
