@@ -45,7 +45,8 @@ def first_mm(build, library):
     if not program.exists():
         return {}
     environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    return {"first_mm": min(float(output_of([program], env=environment)) for _ in range(10))}
+    return {f"first_mm/{side}": min(float(output_of([program, str(side)], env=environment)) for _ in range(10))
+            for side in (64, 256)}
 
 
 def registry(build, library):
@@ -164,7 +165,7 @@ def builds():
 
 PARTS = {
     start_up: ("startup/time", "startup/memory"),
-    first_mm: ("first_mm",),
+    first_mm: ("first_mm/64", "first_mm/256"),
     registry: ("registry/bytes_per_op",),
     compile_time: ("compile/umbrella", "compile/registration"),
     sizes: ("size/library", "size/loaded", "startup/initialisers"),
