@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -71,7 +72,13 @@ void check_out(const TensorBase& out, std::string_view name, const OutputMeta& m
   KEYWAY_CHECK(out.device() == device, "argument '{}' is on {}, but the result is on {}", name, out.device(), device);
   KEYWAY_CHECK_AS(Type, can_store(dtype, out.dtype()),
                   "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name, out.dtype());
-  if (fits(out, meta)) check_writable(name, out);
+  if (fits(out, meta)) return check_writable(name, out);
+  const DimVector strides = meta.strides.empty() ? contiguous_strides(meta.sizes) : DimVector(meta.strides);
+  const std::size_t bytes = checked_nbytes(meta.sizes, strides, out.storage_offset(), out.itemsize());
+  const StorageImpl& storage = *out.storage().impl();
+  KEYWAY_CHECK(storage.resizable() || bytes <= storage.nbytes(),
+               "argument '{}' would have to grow to {} bytes, but its storage of {} belongs to somebody else", name,
+               bytes, storage.nbytes());
 }
 
 void ResizedOut::resize(TensorBase& out, const OutputMeta& meta) {
@@ -122,6 +129,11 @@ void leave_op(const char* op) {
   } catch (Error& error) {
     error.leave_op(op);
     throw;
+  } catch (const std::length_error&) {  // of a container of the standard library, for what no memory could hold
+    Error error(ErrorKind::OutOfMemory, "the operator would need more memory than can be addressed", __FILE__,
+                __LINE__);
+    error.leave_op(op);
+    throw error;
   } catch (const std::bad_alloc&) {
     Error error(ErrorKind::OutOfMemory, "memory of the program's own is used up", __FILE__, __LINE__);
     error.leave_op(op);

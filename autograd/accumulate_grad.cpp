@@ -16,7 +16,22 @@ bool is_sole_owner(const Tensor& grad) {
 }
 }  // namespace
 
-// Leaves come last: gradients are complete when they are stored.
+void accumulate_grad(const TensorBase& variable, Tensor fresh) {
+  Tensor grad = grad_of(variable);
+  if (grad.defined() && !grad_enabled()) {
+    grad.add_(fresh);
+  } else if (grad.defined()) {
+    set_grad(variable, grad + fresh);
+  } else if (grad_enabled()) {
+    set_grad(variable, fresh.clone());
+  } else if (fresh.is_contiguous() && is_sole_owner(fresh)) {
+    set_grad(variable, Tensor(make_view(fresh, fresh.sizes(), fresh.strides(), fresh.storage_offset())));
+  } else {
+    set_grad(variable, fresh.detach().clone());
+  }
+}
+
+// First in the queue once all gradients of the leaf are there, so that they take no room for long.
 AccumulateGrad::AccumulateGrad(Tensor leaf) : Node(std::numeric_limits<std::uint64_t>::max()), leaf_(std::move(leaf)) {
   add_output(leaf_);
 }
@@ -27,22 +42,7 @@ void AccumulateGrad::run_pre_hooks(variable_list& grads) {
 }
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
-  Tensor fresh = std::move(grads[0]);
-  if (!fresh.defined() || !leaf_.requires_grad()) return {};
-  Tensor grad = grad_of(leaf_);
-  if (!grad.defined()) {
-    if (grad_enabled()) {
-      set_grad(leaf_, fresh.clone());
-    } else if (fresh.is_contiguous() && is_sole_owner(fresh)) {
-      set_grad(leaf_, Tensor(make_view(fresh, fresh.sizes(), fresh.strides(), fresh.storage_offset())));
-    } else {
-      set_grad(leaf_, fresh.detach().clone());
-    }
-  } else if (grad_enabled()) {
-    set_grad(leaf_, grad + fresh);
-  } else {
-    grad.add_(fresh);
-  }
+  if (grads[0].defined() && leaf_.requires_grad()) accumulate_grad(leaf_, std::move(grads[0]));
   return {};
 }
 

@@ -5,6 +5,10 @@
 
 namespace keyway::inline v1::autograd {
 
+// Adds `fresh` to the gradient of `variable`. The first one is kept as it is, without a copy, if nothing else can see
+// its memory; any other may be changed later by its other holders.
+void accumulate_grad(const TensorBase& variable, Tensor fresh);
+
 // One a leaf at a time; the leaf refers to it weakly, the nodes that use the leaf strongly.
 class AccumulateGrad final : public Node {
  public:

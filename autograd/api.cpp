@@ -12,20 +12,9 @@ void backward(const Tensor& self, ArrayRef<Tensor> inputs, const std::optional<T
                      retain_graph.value_or(create_graph), create_graph, inputs.vec());
 }
 
-Tensor data(const Tensor& self) {
-  // A storage of its own over the same bytes: with its own version, so that changes are not noticed.
-  struct Holder {
-    Storage storage;
-  };
-  auto* holder = new Holder{self.storage()};
-  DataPtr bytes(
-      holder->storage.data(), holder, [](void* h) { delete static_cast<Holder*>(h); }, self.device());
-  auto impl =
-      make_intrusive<TensorImpl>(Storage(make_intrusive<StorageImpl>(std::move(bytes), self.storage().nbytes(), false)),
-                                 self.dtype(), self.sizes(), self.strides(), self.numel(), false);
-  impl->set_geometry(self.sizes(), self.strides(), self.storage_offset(), self.numel());
-  return Tensor(TensorBase(std::move(impl)));
-}
+// The storage is shared, and with it its version: a change of what backward needs is noticed, where PyTorch is wrong in
+// silence.
+Tensor data(const Tensor& self) { return Tensor(make_view(self, self.sizes(), self.strides(), self.storage_offset())); }
 
 Tensor& detach_(Tensor& self) {
   autograd::detach_in_place(self);

@@ -22,7 +22,7 @@ class GraphTask {
   bool wants(const Node& node) {
     if (inputs_ == nullptr) return true;
     const NodeState* state = table_.lookup(&node);
-    return state != nullptr && state->wanted;
+    return state != nullptr && (state->leads_on || state->captured);
   }
 
  private:
@@ -111,12 +111,12 @@ void GraphTask::count_dependencies(const std::vector<Edge>& roots) {
   }
 }
 
-// A node is wanted if it belongs to an input that was asked for, or leads to one. Nodes are visited after
-// those that they lead to: an explicit stack, since graphs are deep.
+// Which nodes belong to an input that was asked for, and which lead to one. Nodes are visited after those that they
+// lead to: an explicit stack, since graphs are deep.
 void GraphTask::mark_wanted() {
-  for (std::size_t i = 0; i < table_.size(); ++i) table_[i].wanted = false;
+  for (std::size_t i = 0; i < table_.size(); ++i) table_[i].leads_on = false;
   for (const Edge& input : *inputs_) {
-    if (NodeState* state = input ? table_.lookup(input.node.get()) : nullptr) state->wanted = state->on_path = true;
+    if (NodeState* state = input ? table_.lookup(input.node.get()) : nullptr) state->captured = true;
   }
   struct Visit {
     Node* node;
@@ -142,7 +142,7 @@ void GraphTask::mark_wanted() {
       }
       NodeState& state = *table_.lookup(top.node);
       for (const Edge& edge : edges) {
-        if (edge && table_.lookup(edge.node.get())->wanted) state.wanted = true;
+        if (edge && wants(*edge.node)) state.leads_on = true;
       }
       stack.pop_back();
     }
@@ -169,10 +169,9 @@ void GraphTask::run_node(Node& node) {
   variable_list grads = std::move(table_.lookup(&node)->grads);
   grads.resize(node.num_outputs());
   node.run_pre_hooks(grads);
-  if (inputs_ != nullptr && table_.lookup(&node)->on_path) capture(node, grads);
-  const bool leaf = node.next_edges().empty();
+  if (inputs_ != nullptr && table_.lookup(&node)->captured) capture(node, grads);
   variable_list out;
-  if (inputs_ == nullptr || (!leaf && wants(node))) {
+  if (table_.lookup(&node)->leads_on) {
     node.lock();
     struct Unlock {
       Node& locked;
@@ -293,13 +292,11 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
     return;
   }
   const std::vector<Edge> edges = edges_of(inputs, "backward");
-  const variable_list found = run_backward(root_edges(tensors), std::move(grads), options, &edges);
+  variable_list found = run_backward(root_edges(tensors), std::move(grads), options, &edges);
   ThreadStateGuard state;
   thread_state.grad_disabled = !create_graph;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!found[i].defined()) continue;
-    const Tensor before = grad_of(inputs[i]);
-    set_grad(inputs[i], before.defined() ? before + found[i] : found[i]);
+    if (found[i].defined()) accumulate_grad(inputs[i], std::move(found[i]));
   }
 }
 

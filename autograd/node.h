@@ -54,6 +54,7 @@ class KEYWAY_API Node : public RefCounted {
   virtual void release_variables() {}
 
   void add_next_edge(Edge edge) { edges_.push_back(std::move(edge)); }
+  void set_next_edge(std::size_t i, Edge edge) { edges_[i] = std::move(edge); }
   ArrayRef<Edge> next_edges() const { return edges_; }
   // Announces an output; gives its number.
   std::uint32_t add_output(const TensorBase& output);

@@ -12,8 +12,8 @@ namespace keyway::inline v1::autograd {
 struct NodeState {
   Node* node = nullptr;
   std::uint32_t dependencies = 0;  // edges into the node whose gradients are still to come
-  bool wanted = true;              // leads to an input that was asked for
-  bool on_path = false;            // is itself the node of such an input
+  bool leads_on = true;            // to an input that was asked for
+  bool captured = false;           // is itself the node of such an input
   variable_list grads;             // of the outputs, as far as they came
 };
 

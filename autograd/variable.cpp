@@ -4,6 +4,7 @@
 #include <keyway/core/thread_state.h>
 
 #include <mutex>
+#include <pthread.h>
 
 namespace keyway::inline v1::autograd {
 
@@ -40,7 +41,11 @@ using Hook = std::function<Tensor(const Tensor&)>;
 // Serialises what several threads may do to a view's grad_fn while they only read the view. One lock for all views,
 // since renewing one may renew another; it is rare.
 std::recursive_mutex& graph_mutex() {
-  static std::recursive_mutex& mutex = *new std::recursive_mutex;
+  static std::recursive_mutex& mutex = []() -> std::recursive_mutex& {
+    // A forked child finds it free.
+    pthread_atfork([] { graph_mutex().lock(); }, [] { graph_mutex().unlock(); }, [] { graph_mutex().unlock(); });
+    return *new std::recursive_mutex;
+  }();
   return mutex;
 }
 
@@ -57,6 +62,19 @@ intrusive_ptr<Node> grad_accumulator(const TensorBase& leaf, Meta& meta) {
   intrusive_ptr<Node> made = make_intrusive<AccumulateGrad>(Tensor(leaf));
   MetaAccess::accumulator(meta) = weak_intrusive_ptr<Node>(made);
   return made;
+}
+
+// Stores what arrives at the node that made `tensor`, as long as it is the one that did: after an in-place change the
+// gradient of the new value is kept.
+void keep_gradient(const TensorBase& tensor) {
+  const Edge edge = gradient_edge(tensor);
+  edge.node->add_pre_hook([weak = weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()), node = edge.node.get(),
+                           i = edge.input_nr](variable_list& grads) {
+    const intrusive_ptr<TensorImpl> alive = weak.lock();
+    if (!alive || !grads[i].defined()) return;
+    const TensorBase self(alive);
+    if (grad_fn(self).get() == node) accumulate_grad(self, grads[i]);
+  });
 }
 
 std::string_view why_not(Creation creation) {
@@ -90,6 +108,7 @@ void Meta::renew_view_grad_fn() const {
     output_nr_ = 0;
   }
   view_.version.store(version, std::memory_order_release);
+  if (retains_grad_ && grad_fn_) keep_gradient(TensorBase(intrusive_ptr<TensorImpl>::retain(self_)));
 }
 
 intrusive_ptr<Node> grad_fn(const TensorBase& tensor) {
@@ -126,11 +145,13 @@ void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node) {
   const std::uint32_t number = node->add_output(self);
   if (view == nullptr) {
     set_gradient_edge(self, {node, number});
+    if (retains_grad(self)) keep_gradient(self);
     return;
   }
   const TensorBase& base = view->base;
   const intrusive_ptr<Node> slices = make_intrusive<CopySlices>(gradient_edge(base), base, self, node);
   set_gradient_edge(base, {slices, 0});
+  if (retains_grad(base)) keep_gradient(base);
   add_autograd_key(*self.impl());
   view->version = self._version() - 1;  // not the current one: grad_fn is renewed when it is asked for
 }
@@ -226,15 +247,7 @@ void retain_grad(const TensorBase& tensor) {
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "retain_grad: the tensor does not require grad");
   if (tensor.is_leaf() || retains_grad(tensor)) return;
   MetaAccess::retains_grad(MetaAccess::make(tensor)) = true;
-  const Edge edge = gradient_edge(tensor);
-  edge.node->add_pre_hook([weak = weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()),
-                           i = edge.input_nr](variable_list& grads) {
-    const intrusive_ptr<TensorImpl> alive = weak.lock();
-    if (!alive || !grads[i].defined()) return;
-    const TensorBase self(alive);
-    const Tensor before = grad_of(self);
-    MetaAccess::grad(MetaAccess::make(self)) = before.defined() ? (before + grads[i]).impl_ptr() : grads[i].impl_ptr();
-  });
+  keep_gradient(tensor);
 }
 
 void run_hooks(const TensorBase& leaf, Tensor& grad) {

@@ -110,9 +110,10 @@ variable_list AsStridedBackward::apply(variable_list&& grads) {
 
 CopySlices::CopySlices(Edge base_edge, const TensorBase& base, const TensorBase& view, intrusive_ptr<Node> change)
     : base_(geometry_of(base)), view_(geometry_of(view)), change_(std::move(change)) {
+  // The change's first input is the view itself, whose gradient goes into the base's: it is wanted where that is.
+  change_->set_next_edge(0, base_edge);
   add_next_edge(std::move(base_edge));
   const ArrayRef<Edge> edges = change_->next_edges();
-  // The change's first input is the view itself, whose gradient goes into the base's.
   for (std::size_t i = 1; i < edges.size(); ++i) add_next_edge(edges[i]);
   add_output(base);
 }

@@ -2,17 +2,26 @@
 #include <keyway/core/generator.h>
 
 #include <mutex>
+#include <pthread.h>
 #include <random>
 
 namespace keyway::inline v1 {
 namespace {
 constexpr std::uint64_t kCalls = std::uint64_t{1} << 48;  // PhiloxCall has 48 bits for the call
+
+// Guards the states of all generators, which are read and changed in a few instructions. A forked child finds it free.
+std::mutex& states_mutex() {
+  static std::mutex& mutex = []() -> std::mutex& {
+    pthread_atfork([] { states_mutex().lock(); }, [] { states_mutex().unlock(); }, [] { states_mutex().unlock(); });
+    return *new std::mutex;
+  }();
+  return mutex;
 }
+}  // namespace
 
 struct Generator::Impl : RefCounted {
   explicit Impl(Device d) : device(d) {}
   const Device device;
-  std::mutex mutex;
   GeneratorState state{kDefaultSeed, 0};
 };
 
@@ -37,14 +46,14 @@ std::uint64_t Generator::seed() {
 std::uint64_t Generator::initial_seed() const { return get_state().seed; }
 
 GeneratorState Generator::get_state() const {
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(states_mutex());
   return impl_->state;
 }
 
 void Generator::set_state(GeneratorState state) {
   KEYWAY_CHECK(state.call <= kCalls, "A generator's state has call number {}, but a sequence has only 2^48 calls.",
                state.call);
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(states_mutex());
   impl_->state = state;
 }
 
@@ -55,7 +64,7 @@ Generator Generator::clone() const {
 }
 
 PhiloxCall Generator::next_call() {
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(states_mutex());
   GeneratorState& state = impl_->state;
   KEYWAY_CHECK(state.call < kCalls,
                "The random numbers of seed {} are used up after 2^48 calls; seed the generator anew.", state.seed);

@@ -7,6 +7,10 @@ IndexedRows::IndexedRows(const TensorBase& table, IntArrayRef block_of_table, co
   const auto bytes = [](const TensorBase& tensor, std::int64_t dim) {
     return tensor.strides()[static_cast<std::size_t>(dim)] * static_cast<std::int64_t>(tensor.itemsize());
   };
+  if (rows.numel() == 0) {  // else the product of some of its sizes is within bounds
+    rows_ = 0;
+    return;
+  }
   for (const std::int64_t d : row_dims) {
     const std::int64_t size = rows.sizes()[static_cast<std::size_t>(d)];
     rows_ *= size;

@@ -1,9 +1,11 @@
 // Scratch: memory of a kernel for the time of a call.
 #pragma once
 
+#include <keyway/core/base/error.h>
 #include <keyway/core/host_allocator.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace keyway::inline v1 {
 
@@ -19,7 +21,8 @@ class Scratch {
 
   // What has not been taken.
   char* data() { return data_; }
-  // The next `count` Ts, aligned to 64. Requires: the parts taken so far, each rounded up to 64 bytes, fit.
+  // The next `count` Ts, uninitialised, aligned to 64. Requires: the parts taken so far, each rounded up to 64 bytes,
+  // fit.
   template <typename T>
   T* take(std::int64_t count) {
     char* const part = data_;
@@ -28,7 +31,11 @@ class Scratch {
   }
   template <typename T>
   static constexpr std::size_t bytes_for(std::int64_t count) {
-    return (static_cast<std::size_t>(count) * sizeof(T) + 63) / 64 * 64;
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(static_cast<std::size_t>(count), sizeof(T), &bytes) || bytes > SIZE_MAX - 63)
+        [[unlikely]]
+      KEYWAY_FAIL(OutOfMemory, "a kernel would need {} elements of {} bytes", count, sizeof(T));
+    return (bytes + 63) / 64 * 64;
   }
 
  private:

@@ -1,6 +1,7 @@
 // sort and topk: each line by itself, as pairs of value and index. NaN is greater than all numbers.
 #include <keyway/backends/cpu/kernels_sorting.h>
 #include <keyway/backends/cpu/panel.h>
+#include <keyway/backends/cpu/scratch.h>
 #include <keyway/backends/cpu/write_operands.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
@@ -44,13 +45,14 @@ void each_line(const TensorBase& self, std::int64_t dim, const TensorBase& value
   const std::int64_t n = from.sizes()[static_cast<std::size_t>(dim)];
   if (count == 0) return;
   for_each_panel({&to, &places, &from}, dim, n, 16, [&](const Panel& panel) {
-    std::vector<Item<T>> items(static_cast<std::size_t>(n));
+    Scratch<64> room(Scratch<64>::bytes_for<Item<T>>(n));
+    Item<T>* const items = room.take<Item<T>>(n);
     for (std::int64_t j = 0; j < panel.lines; ++j) {
-      for (std::int64_t i = 0; i < n; ++i) items[static_cast<std::size_t>(i)] = {*panel.at<const T>(2, i, j), i};
-      order(items.begin(), items.end());
+      for (std::int64_t i = 0; i < n; ++i) items[i] = {*panel.at<const T>(2, i, j), i};
+      order(items, items + n);
       for (std::int64_t i = 0; i < count; ++i) {
-        *panel.at<T>(0, i, j) = items[static_cast<std::size_t>(i)].value;
-        *panel.at<std::int64_t>(1, i, j) = items[static_cast<std::size_t>(i)].index;
+        *panel.at<T>(0, i, j) = items[i].value;
+        *panel.at<std::int64_t>(1, i, j) = items[i].index;
       }
     }
   });

@@ -11,7 +11,9 @@
 
 namespace keyway::inline v1::nn {
 
-FileBytes::FileBytes(std::string path) : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+// Not waiting, since to open a pipe waits for who writes to it.
+FileBytes::FileBytes(std::string path)
+    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (file_ < 0) fail("open");
   struct stat status {};
   const bool known = ::fstat(file_, &status) == 0;
