@@ -115,6 +115,46 @@ TEST_CASE("all tensors for results are checked before one is changed") {
   CHECK(bits.sizes() == IntArrayRef({0}));
 }
 
+TEST_CASE("a result that cannot grow is refused before another is changed") {
+  const Tensor self = tensor_of({3, 1, 2}, {3});
+  Tensor values = zeros_of({0});
+  std::int64_t bytes[2] = {7, 8};
+  const Storage lent(make_intrusive<StorageImpl>(DataPtr(bytes, DeviceType::CPU), sizeof bytes, false));
+  Tensor indices(TensorBase(make_intrusive<TensorImpl>(lent, kLong, IntArrayRef({2}), IntArrayRef({1}), 2, false)));
+  CHECK(
+      error_of([&] { sort_out(values, indices, self); }) ==
+      "sort.values: argument 'indices' would have to grow to 24 bytes, but its storage of 16 belongs to somebody else");
+  CHECK(values.sizes() == IntArrayRef({0}));
+  CHECK(bytes[0] == 7);
+}
+
+TEST_CASE("what no memory could hold is an error of the operator") {
+  for (const int bits : {40, 60}) {
+    CHECK(error_of([&] { zeros_of({1}).expand({std::int64_t{1} << bits}).topk(1); }).find("topk: ") == 0);
+  }
+}
+
+TEST_CASE("no elements are none, however large the other sizes are") {
+  const std::int64_t huge = std::int64_t{1} << 40;
+  const Tensor none = empty({huge, huge, 0}, kLong);
+  CHECK(embedding(zeros_of({2, 3}), none).sizes() == IntArrayRef({huge, huge, 0, 3}));
+  CHECK(index_select(empty({huge, huge, 0}), 2, empty({0}, kLong)).sizes() == none.sizes());
+}
+
+TEST_CASE("data() shares memory and version, and keeps what it shows alive") {
+  Tensor x = tensor_of({1, 2, 3, 4}, {4});
+  const Tensor data = x.data();
+  CHECK(data.is_alias_of(x));
+  const auto version = x._version();
+  Tensor(data).add_(1);
+  CHECK(x._version() == version + 1);
+  x.narrow(0, 1, 3).copy_(data.narrow(0, 0, 3));
+  CHECK(values_of(x) == std::vector<double>{2, 2, 3, 4});
+  add_out(x, zeros_of({1000}), zeros_of({1000}));
+  CHECK(data.numel() == 4);
+  CHECK(values_of(data.sum()) == std::vector<double>{0});
+}
+
 TEST_CASE("a mask of another length than the results is refused") {
   const Tensor x = zeros_of({1, 2}), one = zeros_of({1, 1});
   CHECK(error_of([&] {

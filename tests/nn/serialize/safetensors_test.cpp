@@ -131,6 +131,9 @@ TEST_CASE("what cannot be opened, read or written is an error that names it") {
         "cannot open " + folder.file("none") + ": No such file or directory");
   CHECK(error_of([&] { nn::load_safetensors(folder.path.string()); }) ==
         "cannot read " + folder.path.string() + ": it is no regular file");
+  REQUIRE(mkfifo(folder.file("pipe").c_str(), 0600) == 0);  // which nobody writes to: nobody waits for that
+  CHECK(error_of([&] { nn::load_safetensors(folder.file("pipe")); }) ==
+        "cannot read " + folder.file("pipe") + ": it is no regular file");
   CHECK(error_of([&] {
           nn::save_safetensors({}, folder.file("no/folder"));
         }).find("cannot create " + folder.file("no/folder")) == 0);
