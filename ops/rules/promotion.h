@@ -26,6 +26,7 @@ class Promotion {
   }
   Promotion& operator<<(const Scalar& number) {
     ScalarType type = number.type();
+    if (type == ScalarType::UInt64) type = ScalarType::Long;  // integral, whatever its value
     if (type == ScalarType::Double) type = get_default_dtype();
     if (type == ScalarType::ComplexDouble) type = get_default_complex_dtype();
     add(numbers_, type);

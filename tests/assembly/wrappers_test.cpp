@@ -124,6 +124,9 @@ TEST_CASE("a number among tensors does not change their dtype, but its category 
   CHECK(add(vector_of({1}, kBool), true).dtype() == kBool);
   CHECK(add(vector_of({1}, kBool), 1).dtype() == kLong);
   CHECK(add(vector_of({1}, kFloat), tensor_of({1}, {}, kDouble)).dtype() == kFloat);
+  const Scalar wide = std::uint64_t{1} << 63;  // an integer like others
+  CHECK(add(vector_of({1}, kHalf), wide).dtype() == kHalf);
+  CHECK(hardtanh_backward(vector_of({1}, kFloat), vector_of({1}, kFloat), -1, wide).dtype() == kFloat);
 }
 
 TEST_CASE("a scaling factor takes no part in promotion") {
