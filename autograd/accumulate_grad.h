@@ -12,7 +12,7 @@ class AccumulateGrad final : public Node {
   std::string name() const override { return "AccumulateGrad"; }
   variable_list apply(variable_list&& grads) override;
   // The hooks of the leaf come first.
-  void run_pre_hooks(variable_list& grads) override;
+  void run_tensor_hooks(variable_list& grads) override;
   void release_resources() override { leaf_.reset(); }
   const Tensor& leaf() const { return leaf_; }
 

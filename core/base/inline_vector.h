@@ -39,6 +39,7 @@ class InlineVector {
   const T* end() const { return data_ + size_; }
   // Requires: i < size().
   const T& operator[](std::size_t i) const { return data_[i]; }
+  T& operator[](std::size_t i) { return data_[i]; }
 
  private:
   T* inline_data() { return reinterpret_cast<T*>(inline_); }
