@@ -1,5 +1,6 @@
 #include <keyway/autograd/accumulate_grad.h>
 #include <keyway/autograd/variable.h>
+#include <keyway/core/geometry.h>
 #include <keyway/ops/all.h>
 
 #include <limits>
@@ -14,35 +15,45 @@ bool is_sole_owner(const Tensor& grad) {
   const bool base_is_free = !base.defined() || base.use_count() == 2;  // the view's, and `base`
   return grad.use_count() == 1 && base_is_free && grad.storage().impl()->use_count() == (base.defined() ? 2 : 1);
 }
-}  // namespace
 
-void accumulate_grad(const TensorBase& variable, Tensor fresh) {
-  Tensor grad = grad_of(variable);
-  if (grad.defined() && !grad_enabled()) {
-    grad.add_(fresh);
-  } else if (grad.defined()) {
-    set_grad(variable, grad + fresh);
-  } else if (grad_enabled()) {
-    set_grad(variable, fresh.clone());
-  } else if (fresh.is_contiguous() && is_sole_owner(fresh)) {
-    set_grad(variable, Tensor(make_view(fresh, fresh.sizes(), fresh.strides(), fresh.storage_offset())));
-  } else {
-    set_grad(variable, fresh.detach().clone());
-  }
+// Whether `grad` lies in memory as a gradient of `leaf` is to: like the leaf if its elements fill their memory, else in
+// row-major order.
+bool is_laid_for(const Tensor& leaf, const Tensor& grad) {
+  if (leaf.is_contiguous() || !leaf.is_non_overlapping_and_dense()) return grad.is_contiguous();
+  return grad.strides() == leaf.strides();
 }
+Tensor copy_for(const Tensor& leaf, const Tensor& grad) {
+  const DimVector strides =
+      leaf.is_non_overlapping_and_dense() ? DimVector(leaf.strides()) : contiguous_strides(leaf.sizes());
+  return keyway::empty_strided(leaf.sizes(), strides, grad.options()).copy_(grad);
+}
+}  // namespace
 
 // First in the queue once all gradients of the leaf are there, so that they take no room for long.
 AccumulateGrad::AccumulateGrad(Tensor leaf) : Node(std::numeric_limits<std::uint64_t>::max()), leaf_(std::move(leaf)) {
   add_output(leaf_);
 }
 
-void AccumulateGrad::run_pre_hooks(variable_list& grads) {
+void AccumulateGrad::run_tensor_hooks(variable_list& grads) {
   run_hooks(leaf_, grads[0]);
-  Node::run_pre_hooks(grads);
+  Node::run_tensor_hooks(grads);
 }
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
-  if (grads[0].defined() && leaf_.requires_grad()) accumulate_grad(leaf_, std::move(grads[0]));
+  Tensor fresh = std::move(grads[0]);
+  if (!fresh.defined() || !leaf_.requires_grad()) return {};
+  Tensor grad = grad_of(leaf_);
+  if (!grad.defined()) {
+    if (!grad_enabled() && is_laid_for(leaf_, fresh) && is_sole_owner(fresh)) {
+      set_grad(leaf_, Tensor(make_view(fresh, fresh.sizes(), fresh.strides(), fresh.storage_offset())));
+    } else {
+      set_grad(leaf_, copy_for(leaf_, grad_enabled() ? fresh : fresh.detach()));
+    }
+  } else if (grad_enabled()) {
+    set_grad(leaf_, grad + fresh);
+  } else {
+    grad.add_(fresh);
+  }
   return {};
 }
 

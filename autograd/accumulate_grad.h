@@ -5,10 +5,6 @@
 
 namespace keyway::inline v1::autograd {
 
-// Adds `fresh` to the gradient of `variable`. The first one is kept as it is, without a copy, if nothing else can see
-// its memory; any other may be changed later by its other holders.
-void accumulate_grad(const TensorBase& variable, Tensor fresh);
-
 // One a leaf at a time; the leaf refers to it weakly, the nodes that use the leaf strongly.
 class AccumulateGrad final : public Node {
  public:
@@ -16,7 +12,7 @@ class AccumulateGrad final : public Node {
   std::string name() const override { return "AccumulateGrad"; }
   variable_list apply(variable_list&& grads) override;
   // The hooks of the leaf come first.
-  void run_pre_hooks(variable_list& grads) override;
+  void run_tensor_hooks(variable_list& grads) override;
   void release_resources() override { leaf_.reset(); }
   const Tensor& leaf() const { return leaf_; }
 

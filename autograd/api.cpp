@@ -37,6 +37,7 @@ void set_data(Tensor& self, const Tensor& new_data) {
   KEYWAY_CHECK(self.device() == new_data.device(), "argument 'self' is on {}, but argument 'new_data' is on {}",
                self.device(), new_data.device());
   TensorImpl& impl = *self.impl();
+  if (self.sizes() != new_data.sizes() || self.dtype() != new_data.dtype()) autograd::forget_accumulator(self);
   impl.set_storage(new_data.storage());
   impl.set_dtype(new_data.dtype());
   impl.set_geometry(new_data.sizes(), new_data.strides(), new_data.storage_offset(), new_data.numel());

@@ -22,7 +22,7 @@ class GraphTask {
   bool wants(const Node& node) {
     if (inputs_ == nullptr) return true;
     const NodeState* state = table_.lookup(&node);
-    return state != nullptr && (state->leads_on || state->captured);
+    return state != nullptr && state->wanted();
   }
 
  private:
@@ -34,6 +34,7 @@ class GraphTask {
   void mark_wanted();
   void deliver(const Edge& edge, Tensor grad, const Node* from);
   void run_node(Node& node);
+  variable_list apply(Node& node, variable_list&& grads) const;
   void capture(const Node& node, const variable_list& grads);
 
   BackwardOptions options_;
@@ -111,12 +112,15 @@ void GraphTask::count_dependencies(const std::vector<Edge>& roots) {
   }
 }
 
-// Which nodes belong to an input that was asked for, and which lead to one. Nodes are visited after those that they
-// lead to: an explicit stack, since graphs are deep.
+// A node runs if it leads to an input that was asked for, or is that of a leaf which accumulates. Nodes are visited
+// after those that they lead to: an explicit stack, since graphs are deep.
 void GraphTask::mark_wanted() {
-  for (std::size_t i = 0; i < table_.size(); ++i) table_[i].leads_on = false;
+  for (std::size_t i = 0; i < table_.size(); ++i) table_[i].runs = false;
   for (const Edge& input : *inputs_) {
-    if (NodeState* state = input ? table_.lookup(input.node.get()) : nullptr) state->captured = true;
+    NodeState* state = input ? table_.lookup(input.node.get()) : nullptr;
+    if (state == nullptr) continue;
+    state->is_input = true;
+    state->runs = options_.accumulate && input.node->next_edges().empty();
   }
   struct Visit {
     Node* node;
@@ -142,7 +146,7 @@ void GraphTask::mark_wanted() {
       }
       NodeState& state = *table_.lookup(top.node);
       for (const Edge& edge : edges) {
-        if (edge && wants(*edge.node)) state.leads_on = true;
+        if (edge && table_.lookup(edge.node.get())->wanted()) state.runs = true;
       }
       stack.pop_back();
     }
@@ -151,11 +155,10 @@ void GraphTask::mark_wanted() {
 
 void GraphTask::deliver(const Edge& edge, Tensor grad, const Node* from) {
   NodeState& state = *table_.lookup(edge.node.get());
-  if (grad.defined()) {
-    conform(grad, *edge.node, edge.input_nr, from);
-    state.grads.resize(std::max(edge.node->num_outputs(), edge.input_nr + std::size_t{1}));
-    accumulate(state.grads[edge.input_nr], std::move(grad));
-  }
+  if (!grad.defined() || !state.wanted()) return;
+  conform(grad, *edge.node, edge.input_nr, from);
+  state.grads.resize(std::max(edge.node->num_outputs(), edge.input_nr + std::size_t{1}));
+  accumulate(state.grads[edge.input_nr], std::move(grad));
 }
 
 void GraphTask::capture(const Node& node, const variable_list& grads) {
@@ -165,33 +168,37 @@ void GraphTask::capture(const Node& node, const variable_list& grads) {
   }
 }
 
-void GraphTask::run_node(Node& node) {
-  variable_list grads = std::move(table_.lookup(&node)->grads);
-  grads.resize(node.num_outputs());
+variable_list GraphTask::apply(Node& node, variable_list&& grads) const {
   node.run_pre_hooks(grads);
-  if (inputs_ != nullptr && table_.lookup(&node)->captured) capture(node, grads);
-  variable_list out;
-  if (table_.lookup(&node)->leads_on) {
-    node.lock();
-    struct Unlock {
-      Node& locked;
-      ~Unlock() { locked.unlock(); }
-    } unlock{node};
-    Node::Hooks* hooks = node.hooks();
-    const variable_list kept = hooks != nullptr && !hooks->post.empty() ? grads : variable_list();
-    out = node.apply(std::move(grads));
-    if (hooks != nullptr) {
-      for (const PostHook& hook : hooks->post) hook(out, kept);
-    }
-    if (!options_.keep_graph) node.release_variables();
-  }
+  node.lock();
+  struct Unlock {
+    Node& locked;
+    ~Unlock() { locked.unlock(); }
+  } unlock{node};
+  const variable_list kept = node.has_post_hooks() ? grads : variable_list();
+  variable_list out = node.apply(std::move(grads));
+  node.run_post_hooks(out, kept);
+  if (!options_.keep_graph) node.release_variables();
+  KEYWAY_CHECK_AS(Autograd, out.size() <= node.next_edges().size(), "{} returned {} gradients for {} inputs",
+                  node.name(), out.size(), node.next_edges().size());
+  return out;
+}
+
+void GraphTask::run_node(Node& node) {
+  NodeState& state = *table_.lookup(&node);
+  variable_list grads = std::move(state.grads);
+  grads.resize(node.num_outputs());
+  node.run_tensor_hooks(grads);
+  if (state.is_input && !options_.accumulate) capture(node, grads);
+  // Nobody wants a gradient from what does not run.
+  if (!state.runs) return;
+  variable_list out = apply(node, std::move(grads));
   const ArrayRef<Edge> edges = node.next_edges();
-  KEYWAY_CHECK_AS(Autograd, out.size() <= edges.size(), "{} returned {} gradients for {} inputs", node.name(),
-                  out.size(), edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (!edges[i]) continue;
     if (i < out.size()) deliver(edges[i], std::move(out[i]), &node);
-    if (--table_.lookup(edges[i].node.get())->dependencies == 0) ready_.push(edges[i].node.get());
+    NodeState& next = *table_.lookup(edges[i].node.get());
+    if (--next.dependencies == 0 && next.wanted()) ready_.push(next.node);
   }
 }
 
@@ -207,7 +214,7 @@ variable_list GraphTask::run(const std::vector<Edge>& roots, variable_list grads
   for (const Edge& root : roots) {
     // A root that another root leads to waits for it; one that stands twice among the roots is pushed once.
     NodeState* state = root ? table_.lookup(root.node.get()) : nullptr;
-    if (state == nullptr || state->dependencies != 0) continue;
+    if (state == nullptr || state->dependencies != 0 || !state->wanted()) continue;
     state->dependencies = 1;
     ready_.push(root.node.get());
   }
@@ -220,27 +227,29 @@ variable_list GraphTask::run(const std::vector<Edge>& roots, variable_list grads
 }
 
 // Gradients of outputs that the caller left out are 1, which only a single element can mean.
-variable_list root_gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& given) {
+variable_list root_gradients(std::string_view what, const std::vector<Tensor>& outputs,
+                             const std::vector<Tensor>& given) {
   KEYWAY_CHECK_AS(Autograd, given.empty() || given.size() == outputs.size(),
-                  "backward: {} tensors, but {} gradients for them", outputs.size(), given.size());
+                  "{}: {} tensors, but {} gradients for them", what, outputs.size(), given.size());
   variable_list grads;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = outputs[i];
-    KEYWAY_CHECK_AS(Autograd, output.defined(), "backward: tensor {} is undefined", i);
+    KEYWAY_CHECK_AS(Autograd, output.defined(), "{}: tensor {} is undefined", what, i);
     KEYWAY_CHECK_AS(Autograd, output.requires_grad(),
-                    "backward: tensor {} does not require grad and has no graph: was it computed from a tensor that "
+                    "{}: tensor {} does not require grad and has no graph: was it computed from a tensor that "
                     "requires grad, outside of no_grad?",
-                    i);
+                    what, i);
     if (!given.empty() && given[i].defined()) {
       KEYWAY_CHECK_AS(Autograd, given[i].sizes() == output.sizes(),
-                      "backward: tensor {} has shape {}, but its gradient has shape {}", i, output.sizes(),
+                      "{}: tensor {} has shape {}, but its gradient has shape {}", what, i, output.sizes(),
                       given[i].sizes());
       grads.push_back(given[i]);
       continue;
     }
-    KEYWAY_CHECK_AS(Autograd, output.numel() == 1,
-                    "backward: tensor {} of shape {} has no gradient given, which only a tensor of one element may", i,
-                    output.sizes());
+    KEYWAY_CHECK_AS(Autograd, output.numel() == 1 && is_floating_point(output.dtype()),
+                    "{}: tensor {} of shape {} and {} has no gradient given, which only a real tensor of one element "
+                    "may",
+                    what, i, output.sizes(), output.dtype());
     grads.push_back(keyway::ones_like(output));
   }
   return grads;
@@ -248,9 +257,10 @@ variable_list root_gradients(const std::vector<Tensor>& outputs, const std::vect
 
 std::vector<Edge> edges_of(const std::vector<Tensor>& tensors, std::string_view what) {
   std::vector<Edge> edges;
-  for (const Tensor& tensor : tensors) {
-    KEYWAY_CHECK_AS(Autograd, tensor.defined() && tensor.requires_grad(), "{}: every input must require grad", what);
-    edges.push_back(gradient_edge(tensor));
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    KEYWAY_CHECK_AS(Autograd, tensors[i].defined(), "{}: input {} is undefined", what, i);
+    KEYWAY_CHECK_AS(Autograd, tensors[i].requires_grad(), "{}: input {} does not require grad", what, i);
+    edges.push_back(gradient_edge(tensors[i]));
   }
   return edges;
 }
@@ -285,29 +295,21 @@ variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, 
 
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors, bool retain_graph,
               bool create_graph, const std::vector<Tensor>& inputs) {
-  variable_list grads = root_gradients(tensors, grad_tensors);
-  const BackwardOptions options{retain_graph || create_graph, create_graph};
-  if (inputs.empty()) {
-    run_backward(root_edges(tensors), std::move(grads), options);
-    return;
-  }
+  variable_list grads = root_gradients("backward", tensors, grad_tensors);
   const std::vector<Edge> edges = edges_of(inputs, "backward");
-  variable_list found = run_backward(root_edges(tensors), std::move(grads), options, &edges);
-  ThreadStateGuard state;
-  thread_state.grad_disabled = !create_graph;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (found[i].defined()) accumulate_grad(inputs[i], std::move(found[i]));
-  }
+  for (const Tensor& input : inputs) retain_grad(input);
+  run_backward(root_edges(tensors), std::move(grads), {retain_graph || create_graph, create_graph, true},
+               inputs.empty() ? nullptr : &edges);
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs, bool retain_graph, bool create_graph,
                          bool allow_unused) {
   KEYWAY_CHECK_AS(Autograd, !inputs.empty(), "grad: no inputs are given");
-  variable_list grads = root_gradients(outputs, grad_outputs);
+  variable_list grads = root_gradients("grad", outputs, grad_outputs);
   const std::vector<Edge> edges = edges_of(inputs, "grad");
   variable_list found =
-      run_backward(root_edges(outputs), std::move(grads), {retain_graph || create_graph, create_graph}, &edges);
+      run_backward(root_edges(outputs), std::move(grads), {retain_graph || create_graph, create_graph, false}, &edges);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     KEYWAY_CHECK_AS(Autograd, allow_unused || found[i].defined(),
                     "grad: input {} was not used to compute the outputs: pass allow_unused=true to get an undefined "

@@ -10,17 +10,19 @@ namespace keyway::inline v1::autograd {
 struct BackwardOptions {
   bool keep_graph = false;    // what nodes saved stays, so that backward can run again
   bool create_graph = false;  // the gradients' own computation is recorded
+  bool accumulate = false;    // of `inputs`: their gradients are accumulated, not returned
 };
 
 // Runs backward from `roots`, whose gradients are `grads`. With `inputs` it computes their gradients only and
-// returns them, in order, an undefined tensor where there is none; leaves then keep their `grad`. Without,
-// leaves accumulate. On the calling thread; any number of threads may run over one graph. May be called from
-// a hook or a node.
+// returns them, in order, an undefined tensor where there is none; leaves then keep their `grad`, and nodes that lead
+// to none of the inputs do not run. Without, leaves accumulate. On the calling thread; any number of threads may run
+// over one graph. May be called from a hook or a node.
 KEYWAY_API variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, BackwardOptions options,
                                       const std::vector<Edge>* inputs = nullptr);
 
-// d(sum of tensors * grad_tensors) / d(leaf), added to the `grad` of every leaf; `inputs` restricts them.
-// Absent gradients of tensors of one element are 1. Throws keyway::Error for tensors without a graph.
+// d(sum of tensors * grad_tensors) / d(leaf), added to the `grad` of every leaf; `inputs` restricts them, and those
+// that are no leaves retain their gradients from then on. Absent gradients of tensors of one element are 1. Throws
+// keyway::Error for tensors without a graph.
 KEYWAY_API void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors = {},
                          bool retain_graph = false, bool create_graph = false, const std::vector<Tensor>& inputs = {});
 

@@ -1,19 +1,23 @@
 #include <keyway/autograd/function.h>
 #include <keyway/ops/all.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
+#include <utility>
 
 namespace keyway::inline v1::autograd {
 
 variable_list AutogradContext::saved_tensors() const {
   variable_list tensors;
-  for (const SavedVariable& saved : saved_) tensors.push_back(saved.unpack(*node_));
+  for (const SavedVariable& saved : saved_) tensors.push_back(saved.unpack(*node_, /*with_history=*/true));
   return tensors;
 }
 
 void AutogradContext::mark_dirty(const variable_list& inputs) {
-  for (const Tensor& input : inputs) dirty_.insert(input.impl());
+  for (const Tensor& input : inputs) {
+    if (input.defined()) dirty_.insert(input.impl());
+  }
 }
 
 void AutogradContext::mark_non_differentiable(const variable_list& outputs) {
@@ -38,38 +42,46 @@ void FunctionNode::release_variables() {
   for (SavedVariable& saved : ctx.saved_) saved.reset();
 }
 
-void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, bool records) {
-  std::unordered_set<const TensorImpl*> given;
-  for (const Tensor& input : inputs) given.insert(input.impl());
-  for (const Tensor& input : inputs) {
-    if (ctx.dirty_.contains(input.impl())) {
-      check_inplace(input, records);
-      input.impl()->bump_version();
-    }
+// The inputs that forward changed in place say so.
+void FunctionNode::mark_changed(const variable_list& inputs, const variable_list& outputs, bool records) {
+  for (const TensorImpl* dirty : ctx.dirty_) {
+    const auto input = std::ranges::find(inputs, dirty, &Tensor::impl);
+    KEYWAY_CHECK_AS(Autograd, input != inputs.end(), "{}: a tensor given to mark_dirty is no input of forward", name_);
+    KEYWAY_CHECK_AS(Autograd, std::ranges::find(outputs, dirty, &Tensor::impl) != outputs.end(),
+                    "{}: forward must return the inputs that it gives to mark_dirty", name_);
+    KEYWAY_CHECK_AS(Autograd, !is_view(*input) || outputs.size() == 1,
+                    "{}: forward changed a view in place: it must return nothing else", name_);
+    check_inplace(name_, *input, records);
+    input->impl()->bump_version();
   }
+}
+
+void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, bool records) {
+  mark_changed(inputs, outputs, records);
+  if (!records) return;
   const auto self = intrusive_ptr<Node>::retain(this);
   for (Tensor& output : outputs) {
-    if (!output.defined() || !records) continue;
-    const bool is_input = given.contains(output.impl());
-    const bool dirty = ctx.dirty_.contains(output.impl());
-    if (ctx.non_differentiable_.contains(output.impl())) {
+    const auto input = std::ranges::find(inputs, output.impl(), &Tensor::impl);
+    if (!output.defined()) {
       add_undefined_output();
-    } else if (dirty) {
-      rebase_history(output, self);
+    } else if (ctx.non_differentiable_.contains(output.impl())) {
+      if (input != inputs.end()) output = output.detach();
+      add_undefined_output();
+    } else if (ctx.dirty_.contains(output.impl())) {
+      rebase_history(output, self, static_cast<std::size_t>(input - inputs.begin()));
     } else {
-      // An input that is returned as it is becomes a tensor of its own, with this node as its origin.
-      if (is_input) output = output.detach();
+      // An input that is returned as it is becomes a view of itself, with this node as its origin.
+      if (input != inputs.end()) {
+        output = Tensor(make_view(*input, input->sizes(), input->strides(), input->storage_offset()));
+        as_view(*input, output, Creation::CustomFunction);
+      }
       if (is_view(output)) set_creation(output, Creation::CustomFunction);
       set_history(output, self);
     }
   }
-  if (!records) return;
-  for (const Tensor& tensor : ctx.to_save_) {
-    bool is_output = false;
-    for (const Tensor& output : outputs) is_output = is_output || output.is_same(tensor);
-    ctx.saved_.emplace_back(tensor, is_output);
+  for (const Tensor& tensor : std::exchange(ctx.to_save_, {})) {
+    ctx.saved_.emplace_back(tensor, std::ranges::find(outputs, tensor.impl(), &Tensor::impl) != outputs.end());
   }
-  ctx.to_save_.clear();
 }
 
 namespace detail {

@@ -29,10 +29,11 @@ class KEYWAY_API AutogradContext {
   // Inputs and outputs of forward to keep; others would be a leak or a wrong gradient: keep those in
   // saved_data.
   void save_for_backward(variable_list tensors) { to_save_ = std::move(tensors); }
-  // Throws if one was changed in place since, or after they are freed.
+  // With their histories. Throws if one was changed in place since, or after they are freed.
   variable_list saved_tensors() const;
-  // Inputs that forward changed in place, and results that have no gradient.
+  // Inputs that forward changed in place, and returns; one that is a view, alone.
   void mark_dirty(const variable_list& inputs);
+  // Results that have no gradient.
   void mark_non_differentiable(const variable_list& outputs);
   // Whether an output without a gradient gets zeros in backward (the default) or an undefined tensor.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
@@ -68,6 +69,8 @@ class KEYWAY_API FunctionNode final : public Node {
   AutogradContext ctx;
 
  private:
+  void mark_changed(const variable_list& inputs, const variable_list& outputs, bool records);
+
   std::string name_;
   Backward backward_;
 };

@@ -49,19 +49,21 @@ std::uint32_t Node::add_undefined_output() {
 
 bool Node::needs_input_grad(std::size_t i) const { return edges_[i] && wanted_by_running_backward(*edges_[i].node); }
 
+// Copies of the lists are run through: a hook may add others.
+void Node::run_tensor_hooks(variable_list& grads) {
+  if (!hooks_) return;
+  for (const PreHook& hook : std::vector<PreHook>(hooks_->of_tensors)) hook(grads);
+  for (const PreHook& hook : std::vector<PreHook>(hooks_->retaining)) hook(grads);
+}
+
 void Node::run_pre_hooks(variable_list& grads) {
   if (!hooks_) return;
-  for (const PreHook& hook : hooks_->pre) hook(grads);
+  for (const PreHook& hook : std::vector<PreHook>(hooks_->pre)) hook(grads);
 }
 
-void Node::add_pre_hook(PreHook hook) {
-  if (!hooks_) hooks_ = std::make_unique<Hooks>();
-  hooks_->pre.push_back(std::move(hook));
-}
-
-void Node::add_post_hook(PostHook hook) {
-  if (!hooks_) hooks_ = std::make_unique<Hooks>();
-  hooks_->post.push_back(std::move(hook));
+void Node::run_post_hooks(variable_list& grad_inputs, const variable_list& grad_outputs) {
+  if (!hooks_) return;
+  for (const PostHook& hook : std::vector<PostHook>(hooks_->post)) hook(grad_inputs, grad_outputs);
 }
 
 void Node::lock() {

@@ -72,15 +72,17 @@ class KEYWAY_API Node : public RefCounted {
   // Nodes made later run earlier in backward.
   std::uint64_t sequence_nr() const { return sequence_nr_; }
 
-  // Runs what was added, in order.
-  virtual void run_pre_hooks(variable_list& grads);
-  void add_pre_hook(PreHook hook);
-  void add_post_hook(PostHook hook);
-  struct Hooks {
-    std::vector<PreHook> pre;
-    std::vector<PostHook> post;
-  };
-  Hooks* hooks() const { return hooks_.get(); }
+  // What was added, in order, before the node runs: hooks of its outputs, which see what grad() returns; what retains
+  // gradients; hooks of the node itself, which are called only if it runs. Those that a hook adds wait for the next
+  // backward.
+  virtual void run_tensor_hooks(variable_list& grads);
+  void run_pre_hooks(variable_list& grads);
+  void run_post_hooks(variable_list& grad_inputs, const variable_list& grad_outputs);
+  void add_tensor_hook(PreHook hook) { make_hooks().of_tensors.push_back(std::move(hook)); }
+  void add_retaining_hook(PreHook hook) { make_hooks().retaining.push_back(std::move(hook)); }
+  void add_pre_hook(PreHook hook) { make_hooks().pre.push_back(std::move(hook)); }
+  void add_post_hook(PostHook hook) { make_hooks().post.push_back(std::move(hook)); }
+  bool has_post_hooks() const { return hooks_ && !hooks_->post.empty(); }
 
   // Serialises threads whose backward runs through one node; a thread may enter again.
   void lock();
@@ -100,6 +102,17 @@ class KEYWAY_API Node : public RefCounted {
   explicit Node(std::uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
 
  private:
+  struct Hooks {
+    std::vector<PreHook> of_tensors;
+    std::vector<PreHook> retaining;
+    std::vector<PreHook> pre;
+    std::vector<PostHook> post;
+  };
+  Hooks& make_hooks() {
+    if (!hooks_) hooks_ = std::make_unique<Hooks>();
+    return *hooks_;
+  }
+
   InlineVector<Edge, 2> edges_;
   InlineVector<OutputInfo, 1> outputs_;
   std::uint64_t sequence_nr_;

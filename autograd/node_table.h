@@ -12,9 +12,12 @@ namespace keyway::inline v1::autograd {
 struct NodeState {
   Node* node = nullptr;
   std::uint32_t dependencies = 0;  // edges into the node whose gradients are still to come
-  bool leads_on = true;            // to an input that was asked for
-  bool captured = false;           // is itself the node of such an input
+  bool runs = true;                // leads to an input that was asked for
+  bool is_input = false;           // is itself the node of such an input, whose gradient is returned
   variable_list grads;             // of the outputs, as far as they came
+
+  // Whether anybody wants the gradients that come here.
+  bool wanted() const { return runs || is_input; }
 };
 
 class NodeTable {

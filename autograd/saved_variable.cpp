@@ -1,6 +1,5 @@
 #include <keyway/autograd/saved_variable.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/core/thread_state.h>
 
 namespace keyway::inline v1::autograd {
 
@@ -20,7 +19,7 @@ SavedVariable::SavedVariable(const TensorBase& tensor, bool is_output) {
                     : gradient_edge(tensor);
 }
 
-Tensor SavedVariable::unpack(const Node& owner) const {
+Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
   KEYWAY_CHECK_AS(
       Autograd, !released_,
       "{}: backward through this graph a second time, but what it saved is freed: pass retain_graph=true to "
@@ -31,7 +30,7 @@ Tensor SavedVariable::unpack(const Node& owner) const {
                   "{}: a tensor of shape {} that it needs for the gradient was changed in place: it is at version {}, "
                   "but was saved at {}; clone() it before the change",
                   owner.name(), data_.sizes(), data_._version(), version_);
-  if (!has_history_ || !grad_enabled()) return data_;
+  if (!has_history_ || !with_history) return data_;
   Tensor original(make_view(data_, data_.sizes(), data_.strides(), data_.storage_offset()));
   set_gradient_edge(original,
                     edge_ ? edge_ : Edge{intrusive_ptr<Node>::retain(const_cast<Node*>(&owner)), edge_.input_nr});

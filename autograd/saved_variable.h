@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/autograd/node.h>
+#include <keyway/core/thread_state.h>
 
 namespace keyway::inline v1::autograd {
 
@@ -16,9 +17,9 @@ class KEYWAY_API SavedVariable {
   // Throws for an inference tensor, which has no version to check.
   SavedVariable(const TensorBase& tensor, bool is_output);
 
-  // The tensor; with its history if backward is recorded. `owner` is the node that saved it. Throws if it was changed,
-  // or released.
-  Tensor unpack(const Node& owner) const;
+  // The tensor. `owner` is the node that saved it. Its history comes with it if `with_history`; formulas ask for that
+  // only where backward is recorded. Throws if it was changed, or released.
+  Tensor unpack(const Node& owner, bool with_history = grad_enabled()) const;
   void reset() {
     data_ = Tensor();
     edge_ = {};

@@ -21,6 +21,8 @@ struct MetaAccess {
     Meta* meta = find(tensor);
     return meta == nullptr || !meta->view_.base.defined() ? nullptr : &meta->view_;
   }
+  // As it was last set: that of a view may be out of date.
+  static const Node* fn(const Meta& meta) { return meta.grad_fn_.get(); }
   static void set_fn(Meta& meta, Edge edge) {
     meta.output_nr_ = edge.input_nr;
     meta.grad_fn_ = std::move(edge.node);
@@ -64,17 +66,31 @@ intrusive_ptr<Node> grad_accumulator(const TensorBase& leaf, Meta& meta) {
   return made;
 }
 
-// Stores what arrives at the node that made `tensor`, as long as it is the one that did: after an in-place change the
-// gradient of the new value is kept.
-void keep_gradient(const TensorBase& tensor) {
-  const Edge edge = gradient_edge(tensor);
-  edge.node->add_pre_hook([weak = weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()), node = edge.node.get(),
-                           i = edge.input_nr](variable_list& grads) {
+// Adds what comes to `edge` to the tensor's gradient, as long as the tensor's gradient goes there: an in-place change
+// leads it elsewhere.
+void retain_at(const TensorBase& tensor, const Edge& edge) {
+  edge.node->add_retaining_hook([weak = weak_intrusive_ptr<TensorImpl>(tensor.impl_ptr()), node = edge.node.get(),
+                                 i = edge.input_nr](variable_list& grads) {
     const intrusive_ptr<TensorImpl> alive = weak.lock();
     if (!alive || !grads[i].defined()) return;
     const TensorBase self(alive);
-    if (grad_fn(self).get() == node) accumulate_grad(self, grads[i]);
+    Meta& meta = *MetaAccess::find(self);
+    if (MetaAccess::fn(meta) != node) return;
+    const Tensor before = grad_of(self);
+    MetaAccess::grad(meta) = (before.defined() ? before + grads[i] : grads[i].clone()).impl_ptr();
   });
+}
+
+// Replaces a gradient by what the hook gives for it, if anything.
+void call_hook(const Hook& hook, Tensor& grad) {
+  if (!grad.defined()) return;
+  Tensor replaced = hook(grad);
+  if (!replaced.defined()) return;
+  KEYWAY_CHECK_AS(
+      Autograd,
+      replaced.sizes() == grad.sizes() && replaced.dtype() == grad.dtype() && replaced.device() == grad.device(),
+      "a hook replaced a gradient, {}, by one that is not like it, {}", describe(grad), describe(replaced));
+  grad = std::move(replaced);
 }
 
 std::string_view why_not(Creation creation) {
@@ -106,9 +122,9 @@ void Meta::renew_view_grad_fn() const {
     const TensorBase self(intrusive_ptr<TensorImpl>::retain(self_));
     grad_fn_ = make_intrusive<AsStridedBackward>(gradient_edge(base), base, self);
     output_nr_ = 0;
+    if (retains_grad_) retain_at(self, {grad_fn_, 0});
   }
   view_.version.store(version, std::memory_order_release);
-  if (retains_grad_ && grad_fn_) keep_gradient(TensorBase(intrusive_ptr<TensorImpl>::retain(self_)));
 }
 
 intrusive_ptr<Node> grad_fn(const TensorBase& tensor) {
@@ -126,6 +142,8 @@ Edge gradient_edge(const TensorBase& tensor) {
 
 void set_gradient_edge(const TensorBase& tensor, Edge edge) {
   Meta& meta = MetaAccess::make(tensor);
+  if (MetaAccess::retains_grad(meta)) [[unlikely]]
+    retain_at(tensor, edge);
   MetaAccess::set_fn(meta, std::move(edge));
   if (ViewInfo* view = MetaAccess::view(tensor)) view->version = tensor._version();
   mark_recorded(tensor);
@@ -140,27 +158,26 @@ void set_history(const TensorBase& result, const intrusive_ptr<Node>& node) {
   set_gradient_edge(result, {node, number});
 }
 
-void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node) {
+void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node, std::size_t input_nr) {
   ViewInfo* view = MetaAccess::view(self);
   const std::uint32_t number = node->add_output(self);
   if (view == nullptr) {
     set_gradient_edge(self, {node, number});
-    if (retains_grad(self)) keep_gradient(self);
     return;
   }
   const TensorBase& base = view->base;
-  const intrusive_ptr<Node> slices = make_intrusive<CopySlices>(gradient_edge(base), base, self, node);
+  const intrusive_ptr<Node> slices = make_intrusive<CopySlices>(gradient_edge(base), base, self, node, input_nr);
   set_gradient_edge(base, {slices, 0});
-  if (retains_grad(base)) keep_gradient(base);
   add_autograd_key(*self.impl());
   view->version = self._version() - 1;  // not the current one: grad_fn is renewed when it is asked for
 }
 
-void check_inplace(const TensorBase& self, bool records) {
+void check_inplace(std::string_view op, const TensorBase& self, bool records) {
   if (!grad_enabled() || !self.defined()) return;  // the operator refuses an undefined one
   if (self.is_inference()) {
     KEYWAY_CHECK_AS(Autograd, !records || InferenceMode::is_enabled(),
-                    "a tensor made in inference mode cannot be changed in place outside of it: clone() it first");
+                    "{}: a tensor made in inference mode cannot be changed in place outside of it: clone() it first",
+                    op);
     return;
   }
   const ViewInfo* view = MetaAccess::view(self);
@@ -168,15 +185,14 @@ void check_inplace(const TensorBase& self, bool records) {
   if (!records && !has_history) return;
   if (view != nullptr) {
     KEYWAY_CHECK_AS(Autograd, view->creation == Creation::Default,
-                    "this view cannot be changed in place where gradients are recorded: {}", why_not(view->creation));
+                    "{}: this view cannot be changed in place where gradients are recorded: {}", op,
+                    why_not(view->creation));
     KEYWAY_CHECK_AS(Autograd, !(view->base.requires_grad() && view->base.is_leaf()),
-                    "a view of a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
-    KEYWAY_CHECK_AS(Autograd, !(self.is_leaf() && self.requires_grad()),
-                    "a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
-    return;
+                    "{}: a view of a leaf that requires grad is changed in place: do it under no_grad, or on a copy",
+                    op);
   }
   KEYWAY_CHECK_AS(Autograd, !(self.is_leaf() && self.requires_grad()),
-                  "a leaf that requires grad is changed in place: do it under no_grad, or on a copy");
+                  "{}: a leaf that requires grad is changed in place: do it under no_grad, or on a copy", op);
 }
 
 void as_view(const TensorBase& base, const TensorBase& result, Creation creation) {
@@ -247,17 +263,14 @@ void retain_grad(const TensorBase& tensor) {
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "retain_grad: the tensor does not require grad");
   if (tensor.is_leaf() || retains_grad(tensor)) return;
   MetaAccess::retains_grad(MetaAccess::make(tensor)) = true;
-  keep_gradient(tensor);
+  retain_at(tensor, gradient_edge(tensor));
 }
 
 void run_hooks(const TensorBase& leaf, Tensor& grad) {
   Meta* meta = MetaAccess::find(leaf);
-  if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr || !grad.defined()) return;
+  if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr) return;
   // A copy: a hook may register others.
-  for (const Hook& hook : std::vector<Hook>(*MetaAccess::hooks(*meta))) {
-    Tensor replaced = hook(grad);
-    if (replaced.defined()) grad = std::move(replaced);
-  }
+  for (const Hook& hook : std::vector<Hook>(*MetaAccess::hooks(*meta))) call_hook(hook, grad);
 }
 
 bool retains_grad(const TensorBase& tensor) {
@@ -266,19 +279,24 @@ bool retains_grad(const TensorBase& tensor) {
 }
 
 void register_hook(const TensorBase& tensor, Hook hook) {
+  KEYWAY_CHECK_AS(Autograd, tensor.defined(), "register_hook: the tensor is undefined");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "register_hook: the tensor does not require grad");
   if (!tensor.is_leaf()) {
     const Edge edge = gradient_edge(tensor);
-    edge.node->add_pre_hook([hook = std::move(hook), i = edge.input_nr](variable_list& grads) {
-      if (!grads[i].defined()) return;
-      Tensor replaced = hook(grads[i]);
-      if (replaced.defined()) grads[i] = std::move(replaced);
-    });
+    edge.node->add_tensor_hook(
+        [hook = std::move(hook), i = edge.input_nr](variable_list& grads) { call_hook(hook, grads[i]); });
     return;
   }
   auto& hooks = MetaAccess::hooks(MetaAccess::make(tensor));
   if (!hooks) hooks = std::make_unique<std::vector<Hook>>();
   hooks->push_back(std::move(hook));
+}
+
+void forget_accumulator(const TensorBase& leaf) {
+  Meta* meta = MetaAccess::find(leaf);
+  if (meta == nullptr) return;
+  const std::lock_guard lock(MetaAccess::accumulator_lock(*meta));
+  MetaAccess::accumulator(*meta) = {};
 }
 
 void detach_in_place(const TensorBase& tensor) {

@@ -74,10 +74,10 @@ KEYWAY_API Edge gradient_edge(const TensorBase& tensor);
 KEYWAY_API void set_gradient_edge(const TensorBase& tensor, Edge edge);
 // Makes `node` the origin of `result`. A result without gradients (integers) becomes an undefined output.
 KEYWAY_API void set_history(const TensorBase& result, const intrusive_ptr<Node>& node);
-// The same after an in-place change; a view passes its history on to its base.
-KEYWAY_API void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node);
-// Throws if an in-place change of `self`, which has a gradient to record if `records`, is not allowed.
-KEYWAY_API void check_inplace(const TensorBase& self, bool records);
+// The same after an in-place change, of which `self` was input `input_nr`; a view passes its history on to its base.
+KEYWAY_API void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node, std::size_t input_nr = 0);
+// Throws if an in-place change of `self` by `op`, which has a gradient to record if `records`, is not allowed.
+KEYWAY_API void check_inplace(std::string_view op, const TensorBase& self, bool records);
 
 // Makes `result`, which shares the storage of `base`, a view of it that gradients flow through.
 KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result, Creation creation = Creation::Default);
@@ -90,13 +90,16 @@ KEYWAY_API void set_creation(const TensorBase& view, Creation creation);
 KEYWAY_API void set_requires_grad(const TensorBase& tensor, bool requires_grad);
 KEYWAY_API Tensor grad_of(const TensorBase& tensor);
 KEYWAY_API void set_grad(const TensorBase& tensor, const Tensor& grad);
-// Keeps the gradient of a tensor that is no leaf.
+// Keeps the gradient of a tensor that is no leaf, as the tensor's hooks leave it.
 KEYWAY_API void retain_grad(const TensorBase& tensor);
 KEYWAY_API bool retains_grad(const TensorBase& tensor);
 // Calls the hooks of a leaf with its gradient, which they may replace.
 KEYWAY_API void run_hooks(const TensorBase& leaf, Tensor& grad);
-// Called with the gradient of `tensor` whenever one is computed; a defined result replaces it.
+// Called with the gradient of `tensor` whenever one is computed; a defined result, of the same shape, dtype and device,
+// replaces it. Of a tensor that is changed in place later: the gradient of its value until then.
 KEYWAY_API void register_hook(const TensorBase& tensor, std::function<Tensor(const Tensor&)> hook);
+// Makes graphs that are recorded from now on see the leaf's sizes and dtype as they are.
+KEYWAY_API void forget_accumulator(const TensorBase& leaf);
 // Cuts a tensor off its history, in place.
 KEYWAY_API void detach_in_place(const TensorBase& tensor);
 

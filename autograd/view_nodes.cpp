@@ -108,13 +108,12 @@ variable_list AsStridedBackward::apply(variable_list&& grads) {
                               view_.offset)};
 }
 
-CopySlices::CopySlices(Edge base_edge, const TensorBase& base, const TensorBase& view, intrusive_ptr<Node> change)
-    : base_(geometry_of(base)), view_(geometry_of(view)), change_(std::move(change)) {
-  // The change's first input is the view itself, whose gradient goes into the base's: it is wanted where that is.
-  change_->set_next_edge(0, base_edge);
-  add_next_edge(std::move(base_edge));
-  const ArrayRef<Edge> edges = change_->next_edges();
-  for (std::size_t i = 1; i < edges.size(); ++i) add_next_edge(edges[i]);
+CopySlices::CopySlices(Edge base_edge, const TensorBase& base, const TensorBase& view, intrusive_ptr<Node> change,
+                       std::size_t view_input)
+    : base_(geometry_of(base)), view_(geometry_of(view)), change_(std::move(change)), view_input_(view_input) {
+  // The gradient of the view goes into the base's: the change needs it if the base does.
+  change_->set_next_edge(view_input, std::move(base_edge));
+  for (const Edge& edge : change_->next_edges()) add_next_edge(edge);
   add_output(base);
 }
 
@@ -127,18 +126,14 @@ variable_list CopySlices::apply(variable_list&& grads) {
   const Tensor result = memory.part(base_.sizes, base_.strides, base_.offset);
   result.copy_(grads[0]);
   const Tensor slice = memory.part(view_.sizes, view_.strides, view_.offset);
-  variable_list through = change_->apply({slice.clone()});
-  variable_list out(next_edges().size());
-  for (std::size_t i = 0; i < through.size(); ++i) {
-    if (i > 0) {
-      out[i] = through[i];
-    } else if (through[0].defined()) {
-      slice.copy_(through[0].expand(view_.sizes));
-    } else {
-      slice.zero_();
-    }
+  variable_list out = change_->apply({slice.clone()});
+  out.resize(next_edges().size());
+  if (const Tensor& through = out[view_input_]; through.defined()) {
+    slice.copy_(through.expand(view_.sizes));
+  } else {
+    slice.zero_();
   }
-  out[0] = result;
+  out[view_input_] = result;
   return out;
 }
 

@@ -33,11 +33,12 @@ class AsStridedBackward final : public Node {
   Geometry view_;
 };
 
-// An in-place change of a view, seen from its base: `change` stands for the change of the view alone.
-// Gradients of the base outside of the view pass through.
+// An in-place change of a view, seen from its base: `change` stands for the change of the view alone, whose input
+// `view_input` was the view. Gradients of the base outside of the view pass through.
 class CopySlices final : public Node {
  public:
-  CopySlices(Edge base_edge, const TensorBase& base, const TensorBase& view, intrusive_ptr<Node> change);
+  CopySlices(Edge base_edge, const TensorBase& base, const TensorBase& view, intrusive_ptr<Node> change,
+             std::size_t view_input);
   std::string name() const override { return "CopySlices"; }
   variable_list apply(variable_list&& grads) override;
   void release_variables() override;
@@ -46,6 +47,7 @@ class CopySlices final : public Node {
   Geometry base_;
   Geometry view_;
   intrusive_ptr<Node> change_;
+  std::size_t view_input_;
 };
 
 }  // namespace keyway::inline v1::autograd

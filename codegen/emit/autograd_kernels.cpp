@@ -71,7 +71,8 @@ class Recorder {
 
   std::string text() const {
     std::string out = recorder_signature(schema_);
-    if (in_place_) out += fmt::format("  check_inplace({}, /*records=*/true);\n", argument(0));
+    if (in_place_)
+      out += fmt::format("  check_inplace(\"{}\", {}, /*records=*/true);\n", schema_.full_name(), argument(0));
     for (const std::string& name : plan_.underived)
       out += fmt::format("  check_underived(\"{}\", \"{}\", {});\n", schema_.full_name(), name, in_overload(name));
     out += fmt::format("  auto node = make_intrusive<{}>();\n", plan_.node);
