@@ -7,6 +7,7 @@
 
 using namespace keyway;
 using keyway::testing::error_of;
+using keyway::testing::FakeAllocator;
 using keyway::testing::FakeDevices;
 using Asked = std::vector<std::string>;
 
@@ -153,31 +154,17 @@ TEST_CASE("a guard that outlives its implementation restores nothing, nor on the
   CHECK(next.asked().empty());
 }
 
-namespace {
-// Gives host memory under the name of the current device.
-class FakeAllocator final : public Allocator {
- public:
-  DataPtr allocate(std::size_t bytes) override {
-    void* const data = ::operator new(bytes);
-    return DataPtr(
-        data, data, [](void* context) { ::operator delete(context); },
-        wrong ? Device(kCPU) : current_device(*find_device_type("npu")));
-  }
-  bool wrong = false;
-};
-}  // namespace
-
 TEST_CASE("a tensor's memory is made under the guard of its device") {
   FakeDevices npu;
   const auto registration = register_device_guard(npu);
-  FakeAllocator allocator;
+  FakeAllocator allocator(npu);
   Allocator* const before = set_allocator(npu.type(), &allocator);
   const TensorBase tensor = make_tensor({2}, kFloat, npu.device(1));
   CHECK(tensor.device() == npu.device(1));
   CHECK(current_device(npu.type()) == npu.device(0));
   CHECK(make_tensor({2}, kFloat, npu.type()).device() == npu.device(0));
   CHECK_THROWS_AS(make_tensor({2}, kFloat, npu.device(2)), Error);
-  allocator.wrong = true;
+  allocator.device = Device(kCPU);
   CHECK(error_of([&] { make_tensor({2}, kFloat, npu.device(1)); }) ==
         "memory of npu:1 was asked for, but its allocator gave memory of cpu");
   set_allocator(npu.type(), before);

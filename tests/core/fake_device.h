@@ -2,6 +2,7 @@
 // of a stream is a count that the test moves on.
 #pragma once
 
+#include <keyway/core/allocator.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/device_guard_impl.h>
 
@@ -9,6 +10,8 @@
 #include <atomic>
 #include <list>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -126,6 +129,21 @@ class FakeDevices final : public DeviceGuardImplInterface {
   bool fail_next_ = false;
   std::unordered_map<Stream, int> queued_;
   std::unordered_map<Stream, int> done_;
+};
+
+// Gives host memory under the name of the current device, or of another one.
+class FakeAllocator final : public Allocator {
+ public:
+  explicit FakeAllocator(const FakeDevices& devices) : devices_(devices) {}
+  DataPtr allocate(std::size_t bytes) override {
+    void* const data = ::operator new(bytes);
+    return DataPtr(
+        data, data, [](void* context) { ::operator delete(context); }, device.value_or(devices_.get_device()));
+  }
+  std::optional<Device> device;
+
+ private:
+  const FakeDevices& devices_;
 };
 
 }  // namespace keyway::inline v1::testing
