@@ -4,11 +4,11 @@
 namespace keyway::inline v1 {
 
 Device detail::checked_device(DeviceGuardImplInterface& impl, Device device) {
-  if (!device.has_index()) return impl.get_device();
   const int count = impl.device_count();
-  KEYWAY_CHECK_AS(Index, device.index() < count, "device {} is out of range: the number of {} devices is {}", device,
+  const int index = device.has_index() ? device.index() : 0;
+  KEYWAY_CHECK_AS(Index, index < count, "device {} is out of range: the number of {} devices is {}", device,
                   device.type(), count);
-  return device;
+  return device.has_index() ? device : impl.get_device();
 }
 
 int device_count(DeviceType type) {
@@ -16,7 +16,7 @@ int device_count(DeviceType type) {
   return impl == nullptr ? 0 : impl->device_count();
 }
 
-Device current_device(DeviceType type) { return device_guard_impl(type).get_device(); }
+Device current_device(DeviceType type) { return detail::checked_device(device_guard_impl(type), type); }
 
 void set_device(Device device) {
   DeviceGuardImplInterface& impl = device_guard_impl(device.type());

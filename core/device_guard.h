@@ -11,7 +11,7 @@ namespace keyway::inline v1 {
 
 // How many devices of a type there are; 0 if no backend serves it.
 KEYWAY_API int device_count(DeviceType type);
-// The thread's current device of a type. Throws keyway::Error if no backend serves it.
+// The thread's current device of a type. Throws keyway::Error if no backend serves it, or there is no device.
 KEYWAY_API Device current_device(DeviceType type);
 // Makes a device current for good. Errors: as DeviceGuard.
 KEYWAY_API void set_device(Device device);

@@ -6,7 +6,7 @@ StreamGuard::StreamGuard(Stream stream) : StreamGuard(stream, device_guard_impl(
 
 StreamGuard::StreamGuard(Stream stream, DeviceGuardImplInterface& impl)
     : impl_(&impl),
-      original_(impl.get_stream(impl.get_device())),
+      original_(impl.get_stream(detail::checked_device(impl, stream.device_type()))),
       device_(stream.device()),
       replaced_(impl.exchange_stream(stream)),
       current_(stream) {}

@@ -105,6 +105,12 @@ TEST_CASE("an index out of range is refused with the number of devices, and chan
   CHECK(error_of([&] { set_device(npu.device(2)); }) == text);
   CHECK(error_of([&] { synchronize(npu.device(2)); }) == text);
   CHECK(npu.asked().empty());
+
+  npu.remove_all();
+  const std::string none = "device npu is out of range: the number of npu devices is 0";
+  CHECK(error_of([&] { DeviceGuard{npu.type()}; }) == none);
+  CHECK(error_of([&] { current_device(npu.type()); }) == none);
+  CHECK(error_of([&] { current_stream(npu.type()); }) == none);
 }
 
 TEST_CASE("a device type that nobody serves is named, and has no devices") {
@@ -123,20 +129,28 @@ TEST_CASE("a device type that nobody serves is named, and has no devices") {
 TEST_CASE("a second registration is an error that names both, and the type can be served again") {
   FakeDevices npu, other;
   {
-    const auto first = register_device_guard(npu);
-    const std::string text = error_of([&] { (void)register_device_guard(other); });
-    CHECK(text.find("device_guard_test.cpp:") != text.rfind("device_guard_test.cpp:"));
-    CHECK(text.find(": device type npu has one already, registered at ") != std::string::npos);
+    const auto first = register_device_guard(npu, "first.cpp", 3);
+    CHECK(error_of([&] { (void)register_device_guard(other, "second.cpp", 5); }) ==
+          "device guard at second.cpp:5: device type npu has one already, registered at first.cpp:3");
     CHECK(find_device_guard_impl(npu.type()) == &npu);
   }
   CHECK(find_device_guard_impl(npu.type()) == nullptr);
   auto second = register_device_guard(other);
+  CHECK(error_of([&] { (void)register_device_guard(npu); }).find("device_guard_test.cpp:") != std::string::npos);
   CHECK(find_device_guard_impl(npu.type()) == &other);
   DeviceGuardRegistration moved(std::move(second));
   second.undo();
   CHECK(find_device_guard_impl(npu.type()) == &other);
   moved.undo();
   CHECK(find_device_guard_impl(npu.type()) == nullptr);
+}
+
+TEST_CASE("built-in device types and unknown ones cannot be registered") {
+  FakeDevices cpu(kCPU), unknown(static_cast<DeviceType>(200));
+  CHECK(error_of([&] { (void)register_device_guard(cpu, "a.cpp", 7); }) ==
+        "device guard at a.cpp:7: device type cpu has one already, which is built in");
+  CHECK(error_of([&] { (void)register_device_guard(unknown, "a.cpp", 7); }) ==
+        "device guard at a.cpp:7: there is no device type 200; register_device_type() makes one");
 }
 
 TEST_CASE("a guard that outlives its implementation restores nothing, nor on the next one") {

@@ -27,7 +27,7 @@ class FakeDevices final : public DeviceGuardImplInterface {
     int place;  // in its stream
   };
 
-  FakeDevices() : type_(register_device_type("npu")) { here() = {}; }
+  explicit FakeDevices(DeviceType type = register_device_type("npu")) : type_(type) { here() = {}; }
 
   Device device(int index) const { return Device(type_, static_cast<std::int8_t>(index)); }
 
@@ -40,11 +40,12 @@ class FakeDevices final : public DeviceGuardImplInterface {
   void queue(Stream stream) { ++queued_[stream]; }
   void finish(Stream stream) { done_[stream] = queued_[stream]; }
   std::size_t live_events() const { return events_.size(); }
+  void remove_all() { count_ = 0; }
   // The next call that makes a device current throws.
   void fail_next() { fail_next_ = true; }
 
   DeviceType type() const noexcept override { return type_; }
-  int device_count() const noexcept override { return kCount; }
+  int device_count() const noexcept override { return count_; }
   Device get_device() const override { return device(here().device); }
   Device exchange_device(Device next) override {
     const Device before = get_device();
@@ -127,6 +128,7 @@ class FakeDevices final : public DeviceGuardImplInterface {
   std::atomic<StreamId> last_stream_{0};
   std::list<FakeEvent> events_;
   bool fail_next_ = false;
+  int count_ = kCount;
   std::unordered_map<Stream, int> queued_;
   std::unordered_map<Stream, int> done_;
 };
