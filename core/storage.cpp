@@ -1,4 +1,5 @@
 #include <keyway/core/base/error.h>
+#include <keyway/core/device_guard.h>
 #include <keyway/core/host_allocator.h>
 #include <keyway/core/storage.h>
 
@@ -11,7 +12,19 @@ Allocator::~Allocator() = default;
 
 namespace {
 constinit std::array<std::atomic<Allocator*>, kNumDeviceTypes> allocators{};
+
+// Apart, so that host memory pays nothing for it. An allocator gives memory of its type's current device.
+__attribute__((noinline)) Storage make_device_storage(std::size_t bytes, Device device) {
+  if (device.is_meta()) return Storage(make_intrusive<StorageImpl>(DataPtr(nullptr, device), bytes, true));
+  Allocator& allocator = get_allocator(device.type());
+  OptionalDeviceGuard guard;
+  if (device.has_index()) guard.reset_device(device);
+  DataPtr data = allocator.allocate(bytes);
+  KEYWAY_CHECK_AS(Internal, device.has_index() ? data.device() == device : data.device().type() == device.type(),
+                  "memory of {} was asked for, but its allocator gave memory of {}", device, data.device());
+  return Storage(make_intrusive<StorageImpl>(std::move(data), bytes, true));
 }
+}  // namespace
 
 Allocator& get_allocator(DeviceType type) {
   Allocator* allocator = allocators[static_cast<std::size_t>(type)].load(std::memory_order_acquire);
@@ -30,11 +43,9 @@ Storage make_storage(std::size_t bytes, Device device) {
       allocators[0].load(std::memory_order_relaxed) == nullptr) [[likely]] {
     return Storage(StorageImpl::make_inline(bytes));
   }
-  if (device.type() == DeviceType::Meta) {
-    return Storage(make_intrusive<StorageImpl>(DataPtr(nullptr, device), bytes, true));
-  }
-  Allocator& allocator = get_allocator(device.type());
-  return Storage(make_intrusive<StorageImpl>(allocator.allocate(bytes), bytes, true));
+  if (device.type() != DeviceType::CPU) [[unlikely]]
+    return make_device_storage(bytes, device);
+  return Storage(make_intrusive<StorageImpl>(get_allocator(DeviceType::CPU).allocate(bytes), bytes, true));
 }
 
 }  // namespace keyway::inline v1

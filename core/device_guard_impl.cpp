@@ -1,0 +1,67 @@
+#include <keyway/core/base/error.h>
+#include <keyway/core/host_device_guard.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <string>
+
+namespace keyway::inline v1 {
+namespace {
+
+constinit std::array<std::atomic<DeviceGuardImplInterface*>, kNumDeviceTypes> impls{&cpu_device_guard, nullptr,
+                                                                                    &meta_device_guard};
+
+// Where those in `impls` were registered.
+struct Sites {
+  std::mutex writers;
+  std::string text[kNumDeviceTypes];
+};
+Sites& sites() {
+  // Never destroyed: handles may go while the program exits.
+  static Sites* const all = new Sites;
+  return *all;
+}
+
+}  // namespace
+
+DeviceGuardImplInterface* find_device_guard_impl(DeviceType type) {
+  const auto i = static_cast<std::size_t>(type);
+  return i < impls.size() ? impls[i].load(std::memory_order_acquire) : nullptr;
+}
+
+DeviceGuardImplInterface& device_guard_impl(DeviceType type) {
+  DeviceGuardImplInterface* impl = find_device_guard_impl(type);
+  KEYWAY_CHECK_AS(NotImplemented, impl != nullptr,
+                  "no device guard for device type {}: its backend is not loaded, or has not called "
+                  "register_device_guard()",
+                  type);
+  return *impl;
+}
+
+DeviceGuardRegistration register_device_guard(DeviceGuardImplInterface& impl, const char* file, int line) {
+  const DeviceType type = impl.type();
+  std::string site = std::string(file) + ":" + std::to_string(line);
+  KEYWAY_CHECK_AS(Registration, to_string(type) != "unknown",
+                  "device guard at {}: there is no device type {}; register_device_type() makes one", site,
+                  static_cast<int>(type));
+  const auto i = static_cast<std::size_t>(type);
+  const std::lock_guard lock(sites().writers);
+  std::string& text = sites().text[i];
+  KEYWAY_CHECK_AS(Registration, find_device_guard_impl(type) == nullptr,
+                  "device guard at {}: device type {} has one already, {}{}", site, type,
+                  text.empty() ? "which is built in" : "registered at ", text);
+  text = std::move(site);
+  impls[i].store(&impl, std::memory_order_release);
+  return DeviceGuardRegistration(&impl);
+}
+
+void DeviceGuardRegistration::undo() noexcept {
+  if (impl_ == nullptr) return;
+  const std::lock_guard lock(sites().writers);
+  impls[static_cast<std::size_t>(impl_->type())].store(nullptr, std::memory_order_release);
+  impl_ = nullptr;
+}
+
+}  // namespace keyway::inline v1
