@@ -10,7 +10,7 @@ namespace keyway::inline v1::tools {
 enum class ExitStatus {
   Ok = 0,
   Failed = 1,  // what was asked about is wrong
-  Usage = 2,   // the command line is wrong, or input cannot be read
+  Usage = 2,   // the command line is wrong, or input cannot be read or output written
 };
 
 using AddCommand = void(CLI::App& keyway, ExitStatus& status);

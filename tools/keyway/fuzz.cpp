@@ -1,6 +1,7 @@
 // keyway fuzz: boundary calls against operators.
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
+#include <keyway/tools/keyway/numbers.h>
 #include <keyway/tools/terminal/terminal.h>
 
 #include <charconv>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace keyway::inline v1::tools {
 
@@ -25,10 +27,10 @@ struct FuzzOptions {
 };
 
 // The calls in text, none of them made.
-ExitStatus list_calls(const FuzzOptions& options) {
-  for (const OperatorHandle& op : operators_like(options.pattern)) {
-    const CallPlan plan(op, options.campaign.seed);
-    for (std::size_t i = 0; i < options.campaign.calls; ++i) {
+ExitStatus list_calls(const std::vector<OperatorHandle>& ops, const CampaignOptions& options) {
+  for (const OperatorHandle& op : ops) {
+    const CallPlan plan(op, options.seed);
+    for (std::size_t i = 0; i < options.calls; ++i) {
       fmt::print("{}:{} {}\n", op.entry().short_name(), i, plan.text(i));
     }
   }
@@ -65,7 +67,12 @@ void print_summary(const CampaignResult& result, double seconds) {
 
 ExitStatus run_fuzz(const FuzzOptions& options) {
   if (!options.repeat.empty()) return repeat_call(options);
-  if (options.list) return list_calls(options);
+  const std::vector<OperatorHandle> ops = operators_like(options.pattern);
+  if (ops.empty()) {
+    fmt::print(stderr, "keyway fuzz: no operator fits\n");
+    return ExitStatus::Failed;
+  }
+  if (options.list) return list_calls(ops, options.campaign);
   const Colours colours(stdout);
   std::map<std::pair<std::string, Verdict>, std::size_t> seen;
   const auto begin = std::chrono::steady_clock::now();
@@ -75,10 +82,9 @@ ExitStatus run_fuzz(const FuzzOptions& options) {
                to_string(failure.outcome.verdict), colours(Colour::Plain), failure.outcome.text, failure.call);
     std::fflush(stdout);
   };
-  const std::vector<OperatorHandle> ops = operators_like(options.pattern);
   const CampaignResult result = run_campaign(ops, options.campaign, print_failure);
   print_summary(result, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  return result.failures() == 0 && !ops.empty() ? ExitStatus::Ok : ExitStatus::Failed;
+  return result.failures() == 0 ? ExitStatus::Ok : ExitStatus::Failed;
 }
 
 }  // namespace
@@ -86,10 +92,12 @@ ExitStatus run_fuzz(const FuzzOptions& options) {
 void add_fuzz_command(CLI::App& keyway, ExitStatus& status) {
   CLI::App* command = keyway.add_subcommand("fuzz", "Call operators with boundary values and judge what they do");
   auto options = std::make_shared<FuzzOptions>();
-  command->add_option("--calls", options->campaign.calls, "Calls of each operator (default 2000)");
-  command->add_option("--seed", options->campaign.seed, "Same seed, same calls (default 0)");
+  command->add_option("--calls", options->campaign.calls, "Calls of each operator (default 2000)")
+      ->check(not_negative());
+  command->add_option("--seed", options->campaign.seed, "Same seed, same calls (default 0)")->check(not_negative());
   command->add_option("--op", options->pattern, "Only operators whose name has this in it, or fits it: 'add*'");
-  command->add_option("--shown", options->shown, "Failures to print of each kind and operator (default 3)");
+  command->add_option("--shown", options->shown, "Failures to print of each kind and operator (default 3)")
+      ->check(not_negative());
   command->add_flag("--list", options->list, "Print the calls and make none");
   command->add_option("--repeat", options->repeat, "Make one call, OP:INDEX of a report, in this process");
   command->footer(

@@ -39,8 +39,12 @@ ExitStatus list_operators(const OpsOptions& options) {
     }
     ++count;
   }
-  fmt::print(stderr, "{} operators\n", count);
-  return count > 0 ? ExitStatus::Ok : ExitStatus::Failed;
+  if (count == 0) {
+    fmt::print(stderr, "keyway ops: no operator fits\n");
+    return ExitStatus::Failed;
+  }
+  fmt::print(stderr, "{} operator{}\n", count, count == 1 ? "" : "s");
+  return ExitStatus::Ok;
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ ExitStatus show_operator(const std::string& name) {
   if (!info.tags.empty()) fmt::print("  tags: {}\n", info.tags);
   fmt::print("  autograd saves: {}\n", info.saved.empty() ? "nothing" : std::string(info.saved));
   const std::vector<std::string> variants = variants_of(*op);
-  if (!variants.empty()) fmt::print("  see also: {}\n", fmt::join(variants, ", "));
+  if (!variants.empty()) fmt::print("  variants: {}\n", fmt::join(variants, ", "));
   print_kernels(*op, colours);
   print_slots(*op, colours);
   return ExitStatus::Ok;

@@ -2,6 +2,7 @@
 #include <keyway/dispatch/dispatcher.h>
 #include <keyway/tools/keyway/command.h>
 
+#include <cstdio>
 #include <fmt/format.h>
 #include <memory>
 #include <string>
@@ -27,24 +28,32 @@ char letter(Rule rule) {
   return '?';
 }
 
-ExitStatus print_table(const std::string& filter) {
+void print_heading() {
   fmt::print("{:<44}", "");
   for (DispatchKey key : kColumns) fmt::print(" {:>15}", to_string(key));
   fmt::print("\n");
-  std::size_t count = 0;
+}
+
+ExitStatus print_table(const std::string& filter) {
+  bool found = false;
   for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
     const std::string name = op.entry().short_name();
     if (name.find(filter) == std::string::npos) continue;
+    if (!found) print_heading();
+    found = true;
     fmt::print("{:<44}", name);
     for (DispatchKey key : kColumns) {
       fmt::print(" {:>15}", letter(Dispatcher::singleton().explain_slot(op.entry(), key).rule));
     }
     fmt::print("\n");
-    ++count;
+  }
+  if (!found) {
+    fmt::print(stderr, "keyway table: no operator fits\n");
+    return ExitStatus::Failed;
   }
   fmt::print(
       "K kernel  E composite explicit  I composite implicit  A autograd alias  F fallback  . falls through  - none\n");
-  return count > 0 ? ExitStatus::Ok : ExitStatus::Failed;
+  return ExitStatus::Ok;
 }
 
 }  // namespace

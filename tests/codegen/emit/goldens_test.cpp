@@ -33,9 +33,12 @@ std::string golden_file(const std::string& name) { return std::string(KEYWAY_COD
 
 using Files = std::map<std::string, std::string>;
 
-Files generate(const std::string& schemas) {
+// The families in the order of their texts.
+Files generate(const std::map<std::string, std::string>& schemas) {
+  std::vector<SourceFile> texts;
+  for (const auto& [family, text] : schemas) texts.push_back({"tests/codegen/goldens/" + family + ".json", text});
   Diagnostics diagnostics;
-  const auto families = build_model({{"tests/codegen/goldens/fixture.json", schemas}}, {}, diagnostics);
+  const auto families = build_model(texts, {}, diagnostics);
   INFO(diagnostics.str());
   REQUIRE(families.has_value());
   Files files;
@@ -43,14 +46,20 @@ Files generate(const std::string& schemas) {
   return files;
 }
 
-// The files whose text changes with the schemas.
-std::set<std::string> rewritten(const std::string& from, const std::string& to) {
-  std::string changed = read_file(golden_file("fixture.json"));
+Files generate_fixture() { return generate({{"fixture", read_file(golden_file("fixture.json"))}}); }
+
+// The files whose text changes with that of one family, beside another one.
+std::set<std::string> rewritten(const std::string& family, const std::string& from, const std::string& to) {
+  std::map<std::string, std::string> schemas;
+  for (const char* each : {"fixture", "second"}) schemas[each] = read_file(golden_file(std::string(each) + ".json"));
+  std::string& changed = schemas.at(family);
   const auto place = changed.find(from);
+  INFO(from);
   REQUIRE(place != std::string::npos);
   REQUIRE(changed.find(from, place + 1) == std::string::npos);
-  const Files before = generate(changed);
-  const Files after = generate(changed.replace(place, from.size(), to));
+  const Files before = generate(schemas);
+  changed.replace(place, from.size(), to);
+  const Files after = generate(schemas);
   std::set<std::string> names;
   for (const auto& [name, text] : after)
     if (before.count(name) == 0 || before.at(name) != text) names.insert(name);
@@ -59,10 +68,37 @@ std::set<std::string> rewritten(const std::string& from, const std::string& to) 
   return names;
 }
 
+bool is_of(const std::string& family, const std::string& file) { return file.find(family) != std::string::npos; }
+
+struct Edit {
+  const char* family;
+  const char* from;
+  const char* to;
+};
+
+// One of each part of an entry, in both families; the last ones add and take away an operator.
+constexpr Edit kEdits[] = {
+    {"fixture", "Mean of each window.", "The mean of each window."},
+    {"fixture", "grad * conj(alpha)", "grad * alpha"},
+    {"fixture", "\"pointwise\": \"Add\"", "\"pointwise\": \"Sub\""},
+    {"fixture", "\"step != 0\"", "\"step > 0\""},
+    {"fixture", "int dim=-1, bool descending=False", "int dim=0, bool descending=False"},
+    {"fixture", "add([1, 2], [3, 4], alpha=10) == [31, 42]", "add([1, 2], [3, 4], alpha=20) == [61, 82]"},
+    {"second", "\"pointwise\": \"Neg\"", "\"pointwise\": \"Negative\""},
+    {"second", "\"t(grad)\"", "\"t(t(t(grad)))\""},
+    {"second", "A matrix with rows", "The matrix with rows"},
+    {"second", "-self.dim() <= dim < self.dim()", "0 <= dim < self.dim()"},
+    {"second", "\"integers_to_int64\"", "\"same\""},
+    {"second", "neg(Tensor self) -> Tensor", "neg(Tensor self, *, int by=1) -> Tensor"},
+    {"second", "\n]}",
+     ",\n{ \"func\": \"zeta(Tensor self) -> Tensor\", \"composite\": \"zeta\", \"doc\": \"Zeta.\",\n"
+     "  \"example\": \"zeta(2) == 1\" }\n]}"},
+};
+
 }  // namespace
 
 TEST_CASE("the generated operator API of the fixture is the golden one", "[goldens]") {
-  const Files files = generate(read_file(golden_file("fixture.json")));
+  const Files files = generate_fixture();
   for (const char* name : kGoldens) {
     INFO(name);
     REQUIRE(files.count(name) == 1);
@@ -72,7 +108,7 @@ TEST_CASE("the generated operator API of the fixture is the golden one", "[golde
 }
 
 TEST_CASE("no line of the generated operator API is too long, and none ends in blanks") {
-  const Files files = generate(read_file(golden_file("fixture.json")));
+  const Files files = generate_fixture();
   for (const char* name : kGoldens) {
     const std::string& text = files.at(name);
     for (std::size_t begin = 0; begin < text.size();) {
@@ -87,7 +123,7 @@ TEST_CASE("no line of the generated operator API is too long, and none ends in b
 }
 
 TEST_CASE("a sentence of documentation rewrites the headers that quote it, and no table's signature") {
-  const auto names = rewritten("Mean of each window.", "The mean of each window.");
+  const auto names = rewritten("fixture", "Mean of each window.", "The mean of each window.");
   CHECK(names.count("ops/fixture.h") == 1);
   CHECK(names.count("ops/fixture_entries.h") == 0);
   CHECK(names.count("ops/methods.h") == 0);
@@ -96,15 +132,52 @@ TEST_CASE("a sentence of documentation rewrites the headers that quote it, and n
 }
 
 TEST_CASE("a derivative rewrites no header that users include") {
-  const auto names = rewritten("grad * conj(alpha)", "grad * alpha");
+  const auto names = rewritten("fixture", "grad * conj(alpha)", "grad * alpha");
   CHECK(std::ranges::none_of(names, [](const std::string& name) {
     return name == "tensor.h" || (name.starts_with("ops/") && name.ends_with(".h"));
   }));
 }
 
 TEST_CASE("a new default of an argument rewrites declarations, and no definition of a method") {
-  const auto names = rewritten("int dim=-1, bool descending=False", "int dim=0, bool descending=False");
+  const auto names = rewritten("fixture", "int dim=-1, bool descending=False", "int dim=0, bool descending=False");
   CHECK(names.count("ops/fixture.h") == 1);
   CHECK(names.count("tensor.h") == 1);
   CHECK(names.count("ops/methods.h") == 0);
+}
+
+TEST_CASE("editing one operator rewrites files of its family only, and those that list all operators") {
+  // What all families are in. Everything else is a file of one.
+  const std::set<std::string> whole = {
+      "assembly/op_list.cpp",   "assembly/plans.h",       "ops/all.h", "ops/methods.h", "tensor.h",
+      "ops/tensor_operators.h", "tests/ops/op_cases.cpp",
+  };
+  std::map<std::string, std::string> schemas;
+  for (const char* each : {"fixture", "second"}) schemas[each] = read_file(golden_file(std::string(each) + ".json"));
+  std::map<std::string, int> files;
+  for (const auto& [name, text] : generate(schemas)) {
+    INFO(name);
+    CHECK(is_of("fixture", name) + is_of("second", name) + whole.count(name) == 1);
+    ++files[is_of("fixture", name) ? "fixture" : is_of("second", name) ? "second" : "whole"];
+  }
+  CHECK(files == std::map<std::string, int>{{"fixture", 9}, {"second", 9}, {"whole", 7}});
+
+  for (const Edit& edit : kEdits) {
+    INFO(edit.family << ": " << edit.from << " becomes " << edit.to);
+    int own = 0;
+    for (const std::string& name : rewritten(edit.family, edit.from, edit.to)) {
+      INFO(name);
+      CHECK((is_of(edit.family, name) || whole.count(name) == 1));
+      own += is_of(edit.family, name);
+    }
+    CHECK(own > 0);
+  }
+}
+
+TEST_CASE("a functor, a derivative and a contract rewrite what is made of them, and the texts that quote them") {
+  using Names = std::set<std::string>;
+  CHECK(rewritten("second", "\"pointwise\": \"Neg\"", "\"pointwise\": \"Negative\"") ==
+        Names{"assembly/wrappers_second.cpp", "backends/cpu/loops_second_0.cpp"});
+  CHECK(rewritten("second", "\"t(grad)\"", "\"t(t(t(grad)))\"") == Names{"autograd/second.cpp", "docs/ops/second.md"});
+  CHECK(rewritten("second", "-self.dim() <= dim < self.dim()", "0 <= dim < self.dim()") ==
+        Names{"assembly/wrappers_second.cpp", "docs/ops/second.md", "ops/second.h"});
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,10 +17,13 @@ constexpr const char* kLicences = "/usr/share/common-licenses";
 constexpr std::size_t kShortest = 1000;
 
 std::string read_file(const std::filesystem::path& path) {
-  KEYWAY_CHECK(std::filesystem::is_regular_file(path), "cannot read {}", path.string());
+  std::error_code error;
+  KEYWAY_CHECK(!std::filesystem::is_directory(path, error), "cannot read {}: it is a folder", path.string());
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
+  KEYWAY_CHECK(file.is_open(), "cannot read {}: {}", path.string(), std::generic_category().message(errno));
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  KEYWAY_CHECK(!file.bad() && file.is_open(), "cannot read {}", path.string());
+  KEYWAY_CHECK(!file.bad(), "cannot read {}: {}", path.string(), std::generic_category().message(errno));
   return text;
 }
 

@@ -7,10 +7,12 @@
 #include <keyway/tools/terminal/terminal.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
+#include <system_error>
 
 namespace keyway::inline v1::tools {
 
@@ -151,6 +153,13 @@ void write_file(const std::string& path, const std::string& text) {
   KEYWAY_CHECK(written && closed, "cannot write {}", path);
 }
 
+// Leaves an empty file where there was none.
+void check_writable(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "ab");
+  KEYWAY_CHECK(file != nullptr, "cannot write {}: {}", path, std::generic_category().message(errno));
+  std::fclose(file);
+}
+
 // What is needed to use the file: the sizes, and the byte of each character.
 nn::Metadata describe_model(const Transformer& model, const Corpus& corpus) {
   std::string alphabet;
@@ -164,9 +173,12 @@ nn::Metadata describe_model(const Transformer& model, const Corpus& corpus) {
 
 }  // namespace
 
-void run_training(RunOptions options) {
+void run_training(RunOptions options, const std::string& text) {
   if (options.threads > 0) set_num_threads(options.threads);
-  const Corpus corpus(read_training_text(options.file), kHeldOut);
+  for (const std::string* path : {&options.svg, &options.save}) {
+    if (!path->empty()) check_writable(*path);
+  }
+  const Corpus corpus(text, kHeldOut);
   print_text(corpus, options.file);
   if (options.minutes > 0) options.steps = steps_in(options.minutes, options, corpus);
   options.trainer.steps = options.steps;

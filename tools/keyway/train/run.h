@@ -23,7 +23,8 @@ struct RunOptions {
   std::string device = "cpu";
 };
 
-// Prints to standard output. Throws keyway::Error, also if a file cannot be read or written.
-void run_training(RunOptions options);
+// Learns this text, which is that of `options.file`. Prints to standard output. Throws keyway::Error, also if a file
+// cannot be written: before the training where that is to be seen.
+void run_training(RunOptions options, const std::string& text);
 
 }  // namespace keyway::inline v1::tools

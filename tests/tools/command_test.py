@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""Runs the `keyway` command as its users do: command_test.py <program>. `keyway schema` has schema_command.cmake."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+from pathlib import Path
+
+KEYWAY = ""  # the program, from the command line
+COMMANDS = ["ops", "show", "table", "schema", "fuzz", "train"]
+SMALL_MODEL = ["--layers", "1", "--width", "16", "--heads", "2", "--context", "16", "--batch", "2", "--sample", "40"]
+
+
+def environment(**changes):
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+    return kept | {"TERM": "xterm"} | changes
+
+
+def keyway(*arguments, output=subprocess.PIPE, **variables):
+    return subprocess.run([KEYWAY, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
+                          env=environment(**variables), text=True, check=False, timeout=300)
+
+
+def on_a_terminal(*arguments, **variables):
+    """What the command prints where its standard output is a terminal."""
+    master, terminal = pty.openpty()
+    with subprocess.Popen([KEYWAY, *arguments], stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.DEVNULL,
+                          env=environment(**variables)) as process:
+        os.close(terminal)
+        pieces = []
+        try:
+            while piece := os.read(master, 4096):
+                pieces.append(piece)
+        except OSError:  # how the end of a terminal's output is read
+            pass
+    os.close(master)
+    return b"".join(pieces).decode()
+
+
+class Case(unittest.TestCase):
+    def expect(self, run, status, errors=""):
+        self.assertEqual(run.returncode, status, run.stderr)
+        self.assertEqual(run.stderr, errors)
+        return run.stdout
+
+    def expect_usage_error(self, arguments, message):
+        command = "keyway " + arguments[0] if arguments and arguments[0] in COMMANDS else "keyway"
+        run = keyway(*arguments)
+        self.assertEqual(self.expect(run, 2, f"{command}: {message}\nSee {command} --help.\n"), "")
+
+
+class CommandLine(Case):
+    def test_help_lists_the_commands_on_standard_output(self):
+        text = self.expect(keyway("--help"), 0)
+        listed = re.findall(r"^  (\w+) +[A-Z]", text.split("Subcommands:")[1], re.MULTILINE)
+        self.assertEqual(listed, COMMANDS)
+        self.assertIn("Exit status", text)
+
+    def test_each_command_has_help(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                text = self.expect(keyway(command, "--help"), 0)
+                self.assertIn(f"Usage: keyway {command}", text)
+                self.assertIn("Exit status", text)
+
+    def test_the_version_is_printed(self):
+        self.assertRegex(self.expect(keyway("--version"), 0), r"\Akeyway \d+\.\d+\.\d+\n\Z")
+
+    def test_mistakes_of_the_command_line_are_named(self):
+        self.expect_usage_error([], "A subcommand is required")
+        self.expect_usage_error(["nonsense"], "there is no command 'nonsense'")
+        self.expect_usage_error(["--nonsense"], "there is no option '--nonsense'")
+        for command in COMMANDS:
+            needed = ["add.Tensor"] if command == "show" else []
+            self.expect_usage_error([command, *needed, "--nonsense"],
+                                    "The following argument was not expected: --nonsense")
+        self.expect_usage_error(["show"], "operator is required")
+        self.expect_usage_error(["show", "add.Tensor", "mm"], "The following argument was not expected: mm")
+
+    def test_numbers_are_checked(self):
+        for option in ["--steps", "--minutes", "--layers", "--learning-rate"]:
+            for number in ["0", "-1", "1x", "inf", "nan"]:
+                self.expect_usage_error(["train", option, number], f"{option}: '{number}' is not a number above 0")
+        self.expect_usage_error(["train", "--steps", "1", "--minutes", "1"], "--steps excludes --minutes")
+        for command, option in [("train", "--seed"), ("train", "--sample"), ("fuzz", "--calls"), ("fuzz", "--seed")]:
+            self.expect_usage_error([command, option, "-1"], f"{option}: '-1' is not a number from 0 up")
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            run = keyway("show", "mm", output=full)
+        self.assertEqual(run.returncode, 2)
+        self.assertEqual(run.stderr, "keyway: cannot write standard output\n")
+
+
+class Ops(Case):
+    def names(self, *arguments):
+        run = keyway("ops", *arguments)
+        names = [line.split()[0] for line in run.stdout.splitlines()]
+        self.assertEqual(run.returncode, 0)
+        self.assertEqual(run.stderr, f"{len(names)} operator{'' if len(names) == 1 else 's'}\n")
+        return names
+
+    def test_all_are_listed_sorted_with_what_they_do(self):
+        names = self.names()
+        self.assertGreater(len(names), 400)
+        self.assertEqual(names, sorted(set(names)))
+        self.assertRegex(keyway("ops").stdout, r"(?m)^mm +The product of two matrices\.$")
+
+    def test_a_part_of_the_name_chooses(self):
+        names = self.names("add.")
+        self.assertEqual(names, [name for name in self.names() if "add." in name])
+        self.assertIn("add.Tensor", names)
+        self.assertNotIn("mm", names)
+        self.assertEqual(self.names("add.Tensor"), ["add.Tensor"])
+
+    def test_a_tag_chooses(self):
+        factories = self.names("--tag", "factory")
+        self.assertIn("zeros", factories)
+        self.assertNotIn("mm", factories)
+        self.assertEqual(self.names("--tag", "core", "mm"), [name for name in self.names("mm")
+                                                           if name in self.names("--tag", "core")])
+
+    def test_schemas_stand_in_place_of_names(self):
+        text = self.expect(keyway("ops", "--schemas", "add.Tensor"), 0, "1 operator\n")
+        self.assertEqual(text, "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n")
+
+    def test_no_match_is_an_error(self):
+        for arguments in [["nonsense"], ["--tag", "nonsense"], ["--tag", "cor"]]:
+            self.assertEqual(self.expect(keyway("ops", *arguments), 1, "keyway ops: no operator fits\n"), "")
+
+
+class Show(Case):
+    def test_all_that_is_known_of_an_operator_is_shown(self):
+        head, kernels, served = re.split("(?m)^(?:kernels|served)\n", self.expect(keyway("show", "add.Tensor"), 0))
+        place = re.match(r"add\.Tensor\(Tensor self, Tensor other, \*, Scalar alpha=1\) -> Tensor"
+                         r"  (ops/schemas/pointwise\.json:\d+)\n", head)
+        self.assertIsNotNone(place, head)
+        file, line = place.group(1).split(":")
+        source = Path(__file__).resolve().parents[2] / file
+        self.assertIn('"add.Tensor(', source.read_text(encoding="utf-8").splitlines()[int(line) - 1])
+        self.assertIn("  Adds `other`, scaled by `alpha`, to `self`.\n", head)
+        self.assertRegex(head, r"(?m)^  tags: core pointwise$")
+        self.assertRegex(head, r"(?m)^  autograd saves: alpha$")
+        self.assertRegex(head, r"(?m)^  variants: add\.Scalar, add\.Scalar_out, add\.out, add_\.Scalar, add_\.Tensor$")
+        rows = [line.split() for line in kernels.splitlines()]
+        self.assertEqual([[key, name] for key, name, _ in rows],
+                         [["CPU", "cpu::add_Tensor"], ["Meta", "rules::Add"], ["Autograd", "autograd::add_Tensor"]])
+        for row in rows:
+            self.assertRegex(row[2], r"^\S+\.(json|cpp|h):\d+$")
+        self.assertEqual({line.split()[0]: line.split(maxsplit=2)[1:] for line in served.splitlines()}, {
+            "CPU": ["cpu::add_Tensor", "direct kernel"],
+            "CUDA": ["-", "missing"],
+            "Meta": ["rules::Add", "direct kernel"],
+            "AutogradCPU": ["autograd::add_Tensor", "autograd alias"],
+            "AutogradCUDA": ["autograd::add_Tensor", "autograd alias"],
+            "AutogradMeta": ["autograd::add_Tensor", "autograd alias"],
+            "ADInplaceOrView": ["-", "fallthrough"],
+            "Undefined": ["-", "missing"]})
+
+    def test_an_operator_that_saves_nothing_says_so(self):
+        self.assertIn("\n  autograd saves: nothing\n", self.expect(keyway("show", "linear"), 0))
+
+    def test_a_misspelt_operator_is_an_error_with_a_suggestion(self):
+        run = keyway("show", "add.Tensr")
+        message = "keyway show: there is no operator 'add.Tensr'; did you mean 'add.Tensor'?\n"
+        self.assertEqual(self.expect(run, 1, message), "")
+        self.assertEqual(self.expect(keyway("show", "my::op"), 1, "keyway show: there is no operator 'my::op'\n"), "")
+
+
+class Table(Case):
+    def test_each_operator_has_a_letter_for_each_key(self):
+        lines = self.expect(keyway("table"), 0).splitlines()
+        self.assertEqual(lines[0].split(), ["CPU", "CUDA", "Meta", "AutogradCPU", "ADInplaceOrView"])
+        rows = {line.split()[0]: line.split()[1:] for line in lines[1:-1]}
+        self.assertEqual(len(rows), len(keyway("ops").stdout.splitlines()))
+        self.assertEqual(rows["add.Tensor"], ["K", "-", "K", "A", "."])
+        self.assertEqual(rows["linear"], ["I", "I", "I", "I", "."])
+        self.assertEqual(rows["add_.Tensor"], ["K", "-", "K", "A", "K"])
+        explained = set(re.findall(r"(?:^|  )(\S) ", lines[-1]))
+        self.assertLessEqual({letter for row in rows.values() for letter in row}, explained)
+
+    def test_a_part_of_the_name_chooses(self):
+        self.assertEqual(len(self.expect(keyway("table", "add.Tensor"), 0).splitlines()), 3)
+        self.assertEqual(self.expect(keyway("table", "nonsense"), 1, "keyway table: no operator fits\n"), "")
+
+
+class Fuzz(Case):
+    def test_calls_are_listed_and_repeated(self):
+        calls = self.expect(keyway("fuzz", "--op", "mm", "--calls", "3", "--list"), 0)
+        self.assertEqual(calls, keyway("fuzz", "--op", "mm", "--calls", "3", "--list").stdout)
+        lines = [line for line in calls.splitlines() if line.startswith("mm:")]
+        self.assertEqual(len(lines), 3)
+        index, call = lines[1].split(" ", 1)
+        self.assertEqual(self.expect(keyway("fuzz", "--repeat", index), 0).splitlines()[0], call)
+
+    def test_mistakes_are_named(self):
+        self.expect(keyway("fuzz", "--op", "nonsense"), 1, "keyway fuzz: no operator fits\n")
+        self.expect(keyway("fuzz", "--repeat", "mm"), 2,
+                    "keyway fuzz: --repeat takes OP:INDEX, as a report has it, not 'mm'\n")
+
+
+class Colours(Case):
+    ESCAPE = "\033["
+    BOLD = "\033[1m"
+
+    def test_colours_are_shown_on_a_terminal_only(self):
+        coloured = on_a_terminal("show", "mm")
+        self.assertIn(f"{self.BOLD}kernels\033[0m", coloured)
+        piped = keyway("show", "mm").stdout
+        self.assertNotIn(self.ESCAPE, piped)
+        self.assertEqual(re.sub(r"\033\[\d*m", "", coloured).replace("\r\n", "\n"), piped)
+
+    def test_no_colours_where_they_are_not_wanted(self):
+        self.assertNotIn(self.ESCAPE, on_a_terminal("show", "mm", NO_COLOR="1"))
+        self.assertNotIn(self.ESCAPE, on_a_terminal("show", "mm", TERM="dumb"))
+        self.assertIn(self.BOLD, on_a_terminal("show", "mm", NO_COLOR=""))
+
+
+class Train(Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.text = self.folder / "text.txt"
+        self.text.write_text("".join(f"{n} and {n + 1} make {2 * n + 1}.\n" for n in range(300)), encoding="utf-8")
+
+    def train(self, *options, threads="1"):
+        arguments = ["--file", str(self.text), "--steps", "20", "--threads", threads, *SMALL_MODEL, *options]
+        return keyway("train", *arguments)
+
+    @staticmethod
+    def losses(text):
+        """All losses of a run that are printed: of each step and, so far, on the held-out text; the last two."""
+        return re.findall(r"(?:loss|held-out|transformer|model) +(\d+\.\d+)", text)
+
+    def test_a_run_tells_what_it_learns(self):
+        svg = self.folder / "curve.svg"
+        model = self.folder / "model.safetensors"
+        text = self.expect(self.train("--svg", str(svg), "--save", str(model)), 0)
+        self.assertRegex(text, r"(?m)^step 20/20  loss \d\.\d{3}  held-out \d\.\d{3}  [\d,]+ tokens/s$")
+        self.assertRegex(text, r"(?m)^  interpolated order-3 n-gram model +\d\.\d{3}$")
+        self.assertRegex(text, r"(?m)^  transformer +\d\.\d{3}$")
+        self.assertRegex(text, r"(?m)^  trained for \d+\.\d s at [\d,]+ tokens/s$")
+        self.assertRegex(text, r"(?m)^ +\d\.\d\d \|[-. o]*o[-. o]*$")
+        sample = re.search(r"(?s)\nSample\n(.*)\n\nKernels of a training step", text).group(1)
+        self.assertEqual(len(sample), 40)
+        rows = re.findall(r"(?m)^  (\S+) +(\d+\.\d) +\d+\.\d\d +\d+\.\d %  (.*?)  +(\S+)$", text)
+        self.assertIn(("mm", "AutogradCPU, CPU", "cpu::mm"), [(row[0], row[2], row[3]) for row in rows])
+        self.assertTrue(all(float(calls) > 0 for _, calls, _, _ in rows))
+        losses = [float(loss) for loss in re.findall(r"(?m)^step \S+  loss (\S+)", text)]
+        self.assertEqual(len(losses), 20)
+        self.assertLess(losses[-1], losses[0])
+
+        root = xml.etree.ElementTree.parse(svg).getroot()
+        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        lines = root.findall("{http://www.w3.org/2000/svg}polyline")
+        self.assertEqual([line.get("class") for line in lines], ["training", "ngram", "held"])
+        self.assertEqual(len(lines[0].get("points").split()), 20)
+        self.assertGreater(model.stat().st_size, 1000)
+
+    def test_the_same_seed_gives_the_same_losses(self):
+        first = self.losses(self.expect(self.train("--seed", "5"), 0))
+        self.assertEqual(len(first), 20 * 2 + 2)
+        self.assertEqual(self.losses(self.train("--seed", "5", threads="2").stdout), first)
+        other = self.losses(self.expect(self.train("--seed", "6"), 0))
+        self.assertEqual(len(other), len(first))
+        self.assertNotEqual(other, first)
+
+    def test_a_text_that_cannot_be_read_is_named(self):
+        absent = self.folder / "absent"
+        self.assertEqual(self.expect(keyway("train", "--file", str(absent)), 2,
+                                     f"keyway train: cannot read {absent}: No such file or directory\n"), "")
+        self.assertEqual(self.expect(keyway("train", "--file", str(self.folder)), 2,
+                                     f"keyway train: cannot read {self.folder}: it is a folder\n"), "")
+        self.text.write_text("short", encoding="utf-8")
+        self.assertEqual(self.expect(self.train(), 1, "keyway: the text has 5 bytes; at least 1000 are needed\n"), "")
+
+    def test_a_file_that_cannot_be_written_is_found_before_the_training(self):
+        for option in ["--svg", "--save"]:
+            path = self.folder / "absent" / "file"
+            run = self.train(option, str(path))
+            self.assertEqual(self.expect(run, 1, f"keyway: cannot write {path}: No such file or directory\n"), "")
+
+    def test_a_terminal_gets_a_bar(self):
+        text = on_a_terminal("train", "--file", str(self.text), "--steps", "3", "--threads", "1", *SMALL_MODEL)
+        self.assertIn(f"\r[{'#' * 24}] 3/3  loss ", text)
+        self.assertNotIn("step 1/3", text)
+
+
+if __name__ == "__main__":
+    KEYWAY = sys.argv.pop(1)
+    unittest.main()
