@@ -3,6 +3,7 @@
 
 import argparse
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -70,6 +71,26 @@ class Installed(unittest.TestCase):
         self.assertIn("KEYWAY_LIBRARY(", blocks[0])
         example = {line.strip() for line in (SOURCE / "examples/custom_op.cpp").read_text().splitlines()}
         self.assertEqual([line for line in blocks[0].splitlines() if line.strip() not in example], [])
+
+    def my_ops(self, source):
+        """Configures and builds the library of operators that lies in `source`."""
+        build = self.scratch / f"{source.name}_build"
+        run("cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_CXX_COMPILER={options.compiler}", "-DCMAKE_BUILD_TYPE=Release")
+        run("cmake", "--build", build, "-j", "2")
+        return build
+
+    def test_a_library_of_operators_is_generated_from_its_schema_file(self):
+        self.assertEqual(run(self.my_ops(HERE / "my_ops") / "use_my_ops"), "ok\n")
+
+    def test_a_mistake_in_a_library_s_schema_file_is_told_with_its_place(self):
+        source = self.scratch / "mistaken_ops"
+        shutil.copytree(HERE / "my_ops", source)
+        schemas = source / "my_ops.json"
+        schemas.write_text(schemas.read_text().replace("3 * grad * square(self)", "3 * grad * squared(self)"))
+        with self.assertRaisesRegex(AssertionError, r"my_ops\.json:6:42: error: myops::cube: no operator, predicate or "
+                                                    r"helper 'squared'; did you mean 'square'\?"):
+            self.my_ops(source)
 
     def test_headers_need_nothing_but_each_other_and_the_standard_library(self):
         include = self.prefix / "include"
