@@ -9,10 +9,9 @@ namespace keyway::inline v1::autograd {
 
 // The gradients of native_layer_norm_backward's grad_out, input and weight. `grad_input`, `grad_weight` and
 // `grad_bias` are the gradients of its results; undefined ones are zero.
-std::tuple<Tensor, Tensor, Tensor> layer_norm_double_backward(const Tensor& grad_input, const Tensor& grad_weight,
-                                                              const Tensor& grad_bias, const Tensor& grad_out,
-                                                              const Tensor& input, IntArrayRef normalized_shape,
-                                                              const Tensor& mean, const Tensor& rstd,
-                                                              const Tensor& weight, ArrayRef<bool> needs);
+KEYWAY_API std::tuple<Tensor, Tensor, Tensor> layer_norm_double_backward(
+    const Tensor& grad_input, const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& grad_out,
+    const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+    ArrayRef<bool> needs);
 
 }  // namespace keyway::inline v1::autograd

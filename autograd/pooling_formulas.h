@@ -9,6 +9,6 @@ namespace keyway::inline v1::autograd {
 
 // The gradient of grad_output in the backward pass of a max pool over the last `dims` dimensions: each window's from
 // the place that its greatest value was at.
-Tensor max_pool_double_backward(const Tensor& grad, const Tensor& indices, std::int64_t dims);
+KEYWAY_API Tensor max_pool_double_backward(const Tensor& grad, const Tensor& indices, std::int64_t dims);
 
 }  // namespace keyway::inline v1::autograd

@@ -7,10 +7,11 @@ namespace keyway::inline v1::autograd {
 
 // The gradients of _softmax_backward_data and _log_softmax_backward_data, whose result has gradient `grad`:
 // that of their grad_output, and that of their output.
-Tensor softmax_backward_grad(const Tensor& grad, std::int64_t dim, const Tensor& output);
-Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, std::int64_t dim, const Tensor& output);
-Tensor log_softmax_backward_grad(const Tensor& grad, std::int64_t dim, const Tensor& output);
-Tensor log_softmax_double_backward(const Tensor& grad, const Tensor& grad_output, std::int64_t dim,
-                                   const Tensor& output);
+KEYWAY_API Tensor softmax_backward_grad(const Tensor& grad, std::int64_t dim, const Tensor& output);
+KEYWAY_API Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, std::int64_t dim,
+                                          const Tensor& output);
+KEYWAY_API Tensor log_softmax_backward_grad(const Tensor& grad, std::int64_t dim, const Tensor& output);
+KEYWAY_API Tensor log_softmax_double_backward(const Tensor& grad, const Tensor& grad_output, std::int64_t dim,
+                                              const Tensor& output);
 
 }  // namespace keyway::inline v1::autograd

@@ -46,36 +46,11 @@ endfunction()
 function(keyway_generate)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "SCHEMAS")
   keyway_codegen_tool(tool)
-  set_property(GLOBAL PROPERTY KEYWAY_CODEGEN_TOOL ${tool})  # for tests
+  set_property(GLOBAL PROPERTY KEYWAY_CODEGEN_TOOL ${tool})  # for tests, and to install
+  set_property(GLOBAL PROPERTY KEYWAY_SCHEMAS ${arg_SCHEMAS})
   set(out ${KEYWAY_GENERATED_ROOT}/keyway)
-  set(list ${PROJECT_BINARY_DIR}/generated/outputs.txt)
-  set(list_command ${tool} --list-to ${list} --out ${out} ${arg_SCHEMAS})
-
-  # What an earlier configuration generated and this one does not would still be found by #include.
-  set(stale)
-  if(EXISTS ${list})
-    file(STRINGS ${list} stale)
-  endif()
-  execute_process(COMMAND ${list_command} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND_ERROR_IS_FATAL ANY)
-  file(STRINGS ${list} outputs)
-  list(REMOVE_ITEM stale ${outputs})
-  if(stale)
-    file(REMOVE ${stale})
-  endif()
-
-  set(schemas ${arg_SCHEMAS})
-  list(TRANSFORM schemas PREPEND ${PROJECT_SOURCE_DIR}/)
-  # Ninja makes the list when a schema file is newer, and configures again only if it says something else then.
-  add_custom_command(OUTPUT ${list} COMMAND ${list_command} DEPENDS ${tool_DEPENDS} ${schemas}
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Listing the generated files")
-  if(CMAKE_GENERATOR MATCHES "Ninja")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
-  else()
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${schemas})
-  endif()
-  add_custom_command(OUTPUT ${outputs} COMMAND ${tool} --expect ${list} --out ${out} ${arg_SCHEMAS}
-    DEPENDS ${tool_DEPENDS} ${list} ${schemas}
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Generating the operators")
+  keyway_run_codegen(outputs TOOL ${tool} DEPENDS ${tool_DEPENDS} LIST ${PROJECT_BINARY_DIR}/generated/outputs.txt
+    OUT ${out} FOLDER ${PROJECT_SOURCE_DIR} SCHEMAS ${arg_SCHEMAS})
   add_custom_target(keyway_generated DEPENDS ${outputs})
 
   list(TRANSFORM outputs REPLACE "^${out}/" "")

@@ -72,9 +72,21 @@ function(keyway_library)
       list(APPEND KEYWAY_STATIC_DEPENDENCIES ${package})
     endif()
   endforeach()
+  # What keyway_add_ops needs.
+  get_property(schemas GLOBAL PROPERTY KEYWAY_SCHEMAS)
+  get_property(codegen GLOBAL PROPERTY KEYWAY_CODEGEN_TOOL)
+  set(KEYWAY_CODEGEN_PROGRAM ${CMAKE_INSTALL_BINDIR}/keyway-codegen)
+  set(KEYWAY_SCHEMA_FOLDER ${CMAKE_INSTALL_DATADIR}/keyway/schemas)
+  set(KEYWAY_SCHEMA_NAMES ${schemas})
+  list(TRANSFORM KEYWAY_SCHEMA_NAMES REPLACE "^.*/" "")
+  install(PROGRAMS ${codegen} DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME keyway-codegen)
+  list(TRANSFORM schemas PREPEND ${PROJECT_SOURCE_DIR}/)
+  install(FILES ${schemas} ${PROJECT_SOURCE_DIR}/ops/schemas/op.schema.json DESTINATION ${KEYWAY_SCHEMA_FOLDER})
+
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/keyway-config.cmake.in keyway-config.cmake
-    INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+    INSTALL_DESTINATION ${package_dir} PATH_VARS KEYWAY_CODEGEN_PROGRAM KEYWAY_SCHEMA_FOLDER NO_SET_AND_CHECK_MACRO)
   write_basic_package_version_file(keyway-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/keyway-config.cmake ${PROJECT_BINARY_DIR}/keyway-config-version.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/keyway_run_codegen.cmake ${PROJECT_SOURCE_DIR}/cmake/keyway_add_ops.cmake
     DESTINATION ${package_dir})
 endfunction()

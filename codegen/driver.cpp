@@ -15,14 +15,19 @@ namespace keyway::inline v1 {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--helpers FILE] --out DIR FILE...\n"
+    "usage: keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--helpers FILE] [--base FILE]... --out "
+    "DIR\n"
+    "                      FILE...\n"
     "\n"
     "Generates the sources of the operators in the schema files.\n"
     "  --out DIR        the folder to write to; files whose text stays the same are not touched\n"
     "  --list-outputs   print the files that would be written, one a line, and write none\n"
     "  --list-to FILE   the same into a file, which is not touched if it says so already\n"
     "  --expect FILE    fail, and write nothing, unless the files to write are those of such a list\n"
-    "  --helpers FILE   C++ functions that derivative formulas may call, one a line; # begins a comment\n";
+    "  --helpers FILE   C++ functions that derivative formulas may call, one a line; # begins a comment\n"
+    "  --base FILE      a schema file of Keyway: the others are those of a library out of tree, in folders and "
+    "namespaces\n"
+    "                   named after the namespace of its operators; its formulas may call those of FILE\n";
 
 struct Options {
   bool list_outputs = false;
@@ -31,6 +36,7 @@ struct Options {
   std::string list_to;
   std::string expect;
   std::vector<std::string> helper_files;
+  std::vector<std::string> base_files;
   std::vector<std::string> files;
 };
 
@@ -55,9 +61,12 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.expect = value();
     } else if (argument == "--helpers") {
       options.helper_files.push_back(value());
+    } else if (argument == "--base") {
+      options.base_files.push_back(value());
     } else {
       KEYWAY_CHECK(!argument.starts_with("-"), "unknown option {}{}", in_quotes(argument),
-                   did_you_mean(argument, {"--list-outputs", "--list-to", "--expect", "--helpers", "--out", "--help"}));
+                   did_you_mean(argument,
+                                {"--list-outputs", "--list-to", "--expect", "--helpers", "--base", "--out", "--help"}));
       options.files.push_back(argument);
     }
   }
@@ -86,6 +95,12 @@ std::vector<std::string> helpers_in(const std::string& path, Diagnostics& diagno
   return helpers;
 }
 
+std::vector<SourceFile> read_files(const std::vector<std::string>& paths) {
+  std::vector<SourceFile> files;
+  for (const std::string& path : paths) files.push_back({path, read_file(path)});
+  return files;
+}
+
 // The paths of the files, one a line.
 std::string list_of(const std::vector<OutputFile>& outputs, const std::filesystem::path& folder) {
   std::string list;
@@ -98,9 +113,7 @@ DriverResult generate(const Options& options) {
   std::vector<std::string> helpers;
   for (const std::string& path : options.helper_files)
     for (std::string& helper : helpers_in(path, diagnostics)) helpers.push_back(std::move(helper));
-  std::vector<SourceFile> files;
-  for (const std::string& path : options.files) files.push_back({path, read_file(path)});
-  const auto families = build_model(files, helpers, diagnostics);
+  const auto families = build_model(read_files(options.files), helpers, diagnostics, read_files(options.base_files));
   if (!families) return {1, {}, diagnostics.str()};
   const std::vector<OutputFile> outputs = emit_all(*families);
   const std::string list = list_of(outputs, options.out);

@@ -14,7 +14,7 @@ struct DriverResult {
   std::string err;  // for standard error
 };
 
-// keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--helpers FILE] --out DIR FILE...
+// keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--helpers FILE] [--base FILE]... --out DIR FILE...
 // Writes nothing unless all files are right. Does not throw.
 DriverResult run_codegen(const std::vector<std::string>& arguments);
 

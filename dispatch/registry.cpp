@@ -17,19 +17,6 @@ int compare_name(const OpInfo& op, std::string_view text) {
   return op.overload.compare(text.substr(1));
 }
 
-// A built-in operator begins with the registrations that its static table was made from.
-OperatorState state_of_builtin(OperatorEntry& op) {
-  OperatorState state;
-  state.entry = &op;
-  const Table& table = op.table();
-  for (std::size_t i = 1; i < table.kernel_count; ++i) {
-    const KernelInfo& info = table.info[i];
-    state.registrations.push_back(
-        {info.key, table.erased_kernel(i), nullptr, "", info.name, {info.file, info.line}, 0});
-  }
-  return state;
-}
-
 }  // namespace
 
 Registry& Registry::get() {
@@ -50,6 +37,18 @@ OperatorEntry* Registry::find_builtin(std::string_view full_name) {
   return at != end && compare_name((*at)->info(), full_name) == 0 ? *at : nullptr;
 }
 
+OperatorState Registry::state_of_static(OperatorEntry& op) {
+  OperatorState state;
+  state.entry = &op;
+  const Table& table = op.table();
+  for (std::size_t i = 1; i < table.kernel_count; ++i) {
+    const KernelInfo& info = table.info[i];
+    state.registrations.push_back(
+        {info.key, table.erased_kernel(i), nullptr, "", info.name, {info.file, info.line}, 0});
+  }
+  return state;
+}
+
 OperatorEntry* Registry::find(std::string_view full_name) const {
   if (OperatorEntry* op = find_builtin(full_name)) return op;
   const auto at = operators.find(full_name);
@@ -62,7 +61,7 @@ OperatorRecord& Registry::record(const std::string& full_name) {
   OperatorRecord fresh;
   if (OperatorEntry* op = find_builtin(full_name)) {
     fresh.tables.add(op->table());
-    fresh.state = state_of_builtin(*op);
+    fresh.state = state_of_static(*op);
   }
   return operators.emplace(full_name, std::move(fresh)).first->second;
 }

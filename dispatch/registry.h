@@ -43,7 +43,7 @@ using Fallbacks = std::array<std::optional<Fallback>, kSlotCount>;
 // What is in force for an operator of one name.
 struct OperatorState {
   OperatorEntry* entry = nullptr;           // of its schema; null while it is not defined
-  std::uint64_t def_block = 0;              // the block that defined it; 0: built-in
+  std::uint64_t def_block = 0;              // the block that defined it; 0: built-in, or of an OpLibrary
   std::vector<Registration> registrations;  // in order of arrival: the latest of a key is in force
 
   // Number of the registration in force for a key, or -1.
@@ -90,6 +90,8 @@ struct Registry {
   static Registry& get();
   // Null if there is no built-in operator of that name. Needs no lock.
   static OperatorEntry* find_builtin(std::string_view full_name);
+  // An operator with a table of its own begins with the registrations that this was made from.
+  static OperatorState state_of_static(OperatorEntry& op);
   // The operator in force; null if there is none.
   OperatorEntry* find(std::string_view full_name) const;
   // What is remembered under a name, made if there is nothing.

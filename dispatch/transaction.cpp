@@ -41,7 +41,8 @@ const OpInfo* keep_info(const std::string& full_name, const std::string& schema,
 std::uint64_t Transaction::commit(Registry& registry, const LibraryRequest& request) {
   Transaction transaction(registry, registry.next_block);
   transaction.check(request);
-  if (!transaction.errors_.empty()) transaction.fail(request.site);
+  if (!transaction.errors_.empty())
+    transaction.fail("the library block at " + request.site.str() + " is not registered:");
   transaction.prepare(request);
   transaction.put_in_force();
   ++registry.next_block;
@@ -51,6 +52,15 @@ std::uint64_t Transaction::commit(Registry& registry, const LibraryRequest& requ
     owned.block = transaction.block_;
   }
   return transaction.block_;
+}
+
+void Transaction::add(Registry& registry, const OpList& ops) {
+  Transaction transaction(registry, 0);
+  for (std::size_t i = 0; i < ops.size; ++i) transaction.check_op(*ops.begin[i]);
+  if (!transaction.errors_.empty()) transaction.fail("the operators of a library are not registered:");
+  for (std::size_t i = 0; i < ops.size; ++i) transaction.prepare_op(*ops.begin[i]);
+  transaction.build_tables();
+  transaction.put_in_force();
 }
 
 void Transaction::undo(Registry& registry, std::uint64_t block) {
@@ -115,6 +125,20 @@ void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema,
         to_string(*schema) + ": " + signature_difference(code, *schema));
 }
 
+void Transaction::check_op(const OperatorEntry& op) {
+  const std::string name = op.full_name();
+  const Site site{op.info().file, op.info().line};
+  if (const OperatorEntry* other = registry_.find(name)) {
+    error(name + " at " + site.str() + " is defined at " + Site{other->info().file, other->info().line}.str() +
+          " already");
+  }
+  const auto record = registry_.operators.find(name);
+  if (record == registry_.operators.end()) return;
+  for (const Registration& impl : record->second.state.registrations) {
+    check_kernel(name, OwnedSchema(op.info().schema), site, impl.code, impl.site);
+  }
+}
+
 void Transaction::check_impl(const ImplRequest& impl) {
   check_key(impl.key, "kernel of " + impl.op + " at " + impl.site.str());
   for (const Definition& definition : definitions_) {
@@ -164,8 +188,8 @@ void Transaction::check_fallbacks(const std::vector<FallbackRequest>& fallbacks)
   }
 }
 
-void Transaction::fail(const Site& site) const {
-  std::string text = "the library block at " + site.str() + " is not registered:";
+void Transaction::fail(const std::string& what) const {
+  std::string text = what;
   for (const std::string& e : errors_) text += "\n  " + e;
   throw Error(ErrorKind::Registration, text, __FILE__, __LINE__);
 }
@@ -189,6 +213,16 @@ void Transaction::prepare(const LibraryRequest& request) {
   for (const auto& [record, next] : changes_) records.push_back(record);
   // The last step that may throw: should it, no block has this number.
   registry_.blocks[block_] = std::move(records);
+}
+
+// Its own kernels come first: what was registered before it came is later than they are.
+void Transaction::prepare_op(OperatorEntry& op) {
+  OperatorRecord& record = registry_.record(op.full_name());
+  record.tables.add(op.table());
+  OperatorState own = Registry::state_of_static(op);
+  OperatorState& next = change(record).next;
+  own.registrations.insert(own.registrations.end(), next.registrations.begin(), next.registrations.end());
+  next = std::move(own);
 }
 
 void Transaction::prepare_undo() {

@@ -20,6 +20,9 @@ class Transaction {
   // Registers a library block. Returns its number. Throws keyway::Error(Registration) that lists every error. The last
   // reference to a callable is never given up here: its destructor may want the lock.
   static std::uint64_t commit(Registry& registry, const LibraryRequest& request);
+  // Makes operators known that bring tables of their own, for good. Throws keyway::Error(Registration) that lists every
+  // error.
+  static void add(Registry& registry, const OpList& ops);
   // Takes a block back. Throws std::bad_alloc.
   static void undo(Registry& registry, std::uint64_t block);
 
@@ -48,10 +51,12 @@ class Transaction {
                     const Site& site);
   void check_impl(const ImplRequest& impl);
   void check_key(DispatchKey key, const std::string& what);
+  void check_op(const OperatorEntry& op);
   void check_fallbacks(const std::vector<FallbackRequest>& fallbacks);
-  [[noreturn]] void fail(const Site& site) const;
+  [[noreturn]] void fail(const std::string& what) const;
 
   void prepare(const LibraryRequest& request);
+  void prepare_op(OperatorEntry& op);
   void prepare_undo();
   Change& change(OperatorRecord& record);
   Fallbacks& change_fallbacks();

@@ -36,7 +36,7 @@ struct PointwiseOp {
 };
 
 // inputs[0] is out.
-void run_pointwise(const PointwiseOp& op, const void* functor, const TensorBase* const* operands);
+KEYWAY_API void run_pointwise(const PointwiseOp& op, const void* functor, const TensorBase* const* operands);
 
 template <typename F, typename R, typename Arguments>
 inline constexpr PointwiseOp kPointwiseOp = {};

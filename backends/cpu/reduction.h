@@ -20,8 +20,8 @@ namespace keyway::inline v1 {
 
 namespace detail {
 // `second` may be null.
-void run_reduce(const ReduceOp& op, const void* functor, const TensorBase& out, const TensorBase* second,
-                const TensorBase& self, IntArrayRef dims);
+KEYWAY_API void run_reduce(const ReduceOp& op, const void* functor, const TensorBase& out, const TensorBase* second,
+                           const TensorBase& self, IntArrayRef dims);
 
 template <typename F>
 void reduce_chosen(const F& functor, const TensorBase& out, const TensorBase* second, const TensorBase& self,

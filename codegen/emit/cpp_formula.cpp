@@ -56,6 +56,12 @@ Binding tighter(Binding binding) { return static_cast<Binding>(static_cast<int>(
 
 std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
 
+// "keyway::", or that of a library's own operator.
+std::string namespace_of(const Signature& called) {
+  const std::string_view ns = called.schema.namespace_name();
+  return fmt::format("{}::", ns.empty() ? "keyway" : ns);
+}
+
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -283,7 +289,7 @@ class Printer {
     if (note.called && !helper && !note.called->is_function && note.called->is_method && !e.arguments.empty())
       return method_call(*e.arguments.front().value, e.function, bound(*note.called, e.arguments, 0, false), true);
     if (note.called)
-      return {fmt::format("{}{}({})", helper ? "" : "keyway::", e.function,
+      return {fmt::format("{}{}({})", helper ? "" : namespace_of(*note.called), e.function,
                           joined(bound(*note.called, e.arguments, 0, helper)))};
     std::string_view name = e.function;
     if (note.role == ExprRole::Predicate) {

@@ -50,6 +50,11 @@ Layout lay_out(const std::vector<std::string>& items, std::size_t tail, std::siz
   return out;
 }
 
+std::string namespace_of(const Family& family, std::string_view name) {
+  const std::string_view outer = family.library.empty() ? std::string_view("keyway::inline v1") : family.library;
+  return fmt::format("{}{}{}", outer, name.empty() ? "" : "::", name);
+}
+
 }  // namespace
 
 std::string file_banner(const Family& family) { return banner(family.file); }
@@ -111,8 +116,25 @@ std::string includes(std::vector<std::string> paths) {
   std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   std::string out;
-  for (const std::string& path : paths) out += fmt::format("#include <keyway/{}>\n", path);
+  for (const std::string& path : paths) out += fmt::format("#include <{}>\n", path);
   return out;
+}
+
+std::string own_header(const Family& family, std::string_view pattern) {
+  const std::string_view folder = family.library.empty() ? std::string_view("keyway") : family.library;
+  return fmt::format("{}/{}", folder, fmt::format(fmt::runtime(pattern), family.name));
+}
+
+std::string open_namespace(const Family& family, std::string_view name) {
+  const std::string own = fmt::format("namespace {} {{\n", namespace_of(family, name));
+  if (family.library.empty()) return own;
+  // What is called unqualified is Keyway's or the library's.
+  const std::string outer = fmt::format("namespace {} {{\nusing namespace keyway;\n", family.library);
+  return name.empty() ? outer : outer + "}\n\n" + own;
+}
+
+std::string close_namespace(const Family& family, std::string_view name) {
+  return fmt::format("}}  // namespace {}\n", namespace_of(family, name));
 }
 
 }  // namespace keyway::inline v1

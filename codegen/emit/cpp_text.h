@@ -34,7 +34,16 @@ std::string nested(std::string_view outer, std::string_view inner, const std::ve
 // A string literal.
 std::string cpp_string(std::string_view text);
 
-// #include lines of `paths` below keyway/, sorted, each once.
+// #include lines, sorted, each once.
 std::string includes(std::vector<std::string> paths);
+
+// What is generated of a family stands in Keyway's folders and namespaces or, of a library out of tree, in folders and
+// namespaces of the same names below the library's own.
+
+// The family's header of a pattern, {} for its name: "keyway/ops/unary_entries.h".
+std::string own_header(const Family& family, std::string_view pattern);
+// `namespace keyway::inline v1::ops {`, and its end; `name` may be empty.
+std::string open_namespace(const Family& family, std::string_view name);
+std::string close_namespace(const Family& family, std::string_view name);
 
 }  // namespace keyway::inline v1

@@ -47,9 +47,6 @@ std::string with_lines(std::string_view text, const std::string& path) {
   return out;
 }
 
-constexpr std::string_view kOpen = "\nnamespace keyway::inline v1::autograd {\n";
-constexpr std::string_view kClose = "\n}  // namespace keyway::inline v1::autograd\n";
-
 }  // namespace
 
 std::string emit_autograd(const Family& family) {
@@ -69,12 +66,13 @@ std::string emit_autograd(const Family& family) {
   }
   if (kernels.empty()) return {};
   std::string out = file_banner(family);
-  out += includes({"autograd/formulas.h", fmt::format("autograd/kernels_{}.h", family.name), "autograd/recording.h",
-                   "dispatch/call.h", "ops/all.h"});
-  out += kOpen;
+  out += includes({"keyway/autograd/formulas.h", own_header(family, "autograd/kernels_{}.h"),
+                   "keyway/autograd/recording.h", "keyway/dispatch/call.h", own_header(family, "ops/all.h")});
+  out += "\n" + open_namespace(family, "autograd");
+  if (!family.library.empty()) out += "using namespace keyway::autograd;\n";
   if (!recording.empty()) out += "\nnamespace {\n" + recording + "\n}  // namespace\n";
-  out += kernels + std::string(kClose);
-  return with_lines(out, fmt::format("keyway/autograd/{}.cpp", family.name));
+  out += kernels + "\n" + close_namespace(family, "autograd");
+  return with_lines(out, own_header(family, "autograd/{}.cpp"));
 }
 
 std::string emit_autograd_kernels(const Family& family) {
@@ -86,8 +84,8 @@ std::string emit_autograd_kernels(const Family& family) {
   }
   if (declarations.empty()) return {};
   return file_banner(family) + "// Kernels at Autograd and, adinplace_, at ADInplaceOrView.\n#pragma once\n\n" +
-         includes({"dispatch/kernel.h", "dispatch/signature.h"}) + std::string(kOpen) + declarations +
-         std::string(kClose);
+         includes({"keyway/dispatch/kernel.h", "keyway/dispatch/signature.h"}) + "\n" +
+         open_namespace(family, "autograd") + declarations + "\n" + close_namespace(family, "autograd");
 }
 
 }  // namespace keyway::inline v1

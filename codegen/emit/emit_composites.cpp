@@ -19,8 +19,8 @@ std::string emit_composites(const Family& family) {
   if (declarations.empty()) return {};
   return file_banner(family) +
          "// The functions that composite operators are; their definitions are written by hand.\n" +
-         "#pragma once\n\n" + includes({"tensor.h"}) + "\nnamespace keyway::inline v1::composite {\n" + declarations +
-         "\n}  // namespace keyway::inline v1::composite\n";
+         "#pragma once\n\n" + includes({"keyway/tensor.h"}) + "\n" + open_namespace(family, "composite") +
+         declarations + "\n" + close_namespace(family, "composite");
 }
 
 }  // namespace keyway::inline v1

@@ -86,10 +86,11 @@ std::string loop_includes(const Family& family) {
   const auto uses = [&](RecipeKind kind) {
     return std::ranges::any_of(family.ops, [&](const Op& op) { return op.recipe.kind == kind; });
   };
-  std::vector<std::string> headers{fmt::format("backends/cpu/kernels_{}.h", family.name)};
-  if (uses(RecipeKind::Pointwise)) headers.push_back("backends/cpu/pointwise.h");
-  if (uses(RecipeKind::Reduction)) headers.push_back("backends/cpu/reduction.h");
-  headers.insert(headers.end(), {"core/scalar.h", "core/visit_dtype.h", fmt::format("ops/functors/{}.h", family.name)});
+  std::vector<std::string> headers{own_header(family, "backends/cpu/kernels_{}.h")};
+  if (uses(RecipeKind::Pointwise)) headers.push_back("keyway/backends/cpu/pointwise.h");
+  if (uses(RecipeKind::Reduction)) headers.push_back("keyway/backends/cpu/reduction.h");
+  headers.insert(headers.end(),
+                 {"keyway/core/scalar.h", "keyway/core/visit_dtype.h", own_header(family, "ops/functors/{}.h")});
   return includes(headers);
 }
 
@@ -111,8 +112,8 @@ std::string emit_cpu_kernels(const Family& family) {
     declarations += "\n" + comment(to_string(*op.schema)) + listed(head(op), kernel_parameters(op), ");\n");
   }
   if (declarations.empty()) return {};
-  return file_banner(family) + "#pragma once\n\n" + includes({"dispatch/signature.h"}) +
-         "\nnamespace keyway::inline v1::cpu {\n" + declarations + "\n}  // namespace keyway::inline v1::cpu\n";
+  return file_banner(family) + "#pragma once\n\n" + includes({"keyway/dispatch/signature.h"}) + "\n" +
+         open_namespace(family, "cpu") + declarations + "\n" + close_namespace(family, "cpu");
 }
 
 std::vector<std::string> emit_cpu_loops(const Family& family) {
@@ -121,11 +122,11 @@ std::vector<std::string> emit_cpu_loops(const Family& family) {
   for (const Op& op : family.ops) {
     if (!is_loop(op)) continue;
     if (count++ % kOpsPerShard == 0) {
-      shards.push_back(file_banner(family) + "\n" + loop_includes(family) + "\nnamespace keyway::inline v1::cpu {\n");
+      shards.push_back(file_banner(family) + "\n" + loop_includes(family) + "\n" + open_namespace(family, "cpu"));
     }
     shards.back() += "\n" + loop_function(op);
   }
-  for (std::string& shard : shards) shard = with_breaks(shard + "\n}  // namespace keyway::inline v1::cpu\n");
+  for (std::string& shard : shards) shard = with_breaks(shard + "\n" + close_namespace(family, "cpu"));
   return shards;
 }
 

@@ -25,11 +25,11 @@ std::string entry_text(FunctionSchema schema) {
 
 std::string emit_entries(const Family& family) {
   std::string out = file_banner(family) + "#pragma once\n\n" +
-                    includes({"dispatch/operator_entry.h", "dispatch/signature.h"}) +
-                    "\nnamespace keyway::inline v1::ops {\n";
+                    includes({"keyway/dispatch/operator_entry.h", "keyway/dispatch/signature.h"}) + "\n" +
+                    open_namespace(family, "ops");
   for (const Op& op : family.ops)
     for (const Overload& overload : expand_variants(op)) out += "\n" + entry_text(*overload.schema);
-  return out + "\n}  // namespace keyway::inline v1::ops\n";
+  return out + "\n" + close_namespace(family, "ops");
 }
 
 }  // namespace keyway::inline v1

@@ -17,21 +17,22 @@ std::string function_text(const PublicFunction& function) {
 
 std::string emit_functions(const Family& family) {
   std::string out = file_banner(family) + "#pragma once\n\n" +
-                    includes({"dispatch/call.h", "dispatch/user_kernel.h", "ops/adapters.h", "tensor.h",
-                              fmt::format("ops/{}_entries.h", family.name)}) +
-                    "\nnamespace keyway::inline v1 {\n";
+                    includes({"keyway/dispatch/call.h", "keyway/dispatch/user_kernel.h", "keyway/ops/adapters.h",
+                              "keyway/tensor.h", own_header(family, "ops/{}_entries.h")}) +
+                    "\n" + open_namespace(family, "");
   const Op* last = nullptr;
   for (const PublicFunction& function : public_functions(family)) {
     if (function.op != last) out += "\n";
     out += function_text(function);
     last = function.op;
   }
-  return out + "\n}  // namespace keyway::inline v1\n";
+  return out + "\n" + close_namespace(family, "");
 }
 
 std::string emit_umbrella(const std::vector<Family>& families) {
-  std::vector<std::string> paths = {"tensor.h"};
-  for (const Family& family : families) paths.push_back(fmt::format("ops/{}.h", family.name));
+  const bool of_library = !families.empty() && !families.front().library.empty();
+  std::vector<std::string> paths = {of_library ? "keyway/ops/all.h" : "keyway/tensor.h"};
+  for (const Family& family : families) paths.push_back(own_header(family, "ops/{}.h"));
   return file_banner(families) + "// All operators.\n#pragma once\n\n" + includes(std::move(paths));
 }
 

@@ -97,7 +97,7 @@ std::string case_text(const Op& op) {
 }  // namespace
 
 std::string emit_op_cases(const std::vector<Family>& families) {
-  std::string out = file_banner(families) + "\n" + includes({"tests/ops/op_cases.h"}) +
+  std::string out = file_banner(families) + "\n" + includes({"keyway/tests/ops/op_cases.h"}) +
                     "\n#include <iterator>\n\nnamespace keyway::inline v1::testing {\n\nnamespace {\n"
                     "constexpr OpCases kCases[] = {\n";
   for (const Family& family : families)

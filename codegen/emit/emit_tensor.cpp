@@ -94,8 +94,8 @@ std::string method_definition(const PublicFunction& method) {
 
 std::string emit_tensor(const std::vector<Family>& families) {
   std::string out = file_banner(families) + "#pragma once\n\n" +
-                    includes({"core/base/optional_array_ref.h", "core/generator.h", "core/reduction.h", "core/scalar.h",
-                              "core/tensor_base.h"}) +
+                    includes({"keyway/core/base/optional_array_ref.h", "keyway/core/generator.h",
+                              "keyway/core/reduction.h", "keyway/core/scalar.h", "keyway/core/tensor_base.h"}) +
                     "\n#include <cstdint>\n#include <optional>\n#include <string_view>\n#include <tuple>\n"
                     "#include <utility>\n#include <vector>\n";
   out += kClassHead;
@@ -110,18 +110,19 @@ std::string emit_tensor(const std::vector<Family>& families) {
     if (has_op(families, extra.op)) extras += extra.declaration;
   if (!extras.empty()) out += "\n  // --- Short forms\n\n" + extras;
   out += kClassTail;
-  std::vector<std::string> parts = {"ops/methods.h"};
-  if (!emit_tensor_operators(families).empty()) parts.emplace_back("ops/tensor_operators.h");
+  std::vector<std::string> parts = {"keyway/ops/methods.h"};
+  if (!emit_tensor_operators(families).empty()) parts.emplace_back("keyway/ops/tensor_operators.h");
   return out + includes(std::move(parts));
 }
 
 std::string emit_methods(const std::vector<Family>& families) {
-  std::vector<std::string> paths = {"dispatch/call.h", "dispatch/user_kernel.h", "ops/adapters.h", "tensor.h"};
+  std::vector<std::string> paths = {"keyway/dispatch/call.h", "keyway/dispatch/user_kernel.h", "keyway/ops/adapters.h",
+                                    "keyway/tensor.h"};
   std::string methods;
   for (const Family& family : families) {
     const std::vector<PublicFunction> of_family = public_methods(family);
     if (of_family.empty()) continue;
-    paths.push_back(fmt::format("ops/{}_entries.h", family.name));
+    paths.push_back(own_header(family, "ops/{}_entries.h"));
     methods += fmt::format("\n// --- {}\n\n", family.name);
     for (const PublicFunction& method : of_family) methods += method_definition(method);
   }

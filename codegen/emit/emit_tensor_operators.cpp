@@ -117,7 +117,7 @@ std::string emit_tensor_operators(const std::vector<Family>& families) {
   if (operators.empty()) return {};
   return file_banner(families) +
          "// Operators of C++ on tensors, in terms of methods. Included by tensor.h.\n#pragma once\n\n" +
-         includes({"tensor.h"}) + "\nnamespace keyway::inline v1 {\n\n" + operators +
+         includes({"keyway/tensor.h"}) + "\nnamespace keyway::inline v1 {\n\n" + operators +
          "\n}  // namespace keyway::inline v1\n";
 }
 

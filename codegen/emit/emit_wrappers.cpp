@@ -29,26 +29,26 @@ bool has_cpu_kernel(const Op& op, const Overload& overload) {
 }
 
 std::string include_lines(const Family& family) {
-  std::vector<std::string> paths{"assembly/wrappers.h",   "dispatch/static_table.h",
-                                 "ops/rules/list_ops.h",  "ops/rules/predicates.h",
-                                 "ops/rules/promotion.h", fmt::format("ops/{}_entries.h", family.name)};
+  std::vector<std::string> paths{"keyway/assembly/wrappers.h",   "keyway/dispatch/static_table.h",
+                                 "keyway/ops/rules/list_ops.h",  "keyway/ops/rules/predicates.h",
+                                 "keyway/ops/rules/promotion.h", own_header(family, "ops/{}_entries.h")};
   for (const Op& op : family.ops) {
     const WrapperKind kind = wrapper_kind(op);
-    if (kind != WrapperKind::Computed) paths.emplace_back("assembly/wrapper_sorts.h");
-    if (kind == WrapperKind::View) paths.emplace_back("ops/rules/views.h");
-    if (op.recipe.kind == RecipeKind::Pointwise) paths.emplace_back("ops/rules/broadcast.h");
-    if (op.recipe.kind == RecipeKind::Reduction) paths.emplace_back("ops/rules/reduction.h");
+    if (kind != WrapperKind::Computed) paths.emplace_back("keyway/assembly/wrapper_sorts.h");
+    if (kind == WrapperKind::View) paths.emplace_back("keyway/ops/rules/views.h");
+    if (op.recipe.kind == RecipeKind::Pointwise) paths.emplace_back("keyway/ops/rules/broadcast.h");
+    if (op.recipe.kind == RecipeKind::Reduction) paths.emplace_back("keyway/ops/rules/reduction.h");
     if (kind == WrapperKind::Metadata || (kind == WrapperKind::Computed && op.recipe.kind == RecipeKind::Kernels))
-      paths.push_back(fmt::format("ops/rules/{}.h", family.name));
+      paths.push_back(own_header(family, "ops/rules/{}.h"));
     if (kind == WrapperKind::Composite) {
-      paths.emplace_back("assembly/composite.h");
-      paths.push_back(fmt::format("ops/{}_composites.h", family.name));
+      paths.emplace_back("keyway/assembly/composite.h");
+      paths.push_back(own_header(family, "ops/{}_composites.h"));
     }
-    if (op.planned || calls_operators(op)) paths.emplace_back("assembly/plans.h");
+    if (op.planned || calls_operators(op)) paths.emplace_back("keyway/assembly/plans.h");
   }
-  if (any_overload(family, has_cpu_kernel)) paths.push_back(fmt::format("backends/cpu/kernels_{}.h", family.name));
+  if (any_overload(family, has_cpu_kernel)) paths.push_back(own_header(family, "backends/cpu/kernels_{}.h"));
   if (any_overload(family, has_autograd_kernel) || any_overload(family, has_adinplace_kernel))
-    paths.push_back(fmt::format("autograd/kernels_{}.h", family.name));
+    paths.push_back(own_header(family, "autograd/kernels_{}.h"));
   return includes(std::move(paths));
 }
 
@@ -121,13 +121,13 @@ std::string planned_text(const Family& family) {
 }  // namespace
 
 std::string emit_wrappers(const Family& family) {
-  std::string out = file_banner(family) + "\n" + include_lines(family) +
-                    "\nnamespace keyway::inline v1 {\n\nnamespace wrappers {\nnamespace {\n";
+  std::string out = file_banner(family) + "\n" + include_lines(family) + "\n" + open_namespace(family, "") +
+                    "\nnamespace wrappers {\nnamespace {\n";
   for (const Op& op : family.ops) out += "\n" + wrapper_struct(op);
   out += "\n}  // namespace\n}  // namespace wrappers\n" + planned_text(family);
   for (const Op& op : family.ops)
     for (const Overload& overload : expand_variants(op)) out += "\n" + table_text(family, op, overload);
-  return with_breaks(out + "\n}  // namespace keyway::inline v1\n");
+  return with_breaks(out + "\n" + close_namespace(family, ""));
 }
 
 std::string emit_plans(const std::vector<Family>& families) {
@@ -137,15 +137,17 @@ std::string emit_plans(const std::vector<Family>& families) {
       if (op.planned) declarations += plan_declaration(op, ");\n");
   if (declarations.empty()) return {};
   return file_banner(families) + "\n// Guard and rule of the operators that contracts call.\n#pragma once\n\n" +
-         includes({"assembly/plan.h"}) + "\nnamespace keyway::inline v1::plans {\n\n" + declarations +
+         includes({"keyway/assembly/plan.h"}) + "\nnamespace keyway::inline v1::plans {\n\n" + declarations +
          "\n}  // namespace keyway::inline v1::plans\n";
 }
 
 std::string emit_op_list(const std::vector<Family>& families) {
   std::set<std::pair<std::string, std::string>> names;  // full name, identifier
-  std::vector<std::string> paths{"dispatch/operator_entry.h"};
+  const Family& any = families.front();
+  const bool of_library = !any.library.empty();
+  std::vector<std::string> paths{of_library ? "keyway/dispatch/op_library.h" : "keyway/dispatch/operator_entry.h"};
   for (const Family& family : families) {
-    paths.push_back(fmt::format("ops/{}_entries.h", family.name));
+    paths.push_back(own_header(family, "ops/{}_entries.h"));
     for (const Op& op : family.ops)
       for (const Overload& overload : expand_variants(op)) {
         const FunctionSchema schema = *overload.schema;
@@ -154,12 +156,12 @@ std::string emit_op_list(const std::vector<Family>& families) {
       }
   }
   std::string out = file_banner(families) + "\n// All operators, sorted by full name.\n" + includes(std::move(paths)) +
-                    "\n#include <iterator>\n\nnamespace keyway::inline v1 {\n\nnamespace {\n"
-                    "constexpr OperatorEntry* kOps[] = {\n";
+                    "\n#include <iterator>\n\n" + open_namespace(any, "") +
+                    "\nnamespace {\nconstexpr OperatorEntry* kOps[] = {\n";
   for (const auto& [name, id] : names) out += fmt::format("    &ops::{},\n", id);
-  return out +
-         "};\n}  // namespace\n\nconstinit const OpList kBuiltinOps{kOps, std::size(kOps)};\n\n"
-         "}  // namespace keyway::inline v1\n";
+  out += of_library ? "};\nconst OpLibrary library(OpList{kOps, std::size(kOps)});\n}  // namespace\n\n"
+                    : "};\n}  // namespace\n\nconstinit const OpList kBuiltinOps{kOps, std::size(kOps)};\n\n";
+  return out + close_namespace(any, "");
 }
 
 }  // namespace keyway::inline v1

@@ -23,8 +23,12 @@ constexpr ShardEmitter kShardEmitters[] = {
 
 constexpr WholeEmitter kWholeEmitters[] = {
     {"assembly/op_list.cpp", emit_op_list},
-    {"assembly/plans.h", emit_plans},
     {"ops/all.h", emit_umbrella},
+};
+
+// What libraries out of tree do not have: the methods of Tensor, and what the tree's own tests and contracts need.
+constexpr WholeEmitter kKeywayEmitters[] = {
+    {"assembly/plans.h", emit_plans},
     {"ops/methods.h", emit_methods},
     {"ops/tensor_operators.h", emit_tensor_operators},
     {"tensor.h", emit_tensor},
@@ -43,8 +47,13 @@ std::vector<OutputFile> emit_each(const std::vector<Family>& families) {
       for (std::size_t i = 0; i < shards.size(); ++i)
         files.push_back({fmt::format(fmt::runtime(emitter.path), family.name, i), shards[i]});
     }
+  const bool of_library = !families.front().library.empty();
   for (const WholeEmitter& emitter : kWholeEmitters)
     files.push_back({std::string(emitter.path), emitter.emit(families)});
+  for (const WholeEmitter& emitter : kKeywayEmitters)
+    if (!of_library) files.push_back({std::string(emitter.path), emitter.emit(families)});
+  for (OutputFile& file : files)
+    if (of_library) file.path = fmt::format("{}/{}", families.front().library, file.path);
   return files;
 }
 

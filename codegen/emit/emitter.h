@@ -10,7 +10,8 @@
 
 namespace keyway::inline v1 {
 
-// Paths lie below the output folder; {} stands for the family's name. An empty text: there is no such file.
+// Paths lie below the output folder, those of a library out of tree in one of its name; {} stands for the family's
+// name. An empty text: there is no such file.
 
 // One file a family.
 struct FamilyEmitter {
@@ -35,7 +36,7 @@ struct OutputFile {
   std::string text;
 };
 
-// Everything that is generated from the families, sorted by path.
+// Everything that is generated from the families, sorted by path. Requires: there is one.
 std::vector<OutputFile> emit_all(const std::vector<Family>& families);
 
 // emit_docs.cpp: the reference of a family in Markdown.

@@ -21,6 +21,11 @@ void FunctionTable::add_operator(FunctionSchema schema, bool is_function, bool i
 
 void FunctionTable::add_helper(std::string name) { helpers_.insert(std::move(name)); }
 
+void FunctionTable::remove_operators(std::string_view name) {
+  const auto found = operators_.find(name);
+  if (found != operators_.end()) operators_.erase(found);
+}
+
 std::span<const Signature> FunctionTable::operators_named(std::string_view name) const {
   const auto found = operators_.find(name);
   if (found == operators_.end()) return {};

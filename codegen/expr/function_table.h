@@ -20,6 +20,8 @@ class FunctionTable {
   // An operator that users call as a function, as a method, or both.
   void add_operator(FunctionSchema schema, bool is_function = true, bool is_method = false);
   void add_helper(std::string name);
+  // All overloads of a name.
+  void remove_operators(std::string_view name);
 
   // The overloads of an operator, by overload name; empty if there is none.
   std::span<const Signature> operators_named(std::string_view name) const;

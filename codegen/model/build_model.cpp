@@ -5,6 +5,7 @@
 #include <keyway/codegen/json/json_reader.h>
 #include <keyway/codegen/model/build_model.h>
 #include <keyway/codegen/model/entry_shape.h>
+#include <keyway/codegen/model/library_entries.h>
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/parser.h>
@@ -61,7 +62,7 @@ EntryDraft draft_entry(const JsonValue& json, const Report& file_report) {
 }
 
 FamilyDraft draft_family(const SourceFile& file, Diagnostics& diagnostics) {
-  FamilyDraft draft{{stem_of(file.path), file.path, {}, {}}, Report(diagnostics, file.path), std::nullopt, {}};
+  FamilyDraft draft{{stem_of(file.path), file.path, {}, {}, {}, {}}, Report(diagnostics, file.path), std::nullopt, {}};
   if (const auto fault = name_fault(draft.family.name))
     draft.report.error({},
                        fmt::format("the file's name is the family's, but {} {}", in_quotes(draft.family.name), *fault));
@@ -129,17 +130,48 @@ bool has_variant(const EntryDraft& entry, std::string_view variant, bool otherwi
 void add_operator(FunctionTable& table, const EntryDraft& entry) {
   const FunctionSchema schema = **entry.schema;
   const bool method = can_be_method(schema) && (schema.is_inplace() || !entry.json->find("namespace"));
-  table.add_operator(schema, has_variant(entry, "function", !schema.is_inplace()),
+  table.add_operator(schema, has_variant(entry, "function", !schema.is_inplace() || !method),
                      has_variant(entry, "method", method));
 }
 
-FunctionTable table_of(const std::vector<FamilyDraft>& drafts, const std::vector<std::string>& helpers) {
-  FunctionTable table;
-  for (const std::string& helper : helpers) table.add_helper(helper);
+void add_operators(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
   for (const FamilyDraft& draft : drafts)
     for (const EntryDraft& entry : draft.entries)
       if (entry.schema) add_operator(table, entry);
+}
+
+// Operators of `drafts` hide those of `base` that have their name.
+FunctionTable table_of(const std::vector<FamilyDraft>& drafts, const std::vector<FamilyDraft>& base,
+                       const std::vector<std::string>& helpers) {
+  FunctionTable table;
+  for (const std::string& helper : helpers) table.add_helper(helper);
+  add_operators(table, base);
+  if (!base.empty())
+    for (const FamilyDraft& draft : drafts)
+      for (const EntryDraft& entry : draft.entries)
+        if (entry.schema) table.remove_operators((*entry.schema)->name());
+  add_operators(table, drafts);
   return table;
+}
+
+std::vector<FamilyDraft> draft_families(const std::vector<SourceFile>& files, Diagnostics& diagnostics) {
+  std::vector<FamilyDraft> drafts;
+  for (const SourceFile& file : files) drafts.push_back(draft_family(file, diagnostics));
+  check_families_unique(drafts);
+  return drafts;
+}
+
+// The families become those of the library whose namespace their operators have.
+void make_library(std::vector<Family>& families, const std::vector<FamilyDraft>& base, Diagnostics& diagnostics) {
+  std::vector<OwnedSchema> schemas;
+  for (const FamilyDraft& draft : base)
+    for (const EntryDraft& entry : draft.entries)
+      if (entry.schema) schemas.push_back(*entry.schema);
+  const std::string library = check_library(families, diagnostics);
+  for (Family& family : families) {
+    family.library = library;
+    family.base = schemas;
+  }
 }
 
 // --- Second pass
@@ -215,11 +247,11 @@ void mark_planned(std::vector<Family>& families) {
 }  // namespace
 
 std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files,
-                                               const std::vector<std::string>& helpers, Diagnostics& diagnostics) {
-  std::vector<FamilyDraft> drafts;
-  for (const SourceFile& file : files) drafts.push_back(draft_family(file, diagnostics));
-  check_families_unique(drafts);
-  const FunctionTable functions = table_of(drafts, helpers);
+                                               const std::vector<std::string>& helpers, Diagnostics& diagnostics,
+                                               const std::vector<SourceFile>& base) {
+  std::vector<FamilyDraft> drafts = draft_families(files, diagnostics);
+  const std::vector<FamilyDraft> base_drafts = draft_families(base, diagnostics);
+  const FunctionTable functions = table_of(drafts, base_drafts, helpers);
   check_entries_unique(drafts);
   std::vector<Family> families;
   for (FamilyDraft& draft : drafts) {
@@ -231,6 +263,7 @@ std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& fi
     }
     families.push_back(std::move(draft.family));
   }
+  if (!base.empty()) make_library(families, base_drafts, diagnostics);
   if (diagnostics.empty()) check_overloads_unique(families, diagnostics);
   if (!diagnostics.empty()) return std::nullopt;
   mark_planned(families);

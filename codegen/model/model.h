@@ -96,7 +96,9 @@ struct Family {
   std::string name;  // "pointwise"
   std::string file;  // "ops/schemas/pointwise.json", as given
   std::string doc;
-  std::vector<Op> ops;  // sorted by name
+  std::vector<Op> ops;            // sorted by name
+  std::string library;            // the namespace of a library out of tree; empty: of Keyway itself
+  std::vector<OwnedSchema> base;  // of the library's: Keyway's operators, whose signatures formulas refer to
 };
 
 }  // namespace keyway::inline v1

@@ -21,7 +21,8 @@ struct VariantName {
 };
 constexpr VariantName kVariants[] = {
     {"function", &Variants::function, [](FunctionSchema) { return true; }, ""},
-    {"method", &Variants::method, can_be_method, "a positional Tensor argument 'self'"},
+    {"method", &Variants::method, can_be_method,
+     "a positional Tensor argument 'self', and no namespace in front of the name"},
     {"inplace", &Variants::inplace, can_be_inplace, "one Tensor result, and a Tensor that nothing writes to yet"},
     {"out", &Variants::out, can_have_out, "results that are Tensors, and no argument for them yet"},
 };
@@ -29,7 +30,7 @@ constexpr VariantName kVariants[] = {
 // What an entry has that says nothing.
 Variants default_variants(const OpSource& source, const Recipe& recipe) {
   const FunctionSchema schema = *source.schema;
-  if (schema.is_inplace()) return {.method = true};
+  if (schema.is_inplace()) return {.function = !can_be_method(schema), .method = can_be_method(schema)};
   Variants variants{.function = true};
   variants.method = can_be_method(schema) && !source.entry.find("namespace");
   variants.inplace = recipe.kind == RecipeKind::Pointwise && can_be_inplace(schema);

@@ -91,7 +91,8 @@ bool can_have_out(FunctionSchema schema) {
 
 bool can_be_method(FunctionSchema schema) {
   const auto self = schema.arguments().find("self");
-  return self && is_tensor(schema.arguments()[*self].type()) && *self < schema.positional_count();
+  return schema.namespace_name().empty() && self && is_tensor(schema.arguments()[*self].type()) &&
+         *self < schema.positional_count();
 }
 
 OutOverload default_out(FunctionSchema schema) {

@@ -3,12 +3,14 @@
 
 import argparse
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+SOURCE = HERE.parent.parent
 options = None
 
 
@@ -29,13 +31,66 @@ class Installed(unittest.TestCase):
         run("cmake", "--install", options.build, "--prefix", cls.prefix)
         cls.library = next(path for path in cls.prefix.rglob("libkeyway.so") if path.exists())
 
-    def test_a_project_that_finds_the_package_builds_and_runs(self):
-        build = self.scratch / "consumer"
-        run("cmake", "-G", "Ninja", "-S", HERE / "consumer", "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
-            f"-DCMAKE_CXX_COMPILER={options.compiler}")
+    @classmethod
+    def consumer(cls):
+        """The folder of the consumer's programs, built once."""
+        build = cls.scratch / "consumer"
+        if not build.exists():
+            run("cmake", "-G", "Ninja", "-S", HERE / "consumer", "-B", build, f"-DCMAKE_PREFIX_PATH={cls.prefix}",
+                f"-DCMAKE_CXX_COMPILER={options.compiler}", f"-DEXAMPLES={SOURCE / 'examples'}")
+            run("cmake", "--build", build, "-j", "2")
+        return build
+
+    def both(self, program):
+        """What the program prints, linked with the shared library and with the static one."""
+        shared, static = run(self.consumer() / program), run(self.consumer() / f"{program}_static")
+        self.assertEqual(shared, static)
+        return shared
+
+    def test_an_error_crosses_from_the_library(self):
+        self.assertEqual(self.both("consumer"), "one and one are 2, not 3\n")
+
+    def test_the_example_of_a_custom_operator_runs(self):
+        self.assertEqual(self.both("custom_op"), "cube(2) = 8, and its slope there is 12\n")
+
+    def test_blocks_of_all_macros_are_registered(self):
+        lines = self.both("library_macros").splitlines()
+        self.assertEqual(lines[:2], ["scale 4.5, twice 6", "3 calls counted"])
+        self.assertIn("my::scale: it has no kernel for Meta", lines[2])
+
+    def test_a_wrong_block_ends_the_program_with_its_place(self):
+        done = subprocess.run([self.consumer() / "wrong_block"], capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"kernel of my::count at .*wrong_block\.cpp:6 does not fit the schema")
+
+    def test_the_readme_shows_lines_of_the_example(self):
+        readme = (SOURCE / "README.md").read_text()
+        section = readme[readme.index("## An operator of one's own"):]
+        blocks = [re.sub(r"^    ", "", block, flags=re.M).strip()
+                  for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", section[:section.index("\n## ", 1)], re.M)]
+        self.assertIn("KEYWAY_LIBRARY(", blocks[0])
+        example = {line.strip() for line in (SOURCE / "examples/custom_op.cpp").read_text().splitlines()}
+        self.assertEqual([line for line in blocks[0].splitlines() if line.strip() not in example], [])
+
+    def my_ops(self, source):
+        """Configures and builds the library of operators that lies in `source`."""
+        build = self.scratch / f"{source.name}_build"
+        run("cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_CXX_COMPILER={options.compiler}", "-DCMAKE_BUILD_TYPE=Release")
         run("cmake", "--build", build, "-j", "2")
-        run(build / "consumer")
-        run(build / "consumer_static")
+        return build
+
+    def test_a_library_of_operators_is_generated_from_its_schema_file(self):
+        self.assertEqual(run(self.my_ops(HERE / "my_ops") / "use_my_ops"), "ok\n")
+
+    def test_a_mistake_in_a_library_s_schema_file_is_told_with_its_place(self):
+        source = self.scratch / "mistaken_ops"
+        shutil.copytree(HERE / "my_ops", source)
+        schemas = source / "my_ops.json"
+        schemas.write_text(schemas.read_text().replace("3 * grad * square(self)", "3 * grad * squared(self)"))
+        with self.assertRaisesRegex(AssertionError, r"my_ops\.json:6:42: error: myops::cube: no operator, predicate or "
+                                                    r"helper 'squared'; did you mean 'square'\?"):
+            self.my_ops(source)
 
     def test_headers_need_nothing_but_each_other_and_the_standard_library(self):
         include = self.prefix / "include"

@@ -86,7 +86,7 @@ TEST_CASE("the in-place overload writes to self, whatever the argument was calle
                   R"("composite": "and_", "variants": ["inplace"])", "__and__(1, 1) == 1")
             .find("__iand__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)\n") != std::string::npos);
   CHECK(overloads("my::op(Tensor(a) self, *, int k) -> Tensor(a)",
-                  R"("view": "op", "variants": ["method", "inplace"], "derivatives": {})", "op(1, k=1) == 1")
+                  R"("view": "op", "variants": ["function", "inplace"], "derivatives": {})", "op(1, k=1) == 1")
             .find("my::op_(Tensor(a!) self, *, int k) -> Tensor(a!)\n") != std::string::npos);
 }
 

@@ -1,0 +1,56 @@
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/model/library_entries.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+bool calls_operator(const CheckedExpr& expr, const Expr& node) {
+  if (expr.note(node).role == ExprRole::Operator) return true;
+  return std::ranges::any_of(children(node), [&](const ExprPtr& child) { return calls_operator(expr, *child); });
+}
+
+void check_namespace(const Op& op, const std::string& library, const Report& report) {
+  const std::string_view ns = op.schema->namespace_name();
+  if (ns.empty())
+    report.error(op.place(), fmt::format("an operator of a library has its namespace in front: 'my::{}(...)'",
+                                         shown(op.schema->name())));
+  else if (ns == "keyway" || ns == "std")
+    report.error(op.place(), fmt::format("the namespace {} is not a library's to add to", in_quotes(ns)));
+  else if (ns != library)
+    report.error(op.place(), fmt::format("the operators of a library are in one namespace; the first is in {}",
+                                         in_quotes(library)));
+}
+
+void check_op(const Op& op, const Report& report) {
+  if (op.recipe.kind == RecipeKind::View)
+    report.error(op.place(), "the recipe 'view' is for Keyway's own operators; write a composite of them");
+  if (std::ranges::find(op.tags, "metadata") != op.tags.end())
+    report.error(op.place(), "the tag 'metadata' is for Keyway's own operators");
+  // Guard and rule of the called operator would have to run: Keyway's are not among what it exports.
+  for (const Formula& contract : op.contracts)
+    if (calls_operator(contract.expr, contract.expr.root()))
+      report.error(contract.text.place, "a contract of a library's operator cannot call an operator");
+}
+
+}  // namespace
+
+std::string check_library(const std::vector<Family>& families, Diagnostics& diagnostics) {
+  std::string library;
+  for (const Family& family : families)
+    for (const Op& op : family.ops)
+      if (library.empty()) library = op.schema->namespace_name();
+  for (const Family& family : families) {
+    for (const Op& op : family.ops) {
+      const Report report = Report(diagnostics, family.file).in_op(op.name());
+      check_namespace(op, library, report);
+      check_op(op, report);
+    }
+  }
+  if (library.empty() && diagnostics.empty()) Report(diagnostics, families.front().file).error({}, "no operator");
+  return library;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,119 @@
+// Calls the operators of the library in every form, and prints what is wrong.
+#include <keyway/keyway.h>
+
+#include <cmath>
+#include <cstdio>
+#include <myops/ops/all.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace keyway;
+
+namespace {
+
+int failures = 0;
+void check(bool holds, const char* claim) {
+  if (holds) return;
+  std::printf("not so: %s\n", claim);
+  ++failures;
+}
+#define CHECK(...) check(__VA_ARGS__, #__VA_ARGS__)
+
+std::vector<double> values(const Tensor& t) {
+  std::vector<double> out;
+  const Tensor flat = t.detach().reshape({-1});
+  for (std::int64_t i = 0; i < flat.numel(); ++i) out.push_back(flat[i].item().to<double>());
+  return out;
+}
+using Values = std::vector<double>;
+
+template <typename F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// 2, -3.
+Tensor input() { return arange(2, -8, -5).to(kDouble); }
+
+// The gradient of sum(f(input)).
+template <typename F>
+Values slopes(F&& f) {
+  const Tensor x = input().requires_grad_();
+  f(x).sum().backward();
+  return values(x.grad());
+}
+
+void pointwise() {
+  CHECK(values(myops::cube(input())) == Values{8, -27});
+  CHECK(slopes([](const Tensor& x) { return myops::cube(x); }) == Values{12, 27});  // 3 x^2
+  CHECK(slopes([](const Tensor& x) {
+          Tensor y = x * 1;
+          return myops::cube_(y);
+        }) == Values{12, 27});
+  Tensor x = input();
+  myops::cube_(x);
+  CHECK(values(x) == Values{8, -27});
+  Tensor out = empty({0}, TensorOptions(kDouble));
+  myops::cube_out(out, input());
+  CHECK(values(out) == Values{8, -27});
+  const Tensor strided = arange(6).to(kFloat).reshape({2, 3}).t();
+  CHECK(values(myops::cube(strided)) == Values{0, 27, 1, 64, 8, 125});
+  CHECK(myops::cube(empty({2, 3}, TensorOptions().device(kMeta))).sizes() == IntArrayRef({2, 3}));
+  const Tensor twice = input().requires_grad_();
+  const Tensor first =
+      autograd::grad({myops::cube(twice).sum()}, {twice}, {}, /*retain_graph=*/true, /*create_graph=*/true)[0];
+  first.sum().backward();
+  CHECK(values(twice.grad()) == Values{12, -18});  // 6 x
+  CHECK(error_of([] { myops::cube(arange(3)); }).starts_with("myops::cube: "));
+  CHECK(error_of([] {
+          Tensor whole = arange(3);
+          myops::cube_(whole);
+        }).starts_with("myops::cube_: "));
+}
+
+void other_recipes() {
+  CHECK(values(myops::product(input())) == Values{-6});
+  CHECK(slopes([](const Tensor& x) { return myops::product(x); }) == Values{-3, 2});
+  CHECK(values(myops::quartic(input(), 2)) == Values{32, 162});
+  CHECK(slopes([](const Tensor& x) { return myops::quartic(x); }) == Values{32, -108});  // 4 x^3
+  const Tensor rows = arange(6).to(kFloat).reshape({3, 2}).requires_grad_();
+  CHECK(values(myops::flip_rows(rows)) == Values{4, 5, 2, 3, 0, 1});
+  (myops::flip_rows(rows) * arange(6).reshape({3, 2})).sum().backward();
+  CHECK(values(rows.grad()) == Values{4, 5, 2, 3, 0, 1});
+  CHECK(error_of([] { myops::flip_rows(arange(3).to(kFloat)); }).starts_with("myops::flip_rows: requires self.dim()"));
+}
+
+void registry() {
+  const auto cube = Dispatcher::singleton().op("myops::cube").typed<Tensor(const Tensor&)>();
+  CHECK(values(cube.call(input())) == Values{8, -27});
+  CHECK(cube.schema().arguments().size() == 1);
+  CHECK(std::string_view(cube.entry().info().file).ends_with("my_ops.json"));
+  CHECK(cube.entry().info().doc == "self * self * self.");
+  // A kernel from elsewhere serves, and goes again.
+  {
+    Library block(Library::Kind::Impl, "myops", DispatchKey::CPU);
+    block.impl("cube", [](const Tensor& self) { return self.neg(); });
+    const RegistrationHandle handle = block.commit();
+    CHECK(values(myops::cube(input())) == Values{-2, 3});
+  }
+  CHECK(values(myops::cube(input())) == Values{8, -27});
+  Library again(Library::Kind::Fragment, "myops");
+  again.def("cube(Tensor self) -> Tensor");
+  CHECK(error_of([&] { (void)again.commit(); }).find("myops::cube is defined at ") != std::string::npos);
+}
+
+}  // namespace
+
+int main() {
+  pointwise();
+  other_recipes();
+  registry();
+  if (failures == 0) std::puts("ok");
+  return failures == 0 ? 0 : 1;
+}

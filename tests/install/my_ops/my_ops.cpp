@@ -1,0 +1,20 @@
+// What the entries of my_ops.json name besides functors and rules: a composite and a kernel.
+#include <keyway/keyway.h>
+
+#include <algorithm>
+#include <myops/backends/cpu/kernels_my_ops.h>
+#include <myops/ops/my_ops.h>
+#include <myops/ops/my_ops_composites.h>
+
+namespace myops {
+
+Tensor composite::quartic(const Tensor& self, const Scalar& scale) { return self * myops::cube(self) * scale; }
+
+void cpu::flip_rows(const TensorBase& self, TensorBase& out) {
+  const std::int64_t rows = self.sizes()[0], columns = self.sizes()[1];
+  const float* from = self.data_ptr<float>();
+  float* to = out.data_ptr<float>();
+  for (std::int64_t i = 0; i < rows; ++i) std::copy_n(from + i * columns, columns, to + (rows - 1 - i) * columns);
+}
+
+}  // namespace myops
