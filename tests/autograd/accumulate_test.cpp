@@ -167,6 +167,8 @@ TEST_CASE("a gradient that is recorded is added out of place, since its history 
   CHECK_FALSE(x.grad().is_same(first));
   CHECK(values_of(first) == Values{12});
   CHECK(values_of(x.grad()) == Values{24});
+  // The history knows the leaf, whose gradient knows the history.
+  autograd::set_grad(x, Tensor());
 }
 
 TEST_CASE("set_grad takes a gradient of the tensor's own kind") {
