@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Sets up, builds and tests.
 #   bash tools/test.sh          the release build and its whole suite
-#   bash tools/test.sh --strict that with warnings as errors
 #   bash tools/test.sh --ci     that with warnings as errors, then the AddressSanitizer and ThreadSanitizer stages
 # KEYWAY_JOBS sets how many processes build and test at a time.
 set -euo pipefail
@@ -10,8 +9,8 @@ mkdir -p build
 source tools/stages.sh
 
 case ${1-} in
-  "" | --strict | --ci) mode=${1-} ;;
-  *) echo "usage: bash tools/test.sh [--strict | --ci]" >&2; exit 2 ;;
+  "" | --ci) mode=${1-} ;;
+  *) echo "usage: bash tools/test.sh [--ci]" >&2; exit 2 ;;
 esac
 
 release_stage() {
@@ -22,11 +21,6 @@ release_stage() {
 ci_stage() {
   build ci keyway_generated  # what compiles public headers alone does not wait for the generated ones
   build ci
-  run_tests ci
-}
-
-strict_stage() {
-  build ci all
   run_tests ci
 }
 
@@ -58,8 +52,6 @@ if [[ $mode == --ci ]]; then
   stage asan asan_stage
   stage fuzz fuzz_stage
   stage tsan tsan_stage
-elif [[ $mode == --strict ]]; then
-  stage release strict_stage
 else
   stage release release_stage
 fi
