@@ -3,7 +3,7 @@
 namespace keyway::inline v1 {
 
 namespace {
-Site site_of(std::source_location where) { return {where.file_name(), static_cast<int>(where.line())}; }
+Site site_of(CallSite where) { return {where.file, where.line}; }
 
 bool is_identifier(std::string_view name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
@@ -14,7 +14,7 @@ bool is_identifier(std::string_view name) {
 }
 }  // namespace
 
-Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, std::source_location where)
+Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, CallSite where)
     : kind_(kind), ns_(std::move(ns)), key_(key) {
   request_.site = site_of(where);
   KEYWAY_CHECK_AS(Registration, is_identifier(ns_), "library block at {}: '{}' is not a namespace", request_.site.str(),
@@ -27,7 +27,7 @@ Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, std:
   if (kind == Kind::Def) request_.owns_namespace = ns_;
 }
 
-std::string Library::qualified(std::string_view name, std::source_location where) {
+std::string Library::qualified(std::string_view name, CallSite where) {
   const std::size_t colons = name.substr(0, name.find('(')).find("::");
   if (colons == std::string_view::npos) return ns_ + "::" + std::string(name);
   if (name.substr(0, colons) != ns_) {
@@ -37,7 +37,7 @@ std::string Library::qualified(std::string_view name, std::source_location where
   return std::string(name);
 }
 
-Library& Library::def(std::string_view schema, std::source_location where) {
+Library& Library::def(std::string_view schema, CallSite where) {
   const Site site = site_of(where);
   if (kind_ == Kind::Impl) {
     error("'" + std::string(schema) + "' at " + site.str() + " is defined in an IMPL block, which only adds kernels");
@@ -47,7 +47,7 @@ Library& Library::def(std::string_view schema, std::source_location where) {
   return *this;
 }
 
-Library& Library::add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, std::source_location where) {
+Library& Library::add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, CallSite where) {
   const Site site = site_of(where);
   if (ns_ == "_") {
     error("kernel of '" + std::string(op) + "' at " + site.str() + ": namespace _ takes fallbacks only");
@@ -60,7 +60,7 @@ Library& Library::add_impl(std::string_view op, DispatchKey key, AnyKernel kerne
   return *this;
 }
 
-Library& Library::add_fallback(AnyKernel kernel, std::source_location where) {
+Library& Library::add_fallback(AnyKernel kernel, CallSite where) {
   const Site site = site_of(where);
   if (ns_ == "_") {
     request_.fallbacks.push_back({*key_, std::move(kernel), "", site});
@@ -70,13 +70,9 @@ Library& Library::add_fallback(AnyKernel kernel, std::source_location where) {
   return *this;
 }
 
-Library& Library::fallback(BoxedFn fn, std::source_location where) {
-  return add_fallback(make_boxed_kernel(fn), where);
-}
+Library& Library::fallback(BoxedFn fn, CallSite where) { return add_fallback(make_boxed_kernel(fn), where); }
 
-Library& Library::fallback(Fallthrough, std::source_location where) {
-  return add_fallback(make_kernel(Fallthrough{}), where);
-}
+Library& Library::fallback(Fallthrough, CallSite where) { return add_fallback(make_kernel(Fallthrough{}), where); }
 
 RegistrationHandle Library::commit() {
   return Dispatcher::singleton().commit(std::exchange(request_, LibraryRequest{}));

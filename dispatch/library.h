@@ -13,11 +13,19 @@
 #include <keyway/dispatch/dispatcher.h>
 
 #include <optional>
-#include <source_location>
 #include <string>
 #include <string_view>
 
 namespace keyway::inline v1 {
+
+// Where a call is written; clang 14 has no std::source_location.
+struct CallSite {
+  const char* file;
+  int line;
+  static constexpr CallSite current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
 
 class KEYWAY_API Library {
  public:
@@ -28,45 +36,44 @@ class KEYWAY_API Library {
   };
 
   Library(Kind kind, std::string ns, std::optional<DispatchKey> key = std::nullopt,
-          std::source_location where = std::source_location::current());
+          CallSite where = CallSite::current());
 
   // Defines an operator: "scale(Tensor self, float by) -> Tensor", with or without the block's namespace.
-  Library& def(std::string_view schema, std::source_location where = std::source_location::current());
+  Library& def(std::string_view schema, CallSite where = CallSite::current());
   // Defines it with a kernel for every backend, whose gradient is that of what it calls.
   template <typename F>
-  Library& def(std::string_view schema, F fn, std::source_location where = std::source_location::current()) {
+  Library& def(std::string_view schema, F fn, CallSite where = CallSite::current()) {
     def(schema, where);
     return add_impl(name_of_schema(schema), DispatchKey::CompositeImplicitAutograd, make_kernel(std::move(fn)), where);
   }
 
   // A kernel for the block's key; without one, for every backend (CompositeImplicitAutograd). `fn` may be Fallthrough.
   template <typename F>
-  Library& impl(std::string_view op, F fn, std::source_location where = std::source_location::current()) {
+  Library& impl(std::string_view op, F fn, CallSite where = CallSite::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_kernel(std::move(fn)), where);
   }
   template <typename F>
-  Library& impl(std::string_view op, DispatchKey key, F fn,
-                std::source_location where = std::source_location::current()) {
+  Library& impl(std::string_view op, DispatchKey key, F fn, CallSite where = CallSite::current()) {
     return add_impl(op, key, make_kernel(std::move(fn)), where);
   }
-  Library& impl_boxed(std::string_view op, BoxedFn fn, std::source_location where = std::source_location::current()) {
+  Library& impl_boxed(std::string_view op, BoxedFn fn, CallSite where = CallSite::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
   }
 
   // A kernel of the block's key for every operator that has none of its own there. Namespace `_` only.
-  Library& fallback(BoxedFn fn, std::source_location where = std::source_location::current());
+  Library& fallback(BoxedFn fn, CallSite where = CallSite::current());
   // Makes the key transparent to operators that have no kernel for it.
-  Library& fallback(Fallthrough, std::source_location where = std::source_location::current());
+  Library& fallback(Fallthrough, CallSite where = CallSite::current());
 
   // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then
   // nothing was registered. The handle undoes it; release() keeps it for good.
   [[nodiscard]] RegistrationHandle commit();
 
  private:
-  Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, std::source_location where);
-  Library& add_fallback(AnyKernel kernel, std::source_location where);
+  Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, CallSite where);
+  Library& add_fallback(AnyKernel kernel, CallSite where);
   // The name in the block's namespace. Errors are kept for commit(), which lists them all.
-  std::string qualified(std::string_view name, std::source_location where);
+  std::string qualified(std::string_view name, CallSite where);
   void error(std::string text) { request_.errors.push_back(std::move(text)); }
   static std::string_view name_of_schema(std::string_view schema) {
     const std::string_view name = schema.substr(0, schema.find('('));
