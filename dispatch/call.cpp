@@ -9,7 +9,7 @@ namespace keyway::inline v1 {
 
 namespace {
 
-[[noreturn]] void fail_arguments(const OperatorEntry& op, std::string text, const char* file, int line) {
+[[noreturn]] void refuse(const OperatorEntry& op, std::string text, const char* file, int line) {
   Error error(ErrorKind::Type, std::move(text), file, line);
   error.leave_op(op.short_name());
   throw error;
@@ -27,7 +27,7 @@ inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack)
   if (shape.tensors == 0 && shape.device >= 0) {
     const IValue& device = arguments[shape.device];
     if (!device.is_none() && !device.is(ValueTag::Device)) {
-      fail_arguments(op, detail::wrong_argument(op, stack), __FILE__, __LINE__);
+      refuse(op, detail::wrong_argument(op, stack), __FILE__, __LINE__);
     }
     keys = detail::factory_keys(device.is_none() ? DeviceType::CPU : device.to_device().type());
   }
@@ -46,7 +46,7 @@ inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
     // Of the values on the stack, not of the operator's work.
     if (error.kind() == ErrorKind::Type && stack.size() >= op.info().boxed.arguments) {
       std::string text = detail::wrong_argument(op, stack);
-      if (!text.empty()) fail_arguments(op, std::move(text), error.file(), error.line());
+      if (!text.empty()) refuse(op, std::move(text), error.file(), error.line());
     }
     error.leave_op(op.short_name());
     throw;

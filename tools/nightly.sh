@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What takes too long for every change: clang, the whole suite under ThreadSanitizer, and the long campaigns.
+# What takes too long for every change: clang, the whole suite under ThreadSanitizer, and the long campaigns of tests,
+# boundary calls and fuzzers. KEYWAY_JOBS sets how many processes build and test at a time.
 #   bash tools/nightly.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +14,7 @@ tsan_stage() {
   run_tests tsan -LE checks
 }
 
-# Tests that repeat themselves more often when asked to: random programs, schedules, boundary calls.
+# Tests that repeat themselves more often when asked to (tests/campaign.h).
 campaign_stage() {
   build asan
   KEYWAY_CAMPAIGN=long run_tests asan -LE checks
@@ -24,8 +25,26 @@ clang_stage() {
   run_tests clang -LE checks
 }
 
+# What ctest does not run: all values of a type.
+exhaustive_stage() {
+  build release tests_core_base
+  build/release/tests/tests_core_base "[exhaustive]"
+}
+
+# fuzz name seconds: from the kept inputs on. What it finds new is kept in the build folder only, and so is what breaks it.
+fuzz() {
+  local found=build/clang/fuzz/$1
+  mkdir -p "$found"
+  build/clang/tests/"$1"_fuzz -max_total_time="$2" -max_len=4096 -print_final_stats=1 -verbosity=0 \
+    -artifact_prefix="$found"- "$found" tests/fuzz/corpus/"$1" < /dev/null
+}
+
 stage set-up bash tools/setup.sh --nightly
 stage clang clang_stage
 stage tsan tsan_stage
 stage campaigns campaign_stage
+stage calls boundary_calls 20000
+stage exhaustive exhaustive_stage
+stage schema fuzz schema 600
+stage files fuzz safetensors 600
 finish

@@ -44,6 +44,13 @@ run_tests() {
   tests_run=$((tests_run + ${closing##* }))
 }
 
+# boundary_calls count: so many against every operator, under the sanitizers of the asan build. An allocation that the
+# system cannot serve is to be an error of the call.
+boundary_calls() {
+  ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+    build/asan/tools/keyway/keyway fuzz --calls "$1" < /dev/null
+}
+
 # The launcher for ThreadSanitizer, which in g++ 12 cannot map its shadow where the kernel randomises many address bits.
 fixed_addresses() {
   if setarch --addr-no-randomize true 2> /dev/null; then echo setarch --addr-no-randomize; fi

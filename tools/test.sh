@@ -29,13 +29,6 @@ asan_stage() {
   run_tests asan -LE checks
 }
 
-# Boundary calls against every operator, under the sanitizers of the asan build. An allocation that the system cannot serve
-# is to be an error of the call.
-fuzz_stage() {
-  ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-    build/asan/tools/keyway/keyway fuzz --calls 2000 < /dev/null
-}
-
 # Threads meet in these folders only; tools/nightly.sh runs the rest.
 tsan_stage() {
   local launcher targets
@@ -50,7 +43,7 @@ stage set-up bash tools/setup.sh
 if [[ $mode == --ci ]]; then
   stage release ci_stage
   stage asan asan_stage
-  stage fuzz fuzz_stage
+  stage fuzz boundary_calls 2000
   stage tsan tsan_stage
 else
   stage release release_stage

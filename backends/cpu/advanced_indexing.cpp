@@ -5,6 +5,7 @@
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/indexed_rows.h>
 #include <keyway/backends/cpu/kernels_advanced_indexing.h>
+#include <keyway/backends/cpu/sum_of.h>
 #include <keyway/backends/cpu/write_operands.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
@@ -53,15 +54,6 @@ TensorBase expanded(const TensorBase& values, IntArrayRef sizes) {
     if (values.sizes()[d - lead] != 1) strides[d] = values.strides()[d - lead];
   }
   return make_view(values, sizes, strides, values.storage_offset());
-}
-
-template <typename T>
-T sum_of(T a, T b) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return a || b;
-  } else {
-    return static_cast<T>(plus(opmath(a), opmath(b)));
-  }
 }
 
 }  // namespace

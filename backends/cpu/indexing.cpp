@@ -7,6 +7,7 @@
 #include <keyway/backends/cpu/write_operands.h>
 #include <keyway/core/scalar.h>
 #include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <cstring>
@@ -63,18 +64,14 @@ void read_rows(const IndexedRows& rows, const std::vector<std::int64_t>& offsets
 // table += alpha row.
 template <typename T>
 void add_rows(const IndexedRows& rows, const std::vector<std::int64_t>& offsets, Opmath<T> alpha) {
-  rows.each_part(offsets.data(),
-                 [alpha](char* table, char* row, std::int64_t n, std::int64_t table_step, std::int64_t row_step) {
-                   for (std::int64_t i = 0; i < n; ++i) {
-                     T& to = *reinterpret_cast<T*>(table + i * table_step);
-                     const T from = *reinterpret_cast<const T*>(row + i * row_step);
-                     if constexpr (std::is_same_v<T, bool>) {
-                       to = to || (alpha && from);
-                     } else {
-                       to = static_cast<T>(plus(opmath(to), times(alpha, opmath(from))));
-                     }
-                   }
-                 });
+  rows.each_part(offsets.data(), [add = Add<T>{alpha}](char* table, char* row, std::int64_t n, std::int64_t table_step,
+                                                       std::int64_t row_step) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      T& to = *reinterpret_cast<T*>(table + i * table_step);
+      const T from = *reinterpret_cast<const T*>(row + i * row_step);
+      to = add(to, from);
+    }
+  });
 }
 
 // The sums of the rows of grad_output that one index names, and beside them, in a row after the last, of those

@@ -3,9 +3,9 @@
 #include <keyway/backends/cpu/element_bits.h>
 #include <keyway/backends/cpu/kernels_scatter.h>
 #include <keyway/backends/cpu/scatter_targets.h>
+#include <keyway/backends/cpu/sum_of.h>
 #include <keyway/core/scalar.h>
 #include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/opmath.h>
 
 namespace keyway::inline v1::cpu {
 
@@ -42,15 +42,7 @@ void scatter_value(const TensorBase& self, std::int64_t dim, const TensorBase& i
 void scatter_add(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src,
                  TensorBase& out) {
   const Scatter operands(self, dim, index, &src, out);
-  visit_any(self.dtype(), "scatter_add", [&]<typename T>() {
-    operands.combine<T>([](T sum, T x) {
-      if constexpr (std::is_same_v<T, bool>) {
-        return sum || x;
-      } else {
-        return static_cast<T>(plus(opmath(sum), opmath(x)));
-      }
-    });
-  });
+  visit_any(self.dtype(), "scatter_add", [&]<typename T>() { operands.combine<T>(sum_of<T>); });
 }
 
 }  // namespace keyway::inline v1::cpu

@@ -2,6 +2,7 @@
 // and of its own unless that is left out.
 #include <keyway/backends/cpu/kernels_scatter.h>
 #include <keyway/backends/cpu/scatter_targets.h>
+#include <keyway/backends/cpu/sum_of.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/extrema.h>
 
@@ -10,11 +11,6 @@
 namespace keyway::inline v1 {
 
 namespace {
-
-template <typename T>
-T sum_of(T a, T b) {
-  return static_cast<T>(plus(opmath(a), opmath(b)));
-}
 
 // Where a sum has several terms, it is divided by their number; of integers the quotient is rounded down.
 template <typename T>

@@ -1,3 +1,4 @@
+#include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 
@@ -160,7 +161,7 @@ TEST_CASE("random registrations and undos give the table of the reference") {
   std::mt19937 random(7);
   const auto below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
 
-  for (int sequence = 0; sequence < 2000; ++sequence) {
+  for (int sequence = 0; sequence < testing::campaign(2000); ++sequence) {
     struct Live {
       RegistrationHandle handle;
       std::vector<std::pair<DispatchKey, int>> kernels;

@@ -5,6 +5,7 @@
 #include <keyway/tests/backends/cpu/kernel_data.h>
 #include <keyway/tests/catch.h>
 
+#include <limits>
 #include <map>
 
 using namespace keyway;
@@ -87,6 +88,28 @@ TEST_CASE("index_select, index_copy and index_add agree with loops over all indi
         written(rng, round, self, [&](TensorBase& out) { cpu::index_add(self, dim, index, source, 2, out); });
     REQUIRE(equal(sum, added, 20 * (is_floating_point(dtype) ? tolerance_of(dtype) : 0)));
   }
+}
+
+TEST_CASE("index_add of complex infinities makes no NaN, and of bools is an or") {
+  using C = complex<float>;
+  const float inf = std::numeric_limits<float>::infinity();
+  const TensorBase x = make_tensor(Sizes{1}, kComplexFloat, DeviceType::CPU);
+  const TensorBase source = make_tensor(Sizes{1}, kComplexFloat, DeviceType::CPU);
+  const TensorBase index = make_tensor(Sizes{1}, kLong, DeviceType::CPU);
+  TensorBase out = make_tensor(Sizes{1}, kComplexFloat, DeviceType::CPU);
+  *index.data_ptr<std::int64_t>() = 0;
+  *x.data_ptr<C>() = C(1, 2);
+  *source.data_ptr<C>() = C(inf, 3);
+  cpu::index_add(x, 0, index, source, 1, out);
+  CHECK(*out.data_ptr<C>() == C(inf, 5));
+
+  const TensorBase flag = make_tensor(Sizes{1}, kBool, DeviceType::CPU);
+  TensorBase flags = make_tensor(Sizes{1}, kBool, DeviceType::CPU);
+  *flag.data_ptr<bool>() = true;
+  cpu::index_add(flag, 0, index, flag, 1, flags);
+  CHECK(*flags.data_ptr<bool>());
+  cpu::scatter_add(flag, 0, index, flag, flags);
+  CHECK(*flags.data_ptr<bool>());
 }
 
 TEST_CASE("gather, scatter and scatter_add agree with loops over all indices") {

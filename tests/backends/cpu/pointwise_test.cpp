@@ -9,6 +9,7 @@
 #include <keyway/ops/functors/sign.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
 #include <keyway/tests/backends/cpu/settings.h>
+#include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 
 #include <cstring>
@@ -75,7 +76,7 @@ template <typename F>
 void check_random(const F& functor, int cases, std::int64_t max_rank = 6) {
   using S = FunctorSignature<F>;
   Rng rng(7);
-  for (int i = 0; i < cases; ++i) {
+  for (int i = 0; i < campaign(cases); ++i) {
     const Sizes sizes = random_sizes(rng, random_int(rng, 0, max_rank));
     check_case<F, typename S::Result>(rng, functor, sizes, static_cast<typename S::Arguments*>(nullptr),
                                       std::make_index_sequence<S::kArity>());
@@ -132,7 +133,7 @@ TEST_CASE("pointwise takes 64 dimensions") {
 
 TEST_CASE("the output may be an input, in any geometry") {
   Rng rng(11);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < campaign(200); ++i) {
     const Sizes sizes = random_sizes(rng, random_int(rng, 0, 5));
     const TensorBase self = random_geometry(rng, sizes, kInt);
     fill_storage<std::int32_t>(self, [&] { return small_value<std::int32_t>(rng); });

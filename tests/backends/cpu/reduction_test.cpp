@@ -4,6 +4,7 @@
 #include <keyway/ops/functors/sorting.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
 #include <keyway/tests/backends/cpu/settings.h>
+#include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 
 #include <cmath>
@@ -75,7 +76,7 @@ TensorBase squeezed(const TensorBase& out, const Sizes& sizes, const Sizes& dims
 template <typename T, typename R, typename F, typename Expect, typename Agree>
 void check_random(const F& functor, int cases, bool allow_empty, Expect expect, Agree agree) {
   Rng rng(23);
-  for (int i = 0; i < cases; ++i) {
+  for (int i = 0; i < campaign(cases); ++i) {
     const Sizes sizes = random_sizes(rng, random_int(rng, 0, 5));
     const Sizes dims = random_dims(rng, sizes.size());
     const bool keepdim = random_int(rng, 0, 1) == 1;

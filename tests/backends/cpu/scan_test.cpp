@@ -1,6 +1,7 @@
 #include <keyway/backends/cpu/scan.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
 #include <keyway/tests/backends/cpu/settings.h>
+#include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 
 #include <cmath>
@@ -15,7 +16,7 @@ namespace {
 template <typename T, typename F, typename Expect>
 void check_random(const F& functor, int cases, Expect expect) {
   Rng rng(37);
-  for (int i = 0; i < cases; ++i) {
+  for (int i = 0; i < campaign(cases); ++i) {
     const Sizes sizes = random_sizes(rng, random_int(rng, 0, 5), 3000);
     const auto rank = static_cast<std::int64_t>(sizes.size());
     const std::int64_t dim = rank == 0 ? 0 : random_int(rng, 0, rank - 1);

@@ -1,6 +1,7 @@
 #include <keyway/codegen/expr/expr_error.h>
 #include <keyway/codegen/expr/expr_parser.h>
 #include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 
 #include <random>
@@ -63,7 +64,7 @@ TEST_CASE("an expression prints with single spaces and the parentheses that it n
 
 TEST_CASE("printing and parsing again gives the same expression") {
   std::mt19937 random(7);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < testing::campaign(2000); ++i) {
     const std::string text = random_text(random, 1 + static_cast<int>(random() % 4));
     const std::string printed = canonical(text);
     INFO(text);

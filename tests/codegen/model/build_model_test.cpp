@@ -1,10 +1,12 @@
 #include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/variants.h>
+#include <keyway/tests/campaign.h>
 #include <keyway/tests/codegen/test_files.h>
 
 #include <random>
 
 using namespace keyway;
+using namespace std::string_view_literals;
 using keyway::testing::build;
 using keyway::testing::data_file;
 
@@ -79,8 +81,8 @@ TEST_CASE("no damage to a schema file makes the generator throw") {
   std::mt19937 random(11);
   constexpr std::string_view kBytes =
       "\"{}[]():,.?*!&|<>=-+/%\\ \n\xC3\xFF"
-      "0aT_\0";
-  for (int round = 0; round < 300; ++round) {
+      "0aT_\0"sv;
+  for (int round = 0; round < testing::campaign(300); ++round) {
     std::string text = whole;
     for (std::uint32_t edits = 1 + random() % 4; edits > 0; --edits) {
       const std::size_t at = random() % text.size();

@@ -3,11 +3,15 @@
 #include <keyway/core/schema/owned.h>
 #include <keyway/core/schema/parser.h>
 #include <keyway/core/schema/printer.h>
+#include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 
+#include <random>
 #include <string>
+#include <string_view>
 
 using namespace keyway;
+using namespace std::string_view_literals;
 
 namespace {
 
@@ -98,4 +102,40 @@ TEST_CASE("text cut off anywhere is an error and nothing worse") {
     INFO(text.substr(0, size));
     CHECK_FALSE(parse_schema(std::string_view(text).substr(0, size)).ok());
   }
+}
+
+TEST_CASE("damaged text is read as what it prints, or is an error inside of it") {
+  const std::string whole =
+      "ns::f.o(Tensor(a! -> b|*)[2]? x=None, *, Dict(str, (int, t))[] y, str s=\"a\\\"b\", Any z=[1,-2.5e3]) "
+      "-> (Tensor r, ...)";
+  REQUIRE(error_in(whole) == "ok");
+  constexpr std::string_view kBytes = "()[]!?|*,.:=->\"\\ '\n\xC3\xFF\0aT0_-e"sv;
+  std::mt19937 random(19);
+  int read = 0, refused = 0;
+  for (int round = 0; round < testing::campaign(20000); ++round) {
+    std::string text = whole;
+    for (std::uint32_t edits = 1 + random() % 3; edits > 0 && !text.empty(); --edits) {
+      const std::size_t at = random() % text.size();
+      switch (random() % 4) {
+        case 0: text[at] = kBytes[random() % kBytes.size()]; break;
+        case 1: text.insert(at, 1, kBytes[random() % kBytes.size()]); break;
+        case 2: text.erase(at, 1 + random() % 8); break;
+        default: text.insert(at, text.substr(random() % text.size(), random() % 20)); break;
+      }
+    }
+    INFO(text);
+    const ParseResult result = parse_schema(text);
+    if (result.ok()) {
+      ++read;
+      const std::string printed = to_string(result.schema());
+      CHECK(to_string(*OwnedSchema(printed)) == printed);
+    } else {
+      ++refused;
+      CHECK(result.column() >= 1);
+      CHECK(result.column() <= text.size() + 1);
+      CHECK(result.message().size() < 300);
+    }
+  }
+  CHECK(read > 500);
+  CHECK(refused > 5000);
 }

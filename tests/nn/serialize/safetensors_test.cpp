@@ -1,4 +1,5 @@
 #include <keyway/nn/serialize/safetensors.h>
+#include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/nn/values.h>
 
@@ -161,7 +162,7 @@ TEST_CASE("a new version of a file keeps its permissions") {
 TEST_CASE("whoever kills a save at any moment leaves the old file or the whole new one") {
   const Folder folder;
   constexpr std::int64_t kSize = 1 << 18;
-  const int rounds = std::getenv("KEYWAY_CAMPAIGN") == nullptr ? 20 : 500;
+  const int rounds = testing::campaign(20, 25);
   nn::StateDict states[2];
   for (int i = 0; i < 2; ++i) states[i].insert("t", keyway::full({kSize}, i, kFloat));
   nn::save_safetensors(states[0], folder.file());

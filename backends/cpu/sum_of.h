@@ -1,0 +1,20 @@
+// sum_of: how kernels add an element to another one in memory.
+#pragma once
+
+#include <keyway/ops/functors/opmath.h>
+
+#include <concepts>
+
+namespace keyway::inline v1 {
+
+// Of bools, whether one is true.
+template <typename T>
+T sum_of(T a, T b) {
+  if constexpr (std::same_as<T, bool>) {
+    return a || b;
+  } else {
+    return static_cast<T>(plus(opmath(a), opmath(b)));
+  }
+}
+
+}  // namespace keyway::inline v1
