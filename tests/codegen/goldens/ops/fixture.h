@@ -24,70 +24,6 @@ inline Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, con
   return as_tensor<Tensor>(Caller<ops::add_out_sig>::call(ops::add_out, self, other, alpha, out));
 }
 
-// Numbers from 0 up to but without `end`.
-// Example: arange(3) == [0, 1, 2]
-inline Tensor arange(const Scalar& end, TensorOptions options = {}) {
-  return detail::with_grad<Tensor>(
-      Caller<ops::arange_sig>::call(ops::arange, end, options.dtype_opt(), options.layout_opt(), options.device_opt(),
-                                    options.pinned_memory_opt()),
-      options);
-}
-
-// Numbers from `start` up to but without `end`.
-// Example: arange(1, 4) == [1, 2, 3]
-inline Tensor arange(const Scalar& start, const Scalar& end, TensorOptions options = {}) {
-  return detail::with_grad<Tensor>(
-      Caller<ops::arange_start_sig>::call(ops::arange_start, start, end, options.dtype_opt(), options.layout_opt(),
-                                          options.device_opt(), options.pinned_memory_opt()),
-      options);
-}
-
-// Numbers from `start` up to but without `end`, `step` apart.
-// Requires: step != 0
-// Example: arange(0, 5, 2) == [0, 2, 4]
-inline Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, TensorOptions options = {}) {
-  return detail::with_grad<Tensor>(
-      Caller<ops::arange_start_step_sig>::call(ops::arange_start_step, start, end, step, options.dtype_opt(),
-                                               options.layout_opt(), options.device_opt(), options.pinned_memory_opt()),
-      options);
-}
-// Into `out`.
-inline Tensor& arange_out(Tensor& out, const Scalar& start, const Scalar& end, const Scalar& step = 1) {
-  return as_tensor<Tensor>(Caller<ops::arange_start_out_sig>::call(ops::arange_start_out, start, end, step, out));
-}
-
-// Mean of each window.
-// Requires: self.dim() in {3, 4}
-// Where n = len(kernel_size).
-// Requires: n in {1, 2}
-// Requires: all(kernel_size > 0)
-// Example: avg_pool2d([[[1.0, 3.0]]], [1, 2]) == [[[2.0]]]
-inline Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0,
-                         bool ceil_mode = false, bool count_include_pad = true,
-                         std::optional<std::int64_t> divisor_override = std::nullopt) {
-  return Caller<ops::avg_pool2d_sig>::call(ops::avg_pool2d, self, kernel_size, stride, padding, ceil_mode,
-                                           count_include_pad, divisor_override);
-}
-// Into `out`.
-inline Tensor& avg_pool2d_out(Tensor& out, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {},
-                              IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true,
-                              std::optional<std::int64_t> divisor_override = std::nullopt) {
-  return as_tensor<Tensor>(
-      Caller<ops::avg_pool2d_out_sig>::call(ops::avg_pool2d_out, self, kernel_size, stride, padding, ceil_mode,
-                                            count_include_pad, divisor_override, out));
-}
-
-// The gradient of `avg_pool2d`.
-// Requires: grad_output.sizes() == avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
-// divisor_override).sizes()
-// Example: avg_pool2d_backward([[[1.0]]], [[[1.0, 3.0]]], [1, 2], [], 0, False, True, None) == [[[0.5, 0.5]]]
-inline Tensor avg_pool2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,
-                                  IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad,
-                                  std::optional<std::int64_t> divisor_override) {
-  return Caller<ops::avg_pool2d_backward_sig>::call(ops::avg_pool2d_backward, grad_output, self, kernel_size, stride,
-                                                    padding, ceil_mode, count_include_pad, divisor_override);
-}
-
 // Picks elements of `self` by index tensors.
 // Example: index([10, 20, 30], [[2, 0]]) == [30, 10]
 inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
@@ -98,16 +34,6 @@ inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices)
 // Example: linear([[1.0, 2.0]], [[3.0, 4.0]], [5.0]) == [[16.0]]
 inline Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}) {
   return Caller<ops::linear_sig>::call(ops::linear, input, weight, detail::OptionalTensor(bias));
-}
-
-// The indices of the elements that are not zero.
-// Example: nonzero([0, 3]) == [[1]]
-inline Tensor nonzero(const Tensor& self) {
-  return Caller<ops::nonzero_sig>::call(ops::nonzero, self);
-}
-// Into `out`.
-inline Tensor& nonzero_out(Tensor& out, const Tensor& self) {
-  return as_tensor<Tensor>(Caller<ops::nonzero_out_sig>::call(ops::nonzero_out, self, out));
 }
 
 // Sorts along `dim`; NaN counts as greatest.

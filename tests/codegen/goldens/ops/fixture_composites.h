@@ -6,23 +6,10 @@
 
 namespace keyway::inline v1::composite {
 
-// arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
-// Tensor
-Tensor arange(const Scalar& end, std::optional<ScalarType> dtype, std::optional<Layout> layout,
-              std::optional<Device> device, std::optional<bool> pin_memory);
-
-// arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
-// pin_memory=None) -> Tensor
-Tensor arange_start(const Scalar& start, const Scalar& end, std::optional<ScalarType> dtype,
-                    std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory);
-
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
 Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices);
 
 // linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias);
-
-// retain(Tensor(a!) self) -> ()
-void retain(Tensor& self);
 
 }  // namespace keyway::inline v1::composite

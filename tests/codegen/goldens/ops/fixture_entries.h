@@ -18,47 +18,6 @@ using add__Tensor_sig = TensorBase&(TensorBase&, const TensorBase&, const Scalar
 extern KEYWAY_API OperatorEntry add_out;
 using add_out_sig = TensorBase&(const TensorBase&, const TensorBase&, const Scalar&, TensorBase&);
 
-// arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
-// Tensor
-extern KEYWAY_API OperatorEntry arange;
-using arange_sig = TensorBase(const Scalar&, std::optional<ScalarType>, std::optional<Layout>, std::optional<Device>,
-                              std::optional<bool>);
-
-// arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
-// pin_memory=None) -> Tensor
-extern KEYWAY_API OperatorEntry arange_start;
-using arange_start_sig = TensorBase(const Scalar&, const Scalar&, std::optional<ScalarType>, std::optional<Layout>,
-                                    std::optional<Device>, std::optional<bool>);
-
-// arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device?
-// device=None, bool? pin_memory=None) -> Tensor
-extern KEYWAY_API OperatorEntry arange_start_step;
-using arange_start_step_sig = TensorBase(const Scalar&, const Scalar&, const Scalar&, std::optional<ScalarType>,
-                                         std::optional<Layout>, std::optional<Device>, std::optional<bool>);
-
-// arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)
-extern KEYWAY_API OperatorEntry arange_start_out;
-using arange_start_out_sig = TensorBase&(const Scalar&, const Scalar&, const Scalar&, TensorBase&);
-
-// avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool
-// count_include_pad=True, int? divisor_override=None) -> Tensor
-extern KEYWAY_API OperatorEntry avg_pool2d;
-using avg_pool2d_sig = TensorBase(const TensorBase&, ArrayRef<std::int64_t>, ArrayRef<std::int64_t>,
-                                  ArrayRef<std::int64_t>, bool, bool, std::optional<std::int64_t>);
-
-// avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool
-// count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)
-extern KEYWAY_API OperatorEntry avg_pool2d_out;
-using avg_pool2d_out_sig = TensorBase&(const TensorBase&, ArrayRef<std::int64_t>, ArrayRef<std::int64_t>,
-                                       ArrayRef<std::int64_t>, bool, bool, std::optional<std::int64_t>, TensorBase&);
-
-// avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool
-// ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor
-extern KEYWAY_API OperatorEntry avg_pool2d_backward;
-using avg_pool2d_backward_sig = TensorBase(const TensorBase&, const TensorBase&, ArrayRef<std::int64_t>,
-                                           ArrayRef<std::int64_t>, ArrayRef<std::int64_t>, bool, bool,
-                                           std::optional<std::int64_t>);
-
 // copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 extern KEYWAY_API OperatorEntry copy_;
 using copy__sig = TensorBase&(TensorBase&, const TensorBase&, bool);
@@ -70,22 +29,6 @@ using index_Tensor_sig = TensorBase(const TensorBase&, ArrayRef<TensorBase>);
 // linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 extern KEYWAY_API OperatorEntry linear;
 using linear_sig = TensorBase(const TensorBase&, const TensorBase&, const TensorBase&);
-
-// nonzero(Tensor self) -> Tensor
-extern KEYWAY_API OperatorEntry nonzero;
-using nonzero_sig = TensorBase(const TensorBase&);
-
-// nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-extern KEYWAY_API OperatorEntry nonzero_out;
-using nonzero_out_sig = TensorBase&(const TensorBase&, TensorBase&);
-
-// normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
-extern KEYWAY_API OperatorEntry normal_;
-using normal__sig = TensorBase&(TensorBase&, double, double, const Generator&);
-
-// retain(Tensor(a!) self) -> ()
-extern KEYWAY_API OperatorEntry retain;
-using retain_sig = void(TensorBase&);
 
 // sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 extern KEYWAY_API OperatorEntry sort;

@@ -8,30 +8,8 @@ namespace keyway::inline v1::cpu {
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 void add_Tensor(const TensorBase& self, const TensorBase& other, const Scalar& alpha, TensorBase& out);
 
-// arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device?
-// device=None, bool? pin_memory=None) -> Tensor
-void arange_start_step(const Scalar& start, const Scalar& end, const Scalar& step, TensorBase& out);
-
-// avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool
-// count_include_pad=True, int? divisor_override=None) -> Tensor
-void avg_pool2d(const TensorBase& self, ArrayRef<std::int64_t> kernel_size, ArrayRef<std::int64_t> stride,
-                ArrayRef<std::int64_t> padding, bool ceil_mode, bool count_include_pad,
-                std::optional<std::int64_t> divisor_override, TensorBase& out);
-
-// avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool
-// ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor
-void avg_pool2d_backward(const TensorBase& grad_output, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
-                         ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding, bool ceil_mode,
-                         bool count_include_pad, std::optional<std::int64_t> divisor_override, TensorBase& out);
-
 // copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 void copy_(TensorBase& self, const TensorBase& src, bool non_blocking);
-
-// nonzero(Tensor self) -> Tensor
-TensorBase nonzero(const TensorBase& self);
-
-// normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
-void normal_(TensorBase& self, double mean, double std, const Generator& generator);
 
 // sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 void sort(const TensorBase& self, std::int64_t dim, bool descending, TensorBase& values, TensorBase& indices);
