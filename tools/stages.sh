@@ -47,8 +47,13 @@ run_tests() {
 # boundary_calls count: so many against every operator, under the sanitizers of the asan build. An allocation that the
 # system cannot serve is to be an error of the call.
 boundary_calls() {
-  ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-    build/asan/tools/keyway/keyway fuzz --calls "$1" < /dev/null
+  local part parts=()
+  for ((part = 1; part <= jobs; ++part)); do
+    ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+      build/asan/tools/keyway/keyway fuzz --calls "$1" --part "$part/$jobs" < /dev/null &
+    parts+=($!)
+  done
+  for part in "${parts[@]}"; do wait "$part"; done
 }
 
 # The launcher for ThreadSanitizer, which in g++ 12 cannot map its shadow where the kernel randomises many address bits.

@@ -3,6 +3,7 @@
 #include <keyway/backends/cpu/onednn.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -119,19 +120,25 @@ bool has_dense_rows(const Matrix<float>& c) {
   return (c.columns == 1 || c.column_stride == 1) && (c.rows == 1 || c.row_stride >= c.columns);
 }
 
-// oneDNN packs both operands anew in each call. So the parts grow with the product, up to what 36 threads can
-// share, are about as wide as high once they are many, and none is so narrow that packing shows.
+// The greatest power of two that is neither above x nor above `most`; 1 at least.
+std::uint64_t power_of_two(double x, double most) {
+  return std::bit_floor(static_cast<std::uint64_t>(std::max(1.0, std::min(x, most))));
+}
+
+// oneDNN packs both operands anew in each call. So the parts grow with the product, up to what 32 threads can share,
+// are about as wide as high once they are many, and none is so narrow that packing shows. Powers of two make equal
+// shares.
 void onednn_gemm(const Product<float>& product) {
   const DenseMatrix a(product.a), b(product.b);
   Product<float> dense = product;
   dense.a = a.get();
   dense.b = b.get();
   const auto rows = static_cast<double>(product.c.rows), columns = static_cast<double>(product.c.columns);
-  const double parts = std::clamp(std::floor(std::sqrt(2 * work(product) / kPartWork)), 1.0, 36.0);
-  const double many = parts < 4 ? (rows < columns ? 1 : parts) : std::round(std::sqrt(parts * rows / columns));
-  const double down = std::clamp(many, 1.0, parts);
-  each_block(dense, static_cast<std::int64_t>(std::min(down, std::max(1.0, rows / 64))),
-             static_cast<std::int64_t>(std::min(parts / down, std::max(1.0, columns / 128))), sgemm);
+  const auto parts = static_cast<double>(power_of_two(std::sqrt(2 * work(product) / kPartWork), 32));
+  const double even = std::round(std::sqrt(parts * rows / columns));
+  const auto down = static_cast<double>(power_of_two(parts > 2 ? even : rows < columns ? 1 : parts, parts));
+  each_block(dense, static_cast<std::int64_t>(power_of_two(down, rows / 64)),
+             static_cast<std::int64_t>(power_of_two(parts / down, columns / 128)), sgemm);
 }
 
 }  // namespace

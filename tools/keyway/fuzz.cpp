@@ -21,10 +21,26 @@ namespace {
 struct FuzzOptions {
   CampaignOptions campaign;
   std::string pattern;
+  std::string part;    // I/N
   std::string repeat;  // OP:INDEX
   bool list = false;
   std::size_t shown = 3;  // failures of one kind of an operator
 };
+
+// The I-th of N parts of the operators, which all take about as long; all of them without a part. Throws keyway::Error
+// for what is no part.
+std::vector<OperatorHandle> part_of(const std::vector<OperatorHandle>& ops, const std::string& part) {
+  if (part.empty()) return ops;
+  std::size_t i = 0, n = 0;
+  const char* const end = part.data() + part.size();
+  const auto first = std::from_chars(part.data(), end, i);
+  const bool slash = first.ptr != end && *first.ptr == '/';
+  const bool whole = slash && std::from_chars(first.ptr + 1, end, n).ptr == end;
+  KEYWAY_CHECK(whole && i >= 1 && i <= n, "--part takes I/N, as 1/2, not '{}'", part);
+  std::vector<OperatorHandle> taken;
+  for (std::size_t k = i - 1; k < ops.size(); k += n) taken.push_back(ops[k]);
+  return taken;
+}
 
 // The calls in text, none of them made.
 ExitStatus list_calls(const std::vector<OperatorHandle>& ops, const CampaignOptions& options) {
@@ -67,7 +83,7 @@ void print_summary(const CampaignResult& result, double seconds) {
 
 ExitStatus run_fuzz(const FuzzOptions& options) {
   if (!options.repeat.empty()) return repeat_call(options);
-  const std::vector<OperatorHandle> ops = operators_like(options.pattern);
+  const std::vector<OperatorHandle> ops = part_of(operators_like(options.pattern), options.part);
   if (ops.empty()) {
     fmt::print(stderr, "keyway fuzz: no operator fits\n");
     return ExitStatus::Failed;
@@ -96,6 +112,7 @@ void add_fuzz_command(CLI::App& keyway, ExitStatus& status) {
       ->check(not_negative());
   command->add_option("--seed", options->campaign.seed, "Same seed, same calls (default 0)")->check(not_negative());
   command->add_option("--op", options->pattern, "Only operators whose name has this in it, or fits it: 'add*'");
+  command->add_option("--part", options->part, "The I-th of N parts of the operators, I/N: for several processes");
   command->add_option("--shown", options->shown, "Failures to print of each kind and operator (default 3)")
       ->check(not_negative());
   command->add_flag("--list", options->list, "Print the calls and make none");
