@@ -157,7 +157,7 @@ def builds():
         edit(schema, r'("func": "add\.Tensor\([\s\S]*?"doc": ")', r"\1Edited: ")
         values["rebuild/doc"] = seconds_to_build(build, environment)
         header = next(path for path in sorted(functors.glob("*.h")) if re.search(r"struct Add\b", path.read_text()))
-        edit(header, r"struct Add\b", "// edited\nstruct Add")
+        edit(header, r"struct Add \{", "struct Add {\n  static constexpr int kEdited = 1;")
         values["rebuild/functor"] = seconds_to_build(build, environment)
         edit(schema, r"add\.Tensor\(Tensor self, Tensor other, \*, Scalar alpha=1\)",
              "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=2)")
