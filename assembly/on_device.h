@@ -34,9 +34,6 @@ std::optional<Device> device_of_call(DeviceType backend, const Args&... args) {
   return named ? named : found;
 }
 
-// Errors of the guard name the kernel's operator. Requires: the kernel stands in an operator's table.
-KEYWAY_API OptionalDeviceGuard enter_device(const KernelBase& kernel, std::optional<Device> device);
-
 }  // namespace detail
 
 // The guard is there while plan, outputs and kernel are: memory is made on the device, too.
@@ -44,11 +41,13 @@ template <typename Wrapper, typename Sig>
 struct OnDevice;
 template <typename Wrapper, typename R, typename... Args>
 struct OnDevice<Wrapper, R(Args...)> {
-  static R call(const KernelBase& kernel, DispatchKeySet keys, Args... args) {
+  static R call(const KernelBase& self_kernel, DispatchKeySet keys, Args... args) try {
     const auto backend = static_cast<DeviceType>(keys.highest_backend_number() - 1);
-    const OptionalDeviceGuard guard = detail::enter_device(
-        kernel, detail::device_of_call(backend, static_cast<const std::remove_cvref_t<Args>&>(args)...));
-    return Wrapper::call(kernel, keys, static_cast<Args&&>(args)...);
+    const OptionalDeviceGuard guard(
+        detail::device_of_call(backend, static_cast<const std::remove_cvref_t<Args>&>(args)...));
+    return Wrapper::call(self_kernel, keys, static_cast<Args&&>(args)...);
+  } catch (...) {
+    leave_op(self_kernel, args...);
   }
 };
 

@@ -123,22 +123,4 @@ void fail_on_meta() { KEYWAY_FAIL(NotImplemented, "the result depends on data, w
 
 }  // namespace detail
 
-void leave_op(const char* op) {
-  try {
-    throw;
-  } catch (Error& error) {
-    error.leave_op(op);
-    throw;
-  } catch (const std::length_error&) {  // of a container of the standard library, for what no memory could hold
-    Error error(ErrorKind::OutOfMemory, "the operator would need more memory than can be addressed", __FILE__,
-                __LINE__);
-    error.leave_op(op);
-    throw error;
-  } catch (const std::bad_alloc&) {
-    Error error(ErrorKind::OutOfMemory, "memory of the program's own is used up", __FILE__, __LINE__);
-    error.leave_op(op);
-    throw error;
-  }
-}
-
 }  // namespace keyway::inline v1

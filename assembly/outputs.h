@@ -67,8 +67,4 @@ KEYWAY_API TensorBase cast_to(const TensorBase& tensor, ScalarType dtype, Device
 // computed in another dtype or could not write where it reads.
 KEYWAY_API void copy_into(TensorBase& to, const TensorBase& from);
 
-// Called in the catch block of a wrapper: the current exception leaves operator `op` as a keyway::Error that
-// names it.
-[[noreturn]] KEYWAY_API KEYWAY_COLD void leave_op(const char* op);
-
 }  // namespace keyway::inline v1

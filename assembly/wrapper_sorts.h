@@ -101,7 +101,7 @@ struct Mutating<Op, R(Args...)> {
     }
     return detail::written_arguments<R>(static_cast<Args&&>(args)...);
   } catch (...) {
-    leave_op(Op::kName);
+    leave_op(self_kernel, args...);
   }
 };
 
@@ -117,7 +117,7 @@ struct Returning<Op, R(Args...)> {
     if (kernel == nullptr) detail::fail_on_meta();
     return Op::run(kernel, plan, args...);
   } catch (...) {
-    leave_op(Op::kName);
+    leave_op(self_kernel, args...);
   }
 };
 
@@ -158,7 +158,7 @@ struct ReturningOut<Op, R(Args...)> {
     });
     return detail::written_results<R>(all);
   } catch (...) {
-    leave_op(Op::kOutName);
+    leave_op(self_kernel, args...);
   }
 };
 
@@ -167,11 +167,11 @@ template <typename Op, typename Sig>
 struct Metadata;
 template <typename Op, typename R, typename... Args>
 struct Metadata<Op, R(Args...)> {
-  static R call(const KernelBase&, DispatchKeySet, Args... args) try {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
     Op::apply(args...);
     return detail::written_arguments<R>(static_cast<Args&&>(args)...);
   } catch (...) {
-    leave_op(Op::kName);
+    leave_op(self_kernel, args...);
   }
 };
 
@@ -180,10 +180,10 @@ template <typename Op, typename Sig>
 struct View;
 template <typename Op, typename... Args>
 struct View<Op, TensorBase(const TensorBase&, Args...)> {
-  static TensorBase call(const KernelBase&, DispatchKeySet, const TensorBase& self, Args... args) try {
+  static TensorBase call(const KernelBase& self_kernel, DispatchKeySet, const TensorBase& self, Args... args) try {
     return view_of(self, Op::geometry(self, args...));
   } catch (...) {
-    leave_op(Op::kName);
+    leave_op(self_kernel, self, args...);
   }
 
   static TensorBase view_of(const TensorBase& self, const auto& geometry) {
@@ -196,7 +196,8 @@ struct View<Op, TensorBase(const TensorBase&, Args...)> {
 };
 template <typename Op, typename... Args>
 struct View<Op, std::vector<TensorBase>(const TensorBase&, Args...)> {
-  static std::vector<TensorBase> call(const KernelBase&, DispatchKeySet, const TensorBase& self, Args... args) try {
+  static std::vector<TensorBase> call(const KernelBase& self_kernel, DispatchKeySet, const TensorBase& self,
+                                      Args... args) try {
     const auto geometries = Op::geometry(self, args...);
     std::vector<TensorBase> views;
     views.reserve(geometries.size());
@@ -205,7 +206,7 @@ struct View<Op, std::vector<TensorBase>(const TensorBase&, Args...)> {
     }
     return views;
   } catch (...) {
-    leave_op(Op::kName);
+    leave_op(self_kernel, self, args...);
   }
 };
 

@@ -2,10 +2,10 @@
 // what the generator says of each operator in a struct Op:
 //
 //   struct mm {
-//     static constexpr const char* kName = "mm";             // and kInPlaceName, kOutName, of the other
-//     overloads static constexpr std::size_t kOutputs = 1; static constexpr const char* kOutNames[] =
-//     {"out"}; static constexpr bool kInPlaceSafe = false;  // the kernel may write where it reads, element
-//     by element using Kernel = void(const TensorBase& self, const TensorBase& mat2, TensorBase& out);
+//     static constexpr std::size_t kOutputs = 1;
+//     static constexpr const char* kOutNames[] = {"out"};
+//     static constexpr bool kInPlaceSafe = false;  // whether the kernel may write where it reads, element by element
+//     using Kernel = void(const TensorBase& self, const TensorBase& mat2, TensorBase& out);
 //     // Guard and rule: checks every contract, then fills the plan. Throws, and has changed nothing.
 //     static void plan(Plan<1>& plan, const TensorBase& self, const TensorBase& mat2);
 //     // Calls the kernel with its arguments made ready: cast to the plan's dtypes, dims wrapped.
@@ -21,6 +21,7 @@
 #include <keyway/assembly/outputs.h>
 #include <keyway/assembly/plan.h>
 #include <keyway/dispatch/kernel.h>
+#include <keyway/dispatch/leave_op.h>
 
 #include <cstddef>
 #include <tuple>
@@ -119,7 +120,7 @@ struct Functional<Op, R(Args...)> {
     if (auto* kernel = detail::backend_kernel<Op>(self_kernel)) Op::run(kernel, plan, args..., given);
     return detail::take_results(out, std::make_index_sequence<N>());
   } catch (...) {
-    leave_op(Op::kName);
+    leave_op(self_kernel, args...);
   }
 };
 
@@ -143,7 +144,7 @@ struct InPlace<Op, TensorBase&(Args...)> {
     }
     return self;
   } catch (...) {
-    leave_op(Op::kInPlaceName);
+    leave_op(self_kernel, args...);
   }
 };
 
@@ -243,7 +244,7 @@ struct Out<Op, R(Args...)> {
     });
     return detail::written_results<R>(all);
   } catch (...) {
-    leave_op(Op::kOutName);
+    leave_op(self_kernel, args...);
   }
 };
 

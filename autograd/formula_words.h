@@ -26,7 +26,7 @@ std::int64_t len(const List& list) {
 // list[i]; i may count from the end. Throws keyway::Error(Index).
 template <typename List>
 const auto& item(const List& list, std::int64_t i) {
-  return list[static_cast<std::size_t>(wrap_dim(i, len(list)))];
+  return list[dim_index(i, len(list))];
 }
 // list[begin:end], as Python has it.
 KEYWAY_API DimVector items(IntArrayRef list, std::optional<std::int64_t> begin, std::optional<std::int64_t> end);

@@ -23,11 +23,11 @@ void fail_underived(std::string_view op, std::string_view argument) {
   KEYWAY_FAIL(NotImplemented, "{}: the derivative for argument {} is not implemented", op, argument);
 }
 
-void fail_out(std::string_view op) {
+void fail_out(std::string_view op, std::string_view arguments) {
   KEYWAY_FAIL(Autograd,
               "{}: functions with out=... arguments do not support automatic differentiation, but one of the arguments "
-              "requires grad: call the function without out=, or under no_grad",
-              op);
+              "({}) requires grad: call the function without out=, or under no_grad",
+              op, arguments);
 }
 
 variable_list unpack(const std::vector<SavedVariable>& saved, const Node& node) {

@@ -91,8 +91,8 @@ void check_underived(std::string_view op, std::string_view argument, const Input
     fail_underived(op, argument);
 }
 
-// Throws: an out= call of tensors that require a gradient.
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_out(std::string_view op);
+// Throws: an out= call of tensors, some of `arguments`, that require a gradient.
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_out(std::string_view op, std::string_view arguments);
 
 // --- Backward
 

@@ -132,4 +132,9 @@ std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank) {
   return dim < 0 ? dim + dims : dim;
 }
 
+std::size_t dim_index(std::int64_t dim, std::int64_t rank) {
+  KEYWAY_CHECK_AS(Index, rank > 0, "dimension {} is out of range: there are no dimensions", dim);
+  return static_cast<std::size_t>(wrap_dim(dim, rank));
+}
+
 }  // namespace keyway::inline v1

@@ -36,5 +36,7 @@ KEYWAY_API bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef stri
 // `dim` counted from the front: -1 is the last. A tensor without dimensions has the dims -1 and 0.
 // Throws keyway::Error(Index).
 KEYWAY_API std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank);
+// The same as an index into as many sizes, of which a tensor without dimensions has none.
+KEYWAY_API std::size_t dim_index(std::int64_t dim, std::int64_t rank);
 
 }  // namespace keyway::inline v1

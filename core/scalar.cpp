@@ -45,8 +45,8 @@ bool operator==(const Scalar& a, const Scalar& b) {
 
 void Scalar::fail_conversion(ScalarType to) const {
   KEYWAY_CHECK(kind_ != Kind::Complex || imag_ == 0 || keyway::is_complex(to),
-               "{} cannot become {}, which has no imaginary part; take its real part first.", *this, to);
-  KEYWAY_FAIL(Value, "{} is outside the range of {}.", *this, to);
+               "{} cannot become {}, which has no imaginary part; take its real part first", *this, to);
+  KEYWAY_FAIL(Value, "{} is outside the range of {}", *this, to);
 }
 
 std::string to_string(const Scalar& scalar) {

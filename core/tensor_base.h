@@ -32,10 +32,8 @@ class TensorBase {
   IntArrayRef sizes() const { return impl_->sizes(); }
   IntArrayRef strides() const { return impl_->strides(); }
   // `dim` may count from the end. Throws keyway::Error(Index).
-  std::int64_t size(std::int64_t dim) const { return sizes()[static_cast<std::size_t>(wrap_dim(dim, this->dim()))]; }
-  std::int64_t stride(std::int64_t dim) const {
-    return strides()[static_cast<std::size_t>(wrap_dim(dim, this->dim()))];
-  }
+  std::int64_t size(std::int64_t dim) const { return sizes()[dim_index(dim, this->dim())]; }
+  std::int64_t stride(std::int64_t dim) const { return strides()[dim_index(dim, this->dim())]; }
   std::int64_t dim() const { return impl_->dim(); }
   std::int64_t numel() const { return impl_->numel(); }
   std::int64_t storage_offset() const { return impl_->storage_offset(); }

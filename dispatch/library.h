@@ -7,9 +7,12 @@
 //     m.impl("scale", [](const Tensor& self, double by) { return self * by; });
 //   }
 //
+// Written as m.def<"...">(fn) and m.impl<"my::scale">(fn), both are checked by the compiler.
+//
 // A block is a transaction: when it ends, all of it is registered or, with every error listed, none of it.
 #pragma once
 
+#include <keyway/dispatch/checked_kernel.h>
 #include <keyway/dispatch/dispatcher.h>
 
 #include <optional>
@@ -56,6 +59,36 @@ class KEYWAY_API Library {
   Library& impl(std::string_view op, DispatchKey key, F fn, CallSite where = CallSite::current()) {
     return add_impl(op, key, make_kernel(std::move(fn)), where);
   }
+  // The same with text that the compiler reads: a schema that cannot be parsed, or a kernel that does not fit it, does
+  // not compile.
+  //
+  //   m.def<"scale(Tensor self, float by) -> Tensor">(scale);
+  //
+  // Or the name of an operator whose schema is visible, as for impl.
+  template <FixedString schema>
+  Library& def(CallSite where = CallSite::current()) {
+    return def(schema_literal<detail::schema_text<schema>()>.text(), where);
+  }
+  template <FixedString schema, typename F>
+  Library& def(F fn, CallSite where = CallSite::current()) {
+    detail::check_kernel<schema, F>();
+    return def(schema_literal<detail::schema_text<schema>()>.text(), std::move(fn), where);
+  }
+  // Of an operator by its name with the namespace, whose schema is visible: that of a generated header, or of a
+  // KEYWAY_SCHEMA.
+  //
+  //   m.impl<"my::scale">(scale_cpu);
+  template <FixedString op, typename F>
+  Library& impl(F fn, CallSite where = CallSite::current()) {
+    detail::check_kernel<op, F>();
+    return impl(detail::full_name(op.view()), std::move(fn), where);
+  }
+  template <FixedString op, typename F>
+  Library& impl(DispatchKey key, F fn, CallSite where = CallSite::current()) {
+    detail::check_kernel<op, F>();
+    return impl(detail::full_name(op.view()), key, std::move(fn), where);
+  }
+
   Library& impl_boxed(std::string_view op, BoxedFn fn, CallSite where = CallSite::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
   }
@@ -95,6 +128,14 @@ class KEYWAY_API LibraryBlock {
 }  // namespace detail
 
 }  // namespace keyway::inline v1
+
+// States the schema of an operator that is defined by hand, for m.def<"my::scale">() and m.impl<"my::scale">(fn). At
+// global scope:
+//
+//   KEYWAY_SCHEMA("my::scale(Tensor self, float by) -> Tensor");
+#define KEYWAY_SCHEMA(text) \
+  template <>               \
+  inline constexpr std::string_view keyway::schema_of<keyway::fixed_text<keyway::detail::NameOfSchema<text>>()> = text
 
 #define KEYWAY_CONCATENATE_(a, b) a##b
 #define KEYWAY_CONCATENATE(a, b) KEYWAY_CONCATENATE_(a, b)

@@ -18,16 +18,29 @@ std::string list_registered(const Table& table) {
   return text.empty() ? "nothing" : text;
 }
 
-// The first argument that holds a tensor of this backend, as "argument 'other'".
+// The first argument with a tensor of this backend or that names a device of it, and how: "where argument 'other'
+// lies".
 std::string argument_on(const OperatorEntry& op, const Stack& stack, DeviceType backend) {
   const ArgumentList arguments = op.schema().arguments();
   if (stack.size() < arguments.size()) return {};
   const std::size_t first = stack.size() - arguments.size();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const IValue& value = stack[first + i];
-    if (value.is_tensor() && value.to_tensor().key_set().has(backend)) return std::string(arguments[i].name());
+    const std::string name = "argument '" + std::string(arguments[i].name()) + "'";
+    if (value.tensor_keys().has(backend)) return ", where " + name + " lies";
+    if (value.is(ValueTag::Device) && value.to_device().type() == backend) return ", which " + name + " names";
   }
   return {};
+}
+
+// "'self', 'other'": those that may hold a tensor.
+std::string tensor_arguments(const OperatorEntry& op) {
+  std::string names;
+  for (std::size_t i = 0; i < op.schema().arguments().size(); ++i) {
+    if ((op.info().boxed.tensors >> i & 1) == 0) continue;
+    names += (names.empty() ? "'" : ", '") + std::string(op.schema().arguments()[i].name()) + "'";
+  }
+  return names;
 }
 
 bool has_only_autograd(const Table& table) {
@@ -43,7 +56,9 @@ bool has_only_autograd(const Table& table) {
 std::string cause(const OperatorEntry& op, const Table& table, DispatchKeySet keys, const Stack& stack) {
   if (table.op == nullptr) return "it is no longer defined: its library was unloaded, or gave it another schema";
   if (keys.highest_functionality() == Functionality::Undefined) {
-    return "no argument is a tensor, and it has no kernel that works without one";
+    const std::string tensors = tensor_arguments(op);
+    if (tensors.empty()) return "it takes no tensor, and has no kernel that works without one";
+    return "no tensor is given for " + tensors + ", and it has no kernel that works without one";
   }
   const DispatchKey key = keys.highest_priority_key();
   if (is_per_backend(keys.highest_functionality()) && keys.highest_backend_number() == 0) {
@@ -57,8 +72,7 @@ std::string cause(const OperatorEntry& op, const Table& table, DispatchKeySet ke
   std::string text = format("it has no kernel for {}", std::initializer_list<FormatArg>{to_string(key)});
   if (is_per_backend(keys.highest_functionality())) {
     const auto backend = static_cast<DeviceType>(keys.highest_backend_number() - 1);
-    const std::string argument = argument_on(op, stack, backend);
-    if (!argument.empty()) text += ", where argument '" + argument + "' lies";
+    text += argument_on(op, stack, backend);
   }
   return text;
 }

@@ -50,6 +50,10 @@ struct SignatureCode {
     text[size++] = c;
     return *this;
   }
+  constexpr void append(std::string_view letters) {
+    for (const char c : letters) *this << c;
+  }
+  constexpr std::string_view view() const { return {text, size}; }
 };
 
 // FNV-1a of a code.

@@ -20,12 +20,13 @@ struct Cube : autograd::Function<Cube> {
   }
 };
 
-KEYWAY_LIBRARY(my, m) { m.def("cube(Tensor self) -> Tensor"); }
+KEYWAY_SCHEMA("my::cube(Tensor self) -> Tensor");
+KEYWAY_LIBRARY(my, m) { m.def<"my::cube">(); }
 KEYWAY_LIBRARY_IMPL(my, CPU, m) {
-  m.impl("cube", [](const Tensor& self) { return self * self * self; });
+  m.impl<"my::cube">([](const Tensor& self) { return self * self * self; });
 }
 KEYWAY_LIBRARY_IMPL(my, Autograd, m) {
-  m.impl("cube", [](const Tensor& self) { return Cube::apply(self); });
+  m.impl<"my::cube">([](const Tensor& self) { return Cube::apply(self); });
 }
 
 int main() {

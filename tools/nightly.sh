@@ -45,7 +45,7 @@ stage set-up bash tools/setup.sh --nightly
 stage clang clang_stage
 stage tsan tsan_stage
 stage campaigns campaign_stage
-stage calls boundary_calls 20000
+stage calls boundary_calls asan 20000
 stage exhaustive exhaustive_stage
 stage schema fuzz schema 600
 stage files fuzz safetensors 600

@@ -21,6 +21,7 @@ release_stage() {
 ci_stage() {
   build ci
   run_tests ci
+  boundary_calls ci 2000
 }
 
 asan_stage() {
@@ -42,7 +43,7 @@ stage set-up bash tools/setup.sh
 if [[ $mode == --ci ]]; then
   stage release ci_stage
   stage asan asan_stage
-  stage fuzz boundary_calls 2000
+  stage fuzz boundary_calls asan 2000
   stage tsan tsan_stage
 else
   stage release release_stage

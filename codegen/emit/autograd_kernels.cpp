@@ -72,7 +72,8 @@ class Recorder {
   std::string text() const {
     std::string out = recorder_signature(schema_);
     if (in_place_)
-      out += fmt::format("  check_inplace(\"{}\", {}, /*records=*/true);\n", schema_.full_name(), argument(0));
+      out +=
+          fmt::format("  check_inplace(\"{0}\", \"{1}\", {1}, /*records=*/true);\n", schema_.full_name(), argument(0));
     for (const std::string& name : plan_.underived)
       out += fmt::format("  check_underived(\"{}\", \"{}\", {});\n", schema_.full_name(), name, in_overload(name));
     out += fmt::format("  auto node = make_intrusive<{}>();\n", plan_.node);
@@ -201,7 +202,10 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
   const auto tensors = watched(op, plan, overload);
   const std::string needs = fmt::format("needs_grad({})", joined(tensors));
   if (!has_recorder(op, overload)) {
-    if (!tensors.empty()) out += fmt::format("  if ({}) [[unlikely]] fail_out(\"{}\");\n", needs, schema.full_name());
+    if (!tensors.empty()) {
+      out +=
+          fmt::format("  if ({}) [[unlikely]] fail_out(\"{}\", \"{}\");\n", needs, schema.full_name(), joined(tensors));
+    }
     return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd",
                        ");\n}\n");
   }

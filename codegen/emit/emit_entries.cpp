@@ -1,6 +1,7 @@
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/emit/line_breaks.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/printer.h>
 
@@ -21,15 +22,28 @@ std::string entry_text(FunctionSchema schema) {
          alias_text(schema);
 }
 
+// By which m.impl<"op"> checks kernels.
+std::string schema_text(FunctionSchema schema) {
+  constexpr std::string_view kOwn = "keyway::";
+  std::string_view name = schema.full_name();
+  if (name.starts_with(kOwn)) name.remove_prefix(kOwn.size());
+  return with_breaks(fmt::format("template <>\ninline constexpr std::string_view schema_of<{}> =\n    {};\n",
+                                 cpp_string(name), cpp_string(to_string(schema))));
+}
+
 }  // namespace
 
 std::string emit_entries(const Family& family) {
-  std::string out = file_banner(family) + "#pragma once\n\n" +
-                    includes({"keyway/dispatch/operator_entry.h", "keyway/dispatch/signature.h"}) + "\n" +
-                    open_namespace(family, "ops");
+  std::string out =
+      file_banner(family) + "#pragma once\n\n" +
+      includes({"keyway/dispatch/operator_entry.h", "keyway/dispatch/schema_of.h", "keyway/dispatch/signature.h"}) +
+      "\n" + open_namespace(family, "ops");
   for (const Op& op : family.ops)
     for (const Overload& overload : expand_variants(op)) out += "\n" + entry_text(*overload.schema);
-  return out + "\n" + close_namespace(family, "ops");
+  out += "\n" + close_namespace(family, "ops") + "\nnamespace keyway::inline v1 {\n\n";
+  for (const Op& op : family.ops)
+    for (const Overload& overload : expand_variants(op)) out += schema_text(*overload.schema);
+  return out + "\n}  // namespace keyway::inline v1\n";
 }
 
 }  // namespace keyway::inline v1

@@ -62,7 +62,7 @@ class Struct {
 
   std::string text() {
     std::string out = comment(to_string(schema_)) + fmt::format("struct {} {{\n", cpp_identifier(schema_));
-    out += names();
+    out += outputs();
     switch (kind_) {
       case WrapperKind::Computed:
       case WrapperKind::Mutating:
@@ -97,15 +97,8 @@ class Struct {
   }
 
  private:
-  std::string names() const {
-    std::string out = fmt::format("  static constexpr const char* kName = \"{}\";\n", op_.name());
-    for (const Overload& overload : expand_variants(op_)) {
-      const std::string_view name = overload.schema->full_name();
-      if (overload.kind == OverloadKind::Inplace)
-        out += fmt::format("  static constexpr const char* kInPlaceName = \"{}\";\n", name);
-      if (overload.kind == OverloadKind::Out)
-        out += fmt::format("  static constexpr const char* kOutName = \"{}\";\n", name);
-    }
+  std::string outputs() const {
+    std::string out;
     const std::size_t outputs = op_.variants.out ? op_.out.arguments.size() : planned_results(op_);
     if (outputs > 0) out += fmt::format("  static constexpr std::size_t kOutputs = {};\n", outputs);
     if (op_.variants.out)

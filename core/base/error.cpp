@@ -9,19 +9,21 @@ struct Error::Data {
   ErrorKind kind;
   std::string message;
   std::string op;
-  std::string path;  // operators that called `op`, innermost first
+  std::string given;  // arguments of `op`, if the text is to have them
+  std::string path;   // operators that called `op`, innermost first
   std::string what;
   const char* file;
   int line;
 
   void compose() {
     what = op.empty() ? message : fmt::format("{}: {}", op, message);
+    if (!given.empty()) what += fmt::format("; given {}", given);
     if (!path.empty()) what += fmt::format(" (called from {})", path);
   }
 };
 
 Error::Error(ErrorKind kind, std::string message, const char* file, int line)
-    : data_(std::make_shared<Data>(Data{kind, std::move(message), {}, {}, {}, file, line})) {
+    : data_(std::make_shared<Data>(Data{kind, std::move(message), {}, {}, {}, {}, file, line})) {
   data_->compose();
 }
 Error::Error(const Error&) noexcept = default;
@@ -35,9 +37,10 @@ std::string_view Error::op() const { return data_->op; }
 const char* Error::file() const { return data_->file; }
 int Error::line() const { return data_->line; }
 
-void Error::leave_op(std::string_view op) {
+void Error::leave_op(std::string_view op, std::string_view given) {
   if (data_->op.empty()) {
     data_->op = op;
+    data_->given = given;
   } else if (data_->op != op) {
     if (!data_->path.empty()) data_->path += ", ";
     data_->path += op;

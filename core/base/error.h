@@ -26,8 +26,8 @@ enum class ErrorKind : std::uint8_t {
 };
 KEYWAY_API std::string_view to_string(ErrorKind kind);
 
-// Its text is a full sentence that begins with the operator, e.g.
-//   add.Tensor: shapes [2, 3] and [4] do not broadcast: dimension 1 is 3 and 4.
+// Its text begins with the operator, e.g.
+//   add.Tensor: shapes [2, 3] and [4] do not broadcast: dimension 1 is 3 and 4; given self = float32[2, 3] on cpu, ...
 // Copying shares the text and cannot throw.
 class KEYWAY_API Error : public std::exception {
  public:
@@ -38,13 +38,14 @@ class KEYWAY_API Error : public std::exception {
 
   const char* what() const noexcept override;
   ErrorKind kind() const;
-  std::string_view message() const;  // without the operator
+  std::string_view message() const;  // without the operator and what it was given
   std::string_view op() const;       // "add.Tensor", or empty outside operators
   const char* file() const;          // where it was raised
   int line() const;
 
-  // Called as the error leaves an operator: the innermost one names the error, the others are its path.
-  void leave_op(std::string_view op);
+  // Called as the error leaves an operator: the innermost one names the error, the others are its path. `given` is what
+  // the text is to say of its arguments: "self = float32[2], dim = 3".
+  void leave_op(std::string_view op, std::string_view given = {});
 
  private:
   struct Data;

@@ -21,29 +21,11 @@ constexpr SchemaTables<Slots, Nodes> shrink(const LargestSchemaTables& large) {
   return tables;
 }
 
-// A string as long as the message of an error: g++ shows its text in the error of the compiler.
-template <std::size_t N>
-struct MessageBuffer : FixedString<N> {
-  constexpr void append(std::string_view text) {
-    for (const char c : text) this->chars[size++] = c;
-  }
-  std::size_t size = 0;
-};
-struct MessageLength {
-  constexpr void append(std::string_view text) { size += text.size(); }
-  std::size_t size = 0;
-};
+// What is wrong with a schema, for the compiler to show.
 template <const SchemaError& Error>
-constexpr auto message_of() {
-  constexpr std::size_t kSize = [] {
-    MessageLength length;
-    append_message(length, Error);
-    return length.size;
-  }();
-  MessageBuffer<kSize + 1> buffer;
-  append_message(buffer, Error);
-  return static_cast<FixedString<kSize + 1>>(buffer);
-}
+struct SchemaMessage {
+  static constexpr void write(auto& sink) { append_message(sink, Error); }
+};
 
 template <SchemaErrorCode Code, std::size_t Column, FixedString Message>
 constexpr void report_bad_schema() {
@@ -60,7 +42,8 @@ inline constexpr SchemaError kParseError = kParsed<Text>.error;
 template <FixedString Text>
 constexpr auto make_tables() {
   if constexpr (kParseError<Text>.code != SchemaErrorCode::None) {
-    report_bad_schema<kParseError<Text>.code, kParseError<Text>.column, message_of<kParseError<Text>>()>();
+    report_bad_schema<kParseError<Text>.code, kParseError<Text>.column,
+                      fixed_text<SchemaMessage<kParseError<Text>>>()>();
   }
   constexpr SchemaHeader kHeader = kParsed<Text>.tables.header;
   return shrink<std::size_t{kHeader.arguments} + kHeader.returns, kHeader.nodes>(kParsed<Text>.tables);

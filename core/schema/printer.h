@@ -77,6 +77,25 @@ class SchemaPrinter {
     }
   }
 
+  // One return stands without parentheses, unless its type begins with one.
+  constexpr void print_returns(FunctionSchema schema) {
+    const ArgumentList returns = schema.returns();
+    const bool bare =
+        schema.is_varret() ? returns.empty() : returns.size() == 1 && !begins_with_tuple(returns[0].type());
+    if (!bare) put("(");
+    std::string_view separator;
+    for (const Argument result : returns) {
+      put(separator);
+      print(result);
+      separator = ", ";
+    }
+    if (schema.is_varret()) {
+      put(separator);
+      put("...");
+    }
+    if (!bare) put(")");
+  }
+
  private:
   constexpr void put(std::string_view text) { sink_.append(text); }
 
@@ -118,25 +137,6 @@ class SchemaPrinter {
     if (!schema.is_vararg()) return;
     put(separator);
     put("...");
-  }
-
-  // One return stands without parentheses, unless its type begins with one.
-  constexpr void print_returns(FunctionSchema schema) {
-    const ArgumentList returns = schema.returns();
-    const bool bare =
-        schema.is_varret() ? returns.empty() : returns.size() == 1 && !begins_with_tuple(returns[0].type());
-    if (!bare) put("(");
-    std::string_view separator;
-    for (const Argument result : returns) {
-      put(separator);
-      print(result);
-      separator = ", ";
-    }
-    if (schema.is_varret()) {
-      put(separator);
-      put("...");
-    }
-    if (!bare) put(")");
   }
 
   static constexpr bool begins_with_tuple(SchemaType type) {

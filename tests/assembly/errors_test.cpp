@@ -47,9 +47,12 @@ TEST_CASE("a predicate says why it does not hold") {
 }
 
 TEST_CASE("shapes, dtypes and devices that do not fit name the arguments") {
-  CHECK(error_of([] {
-          add(zeros_of({2, 3}), zeros_of({4}));
-        }) == "add.Tensor: shapes [2, 3] and [4] do not broadcast: dimension 1 is 3 and 4");
+  CHECK(
+      error_of([] {
+        add(zeros_of({2, 3}), zeros_of({4}));
+      }) ==
+      "add.Tensor: shapes [2, 3] and [4] do not broadcast: dimension 1 is 3 and 4; given self = float32[2, 3] on cpu, "
+      "other = float32[4] on cpu, alpha = 1");
   CHECK(error_of([] {
           mm(zeros_of({2, 2}), zeros_of({2, 2}, kDouble));
         }) == "mm: argument 'mat2' is float64, but argument 'self' is float32: they must have one dtype");

@@ -18,9 +18,6 @@ std::vector<Device> ran_on;  // what was current in each run of a kernel
 
 // negated(Tensor self, Tensor other) -> Tensor, of which no more is computed than where.
 struct Negated {
-  static constexpr const char* kName = "on_device::negated";
-  static constexpr const char* kInPlaceName = "on_device::negated_";
-  static constexpr const char* kOutName = "on_device::negated.out";
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
   static constexpr bool kInPlaceSafe = true;
@@ -42,7 +39,6 @@ void negated(const TensorBase&, const TensorBase&, TensorBase& out) {
 
 // blank(int size, *, Device? device) -> Tensor
 struct Blank {
-  static constexpr const char* kName = "on_device::blank";
   static constexpr std::size_t kOutputs = 1;
   using Kernel = void(TensorBase& out);
 

@@ -143,6 +143,10 @@ TEST_CASE("a dimension counts from either end") {
   CHECK(wrap_dim(-1, 3) == 2);
   CHECK(wrap_dim(2, 3) == 2);
   CHECK(wrap_dim(-1, 0) == 0);
+  CHECK(dim_index(-1, 3) == 2);
+  CHECK_THROWS_AS(dim_index(0, 0), Error);
+  CHECK_THROWS_AS(dim_index(-1, 0), Error);
+  CHECK_THROWS_AS(dim_index(3, 3), Error);
   for (const std::int64_t dim : {std::int64_t{3}, std::int64_t{-4}, INT64_MIN, INT64_MAX}) {
     CHECK_THROWS_AS(wrap_dim(dim, 3), Error);
   }

@@ -30,7 +30,7 @@ TEST_CASE("only the types of the set are instantiated") {
 TEST_CASE("a dtype outside the set is an error that names it and the set") {
   const auto visit = [](ScalarType t) { visit_floating(t, "erf", []<typename T>() {}); };
   CHECK(error_of([&] { visit(kComplexFloat); }) ==
-        "erf is not implemented for complex64; it takes float16, float32, float64 or bfloat16.");
+        "erf is not implemented for complex64; it takes float16, float32, float64 or bfloat16");
   CHECK(error_of([&] { visit(ScalarType::Undefined); }).find("erf is not implemented for undefined;") == 0);
   CHECK(error_of([&] { visit(static_cast<ScalarType>(100)); }).find("erf is not implemented for invalid;") == 0);
   try {

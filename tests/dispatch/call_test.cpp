@@ -68,7 +68,9 @@ TEST_CASE("a factory has its device's keys, and passes BackendSelect") {
   CHECK(make.call(1, std::nullopt) == "cpu");
   CHECK(make.call(1, Device(kMeta)) == "meta");
   CHECK(op("keys::make_on").typed<std::string(Device)>().call(kMeta) == "meta");
-  CHECK(error_of([&] { make.call(1, Device(kCUDA)); }).find("keys::make: it has no kernel for CUDA.") == 0);
+  CHECK(error_of([&] {
+          make.call(1, Device(kCUDA));
+        }).find("keys::make: it has no kernel for CUDA, which argument 'device' names.") == 0);
 
   const RegistrationHandle select =
       Block()
@@ -88,7 +90,7 @@ TEST_CASE("a call without tensors is served by composites") {
   const auto none = op("keys::none").typed<std::int64_t(const TensorBase&)>();
   CHECK(none.call(tensor()) == 1);
   CHECK(error_of([&] { none.call(TensorBase()); }) ==
-        "keys::none: no argument is a tensor, and it has no kernel that works without one. Keys of the call: {}. "
+        "keys::none: no tensor is given for 't', and it has no kernel that works without one. Keys of the call: {}. "
         "Registered: CPU (test.cpp:1).");
   const RegistrationHandle composite =
       Block().impl("keys::none", DispatchKey::CompositeExplicitAutograd, gives<2>).commit();

@@ -3,6 +3,8 @@
 
 using namespace keyway;
 
+KEYWAY_SCHEMA("t4::scale.by(Tensor self, int by=2, *, Tensor? other=None) -> int");
+
 namespace {
 TensorBase tensor(DeviceType device = DeviceType::CPU) {
   const std::int64_t sizes[] = {2, 3};
@@ -55,4 +57,27 @@ TEST_CASE("a block with an error registers nothing and lists every error") {
   CHECK(text.find("'tensor' is not a type") != std::string::npos);
   CHECK(text.find("kernel of t3::wrong") != std::string::npos);
   CHECK(!Dispatcher::singleton().find_op("t3::fine"));
+}
+
+TEST_CASE("kernels that the compiler has checked are registered as others are") {
+  Library m(Library::Kind::Fragment, "t4");
+  m.def<"t4::scale.by">();
+  m.impl<"t4::scale.by">(DispatchKey::CPU,
+                         [](const TensorBase& self, std::int64_t by, std::optional<TensorBase> other) {
+                           return self.numel() * by + (other ? 1 : 0);
+                         });
+  m.def<"t4::twice(Tensor self) -> int">([](const TensorBase& self) { return self.numel() * 2; });
+  const RegistrationHandle handle = m.commit();
+  const auto scale = Dispatcher::singleton()
+                         .op("t4::scale.by")
+                         .typed<std::int64_t(const TensorBase&, std::int64_t, const TensorBase&)>();
+  CHECK(scale.call(tensor(), 3, TensorBase()) == 18);
+  CHECK(scale.call(tensor(), 3, tensor()) == 19);
+  CHECK(Dispatcher::singleton().op("t4::twice").typed<std::int64_t(const TensorBase&)>().call(tensor()) == 12);
+}
+
+TEST_CASE("a checked kernel of another namespace than its block's is an error") {
+  Library m(Library::Kind::Fragment, "t5");
+  m.impl<"t4::scale.by">([](const TensorBase&, std::int64_t, std::optional<TensorBase>) { return std::int64_t{0}; });
+  CHECK(error_of([&] { (void)m.commit(); }).find("'t4::scale.by'") != std::string::npos);
 }

@@ -25,6 +25,13 @@ bool is_about_data(const std::string& error) {
   return false;
 }
 
+// Without what the operator was given, which says where it lies.
+std::string without_arguments(const std::string& error) {
+  const std::size_t given = error.find("; given ");
+  const std::size_t path = error.rfind(" (called from");
+  return error.substr(0, given) + (given < path && path != std::string::npos ? error.substr(path) : "");
+}
+
 void check(const Sample& sample, const Stack& arguments, const std::string& what, Counts& counts) {
   INFO(sample.entry->op << ": " << sample.text << ", " << what);
   const Outcome outcome = call(sample.entry->op, arguments);
@@ -37,7 +44,7 @@ void check(const Sample& sample, const Stack& arguments, const std::string& what
   CHECK(outcome.is_ours);
   if (!has_meta(*sample.entry) || is_about_data(outcome.error)) return;
   const Outcome meta = call(sample.entry->op, on_meta(operator_named(sample.entry->op).schema(), arguments));
-  CHECK(meta.error == outcome.error);
+  CHECK(without_arguments(meta.error) == without_arguments(outcome.error));
 }
 
 void check_sizes(const Sample& sample, Slot slot, const std::string& name, Counts& counts) {

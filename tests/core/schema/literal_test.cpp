@@ -39,7 +39,7 @@ static_assert(!parse_schema("f(tensor x) -> ()").ok());
 static_assert(parse_schema("f(tensor x) -> ()").column() == 3);
 static_assert(parse_schema("f(tensor x) -> ()").error.code == SchemaErrorCode::UnknownType);
 static_assert(parse_schema("f(tensor x) -> ()").error.detail == "Tensor");
-static_assert(detail::message_of<detail::kParseError<"f(u x) -> ()">>().view() == "'u' is not a type");
+static_assert(fixed_text<detail::SchemaMessage<detail::kParseError<"f(u x) -> ()">>>().view() == "'u' is not a type");
 
 static_assert(detail::suggest_type_name("tensor") == "Tensor");
 static_assert(detail::suggest_type_name("memoryformat") == "MemoryFormat");

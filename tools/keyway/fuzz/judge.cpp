@@ -1,3 +1,4 @@
+#include <keyway/core/base/text.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/tools/keyway/fuzz/gradients.h>
 #include <keyway/tools/keyway/fuzz/judge.h>
@@ -5,30 +6,12 @@
 #include <keyway/tools/keyway/fuzz/seed_call.h>
 
 #include <algorithm>
-#include <cctype>
 #include <exception>
 #include <typeinfo>
 
 namespace keyway::inline v1::tools {
 
 namespace {
-
-// What contracts are about: an error of one names it, and not always the arguments that it concerns.
-constexpr const char* kContractWords[] = {"requires",    "argument", "broadcast",  "promote",   "expand",   "dtype",
-                                          "implemented", "sizes",    "shape",      "dimension", "format",   "range",
-                                          "imaginary",   "elements", "dimensions", "order",     "integers", "numbers"};
-
-bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-bool has_word(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || !is_word_character(text[at - 1])) && (end == text.size() || !is_word_character(text[end]))) {
-      return true;
-    }
-  }
-  return false;
-}
 
 bool has_tag(const OpInfo& info, std::string_view tag) {
   return (" " + std::string(info.tags) + " ").find(" " + std::string(tag) + " ") != std::string::npos;
@@ -96,18 +79,14 @@ Outcome Judge::judge_error(const Error& error) const {
   return {names_cause(error) ? Verdict::Refused : Verdict::NoArgument, text};
 }
 
-// Whether it names an argument or the contract, as an error about an argument should.
+// Whether it names an argument of the operator that threw it, as an error about one should.
 bool Judge::names_cause(const Error& error) const {
-  const bool about_argument =
-      error.kind() == ErrorKind::Value || error.kind() == ErrorKind::Type || error.kind() == ErrorKind::Index;
-  if (!about_argument) return true;
-  const std::string_view message = error.message();
-  if (std::any_of(std::begin(kContractWords), std::end(kContractWords),
-                  [&](const char* word) { return has_word(message, word); })) {
-    return true;
-  }
-  return std::any_of(arguments_.begin(), arguments_.end(),
-                     [&](const std::string& name) { return has_word(message, name); });
+  const std::optional<OperatorHandle> thrower = Dispatcher::singleton().find_op(error.op());
+  const std::vector<std::string> names = thrower ? argument_names(*thrower) : arguments_;
+  std::string_view text = error.what();
+  text = text.substr(std::min(text.size(), error.op().size() + 2));
+  text = text.substr(0, text.rfind("(called from"));
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return has_word(text, name); });
 }
 
 Outcome Judge::judge_results(const std::vector<Value>& values, const Stack& arguments, const Stack& results) const {

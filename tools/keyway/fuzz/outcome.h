@@ -13,7 +13,7 @@ enum class Verdict : std::uint8_t {
   // Failures from here on.
   ForeignException,  // an exception other than keyway::Error
   NoOperator,        // an error without the operator's name
-  NoArgument,        // an error about an argument that names neither it nor the contract
+  NoArgument,        // an error about an argument that names none
   InternalError,     // a broken invariant of the library
   WrongResult,       // metadata that contradicts itself or lies outside the storage
   MetaDiffers,       // Meta gives another shape, dtype or stride, or an error

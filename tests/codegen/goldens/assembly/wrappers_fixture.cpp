@@ -23,9 +23,6 @@ namespace {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 struct add_Tensor {
-  static constexpr const char* kName = "add.Tensor";
-  static constexpr const char* kInPlaceName = "add_.Tensor";
-  static constexpr const char* kOutName = "add.out";
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
   static constexpr bool kInPlaceSafe = true;
@@ -52,7 +49,6 @@ struct add_Tensor {
 
 // copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 struct copy_ {
-  static constexpr const char* kName = "copy_";
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(TensorBase& self, const TensorBase& src, bool non_blocking);
 
@@ -76,7 +72,6 @@ struct copy_ {
 
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
 struct index_Tensor {
-  static constexpr const char* kName = "index.Tensor";
   using Function = Tensor(const Tensor& self, ArrayRef<std::optional<Tensor>> indices);
   static constexpr Function* kFunction = composite::index;
 
@@ -87,7 +82,6 @@ struct index_Tensor {
 
 // linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 struct linear {
-  static constexpr const char* kName = "linear";
   using Function = Tensor(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias);
   static constexpr Function* kFunction = composite::linear;
 
@@ -99,8 +93,6 @@ struct linear {
 
 // sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 struct sort {
-  static constexpr const char* kName = "sort";
-  static constexpr const char* kOutName = "sort.values";
   static constexpr std::size_t kOutputs = 2;
   static constexpr const char* kOutNames[] = {"values", "indices"};
   static constexpr bool kInPlaceSafe = false;
@@ -128,7 +120,6 @@ struct sort {
 
 // split(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]
 struct split {
-  static constexpr const char* kName = "split";
 
   static auto geometry(const TensorBase& self, std::int64_t split_size, std::int64_t dim) {
     check_defined("self", self);
@@ -146,8 +137,6 @@ struct split {
 
 // sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
 struct sum {
-  static constexpr const char* kName = "sum";
-  static constexpr const char* kOutName = "sum.out";
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
   static constexpr bool kInPlaceSafe = false;
@@ -168,8 +157,6 @@ struct sum {
 
 // sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 struct sum_dim_IntList {
-  static constexpr const char* kName = "sum.dim_IntList";
-  static constexpr const char* kOutName = "sum.IntList_out";
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
   static constexpr bool kInPlaceSafe = false;

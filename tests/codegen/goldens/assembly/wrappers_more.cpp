@@ -22,7 +22,6 @@ namespace {
 // arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
 // Tensor
 struct arange {
-  static constexpr const char* kName = "arange";
   using Function = Tensor(const Scalar& end, std::optional<ScalarType> dtype, std::optional<Layout> layout,
                           std::optional<Device> device, std::optional<bool> pin_memory);
   static constexpr Function* kFunction = composite::arange;
@@ -36,7 +35,6 @@ struct arange {
 // arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 // pin_memory=None) -> Tensor
 struct arange_start {
-  static constexpr const char* kName = "arange.start";
   using Function = Tensor(const Scalar& start, const Scalar& end, std::optional<ScalarType> dtype,
                           std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory);
   static constexpr Function* kFunction = composite::arange_start;
@@ -50,8 +48,6 @@ struct arange_start {
 // arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device?
 // device=None, bool? pin_memory=None) -> Tensor
 struct arange_start_step {
-  static constexpr const char* kName = "arange.start_step";
-  static constexpr const char* kOutName = "arange.start_out";
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
   static constexpr bool kInPlaceSafe = false;
@@ -83,8 +79,6 @@ struct arange_start_step {
 // avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool
 // count_include_pad=True, int? divisor_override=None) -> Tensor
 struct avg_pool2d {
-  static constexpr const char* kName = "avg_pool2d";
-  static constexpr const char* kOutName = "avg_pool2d.out";
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
   static constexpr bool kInPlaceSafe = false;
@@ -122,7 +116,6 @@ struct avg_pool2d {
 // avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool
 // ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor
 struct avg_pool2d_backward {
-  static constexpr const char* kName = "avg_pool2d_backward";
   static constexpr std::size_t kOutputs = 1;
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(const TensorBase& grad_output, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
@@ -160,8 +153,6 @@ struct avg_pool2d_backward {
 
 // nonzero(Tensor self) -> Tensor
 struct nonzero {
-  static constexpr const char* kName = "nonzero";
-  static constexpr const char* kOutName = "nonzero.out";
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
   static constexpr bool kInPlaceSafe = false;
@@ -179,7 +170,6 @@ struct nonzero {
 
 // normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
 struct normal_ {
-  static constexpr const char* kName = "normal_";
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(TensorBase& self, double mean, double std, const Generator& generator);
 
@@ -200,7 +190,6 @@ struct normal_ {
 
 // retain(Tensor(a!) self) -> ()
 struct retain {
-  static constexpr const char* kName = "retain";
   using Function = void(Tensor& self);
   static constexpr Function* kFunction = composite::retain;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/dispatch/operator_entry.h>
+#include <keyway/dispatch/schema_of.h>
 #include <keyway/dispatch/signature.h>
 
 namespace keyway::inline v1::ops {
@@ -64,3 +65,49 @@ using sum_IntList_out_sig = TensorBase&(const TensorBase&, std::optional<ArrayRe
                                         std::optional<ScalarType>, TensorBase&);
 
 }  // namespace keyway::inline v1::ops
+
+namespace keyway::inline v1 {
+
+template <>
+inline constexpr std::string_view schema_of<"add.Tensor"> =
+    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
+template <>
+inline constexpr std::string_view schema_of<"add_.Tensor"> =
+    "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)";
+template <>
+inline constexpr std::string_view schema_of<"add.out"> =
+    "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)";
+template <>
+inline constexpr std::string_view schema_of<"copy_"> =
+    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)";
+template <>
+inline constexpr std::string_view schema_of<"index.Tensor"> =
+    "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor";
+template <>
+inline constexpr std::string_view schema_of<"linear"> =
+    "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor";
+template <>
+inline constexpr std::string_view schema_of<"sort"> =
+    "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)";
+template <>
+inline constexpr std::string_view schema_of<"sort.values"> =
+    "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> "
+        "(Tensor(a!) values, Tensor(b!) indices)";
+template <>
+inline constexpr std::string_view schema_of<"split"> =
+    "split(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]";
+template <>
+inline constexpr std::string_view schema_of<"sum"> =
+    "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor";
+template <>
+inline constexpr std::string_view schema_of<"sum.out"> =
+    "sum.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)";
+template <>
+inline constexpr std::string_view schema_of<"sum.dim_IntList"> =
+    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
+template <>
+inline constexpr std::string_view schema_of<"sum.IntList_out"> =
+    "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> "
+        "Tensor(a!)";
+
+}  // namespace keyway::inline v1

@@ -21,6 +21,22 @@ Tensor view_of(const Tensor& self) {
   return keyway::alias(self);
 }
 
+// Errors of typed kernels get the operator's name and arguments as they leave it, so that these faults take boxed ones.
+void nameless(const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack& stack) {
+  const Tensor self(stack.back().to_tensor());
+  if (is_bad(self)) {
+    Error error(ErrorKind::Value, "argument 'self' is bad", __FILE__, __LINE__);
+    error.leave_op("another");
+    throw error;
+  }
+  stack.back() = IValue(view_of(self));
+}
+void vague(const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack& stack) {
+  const Tensor self(stack.back().to_tensor());
+  KEYWAY_CHECK(!is_bad(self), "no good");
+  stack.back() = IValue(view_of(self));
+}
+
 char* volatile kept = nullptr;
 
 }  // namespace
@@ -41,16 +57,8 @@ KEYWAY_LIBRARY(faulty, m) {
     if (is_bad(self)) throw std::runtime_error("a silent one");
     return view_of(self);
   });
-  m.def("nameless(Tensor self) -> Tensor", [](const Tensor& self) {
-    if (!is_bad(self)) return view_of(self);
-    Error error(ErrorKind::Value, "argument 'self' is bad", __FILE__, __LINE__);
-    error.leave_op("another");
-    throw error;
-  });
-  m.def("vague(Tensor self) -> Tensor", [](const Tensor& self) {
-    KEYWAY_CHECK(!is_bad(self), "no good");
-    return view_of(self);
-  });
+  m.def("nameless(Tensor self) -> Tensor").impl_boxed("nameless", nameless);
+  m.def("vague(Tensor self) -> Tensor").impl_boxed("vague", vague);
   m.def("writes(Tensor self) -> Tensor", [](const Tensor& self) {
     if (is_bad(self)) *static_cast<float*>(self.data_ptr()) += 3;
     return view_of(self);

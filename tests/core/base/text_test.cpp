@@ -1,0 +1,26 @@
+#include <keyway/core/base/text.h>
+#include <keyway/tests/catch.h>
+
+#include <string>
+#include <vector>
+
+using namespace keyway;
+
+TEST_CASE("a word is found where nothing of a word touches it") {
+  CHECK(has_word("dim is 3", "dim"));
+  CHECK(has_word("argument 'dim' is 3", "dim"));
+  CHECK(has_word("dims, then dim", "dim"));
+  CHECK_FALSE(has_word("dims is 3", "dim"));
+  CHECK_FALSE(has_word("my_dim is 3", "dim"));
+  CHECK_FALSE(has_word("2dim", "dim"));
+  CHECK_FALSE(has_word("", "dim"));
+}
+
+TEST_CASE("the nearest text differs in a third of the letters at most") {
+  const std::vector<std::string> names = {"add", "addmm", "sub"};
+  CHECK(nearest_text("ad", names) == "add");
+  CHECK(nearest_text("addm", names) == "add");
+  CHECK(nearest_text("adddmm", names) == "addmm");
+  CHECK(nearest_text("transpose", names).empty());
+  CHECK(nearest_text(std::string(1000, 'a'), names).empty());
+}
