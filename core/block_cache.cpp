@@ -1,6 +1,8 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/block_cache.h>
+#include <keyway/core/first_use.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 
@@ -36,11 +38,18 @@ void register_thread_exit() {
   (void)exit;
 }
 
+void notice_first_use() {
+  static constinit std::atomic<bool> noticed{false};
+  if (noticed.load(std::memory_order_relaxed) || noticed.exchange(true)) return;
+  if (on_first_use != nullptr) on_first_use();
+}
+
 }  // namespace
 
 void* allocate_block_slowly(std::size_t bytes) {
   KEYWAY_CHECK_AS(OutOfMemory, bytes <= PTRDIFF_MAX, "{} bytes are more than an object can have", bytes);
   register_thread_exit();
+  notice_first_use();
   void* block = std::aligned_alloc(kBlockGranule, bytes == 0 ? kBlockGranule : rounded(bytes));
   KEYWAY_CHECK_AS(OutOfMemory, block != nullptr, "the system refused {} bytes", bytes);
   return block;

@@ -1,5 +1,6 @@
 #include <keyway/core/dispatch_key.h>
 #include <keyway/core/dispatch_key_set.h>
+#include <keyway/core/key_names.h>
 
 #include <algorithm>
 #include <array>
@@ -80,12 +81,24 @@ std::vector<DispatchKey> DispatchKeySet::keys() const {
   return keys;
 }
 
-std::string to_string(DispatchKeySet set) {
+std::vector<std::string> key_names(DispatchKeySet set) {
   const std::vector<DispatchKey> keys = set.keys();
+  std::vector<std::string> names;
+  auto next = keys.rbegin();
+  for (int f = kFunctionalityCount - 1; f > 0; --f) {
+    const auto functionality = static_cast<Functionality>(f);
+    const std::size_t before = names.size();
+    for (; next != keys.rend() && functionality_of(*next) == functionality; ++next) names.push_back(to_string(*next));
+    if (set.has(functionality) && names.size() == before) names.emplace_back(to_string(functionality));
+  }
+  return names;
+}
+
+std::string to_string(DispatchKeySet set) {
   std::string text = "{";
-  for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+  for (const std::string& name : key_names(set)) {
     if (text.size() > 1) text += ", ";
-    text += to_string(*key);
+    text += name;
   }
   return text + "}";
 }

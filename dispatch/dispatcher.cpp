@@ -95,19 +95,6 @@ std::vector<std::string> Dispatcher::dangling_impls() const {
   return all;
 }
 
-SlotExplanation Dispatcher::explain_slot(const OperatorEntry& op, DispatchKey slot) const {
-  Registry& registry = Registry::get();
-  const std::lock_guard lock(registry.mutex);
-  const OperatorState& state = registry.record(op.full_name()).state;
-  if (state.entry != &op) return {slot, Rule::Missing, nullptr};  // no longer defined
-  const Resolution r = resolve(
-      slot, [&](DispatchKey key) { return state.find(key); },
-      [&](DispatchKey key) { return registry.fallbacks[static_cast<std::size_t>(key)].has_value(); });
-  const Table& table = op.table();
-  const std::uint8_t kernel = table.slots[static_cast<std::size_t>(slot)];
-  return {slot, r.rule, kernel == 0 ? nullptr : &table.info[kernel]};
-}
-
 namespace detail {
 void check_signature(const OperatorEntry& op, std::uint64_t hash, const char* code) {
   const OpInfo& info = op.info();

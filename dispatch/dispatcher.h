@@ -19,6 +19,7 @@ struct Site {
   std::string file;
   int line = 0;
   std::string str() const { return file + ":" + std::to_string(line); }
+  friend bool operator==(const Site&, const Site&) = default;
 };
 
 // What a library block asks for. Nothing of it happens before the block is committed.
@@ -143,13 +144,6 @@ TypedOperatorHandle<Sig> OperatorHandle::typed() const {
   return handle;
 }
 
-// Why a slot of an operator's table holds what it holds.
-struct SlotExplanation {
-  DispatchKey key;
-  Rule rule;
-  const KernelInfo* kernel;  // of the kernel that serves; null if none does
-};
-
 class KEYWAY_API Dispatcher {
  public:
   static Dispatcher& singleton();
@@ -165,9 +159,6 @@ class KEYWAY_API Dispatcher {
 
   // All of a library block or, with every error listed, none of it.
   RegistrationHandle commit(LibraryRequest request);
-
-  // How the table of an operator was computed; the same resolver, asked again.
-  SlotExplanation explain_slot(const OperatorEntry& op, DispatchKey slot) const;
 
  private:
   friend class RegistrationHandle;

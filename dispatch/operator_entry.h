@@ -48,7 +48,8 @@ class KEYWAY_API OperatorEntry {
   const FunctionSchema& schema() const;
 
  private:
-  friend class Transaction;  // the only writer
+  friend class Transaction;  // the writers
+  friend struct Registry;
   std::atomic<const Table*> table_;
   std::atomic<const OpInfo*> info_;  // where it was defined may change, never its schema
   mutable std::atomic<const OwnedSchema*> schema_{nullptr};

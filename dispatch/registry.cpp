@@ -23,7 +23,15 @@ Registry& Registry::get() {
   // Never destroyed: calls and handles may outlive any order of destruction. A forked child finds it whole and the lock
   // free.
   static Registry& registry = []() -> Registry& {
-    pthread_atfork([] { get().mutex.lock(); }, [] { get().mutex.unlock(); }, [] { get().mutex.unlock(); });
+    const auto lock = [] {
+      get().mutex.lock();
+      get().observers_mutex.lock();
+    };
+    const auto unlock = [] {
+      get().observers_mutex.unlock();
+      get().mutex.unlock();
+    };
+    pthread_atfork(lock, unlock, unlock);
     return *new Registry;
   }();
   return registry;
@@ -40,7 +48,7 @@ OperatorEntry* Registry::find_builtin(std::string_view full_name) {
 OperatorState Registry::state_of_static(OperatorEntry& op) {
   OperatorState state;
   state.entry = &op;
-  const Table& table = op.table();
+  const Table& table = unobserved(op.table());
   for (std::size_t i = 1; i < table.kernel_count; ++i) {
     const KernelInfo& info = table.info[i];
     state.registrations.push_back(
@@ -60,7 +68,7 @@ OperatorRecord& Registry::record(const std::string& full_name) {
   if (at != operators.end()) return at->second;
   OperatorRecord fresh;
   if (OperatorEntry* op = find_builtin(full_name)) {
-    fresh.tables.add(op->table());
+    fresh.tables.add(unobserved(op->table()));
     fresh.state = state_of_static(*op);
   }
   return operators.emplace(full_name, std::move(fresh)).first->second;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/observer.h>
 
 #include <array>
 #include <cstdint>
@@ -77,6 +78,9 @@ struct Namespace {
   std::uint64_t block = 0;
 };
 
+// The latest last. Null while there is none.
+using Observers = std::vector<std::shared_ptr<CallObserver>>;
+
 struct Registry {
   std::mutex mutex;
   std::map<std::string, OperatorRecord, std::less<>> operators;  // by full name; built-in ones once they are touched
@@ -85,7 +89,10 @@ struct Registry {
   std::map<std::uint64_t, std::vector<OperatorRecord*>> blocks;  // what each block that is in force changed
   Fallbacks fallbacks;
   std::uint64_t next_block = 1;
-  std::vector<std::shared_ptr<void>> retired;  // callables of undone kernels: a call may be under way in one
+  std::vector<std::shared_ptr<void>> retired;            // callables of undone kernels: a call may be under way in one
+  std::map<const Table*, const Table*> observed_tables;  // those that were ever published in place of others
+  std::mutex observers_mutex;                            // of the pointer, which observed calls read; taken last
+  std::shared_ptr<const Observers> observers;
 
   static Registry& get();
   // Null if there is no built-in operator of that name. Needs no lock.
@@ -94,9 +101,16 @@ struct Registry {
   static OperatorState state_of_static(OperatorEntry& op);
   // The operator in force; null if there is none.
   OperatorEntry* find(std::string_view full_name) const;
+  // What is to be published for a table: itself, or while calls are observed one that calls the observers.
+  const Table* published(const Table* table);
+  // Publishes every operator's table anew, after observers came or went. Throws std::bad_alloc, and then none.
+  void publish_all();
   // What is remembered under a name, made if there is nothing.
   OperatorRecord& record(const std::string& full_name);
 };
+
+// The table that an observed one stands for; any other is itself.
+const Table& unobserved(const Table& table);
 
 // What an operator has that is not defined: calls say so.
 const Table& table_of_errors();

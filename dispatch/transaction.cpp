@@ -155,14 +155,20 @@ void Transaction::check_impl(const ImplRequest& impl) {
   check_kernel(impl.op, OwnedSchema(info.schema), {info.file, info.line}, code, impl.site);
 }
 
-void Transaction::check_key(DispatchKey key, const std::string& what) {
+std::string Transaction::problem_of(DispatchKey key) {
   if (key > DispatchKey::CompositeImplicitAutograd) {
-    error(what + ": there is no dispatch key of number " + std::to_string(static_cast<int>(key)));
-  } else if (key == DispatchKey::Undefined) {
-    error(what + ": Undefined is served by composites only");
-  } else if (!is_alias(key) && is_per_backend(functionality_of(key)) && backend_number_of(key) == 0) {
-    error(what + ": the key " + to_string(key) + " stands for errors");
+    return "there is no dispatch key of number " + std::to_string(static_cast<int>(key));
   }
+  if (key == DispatchKey::Undefined) return "Undefined is served by composites only";
+  if (!is_alias(key) && is_per_backend(functionality_of(key)) && backend_number_of(key) == 0) {
+    return "the key " + to_string(key) + " stands for errors";
+  }
+  return {};
+}
+
+void Transaction::check_key(DispatchKey key, const std::string& what) {
+  const std::string problem = problem_of(key);
+  if (!problem.empty()) error(what + ": " + problem);
 }
 
 void Transaction::check_fallbacks(const std::vector<FallbackRequest>& fallbacks) {
@@ -218,7 +224,7 @@ void Transaction::prepare(const LibraryRequest& request) {
 // Its own kernels come first: what was registered before it came is later than they are.
 void Transaction::prepare_op(OperatorEntry& op) {
   OperatorRecord& record = registry_.record(op.full_name());
-  record.tables.add(op.table());
+  record.tables.add(unobserved(op.table()));
   OperatorState own = Registry::state_of_static(op);
   OperatorState& next = change(record).next;
   own.registrations.insert(own.registrations.end(), next.registrations.begin(), next.registrations.end());
@@ -276,14 +282,14 @@ void Transaction::build_tables() {
     for (std::size_t i = 0; i < kBuiltinOps.size; ++i) registry_.record(kBuiltinOps.begin[i]->full_name());
     for (auto& [name, record] : registry_.operators) {
       if (record.state.entry == nullptr || changes_.contains(&record)) continue;
-      publications_.emplace_back(record.state.entry, record.tables.build(record.state, fallbacks));
+      publish(*record.state.entry, record.tables.build(record.state, fallbacks));
     }
   }
   for (const auto& [record, own] : changes_) {
     OperatorEntry* before = record->state.entry;
     if (before != nullptr && before != own.next.entry) publications_.emplace_back(before, &table_of_errors());
     if (own.next.entry != nullptr) {
-      publications_.emplace_back(own.next.entry, record->tables.build(own.next, fallbacks));
+      publish(*own.next.entry, record->tables.build(own.next, fallbacks));
     }
   }
 }

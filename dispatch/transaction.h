@@ -23,6 +23,8 @@ class Transaction {
   // Makes operators known that bring tables of their own, for good. Throws keyway::Error(Registration) that lists every
   // error.
   static void add(Registry& registry, const OpList& ops);
+  // Why no kernel can be registered to a key; empty if one can.
+  static std::string problem_of(DispatchKey key);
   // Takes a block back. Throws std::bad_alloc.
   static void undo(Registry& registry, std::uint64_t block);
 
@@ -62,6 +64,7 @@ class Transaction {
   Fallbacks& change_fallbacks();
   void define(const Definition& definition);
   void build_tables();
+  void publish(OperatorEntry& op, const Table* table) { publications_.emplace_back(&op, registry_.published(table)); }
 
   void put_in_force() noexcept;
 

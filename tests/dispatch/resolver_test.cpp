@@ -1,3 +1,4 @@
+#include <keyway/dispatch/explain.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
@@ -224,17 +225,17 @@ TEST_CASE("what explain says of a slot is what stands in it") {
                                      .impl("why::op", DispatchKey::Autograd, kernel, 3)
                                      .fallback(DispatchKey::Python, boxed, 4)
                                      .commit();
-  const OperatorEntry& entry = op("why::op").entry();
-  const auto rule = [&](DispatchKey key) { return Dispatcher::singleton().explain_slot(entry, key); };
+  const OperatorHandle why = op("why::op");
+  const auto rule = [&](DispatchKey key) { return explain_slot(why, key); };
   CHECK(rule(DispatchKey::CPU).rule == Rule::Direct);
-  CHECK(rule(DispatchKey::CPU).kernel->line == 1);
+  CHECK(rule(DispatchKey::CPU).kernel->site.line == 1);
   CHECK(rule(DispatchKey::CUDA).rule == Rule::CompositeImplicit);
   CHECK(rule(DispatchKey::AutogradCPU).rule == Rule::AutogradAlias);
-  CHECK(rule(DispatchKey::AutogradCPU).kernel->line == 3);
+  CHECK(rule(DispatchKey::AutogradCPU).kernel->site.line == 3);
   CHECK(rule(DispatchKey::AutogradCUDA).rule == Rule::CompositeImplicit);
   CHECK(rule(DispatchKey::Python).rule == Rule::Fallback);
-  CHECK(rule(DispatchKey::Python).kernel->line == 4);
+  CHECK(rule(DispatchKey::Python).kernel->site.line == 4);
   CHECK(rule(DispatchKey::Profiler).rule == Rule::Fallthrough);
   CHECK(rule(DispatchKey::Batched).rule == Rule::Missing);
-  CHECK(rule(DispatchKey::Batched).kernel == nullptr);
+  CHECK_FALSE(rule(DispatchKey::Batched).kernel);
 }

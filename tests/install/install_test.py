@@ -112,6 +112,12 @@ class Installed(unittest.TestCase):
                          r"(non-)?virtual (thunk|function)) (for|to) )?(.* )?keyway(::v\d+)?::.*|keyway_\w+")
         self.assertEqual([line for line in lines if not own.fullmatch(line)], [])
 
+    def test_nothing_of_the_library_runs_when_it_is_loaded(self):
+        # One pointer: that of the compiler's own frame_dummy.
+        sections = run("readelf", "--sections", "--wide", self.library)
+        sizes = re.findall(r" \.(init_array|ctors|preinit_array) +\S+ +\S+ +\S+ +([0-9a-f]+) ", sections)
+        self.assertEqual([(name, int(size, 16)) for name, size in sizes], [("init_array", 8)])
+
     def test_the_soname_carries_the_abi_version(self):
         self.assertIn("[libkeyway.so.1]", run("readelf", "--dynamic", self.library))
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs the `keyway` command as its users do: command_test.py <program>. `keyway schema` has schema_command.cmake."""
 
+import json
 import os
 import pty
 import re
@@ -12,7 +13,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 KEYWAY = ""  # the program, from the command line
-COMMANDS = ["ops", "show", "table", "schema", "fuzz", "train"]
+COMMANDS = ["ops", "show", "explain", "table", "snapshot", "diff", "schema", "fuzz", "train"]
 SMALL_MODEL = ["--layers", "1", "--width", "16", "--heads", "2", "--context", "16", "--batch", "2", "--sample", "40"]
 
 
@@ -76,7 +77,7 @@ class CommandLine(Case):
         self.expect_usage_error(["nonsense"], "there is no command 'nonsense'")
         self.expect_usage_error(["--nonsense"], "there is no option '--nonsense'")
         for command in COMMANDS:
-            needed = ["add.Tensor"] if command == "show" else []
+            needed = {"show": ["mm"], "explain": ["mm"], "diff": ["a", "b"]}.get(command, [])
             self.expect_usage_error([command, *needed, "--nonsense"],
                                     "The following argument was not expected: --nonsense")
         self.expect_usage_error(["show"], "operator is required")
@@ -132,6 +133,76 @@ class Ops(Case):
     def test_no_match_is_an_error(self):
         for arguments in [["nonsense"], ["--tag", "nonsense"], ["--tag", "cor"]]:
             self.assertEqual(self.expect(keyway("ops", *arguments), 1, "keyway ops: no operator fits\n"), "")
+
+
+class Explain(Case):
+    def test_a_call_is_explained_by_its_keys(self):
+        text = self.expect(keyway("explain", "mm", "--keys", "AutogradCPU,CPU"), 0)
+        rows = re.findall(r"(?m)^  (\S.*?) {2,}(.*)$", text)
+        self.assertEqual(text.splitlines()[0], "mm")
+        self.assertIn(("ends at", "AutogradCPU"), rows)
+        self.assertIn(("rule", "autograd alias"), rows)
+        self.assertTrue(any(what == "not" and why.startswith("Meta rules::mm") for what, why in rows))
+
+    def test_what_the_thread_excludes_is_passed(self):
+        done = keyway("explain", "mm", "--keys", "AutogradCPU,CPU", "--exclude", "Autograd", "--json")
+        explained = json.loads(self.expect(done, 0))
+        self.assertEqual(explained["key"], "CPU")
+        self.assertEqual(explained["kernel"]["name"], "cpu::mm")
+        self.assertEqual(explained["passed"], [{"key": "AutogradCPU", "why": "the thread excludes it"}])
+
+    def test_what_a_kernel_would_change(self):
+        text = self.expect(keyway("explain", "matmul", "--what-if", "CPU"), 0)
+        self.assertRegex(text, r"CPU +composite implicit: .*\n  then +direct kernel: CPU what if\n")
+        self.assertRegex(text, r"AutogradCPU +composite implicit: .*\n  then +fallthrough\n")
+
+    def test_what_is_not_there_is_an_error(self):
+        self.expect(keyway("explain", "matmull"), 1, "keyway explain: there is no operator 'matmull'; did you mean 'matmul'?\n")
+        self.expect(keyway("explain", "mm", "--keys", "XPU"), 1, "keyway explain: there is no dispatch key 'XPU'\n")
+
+
+class Snapshots(Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def write(self, name, snapshot):
+        path = self.folder / name
+        path.write_text(json.dumps(snapshot))
+        return str(path)
+
+    def test_a_snapshot_is_the_same_each_time_and_differs_from_itself_in_nothing(self):
+        text = self.expect(keyway("snapshot"), 0)
+        self.assertEqual(text, keyway("snapshot").stdout)
+        snapshot = json.loads(text)
+        self.assertGreater(len(snapshot["operators"]), 400)
+        path = self.write("a.json", snapshot)
+        self.assertEqual(self.expect(keyway("diff", path, path), 0),
+                         "0 operators differ; backward compatible, forward compatible\n")
+
+    def test_a_difference_is_judged(self):
+        before = json.loads(keyway("snapshot", "--op", "::mm").stdout)
+        after = json.loads(json.dumps(before))
+        mm = next(op for op in after["operators"] if op["name"] == "keyway::mm")
+        mm["schema"] = "mm(Tensor self, Tensor mat2, *, bool fast) -> Tensor"
+        del mm["kernels"][1]
+        a, b = self.write("a.json", before), self.write("b.json", after)
+        text = self.expect(keyway("diff", a, b), 1)
+        self.assertIn("  + mm(Tensor self, Tensor mat2, *, bool fast) -> Tensor\n", text)
+        self.assertIn("    backward: breaks: argument 'fast' has no default\n", text)
+        self.assertIn("    forward: breaks: there is no argument 'fast'\n", text)
+        self.assertIn("1 operators differ; backward incompatible, forward incompatible\n", text)
+        self.expect(keyway("diff", "--breaking", a, b), 1)
+        mm["schema"] = "mm(Tensor self, Tensor mat2, *, bool fast=False) -> Tensor"
+        self.expect(keyway("diff", "--breaking", a, self.write("c.json", after)), 0)
+
+    def test_what_cannot_be_read_is_an_error(self):
+        path = self.write("a.json", [])
+        missing = str(self.folder / "missing.json")
+        self.expect(keyway("diff", missing, path), 2, f"keyway diff: cannot read '{missing}'\n")
+        self.expect(keyway("diff", path, path), 2,
+                    "keyway diff: this is no snapshot of a registry: it has no format 1\n")
 
 
 class Show(Case):
@@ -249,7 +320,7 @@ class Train(Case):
         self.assertRegex(text, r"(?m)^ +\d\.\d\d \|[-. o]*o[-. o]*$")
         sample = re.search(r"(?s)\nSample\n(.*)\n\nKernels of a training step", text).group(1)
         self.assertEqual(len(sample), 40)
-        rows = re.findall(r"(?m)^  (\S+) +(\d+\.\d) +\d+\.\d\d +\d+\.\d %  (.*?)  +(\S+)$", text)
+        rows = re.findall(r"(?m)^  (\S+) +(\d+\.\d) +\d+\.\d+ +\d+\.\d % +\d+\.\d+ +\d+\.\d+  (.*?)  +(\S+)$", text)
         self.assertIn(("mm", "AutogradCPU, CPU", "cpu::mm"), [(row[0], row[2], row[3]) for row in rows])
         self.assertTrue(all(float(calls) > 0 for _, calls, _, _ in rows))
         losses = [float(loss) for loss in re.findall(r"(?m)^step \S+  loss (\S+)", text)]

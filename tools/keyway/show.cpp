@@ -1,6 +1,6 @@
 // keyway show: all that the registry knows of an operator.
 #include <keyway/core/base/error.h>
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/explain.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/terminal/terminal.h>
 
@@ -47,9 +47,8 @@ void print_slots(const OperatorEntry& op, const Colours& colours) {
                                    DispatchKey::ADInplaceOrView,
                                    DispatchKey::Undefined};
   for (DispatchKey key : kKeys) {
-    const SlotExplanation slot = Dispatcher::singleton().explain_slot(op, key);
-    fmt::print("  {:<26} {:<44} {}\n", to_string(key), slot.kernel != nullptr ? slot.kernel->name : "-",
-               to_string(slot.rule));
+    const SlotContent slot = explain_slot(OperatorHandle(op), key);
+    fmt::print("  {:<26} {:<44} {}\n", to_string(key), slot.kernel ? slot.kernel->name : "-", to_string(slot.rule));
   }
 }
 

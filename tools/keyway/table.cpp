@@ -1,5 +1,5 @@
 // keyway table: operators by key.
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/explain.h>
 #include <keyway/tools/keyway/command.h>
 
 #include <cstdio>
@@ -43,7 +43,7 @@ ExitStatus print_table(const std::string& filter) {
     found = true;
     fmt::print("{:<44}", name);
     for (DispatchKey key : kColumns) {
-      fmt::print(" {:>15}", letter(Dispatcher::singleton().explain_slot(op.entry(), key).rule));
+      fmt::print(" {:>15}", letter(explain_slot(op, key).rule));
     }
     fmt::print("\n");
   }

@@ -1,5 +1,6 @@
 // The blocks below are registered before main, as those of a library are when it is loaded, and stay for good.
 #include <keyway/core/thread_state.h>
+#include <keyway/dispatch/explain.h>
 #include <keyway/dispatch/library.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
@@ -51,11 +52,11 @@ TEST_CASE("a macro's definitions and kernels are known by file and line") {
   const OperatorHandle numel = op("macros::numel");
   CHECK(std::string_view(numel.entry().info().file).ends_with("library_macros_test.cpp"));
   CHECK(numel.entry().info().line == kFirstLine);
-  const SlotExplanation slot = Dispatcher::singleton().explain_slot(numel.entry(), DispatchKey::CPU);
-  REQUIRE(slot.kernel != nullptr);
+  const SlotContent slot = explain_slot(numel, DispatchKey::CPU);
+  REQUIRE(slot.kernel);
   CHECK(slot.rule == Rule::Direct);
-  CHECK(std::string_view(slot.kernel->file).ends_with("library_macros_test.cpp"));
-  CHECK(slot.kernel->line == kFirstLine + 5);
+  CHECK(slot.kernel->site.file.ends_with("library_macros_test.cpp"));
+  CHECK(slot.kernel->site.line == kFirstLine + 5);
 }
 
 TEST_CASE("a macro's fallback serves operators of every namespace") {

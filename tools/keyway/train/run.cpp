@@ -1,5 +1,5 @@
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/tools/keyway/train/kernel_profile.h>
+#include <keyway/dispatch/profiler.h>
 #include <keyway/tools/keyway/train/loss_curve.h>
 #include <keyway/tools/keyway/train/ngram.h>
 #include <keyway/tools/keyway/train/progress.h>
@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
+#include <memory>
+#include <optional>
 #include <system_error>
 
 namespace keyway::inline v1::tools {
@@ -42,7 +44,7 @@ std::string thousands(std::int64_t n) {
 // What a run has shown.
 struct Outcome {
   LossCurve curve;
-  std::vector<KernelProfile::Row> kernels;
+  std::string kernels;          // a table
   double training_seconds = 0;  // without evaluations
   std::int64_t profiled_steps = 0;
 };
@@ -80,14 +82,14 @@ Outcome train(Transformer& model, const Corpus& corpus, const TrainerOptions& op
   Outcome outcome;
   outcome.curve.ngram = ngram_loss;
   Trainer trainer(model, corpus, options);
-  KernelProfile profile;
+  const auto profile = std::make_shared<Profile>();
   Progress progress(stdout, options.steps);
   const std::int64_t pause = std::max<std::int64_t>(options.steps / kEvaluations, 1);
   double smooth = 0, held_out = std::nan("");
   for (std::int64_t step = 1; step <= options.steps; ++step) {
-    const auto begin = Clock::now();
-    std::optional<KernelProfile::Recording> recording;
+    std::optional<ThreadListening> recording;
     if (is_profiled(step, options.steps)) recording.emplace(profile), ++outcome.profiled_steps;
+    const auto begin = Clock::now();
     const double loss = trainer.step();
     recording.reset();
     outcome.training_seconds += seconds_since(begin);
@@ -104,7 +106,7 @@ Outcome train(Transformer& model, const Corpus& corpus, const TrainerOptions& op
     progress.show(step, fmt::format("loss {:.3f}  {}{} tokens/s", smooth, seen, thousands(std::llround(rate))));
   }
   outcome.curve.held_out.push_back({options.steps, held_out_loss(model, corpus)});
-  outcome.kernels = profile.rows();
+  outcome.kernels = profile->table(Profile::Column::Self, 24, static_cast<std::uint64_t>(outcome.profiled_steps));
   return outcome;
 }
 
@@ -192,7 +194,7 @@ void run_training(RunOptions options, const std::string& text) {
   print_losses(outcome, options.trainer, options.trainer.batch * options.model.context);
   print_sample(model, corpus, options);
   heading(fmt::format("Kernels of a training step (mean of {})", outcome.profiled_steps).c_str());
-  fmt::print("{}", print_profile(outcome.kernels, 24, outcome.profiled_steps));
+  fmt::print("{}", outcome.kernels);
   if (!options.svg.empty()) write_file(options.svg, draw_svg(outcome.curve, "Loss, nats a character"));
   if (!options.save.empty()) nn::save_safetensors(model->state_dict(), options.save, describe_model(model, corpus));
 }

@@ -1,0 +1,194 @@
+// Profile: what a listener has heard, added up and remembered.
+#include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/profiler.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+using Clock = Profile::Clock;
+
+// A call that is under way, in the profile that hears of it.
+struct Open {
+  const void* profile;
+  Clock::time_point begin;
+  Clock::duration inner{};  // what the calls within have taken
+  std::string arguments;
+};
+thread_local std::vector<Open> open_calls;
+
+std::uint64_t thread_number() {
+  static std::atomic<std::uint64_t> next{1};
+  thread_local const std::uint64_t number = next++;
+  return number;
+}
+
+// Autograd kernels end in a call of the kernel below them.
+bool goes_on_below(Functionality f) { return f == Functionality::Autograd || f == Functionality::ADInplaceOrView; }
+
+// Follows a call from its first kernel to the one that computes, in the operator's table.
+void follow(const OperatorEntry& op, DispatchKeySet keys, Profile::Row& row) {
+  const Table& table = op.table();
+  for (DispatchKeySet left = table.effective(keys);; left = left.remove(left.highest_functionality())) {
+    const KernelInfo& info = table.info[table.slots[left.slot()]];
+    const bool composite = info.key == DispatchKey::CompositeImplicitAutograd;
+    row.keys += (row.keys.empty() ? "" : ", ") + to_string(composite ? info.key : left.highest_priority_key());
+    row.kernel = info.name;
+    if (composite || !goes_on_below(left.highest_functionality())) return;
+  }
+}
+
+// "self float32[2, 3] on cpu, dim 1"
+std::string arguments_text(const CallEvent& call) {
+  std::string text;
+  const ArgumentList arguments = call.op.schema().arguments();
+  for (std::size_t i = 0; i < arguments.size() && call.first + i < call.stack.size(); ++i) {
+    const IValue& value = call.stack[call.first + i];
+    if (value.is_none()) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", arguments[i].name(), to_string(value));
+  }
+  return text;
+}
+
+double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+double microseconds(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
+
+}  // namespace
+
+struct Profile::State {
+  struct Sum {
+    std::uint64_t calls = 0;
+    Clock::duration self{}, total{};
+  };
+  struct Event {
+    const OperatorEntry* op;
+    std::uint64_t thread;
+    Clock::time_point begin;
+    Clock::duration time;
+    std::string arguments;
+    bool threw;
+  };
+
+  const Options options;
+  const Clock::time_point start = Clock::now();
+  mutable std::mutex mutex;
+  std::map<std::pair<const OperatorEntry*, std::uint64_t>, Sum> sums;  // by operator and keys
+  std::vector<Event> events;
+
+  explicit State(Options o) : options(o) {}
+
+  Row row_of(const std::pair<const OperatorEntry*, std::uint64_t>& called, const Sum& sum) const {
+    Row row{called.first->short_name(), "", "", sum.calls, seconds(sum.self), seconds(sum.total)};
+    follow(*called.first, DispatchKeySet::from_raw(called.second), row);
+    return row;
+  }
+};
+
+Profile::Profile() : Profile(Options{}) {}
+Profile::Profile(Options options) : state_(std::make_unique<State>(options)) {}
+Profile::~Profile() = default;
+
+void Profile::begin(const CallEvent& call) {
+  open_calls.push_back({this, {}, {}, state_->options.shapes ? arguments_text(call) : std::string()});
+  open_calls.back().begin = Clock::now();
+}
+
+void Profile::end(const CallEvent& call, bool threw) noexcept {
+  const Clock::time_point now = Clock::now();
+  Open own = std::move(open_calls.back());
+  open_calls.pop_back();
+  const Clock::duration whole = now - own.begin;
+  const auto outer =
+      std::find_if(open_calls.rbegin(), open_calls.rend(), [&](const Open& o) { return o.profile == this; });
+  if (outer != open_calls.rend()) outer->inner += whole;
+  try {
+    const std::lock_guard lock(state_->mutex);
+    State::Sum& sum = state_->sums[{&call.op, call.keys.raw()}];
+    ++sum.calls;
+    sum.self += whole - own.inner;
+    sum.total += whole;
+    if (state_->options.events) {
+      state_->events.push_back({&call.op, thread_number(), own.begin, whole, std::move(own.arguments), threw});
+    }
+  } catch (const std::bad_alloc&) {  // this call is missing from the profile
+  }
+}
+
+std::vector<Profile::Row> Profile::rows(Column by) const {
+  std::vector<Row> rows;
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const auto& [called, sum] : state_->sums) rows.push_back(state_->row_of(called, sum));
+  }
+  const auto value = [by](const Row& row) {
+    switch (by) {
+      case Column::Op: return 0.0;
+      case Column::Calls: return static_cast<double>(row.calls);
+      case Column::Self: return row.self_seconds;
+      case Column::Total: return row.total_seconds;
+      case Column::Mean: return row.total_seconds / static_cast<double>(row.calls);
+    }
+    return 0.0;
+  };
+  std::ranges::sort(rows, [&](const Row& a, const Row& b) {
+    return std::tuple(-value(a), a.op, a.keys) < std::tuple(-value(b), b.op, b.keys);
+  });
+  return rows;
+}
+
+std::string Profile::table(Column by, std::size_t most, std::uint64_t runs) const {
+  const std::vector<Row> all = rows(by);
+  const auto times = static_cast<double>(std::max<std::uint64_t>(runs, 1));
+  double whole = 0;
+  for (const Row& row : all) whole += row.self_seconds;
+  const auto line = [&](const Row& row) {
+    const double mean = row.calls == 0 ? 0 : row.total_seconds * 1e3 / static_cast<double>(row.calls);
+    return fmt::format("  {:<34} {:>9.1f} {:>9.3f} {:>5.1f} % {:>9.3f} {:>9.4f}  {:<28} {}\n", row.op,
+                       static_cast<double>(row.calls) / times, row.self_seconds * 1e3 / times,
+                       whole > 0 ? 100 * row.self_seconds / whole : 0, row.total_seconds * 1e3 / times, mean, row.keys,
+                       row.kernel);
+  };
+  std::string out = fmt::format("  {:<34} {:>9} {:>9} {:>7} {:>9} {:>9}  {:<28} {}\n", "operator", "calls", "self ms",
+                                "share", "total ms", "mean ms", "keys", "kernel");
+  Row others{fmt::format("{} others", all.size() - std::min(all.size(), most)), "", "", 0, 0, 0};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i < most) {
+      out += line(all[i]);
+      continue;
+    }
+    others.calls += all[i].calls;
+    others.self_seconds += all[i].self_seconds;
+    others.total_seconds += all[i].total_seconds;
+  }
+  return all.size() > most ? out + line(others) : out;
+}
+
+std::string Profile::trace() const {
+  using Json = nlohmann::ordered_json;
+  Json events = Json::array();
+  const std::lock_guard lock(state_->mutex);
+  for (const State::Event& event : state_->events) {
+    Json args = Json::object();
+    if (!event.arguments.empty()) args["arguments"] = event.arguments;
+    if (event.threw) args["threw"] = true;
+    events.push_back({{"name", event.op->short_name()},
+                      {"cat", "op"},
+                      {"ph", "X"},
+                      {"ts", microseconds(event.begin - state_->start)},
+                      {"dur", microseconds(event.time)},
+                      {"pid", 1},
+                      {"tid", event.thread},
+                      {"args", std::move(args)}});
+  }
+  return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"}}.dump() + "\n";
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,147 @@
+// Listeners hear of each call once, of their thread or of all; profiles add up what they hear.
+#include <keyway/dispatch/profiler.h>
+#include <keyway/tests/catch.h>
+#include <keyway/tests/dispatch/block.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+class Log : public CallListener {
+ public:
+  Lines lines;
+  void begin(const CallEvent& call) override {
+    lines.push_back("> " + call.op.short_name() + to_string(call.keys) +
+                    std::to_string(call.stack.size() - call.first));
+  }
+  void end(const CallEvent& call, bool threw) noexcept override {
+    lines.push_back("< " + call.op.short_name() + (threw ? " threw" : std::to_string(call.stack.size() - call.first)));
+  }
+};
+
+std::int64_t inner(const TensorBase& self, std::int64_t n) {
+  KEYWAY_CHECK(n >= 0, "n is {}", n);
+  return self.numel() + n;
+}
+std::int64_t outer(const TensorBase& self, std::int64_t n) {
+  return op("prof::inner").typed<std::int64_t(const TensorBase&, std::int64_t)>().call(self, n);
+}
+std::int64_t passes_on(DispatchKeySet keys, const TensorBase& self, std::int64_t n) {
+  return op("prof::inner")
+      .typed<std::int64_t(const TensorBase&, std::int64_t)>()
+      .redispatch(keys & kAfterAutograd, self, n);
+}
+
+Block profiled() {
+  return Block()
+      .def("prof::inner(Tensor self, int n) -> int")
+      .def("prof::outer(Tensor self, int n) -> int")
+      .impl("prof::inner", DispatchKey::CPU, inner)
+      .impl("prof::inner", DispatchKey::Autograd, passes_on)
+      .impl("prof::outer", DispatchKey::CompositeImplicitAutograd, outer);
+}
+
+std::int64_t call(const char* name, std::int64_t n = 0) {
+  return op(name).typed<std::int64_t(const TensorBase&, std::int64_t)>().call(tensor(), n);
+}
+
+}  // namespace
+
+TEST_CASE("a thread's listener hears of its calls, once each, and of nobody else's") {
+  const RegistrationHandle handle = profiled().commit();
+  const auto log = std::make_shared<Log>();
+  {
+    const ThreadListening listening(log);
+    CHECK(call("prof::outer") == 6);
+    CHECK(log->lines == Lines{"> prof::outer{CPU}2", "> prof::inner{CPU}2", "< prof::inner1", "< prof::outer1"});
+    log->lines.clear();
+    const IncludeDispatchKeyGuard include(kAutogradKeys);
+    CHECK(call("prof::inner") == 6);
+    CHECK(log->lines == Lines{"> prof::inner{AutogradCPU, CPU}2", "< prof::inner1"});
+    log->lines.clear();
+    std::thread([] { call("prof::inner"); }).join();
+    CHECK(log->lines.empty());
+    CHECK_THROWS_AS(call("prof::inner", -1), Error);
+    CHECK(log->lines == Lines{"> prof::inner{AutogradCPU, CPU}2", "< prof::inner threw"});
+  }
+  log->lines.clear();
+  call("prof::outer");
+  CHECK(log->lines.empty());
+  CHECK(op("prof::inner").entry().table().info != nullptr);
+}
+
+TEST_CASE("several listeners of a thread hear, the latest first") {
+  const RegistrationHandle handle = profiled().commit();
+  const auto first = std::make_shared<Log>(), second = std::make_shared<Log>();
+  const ThreadListening one(first);
+  {
+    const ThreadListening two(second);
+    call("prof::inner");
+  }
+  call("prof::inner");
+  CHECK(first->lines.size() == 4);
+  CHECK(second->lines.size() == 2);
+}
+
+TEST_CASE("a listener of all threads hears of each call once, whatever keys it passes") {
+  const RegistrationHandle handle = profiled().commit();
+  const auto log = std::make_shared<Log>(), other = std::make_shared<Log>();
+  {
+    const ObserverHandle listening = listen_to_all_threads(log);
+    const ObserverHandle too = listen_to_all_threads(other);
+    std::thread([] {
+      const IncludeDispatchKeyGuard include(kAutogradKeys);
+      call("prof::outer");
+    }).join();
+    CHECK(log->lines == Lines{"> prof::outer{AutogradCPU, CPU}2", "> prof::inner{AutogradCPU, CPU}2", "< prof::inner1",
+                              "< prof::outer1"});
+    CHECK(other->lines == log->lines);
+  }
+  log->lines.clear();
+  call("prof::outer");
+  CHECK(log->lines.empty());
+}
+
+TEST_CASE("a profile has a row for each operator and way, with times that add up") {
+  const RegistrationHandle handle = profiled().commit();
+  const auto profile = std::make_shared<Profile>(Profile::Options{.events = true, .shapes = true});
+  {
+    const ThreadListening listening(profile);
+    for (int i = 0; i < 4; ++i) call("prof::outer", i);
+    const IncludeDispatchKeyGuard include(kAutogradKeys);
+    call("prof::inner");
+    CHECK_THROWS_AS(call("prof::inner", -1), Error);
+  }
+  const std::vector<Profile::Row> rows = profile->rows(Profile::Column::Op);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].op == "prof::inner");
+  CHECK(rows[0].keys == "AutogradCPU, CPU");
+  CHECK(rows[0].calls == 2);
+  CHECK(rows[1].keys == "CPU");
+  CHECK(rows[1].calls == 4);
+  CHECK(rows[2].op == "prof::outer");
+  CHECK(rows[2].keys == "CompositeImplicitAutograd");
+  CHECK(rows[2].total_seconds >= rows[2].self_seconds + rows[1].total_seconds - 1e-9);
+  CHECK(rows[1].self_seconds == rows[1].total_seconds);
+  CHECK(profile->rows(Profile::Column::Calls)[0].calls == 4);
+  CHECK(profile->rows(Profile::Column::Total)[0].total_seconds >=
+        profile->rows(Profile::Column::Total)[1].total_seconds);
+  const std::string table = profile->table(Profile::Column::Op, 1, 2);
+  CHECK(table.find("prof::inner                              1.0") != std::string::npos);
+  CHECK(table.find("2 others") != std::string::npos);
+
+  const nlohmann::json trace = nlohmann::json::parse(profile->trace());
+  REQUIRE(trace.at("traceEvents").size() == 10);
+  const nlohmann::json event = trace.at("traceEvents").at(0);
+  CHECK(event.at("name") == "prof::inner");
+  CHECK(event.at("ph") == "X");
+  CHECK(event.at("args").at("arguments") == "self Tensor float32[2, 3] on cpu, n 0");
+  CHECK(trace.at("traceEvents").at(1).at("ts") <= event.at("ts"));
+  CHECK(trace.at("traceEvents").at(9).at("args").at("threw") == true);
+}
