@@ -26,8 +26,8 @@ class NewsDesk {
   static NewsDesk& get();
 
   std::recursive_mutex mutex;
-  // The change is made and stays: should memory run out now, what was not told yet is not. Requires: the mutex is held, the
-  // registry's lock is not.
+  // The change is made and stays: should memory run out now, what was not told yet is not. Requires: the mutex is held,
+  // the registry's lock is not.
   void tell(const RegistryNews& news) noexcept;
 
  private:
