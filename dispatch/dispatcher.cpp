@@ -1,6 +1,7 @@
 #include <keyway/core/base/text.h>
 #include <keyway/dispatch/dispatcher.h>
 #include <keyway/dispatch/registry.h>
+#include <keyway/dispatch/registry_news.h>
 #include <keyway/dispatch/transaction.h>
 
 #include <algorithm>
@@ -27,15 +28,28 @@ Dispatcher& Dispatcher::singleton() {
 }
 
 RegistrationHandle Dispatcher::commit(LibraryRequest request) {
-  Registry& registry = Registry::get();
-  const std::lock_guard lock(registry.mutex);
-  return RegistrationHandle(Transaction::commit(registry, request));
+  NewsDesk& desk = NewsDesk::get();
+  const std::lock_guard order(desk.mutex);
+  RegistryNews news;
+  RegistrationHandle handle = [&] {
+    Registry& registry = Registry::get();
+    const std::lock_guard lock(registry.mutex);
+    return RegistrationHandle(Transaction::commit(registry, request, news));
+  }();
+  desk.tell(news);
+  return handle;
 }
 
 void Dispatcher::undo(std::uint64_t id) {
-  Registry& registry = Registry::get();
-  const std::lock_guard lock(registry.mutex);
-  Transaction::undo(registry, id);
+  NewsDesk& desk = NewsDesk::get();
+  const std::lock_guard order(desk.mutex);
+  RegistryNews news;
+  {
+    Registry& registry = Registry::get();
+    const std::lock_guard lock(registry.mutex);
+    Transaction::undo(registry, id, news);
+  }
+  desk.tell(news);
 }
 
 void RegistrationHandle::undo() {

@@ -47,6 +47,25 @@ Library& Library::def(std::string_view schema, CallSite where) {
   return *this;
 }
 
+Library& Library::tags(std::initializer_list<std::string_view> names) {
+  KEYWAY_CHECK_AS(Registration, !request_.defs.empty(), "library block at {}: tags() follows def()",
+                  request_.site.str());
+  std::string& all = request_.defs.back().tags;
+  for (const std::string_view name : names) {
+    if (!is_identifier(name))
+      error("'" + std::string(name) + "' at " + request_.defs.back().site.str() + " is not a tag");
+    all += (all.empty() ? "" : " ") + std::string(name);
+  }
+  return *this;
+}
+
+Library& Library::debug(std::string_view name) {
+  KEYWAY_CHECK_AS(Registration, last_given_ != Given::None, "library block at {}: debug() follows impl() or fallback()",
+                  request_.site.str());
+  (last_given_ == Given::Kernel ? request_.impls.back().name : request_.fallbacks.back().name) = name;
+  return *this;
+}
+
 Library& Library::add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, CallSite where) {
   const Site site = site_of(where);
   if (ns_ == "_") {
@@ -56,6 +75,7 @@ Library& Library::add_impl(std::string_view op, DispatchKey key, AnyKernel kerne
           ", but its block is for " + to_string(*key_));
   } else {
     request_.impls.push_back({qualified(op, where), key, std::move(kernel), "", site});
+    last_given_ = Given::Kernel;
   }
   return *this;
 }
@@ -64,6 +84,7 @@ Library& Library::add_fallback(AnyKernel kernel, CallSite where) {
   const Site site = site_of(where);
   if (ns_ == "_") {
     request_.fallbacks.push_back({*key_, std::move(kernel), "", site});
+    last_given_ = Given::Fallback;
   } else {
     error("fallback at " + site.str() + ": a fallback serves every namespace, so its block is _");
   }
@@ -75,6 +96,7 @@ Library& Library::fallback(BoxedFn fn, CallSite where) { return add_fallback(mak
 Library& Library::fallback(Fallthrough, CallSite where) { return add_fallback(make_kernel(Fallthrough{}), where); }
 
 RegistrationHandle Library::commit() {
+  last_given_ = Given::None;
   return Dispatcher::singleton().commit(std::exchange(request_, LibraryRequest{}));
 }
 

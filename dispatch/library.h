@@ -15,6 +15,7 @@
 #include <keyway/dispatch/checked_kernel.h>
 #include <keyway/dispatch/dispatcher.h>
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -93,6 +94,12 @@ class KEYWAY_API Library {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
   }
 
+  // Tags of the operator that was defined last: m.def("...").tags({"core", "pointwise"}). Errors: nothing was defined.
+  Library& tags(std::initializer_list<std::string_view> names);
+  // The name of the kernel or fallback that was given last, for people: m.impl("add", add_npu).debug("npu::add"). It
+  // stands in explanations, traces and profiles. Errors: none was given.
+  Library& debug(std::string_view name);
+
   // A kernel of the block's key for every operator that has none of its own there. Namespace `_` only.
   Library& fallback(BoxedFn fn, CallSite where = CallSite::current());
   // Makes the key transparent to operators that have no kernel for it.
@@ -117,6 +124,7 @@ class KEYWAY_API Library {
   std::string ns_;
   std::optional<DispatchKey> key_;
   LibraryRequest request_;
+  enum class Given { None, Kernel, Fallback } last_given_ = Given::None;
 };
 
 namespace detail {

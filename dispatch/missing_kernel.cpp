@@ -72,6 +72,10 @@ std::string cause(const OperatorEntry& op, const Table& table, DispatchKeySet ke
   std::string text = format("it has no kernel for {}", std::initializer_list<FormatArg>{to_string(key)});
   if (is_per_backend(keys.highest_functionality())) {
     const auto backend = static_cast<DeviceType>(keys.highest_backend_number() - 1);
+    if (to_string(backend) == "unknown") {
+      text = format("the backend of device type {} is not loaded",
+                    std::initializer_list<FormatArg>{keys.highest_backend_number() - 1});
+    }
     text += argument_on(op, stack, backend);
   }
   return text;

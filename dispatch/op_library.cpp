@@ -4,9 +4,15 @@
 namespace keyway::inline v1 {
 
 OpLibrary::OpLibrary(const OpList& ops) {
-  Registry& registry = Registry::get();
-  const std::lock_guard lock(registry.mutex);
-  Transaction::add(registry, ops);
+  NewsDesk& desk = NewsDesk::get();
+  const std::lock_guard order(desk.mutex);
+  RegistryNews news;
+  {
+    Registry& registry = Registry::get();
+    const std::lock_guard lock(registry.mutex);
+    Transaction::add(registry, ops, news);
+  }
+  desk.tell(news);
 }
 
 }  // namespace keyway::inline v1

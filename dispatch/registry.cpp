@@ -1,4 +1,5 @@
 #include <keyway/dispatch/registry.h>
+#include <keyway/dispatch/registry_news.h>
 
 #include <algorithm>
 #include <pthread.h>
@@ -24,12 +25,14 @@ Registry& Registry::get() {
   // free.
   static Registry& registry = []() -> Registry& {
     const auto lock = [] {
+      NewsDesk::get().mutex.lock();
       get().mutex.lock();
       get().observers_mutex.lock();
     };
     const auto unlock = [] {
       get().observers_mutex.unlock();
       get().mutex.unlock();
+      NewsDesk::get().mutex.unlock();
     };
     pthread_atfork(lock, unlock, unlock);
     return *new Registry;

@@ -161,8 +161,8 @@ inline constexpr std::uint64_t signature_hash = hash_of_code(signature_code<Sig>
 KEYWAY_API std::uint64_t signature_hash_of(const FunctionSchema& schema);
 KEYWAY_API std::string signature_text_of(const FunctionSchema& schema);
 
-// How a C++ signature of code `have` differs from what a schema asks for: "it is void(double), the schema asks for
-// void(std::int64_t): argument 1 is double".
+// How a C++ signature of code `have` differs from what a schema asks for: "argument 1, 'n', is double, not
+// std::int64_t", and both in lines below that, with the first difference marked.
 KEYWAY_API std::string signature_difference(std::string_view have, const FunctionSchema& schema);
 
 // Whether a tensor may stand in an argument of this type, and so take part in dispatch.

@@ -38,13 +38,14 @@ const OpInfo* keep_info(const std::string& full_name, const std::string& schema,
 
 }  // namespace
 
-std::uint64_t Transaction::commit(Registry& registry, const LibraryRequest& request) {
+std::uint64_t Transaction::commit(Registry& registry, const LibraryRequest& request, RegistryNews& news) {
   Transaction transaction(registry, registry.next_block);
   transaction.check(request);
   if (!transaction.errors_.empty())
     transaction.fail("the library block at " + request.site.str() + " is not registered:");
   transaction.prepare(request);
   transaction.put_in_force();
+  news = std::move(transaction.news_);
   ++registry.next_block;
   if (!request.owns_namespace.empty()) {
     Namespace& owned = registry.namespaces.find(request.owns_namespace)->second;
@@ -54,20 +55,23 @@ std::uint64_t Transaction::commit(Registry& registry, const LibraryRequest& requ
   return transaction.block_;
 }
 
-void Transaction::add(Registry& registry, const OpList& ops) {
+void Transaction::add(Registry& registry, const OpList& ops, RegistryNews& news) {
   Transaction transaction(registry, 0);
   for (std::size_t i = 0; i < ops.size; ++i) transaction.check_op(*ops.begin[i]);
   if (!transaction.errors_.empty()) transaction.fail("the operators of a library are not registered:");
   for (std::size_t i = 0; i < ops.size; ++i) transaction.prepare_op(*ops.begin[i]);
   transaction.build_tables();
+  transaction.collect_news();
   transaction.put_in_force();
+  news = std::move(transaction.news_);
 }
 
-void Transaction::undo(Registry& registry, std::uint64_t block) {
+void Transaction::undo(Registry& registry, std::uint64_t block, RegistryNews& news) {
   Transaction transaction(registry, block);
   transaction.prepare_undo();
   registry.retired.insert(registry.retired.end(), transaction.retired_.begin(), transaction.retired_.end());
   transaction.put_in_force();
+  news = std::move(transaction.news_);
   registry.blocks.erase(block);
   for (auto& [name, owned] : registry.namespaces) {
     if (owned.block == block) owned = {};
@@ -82,6 +86,9 @@ void Transaction::check(const LibraryRequest& request) {
     const auto owned = registry_.namespaces.find(request.owns_namespace);
     if (request.owns_namespace == "keyway") {
       error("namespace keyway is the library's own; at " + request.site.str() + " use KEYWAY_LIBRARY_FRAGMENT");
+    } else if (owned != registry_.namespaces.end() && owned->second.owner == request.site) {
+      error("the KEYWAY_LIBRARY of namespace " + request.owns_namespace + " at " + request.site.str() +
+            " is registered already: its library is loaded twice, perhaps by two paths");
     } else if (owned != registry_.namespaces.end() && owned->second.owner) {
       error("namespace " + request.owns_namespace + " is owned by the KEYWAY_LIBRARY at " + owned->second.owner->str() +
             " already; at " + request.site.str() + " use KEYWAY_LIBRARY_FRAGMENT");
@@ -121,8 +128,8 @@ void Transaction::check_def(const DefRequest& def) {
 void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema, const Site& schema_site,
                                const std::string& code, const Site& site) {
   if (code.empty() || code == canonical_signature(*schema).code) return;
-  error("kernel of " + op + " at " + site.str() + " does not fit the schema at " + schema_site.str() + ", " +
-        to_string(*schema) + ": " + signature_difference(code, *schema));
+  error("kernel of " + op + " at " + site.str() + " does not fit the schema at " + schema_site.str() + ": " +
+        signature_difference(code, *schema));
 }
 
 void Transaction::check_op(const OperatorEntry& op) {
@@ -215,6 +222,7 @@ void Transaction::prepare(const LibraryRequest& request) {
     change_fallbacks()[static_cast<std::size_t>(f.key)] = Fallback{f.kernel.kernel, f.name, f.site, block_};
   }
   build_tables();
+  collect_news();
   std::vector<OperatorRecord*> records;
   for (const auto& [record, next] : changes_) records.push_back(record);
   // The last step that may throw: should it, no block has this number.
@@ -250,6 +258,7 @@ void Transaction::prepare_undo() {
     if (fallback && fallback->block == block_) change_fallbacks()[key].reset();
   }
   build_tables();
+  collect_news();
 }
 
 Transaction::Change& Transaction::change(OperatorRecord& record) {
@@ -291,6 +300,40 @@ void Transaction::build_tables() {
     if (own.next.entry != nullptr) {
       publish(*own.next.entry, record->tables.build(own.next, fallbacks));
     }
+  }
+}
+
+void Transaction::collect_news() {
+  for (const auto& [record, own] : changes_) {
+    const OperatorEntry* before = record->state.entry;
+    const OperatorEntry* after = own.next.entry;
+    if (before != after && before != nullptr) news_.operators.push_back({before, false});
+    if (before != after && after != nullptr) news_.operators.push_back({after, true});
+    if (after != nullptr) warn_of_lost_gradients(after->full_name(), own.next);
+  }
+  std::ranges::sort(news_.operators, {}, [](const RegistryNews::Change& change) { return change.op->full_name(); });
+}
+
+// A backend's kernel of this block that takes the place of a composite, whose gradient came from what it calls: where
+// gradients are recorded, nothing does so any more.
+void Transaction::warn_of_lost_gradients(const std::string& name, const OperatorState& next) {
+  const int composite = next.find(DispatchKey::CompositeImplicitAutograd);
+  if (composite < 0) return;
+  const Fallbacks& fallbacks = fallbacks_ ? *fallbacks_ : registry_.fallbacks;
+  for (int backend = 1; backend <= kBackendBits; ++backend) {
+    const int kernel = next.find(static_cast<DispatchKey>(slot_of(Functionality::Dense, backend)));
+    if (kernel < 0) continue;
+    const Registration& mine = next.registrations[static_cast<std::size_t>(kernel)];
+    if (mine.block != block_ || (mine.kernel.flags & kFallthrough) != 0) continue;
+    const auto autograd = static_cast<DispatchKey>(slot_of(Functionality::Autograd, backend));
+    const Resolution r = resolve(
+        autograd, [&](DispatchKey key) { return next.find(key); },
+        [&](DispatchKey key) { return fallbacks[static_cast<std::size_t>(key)].has_value(); });
+    if (r.rule != Rule::Fallthrough) continue;
+    news_.warnings.push_back("the kernel of " + name + " for " + to_string(mine.key) + " at " + mine.site.str() +
+                             " takes the gradient away that its composite at " +
+                             next.registrations[static_cast<std::size_t>(composite)].site.str() +
+                             " has: register a kernel for " + to_string(autograd) + " or Autograd too");
   }
 }
 

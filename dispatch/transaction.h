@@ -6,6 +6,7 @@
 
 #include <keyway/core/schema/owned.h>
 #include <keyway/dispatch/registry.h>
+#include <keyway/dispatch/registry_news.h>
 
 #include <map>
 #include <memory>
@@ -19,14 +20,14 @@ class Transaction {
  public:
   // Registers a library block. Returns its number. Throws keyway::Error(Registration) that lists every error. The last
   // reference to a callable is never given up here: its destructor may want the lock.
-  static std::uint64_t commit(Registry& registry, const LibraryRequest& request);
+  static std::uint64_t commit(Registry& registry, const LibraryRequest& request, RegistryNews& news);
   // Makes operators known that bring tables of their own, for good. Throws keyway::Error(Registration) that lists every
   // error.
-  static void add(Registry& registry, const OpList& ops);
+  static void add(Registry& registry, const OpList& ops, RegistryNews& news);
   // Why no kernel can be registered to a key; empty if one can.
   static std::string problem_of(DispatchKey key);
   // Takes a block back. Throws std::bad_alloc.
-  static void undo(Registry& registry, std::uint64_t block);
+  static void undo(Registry& registry, std::uint64_t block, RegistryNews& news);
 
  private:
   // A definition of the block, checked.
@@ -64,6 +65,9 @@ class Transaction {
   Fallbacks& change_fallbacks();
   void define(const Definition& definition);
   void build_tables();
+  // What is to be told once it is in force.
+  void collect_news();
+  void warn_of_lost_gradients(const std::string& name, const OperatorState& next);
   void publish(OperatorEntry& op, const Table* table) { publications_.emplace_back(&op, registry_.published(table)); }
 
   void put_in_force() noexcept;
@@ -77,6 +81,7 @@ class Transaction {
   std::unique_ptr<Fallbacks> fallbacks_;  // null: as they are
   std::vector<std::pair<OperatorEntry*, const Table*>> publications_;
   std::vector<std::shared_ptr<void>> retired_;
+  RegistryNews news_;
   Site owner_;
 };
 

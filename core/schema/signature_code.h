@@ -17,28 +17,29 @@ struct CodeLetter {
   char code;
   std::string_view argument;
   std::string_view result;
+  std::string_view schema;  // the type that asks for it
 };
 inline constexpr CodeLetter kCodeLetters[] = {
-    {'T', "const %&", "%"},
-    {'W', "%&", "%&"},
-    {'i', "std::int64_t", "std::int64_t"},
-    {'d', "double", "double"},
-    {'b', "bool", "bool"},
-    {'c', "complex<double>", "complex<double>"},
-    {'s', "const Scalar&", "Scalar"},
-    {'z', "std::string_view", "std::string"},
-    {'t', "ScalarType", "ScalarType"},
-    {'l', "Layout", "Layout"},
-    {'m', "MemoryFormat", "MemoryFormat"},
-    {'e', "Device", "Device"},
-    {'g', "const Generator&", "Generator"},
-    {'L', "ArrayRef<%>", "std::vector<%>"},
-    {'O', "ArrayRef<std::optional<%>>", "std::vector<std::optional<%>>"},
-    {'I', "ArrayRef<std::int64_t>", "std::vector<std::int64_t>"},
-    {'D', "ArrayRef<double>", "std::vector<double>"},
-    {'B', "ArrayRef<bool>", "std::vector<bool>"},
-    {'S', "ArrayRef<Scalar>", "std::vector<Scalar>"},
-    {'-', "void", "void"},
+    {'T', "const %&", "%", "Tensor"},
+    {'W', "%&", "%&", "Tensor(a!)"},
+    {'i', "std::int64_t", "std::int64_t", "int"},
+    {'d', "double", "double", "float"},
+    {'b', "bool", "bool", "bool"},
+    {'c', "complex<double>", "complex<double>", "complex"},
+    {'s', "const Scalar&", "Scalar", "Scalar"},
+    {'z', "std::string_view", "std::string", "str"},
+    {'t', "ScalarType", "ScalarType", "ScalarType"},
+    {'l', "Layout", "Layout", "Layout"},
+    {'m', "MemoryFormat", "MemoryFormat", "MemoryFormat"},
+    {'e', "Device", "Device", "Device"},
+    {'g', "const Generator&", "Generator", "Generator"},
+    {'L', "ArrayRef<%>", "std::vector<%>", "Tensor[]"},
+    {'O', "ArrayRef<std::optional<%>>", "std::vector<std::optional<%>>", "Tensor?[]"},
+    {'I', "ArrayRef<std::int64_t>", "std::vector<std::int64_t>", "int[]"},
+    {'D', "ArrayRef<double>", "std::vector<double>", "float[]"},
+    {'B', "ArrayRef<bool>", "std::vector<bool>", "bool[]"},
+    {'S', "ArrayRef<Scalar>", "std::vector<Scalar>", "Scalar[]"},
+    {'-', "void", "void", "()"},
 };
 
 struct KindLetter {
@@ -139,6 +140,27 @@ constexpr void append_cpp(Sink& sink, std::string_view code, bool result, std::s
     sink.append(text);
     return;
   }
+}
+
+// Appends the schema type that asks for what first_code gives: "Tensor(a!)", "int?", "(Tensor, Tensor)".
+template <typename Sink>
+constexpr void append_schema_type(Sink& sink, std::string_view code) {
+  if (code.starts_with('(')) {
+    sink.append(std::string_view("("));
+    code = code.substr(1, code.size() - 2);
+    for (bool first = true; !code.empty(); first = false) {
+      if (!first) sink.append(std::string_view(", "));
+      append_schema_type(sink, first_code(code));
+      code.remove_prefix(first_code(code).size());
+    }
+    return sink.append(std::string_view(")")), void();
+  }
+  const bool optional = code.starts_with('?');
+  if (optional) code.remove_prefix(1);
+  for (const detail::CodeLetter& letter : detail::kCodeLetters) {
+    if (code.starts_with(letter.code)) sink.append(letter.schema);
+  }
+  if (optional) sink.append(std::string_view("?"));
 }
 
 }  // namespace keyway::inline v1

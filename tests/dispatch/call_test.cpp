@@ -176,7 +176,9 @@ TEST_CASE("a handle asks for the schema's signature") {
   const OperatorHandle sig = op("keys::sig");
   (void)sig.typed<TensorBase(const TensorBase&, std::optional<ArrayRef<std::int64_t>>, const Scalar&)>();
   CHECK(error_of([&] { (void)sig.typed<TensorBase(const TensorBase&, const Scalar&)>(); }) ==
-        "a handle of keys::sig is asked for with a C++ signature of its own: it is TensorBase(const TensorBase&, const "
-        "Scalar&), but the schema asks for TensorBase(const TensorBase&, std::optional<ArrayRef<std::int64_t>>, const "
-        "Scalar&): argument 2, 'dim', is const Scalar&, not std::optional<ArrayRef<std::int64_t>>");
+        "a handle of keys::sig is asked for with a C++ signature of its own: argument 2, 'dim', is const Scalar&, not "
+        "std::optional<ArrayRef<std::int64_t>>\n"
+        "      schema  keys::sig(Tensor self, int[]? dim, Scalar s=1) -> Tensor\n"
+        "      kernel  keys::sig(Tensor     , Scalar    ,           ) -> Tensor\n"
+        "                                     ^^^^^^^^^^");
 }

@@ -35,20 +35,32 @@ TEST_CASE("a name is defined once, and the error says where it was") {
 }
 
 TEST_CASE("a kernel that does not fit is an error with both texts and both places") {
-  CHECK(errors_of(Block()
-                      .def("reg::fit(Tensor self, float by) -> Tensor", 2)
-                      .impl(
-                          "reg::fit", DispatchKey::CPU, [](const TensorBase& t, std::int64_t) { return t; }, 3)) ==
-        "kernel of reg::fit at test.cpp:3 does not fit the schema at test.cpp:2, reg::fit(Tensor self, float by) -> "
-        "Tensor: it is TensorBase(const TensorBase&, std::int64_t), but the schema asks for TensorBase(const "
-        "TensorBase&, double): argument 2, 'by', is std::int64_t, not double");
-  const RegistrationHandle def = Block().def("reg::fit(Tensor(a!) self) -> Tensor(a!)", 2).commit();
   CHECK(
-      errors_of(Block().impl(
-          "reg::fit", DispatchKey::CPU, [](const TensorBase& t) { return t; }, 4)) ==
-      "kernel of reg::fit at test.cpp:4 does not fit the schema at test.cpp:2, reg::fit(Tensor(a!) self) -> "
-      "Tensor(a!): it is TensorBase(const TensorBase&), but the schema asks for TensorBase&(TensorBase&): argument 1, "
-      "'self', is const TensorBase&, not TensorBase&");
+      errors_of(Block()
+                    .def("reg::fit(Tensor self, float by) -> Tensor", 2)
+                    .impl(
+                        "reg::fit", DispatchKey::CPU, [](const TensorBase& t, std::int64_t) { return t; }, 3)) ==
+      "kernel of reg::fit at test.cpp:3 does not fit the schema at test.cpp:2: argument 2, 'by', is std::int64_t, not "
+      "double\n"
+      "      schema  reg::fit(Tensor self, float by) -> Tensor\n"
+      "      kernel  reg::fit(Tensor     , int     ) -> Tensor\n"
+      "                                    ^^^^^^^^");
+  const RegistrationHandle def = Block().def("reg::fit(Tensor(a!) self) -> Tensor(a!)", 2).commit();
+  CHECK(errors_of(Block().impl(
+            "reg::fit", DispatchKey::CPU, [](const TensorBase& t) { return t; }, 4)) ==
+        "kernel of reg::fit at test.cpp:4 does not fit the schema at test.cpp:2: argument 1, 'self', is const "
+        "TensorBase&, "
+        "not TensorBase&\n"
+        "      schema  reg::fit(Tensor(a!) self) -> Tensor(a!)\n"
+        "      kernel  reg::fit(Tensor         ) -> Tensor    \n"
+        "                       ^^^^^^^^^^^^^^^");
+  CHECK(errors_of(Block().impl(
+            "reg::fit", DispatchKey::CPU,
+            [](TensorBase& t, std::optional<std::int64_t>, ArrayRef<TensorBase>) -> TensorBase& { return t; }, 4)) ==
+        "kernel of reg::fit at test.cpp:4 does not fit the schema at test.cpp:2: it takes 3 arguments, not 1\n"
+        "      schema  reg::fit(Tensor(a!) self,     ,         ) -> Tensor(a!)\n"
+        "      kernel  reg::fit(Tensor(a!)     , int?, Tensor[]) -> Tensor(a!)\n"
+        "                                        ^^^^");
   CHECK(errors_of(Block().impl(
                       "reg::fit", DispatchKey::CPU, [](TensorBase& t) -> TensorBase { return t; }, 5))
             .find(": its result is TensorBase, not TensorBase&") != std::string::npos);
@@ -61,11 +73,12 @@ TEST_CASE("a kernel may come before its schema, and is checked when that comes")
   const RegistrationHandle impl = Block().impl("reg::early", DispatchKey::CPU, gives<1>, 2).commit();
   CHECK(!Dispatcher::singleton().find_op("reg::early"));
   CHECK(Dispatcher::singleton().dangling_impls() == std::vector<std::string>{"reg::early: CPU kernel at test.cpp:2"});
-  CHECK(
-      errors_of(Block().def("reg::early(Tensor t) -> float", 3)) ==
-      "kernel of reg::early at test.cpp:2 does not fit the schema at test.cpp:3, reg::early(Tensor t) -> float: it is "
-      "std::int64_t(const TensorBase&), but the schema asks for double(const TensorBase&): its result is "
-      "std::int64_t, not double");
+  CHECK(errors_of(Block().def("reg::early(Tensor t) -> float", 3)) ==
+        "kernel of reg::early at test.cpp:2 does not fit the schema at test.cpp:3: its result is std::int64_t, not "
+        "double\n"
+        "      schema  reg::early(Tensor t) -> float\n"
+        "      kernel  reg::early(Tensor  ) -> int  \n"
+        "                                      ^^^^^");
   RegistrationHandle def = Block().def("reg::early(Tensor t) -> int", 4).commit();
   CHECK(Dispatcher::singleton().dangling_impls().empty());
   const auto early = op("reg::early").typed<Sig>();

@@ -83,7 +83,9 @@ TEST_CASE("a built-in operator cannot be defined again, nor its namespace owned"
   });
   CHECK(misfit ==
         "the library block at test.cpp:3 is not registered:\n"
-        "  kernel of keyway::builtin at test.cpp:5 does not fit the schema at ops.json:5, builtin(Tensor self) -> int: "
-        "it is double(std::int64_t), but the schema asks for std::int64_t(const TensorBase&): argument 1, 'self', is "
-        "std::int64_t, not const TensorBase&");
+        "  kernel of keyway::builtin at test.cpp:5 does not fit the schema at ops.json:5: argument 1, 'self', is "
+        "std::int64_t, not const TensorBase&\n"
+        "      schema  builtin(Tensor self) -> int  \n"
+        "      kernel  builtin(int        ) -> float\n"
+        "                      ^^^^^^^^^^^");
 }
