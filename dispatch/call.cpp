@@ -35,9 +35,8 @@ inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack)
   return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
 }
 
-inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
-  const Table& table = op.table();
-  const DispatchKeySet effective = table.effective(keys);
+// Requires: `effective` is what the table gave.
+inline void call_kernel(const OperatorEntry& op, const Table& table, DispatchKeySet effective, Stack& stack) {
   const ErasedKernel& kernel = table.erased_kernel(table.slots[effective.slot()]);
   try {
     kernel.boxed(op, kernel, effective, stack);
@@ -51,6 +50,16 @@ inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
     error.leave_op(op.short_name());
     throw;
   }
+}
+
+inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
+  const Table& table = op.table();
+  const DispatchKeySet effective = table.effective(keys);
+  if ((table.erased_kernel(table.slots[effective.slot()]).flags & kCounted) != 0) [[unlikely]] {
+    const PinnedKernel pinned(op, keys);
+    return call_kernel(op, pinned.table(), pinned.keys(), stack);
+  }
+  call_kernel(op, table, effective, stack);
 }
 
 }  // namespace

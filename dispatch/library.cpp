@@ -100,10 +100,15 @@ RegistrationHandle Library::commit() {
   return Dispatcher::singleton().commit(std::exchange(request_, LibraryRequest{}));
 }
 
+void Library::commit_for_good() {
+  request_.for_good = true;
+  commit().release();
+}
+
 namespace detail {
 LibraryBlock::LibraryBlock(Library library, void (*block)(Library&)) {
   block(library);
-  library.commit().release();
+  library.commit_for_good();
 }
 }  // namespace detail
 

@@ -108,6 +108,8 @@ class KEYWAY_API Library {
   // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then
   // nothing was registered. The handle undoes it; release() keeps it for good.
   [[nodiscard]] RegistrationHandle commit();
+  // The same for as long as the process runs.
+  void commit_for_good();
 
  private:
   Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, CallSite where);

@@ -85,7 +85,7 @@ void Registry::publish_all() {
   for (const auto& [name, record] : operators) {
     if (record.state.entry != nullptr) add(*record.state.entry);
   }
-  for (const auto& [op, table] : publications) op->table_.store(table, std::memory_order_release);
+  for (const auto& [op, table] : publications) op->table_.store(table, std::memory_order_seq_cst);
 }
 
 CallObserver::~CallObserver() = default;

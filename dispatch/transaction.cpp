@@ -43,7 +43,13 @@ std::uint64_t Transaction::commit(Registry& registry, const LibraryRequest& requ
   transaction.check(request);
   if (!transaction.errors_.empty())
     transaction.fail("the library block at " + request.site.str() + " is not registered:");
-  transaction.prepare(request);
+  if (!request.for_good) transaction.kernels_owner_ = registry.take_owner();
+  try {
+    transaction.prepare(request);
+  } catch (...) {
+    if (transaction.kernels_owner_ != nullptr) registry.give_back(transaction.kernels_owner_);
+    throw;
+  }
   transaction.put_in_force();
   news = std::move(transaction.news_);
   ++registry.next_block;
@@ -66,16 +72,33 @@ void Transaction::add(Registry& registry, const OpList& ops, RegistryNews& news)
   news = std::move(transaction.news_);
 }
 
-void Transaction::undo(Registry& registry, std::uint64_t block, RegistryNews& news) {
+UndoneBlock Transaction::undo(Registry& registry, std::uint64_t block, RegistryNews& news) {
   Transaction transaction(registry, block);
+  const auto owner = registry.owners.find(block);
+  if (owner != registry.owners.end()) {
+    KEYWAY_CHECK_AS(Registration, !PinnedKernel::is_within(*owner->second),
+                    "a library block cannot be undone from inside a call of one of its kernels");
+    transaction.undone_.owner = owner->second;
+  }
   transaction.prepare_undo();
-  registry.retired.insert(registry.retired.end(), transaction.retired_.begin(), transaction.retired_.end());
   transaction.put_in_force();
   news = std::move(transaction.news_);
+  if (owner != registry.owners.end()) registry.owners.erase(owner);
   registry.blocks.erase(block);
   for (auto& [name, owned] : registry.namespaces) {
     if (owned.block == block) owned = {};
   }
+  return std::move(transaction.undone_);
+}
+
+void Transaction::release(Registry& registry, std::uint64_t block) {
+  const auto owner = registry.owners.find(block);
+  if (owner == registry.owners.end()) return;
+  Transaction transaction(registry, block);
+  transaction.prepare_release();
+  transaction.put_in_force();
+  registry.give_back(owner->second);  // calls that are still counted there delay who has it next, no more
+  registry.owners.erase(owner);
 }
 
 // ---- Check ----
@@ -215,18 +238,25 @@ void Transaction::prepare(const LibraryRequest& request) {
   for (const Definition& definition : definitions_) define(definition);
   for (const ImplRequest& impl : request.impls) {
     change(registry_.record(impl.op))
-        .next.registrations.push_back(
-            {impl.key, impl.kernel.kernel, impl.kernel.callable, impl.kernel.code, impl.name, impl.site, block_});
+        .next.registrations.push_back({impl.key, impl.kernel.kernel, impl.kernel.callable, impl.kernel.code, impl.name,
+                                       impl.site, block_, kernels_owner_});
   }
   for (const FallbackRequest& f : request.fallbacks) {
-    change_fallbacks()[static_cast<std::size_t>(f.key)] = Fallback{f.kernel.kernel, f.name, f.site, block_};
+    change_fallbacks()[static_cast<std::size_t>(f.key)] =
+        Fallback{f.kernel.kernel, f.name, f.site, block_, kernels_owner_};
   }
   build_tables();
   collect_news();
   std::vector<OperatorRecord*> records;
   for (const auto& [record, next] : changes_) records.push_back(record);
+  if (kernels_owner_ != nullptr) registry_.owners[block_] = kernels_owner_;
   // The last step that may throw: should it, no block has this number.
-  registry_.blocks[block_] = std::move(records);
+  try {
+    registry_.blocks[block_] = std::move(records);
+  } catch (...) {
+    registry_.owners.erase(block_);
+    throw;
+  }
 }
 
 // Its own kernels come first: what was registered before it came is later than they are.
@@ -245,7 +275,7 @@ void Transaction::prepare_undo() {
   for (OperatorRecord* record : block->second) {
     OperatorState& next = change(*record).next;
     for (const Registration& r : next.registrations) {
-      if (r.block == block_ && r.callable) retired_.push_back(r.callable);
+      if (r.block == block_ && r.callable) undone_.callables.push_back(r.callable);
     }
     std::erase_if(next.registrations, [&](const Registration& r) { return r.block == block_; });
     if (next.def_block == block_) {
@@ -259,6 +289,22 @@ void Transaction::prepare_undo() {
   }
   build_tables();
   collect_news();
+}
+
+void Transaction::prepare_release() {
+  const auto block = registry_.blocks.find(block_);
+  if (block != registry_.blocks.end()) {
+    for (OperatorRecord* record : block->second) {
+      for (Registration& r : change(*record).next.registrations) {
+        if (r.block == block_) r.owner = nullptr;
+      }
+    }
+  }
+  for (std::size_t key = 0; key < registry_.fallbacks.size(); ++key) {
+    const auto& fallback = registry_.fallbacks[key];
+    if (fallback && fallback->block == block_) change_fallbacks()[key]->owner = nullptr;
+  }
+  build_tables();
 }
 
 Transaction::Change& Transaction::change(OperatorRecord& record) {
@@ -345,7 +391,7 @@ void Transaction::put_in_force() noexcept {
     if (own.info != nullptr) record->state.entry->info_.store(own.info, std::memory_order_release);
   }
   if (fallbacks_) std::swap(registry_.fallbacks, *fallbacks_);
-  for (const auto& [entry, table] : publications_) entry->table_.store(table, std::memory_order_release);
+  for (const auto& [entry, table] : publications_) entry->table_.store(table, std::memory_order_seq_cst);
 }
 
 }  // namespace keyway::inline v1
