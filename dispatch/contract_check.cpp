@@ -3,7 +3,6 @@
 #include <keyway/dispatch/contract_check.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 

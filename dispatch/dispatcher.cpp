@@ -28,28 +28,14 @@ Dispatcher& Dispatcher::singleton() {
 }
 
 RegistrationHandle Dispatcher::commit(LibraryRequest request) {
-  NewsDesk& desk = NewsDesk::get();
-  const std::lock_guard order(desk.mutex);
-  RegistryNews news;
-  RegistrationHandle handle = [&] {
-    Registry& registry = Registry::get();
-    const std::lock_guard lock(registry.mutex);
-    return RegistrationHandle(Transaction::commit(registry, request, news));
-  }();
-  desk.tell(news);
-  return handle;
+  std::uint64_t block = 0;
+  change_registry(
+      [&](Registry& registry, RegistryNews& news) { block = Transaction::commit(registry, request, news); });
+  return RegistrationHandle(block);
 }
 
 void Dispatcher::undo(std::uint64_t id) {
-  NewsDesk& desk = NewsDesk::get();
-  const std::lock_guard order(desk.mutex);
-  RegistryNews news;
-  {
-    Registry& registry = Registry::get();
-    const std::lock_guard lock(registry.mutex);
-    Transaction::undo(registry, id, news);
-  }
-  desk.tell(news);
+  change_registry([&](Registry& registry, RegistryNews& news) { Transaction::undo(registry, id, news); });
 }
 
 void RegistrationHandle::undo() {

@@ -112,11 +112,19 @@ void ObserverHandle::remove() {
   if (!observer_) return;
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);
-  auto next = std::make_shared<Observers>(*registry.observers);
+  const std::shared_ptr<const Observers> before = registry.observers;
+  auto next = std::make_shared<Observers>(*before);
   next->erase(std::find(next->begin(), next->end(), observer_));
   const bool last = next->empty();
   store_observers(last ? nullptr : std::shared_ptr<const Observers>(std::move(next)));
-  if (last) registry.publish_all();
+  if (last) {
+    try {
+      registry.publish_all();
+    } catch (...) {
+      store_observers(before);
+      throw;
+    }
+  }
   observer_.reset();
 }
 

@@ -2,7 +2,6 @@
 #include <keyway/dispatch/profiler.h>
 
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace keyway::inline v1 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/dispatch/operator_listener.h>
+#include <keyway/dispatch/registry.h>
 
 #include <map>
 #include <mutex>
@@ -38,5 +39,19 @@ class NewsDesk {
   std::map<std::uint64_t, OperatorListener> listeners_;
   std::uint64_t next_ = 1;
 };
+
+// Changes the registry with its lock held, and tells what came of it: change(registry, news).
+template <typename Change>
+void change_registry(Change&& change) {
+  NewsDesk& desk = NewsDesk::get();
+  const std::lock_guard order(desk.mutex);
+  RegistryNews news;
+  {
+    Registry& registry = Registry::get();
+    const std::lock_guard lock(registry.mutex);
+    change(registry, news);
+  }
+  desk.tell(news);
+}
 
 }  // namespace keyway::inline v1

@@ -3,6 +3,7 @@
 #include <keyway/dispatch/trace.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
+#include <keyway/tests/dispatch/failing_new.h>
 
 #include <atomic>
 #include <thread>
@@ -141,6 +142,37 @@ TEST_CASE("observers come and go while threads call") {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
+}
+
+TEST_CASE("an observer whose coming or going runs out of memory is as it was") {
+  const RegistrationHandle handle = seen().commit();
+  const auto seen_op = op("seen::op").typed<TensorBase(const TensorBase&)>();
+  Lines lines;
+  const auto log = std::make_shared<Log>(lines);
+  const auto is_observed = [&] {
+    lines.clear();
+    seen_op.call(tensor());
+    return !lines.empty();
+  };
+  ObserverHandle observer;
+  // Fails one allocation after another, until there is none left to fail.
+  const auto fail_until_done = [&](auto&& step, bool observed_before) {
+    for (int allocations = 0;; ++allocations) {
+      try {
+        allocations_left = allocations;
+        step();
+        allocations_left = -1;
+        return allocations;
+      } catch (const std::bad_alloc&) {
+        allocations_left = -1;
+        REQUIRE(is_observed() == observed_before);
+      }
+    }
+  };
+  CHECK(fail_until_done([&] { observer = observe_calls(log); }, false) > 1);
+  CHECK(is_observed());
+  CHECK(fail_until_done([&] { observer.remove(); }, true) > 1);
+  CHECK_FALSE(is_observed());
 }
 
 TEST_CASE("the trace shows calls within calls, with the keys of their arguments") {
