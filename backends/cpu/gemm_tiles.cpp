@@ -22,7 +22,7 @@ namespace baseline {
 #undef KEYWAY_LEVEL_BYTES
 }  // namespace baseline
 
-#if defined(__x86_64__)
+#if KEYWAY_HAS_LEVELS
 namespace avx2 {
 #define KEYWAY_LEVEL_TARGET KEYWAY_TARGET_AVX2
 #define KEYWAY_LEVEL_BYTES 32
@@ -44,7 +44,7 @@ namespace avx512 {
 
 template <typename T>
 const Tiles<T>& tiles([[maybe_unused]] Level level) {
-#if defined(__x86_64__)
+#if KEYWAY_HAS_LEVELS
   if (level == Level::Avx512) return avx512::kTiles<T>;
   if (level == Level::Avx2) return avx2::kTiles<T>;
 #endif

@@ -136,28 +136,14 @@ struct CheckBody {
   }
 };
 
-// One body at each level.
-template <typename Body>
-KEYWAY_TARGET_BASELINE void baseline(const void* context, char* const* data, std::int64_t n) {
-  Body::run(context, data, n);
-}
-template <typename Body>
-KEYWAY_TARGET_AVX2 void avx2(const void* context, char* const* data, std::int64_t n) {
-  Body::run(context, data, n);
-}
-template <typename Body>
-KEYWAY_TARGET_AVX512 void avx512(const void* context, char* const* data, std::int64_t n) {
-  Body::run(context, data, n);
-}
-
 template <template <Level, typename> typename Body, typename F>
-inline constexpr LevelTable<Loop> kLoopsOf = {
-#if defined(__x86_64__)
-    {baseline<Body<Level::Baseline, F>>, avx2<Body<Level::Avx2, F>>, avx512<Body<Level::Avx512, F>>}
-#else
-    {baseline<Body<Level::Baseline, F>>, baseline<Body<Level::Baseline, F>>, baseline<Body<Level::Baseline, F>>}
-#endif
+struct LoopOf {
+  template <Level level>
+  using At = Body<level, F>;
+  static constexpr LevelTable<Loop> kLoops = at_levels<At>();
 };
+template <template <Level, typename> typename Body, typename F>
+inline constexpr LevelTable<Loop> kLoopsOf = LoopOf<Body, F>::kLoops;
 
 template <typename F>
 inline constexpr LevelTable<Loop> kLoops = kLoopsOf<MapBody, F>;

@@ -271,24 +271,18 @@ struct ReduceAt {
   using Loops = ReduceLoops<F>;
   using Array = typename Loops::Array;
 
-  KEYWAY_TARGET_BASELINE static void combine(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
-    Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
-  }
-  KEYWAY_TARGET_AVX2 static void combine_avx2(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
-    Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
-  }
-  KEYWAY_TARGET_AVX512 static void combine_avx512(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
-    Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
-  }
-  KEYWAY_TARGET_BASELINE static void runs(const void* f, const Runs& runs, const Results& to) {
-    Loops::reduce_runs(Loops::functor(f), runs, to);
-  }
-  KEYWAY_TARGET_AVX2 static void runs_avx2(const void* f, const Runs& runs, const Results& to) {
-    Loops::reduce_runs(Loops::functor(f), runs, to);
-  }
-  KEYWAY_TARGET_AVX512 static void runs_avx512(const void* f, const Runs& runs, const Results& to) {
-    Loops::reduce_runs(Loops::functor(f), runs, to);
-  }
+  template <Level>
+  struct Combine {
+    KEYWAY_INLINE static void run(const void* f, char* acc, std::int64_t capacity, const Rows& rows) {
+      Loops::combine(Loops::functor(f), Array(acc, capacity), rows);
+    }
+  };
+  template <Level>
+  struct ReduceRuns {
+    KEYWAY_INLINE static void run(const void* f, const Runs& runs, const Results& to) {
+      Loops::reduce_runs(Loops::functor(f), runs, to);
+    }
+  };
 
   static void fill(const void* f, char* acc, std::int64_t capacity, std::int64_t n) {
     Loops::fill(Loops::functor(f), Array(acc, capacity), n);
@@ -312,8 +306,8 @@ struct ReduceAt {
 };
 
 template <typename F>
-inline constexpr ReduceOp kReduceOp = {{ReduceAt<F>::combine, ReduceAt<F>::combine_avx2, ReduceAt<F>::combine_avx512},
-                                       {ReduceAt<F>::runs, ReduceAt<F>::runs_avx2, ReduceAt<F>::runs_avx512},
+inline constexpr ReduceOp kReduceOp = {at_levels<ReduceAt<F>::template Combine>(),
+                                       at_levels<ReduceAt<F>::template ReduceRuns>(),
                                        ReduceAt<F>::fill,
                                        ReduceAt<F>::merge,
                                        ReduceAt<F>::fold,

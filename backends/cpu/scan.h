@@ -76,41 +76,27 @@ KEYWAY_INLINE void scan_some(const F& functor, const Lines& l, std::int64_t j) {
 }
 
 template <typename F>
-KEYWAY_INLINE void scan_lines(const void* f, const Lines& l, char* acc) {
-  using T = typename F::Element;
-  using R = decltype(std::declval<const F&>().project(std::declval<typename F::Acc>(), 0));
-  const F functor = *static_cast<const F*>(f);
-  if constexpr (std::is_same_v<R, T>) {
-    if (l.next[0] == sizeof(T) && l.next[1] == sizeof(T)) {
-      return scan_adjacent(functor, l, reinterpret_cast<typename F::Acc*>(acc));
+struct ScanLines {
+  template <Level>
+  struct At {
+    KEYWAY_INLINE static void run(const void* f, const Lines& l, char* acc) {
+      using T = typename F::Element;
+      using R = decltype(std::declval<const F&>().project(std::declval<typename F::Acc>(), 0));
+      const F functor = *static_cast<const F*>(f);
+      if constexpr (std::is_same_v<R, T>) {
+        if (l.next[0] == sizeof(T) && l.next[1] == sizeof(T)) {
+          return scan_adjacent(functor, l, reinterpret_cast<typename F::Acc*>(acc));
+        }
+      }
+      std::int64_t j = 0;
+      for (; j + 4 <= l.lines; j += 4) scan_some<4>(functor, l, j);
+      for (; j < l.lines; ++j) scan_some<1>(functor, l, j);
     }
-  }
-  std::int64_t j = 0;
-  for (; j + 4 <= l.lines; j += 4) scan_some<4>(functor, l, j);
-  for (; j < l.lines; ++j) scan_some<1>(functor, l, j);
-}
+  };
+};
 
 template <typename F>
-KEYWAY_TARGET_BASELINE void scan_baseline(const void* f, const Lines& lines, char* acc) {
-  scan_lines<F>(f, lines, acc);
-}
-template <typename F>
-KEYWAY_TARGET_AVX2 void scan_avx2(const void* f, const Lines& lines, char* acc) {
-  scan_lines<F>(f, lines, acc);
-}
-template <typename F>
-KEYWAY_TARGET_AVX512 void scan_avx512(const void* f, const Lines& lines, char* acc) {
-  scan_lines<F>(f, lines, acc);
-}
-
-template <typename F>
-inline constexpr ScanOp kScanOp = {
-#if defined(__x86_64__)
-    {scan_baseline<F>, scan_avx2<F>, scan_avx512<F>},
-#else
-    {scan_baseline<F>, scan_baseline<F>, scan_baseline<F>},
-#endif
-    sizeof(typename F::Acc)};
+inline constexpr ScanOp kScanOp = {at_levels<ScanLines<F>::template At>(), sizeof(typename F::Acc)};
 
 // `second` may be null.
 void run_scan(const ScanOp& op, const void* functor, const TensorBase& out, const TensorBase* second,

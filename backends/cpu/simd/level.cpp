@@ -3,14 +3,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#if defined(__x86_64__)
+#if KEYWAY_HAS_LEVELS
 #include <cpuid.h>
 #endif
 #include <string_view>
 
 namespace keyway::inline v1 {
 
-#if defined(__x86_64__)
+#if KEYWAY_HAS_LEVELS
 namespace {
 
 // Asked of the processor itself: the compiler's run-time support for this would have to run before main.
@@ -33,7 +33,7 @@ constexpr bool has_all(unsigned word, unsigned bits) { return (word & bits) == b
 #endif
 
 Level best_level() {
-#if defined(__x86_64__)
+#if KEYWAY_HAS_LEVELS
   constexpr unsigned kWide = 0x6;    // of saved_registers(): the 16 registers of AVX
   constexpr unsigned kWider = 0xe0;  // 32 of twice the width, and the masks
   const Features basic(1, 0), extended(7, 0), more(0x80000001, 0);

@@ -1,15 +1,17 @@
 // Instruction-set levels: one binary holds its loops for several, and takes the best the processor has.
 //
 // No file is compiled with -m flags, since an inline function of the standard library compiled there may
-// become the copy that every machine runs. What differs between levels are single functions marked
-// KEYWAY_TARGET_AVX2 or KEYWAY_TARGET_AVX512, each an always-inlined body under another name:
+// become the copy that every machine runs. What differs between levels are single functions, which at_levels
+// makes of an always-inlined body:
 //
-//   template <Level level> KEYWAY_INLINE void body(float* x, std::int64_t n) { ... }
-//   void baseline(float* x, std::int64_t n) { body<Level::Baseline>(x, n); }
-//   KEYWAY_TARGET_AVX2 void avx2(float* x, std::int64_t n) { body<Level::Avx2>(x, n); }
-//   ...
-// and a LevelTable{baseline, avx2, avx512} is indexed by current_level(). The attributes flatten what they
-// mark: all the body calls is inlined into it, for the compiler to vectorise.
+//   template <Level level>
+//   struct Scale {
+//     KEYWAY_INLINE static void run(float* x, std::int64_t n) { ... }
+//   };
+//   constexpr LevelTable<void (*)(float*, std::int64_t)> kScale = at_levels<Scale>();
+//   kScale[current_level()](x, n);
+//
+// Their attributes flatten what they mark: all the body calls is inlined into it, for the compiler to vectorise.
 #pragma once
 
 #include <keyway/core/base/macros.h>
@@ -25,7 +27,21 @@ namespace keyway::inline v1 {
 enum class Level : std::uint8_t { Baseline, Avx2, Avx512 };
 inline constexpr std::size_t kNumLevels = 3;
 
+// Whether there is code for more than Baseline.
 #if defined(__x86_64__)
+#define KEYWAY_HAS_LEVELS 1
+#else
+#define KEYWAY_HAS_LEVELS 0
+#endif
+// Whether at_levels makes it. Not for sanitizers: their builds leave loops as they are written, so that the levels
+// would touch the same memory in the same order, and two thirds of the loops need not be compiled.
+#if KEYWAY_HAS_LEVELS && !defined(KEYWAY_SANITIZED)
+#define KEYWAY_LOOPS_HAVE_LEVELS 1
+#else
+#define KEYWAY_LOOPS_HAVE_LEVELS 0
+#endif
+
+#if KEYWAY_HAS_LEVELS
 #if defined(__clang__)
 #define KEYWAY_TARGET_AVX2 __attribute__((flatten, target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")))
 #define KEYWAY_TARGET_AVX512                                                                                \
@@ -37,9 +53,6 @@ inline constexpr std::size_t kNumLevels = 3;
   __attribute__((flatten, target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl," \
                                  "prefer-vector-width=512")))
 #endif
-#else
-#define KEYWAY_TARGET_AVX2 __attribute__((flatten))
-#define KEYWAY_TARGET_AVX512 __attribute__((flatten))
 #endif
 #define KEYWAY_TARGET_BASELINE __attribute__((flatten))
 // Bodies, and what they call: the compiler does not flatten every function that is called from several
@@ -78,5 +91,41 @@ struct LevelTable {
 
   T operator[](Level level) const { return at[static_cast<std::size_t>(level)]; }
 };
+
+namespace detail {
+
+template <typename Body, typename... Args>
+KEYWAY_TARGET_BASELINE void at_baseline(Args... args) {
+  Body::run(args...);
+}
+#if KEYWAY_LOOPS_HAVE_LEVELS
+template <typename Body, typename... Args>
+KEYWAY_TARGET_AVX2 void at_avx2(Args... args) {
+  Body::run(args...);
+}
+template <typename Body, typename... Args>
+KEYWAY_TARGET_AVX512 void at_avx512(Args... args) {
+  Body::run(args...);
+}
+#endif
+
+template <template <Level> typename Body, typename... Args>
+constexpr LevelTable<void (*)(Args...)> table_of(void (*)(Args...)) {
+#if KEYWAY_LOOPS_HAVE_LEVELS
+  return {at_baseline<Body<Level::Baseline>, Args...>, at_avx2<Body<Level::Avx2>, Args...>,
+          at_avx512<Body<Level::Avx512>, Args...>};
+#else
+  constexpr auto only = at_baseline<Body<Level::Baseline>, Args...>;
+  return {only, only, only};
+#endif
+}
+
+}  // namespace detail
+
+// Body<level>::run at each level. Requires: it is static, returns nothing, and is marked KEYWAY_INLINE.
+template <template <Level> typename Body>
+constexpr auto at_levels() {
+  return detail::table_of<Body>(&Body<Level::Baseline>::run);
+}
 
 }  // namespace keyway::inline v1

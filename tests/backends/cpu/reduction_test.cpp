@@ -8,6 +8,7 @@
 #include <keyway/tests/catch.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -44,18 +45,18 @@ Sizes reduced_sizes(const Sizes& sizes, const Sizes& dims, bool keepdim) {
   return out;
 }
 
-// The elements that belong to each output, in row-major order; outputs by their index without reduced
+// Where the elements lie that belong to each output, in row-major order; outputs by their index without reduced
 // dimensions.
-template <typename T>
-std::map<Sizes, std::vector<T>> groups_of(const TensorBase& self, const Sizes& sizes, const Sizes& dims) {
-  std::map<Sizes, std::vector<T>> groups;
+using Group = std::vector<const void*>;
+std::map<Sizes, Group> groups_of(const TensorBase& self, const Sizes& sizes, const Sizes& dims) {
+  std::map<Sizes, Group> groups;
   each_index(reduced_sizes(sizes, dims, false), [&](const Sizes& index) { groups[index]; });
   each_index(sizes, [&](const Sizes& index) {
     Sizes kept;
     for (std::size_t d = 0; d < sizes.size(); ++d) {
       if (!contains(dims, d)) kept.push_back(index[d]);
     }
-    groups[kept].push_back(element<T>(self, index));
+    groups[kept].push_back(element_at(self, index));
   });
   return groups;
 }
@@ -72,25 +73,49 @@ TensorBase squeezed(const TensorBase& out, const Sizes& sizes, const Sizes& dims
   return make_view(out, kept_sizes, kept_strides, out.storage_offset());
 }
 
-// Reduces random tensors and compares each output with what `expect` makes of its elements.
-template <typename T, typename R, typename F, typename Expect, typename Agree>
-void check_random(const F& functor, int cases, bool allow_empty, Expect expect, Agree agree) {
+// A reduction of one dtype to another, and what it should give. Calls are made through pointers: the loops
+// over shapes are compiled once, not once a dtype.
+struct Case {
+  ScalarType from, to;
+  bool allow_empty;
+  std::function<void(const TensorBase& self)> fill;
+  std::function<void(const TensorBase& out, const TensorBase& self, const Sizes& dims)> reduce;
+  std::function<bool(const void* out, const Group& group)> agrees;
+};
+
+void check_random(const Case& test, int cases) {
   Rng rng(23);
   for (int i = 0; i < campaign(cases); ++i) {
     const Sizes sizes = random_sizes(rng, random_int(rng, 0, 5));
     const Sizes dims = random_dims(rng, sizes.size());
     const bool keepdim = random_int(rng, 0, 1) == 1;
-    const TensorBase self = random_geometry(rng, sizes, cpp_type_to_scalar_type<T>, Expand::Yes);
-    if (!allow_empty && self.numel() == 0) continue;
-    fill_storage<T>(self, [&] { return small_value<T>(rng); });
-    const TensorBase out =
-        random_geometry(rng, reduced_sizes(sizes, dims, keepdim), cpp_type_to_scalar_type<R>, Expand::No);
-    reduce(functor, out, self, dims);
+    const TensorBase self = random_geometry(rng, sizes, test.from, Expand::Yes);
+    if (!test.allow_empty && self.numel() == 0) continue;
+    test.fill(self);
+    const TensorBase out = random_geometry(rng, reduced_sizes(sizes, dims, keepdim), test.to, Expand::No);
+    test.reduce(out, self, dims);
     const TensorBase view = squeezed(out, sizes, dims);
-    for (const auto& [index, values] : groups_of<T>(self, sizes, dims)) {
-      REQUIRE(agree(element<R>(view, index), expect(values)));
+    for (const auto& [index, group] : groups_of(self, sizes, dims)) {
+      INFO(to_string(test.from) << " to " << to_string(test.to));
+      REQUIRE(test.agrees(element_at(view, index), group));
     }
   }
+}
+
+// Reduces random tensors and compares each output with what `expect` makes of its elements.
+template <typename T, typename R, typename F, typename Expect, typename Agree>
+void check_random(const F& functor, int cases, bool allow_empty, Expect expect, Agree agree) {
+  Rng rng(37);
+  check_random(
+      {cpp_type_to_scalar_type<T>, cpp_type_to_scalar_type<R>, allow_empty,
+       [&](const TensorBase& self) { fill_storage<T>(self, [&] { return small_value<T>(rng); }); },
+       [&](const TensorBase& out, const TensorBase& self, const Sizes& dims) { reduce(functor, out, self, dims); },
+       [&](const void* out, const Group& group) {
+         std::vector<T> values;
+         for (const void* element : group) values.push_back(*static_cast<const T*>(element));
+         return agree(*static_cast<const R*>(out), expect(values));
+       }},
+      cases);
 }
 
 const auto equal = [](const auto& a, const auto& b) { return a == b || (is_nan(a) && is_nan(b)); };
