@@ -1,7 +1,6 @@
 #include <keyway/backends/cpu/kernels_random.h>
-#include <keyway/backends/cpu/parallel.h>
-#include <keyway/backends/cpu/simd/level.h>
 #include <keyway/tests/backends/cpu/kernel_data.h>
+#include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
 
 #include <algorithm>
@@ -38,20 +37,16 @@ TEST_CASE("an element of a random tensor is a function of seed, call and place")
 }
 
 TEST_CASE("random values depend neither on strides, nor on threads, nor on the instruction set") {
-  const int threads = get_num_threads();
   const auto values = [](TensorBase x) {
     cpu::normal_(x, 0, 1, seeded(3));
     return values_of(x);
   };
   const std::vector<double> expected = values(empty({300, 200}, kFloat));
   CHECK(values(make_view(empty({60000}, kFloat), {300, 200}, {1, 300}, 0)) == expected);
-  for (int level = 0; level <= static_cast<int>(best_level()); ++level) {
-    set_level(static_cast<Level>(level));
-    set_num_threads(level + 1);
-    CHECK(values(empty({300, 200}, kFloat)) == expected);
+  for (const int threads : {1, 2, 3}) {
+    const WithThreads with(threads);
+    at_each_loop_level([&] { CHECK(values(empty({300, 200}, kFloat)) == expected); });
   }
-  set_level(best_level());
-  set_num_threads(threads);
 }
 
 TEST_CASE("uniform numbers stay below their bound in every dtype, and fill the interval evenly") {

@@ -138,7 +138,7 @@ TensorBase random_floats(Rng& rng, const Sizes& sizes) {
 }  // namespace
 
 TEST_CASE("reductions over any dimensions, strides and shapes agree with element by element") {
-  at_each_level([] {
+  at_each_loop_level([] {
     check_random<float, float>(Sum<float>{}, 150, true, sum_of<float>, equal);
     check_random<std::int64_t, std::int64_t>(Sum<std::int64_t>{}, 100, true, sum_of<std::int64_t>, equal);
     check_random<float, float>(
@@ -250,7 +250,7 @@ TEST_CASE("NaN wins in extremes, and of equals the first is found") {
   x[1000 + 300] = x[1000 + 301] = x[1000 + 999] = 5;
   const TensorBase values = make_tensor(Sizes{2}, kFloat, DeviceType::CPU);
   const TensorBase indices = make_tensor(Sizes{2}, kLong, DeviceType::CPU);
-  at_each_level([&] {
+  at_each_loop_level([&] {
     reduce(MaxWithIndex<float>{}, values, indices, self, Sizes{1});
     CHECK(std::isnan(values.data_ptr<float>()[0]));
     CHECK(values.data_ptr<float>()[1] == 5);
@@ -279,7 +279,7 @@ TEST_CASE("reductions give the same bits with any number of threads and at every
       std::vector<char> first;
       for (const int threads : {1, 2, 3, 7}) {
         const WithThreads with(threads);
-        at_each_level([&] {
+        at_each_loop_level([&] {
           const TensorBase out = make_tensor(reduced_sizes(s, ds, false), dtype, DeviceType::CPU);
           reduce(functor, out, self, ds);
           if (first.empty()) first = storage_bytes(out);

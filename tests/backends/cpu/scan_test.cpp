@@ -40,7 +40,7 @@ void check_random(const F& functor, int cases, Expect expect) {
 }  // namespace
 
 TEST_CASE("scans along any dimension of any geometry agree with element by element") {
-  at_each_level([] {
+  at_each_loop_level([] {
     const auto sum = [](const auto& line) {
       double total = 0;
       for (const auto x : line) total += static_cast<double>(x);

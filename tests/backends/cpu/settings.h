@@ -30,11 +30,16 @@ class WithLevel {
 
 // Calls f once at each level this machine has.
 template <typename F>
-void at_each_level(F f) {
-  for (int level = 0; level <= static_cast<int>(best_level()); ++level) {
+void at_each_level(F f, Level last = best_level()) {
+  for (int level = 0; level <= static_cast<int>(last); ++level) {
     const WithLevel with(static_cast<Level>(level));
     f();
   }
+}
+// The same for loops that at_levels made.
+template <typename F>
+void at_each_loop_level(F f) {
+  at_each_level(f, KEYWAY_LOOPS_HAVE_LEVELS ? best_level() : Level::Baseline);
 }
 
 }  // namespace keyway::inline v1::testing

@@ -1,8 +1,7 @@
 #include <keyway/backends/cpu/decaying_exp.h>
 #include <keyway/backends/cpu/kernels_softmax.h>
-#include <keyway/backends/cpu/parallel.h>
-#include <keyway/backends/cpu/simd/level.h>
 #include <keyway/tests/backends/cpu/kernel_data.h>
+#include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
 
 using namespace keyway;
@@ -130,22 +129,18 @@ TEST_CASE("softmax of infinities and NaN is what the definition says") {
 TEST_CASE("softmax gives the same bits at every level and with any number of threads") {
   Rng rng(4);
   const TensorBase x = random_reals(rng, {70, 1031}, kFloat);
-  const int threads = get_num_threads();
   for (const std::int64_t dim : {0, 1}) {
     std::vector<char> first;
-    for (int level = 0; level <= static_cast<int>(best_level()); ++level) {
-      for (const int n : {1, 3}) {
-        set_level(static_cast<Level>(level));
-        set_num_threads(n);
+    for (const int threads : {1, 3}) {
+      const WithThreads with(threads);
+      at_each_loop_level([&] {
         TensorBase out = make_tensor({70, 1031}, kFloat, DeviceType::CPU);
         cpu::_softmax(x, dim, false, out);
         if (first.empty()) first = storage_bytes(out);
         CHECK(storage_bytes(out) == first);
-      }
+      });
     }
   }
-  set_level(best_level());
-  set_num_threads(threads);
 }
 
 TEST_CASE("decaying_exp is within 2 ulp of the exponential") {
