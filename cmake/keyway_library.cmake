@@ -47,7 +47,7 @@ function(keyway_library)
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/keyway.map)
   target_link_options(keyway PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/keyway.map)
   if(NOT KEYWAY_SANITIZE)  # the sanitizers' runtimes come with the program
-    target_link_options(keyway PRIVATE -Wl,--no-undefined)
+    target_link_options(keyway PRIVATE -Wl,--no-undefined -Wl,--gc-sections)
   endif()
   set_target_properties(keyway_static PROPERTIES OUTPUT_NAME keyway)
   foreach(library keyway keyway_static)
@@ -88,5 +88,7 @@ function(keyway_library)
   write_basic_package_version_file(keyway-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/keyway-config.cmake ${PROJECT_BINARY_DIR}/keyway-config-version.cmake
     ${PROJECT_SOURCE_DIR}/cmake/keyway_run_codegen.cmake ${PROJECT_SOURCE_DIR}/cmake/keyway_add_ops.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/keyway_add_plugin.cmake ${PROJECT_SOURCE_DIR}/cmake/keyway_select_ops.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/keyway.map
     DESTINATION ${package_dir})
 endfunction()

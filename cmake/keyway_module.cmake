@@ -72,6 +72,8 @@ function(keyway_module folder)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON VERIFY_INTERFACE_HEADER_SETS ON)
     target_compile_definitions(${name} PRIVATE KEYWAY_BUILDING)
+    # So that who links the archive gets what it refers to and no more.
+    target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections)
     if(TARGET keyway_generated)  # a module above the generator may include what it writes
       add_dependencies(${name} keyway_generated)
     endif()

@@ -2,7 +2,9 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/driver.h>
 #include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/lines.h>
 #include <keyway/codegen/model/build_model.h>
+#include <keyway/codegen/selection.h>
 #include <keyway/codegen/writer.h>
 #include <keyway/core/base/error.h>
 
@@ -18,6 +20,7 @@ constexpr std::string_view kUsage =
     "usage: keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--helpers FILE] [--base FILE]... --out "
     "DIR\n"
     "                      FILE...\n"
+    "       keyway-codegen --select FILE --out DIR FILE...\n"
     "\n"
     "Generates the sources of the operators in the schema files.\n"
     "  --out DIR        the folder to write to; files whose text stays the same are not touched\n"
@@ -27,7 +30,10 @@ constexpr std::string_view kUsage =
     "  --helpers FILE   C++ functions that derivative formulas may call, one a line; # begins a comment\n"
     "  --base FILE      a schema file of Keyway: the others are those of a library out of tree, in folders and "
     "namespaces\n"
-    "                   named after the namespace of its operators; its formulas may call those of FILE\n";
+    "                   named after the namespace of its operators; its formulas may call those of FILE\n"
+    "  --select FILE    write what a build with some of the operators only needs: FILE has their names, one a line, "
+    "or\n"
+    "                   is a recording of a run\n";
 
 struct Options {
   bool list_outputs = false;
@@ -37,6 +43,7 @@ struct Options {
   std::string expect;
   std::vector<std::string> helper_files;
   std::vector<std::string> base_files;
+  std::vector<std::string> selections;
   std::vector<std::string> files;
 };
 
@@ -63,10 +70,12 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.helper_files.push_back(value());
     } else if (argument == "--base") {
       options.base_files.push_back(value());
+    } else if (argument == "--select") {
+      options.selections.push_back(value());
     } else {
       KEYWAY_CHECK(!argument.starts_with("-"), "unknown option {}{}", in_quotes(argument),
-                   did_you_mean(argument,
-                                {"--list-outputs", "--list-to", "--expect", "--helpers", "--base", "--out", "--help"}));
+                   did_you_mean(argument, {"--list-outputs", "--list-to", "--expect", "--helpers", "--base", "--select",
+                                           "--out", "--help"}));
       options.files.push_back(argument);
     }
   }
@@ -75,23 +84,13 @@ Options parse_options(const std::vector<std::string>& arguments) {
   return options;
 }
 
-// One name a line; blanks and what follows a # do not count.
 std::vector<std::string> helpers_in(const std::string& path, Diagnostics& diagnostics) {
   std::vector<std::string> helpers;
-  const std::string text = read_file(path);
-  int line_number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    ++line_number;
-    line.erase(std::min(line.find('#'), line.size()));
-    std::erase_if(line, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
-    if (line.empty()) continue;
+  for_each_line(read_file(path), [&](std::string line, int number) {
     if (const auto fault = name_fault(line))
-      diagnostics.add({path, {line_number, 1}, fmt::format("the helper {} {}", in_quotes(line), *fault)});
+      diagnostics.add({path, {number, 1}, fmt::format("the helper {} {}", in_quotes(line), *fault)});
     helpers.push_back(std::move(line));
-  }
+  });
   return helpers;
 }
 
@@ -108,6 +107,20 @@ std::string list_of(const std::vector<OutputFile>& outputs, const std::filesyste
   return list;
 }
 
+void write_all(const std::vector<OutputFile>& outputs, const std::filesystem::path& folder) {
+  for (const OutputFile& file : outputs) write_if_changed(folder / file.path, file.text);
+}
+
+DriverResult select(const Options& options, const std::vector<Family>& families) {
+  Diagnostics diagnostics;
+  std::set<std::string> wanted;
+  for (const SourceFile& file : read_files(options.selections))
+    wanted.merge(read_selection(file, families, diagnostics));
+  if (!diagnostics.empty()) return {1, {}, diagnostics.str()};
+  write_all(emit_selected_ops(families, wanted), options.out);
+  return {0, {}, {}};
+}
+
 DriverResult generate(const Options& options) {
   Diagnostics diagnostics;
   std::vector<std::string> helpers;
@@ -115,6 +128,7 @@ DriverResult generate(const Options& options) {
     for (std::string& helper : helpers_in(path, diagnostics)) helpers.push_back(std::move(helper));
   const auto families = build_model(read_files(options.files), helpers, diagnostics, read_files(options.base_files));
   if (!families) return {1, {}, diagnostics.str()};
+  if (!options.selections.empty()) return select(options, *families);
   const std::vector<OutputFile> outputs = emit_all(*families);
   const std::string list = list_of(outputs, options.out);
   if (!options.list_to.empty()) write_if_changed(options.list_to, list);
@@ -122,7 +136,7 @@ DriverResult generate(const Options& options) {
   if (!options.list_to.empty()) return {0, {}, {}};
   KEYWAY_CHECK(options.expect.empty() || read_file(options.expect) == list,
                "the files to generate are not those in {}: configure the build again", options.expect);
-  for (const OutputFile& file : outputs) write_if_changed(std::filesystem::path(options.out) / file.path, file.text);
+  write_all(outputs, options.out);
   return {0, {}, {}};
 }
 

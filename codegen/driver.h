@@ -15,6 +15,7 @@ struct DriverResult {
 };
 
 // keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--helpers FILE] [--base FILE]... --out DIR FILE...
+// keyway-codegen --select FILE --out DIR FILE...
 // Writes nothing unless all files are right. Does not throw.
 DriverResult run_codegen(const std::vector<std::string>& arguments);
 

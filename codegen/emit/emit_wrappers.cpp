@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <set>
 
 namespace keyway::inline v1 {
 namespace {
@@ -139,29 +138,6 @@ std::string emit_plans(const std::vector<Family>& families) {
   return file_banner(families) + "\n// Guard and rule of the operators that contracts call.\n#pragma once\n\n" +
          includes({"keyway/assembly/plan.h"}) + "\nnamespace keyway::inline v1::plans {\n\n" + declarations +
          "\n}  // namespace keyway::inline v1::plans\n";
-}
-
-std::string emit_op_list(const std::vector<Family>& families) {
-  std::set<std::pair<std::string, std::string>> names;  // full name, identifier
-  const Family& any = families.front();
-  const bool of_library = !any.library.empty();
-  std::vector<std::string> paths{of_library ? "keyway/dispatch/op_library.h" : "keyway/dispatch/operator_entry.h"};
-  for (const Family& family : families) {
-    paths.push_back(own_header(family, "ops/{}_entries.h"));
-    for (const Op& op : family.ops)
-      for (const Overload& overload : expand_variants(op)) {
-        const FunctionSchema schema = *overload.schema;
-        const std::string_view ns = schema.namespace_name().empty() ? "keyway::" : "";
-        names.emplace(fmt::format("{}{}", ns, schema.full_name()), cpp_identifier(schema));
-      }
-  }
-  std::string out = file_banner(families) + "\n// All operators, sorted by full name.\n" + includes(std::move(paths)) +
-                    "\n#include <iterator>\n\n" + open_namespace(any, "") +
-                    "\nnamespace {\nconstexpr OperatorEntry* kOps[] = {\n";
-  for (const auto& [name, id] : names) out += fmt::format("    &ops::{},\n", id);
-  out += of_library ? "};\nconst OpLibrary library(OpList{kOps, std::size(kOps)});\n}  // namespace\n\n"
-                    : "};\n}  // namespace\n\nconstinit const OpList kBuiltinOps{kOps, std::size(kOps)};\n\n";
-  return out + close_namespace(any, "");
 }
 
 }  // namespace keyway::inline v1

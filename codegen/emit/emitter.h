@@ -4,6 +4,8 @@
 
 #include <keyway/codegen/model/model.h>
 
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,11 +54,15 @@ std::string emit_functions(const Family& family);
 std::string emit_tensor(const std::vector<Family>& families);
 std::string emit_methods(const std::vector<Family>& families);
 std::string emit_tensor_operators(const std::vector<Family>& families);
-// emit_wrappers.cpp: wrappers and tables of a family's operators; the plans that contracts make; the list of
-// operators.
+// emit_wrappers.cpp: wrappers and tables of a family's operators; the plans that contracts make.
 std::string emit_wrappers(const Family& family);
 std::string emit_plans(const std::vector<Family>& families);
+// emit_op_list.cpp: the list of operators; and the files of a build with some of them only: their list, and of the
+// others the names that their entries have in the linker, as lines of a version script.
 std::string emit_op_list(const std::vector<Family>& families);
+std::vector<OutputFile> emit_selected_ops(const std::vector<Family>& families, const std::set<std::string>& wanted);
+// Every overload: its full name, and its identifier in generated code.
+std::map<std::string, std::string> overload_names(const std::vector<Family>& families);
 // emit_cpu.cpp: the CPU's kernels, declared, and loops over functors.
 std::string emit_cpu_kernels(const Family& family);
 std::vector<std::string> emit_cpu_loops(const Family& family);

@@ -129,3 +129,24 @@ TEST_CASE("wrong usage and unreadable files are told apart from wrong schemas") 
   CHECK(blocked.exit_code == 2);
   CHECK(blocked.err.find("keyway-codegen: cannot make the folder of ") == 0);
 }
+
+TEST_CASE("of a selection the list of operators is written, and the names of the others") {
+  const Folder out;
+  const auto select = [&](const std::string& text) {
+    return run_codegen({"--select", out.write("ops.txt", text), "--out", out.at("gen"), data_file("difficult.json")});
+  };
+  REQUIRE(select("where.self  # a comment\n\nkeyway::copy_\n").exit_code == 0);
+  const auto files = out.files();
+  CHECK(files.at("gen/op_list.cpp").find("    &ops::copy_,\n    &ops::where_self,\n};") != std::string::npos);
+  const std::string& others = files.at("gen/left_out.map");
+  CHECK(others.find("    _ZN6keyway2v13ops4sortE;\n") != std::string::npos);
+  CHECK(others.find("ops10where_selfE") == std::string::npos);
+  // What a run called, those of other namespaces aside.
+  REQUIRE(select(R"({"format": 1, "decisions": [{"op": "my::op"}, {"op": "keyway::copy_"}]})").exit_code == 0);
+  CHECK(out.files().at("gen/op_list.cpp").find("{\n    &ops::copy_,\n};") != std::string::npos);
+
+  CHECK(select("where.sel\n").err ==
+        out.at("ops.txt") + ":1:1: error: there is no operator 'where.sel'; did you mean 'where.self'?\n");
+  CHECK(select("{\"format\": 1}").err ==
+        out.at("ops.txt") + ":1:1: error: this is no recording: it has no list of decisions\n");
+}

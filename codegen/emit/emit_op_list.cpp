@@ -1,0 +1,62 @@
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/cpp_types.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/model/variants.h>
+
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+// A file with the list of `ops`. In a library out of tree it makes them known; in Keyway it is what the registry begins
+// with, and weak where a program may have a shorter one.
+std::string list_text(const std::vector<Family>& families, const std::map<std::string, std::string>& ops, bool weak) {
+  const Family& any = families.front();
+  const bool of_library = !any.library.empty();
+  std::vector<std::string> paths{of_library ? "keyway/dispatch/op_library.h" : "keyway/dispatch/operator_entry.h"};
+  for (const Family& family : families) paths.push_back(own_header(family, "ops/{}_entries.h"));
+  std::string out = file_banner(families) + "\n// Operators, sorted by full name.\n" + includes(std::move(paths)) +
+                    "\n#include <iterator>\n\n" + open_namespace(any, "") +
+                    "\nnamespace {\nconstexpr OperatorEntry* kOps[] = {\n";
+  for (const auto& [name, id] : ops) out += fmt::format("    &ops::{},\n", id);
+  out += of_library ? "};\nconst OpLibrary library(OpList{kOps, std::size(kOps)});\n}  // namespace\n\n"
+                    : fmt::format(
+                          "}};\n}}  // namespace\n\n{}constinit const OpList kBuiltinOps{{kOps, "
+                          "std::size(kOps)}};\n\n",
+                          weak ? "[[gnu::weak]] extern const OpList kBuiltinOps;\n" : "");
+  return out + close_namespace(any, "");
+}
+
+}  // namespace
+
+std::map<std::string, std::string> overload_names(const std::vector<Family>& families) {
+  std::map<std::string, std::string> names;
+  for (const Family& family : families)
+    for (const Op& op : family.ops)
+      for (const Overload& overload : expand_variants(op)) {
+        const FunctionSchema schema = *overload.schema;
+        const std::string_view ns = schema.namespace_name().empty() ? "keyway::" : "";
+        names.emplace(fmt::format("{}{}", ns, schema.full_name()), cpp_identifier(schema));
+      }
+  return names;
+}
+
+std::string emit_op_list(const std::vector<Family>& families) {
+  return list_text(families, overload_names(families), true);
+}
+
+std::vector<OutputFile> emit_selected_ops(const std::vector<Family>& families, const std::set<std::string>& wanted) {
+  std::map<std::string, std::string> chosen;
+  std::string left_out;
+  for (const auto& [name, id] : overload_names(families)) {
+    if (wanted.contains(name)) {
+      chosen.emplace(name, id);
+    } else {
+      left_out += fmt::format("    _ZN6keyway2v13ops{}{}E;\n", id.size(), id);
+    }
+  }
+  return {{"left_out.map", left_out}, {"op_list.cpp", list_text(families, chosen, false)}};
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,65 @@
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/json/json_reader.h>
+#include <keyway/codegen/lines.h>
+#include <keyway/codegen/selection.h>
+
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+constexpr std::string_view kNamespace = "keyway::";
+
+std::vector<LocatedText> names_in_lines(const std::string& text) {
+  std::vector<LocatedText> names;
+  for_each_line(text, [&](std::string line, int number) { names.push_back({std::move(line), {number, 1}, {}}); });
+  return names;
+}
+
+std::vector<LocatedText> names_in_recording(const SourceFile& file, Diagnostics& diagnostics) {
+  const Report report(diagnostics, file.path);
+  const auto recording = read_json(file.text, report);
+  if (!recording) return {};
+  const JsonValue* decisions = recording->kind == JsonKind::Object ? recording->find("decisions") : nullptr;
+  if (decisions == nullptr || decisions->kind != JsonKind::Array) {
+    report.error(recording->place(), "this is no recording: it has no list of decisions");
+    return {};
+  }
+  std::vector<LocatedText> names;
+  for (const JsonValue& decision : decisions->items) {
+    const JsonValue* op = decision.kind == JsonKind::Object ? decision.find("op") : nullptr;
+    if (op == nullptr || op->kind != JsonKind::String) {
+      report.error(decision.place(), "a decision names no operator");
+    } else if (op->text.text.starts_with(kNamespace)) {
+      names.push_back(op->text);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::set<std::string> read_selection(const SourceFile& file, const std::vector<Family>& families,
+                                     Diagnostics& diagnostics) {
+  const auto known = overload_names(families);
+  std::vector<std::string> candidates;
+  for (const auto& [name, id] : known) candidates.push_back(name.substr(kNamespace.size()));
+  std::set<std::string> selection;
+  const bool is_recording = file.text.starts_with("{");
+  for (const LocatedText& name : is_recording ? names_in_recording(file, diagnostics) : names_in_lines(file.text)) {
+    const std::string full = name.text.starts_with(kNamespace) ? name.text : std::string(kNamespace) + name.text;
+    if (known.contains(full)) {
+      selection.insert(full);
+    } else {
+      const std::string short_name = full.substr(kNamespace.size());
+      diagnostics.add(
+          {file.path, name.place,
+           fmt::format("there is no operator {}{}", in_quotes(short_name), did_you_mean(short_name, candidates))});
+    }
+  }
+  return selection;
+}
+
+}  // namespace keyway::inline v1
