@@ -35,9 +35,9 @@ inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack)
   return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
 }
 
-inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
-  const Table& table = op.table();
-  const DispatchKeySet effective = table.effective(keys);
+// Requires: `effective` is what the table gave.
+__attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, const Table& table,
+                                                       DispatchKeySet effective, Stack& stack) {
   const ErasedKernel& kernel = table.erased_kernel(table.slots[effective.slot()]);
   try {
     kernel.boxed(op, kernel, effective, stack);
@@ -51,6 +51,19 @@ inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
     error.leave_op(op.short_name());
     throw;
   }
+}
+
+__attribute__((noinline)) void call_counted(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
+  const PinnedKernel pinned(op, keys);
+  call_kernel(op, pinned.table(), pinned.keys(), stack);
+}
+
+inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
+  const Table& table = op.table();
+  const DispatchKeySet effective = table.effective(keys);
+  if ((table.erased_kernel(table.slots[effective.slot()]).flags & kCounted) != 0) [[unlikely]]
+    return call_counted(op, keys, stack);
+  call_kernel(op, table, effective, stack);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <keyway/core/thread_state.h>
 #include <keyway/dispatch/boxing.h>
 #include <keyway/dispatch/kernel.h>
+#include <keyway/dispatch/kernel_owner.h>
 #include <keyway/dispatch/operator_entry.h>
 #include <keyway/dispatch/signature.h>
 
@@ -77,15 +78,17 @@ struct Caller<R(Args...)> {
     const DispatchKeySet effective = table.effective(keys);
     const Kernel<Sig>& kernel = table.kernel<Sig>(effective);
     if (kernel.flags != 0) [[unlikely]]
-      return call_slowly(op, kernel, effective, static_cast<Args>(args)...);
+      return call_slowly(op, keys, static_cast<Args>(args)...);
     return kernel.fn(kernel, effective, static_cast<Args>(args)...);
   }
 
  private:
   // Instantiated with the caller, so that it is there as long as the caller is.
-  __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys,
-                                                 Args... args) {
-    return UnboxedAdapter<Sig>::call(op, kernel, keys, static_cast<Args>(args)...);
+  __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, DispatchKeySet keys, Args... args) {
+    const PinnedKernel pinned(op, keys);
+    const Kernel<Sig>& kernel = pinned.table().template kernel<Sig>(pinned.keys());
+    if ((kernel.flags & kBoxedOnly) == 0) return kernel.fn(kernel, pinned.keys(), static_cast<Args>(args)...);
+    return UnboxedAdapter<Sig>::call(op, kernel, pinned.keys(), static_cast<Args>(args)...);
   }
 };
 

@@ -1,10 +1,12 @@
 #include <keyway/core/base/text.h>
+#include <keyway/core/base/warning.h>
 #include <keyway/dispatch/dispatcher.h>
 #include <keyway/dispatch/registry.h>
 #include <keyway/dispatch/registry_news.h>
 #include <keyway/dispatch/transaction.h>
 
 #include <algorithm>
+#include <new>
 
 namespace keyway::inline v1 {
 
@@ -35,12 +37,41 @@ RegistrationHandle Dispatcher::commit(LibraryRequest request) {
 }
 
 void Dispatcher::undo(std::uint64_t id) {
-  change_registry([&](Registry& registry, RegistryNews& news) { Transaction::undo(registry, id, news); });
+  UndoneBlock undone;
+  change_registry([&](Registry& registry, RegistryNews& news) { undone = Transaction::undo(registry, id, news); });
+  if (undone.owner == nullptr) return;
+  undone.owner->wait();  // without a lock: a call may want it
+  Registry& registry = Registry::get();
+  const std::lock_guard lock(registry.mutex);
+  registry.give_back(undone.owner);
+}
+
+void Dispatcher::release(std::uint64_t id) {
+  Registry& registry = Registry::get();
+  const std::lock_guard lock(registry.mutex);
+  Transaction::release(registry, id);
 }
 
 void RegistrationHandle::undo() {
   if (id_ == 0) return;
   Dispatcher::singleton().undo(id_);
+  id_ = 0;
+}
+
+RegistrationHandle::~RegistrationHandle() {
+  try {
+    undo();
+  } catch (const std::exception&) {
+    warn("a library block could not be undone and stays registered");
+  }
+}
+
+void RegistrationHandle::release() noexcept {
+  if (id_ == 0) return;
+  try {
+    Dispatcher::singleton().release(id_);
+  } catch (const std::bad_alloc&) {  // its calls go on being counted
+  }
   id_ = 0;
 }
 

@@ -41,13 +41,19 @@ struct FallbackRequest {
   std::string name;
   Site site;
 };
-struct LibraryRequest {
-  std::string owns_namespace;  // set by KEYWAY_LIBRARY, which may stand once for a namespace
+struct NamespaceRequest {  // of a KEYWAY_LIBRARY, which may stand once for a namespace
+  std::string name;
   Site site;
+};
+struct LibraryRequest {
+  Site site;
+  std::vector<NamespaceRequest> owns;
   std::vector<DefRequest> defs;
   std::vector<ImplRequest> impls;
   std::vector<FallbackRequest> fallbacks;
   std::vector<std::string> errors;  // found while the block was written: it will not be registered
+  // Its kernels are there as long as the process, so that calls need not count themselves in and out at it.
+  bool for_good = false;
 };
 
 // Undoes a committed library block when it goes: earlier kernels come back, its operators lose their schema.
@@ -60,18 +66,15 @@ class KEYWAY_API RegistrationHandle {
     std::swap(id_, other.id_);
     return *this;
   }
-  // Should memory for the tables without the block run out meanwhile, the block stays.
-  ~RegistrationHandle() {
-    try {
-      undo();
-    } catch (const std::exception&) {
-    }
-  }
+  // Should undo() throw, the block stays, with a warning.
+  ~RegistrationHandle();
 
-  // All of it, or throws std::bad_alloc and nothing.
+  // When it returns, no call is under way in a kernel of the block: its callables are destroyed, and its library may be
+  // unloaded. Throws, and then nothing is undone: std::bad_alloc; keyway::Error(Registration) from inside a call of one
+  // of the kernels. A kernel must not wait for a thread that undoes its block.
   void undo();
-  // Keeps the registrations for good.
-  void release() { id_ = 0; }
+  // Keeps the registrations for good: calls of the kernels cost what those of any other do.
+  void release() noexcept;
 
  private:
   std::uint64_t id_ = 0;
@@ -163,6 +166,7 @@ class KEYWAY_API Dispatcher {
  private:
   friend class RegistrationHandle;
   void undo(std::uint64_t id);
+  void release(std::uint64_t id);
 };
 
 KEYWAY_API std::string_view to_string(Rule rule);

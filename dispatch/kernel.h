@@ -13,6 +13,7 @@
 namespace keyway::inline v1 {
 
 class IValue;
+class KernelOwner;
 class OperatorEntry;
 using Stack = std::vector<IValue>;
 
@@ -25,6 +26,7 @@ using BoxedFn = void (*)(const OperatorEntry& op, const KernelBase& kernel, Disp
 enum KernelFlags : std::uint8_t {
   kBoxedOnly = 1,    // `fn` is null: a fallback, or the error of a missing kernel
   kFallthrough = 2,  // no kernel: calls go on to the next key. In registrations only, never in a table.
+  kCounted = 4,      // it may go: calls count themselves in and out at its owner (kernel_owner.h)
 };
 
 struct KernelBase {
@@ -57,6 +59,7 @@ struct KernelInfo {
   const char* name = "";                     // of the kernel, for people
   const char* file = "";
   int line = 0;
+  KernelOwner* owner = nullptr;  // who may take it away; null: it is there for good
 };
 
 struct alignas(8) Table {

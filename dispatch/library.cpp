@@ -1,3 +1,4 @@
+#include <keyway/dispatch/code_for_good.h>
 #include <keyway/dispatch/library.h>
 
 namespace keyway::inline v1 {
@@ -24,7 +25,7 @@ Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, Call
                   request_.site.str());
   KEYWAY_CHECK_AS(Registration, kind != Kind::Impl || key, "library block at {}: an IMPL block needs a dispatch key",
                   request_.site.str());
-  if (kind == Kind::Def) request_.owns_namespace = ns_;
+  if (kind == Kind::Def) request_.owns.push_back({ns_, request_.site});
 }
 
 std::string Library::qualified(std::string_view name, CallSite where) {
@@ -95,15 +96,23 @@ Library& Library::fallback(BoxedFn fn, CallSite where) { return add_fallback(mak
 
 Library& Library::fallback(Fallthrough, CallSite where) { return add_fallback(make_kernel(Fallthrough{}), where); }
 
-RegistrationHandle Library::commit() {
+LibraryRequest Library::take_request() {
   last_given_ = Given::None;
-  return Dispatcher::singleton().commit(std::exchange(request_, LibraryRequest{}));
+  return std::exchange(request_, LibraryRequest{});
+}
+
+RegistrationHandle Library::commit() { return Dispatcher::singleton().commit(take_request()); }
+
+void Library::commit_for_good() {
+  request_.for_good = true;
+  commit().release();
 }
 
 namespace detail {
 LibraryBlock::LibraryBlock(Library library, void (*block)(Library&)) {
   block(library);
-  library.commit().release();
+  library.commit_for_good();
+  keep_code(reinterpret_cast<const void*>(block));
 }
 }  // namespace detail
 

@@ -108,6 +108,10 @@ class KEYWAY_API Library {
   // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then
   // nothing was registered. The handle undoes it; release() keeps it for good.
   [[nodiscard]] RegistrationHandle commit();
+  // The same for as long as the process runs.
+  void commit_for_good();
+  // What was asked for, which is another's to register.
+  LibraryRequest take_request();
 
  private:
   Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, CallSite where);
@@ -128,7 +132,8 @@ class KEYWAY_API Library {
 };
 
 namespace detail {
-// Runs a block before main, or when its shared library is loaded, and keeps its registrations for good.
+// Runs a block before main, or when its shared library is loaded. The registrations, and that library, stay for good;
+// what is to go again is a plug-in (plugin.h).
 class KEYWAY_API LibraryBlock {
  public:
   LibraryBlock(Library library, void (*block)(Library&));

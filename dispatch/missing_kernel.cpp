@@ -1,7 +1,12 @@
 // The error of a missing kernel: the nearest cause first, then what there is.
+#include <keyway/core/device_guard_impl.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/dispatcher.h>
 #include <keyway/dispatch/static_table.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <unistd.h>
 
 namespace keyway::inline v1 {
 
@@ -43,6 +48,21 @@ std::string tensor_arguments(const OperatorEntry& op) {
   return names;
 }
 
+// Where the backend of a device type that nobody serves could come from.
+std::string source_of(DeviceType type) {
+  const std::string name(to_string(type)), file = "libkeyway_" + name + ".so";
+  std::string text = "; no backend of device type " + name + " is loaded";
+  const char* folders = std::getenv("KEYWAY_PLUGIN_PATH");
+  std::string_view rest = folders == nullptr ? std::string_view() : folders;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    const std::string path = std::string(folder) + "/" + file;
+    if (!folder.empty() && access(path.c_str(), R_OK) == 0) return text + ": load_plugin(\"" + path + "\") brings one";
+  }
+  return text + ", and no " + file + " lies in a folder of KEYWAY_PLUGIN_PATH";
+}
+
 bool has_only_autograd(const Table& table) {
   for (std::size_t i = 1; i < table.kernel_count; ++i) {
     const DispatchKey key = table.info[i].key;
@@ -72,11 +92,13 @@ std::string cause(const OperatorEntry& op, const Table& table, DispatchKeySet ke
   std::string text = format("it has no kernel for {}", std::initializer_list<FormatArg>{to_string(key)});
   if (is_per_backend(keys.highest_functionality())) {
     const auto backend = static_cast<DeviceType>(keys.highest_backend_number() - 1);
-    if (to_string(backend) == "unknown") {
+    const bool known = to_string(backend) != "unknown";
+    if (!known) {
       text = format("the backend of device type {} is not loaded",
                     std::initializer_list<FormatArg>{keys.highest_backend_number() - 1});
     }
     text += argument_on(op, stack, backend);
+    if (known && find_device_guard_impl(backend) == nullptr) text += source_of(backend);
   }
   return text;
 }

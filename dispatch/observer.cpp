@@ -56,8 +56,9 @@ const Table* make_observed_table(const Table& table) {
   auto* memory = static_cast<char*>(::operator new(sizeof(Table) + count * sizeof(ErasedKernel)));
   auto* made = new (memory) Table(table);
   for (std::size_t i = 0; i < count; ++i) {
+    const auto flags = static_cast<std::uint8_t>(kBoxedOnly | (table.erased_kernel(i).flags & kCounted));
     new (memory + sizeof(Table) + i * sizeof(ErasedKernel))
-        ErasedKernel{{observed_kernel, const_cast<Table*>(&table), static_cast<std::uint16_t>(i), kBoxedOnly}, nullptr};
+        ErasedKernel{{observed_kernel, const_cast<Table*>(&table), static_cast<std::uint16_t>(i), flags}, nullptr};
   }
   return made;
 }
@@ -85,7 +86,7 @@ void Registry::publish_all() {
   for (const auto& [name, record] : operators) {
     if (record.state.entry != nullptr) add(*record.state.entry);
   }
-  for (const auto& [op, table] : publications) op->table_.store(table, std::memory_order_release);
+  for (const auto& [op, table] : publications) op->table_.store(table, std::memory_order_seq_cst);
 }
 
 CallObserver::~CallObserver() = default;

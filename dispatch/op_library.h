@@ -7,8 +7,8 @@
 
 namespace keyway::inline v1 {
 
-// Makes them known when the library is loaded, for good: it must not be unloaded. Kernels and fallbacks that were
-// registered before are taken into their tables.
+// Makes them known when the library is loaded, for good: from then on it cannot be unloaded. Kernels and fallbacks that
+// were registered before are taken into their tables.
 class KEYWAY_API OpLibrary {
  public:
   // Throws keyway::Error(Registration) that lists every error; then none of them is known.

@@ -34,10 +34,28 @@ Registry& Registry::get() {
       get().mutex.unlock();
       NewsDesk::get().mutex.unlock();
     };
-    pthread_atfork(lock, unlock, unlock);
+    const auto restart = [] {
+      for (const auto& owner : get().all_owners) owner->restart();
+      PinnedKernel::recount();
+      get().observers_mutex.unlock();
+      get().mutex.unlock();
+      NewsDesk::get().restart();
+    };
+    pthread_atfork(lock, unlock, restart);
     return *new Registry;
   }();
   return registry;
+}
+
+KernelOwner* Registry::take_owner() {
+  if (free_owners.empty()) {
+    free_owners.reserve(all_owners.size() + 1);
+    all_owners.push_back(std::make_unique<KernelOwner>());
+    free_owners.push_back(all_owners.back().get());
+  }
+  KernelOwner* owner = free_owners.back();
+  free_owners.pop_back();
+  return owner;
 }
 
 OperatorEntry* Registry::find_builtin(std::string_view full_name) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/kernel_owner.h>
 #include <keyway/dispatch/observer.h>
 
 #include <array>
@@ -30,6 +31,7 @@ struct Registration {
   std::string name;
   Site site;
   std::uint64_t block = 0;  // the library block that it came with
+  KernelOwner* owner = nullptr;
 };
 
 // A fallback of one key, for all operators.
@@ -38,6 +40,7 @@ struct Fallback {
   std::string name;
   Site site;
   std::uint64_t block = 0;
+  KernelOwner* owner = nullptr;
 };
 using Fallbacks = std::array<std::optional<Fallback>, kSlotCount>;
 
@@ -89,12 +92,17 @@ struct Registry {
   std::map<std::uint64_t, std::vector<OperatorRecord*>> blocks;  // what each block that is in force changed
   Fallbacks fallbacks;
   std::uint64_t next_block = 1;
-  std::vector<std::shared_ptr<void>> retired;            // callables of undone kernels: a call may be under way in one
+  std::map<std::uint64_t, KernelOwner*> owners;          // of the blocks that can be undone
+  std::vector<std::unique_ptr<KernelOwner>> all_owners;  // never freed: calls may be about to count themselves in
+  std::vector<KernelOwner*> free_owners;
   std::map<const Table*, const Table*> observed_tables;  // those that were ever published in place of others
   std::mutex observers_mutex;                            // of the pointer, which observed calls read; taken last
   std::shared_ptr<const Observers> observers;
 
   static Registry& get();
+  // An owner for a block's kernels, and back when nothing counts itself in there any more.
+  KernelOwner* take_owner();
+  void give_back(KernelOwner* owner) noexcept { free_owners.push_back(owner); }  // there is room for all
   // Null if there is no built-in operator of that name. Needs no lock.
   static OperatorEntry* find_builtin(std::string_view full_name);
   // An operator with a table of its own begins with the registrations that this was made from.

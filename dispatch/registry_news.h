@@ -6,6 +6,7 @@
 
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ class NewsDesk {
   static NewsDesk& get();
 
   std::recursive_mutex mutex;
+  // In a forked child: gives the mutex back that was locked before. A recursive one belongs to the thread that locked
+  // it, which the child's only thread is not; so it is made anew.
+  void restart() { ::new (&mutex) std::recursive_mutex; }
   // The change is made and stays: should memory run out now, what was not told yet is not. Requires: the mutex is held,
   // the registry's lock is not.
   void tell(const RegistryNews& news) noexcept;

@@ -24,6 +24,7 @@ struct Draft {
     KEYWAY_CHECK_AS(Registration, kernels.size() < 256, "an operator has at most 255 kernels, with fallbacks");
     kernels.push_back(kernel);
     kernels.back().index = static_cast<std::uint16_t>(kernels.size() - 1);
+    if (from.owner != nullptr) kernels.back().flags |= kCounted;
     info.push_back(from);
     return static_cast<std::uint8_t>(kernels.size() - 1);
   }
@@ -51,14 +52,15 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
       falls_through[slot] = (from.kernel.flags & kFallthrough) != 0;
       if (falls_through[slot]) continue;
       if (number[i] == 0) {
-        number[i] = draft.add(from.kernel, {from.key, keep(from.name), keep(from.site.file), from.site.line});
+        number[i] =
+            draft.add(from.kernel, {from.key, keep(from.name), keep(from.site.file), from.site.line, from.owner});
       }
       draft.slots[slot] = number[i];
     } else if (r.rule == Rule::Fallback) {
       falls_through[slot] = (fallback->kernel.flags & kFallthrough) != 0;
       if (falls_through[slot]) continue;
-      draft.slots[slot] =
-          draft.add(fallback->kernel, {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line});
+      draft.slots[slot] = draft.add(fallback->kernel, {key, keep(fallback->name), keep(fallback->site.file),
+                                                       fallback->site.line, fallback->owner});
     } else {
       falls_through[slot] = r.rule == Rule::Fallthrough;
     }
@@ -68,7 +70,8 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
 }
 
 bool same(const KernelInfo& a, const KernelInfo& b) {
-  return a.key == b.key && std::strcmp(a.name, b.name) == 0 && std::strcmp(a.file, b.file) == 0 && a.line == b.line;
+  return a.key == b.key && a.owner == b.owner && std::strcmp(a.name, b.name) == 0 && std::strcmp(a.file, b.file) == 0 &&
+         a.line == b.line;
 }
 
 bool same(const ErasedKernel& a, const ErasedKernel& b) {

@@ -1,4 +1,5 @@
 #include <keyway/core/schema/canonical_cpp.h>
+#include <keyway/core/schema/evolution.h>
 #include <keyway/core/schema/printer.h>
 #include <keyway/dispatch/transaction.h>
 
@@ -43,14 +44,20 @@ std::uint64_t Transaction::commit(Registry& registry, const LibraryRequest& requ
   transaction.check(request);
   if (!transaction.errors_.empty())
     transaction.fail("the library block at " + request.site.str() + " is not registered:");
-  transaction.prepare(request);
+  const bool has_kernels = !request.impls.empty() || !request.fallbacks.empty();
+  if (has_kernels && !request.for_good) transaction.kernels_owner_ = registry.take_owner();
+  try {
+    transaction.prepare(request);
+  } catch (...) {
+    if (transaction.kernels_owner_ != nullptr) registry.give_back(transaction.kernels_owner_);
+    throw;
+  }
   transaction.put_in_force();
   news = std::move(transaction.news_);
   ++registry.next_block;
-  if (!request.owns_namespace.empty()) {
-    Namespace& owned = registry.namespaces.find(request.owns_namespace)->second;
-    owned.owner = std::move(transaction.owner_);
-    owned.block = transaction.block_;
+  for (auto& [owned, site] : transaction.owned_) {
+    owned->owner = std::move(site);
+    owned->block = transaction.block_;
   }
   return transaction.block_;
 }
@@ -66,40 +73,72 @@ void Transaction::add(Registry& registry, const OpList& ops, RegistryNews& news)
   news = std::move(transaction.news_);
 }
 
-void Transaction::undo(Registry& registry, std::uint64_t block, RegistryNews& news) {
+UndoneBlock Transaction::undo(Registry& registry, std::uint64_t block, RegistryNews& news) {
   Transaction transaction(registry, block);
+  const auto owner = registry.owners.find(block);
+  if (owner != registry.owners.end()) {
+    KEYWAY_CHECK_AS(Registration, !PinnedKernel::is_within(*owner->second),
+                    "a library block cannot be undone from inside a call of one of its kernels");
+    transaction.undone_.owner = owner->second;
+  }
   transaction.prepare_undo();
-  registry.retired.insert(registry.retired.end(), transaction.retired_.begin(), transaction.retired_.end());
   transaction.put_in_force();
   news = std::move(transaction.news_);
+  if (owner != registry.owners.end()) registry.owners.erase(owner);
   registry.blocks.erase(block);
   for (auto& [name, owned] : registry.namespaces) {
     if (owned.block == block) owned = {};
   }
+  return std::move(transaction.undone_);
+}
+
+void Transaction::release(Registry& registry, std::uint64_t block) {
+  const auto owner = registry.owners.find(block);
+  if (owner == registry.owners.end()) return;
+  Transaction transaction(registry, block);
+  transaction.prepare_release();
+  transaction.put_in_force();
+  registry.give_back(owner->second);  // calls that are still counted there delay who has it next, no more
+  registry.owners.erase(owner);
 }
 
 // ---- Check ----
 
 void Transaction::check(const LibraryRequest& request) {
   errors_ = request.errors;
-  if (!request.owns_namespace.empty()) {
-    const auto owned = registry_.namespaces.find(request.owns_namespace);
-    if (request.owns_namespace == "keyway") {
-      error("namespace keyway is the library's own; at " + request.site.str() + " use KEYWAY_LIBRARY_FRAGMENT");
-    } else if (owned != registry_.namespaces.end() && owned->second.owner == request.site) {
-      error("the KEYWAY_LIBRARY of namespace " + request.owns_namespace + " at " + request.site.str() +
-            " is registered already: its library is loaded twice, perhaps by two paths");
-    } else if (owned != registry_.namespaces.end() && owned->second.owner) {
-      error("namespace " + request.owns_namespace + " is owned by the KEYWAY_LIBRARY at " + owned->second.owner->str() +
-            " already; at " + request.site.str() + " use KEYWAY_LIBRARY_FRAGMENT");
-    }
-  }
+  check_namespaces(request.owns);
   for (const DefRequest& def : request.defs) check_def(def);
   for (const ImplRequest& impl : request.impls) check_impl(impl);
   check_fallbacks(request.fallbacks);
 }
 
+void Transaction::check_namespaces(const std::vector<NamespaceRequest>& owns) {
+  for (std::size_t i = 0; i < owns.size(); ++i) {
+    const auto& [name, site] = owns[i];
+    const Site* first = nullptr;  // of its owner
+    const auto owned = registry_.namespaces.find(name);
+    if (owned != registry_.namespaces.end() && owned->second.owner) first = &*owned->second.owner;
+    for (std::size_t j = 0; j < i && first == nullptr; ++j) {
+      if (owns[j].name == name) first = &owns[j].site;
+    }
+    if (name == "keyway") {
+      error("namespace keyway is the library's own; at " + site.str() + " use KEYWAY_LIBRARY_FRAGMENT");
+    } else if (first != nullptr && *first == site) {
+      error("the KEYWAY_LIBRARY of namespace " + name + " at " + site.str() +
+            " is registered already: its library is loaded twice, perhaps by two paths");
+    } else if (first != nullptr) {
+      error("namespace " + name + " is owned by the KEYWAY_LIBRARY at " + first->str() + " already; at " + site.str() +
+            " use KEYWAY_LIBRARY_FRAGMENT");
+    }
+  }
+}
+
 void Transaction::check_def(const DefRequest& def) {
+  std::string difference;  // of the schema from one that is there already
+  const auto compare = [&](FunctionSchema there, FunctionSchema here) {
+    difference = schema_difference(there, here);
+    if (!difference.empty()) difference = ", with another schema: " + difference;
+  };
   try {
     const OwnedSchema schema(def.schema);
     Definition definition{std::string(schema->full_name()), schema, "", to_string(*schema), def.tags, def.site};
@@ -107,10 +146,14 @@ void Transaction::check_def(const DefRequest& def) {
     KEYWAY_CHECK_AS(Registration, name.find("::") != std::string::npos, "{} names no namespace", name);
     definition.code = canonical_signature(*schema).code;
     for (const Definition& other : definitions_) {
-      KEYWAY_CHECK_AS(Registration, other.name != name, "{} is defined at {} already, in the same library block", name,
-                      other.site.str());
+      if (other.name != name) continue;
+      compare(*other.schema, *schema);
+      KEYWAY_FAIL(Registration, "{} is defined at {} already, in the same library block", name, other.site.str());
     }
     if (const OperatorEntry* op = registry_.find(name)) {
+      // The texts of built-in operators leave out the namespace that all of them have.
+      const bool plain = op->schema().namespace_name().empty();
+      compare(op->schema(), *OwnedSchema(plain ? def.schema.substr(def.schema.find("::") + 2) : def.schema));
       KEYWAY_FAIL(Registration, "{} is defined at {} already", name, Site{op->info().file, op->info().line}.str());
     }
     const auto record = registry_.operators.find(name);
@@ -121,7 +164,7 @@ void Transaction::check_def(const DefRequest& def) {
     }
     definitions_.push_back(std::move(definition));
   } catch (const Error& e) {
-    error(std::string(e.what()) + " (defined at " + def.site.str() + ")");
+    error(std::string(e.what()) + " (defined at " + def.site.str() + ")" + difference);
   }
 }
 
@@ -210,23 +253,31 @@ void Transaction::fail(const std::string& what) const {
 // ---- Prepare ----
 
 void Transaction::prepare(const LibraryRequest& request) {
-  if (!request.owns_namespace.empty()) registry_.namespaces.try_emplace(request.owns_namespace);
-  owner_ = request.site;
+  for (const auto& [name, site] : request.owns) {
+    owned_.emplace_back(&registry_.namespaces.try_emplace(name).first->second, site);
+  }
   for (const Definition& definition : definitions_) define(definition);
   for (const ImplRequest& impl : request.impls) {
     change(registry_.record(impl.op))
-        .next.registrations.push_back(
-            {impl.key, impl.kernel.kernel, impl.kernel.callable, impl.kernel.code, impl.name, impl.site, block_});
+        .next.registrations.push_back({impl.key, impl.kernel.kernel, impl.kernel.callable, impl.kernel.code, impl.name,
+                                       impl.site, block_, kernels_owner_});
   }
   for (const FallbackRequest& f : request.fallbacks) {
-    change_fallbacks()[static_cast<std::size_t>(f.key)] = Fallback{f.kernel.kernel, f.name, f.site, block_};
+    change_fallbacks()[static_cast<std::size_t>(f.key)] =
+        Fallback{f.kernel.kernel, f.name, f.site, block_, kernels_owner_};
   }
   build_tables();
   collect_news();
   std::vector<OperatorRecord*> records;
   for (const auto& [record, next] : changes_) records.push_back(record);
+  if (kernels_owner_ != nullptr) registry_.owners[block_] = kernels_owner_;
   // The last step that may throw: should it, no block has this number.
-  registry_.blocks[block_] = std::move(records);
+  try {
+    registry_.blocks[block_] = std::move(records);
+  } catch (...) {
+    registry_.owners.erase(block_);
+    throw;
+  }
 }
 
 // Its own kernels come first: what was registered before it came is later than they are.
@@ -245,7 +296,7 @@ void Transaction::prepare_undo() {
   for (OperatorRecord* record : block->second) {
     OperatorState& next = change(*record).next;
     for (const Registration& r : next.registrations) {
-      if (r.block == block_ && r.callable) retired_.push_back(r.callable);
+      if (r.block == block_ && r.callable) undone_.callables.push_back(r.callable);
     }
     std::erase_if(next.registrations, [&](const Registration& r) { return r.block == block_; });
     if (next.def_block == block_) {
@@ -259,6 +310,22 @@ void Transaction::prepare_undo() {
   }
   build_tables();
   collect_news();
+}
+
+void Transaction::prepare_release() {
+  const auto block = registry_.blocks.find(block_);
+  if (block != registry_.blocks.end()) {
+    for (OperatorRecord* record : block->second) {
+      for (Registration& r : change(*record).next.registrations) {
+        if (r.block == block_) r.owner = nullptr;
+      }
+    }
+  }
+  for (std::size_t key = 0; key < registry_.fallbacks.size(); ++key) {
+    const auto& fallback = registry_.fallbacks[key];
+    if (fallback && fallback->block == block_) change_fallbacks()[key]->owner = nullptr;
+  }
+  build_tables();
 }
 
 Transaction::Change& Transaction::change(OperatorRecord& record) {
@@ -345,7 +412,7 @@ void Transaction::put_in_force() noexcept {
     if (own.info != nullptr) record->state.entry->info_.store(own.info, std::memory_order_release);
   }
   if (fallbacks_) std::swap(registry_.fallbacks, *fallbacks_);
-  for (const auto& [entry, table] : publications_) entry->table_.store(table, std::memory_order_release);
+  for (const auto& [entry, table] : publications_) entry->table_.store(table, std::memory_order_seq_cst);
 }
 
 }  // namespace keyway::inline v1

@@ -16,6 +16,12 @@
 
 namespace keyway::inline v1 {
 
+// What is left of a block that was taken back: nothing finds it any more, but calls may be under way in it.
+struct UndoneBlock {
+  KernelOwner* owner = nullptr;
+  std::vector<std::shared_ptr<void>> callables;
+};
+
 class Transaction {
  public:
   // Registers a library block. Returns its number. Throws keyway::Error(Registration) that lists every error. The last
@@ -26,8 +32,10 @@ class Transaction {
   static void add(Registry& registry, const OpList& ops, RegistryNews& news);
   // Why no kernel can be registered to a key; empty if one can.
   static std::string problem_of(DispatchKey key);
-  // Takes a block back. Throws std::bad_alloc.
-  static void undo(Registry& registry, std::uint64_t block, RegistryNews& news);
+  // Takes a block back. Throws std::bad_alloc; keyway::Error(Registration) inside a call of one of its kernels.
+  static UndoneBlock undo(Registry& registry, std::uint64_t block, RegistryNews& news);
+  // Makes a block one that stays: calls of its kernels are no longer counted. Throws std::bad_alloc.
+  static void release(Registry& registry, std::uint64_t block);
 
  private:
   // A definition of the block, checked.
@@ -49,6 +57,7 @@ class Transaction {
 
   void error(std::string text) { errors_.push_back(std::move(text)); }
   void check(const LibraryRequest& request);
+  void check_namespaces(const std::vector<NamespaceRequest>& owns);
   void check_def(const DefRequest& def);
   void check_kernel(const std::string& op, const OwnedSchema& schema, const Site& schema_site, const std::string& code,
                     const Site& site);
@@ -61,6 +70,7 @@ class Transaction {
   void prepare(const LibraryRequest& request);
   void prepare_op(OperatorEntry& op);
   void prepare_undo();
+  void prepare_release();
   Change& change(OperatorRecord& record);
   Fallbacks& change_fallbacks();
   void define(const Definition& definition);
@@ -80,9 +90,10 @@ class Transaction {
   std::map<OperatorRecord*, Change> changes_;
   std::unique_ptr<Fallbacks> fallbacks_;  // null: as they are
   std::vector<std::pair<OperatorEntry*, const Table*>> publications_;
-  std::vector<std::shared_ptr<void>> retired_;
+  KernelOwner* kernels_owner_ = nullptr;  // of the block's kernels; null: they stay
+  UndoneBlock undone_;
   RegistryNews news_;
-  Site owner_;
+  std::vector<std::pair<Namespace*, Site>> owned_;  // what the block will own, and where it says so
 };
 
 }  // namespace keyway::inline v1

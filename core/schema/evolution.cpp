@@ -108,4 +108,19 @@ SchemaCompatibility compare_schemas(FunctionSchema before, FunctionSchema after)
   return {Comparison(before, after, false).run(), Comparison(after, before, true).run()};
 }
 
+std::string schema_difference(FunctionSchema there, FunctionSchema here) {
+  const std::string first = to_string(there), second = to_string(here);
+  if (first == second) return {};
+  const SchemaCompatibility compatibility = compare_schemas(there, here);
+  std::string reason = "their texts differ";
+  for (const auto* reasons : {&compatibility.forward, &compatibility.backward}) {
+    if (!reasons->empty()) reason = reasons->front();
+  }
+  const auto same = static_cast<std::size_t>(
+      std::mismatch(first.begin(), first.end(), second.begin(), second.end()).first - first.begin());
+  const std::string indent(6, ' ');
+  return reason + "\n" + indent + "there  " + first + "\n" + indent + "here   " + second + "\n" + indent +
+         std::string(7 + same, ' ') + "^";
+}
+
 }  // namespace keyway::inline v1

@@ -23,4 +23,14 @@ struct SchemaCompatibility {
 
 KEYWAY_API SchemaCompatibility compare_schemas(FunctionSchema before, FunctionSchema after);
 
+// For people, what differs in two schemas of one name: a reason, and both texts with the first difference marked.
+//
+//   argument 'alpha' is 2 by default, not 1
+//         there  my::add(Tensor self, Scalar alpha=1) -> Tensor
+//         here   my::add(Tensor self, Scalar alpha=2) -> Tensor
+//                                                  ^
+//
+// Empty for equal ones.
+KEYWAY_API std::string schema_difference(FunctionSchema there, FunctionSchema here);
+
 }  // namespace keyway::inline v1

@@ -1,6 +1,7 @@
 // Library blocks for tests, with sites that the test chooses: "test.cpp:7".
 #pragma once
 
+#include <keyway/core/base/warning.h>
 #include <keyway/dispatch/library.h>
 
 #include <string>
@@ -18,7 +19,7 @@ struct Block {
 
   explicit Block(int line = 1) { request.site = {"test.cpp", line}; }
   Block& owns(std::string ns) {
-    request.owns_namespace = std::move(ns);
+    request.owns.push_back({std::move(ns), request.site});
     return *this;
   }
   Block& def(std::string schema, int line = 1) {
@@ -43,6 +44,18 @@ struct Block {
     return *this;
   }
   [[nodiscard]] RegistrationHandle commit() const { return Dispatcher::singleton().commit(request); }
+};
+
+// No warnings as long as it lives: random registrations take gradients away all the time.
+class Quiet {
+ public:
+  Quiet() : before_(set_warning_handler({})) {}
+  ~Quiet() { set_warning_handler(std::move(before_)); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  WarningHandler before_;
 };
 
 inline OperatorHandle op(std::string_view name) { return Dispatcher::singleton().op(name); }

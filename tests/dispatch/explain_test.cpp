@@ -79,6 +79,7 @@ std::vector<SlotContent> all_slots(const OperatorHandle& op) {
 }  // namespace
 
 TEST_CASE("the explained kernel is the one that is called") {
+  const Quiet quiet;
   std::mt19937 random(7);
   std::size_t served = 0, refused = 0;
   const std::size_t cases = campaign(10000);
@@ -113,6 +114,7 @@ TEST_CASE("the explained kernel is the one that is called") {
 }
 
 TEST_CASE("what a registration would change is what it changes") {
+  const Quiet quiet;
   std::mt19937 random(11);
   std::size_t changed = 0;
   const std::size_t cases = campaign(2000);

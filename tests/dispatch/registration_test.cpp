@@ -27,11 +27,41 @@ TEST_CASE("a name is defined once, and the error says where it was") {
         "reg::a is defined at test.cpp:2 already, in the same library block (defined at test.cpp:3)");
   const RegistrationHandle first = Block().def("reg::a(Tensor t) -> int", 2).commit();
   CHECK(errors_of(Block().def("reg::a(Tensor t, int n) -> int", 4)) ==
-        "reg::a is defined at test.cpp:2 already (defined at test.cpp:4)");
+        "reg::a is defined at test.cpp:2 already (defined at test.cpp:4), with another schema: argument 'n' has no "
+        "default\n"
+        "      there  reg::a(Tensor t) -> int\n"
+        "      here   reg::a(Tensor t, int n) -> int\n"
+        "                            ^");
   // Overloads are operators of their own.
   const RegistrationHandle overload = Block().def("reg::a.other(Tensor t) -> int", 5).commit();
   CHECK(op("reg::a.other").name() == "reg::a.other");
   CHECK(errors_of(Block().def("nowhere(Tensor t) -> int", 6)) == "nowhere names no namespace (defined at test.cpp:6)");
+}
+
+TEST_CASE("a second schema of a name is compared with the first, mutability and defaults included") {
+  const RegistrationHandle first = Block().def("reg::b(Tensor t, *, Scalar alpha=1) -> Tensor").commit();
+  const auto difference = [](const std::string& schema) {
+    const std::string text = errors_of(Block().def(schema, 4));
+    const std::string head = "reg::b is defined at test.cpp:1 already (defined at test.cpp:4)";
+    REQUIRE(text.starts_with(head));
+    return text.substr(head.size());
+  };
+  CHECK(difference("reg::b(Tensor t, *, Scalar alpha=1) -> Tensor").empty());
+  CHECK(difference("reg::b(Tensor t, *, Scalar alpha=2) -> Tensor") ==
+        ", with another schema: argument 'alpha' is 2 by default, not 1\n"
+        "      there  reg::b(Tensor t, *, Scalar alpha=1) -> Tensor\n"
+        "      here   reg::b(Tensor t, *, Scalar alpha=2) -> Tensor\n"
+        "                                              ^");
+  CHECK(difference("reg::b(Tensor(a!) t, *, Scalar alpha=1) -> Tensor") ==
+        ", with another schema: argument 't' is written to\n"
+        "      there  reg::b(Tensor t, *, Scalar alpha=1) -> Tensor\n"
+        "      here   reg::b(Tensor(a!) t, *, Scalar alpha=1) -> Tensor\n"
+        "                          ^");
+  CHECK(difference("reg::b(Tensor(a) t, *, Scalar alpha=1) -> Tensor(a)") ==
+        ", with another schema: argument 't' is Tensor(a), not Tensor\n"
+        "      there  reg::b(Tensor t, *, Scalar alpha=1) -> Tensor\n"
+        "      here   reg::b(Tensor(a) t, *, Scalar alpha=1) -> Tensor(a)\n"
+        "                          ^");
 }
 
 TEST_CASE("a kernel that does not fit is an error with both texts and both places") {
