@@ -35,9 +35,6 @@ function(keyway_add_ops target)
   target_sources(${target} PRIVATE ${outputs})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
   target_link_libraries(${target} PUBLIC keyway::keyway)
-  if(type STREQUAL "SHARED_LIBRARY" OR type STREQUAL "MODULE_LIBRARY")
-    target_link_options(${target} PRIVATE LINKER:-z,nodelete)  # the registry keeps addresses in it
-  endif()
   # Users of the target may include what is generated.
   add_custom_target(${target}_generated DEPENDS ${outputs})
   add_dependencies(${target} ${target}_generated)

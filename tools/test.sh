@@ -34,9 +34,9 @@ tsan_stage() {
   local launcher targets
   read -ra launcher <<< "$(fixed_addresses)"
   configure tsan
-  mapfile -t targets < <(cmake --build --preset tsan --target help | grep -oE '^suite_(core|dispatch|autograd|backends)\b')
+  mapfile -t targets < <(cmake --build --preset tsan --target help | grep -oE '^suite_(core|dispatch|autograd|backends|plugins)\b')
   build tsan "${targets[@]}"
-  run_tests tsan -L '^(core|dispatch|autograd|backends)$'
+  run_tests tsan -L '^(core|dispatch|autograd|backends|plugins)$'
 }
 
 stage set-up bash tools/setup.sh

@@ -63,6 +63,10 @@ class Installed(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"kernel of my::count at .*wrong_block\.cpp:6 does not fit the schema")
 
+    def test_a_plugin_is_loaded_and_unloaded(self):
+        folder = self.consumer()
+        self.assertEqual(run(folder / "use_plugin", folder / "libhalves.so"), "halves: half of 14 is 7\nunloaded\n")
+
     def test_the_readme_shows_lines_of_the_example(self):
         readme = (SOURCE / "README.md").read_text()
         section = readme[readme.index("## An operator of one's own"):]
@@ -90,6 +94,28 @@ class Installed(unittest.TestCase):
         schemas.write_text(schemas.read_text().replace("3 * grad * square(self)", "3 * grad * squared(self)"))
         with self.assertRaisesRegex(AssertionError, r"my_ops\.json:6:42: error: myops::cube: no operator, predicate or "
                                                     r"helper 'squared'; did you mean 'square'\?"):
+            self.my_ops(source)
+
+    def test_a_program_has_the_operators_that_were_chosen_and_what_they_need(self):
+        build = self.my_ops(HERE / "selected")
+        whole = run(build / "whole")
+        self.assertRegex(whole, r"^slope 24, \d{3} operators, relu is there\n$")
+        self.assertEqual(run(build / "slope"), "slope 24, 6 operators, relu is not there\n")
+        self.assertEqual(run(build / "slope_shared"), "slope 24, 6 operators, relu is not there\n")
+        sizes = {name: int(run("size", build / name).splitlines()[1].split()[3])
+                 for name in ("whole", "slope", "libsmall_keyway.so")}
+        print("sizes:", sizes)
+        self.assertLess(sizes["slope"], sizes["whole"] / 3)
+        self.assertLess(sizes["libsmall_keyway.so"], sizes["whole"] / 2)
+        with self.assertRaisesRegex(AssertionError, "undefined reference to `keyway::v1::ops::relu'"):
+            run("cmake", "--build", build, "--target", "left_out")
+
+    def test_a_mistake_in_a_list_of_operators_is_told_with_its_place(self):
+        source = self.scratch / "misspelt"
+        shutil.copytree(HERE / "selected", source)
+        (source / "ops.txt").write_text("full\n\nmul.Tenso\n")
+        with self.assertRaisesRegex(AssertionError, r"ops\.txt:3:1: error: there is no operator 'mul\.Tenso'; did you mean "
+                                                    r"'mul\.Tensor'\?"):
             self.my_ops(source)
 
     def test_headers_need_nothing_but_each_other_and_the_standard_library(self):

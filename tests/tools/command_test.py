@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the `keyway` command as its users do: command_test.py <program>. `keyway schema` has schema_command.cmake."""
+"""Runs the `keyway` command as its users do: command_test.py <program> <plug-in>. `keyway schema` has schema_command.cmake."""
 
 import json
 import os
@@ -13,6 +13,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 KEYWAY = ""  # the program, from the command line
+PLUGIN = ""  # one that brings a backend called like its file
 COMMANDS = ["ops", "show", "explain", "table", "snapshot", "diff", "schema", "fuzz", "train"]
 SMALL_MODEL = ["--layers", "1", "--width", "16", "--heads", "2", "--context", "16", "--batch", "2", "--sample", "40"]
 
@@ -96,6 +97,18 @@ class CommandLine(Case):
             run = keyway("show", "mm", output=full)
         self.assertEqual(run.returncode, 2)
         self.assertEqual(run.stderr, "keyway: cannot write standard output\n")
+
+
+class Plugins(Case):
+    def test_what_a_plugin_brings_is_there_for_any_command(self):
+        name = Path(PLUGIN).name.removeprefix("lib").removesuffix(".so")
+        shown = self.expect(keyway("--plugin", PLUGIN, "show", "relu"), 0, "")
+        self.assertIn(name.upper(), shown)
+        self.assertIn("backend.cpp:", shown)
+        self.assertIn(f"{name}::number", self.expect(keyway("--plugin", PLUGIN, "snapshot"), 0, ""))
+
+    def test_what_is_no_plugin_is_an_error(self):
+        self.expect(keyway("--plugin", "/nowhere.so", "ops"), 1, "keyway: plug-in /nowhere.so: it cannot be opened\n")
 
 
 class Ops(Case):
@@ -365,5 +378,5 @@ class Train(Case):
 
 
 if __name__ == "__main__":
-    KEYWAY = sys.argv.pop(1)
+    KEYWAY, PLUGIN = sys.argv.pop(1), sys.argv.pop(1)
     unittest.main()

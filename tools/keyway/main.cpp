@@ -1,4 +1,5 @@
 // The `keyway` command.
+#include <keyway/dispatch/plugin.h>
 #include <keyway/tools/keyway/command.h>
 
 #include <cstdio>
@@ -27,6 +28,10 @@ ExitStatus run(int argc, char** argv) {
   CLI::App app("Looks into Keyway's operators and schemas.", "keyway");
   app.set_version_flag("--version", "keyway " KEYWAY_VERSION);
   app.require_subcommand(1);
+  app.add_option_function<std::string>(
+         "--plugin", [](const std::string& path) { keyway::load_plugin(path).release(); },
+         "Load this plug-in first; may stand several times")
+      ->trigger_on_parse();
   app.failure_message(usage_error);
   app.footer(
       "Exit status: 0 if all is well, 1 if what was asked about is wrong, 2 if the command line is wrong\n"

@@ -1,0 +1,93 @@
+// What a call costs when the registry holds more, and what it costs when its kernel can go: the typed call of
+// dispatch_keyway.cpp again, of Keyway alone.
+#include <keyway/bench/harness.h>
+#include <keyway/dispatch/explain.h>
+#include <keyway/dispatch/recording.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace {
+
+using Noop = void(const lib::Tensor&);
+
+lib::TypedOperatorHandle<Noop> noop() { return lib::Dispatcher::singleton().op("keyway_bench::noop").typed<Noop>(); }
+
+void call(bench::State& state) {
+  const auto op = noop();
+  const lib::Tensor tensor = lib::empty({1});
+  for (auto _ : state) op.call(tensor);
+}
+
+// With so many operators registered beside it, each with a kernel of its own.
+template <int count>
+void among_operators(bench::State& state) {
+  lib::Library many(lib::Library::Kind::Fragment, "keyway_bench_many");
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "op" + std::to_string(i);
+    many.def(name + "(Tensor self) -> ()");
+    many.impl(name, lib::DispatchKey::CPU, [](const lib::Tensor&) {});
+  }
+  const lib::RegistrationHandle registered = many.commit();
+  call(state);
+}
+
+// With kernels for so many backends besides the CPU.
+void among_backends(bench::State& state) {
+  lib::Library many(lib::Library::Kind::Fragment, "keyway_bench");
+  for (int i = 0; i < 20; ++i) {
+    const lib::DeviceType type = lib::register_device_type("bench" + std::to_string(i));
+    for (const auto functionality : {lib::Functionality::Dense, lib::Functionality::Autograd}) {
+      many.impl("noop", lib::runtime_key(functionality, type), [](const lib::Tensor&) {});
+    }
+  }
+  const lib::RegistrationHandle registered = many.commit();
+  call(state);
+}
+
+// After a call was explained and others were recorded.
+void after_looking(bench::State& state) {
+  const auto op = noop();
+  const lib::Tensor tensor = lib::empty({1});
+  bench::keep(lib::explain(op, tensor.key_set()));
+  {
+    const lib::ObserverHandle on = lib::observe_calls(std::make_shared<lib::DispatchRecorder>());
+    op.call(tensor);
+  }
+  call(state);
+}
+
+// From two threads at once.
+void from_two_threads(bench::State& state) {
+  constexpr int kCalls = 1'000'000;
+  for (auto _ : state) {
+    const auto work = [] {
+      const auto op = noop();
+      const lib::Tensor tensor = lib::empty({1});
+      for (int i = 0; i < kCalls; ++i) op.call(tensor);
+    };
+    std::thread other(work);
+    work();
+    other.join();
+  }
+  bench::does_times(state, 2 * kCalls);
+}
+
+// Of a kernel whose registration can be undone: its calls are counted.
+void counted(bench::State& state) {
+  lib::Library block(lib::Library::Kind::Fragment, "keyway_bench");
+  const lib::RegistrationHandle registered =
+      block.impl("noop", lib::DispatchKey::CPU, [](const lib::Tensor&) {}).commit();
+  call(state);
+}
+
+const bench::Row rows[] = {{"dispatch/10_ops", among_operators<10>},
+                           {"dispatch/1000_ops", among_operators<1000>},
+                           {"dispatch/100000_ops", among_operators<100000>},
+                           {"dispatch/20_backends", among_backends},
+                           {"dispatch/after_explain", after_looking},
+                           {"dispatch/typed/2_threads", from_two_threads},
+                           {"dispatch/counted", counted}};
+
+}  // namespace

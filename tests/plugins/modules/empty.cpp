@@ -1,0 +1,2 @@
+// A shared library that is no plug-in.
+int keyway_test_empty() { return 0; }
