@@ -145,10 +145,9 @@ void Transaction::check_def(const DefRequest& def) {
     const std::string& name = definition.name;
     KEYWAY_CHECK_AS(Registration, name.find("::") != std::string::npos, "{} names no namespace", name);
     definition.code = canonical_signature(*schema).code;
-    for (const Definition& other : definitions_) {
-      if (other.name != name) continue;
-      compare(*other.schema, *schema);
-      KEYWAY_FAIL(Registration, "{} is defined at {} already, in the same library block", name, other.site.str());
+    if (const Definition* other = definition_of(name)) {
+      compare(*other->schema, *schema);
+      KEYWAY_FAIL(Registration, "{} is defined at {} already, in the same library block", name, other->site.str());
     }
     if (const OperatorEntry* op = registry_.find(name)) {
       // The texts of built-in operators leave out the namespace that all of them have.
@@ -162,10 +161,16 @@ void Transaction::check_def(const DefRequest& def) {
         check_kernel(name, schema, def.site, impl.code, impl.site);
       }
     }
+    definition_numbers_.emplace(name, definitions_.size());
     definitions_.push_back(std::move(definition));
   } catch (const Error& e) {
     error(std::string(e.what()) + " (defined at " + def.site.str() + ")" + difference);
   }
+}
+
+const Transaction::Definition* Transaction::definition_of(const std::string& op) const {
+  const auto number = definition_numbers_.find(op);
+  return number == definition_numbers_.end() ? nullptr : &definitions_[number->second];
 }
 
 void Transaction::check_kernel(const std::string& op, const OwnedSchema& schema, const Site& schema_site,
@@ -191,11 +196,9 @@ void Transaction::check_op(const OperatorEntry& op) {
 
 void Transaction::check_impl(const ImplRequest& impl) {
   check_key(impl.key, "kernel of " + impl.op + " at " + impl.site.str());
-  for (const Definition& definition : definitions_) {
-    if (definition.name == impl.op) {
-      check_kernel(impl.op, definition.schema, definition.site, impl.kernel.code, impl.site);
-      return;
-    }
+  if (const Definition* definition = definition_of(impl.op)) {
+    check_kernel(impl.op, definition->schema, definition->site, impl.kernel.code, impl.site);
+    return;
   }
   const OperatorEntry* op = registry_.find(impl.op);
   if (op == nullptr) return;  // checked when its schema comes
@@ -371,14 +374,15 @@ void Transaction::build_tables() {
 }
 
 void Transaction::collect_news() {
+  std::multimap<std::string, RegistryNews::Change> by_name;  // of one name first what goes, then what comes
   for (const auto& [record, own] : changes_) {
     const OperatorEntry* before = record->state.entry;
     const OperatorEntry* after = own.next.entry;
-    if (before != after && before != nullptr) news_.operators.push_back({before, false});
-    if (before != after && after != nullptr) news_.operators.push_back({after, true});
+    if (before != after && before != nullptr) by_name.insert({before->full_name(), {before, false}});
+    if (before != after && after != nullptr) by_name.insert({after->full_name(), {after, true}});
     if (after != nullptr) warn_of_lost_gradients(after->full_name(), own.next);
   }
-  std::ranges::sort(news_.operators, {}, [](const RegistryNews::Change& change) { return change.op->full_name(); });
+  for (const auto& [name, change] : by_name) news_.operators.push_back(change);
 }
 
 // A backend's kernel of this block that takes the place of a composite, whose gradient came from what it calls: where

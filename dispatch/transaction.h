@@ -59,6 +59,7 @@ class Transaction {
   void check(const LibraryRequest& request);
   void check_namespaces(const std::vector<NamespaceRequest>& owns);
   void check_def(const DefRequest& def);
+  const Definition* definition_of(const std::string& op) const;  // null if the block defines none
   void check_kernel(const std::string& op, const OwnedSchema& schema, const Site& schema_site, const std::string& code,
                     const Site& site);
   void check_impl(const ImplRequest& impl);
@@ -86,6 +87,7 @@ class Transaction {
   const std::uint64_t block_;
   std::vector<std::string> errors_;
   std::vector<Definition> definitions_;
+  std::map<std::string, std::size_t> definition_numbers_;  // by name
 
   std::map<OperatorRecord*, Change> changes_;
   std::unique_ptr<Fallbacks> fallbacks_;  // null: as they are
