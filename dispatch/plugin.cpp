@@ -3,6 +3,7 @@
 #include <keyway/dispatch/shared_library_file.h>
 
 #include <dlfcn.h>
+#include <filesystem>
 #include <iterator>
 #include <mutex>
 #include <set>
@@ -58,7 +59,9 @@ class Claim {
 OpenLibrary open_library(const std::string& path) {
   const std::string problem = problem_of_shared_library(path);
   KEYWAY_CHECK_AS(Registration, problem.empty(), "plug-in {}: {}", path, problem);
-  OpenLibrary library(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  // A path without a folder would be looked for elsewhere.
+  const std::string file = std::filesystem::absolute(path).string();
+  OpenLibrary library(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (library == nullptr) {
     const char* why = dlerror();
     KEYWAY_FAIL(Registration, "plug-in {}: it cannot be loaded: {}", path, why == nullptr ? "no reason given" : why);

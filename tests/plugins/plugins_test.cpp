@@ -191,6 +191,19 @@ TEST_CASE("what is refused leaves the registry as it was, and says why") {
   CHECK(op("plugins::shared").typed<Number>().call(tensor()) == 7);
 }
 
+TEST_CASE("a path without a folder is one of the working directory") {
+  const RegistrationHandle def = define();
+  const Folder folder;
+  folder.backend("dev0");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path);
+  {
+    const LoadedPlugin plugin = load_plugin("libdev0.so");
+    CHECK(where(tensor(*find_device_type("dev0"))) == "dev0");
+  }
+  fs::current_path(before);
+}
+
 TEST_CASE("files that are cut short or damaged are refused") {
   const RegistrationHandle def = define();
   const Folder folder;
