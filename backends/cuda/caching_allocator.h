@@ -1,0 +1,133 @@
+// CachingAllocator: memory of one device, kept for reuse. The device's own allocation takes as long as hundreds of
+// kernels and waits for all of them, so segments are asked for rarely, cut into blocks, and kept.
+//
+// Streams. A block belongs to the stream that it was allocated for, and goes back to that stream's blocks the moment it
+// is freed: what the stream queues later runs after what it queued before. Another stream that uses the block says so
+// (record_stream); then the block waits, once it is freed, for events of these streams.
+//
+// Sizes are those of PyTorch's allocator: blocks are multiples of 512 bytes; those of up to 1 MiB are cut from segments
+// of 2 MiB, those below 10 MiB from segments of 20 MiB, larger ones are segments of a multiple of 2 MiB.
+//
+// Graphs. What is allocated while a stream is captured comes from a pool of its own, whose segments no one else gets as
+// long as the graph may be replayed.
+#pragma once
+
+#include <keyway/backends/cuda/device_memory.h>
+#include <keyway/backends/cuda/memory_stats.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace keyway::inline v1::cuda {
+
+// Of a graph. 0 is the pool of everything else.
+using PoolId = std::uint64_t;
+
+// Thread-safe.
+class KEYWAY_API CachingAllocator {
+ public:
+  // Requires: `memory` outlives this.
+  explicit CachingAllocator(DeviceMemory& memory);
+  // Gives the device its memory back. Requires: nobody uses any of it.
+  ~CachingAllocator();
+  CachingAllocator(const CachingAllocator&) = delete;
+  CachingAllocator& operator=(const CachingAllocator&) = delete;
+
+  // Memory for work of `stream`, aligned to 512; null for 0 bytes. Throws keyway::Error(OutOfMemory) that says what was
+  // asked, what is held and what for, after everything that is cached was given back and that was not enough.
+  void* allocate(std::size_t bytes, StreamId stream);
+  // Null is allowed. Throws keyway::Error(Value) for any other pointer that allocate() did not give.
+  void free(void* pointer);
+  // Work that is queued in `stream` before the free uses the memory too.
+  void record_stream(void* pointer, StreamId stream);
+  // Gives back the segments that nobody uses.
+  void empty_cache();
+  // At most this part of the device's memory, in (0, 1].
+  void set_fraction(double fraction);
+
+  // From now on `stream` allocates from a new pool, or from that of another graph.
+  PoolId begin_capture(StreamId stream, PoolId pool = 0);
+  void end_capture(StreamId stream);
+  // The graph is gone: its segments may be given back once nobody uses them.
+  void release_pool(PoolId pool);
+
+  MemoryStats stats() const;
+  void reset_peaks();
+
+ private:
+  enum class State : std::uint8_t { Used, Waiting, Free };
+  struct Pool;
+  struct Block {
+    Pool* pool;
+    StreamId stream;
+    char* data;
+    std::size_t size;
+    bool small;  // cut from a segment for small ones
+    std::size_t requested = 0;
+    State state = State::Used;
+    int events = 0;                  // that it waits for
+    std::vector<StreamId> guests{};  // streams of others that use it
+    Block* before = nullptr;         // neighbours in the segment
+    Block* after = nullptr;
+
+    bool is_segment() const { return before == nullptr && after == nullptr; }
+  };
+  // By stream, then size, then address: the best fit of a stream is the first that is not less.
+  struct Less {
+    bool operator()(const Block* a, const Block* b) const {
+      if (a->stream != b->stream) return a->stream < b->stream;
+      if (a->size != b->size) return a->size < b->size;
+      return a->data < b->data;
+    }
+  };
+  using FreeBlocks = std::set<Block*, Less>;
+  struct Pool {
+    FreeBlocks small, large;
+    int captures = 0;       // graphs that have it
+    std::size_t bytes = 0;  // of its segments
+  };
+  struct Pending {
+    void* event;
+    Block* block;
+  };
+
+  Pool& pool_of(StreamId stream);
+  static FreeBlocks& free_blocks_of(const Block& block) { return block.small ? block.pool->small : block.pool->large; }
+  Block* find_free(Pool& pool, StreamId stream, std::size_t size);
+  Block* make_segment(Pool& pool, StreamId stream, std::size_t size);
+  void* ask_device(std::size_t bytes);
+  void* ask_device_again(Pool& pool, std::size_t bytes);
+  void split(Block* block, std::size_t size);
+  void put_back(Block* block);
+  void merge_with_next(Block* block);
+  void guard_by_events(Block* block);
+  void finish(const Pending& pending);
+  void process_events();
+  void wait_for_events();
+  void free_segments(Pool& pool);
+  void free_cache();
+  void free_segments(FreeBlocks& blocks, std::size_t least);
+  void free_segment(Block* block);
+  [[noreturn]] void fail(std::size_t bytes, StreamId stream);
+
+  DeviceMemory& memory_;
+  mutable std::mutex mutex_;
+  std::unordered_map<void*, std::unique_ptr<Block>> blocks_;  // all, by address
+  std::map<PoolId, Pool> pools_;
+  std::map<StreamId, PoolId> captured_;
+  std::map<StreamId, std::deque<Pending>> pending_;  // in the order of their events
+  std::vector<Block*> deferred_;                     // freed while a stream is captured, which forbids events
+  PoolId next_pool_ = 1;
+  std::size_t limit_;
+  MemoryStats stats_;
+};
+
+}  // namespace keyway::inline v1::cuda

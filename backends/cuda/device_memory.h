@@ -1,0 +1,34 @@
+// DeviceMemory: what the caching allocator needs of one device. The driver implements it, and so does a test without
+// one.
+#pragma once
+
+#include <keyway/core/stream.h>
+
+#include <cstddef>
+
+namespace keyway::inline v1::cuda {
+
+class DeviceMemory {
+ public:
+  struct Room {
+    std::size_t free, total;
+  };
+
+  virtual Device device() const noexcept = 0;
+  // Null: the device has no room.
+  virtual void* allocate(std::size_t bytes) noexcept = 0;
+  // Waits for all work of the device before.
+  virtual void free(void* memory) noexcept = 0;
+  virtual Room room() const noexcept = 0;
+
+  // An event after all work that is queued in the stream now. Throws keyway::Error.
+  virtual void* record(StreamId stream) = 0;
+  virtual bool is_done(void* event) = 0;
+  virtual void wait(void* event) = 0;
+  virtual void destroy(void* event) noexcept = 0;
+
+ protected:
+  ~DeviceMemory() = default;
+};
+
+}  // namespace keyway::inline v1::cuda
