@@ -104,7 +104,6 @@ class Installed(unittest.TestCase):
         self.assertEqual(run(build / "slope_shared"), "slope 24, 6 operators, relu is not there\n")
         sizes = {name: int(run("size", build / name).splitlines()[1].split()[3])
                  for name in ("whole", "slope", "libsmall_keyway.so")}
-        print("sizes:", sizes)
         self.assertLess(sizes["slope"], sizes["whole"] / 3)
         self.assertLess(sizes["libsmall_keyway.so"], sizes["whole"] / 2)
         with self.assertRaisesRegex(AssertionError, "undefined reference to `keyway::v1::ops::relu'"):
