@@ -34,7 +34,7 @@ template <typename Op, typename Sig>
 struct Composite;
 template <typename Op, typename R, typename... Args>
 struct Composite<Op, R(Args...)> {
-  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+  static R call(const KernelBase&, DispatchKeySet, Args... args) {
     Op::check(args...);
     if constexpr (std::is_void_v<R>) {
       detail::call_composite(Op::kFunction, static_cast<Args&&>(args)...);
@@ -44,8 +44,6 @@ struct Composite<Op, R(Args...)> {
     } else {
       return detail::convert_result<R>(detail::call_composite(Op::kFunction, static_cast<Args&&>(args)...));
     }
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 
@@ -53,15 +51,13 @@ template <typename Op, typename Sig>
 struct CompositeInPlace;
 template <typename Op, typename... Args>
 struct CompositeInPlace<Op, TensorBase&(Args...)> {
-  static TensorBase& call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+  static TensorBase& call(const KernelBase&, DispatchKeySet, Args... args) {
     TensorBase& self = detail::written_argument(static_cast<Args&&>(args)...);
     Op::check(args...);
     const TensorBase result = detail::call_composite(Op::kFunction, args...);
     check_inplace(self, meta_of(result.sizes()), result.dtype());
     if (!result.is_same(self)) detail::copy_recorded(self, result);
     return self;
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 
@@ -69,7 +65,7 @@ template <typename Op, typename Sig>
 struct CompositeOut;
 template <typename Op, typename R, typename... Args>
 struct CompositeOut<Op, R(Args...)> {
-  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+  static R call(const KernelBase&, DispatchKeySet, Args... args) {
     const std::tuple<Args&...> all(args...);
     bool needs_grad = false;
     detail::each_tensor([&](const TensorBase& tensor) { needs_grad = needs_grad || tensor.requires_grad(); },
@@ -86,8 +82,6 @@ struct CompositeOut<Op, R(Args...)> {
           detail::functional_arguments<Op>(*given[0], inputs...));
     });
     return detail::written_results<R>(all);
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 

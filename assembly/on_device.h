@@ -41,13 +41,11 @@ template <typename Wrapper, typename Sig>
 struct OnDevice;
 template <typename Wrapper, typename R, typename... Args>
 struct OnDevice<Wrapper, R(Args...)> {
-  static R call(const KernelBase& self_kernel, DispatchKeySet keys, Args... args) try {
+  static R call(const KernelBase& self_kernel, DispatchKeySet keys, Args... args) {
     const auto backend = static_cast<DeviceType>(keys.highest_backend_number() - 1);
     const OptionalDeviceGuard guard(
         detail::device_of_call(backend, static_cast<const std::remove_cvref_t<Args>&>(args)...));
     return Wrapper::call(self_kernel, keys, static_cast<Args&&>(args)...);
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 

@@ -92,7 +92,7 @@ template <typename Op, typename Sig>
 struct Mutating;
 template <typename Op, typename R, typename... Args>
 struct Mutating<Op, R(Args...)> {
-  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) {
     Plan<0> plan;
     Op::plan(plan, args...);
     if (auto* kernel = detail::backend_kernel<Op>(self_kernel)) {
@@ -100,8 +100,6 @@ struct Mutating<Op, R(Args...)> {
       Op::run(kernel, plan, detail::Separate<Args>::template from<Op::kInPlaceSafe>(args, all)...);
     }
     return detail::written_arguments<R>(static_cast<Args&&>(args)...);
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 
@@ -110,14 +108,12 @@ template <typename Op, typename Sig>
 struct Returning;
 template <typename Op, typename R, typename... Args>
 struct Returning<Op, R(Args...)> {
-  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) {
     Plan<0> plan;
     Op::plan(plan, args...);
     auto* kernel = detail::backend_kernel<Op>(self_kernel);
     if (kernel == nullptr) detail::fail_on_meta();
     return Op::run(kernel, plan, args...);
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 
@@ -146,7 +142,7 @@ template <typename Op, typename Sig>
 struct ReturningOut;
 template <typename Op, typename R, typename... Args>
 struct ReturningOut<Op, R(Args...)> {
-  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) {
     const std::tuple<Args&...> all(args...);
     detail::split_outputs<Op::kOutputs>(all, [&](auto& given, const auto&... inputs) {
       for (std::size_t i = 0; i < Op::kOutputs; ++i) check_defined(Op::kOutNames[i], *given[i]);
@@ -157,8 +153,6 @@ struct ReturningOut<Op, R(Args...)> {
       detail::store_results(given, Op::kOutNames, Op::run(kernel, plan, inputs...), copy_into);
     });
     return detail::written_results<R>(all);
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 
@@ -167,11 +161,9 @@ template <typename Op, typename Sig>
 struct Metadata;
 template <typename Op, typename R, typename... Args>
 struct Metadata<Op, R(Args...)> {
-  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+  static R call(const KernelBase&, DispatchKeySet, Args... args) {
     Op::apply(args...);
     return detail::written_arguments<R>(static_cast<Args&&>(args)...);
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 
@@ -180,10 +172,8 @@ template <typename Op, typename Sig>
 struct View;
 template <typename Op, typename... Args>
 struct View<Op, TensorBase(const TensorBase&, Args...)> {
-  static TensorBase call(const KernelBase& self_kernel, DispatchKeySet, const TensorBase& self, Args... args) try {
+  static TensorBase call(const KernelBase&, DispatchKeySet, const TensorBase& self, Args... args) {
     return view_of(self, Op::geometry(self, args...));
-  } catch (...) {
-    leave_op(self_kernel, self, args...);
   }
 
   static TensorBase view_of(const TensorBase& self, const auto& geometry) {
@@ -196,8 +186,7 @@ struct View<Op, TensorBase(const TensorBase&, Args...)> {
 };
 template <typename Op, typename... Args>
 struct View<Op, std::vector<TensorBase>(const TensorBase&, Args...)> {
-  static std::vector<TensorBase> call(const KernelBase& self_kernel, DispatchKeySet, const TensorBase& self,
-                                      Args... args) try {
+  static std::vector<TensorBase> call(const KernelBase&, DispatchKeySet, const TensorBase& self, Args... args) {
     const auto geometries = Op::geometry(self, args...);
     std::vector<TensorBase> views;
     views.reserve(geometries.size());
@@ -205,8 +194,6 @@ struct View<Op, std::vector<TensorBase>(const TensorBase&, Args...)> {
       views.push_back(View<Op, TensorBase(const TensorBase&)>::view_of(self, geometry));
     }
     return views;
-  } catch (...) {
-    leave_op(self_kernel, self, args...);
   }
 };
 

@@ -21,7 +21,6 @@
 #include <keyway/assembly/outputs.h>
 #include <keyway/assembly/plan.h>
 #include <keyway/dispatch/kernel.h>
-#include <keyway/dispatch/leave_op.h>
 
 #include <cstddef>
 #include <tuple>
@@ -108,7 +107,7 @@ template <typename Op, typename R, typename... Args>
 struct Functional<Op, R(Args...)> {
   static constexpr std::size_t N = Op::kOutputs;
 
-  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) {
     Plan<N> plan;
     Op::plan(plan, args...);
     TensorBase out[N];
@@ -119,8 +118,6 @@ struct Functional<Op, R(Args...)> {
     }
     if (auto* kernel = detail::backend_kernel<Op>(self_kernel)) Op::run(kernel, plan, args..., given);
     return detail::take_results(out, std::make_index_sequence<N>());
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 
@@ -129,7 +126,7 @@ template <typename Op, typename Sig>
 struct InPlace;
 template <typename Op, typename... Args>
 struct InPlace<Op, TensorBase&(Args...)> {
-  static TensorBase& call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+  static TensorBase& call(const KernelBase& self_kernel, DispatchKeySet, Args... args) {
     TensorBase& self = detail::written_argument(static_cast<Args&&>(args)...);
     Plan<1> plan;
     Op::plan(plan, args...);
@@ -143,8 +140,6 @@ struct InPlace<Op, TensorBase&(Args...)> {
       if (!direct) copy_into(self, apart);
     }
     return self;
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 
@@ -237,14 +232,12 @@ template <typename Op, typename Sig>
 struct Out;
 template <typename Op, typename R, typename... Args>
 struct Out<Op, R(Args...)> {
-  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) try {
+  static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) {
     const std::tuple<Args&...> all(args...);
     detail::split_outputs<Op::kOutputs>(all, [&](auto& given, const auto&... inputs) {
       detail::compute_out<Op>(detail::backend_kernel<Op>(self_kernel), given, inputs...);
     });
     return detail::written_results<R>(all);
-  } catch (...) {
-    leave_op(self_kernel, args...);
   }
 };
 

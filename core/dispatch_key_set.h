@@ -66,15 +66,19 @@ class DispatchKeySet {
 
   // Where a call with this set looks in a table: two bit scans. A set without a backend bit that needs one
   // gives the slot that holds the error for it, never the first backend's.
-  constexpr std::uint32_t slot() const {
+  constexpr std::uint32_t slot() const { return slot(highest_backend_number()); }
+  // The same where the number of the highest backend is known.
+  constexpr std::uint32_t slot(int backend_number) const {
     const detail::SlotRange& range = detail::kSlotLayout.ranges[highest_functionality_number()];
-    return range.offset + (range.backend_mask & highest_bit((bits_ & kBackendMask) << 1 | 1));
+    return range.offset + (range.backend_mask & static_cast<std::uint32_t>(backend_number));
   }
   constexpr Functionality highest_functionality() const {
     return static_cast<Functionality>(highest_functionality_number());
   }
   // The highest backend, counted from 1; 0 if there is none.
-  constexpr int highest_backend_number() const { return std::bit_width(bits_ & kBackendMask); }
+  constexpr int highest_backend_number() const {
+    return static_cast<int>(highest_bit((static_cast<std::uint32_t>(bits_) << 1 | 1) & (kBackendMask << 1 | 1)));
+  }
   constexpr DispatchKey highest_priority_key() const { return static_cast<DispatchKey>(slot()); }
 
   // Every runtime key in the set, functionalities crossed with backends, in rising priority.
@@ -83,12 +87,16 @@ class DispatchKeySet {
   static constexpr std::uint64_t kBackendMask = (std::uint64_t{1} << kBackendBits) - 1;
 
  private:
+  static_assert(kBackendBits < 32 && kFunctionalityCount <= 32);  // each group is scanned in 32 bits
+
   // Number of the highest bit that is set. Requires: one is.
-  static constexpr std::uint32_t highest_bit(std::uint64_t bits) {
-    return 63u ^ static_cast<std::uint32_t>(__builtin_clzll(bits));  // one instruction, unlike std::bit_width
+  static constexpr std::uint32_t highest_bit(std::uint32_t bits) {
+    return 31u ^ static_cast<std::uint32_t>(__builtin_clz(bits));  // one instruction, unlike std::bit_width
   }
-  // The forced low bit makes the word non-zero, here and in slot(), and stands for "none".
-  constexpr std::uint32_t highest_functionality_number() const { return highest_bit(bits_ >> (kBackendBits - 1) | 1); }
+  // The forced low bit makes the word non-zero, here and for backends, and stands for "none".
+  constexpr std::uint32_t highest_functionality_number() const {
+    return highest_bit(static_cast<std::uint32_t>(bits_ >> (kBackendBits - 1)) | 1);
+  }
 
   static constexpr std::uint64_t bit_of(Functionality f) {
     return f == Functionality::Undefined ? 0 : std::uint64_t{1} << (kBackendBits - 1 + static_cast<int>(f));

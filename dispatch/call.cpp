@@ -35,12 +35,12 @@ inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack)
   return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
 }
 
-// Requires: `effective` is what the table gave.
-__attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, const Table& table,
-                                                       DispatchKeySet effective, Stack& stack) {
-  const ErasedKernel& kernel = table.erased_kernel(table.slots[effective.slot()]);
+// Requires: `found` is what the table gave.
+__attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, const Table& table, Table::Found found,
+                                                       Stack& stack) {
+  const ErasedKernel& kernel = table.erased_kernel(found.kernel);
   try {
-    kernel.boxed(op, kernel, effective, stack);
+    kernel.boxed(op, kernel, found.keys, stack);
   } catch (Error& error) {
     if (!error.op().empty()) throw;
     // Of the values on the stack, not of the operator's work.
@@ -55,15 +55,15 @@ __attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, 
 
 __attribute__((noinline)) void call_counted(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
   const PinnedKernel pinned(op, keys);
-  call_kernel(op, pinned.table(), pinned.keys(), stack);
+  call_kernel(op, pinned.table(), pinned.found(), stack);
 }
 
 inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
   const Table& table = op.table();
-  const DispatchKeySet effective = table.effective(keys);
-  if ((table.erased_kernel(table.slots[effective.slot()]).flags & kCounted) != 0) [[unlikely]]
+  const Table::Found found = table.find(keys);
+  if ((table.erased_kernel(found.kernel).flags & kCounted) != 0) [[unlikely]]
     return call_counted(op, keys, stack);
-  call_kernel(op, table, effective, stack);
+  call_kernel(op, table, found, stack);
 }
 
 }  // namespace

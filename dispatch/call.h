@@ -3,9 +3,10 @@
 #pragma once
 
 #include <keyway/core/thread_state.h>
-#include <keyway/dispatch/boxing.h>
 #include <keyway/dispatch/kernel.h>
+#include <keyway/dispatch/kernel_adapter.h>
 #include <keyway/dispatch/kernel_owner.h>
+#include <keyway/dispatch/leave_op.h>
 #include <keyway/dispatch/operator_entry.h>
 #include <keyway/dispatch/signature.h>
 
@@ -75,20 +76,21 @@ struct Caller<R(Args...)> {
   // The keys are used as they are: no thread state.
   static R redispatch(const OperatorEntry& op, DispatchKeySet keys, Args... args) {
     const Table& table = op.table();
-    const DispatchKeySet effective = table.effective(keys);
-    const Kernel<Sig>& kernel = table.kernel<Sig>(effective);
+    const Table::Found found = table.find(keys);
+    const Kernel<Sig>& kernel = table.kernel<Sig>(found.kernel);
     if (kernel.flags != 0) [[unlikely]]
       return call_slowly(op, keys, static_cast<Args>(args)...);
-    return kernel.fn(kernel, effective, static_cast<Args>(args)...);
+    return enter_op(op, kernel, found.keys, static_cast<Args>(args)...);
   }
 
  private:
   // Instantiated with the caller, so that it is there as long as the caller is.
-  __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, DispatchKeySet keys, Args... args) {
-    const PinnedKernel pinned(op, keys);
-    const Kernel<Sig>& kernel = pinned.table().template kernel<Sig>(pinned.keys());
-    if ((kernel.flags & kBoxedOnly) == 0) return kernel.fn(kernel, pinned.keys(), static_cast<Args>(args)...);
-    return UnboxedAdapter<Sig>::call(op, kernel, pinned.keys(), static_cast<Args>(args)...);
+  __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, DispatchKeySet asked, Args... args) {
+    const PinnedKernel pinned(op, asked);
+    const auto [keys, number] = pinned.found();
+    const Kernel<Sig>& kernel = pinned.table().template kernel<Sig>(number);
+    if ((kernel.flags & kBoxedOnly) == 0) return enter_op(op, kernel, keys, static_cast<Args>(args)...);
+    return UnboxedAdapter<Sig>::call(op, kernel, keys, static_cast<Args>(args)...);
   }
 };
 

@@ -70,17 +70,24 @@ struct alignas(8) Table {
   std::uint16_t kernel_count;
   std::uint8_t slots[kSlotCount];  // number of the kernel of each slot; kernel 0 is the error of a missing one
 
-  // `keys` without what falls through.
-  DispatchKeySet effective(DispatchKeySet keys) const {
-    if (backend_masks != nullptr) [[unlikely]] {
-      return DispatchKeySet::from_raw(keys.raw() & backend_masks[keys.highest_backend_number()]);
-    }
-    return DispatchKeySet::from_raw(keys.raw() & mask);
+  // What a call with `keys` comes to: the keys without those that fall through, and the number of its kernel. Masks
+  // keep every backend bit, so that the backend need not wait for them.
+  struct Found {
+    DispatchKeySet keys;
+    std::size_t kernel;
+  };
+  Found find(DispatchKeySet keys) const {
+    const int backend = keys.highest_backend_number();
+    std::uint64_t kept = mask;
+    if (backend_masks != nullptr) [[unlikely]]
+      kept = backend_masks[static_cast<std::uint32_t>(backend)];
+    const auto effective = DispatchKeySet::from_raw(keys.raw() & kept);
+    return {effective, slots[effective.slot(backend)]};
   }
-  // The kernel for a set that effective() gave. Requires: Sig is the operator's canonical signature.
+  // Requires: Sig is the operator's canonical signature.
   template <typename Sig>
-  const Kernel<Sig>& kernel(DispatchKeySet keys) const {
-    return kernels<Kernel<Sig>>()[slots[keys.slot()]];
+  const Kernel<Sig>& kernel(std::size_t index) const {
+    return kernels<Kernel<Sig>>()[index];
   }
   const ErasedKernel& erased_kernel(std::size_t index) const { return kernels<ErasedKernel>()[index]; }
   // The table that a kernel was found in. Requires: it stands in one.

@@ -43,8 +43,8 @@ void KernelOwner::restart() noexcept {
 PinnedKernel::PinnedKernel(const OperatorEntry& op, DispatchKeySet keys) : outer_(innermost) {
   for (;;) {
     table_ = &op.latest_table();
-    keys_ = table_->effective(keys);
-    owner_ = table_->info[table_->slots[keys_.slot()]].owner;
+    found_ = table_->find(keys);
+    owner_ = table_->info[found_.kernel].owner;
     if (owner_ == nullptr) break;
     owner_->enter();
     if (&op.latest_table() == table_) break;

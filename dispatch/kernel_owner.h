@@ -51,7 +51,7 @@ class KEYWAY_API PinnedKernel {
   PinnedKernel& operator=(const PinnedKernel&) = delete;
 
   const Table& table() const { return *table_; }
-  DispatchKeySet keys() const { return keys_; }  // without what falls through
+  Table::Found found() const { return found_; }
 
   // Whether this thread is in a call of the owner's.
   static bool is_within(const KernelOwner& owner);
@@ -60,7 +60,7 @@ class KEYWAY_API PinnedKernel {
 
  private:
   const Table* table_;
-  DispatchKeySet keys_;
+  Table::Found found_;
   KernelOwner* owner_;  // null: the kernel is there for good
   const PinnedKernel* outer_;
 };

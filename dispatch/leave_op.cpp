@@ -40,8 +40,7 @@ std::string print(const FunctionSchema& schema, CallArguments arguments) {
 
 }  // namespace
 
-void leave_op(const KernelBase& kernel, CallArguments arguments) {
-  const OperatorEntry& op = *Table::of(kernel).op;
+void leave_op(const OperatorEntry& op, CallArguments arguments) {
   try {
     throw;
   } catch (Error& error) {

@@ -1,8 +1,8 @@
 // Tables that the compiler computes: what built-in operators start with.
 #pragma once
 
-#include <keyway/dispatch/boxing.h>
 #include <keyway/dispatch/kernel.h>
+#include <keyway/dispatch/kernel_adapter.h>
 #include <keyway/dispatch/operator_entry.h>
 #include <keyway/dispatch/resolver.h>
 

@@ -4,8 +4,7 @@
 // types.
 #pragma once
 
-#include <keyway/dispatch/boxing.h>
-#include <keyway/dispatch/leave_op.h>
+#include <keyway/dispatch/kernel_adapter.h>
 #include <keyway/dispatch/signature.h>
 
 #include <array>
@@ -214,28 +213,24 @@ template <typename F, typename R, typename... A>
 struct UserKernel<F, R(A...)> {
   using Canonical = typename Result<R>::Canonical(typename Param<A>::Canonical...);
   static typename Result<R>::Canonical call(const KernelBase& kernel, DispatchKeySet,
-                                            typename Param<A>::Canonical... args) try {
+                                            typename Param<A>::Canonical... args) {
     if constexpr (std::is_void_v<R>) {
       callable_of<F>(kernel)(Param<A>::from(args)...);
     } else {
       return convert_result<typename Result<R>::Canonical>(callable_of<F>(kernel)(Param<A>::from(args)...));
     }
-  } catch (...) {
-    leave_op(kernel, args...);
   }
 };
 template <typename F, typename R, typename... A>
 struct UserKernel<F, R(DispatchKeySet, A...)> {
   using Canonical = typename Result<R>::Canonical(typename Param<A>::Canonical...);
   static typename Result<R>::Canonical call(const KernelBase& kernel, DispatchKeySet keys,
-                                            typename Param<A>::Canonical... args) try {
+                                            typename Param<A>::Canonical... args) {
     if constexpr (std::is_void_v<R>) {
       callable_of<F>(kernel)(keys, Param<A>::from(args)...);
     } else {
       return convert_result<typename Result<R>::Canonical>(callable_of<F>(kernel)(keys, Param<A>::from(args)...));
     }
-  } catch (...) {
-    leave_op(kernel, args...);
   }
 };
 

@@ -2,8 +2,10 @@
 //
 // Strong and weak count share one 64-bit word, so that the holder of the only reference sees by one plain
 // load that nobody else can reach the object, and frees it without an atomic read-modify-write. That is the
-// path of every temporary tensor.
+// path of every temporary tensor. In a process of one thread no count takes one.
 #pragma once
+
+#include <keyway/core/base/single_threaded.h>
 
 #include <atomic>
 #include <cstddef>
@@ -40,8 +42,17 @@ class RefCounted {
   static constexpr std::uint64_t kWeak = std::uint64_t{1} << 32;
   static constexpr std::uint64_t kOnlyOne = kStrong | kWeak;  // all strong ones together hold one weak
 
-  void add_strong() const { counts_.fetch_add(kStrong, std::memory_order_relaxed); }
-  void add_weak() const { counts_.fetch_add(kWeak, std::memory_order_relaxed); }
+  // Adds to the counts, and gives what they were.
+  std::uint64_t add(std::uint64_t number, std::memory_order order) const {
+    if (is_single_threaded()) {
+      const std::uint64_t before = counts_.load(std::memory_order_relaxed);
+      counts_.store(before + number, std::memory_order_relaxed);
+      return before;
+    }
+    return counts_.fetch_add(number, order);
+  }
+  void add_strong() const { add(kStrong, std::memory_order_relaxed); }
+  void add_weak() const { add(kWeak, std::memory_order_relaxed); }
   bool add_strong_unless_dead() const {
     std::uint64_t counts = counts_.load(std::memory_order_relaxed);
     do {
@@ -61,14 +72,14 @@ class RefCounted {
   }
   template <typename T>
   static __attribute__((noinline)) void drop_shared(T* object) {
-    const std::uint64_t before = object->RefCounted::counts_.fetch_sub(kStrong, std::memory_order_acq_rel);
+    const std::uint64_t before = object->RefCounted::add(-kStrong, std::memory_order_acq_rel);
     if (static_cast<std::uint32_t>(before) != 1) return;
     if (before != kOnlyOne) object->release_resources();
     drop_weak(object);
   }
   template <typename T>
   static void drop_weak(T* object) {
-    const std::uint64_t before = object->RefCounted::counts_.fetch_sub(kWeak, std::memory_order_acq_rel);
+    const std::uint64_t before = object->RefCounted::add(-kWeak, std::memory_order_acq_rel);
     if (before >> 32 == 1) dispose(object);
   }
   template <typename T>

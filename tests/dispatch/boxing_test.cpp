@@ -223,12 +223,13 @@ TEST_CASE("a boxed kernel that leaves the wrong results is an error") {
               [](const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack& s) { s.back() = IValue("one"); })
           .commit();
   TensorBase x = tensor();
+  const std::string given = "; given self = float32[2, 3] on cpu";
   CHECK(error_of([&] { op("box::two").typed<std::tuple<TensorBase, TensorBase>(const TensorBase&)>().call(x); }) ==
-        "a boxed kernel of box::two left 1 values on the stack, but the schema has 2 results");
+        "box::two: a boxed kernel left 1 values on the stack, but the schema has 2 results" + given);
   CHECK(error_of([&] { op("box::in_").typed<TensorBase&(TensorBase&)>().call(x); }) ==
-        "a boxed kernel of box::in_ returned a tensor that is none of the arguments its schema writes to");
+        "box::in_: a boxed kernel returned a tensor that is none of the arguments its schema writes to" + given);
   CHECK(error_of([&] { op("box::int").typed<std::int64_t(const TensorBase&)>().call(x); }) ==
-        "expected a value of type int, but got str");
+        "box::int: expected a value of type int, but got str" + given);
 }
 
 TEST_CASE("a boxed call with wrong values names the operator, and the stack keeps them") {

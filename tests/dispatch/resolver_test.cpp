@@ -74,7 +74,7 @@ std::vector<int> slots_of(const OperatorEntry& op) {
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const DispatchKeySet keys{static_cast<DispatchKey>(slot)};
     const bool stays =
-        keys.highest_functionality() == F::Undefined || table.effective(keys).has(keys.highest_functionality());
+        keys.highest_functionality() == F::Undefined || table.find(keys).keys.has(keys.highest_functionality());
     const std::uint8_t number = table.slots[slot];
     slots.push_back(!stays ? kSkipped : number == 0 ? kMissing : table.info[number].line);
   }
