@@ -1,10 +1,16 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/device_guard.h>
 
+#include <string>
+
 namespace keyway::inline v1 {
 
 Device detail::checked_device(DeviceGuardImplInterface& impl, Device device) {
   const int count = impl.device_count();
+  if (count == 0) {
+    const std::string why = impl.why_no_device();
+    KEYWAY_FAIL(Index, "there is no {} device{}{}", device.type(), why.empty() ? "" : ": ", why);
+  }
   const int index = device.has_index() ? device.index() : 0;
   KEYWAY_CHECK_AS(Index, index < count, "device {} is out of range: the number of {} devices is {}", device,
                   device.type(), count);
@@ -12,7 +18,7 @@ Device detail::checked_device(DeviceGuardImplInterface& impl, Device device) {
 }
 
 int device_count(DeviceType type) {
-  const DeviceGuardImplInterface* impl = find_device_guard_impl(type);
+  const DeviceGuardImplInterface* impl = load_device_guard_impl(type);
   return impl == nullptr ? 0 : impl->device_count();
 }
 

@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/host_device_guard.h>
+#include <keyway/core/load_backend.h>
 
 #include <array>
 #include <atomic>
@@ -31,12 +32,19 @@ DeviceGuardImplInterface* find_device_guard_impl(DeviceType type) {
   return i < impls.size() ? impls[i].load(std::memory_order_acquire) : nullptr;
 }
 
+DeviceGuardImplInterface* load_device_guard_impl(DeviceType type) {
+  DeviceGuardImplInterface* const impl = find_device_guard_impl(type);
+  if (impl != nullptr || load_backend == nullptr) return impl;
+  load_backend(type);
+  return find_device_guard_impl(type);
+}
+
 DeviceGuardImplInterface& device_guard_impl(DeviceType type) {
-  DeviceGuardImplInterface* impl = find_device_guard_impl(type);
+  DeviceGuardImplInterface* impl = load_device_guard_impl(type);
   KEYWAY_CHECK_AS(NotImplemented, impl != nullptr,
                   "no device guard for device type {}: its backend is not loaded, or has not called "
-                  "register_device_guard()",
-                  type);
+                  "register_device_guard(){}",
+                  type, load_backend == nullptr ? std::string() : load_backend(type));
   return *impl;
 }
 

@@ -5,6 +5,7 @@
 #include <keyway/core/stream.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -21,6 +22,8 @@ class KEYWAY_API DeviceGuardImplInterface {
   virtual DeviceType type() const noexcept = 0;
   // How many devices there are now; cheap.
   virtual int device_count() const noexcept = 0;
+  // Why there is none, for error texts; empty where nothing is known.
+  virtual std::string why_no_device() const { return {}; }
 
   virtual Device get_device() const = 0;
   // Makes `device` current and returns the one before.
@@ -90,6 +93,8 @@ class KEYWAY_API DeviceGuardRegistration {
 // The implementation of a device type; null if there is none. The CPU and Meta have one built in: one device, all of
 // whose work is done when it is queued. Takes no lock.
 KEYWAY_API DeviceGuardImplInterface* find_device_guard_impl(DeviceType type);
+// The same, after the library of a backend that comes with Keyway was loaded, if it was not.
+KEYWAY_API DeviceGuardImplInterface* load_device_guard_impl(DeviceType type);
 // The same; throws keyway::Error(NotImplemented) if there is none.
 KEYWAY_API DeviceGuardImplInterface& device_guard_impl(DeviceType type);
 

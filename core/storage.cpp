@@ -29,6 +29,9 @@ __attribute__((noinline)) Storage make_device_storage(std::size_t bytes, Device 
 Allocator& get_allocator(DeviceType type) {
   Allocator* allocator = allocators[static_cast<std::size_t>(type)].load(std::memory_order_acquire);
   if (allocator == nullptr && type == DeviceType::CPU) return host_allocator();
+  if (allocator == nullptr && load_device_guard_impl(type) != nullptr) {
+    allocator = allocators[static_cast<std::size_t>(type)].load(std::memory_order_acquire);
+  }
   KEYWAY_CHECK_AS(NotImplemented, allocator != nullptr,
                   "no allocator for device type {}: its backend is not loaded or has none", type);
   return *allocator;

@@ -1,5 +1,6 @@
 // The error of a missing kernel: the nearest cause first, then what there is.
 #include <keyway/core/device_guard_impl.h>
+#include <keyway/core/load_backend.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/dispatcher.h>
 #include <keyway/dispatch/static_table.h>
@@ -48,10 +49,15 @@ std::string tensor_arguments(const OperatorEntry& op) {
   return names;
 }
 
-// Where the backend of a device type that nobody serves could come from.
-std::string source_of(DeviceType type) {
-  const std::string name(to_string(type)), file = "libkeyway_" + name + ".so";
-  std::string text = "; no backend of device type " + name + " is loaded";
+// What a device type lacks: a backend, and where it could come from, or a device.
+std::string state_of(DeviceType type) {
+  const DeviceGuardImplInterface* const impl = load_device_guard_impl(type);
+  const std::string name(to_string(type));
+  if (impl != nullptr) {
+    return impl->device_count() > 0 ? std::string() : "; there is no " + name + " device: " + impl->why_no_device();
+  }
+  const std::string file = "libkeyway_" + name + ".so";
+  std::string text = "; no backend of device type " + name + " is loaded" + load_backend(type);
   const char* folders = std::getenv("KEYWAY_PLUGIN_PATH");
   std::string_view rest = folders == nullptr ? std::string_view() : folders;
   while (!rest.empty()) {
@@ -98,7 +104,7 @@ std::string cause(const OperatorEntry& op, const Table& table, DispatchKeySet ke
                     std::initializer_list<FormatArg>{keys.highest_backend_number() - 1});
     }
     text += argument_on(op, stack, backend);
-    if (known && find_device_guard_impl(backend) == nullptr) text += source_of(backend);
+    if (known) text += state_of(backend);
   }
   return text;
 }

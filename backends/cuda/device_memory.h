@@ -15,8 +15,8 @@ class DeviceMemory {
   };
 
   virtual Device device() const noexcept = 0;
-  // Null: the device has no room.
-  virtual void* allocate(std::size_t bytes) noexcept = 0;
+  // Null: the device has no room. Throws keyway::Error where the device fails.
+  virtual void* allocate(std::size_t bytes) = 0;
   // Waits for all work of the device before.
   virtual void free(void* memory) noexcept = 0;
   virtual Room room() const noexcept = 0;

@@ -1,0 +1,39 @@
+// CudaAllocator: what tensors of CUDA devices get their memory from. Internal to backends/cuda/driver.
+#pragma once
+
+#include <keyway/backends/cuda/caching_allocator.h>
+#include <keyway/backends/cuda/driver/devices.h>
+#include <keyway/backends/cuda/driver/runtime_memory.h>
+#include <keyway/core/allocator.h>
+
+#include <array>
+#include <mutex>
+#include <optional>
+
+namespace keyway::inline v1::cuda {
+
+// A cache for each device, made when memory of it is first asked for.
+class CudaAllocator final : public Allocator {
+ public:
+  // Requires: `guard` outlives this.
+  explicit CudaAllocator(CudaDeviceGuard& guard) : guard_(guard) {}
+
+  // Memory of the current device, for its current stream.
+  DataPtr allocate(std::size_t bytes) override;
+  CachingAllocator& of_device(int device);
+
+ private:
+  struct Cache {
+    std::once_flag made;
+    std::optional<RuntimeMemory> memory;
+    std::optional<CachingAllocator> cache;
+  };
+
+  CudaDeviceGuard& guard_;
+  std::array<Cache, kMaxDevices> caches_;
+};
+
+// The one of the process. It is never destroyed: tensors may go after it would.
+CudaAllocator& cuda_allocator();
+
+}  // namespace keyway::inline v1::cuda

@@ -1,0 +1,58 @@
+#include <keyway/backends/cuda/driver/check.h>
+#include <keyway/core/base/error.h>
+
+#include <fmt/format.h>
+
+namespace keyway::inline v1::cuda {
+
+namespace {
+
+ErrorKind kind_of(cudaError_t status) {
+  switch (status) {
+    case cudaErrorMemoryAllocation: return ErrorKind::OutOfMemory;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorNotSupported: return ErrorKind::NotImplemented;
+    default: return ErrorKind::Internal;
+  }
+}
+
+const char* advice(cudaError_t status) {
+  switch (status) {
+    case cudaErrorNoKernelImageForDevice:
+      return "; the backend was built for other architectures than this device's: see CMAKE_CUDA_ARCHITECTURES";
+    case cudaErrorInsufficientDriver: return "; the driver is missing, or older than the runtime of this build";
+    default:
+      return is_for_good(status) ? "; a kernel that ran before failed, and this process cannot use CUDA any more" : "";
+  }
+}
+
+}  // namespace
+
+bool is_for_good(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorECCUncorrectable: return true;
+    default: return false;
+  }
+}
+
+void fail(cudaError_t status, const char* call, const char* file, int line) {
+  (void)cudaGetLastError();  // the next call is not to report it again
+  throw Error(
+      kind_of(status),
+      fmt::format("CUDA: {} ({}){}; in {}", cudaGetErrorString(status), cudaGetErrorName(status), advice(status), call),
+      file, line);
+}
+
+}  // namespace keyway::inline v1::cuda

@@ -1,0 +1,118 @@
+#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/on_device.h>
+#include <keyway/backends/cuda/driver/stream_pool.h>
+
+#include <array>
+
+namespace keyway::inline v1::cuda {
+
+namespace {
+
+// The current stream of each device.
+thread_local constinit std::array<StreamId, kMaxDevices> current_streams{};
+
+StreamId& stream_number(Device device) { return current_streams[static_cast<std::size_t>(device.index())]; }
+
+Device cuda_device(int index) { return {DeviceType::CUDA, static_cast<std::int8_t>(index)}; }
+
+cudaEvent_t runtime_event(void* event) { return static_cast<cudaEvent_t>(event); }
+
+// A question whose answer may be "not yet".
+bool is_done(cudaError_t status, const char* call) {
+  if (status == cudaErrorNotReady) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  check(status, call, __FILE__, __LINE__);
+  return true;
+}
+
+}  // namespace
+
+CudaDeviceGuard& cuda_device_guard() {
+  static CudaDeviceGuard& guard = *new CudaDeviceGuard;
+  return guard;
+}
+
+cudaStream_t runtime_stream(Stream stream) { return StreamPool::get().stream(stream.device().index(), stream.id()); }
+
+int CudaDeviceGuard::device_count() const noexcept { return static_cast<int>(devices().all.size()); }
+
+std::string CudaDeviceGuard::why_no_device() const { return devices().problem; }
+
+Device CudaDeviceGuard::get_device() const {
+  int device = 0;
+  KEYWAY_CUDA_CHECK(cudaGetDevice(&device));
+  return cuda_device(device);
+}
+
+Device CudaDeviceGuard::exchange_device(Device device) {
+  const Device before = get_device();
+  if (before != device) set_device(device);
+  return before;
+}
+
+void CudaDeviceGuard::set_device(Device device) { KEYWAY_CUDA_CHECK(cudaSetDevice(device.index())); }
+
+void CudaDeviceGuard::unchecked_set_device(Device device) noexcept { (void)cudaSetDevice(device.index()); }
+
+Stream CudaDeviceGuard::get_stream(Device device) const { return Stream(device, stream_number(device)); }
+
+Stream CudaDeviceGuard::get_new_stream(Device device, int priority) {
+  return Stream(device, StreamPool::get().next(device.index(), priority));
+}
+
+Stream CudaDeviceGuard::exchange_stream(Stream stream) {
+  (void)runtime_stream(stream);  // throws if there is none
+  return Stream(stream.device(), std::exchange(stream_number(stream.device()), stream.id()));
+}
+
+bool CudaDeviceGuard::query_stream(Stream stream) const {
+  const OnDevice on(stream.device().index());
+  return is_done(cudaStreamQuery(runtime_stream(stream)), "cudaStreamQuery");
+}
+
+void CudaDeviceGuard::synchronize_stream(Stream stream) const {
+  const OnDevice on(stream.device().index());
+  KEYWAY_CUDA_CHECK(cudaStreamSynchronize(runtime_stream(stream)));
+}
+
+void CudaDeviceGuard::synchronize_device(Device device) const {
+  const OnDevice on(device.index());
+  KEYWAY_CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+void* CudaDeviceGuard::create_event(Device device, bool timing) {
+  const OnDevice on(device.index());
+  cudaEvent_t event = nullptr;
+  KEYWAY_CUDA_CHECK(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming));
+  return event;
+}
+
+void CudaDeviceGuard::destroy_event(void* event, Device) noexcept { (void)cudaEventDestroy(runtime_event(event)); }
+
+void CudaDeviceGuard::record(void* event, Stream stream) {
+  const OnDevice on(stream.device().index());
+  KEYWAY_CUDA_CHECK(cudaEventRecord(runtime_event(event), runtime_stream(stream)));
+}
+
+void CudaDeviceGuard::block(void* event, Stream stream) {
+  const OnDevice on(stream.device().index());
+  KEYWAY_CUDA_CHECK(cudaStreamWaitEvent(runtime_stream(stream), runtime_event(event), 0));
+}
+
+bool CudaDeviceGuard::query_event(void* event) const {
+  return is_done(cudaEventQuery(runtime_event(event)), "cudaEventQuery");
+}
+
+void CudaDeviceGuard::synchronize_event(void* event) const {
+  KEYWAY_CUDA_CHECK(cudaEventSynchronize(runtime_event(event)));
+}
+
+double CudaDeviceGuard::elapsed_time(void* start, void* end) const {
+  float milliseconds = 0;
+  KEYWAY_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, runtime_event(start), runtime_event(end)));
+  return milliseconds;
+}
+
+}  // namespace keyway::inline v1::cuda

@@ -1,0 +1,41 @@
+#include <keyway/backends/cuda/driver/on_device.h>
+#include <keyway/backends/cuda/driver/runtime_memory.h>
+
+namespace keyway::inline v1::cuda {
+
+void* RuntimeMemory::allocate(std::size_t bytes) {
+  const OnDevice on(device_.index());
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  check(status, "cudaMalloc", __FILE__, __LINE__);
+  return memory;
+}
+
+void RuntimeMemory::free(void* memory) noexcept {
+  const TryOnDevice on(device_.index());
+  (void)cudaFree(memory);
+}
+
+DeviceMemory::Room RuntimeMemory::room() const noexcept {
+  const TryOnDevice on(device_.index());
+  Room room{};
+  (void)cudaMemGetInfo(&room.free, &room.total);
+  return room;
+}
+
+void* RuntimeMemory::record(StreamId stream) {
+  void* const event = guard_.create_event(device_, false);
+  try {
+    guard_.record(event, Stream(device_, stream));
+  } catch (...) {
+    destroy(event);
+    throw;
+  }
+  return event;
+}
+
+}  // namespace keyway::inline v1::cuda
