@@ -41,10 +41,13 @@ DeviceGuardImplInterface* load_device_guard_impl(DeviceType type) {
 
 DeviceGuardImplInterface& device_guard_impl(DeviceType type) {
   DeviceGuardImplInterface* impl = load_device_guard_impl(type);
-  KEYWAY_CHECK_AS(NotImplemented, impl != nullptr,
-                  "no device guard for device type {}: its backend is not loaded, or has not called "
-                  "register_device_guard(){}",
-                  type, load_backend == nullptr ? std::string() : load_backend(type));
+  if (impl == nullptr) {
+    const std::string why = load_backend == nullptr ? std::string() : load_backend(type);
+    KEYWAY_FAIL(NotImplemented,
+                "no device guard for device type {}: its backend is not loaded, or has not called "
+                "register_device_guard(){}{}",
+                type, why.empty() ? "" : ": ", why);
+  }
   return *impl;
 }
 

@@ -57,7 +57,8 @@ std::string state_of(DeviceType type) {
     return impl->device_count() > 0 ? std::string() : "; there is no " + name + " device: " + impl->why_no_device();
   }
   const std::string file = "libkeyway_" + name + ".so";
-  std::string text = "; no backend of device type " + name + " is loaded" + load_backend(type);
+  const std::string why = load_backend(type);
+  std::string text = "; no backend of device type " + name + " is loaded" + (why.empty() ? "" : " (" + why + ")");
   const char* folders = std::getenv("KEYWAY_PLUGIN_PATH");
   std::string_view rest = folders == nullptr ? std::string_view() : folders;
   while (!rest.empty()) {
