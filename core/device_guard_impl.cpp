@@ -34,7 +34,7 @@ DeviceGuardImplInterface* find_device_guard_impl(DeviceType type) {
 
 DeviceGuardImplInterface* load_device_guard_impl(DeviceType type) {
   DeviceGuardImplInterface* const impl = find_device_guard_impl(type);
-  if (impl != nullptr || load_backend == nullptr) return impl;
+  if (impl != nullptr) return impl;
   load_backend(type);
   return find_device_guard_impl(type);
 }
@@ -42,7 +42,7 @@ DeviceGuardImplInterface* load_device_guard_impl(DeviceType type) {
 DeviceGuardImplInterface& device_guard_impl(DeviceType type) {
   DeviceGuardImplInterface* impl = load_device_guard_impl(type);
   if (impl == nullptr) {
-    const std::string why = load_backend == nullptr ? std::string() : load_backend(type);
+    const std::string why = load_backend(type);
     KEYWAY_FAIL(NotImplemented,
                 "no device guard for device type {}: its backend is not loaded, or has not called "
                 "register_device_guard(){}{}",

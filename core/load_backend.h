@@ -8,8 +8,16 @@
 
 namespace keyway::inline v1 {
 
-// Loads the backend's library, if there is one and nobody loaded it. Returns why the type is not served; empty if it
-// is, or if Keyway has no backend for it. Defined in dispatch/, which loads plug-ins; null where core is linked alone.
+namespace detail {
+// Defined in dispatch/, which loads plug-ins; null where core is linked alone, or with no more of the archive than is
+// referred to.
 [[gnu::weak]] std::string load_backend(DeviceType type);
+}  // namespace detail
+
+// Loads the backend's library, if there is one and nobody loaded it. Returns why the type is not served; empty if it
+// is, or if Keyway has no backend for it.
+inline std::string load_backend(DeviceType type) {
+  return detail::load_backend == nullptr ? std::string() : detail::load_backend(type);
+}
 
 }  // namespace keyway::inline v1

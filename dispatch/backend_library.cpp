@@ -35,7 +35,7 @@ std::string load(const std::string& name) {
 
 }  // namespace
 
-std::string load_backend(DeviceType type) {
+std::string detail::load_backend(DeviceType type) {
   if (type != DeviceType::CUDA || find_device_guard_impl(type) != nullptr) return {};
   static std::once_flag once;
   static std::string& problem = *new std::string;

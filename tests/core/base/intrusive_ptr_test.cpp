@@ -43,6 +43,12 @@ TEST_CASE("a weak reference keeps the memory, not the object's resources") {
   CHECK(alive == 0);
 }
 
+TEST_CASE("a process that has started a thread is no longer taken for one of a single thread") {
+  bool inside = true;
+  std::thread([&] { inside = is_single_threaded(); }).join();
+  CHECK(!inside);
+}
+
 TEST_CASE("threads that lock and drop references free the object once") {
   int alive = 0;
   for (int round = 0; round < 200; ++round) {
