@@ -33,7 +33,11 @@ CachingAllocator::CachingAllocator(DeviceMemory& memory) : memory_(memory), limi
 
 CachingAllocator::~CachingAllocator() {
   const std::lock_guard lock(mutex_);
-  wait_for_events();
+  try {
+    wait_for_events();
+  } catch (const std::exception&) {
+    // A device that fails gives nothing back.
+  }
   for (auto& [id, pool] : pools_) free_segments(pool);
 }
 
@@ -47,7 +51,13 @@ void* CachingAllocator::allocate(std::size_t bytes, StreamId stream) {
   Block* block = find_free(pool, stream, size);
   if (block == nullptr) block = make_segment(pool, stream, size);
   if (block == nullptr) fail(bytes, stream);
-  split(block, size);
+  try {
+    split(block, size);
+  } catch (...) {
+    block->state = State::Free;
+    free_blocks_of(*block).insert(std::move(block->place));
+    throw;
+  }
   block->state = State::Used;
   block->requested = bytes;
   ++stats_.allocations;
@@ -72,10 +82,12 @@ void CachingAllocator::free(void* pointer) {
     return;
   }
   block->state = State::Waiting;
-  if (captured_.empty()) {
-    guard_by_events(block);
-  } else {
-    deferred_.push_back(block);
+  block->deferred = std::exchange(deferred_, block);
+  if (!captured_.empty()) return;
+  try {
+    guard_deferred();
+  } catch (const std::exception&) {
+    // What is still deferred stays so until the next allocate(), which can say what is wrong.
   }
 }
 
@@ -116,7 +128,7 @@ void CachingAllocator::end_capture(StreamId stream) {
   const std::lock_guard lock(mutex_);
   KEYWAY_CHECK(captured_.erase(stream) == 1, "stream {} is not captured", stream);
   if (!captured_.empty()) return;
-  for (Block* block : std::exchange(deferred_, {})) guard_by_events(block);
+  guard_deferred();
 }
 
 void CachingAllocator::release_pool(PoolId pool) {
@@ -149,7 +161,7 @@ CachingAllocator::Block* CachingAllocator::find_free(Pool& pool, StreamId stream
   const auto found = blocks.lower_bound(&key);
   if (found == blocks.end() || (*found)->stream != stream) return nullptr;
   Block* const block = *found;
-  blocks.erase(found);
+  take(block);
   return block;
 }
 
@@ -161,9 +173,13 @@ CachingAllocator::Block* CachingAllocator::make_segment(Pool& pool, StreamId str
     // Waiting for events may have freed what fits.
     if (data == nullptr) return find_free(pool, stream, size);
   }
-  auto block = std::make_unique<Block>(Block{&pool, stream, static_cast<char*>(data), bytes, size <= kMaxSmall});
-  Block* const made = block.get();
-  blocks_.emplace(data, std::move(block));
+  Block* made = nullptr;
+  try {
+    made = add_block(pool, stream, static_cast<char*>(data), bytes, size <= kMaxSmall);
+  } catch (...) {
+    memory_.free(data);
+    throw;
+  }
   pool.bytes += bytes;
   ++stats_.segments;
   stats_.reserved.add(bytes);
@@ -185,39 +201,46 @@ void* CachingAllocator::ask_device_again(Pool& pool, std::size_t bytes) {
   return ask_device(bytes);
 }
 
+CachingAllocator::Block* CachingAllocator::add_block(Pool& pool, StreamId stream, char* data, std::size_t size,
+                                                     bool small) {
+  auto block = std::make_unique<Block>(Block{&pool, stream, data, size, small});
+  FreeBlocks place;
+  block->place = place.extract(place.insert(block.get()).first);
+  return (blocks_[data] = std::move(block)).get();
+}
+
 void CachingAllocator::split(Block* block, std::size_t size) {
   const std::size_t rest = block->size - size;
   if (rest < (block->small ? kGranule : kMaxSmall)) return;
-  auto made = std::make_unique<Block>(Block{block->pool, block->stream, block->data + size, rest, block->small});
-  Block* const other = made.get();
-  blocks_.emplace(other->data, std::move(made));
+  Block* const other = add_block(*block->pool, block->stream, block->data + size, rest, block->small);
   block->size = size;
   other->state = State::Free;
   other->before = block;
   other->after = block->after;
   if (other->after != nullptr) other->after->before = other;
   block->after = other;
-  free_blocks_of(*other).insert(other);
+  free_blocks_of(*other).insert(std::move(other->place));
 }
 
+void CachingAllocator::take(Block* block) { block->place = free_blocks_of(*block).extract(block); }
+
 // What was in use or waited is free, in one piece with its neighbours.
-void CachingAllocator::put_back(Block* block) {
+void CachingAllocator::put_back(Block* block) noexcept {
   stats_.active.subtract(block->size);
   block->state = State::Free;
-  block->guests.clear();
   if (block->after != nullptr && block->after->state == State::Free) {
-    free_blocks_of(*block).erase(block->after);
+    take(block->after);
     merge_with_next(block);
   }
   if (block->before != nullptr && block->before->state == State::Free) {
     block = block->before;
-    free_blocks_of(*block).erase(block);
+    take(block);
     merge_with_next(block);
   }
-  free_blocks_of(*block).insert(block);
+  free_blocks_of(*block).insert(std::move(block->place));
 }
 
-void CachingAllocator::merge_with_next(Block* block) {
+void CachingAllocator::merge_with_next(Block* block) noexcept {
   Block* const next = block->after;
   block->size += next->size;
   block->after = next->after;
@@ -228,19 +251,32 @@ void CachingAllocator::merge_with_next(Block* block) {
 // ---- Events ----
 
 void CachingAllocator::guard_by_events(Block* block) {
-  for (const StreamId guest : block->guests) {
-    pending_[guest].push_back({memory_.record(guest), block});
+  for (; !block->guests.empty(); block->guests.pop_back()) {
+    const StreamId guest = block->guests.back();
+    std::deque<Pending>& queue = pending_[guest];
+    queue.push_back({nullptr, block});
+    try {
+      queue.back().event = memory_.record(guest);
+    } catch (...) {
+      queue.pop_back();
+      throw;
+    }
     ++block->events;
   }
 }
 
+void CachingAllocator::guard_deferred() {
+  for (; deferred_ != nullptr; deferred_ = deferred_->deferred) guard_by_events(deferred_);
+}
+
 void CachingAllocator::finish(const Pending& pending) {
   memory_.destroy(pending.event);
-  if (--pending.block->events == 0) put_back(pending.block);
+  if (--pending.block->events == 0 && pending.block->guests.empty()) put_back(pending.block);
 }
 
 void CachingAllocator::process_events() {
   if (!captured_.empty()) return;
+  guard_deferred();
   for (auto& [stream, queue] : pending_) {
     while (!queue.empty() && memory_.is_done(queue.front().event)) {
       const Pending pending = queue.front();
@@ -251,6 +287,7 @@ void CachingAllocator::process_events() {
 }
 
 void CachingAllocator::wait_for_events() {
+  guard_deferred();
   for (auto& [stream, queue] : pending_) {
     for (; !queue.empty(); queue.pop_front()) {
       memory_.wait(queue.front().event);
@@ -267,7 +304,7 @@ void CachingAllocator::free_segments(FreeBlocks& blocks, std::size_t least) {
     if (block->is_segment() && block->size >= least) whole.push_back(block);
   }
   for (Block* block : whole) {
-    blocks.erase(block);
+    take(block);
     free_segment(block);
     if (least > 0) return;  // one is enough
   }

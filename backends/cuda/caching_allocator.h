@@ -44,7 +44,8 @@ class KEYWAY_API CachingAllocator {
   // Memory for work of `stream`, aligned to 512; null for 0 bytes. Throws keyway::Error(OutOfMemory) that says what was
   // asked, what is held and what for, after everything that is cached was given back and that was not enough.
   void* allocate(std::size_t bytes, StreamId stream);
-  // Null is allowed. Throws keyway::Error(Value) for any other pointer that allocate() did not give.
+  // Null is allowed. Throws keyway::Error(Value) for any other pointer that allocate() did not give, and nothing else:
+  // the next allocate() tries again what the device refused.
   void free(void* pointer);
   // Work that is queued in `stream` before the free uses the memory too.
   void record_stream(void* pointer, StreamId stream);
@@ -65,21 +66,7 @@ class KEYWAY_API CachingAllocator {
  private:
   enum class State : std::uint8_t { Used, Waiting, Free };
   struct Pool;
-  struct Block {
-    Pool* pool;
-    StreamId stream;
-    char* data;
-    std::size_t size;
-    bool small;  // cut from a segment for small ones
-    std::size_t requested = 0;
-    State state = State::Used;
-    int events = 0;                  // that it waits for
-    std::vector<StreamId> guests{};  // streams of others that use it
-    Block* before = nullptr;         // neighbours in the segment
-    Block* after = nullptr;
-
-    bool is_segment() const { return before == nullptr && after == nullptr; }
-  };
+  struct Block;
   // By stream, then size, then address: the best fit of a stream is the first that is not less.
   struct Less {
     bool operator()(const Block* a, const Block* b) const {
@@ -89,6 +76,23 @@ class KEYWAY_API CachingAllocator {
     }
   };
   using FreeBlocks = std::set<Block*, Less>;
+  struct Block {
+    Pool* pool;
+    StreamId stream;
+    char* data;
+    std::size_t size;
+    bool small;  // cut from a segment for small ones
+    std::size_t requested = 0;
+    State state = State::Used;
+    int events = 0;                  // that it waits for
+    std::vector<StreamId> guests{};  // streams of others that use it, and whose events it has not got yet
+    Block* before = nullptr;         // neighbours in the segment
+    Block* after = nullptr;
+    Block* deferred = nullptr;      // the next one
+    FreeBlocks::node_type place{};  // among the free ones, while it is not there: what is freed needs no memory
+
+    bool is_segment() const { return before == nullptr && after == nullptr; }
+  };
   struct Pool {
     FreeBlocks small, large;
     int captures = 0;       // graphs that have it
@@ -105,10 +109,13 @@ class KEYWAY_API CachingAllocator {
   Block* make_segment(Pool& pool, StreamId stream, std::size_t size);
   void* ask_device(std::size_t bytes);
   void* ask_device_again(Pool& pool, std::size_t bytes);
+  Block* add_block(Pool& pool, StreamId stream, char* data, std::size_t size, bool small);
   void split(Block* block, std::size_t size);
-  void put_back(Block* block);
-  void merge_with_next(Block* block);
+  void take(Block* block);
+  void put_back(Block* block) noexcept;
+  void merge_with_next(Block* block) noexcept;
   void guard_by_events(Block* block);
+  void guard_deferred();
   void finish(const Pending& pending);
   void process_events();
   void wait_for_events();
@@ -124,7 +131,7 @@ class KEYWAY_API CachingAllocator {
   std::map<PoolId, Pool> pools_;
   std::map<StreamId, PoolId> captured_;
   std::map<StreamId, std::deque<Pending>> pending_;  // in the order of their events
-  std::vector<Block*> deferred_;                     // freed while a stream is captured, which forbids events
+  Block* deferred_ = nullptr;  // freed, without events of all guests: a captured stream forbids them, or one failed
   PoolId next_pool_ = 1;
   std::size_t limit_;
   MemoryStats stats_;

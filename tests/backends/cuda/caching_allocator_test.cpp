@@ -270,3 +270,24 @@ TEST_CASE("the summary has units") {
         "reserved         20.00 MiB     20.00 MiB\n"
         "1 allocations, 1 frees; 1 segments of the device, 0 given back; 0 retries, 0 refused\n");
 }
+
+TEST_CASE("what is freed while the device fails stays until events say that nobody uses it") {
+  SimulatedDevice device(64 * kMiB);
+  {
+    CachingAllocator allocator(device);
+    void* const shared = allocator.allocate(1000, 0);
+    allocator.record_stream(shared, 1);
+    allocator.record_stream(shared, 2);
+    device.use(1, shared, 1000);
+    device.fails = true;
+    allocator.free(shared);
+    CHECK_THROWS_AS(allocator.allocate(1000, 0), Error);
+    device.fails = false;
+    void* const other = allocator.allocate(1000, 0);
+    CHECK(other != shared);  // stream 1 is not done with it
+    device.work_all();
+    CHECK(allocator.allocate(1000, 0) == shared);
+    CHECK(allocator.stats().allocated.current == 2048);
+  }
+  CHECK(device.live_events() == 0);
+}

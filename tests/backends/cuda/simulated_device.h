@@ -3,6 +3,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/device_memory.h>
+#include <keyway/core/base/error.h>
 #include <keyway/tests/catch.h>
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class SimulatedDevice final : public cuda::DeviceMemory {
   }
 
   Device device() const noexcept override { return Device(kCUDA, 0); }
-  void* allocate(std::size_t bytes) noexcept override {
+  void* allocate(std::size_t bytes) override {
     if (bytes > total_ - taken_) return nullptr;
     // Neighbours, so that a block that grew over its segment's end would be noticed.
     std::uintptr_t place = kBegin;
@@ -67,6 +68,7 @@ class SimulatedDevice final : public cuda::DeviceMemory {
   Room room() const noexcept override { return {total_ - taken_, total_}; }
 
   void* record(StreamId stream) override {
+    KEYWAY_CHECK(!fails, "the device fails");
     ++live_events_;
     return new Event{stream, queued_[stream]};
   }
@@ -84,6 +86,7 @@ class SimulatedDevice final : public cuda::DeviceMemory {
   }
 
   int wrong_frees = 0;
+  bool fails = false;  // events
 
  private:
   static constexpr std::uintptr_t kBegin = std::uintptr_t{1} << 40;
