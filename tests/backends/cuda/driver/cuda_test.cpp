@@ -10,18 +10,9 @@
 #include <string>
 
 using namespace keyway;
+using testing::error_of;
 
 namespace {
-
-template <typename F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 bool has_device() { return device_count(kCUDA) > 0; }
 
