@@ -8,11 +8,14 @@ namespace keyway::inline v1::cuda {
 // Nothing is thrown: what cannot be done fails in the calls that need it.
 class TryOnDevice {
  public:
-  explicit TryOnDevice(int device) noexcept : known_(cudaGetDevice(&before_) == cudaSuccess) {
-    if (!known_ || before_ != device) status_ = cudaSetDevice(device);
+  explicit TryOnDevice(int device) noexcept {
+    const bool known = cudaGetDevice(&before_) == cudaSuccess;
+    if (known && before_ == device) return;
+    status_ = cudaSetDevice(device);
+    changed_ = known;
   }
   ~TryOnDevice() {
-    if (known_) (void)cudaSetDevice(before_);
+    if (changed_) (void)cudaSetDevice(before_);
   }
   TryOnDevice(const TryOnDevice&) = delete;
   TryOnDevice& operator=(const TryOnDevice&) = delete;
@@ -21,7 +24,7 @@ class TryOnDevice {
 
  private:
   int before_ = 0;
-  bool known_;
+  bool changed_ = false;
   cudaError_t status_ = cudaSuccess;
 };
 
