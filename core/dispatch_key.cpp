@@ -75,7 +75,7 @@ std::vector<DispatchKey> DispatchKeySet::keys() const {
       continue;
     }
     for (int b = 1; b <= kBackendBits; ++b) {
-      if ((bits_ >> (b - 1) & 1) != 0) keys.push_back(static_cast<DispatchKey>(slot_of(functionality, b)));
+      if ((bits_ & bit_of_backend(b)) != 0) keys.push_back(static_cast<DispatchKey>(slot_of(functionality, b)));
     }
   }
   return keys;

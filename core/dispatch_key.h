@@ -51,15 +51,25 @@ struct SlotRange {
   std::uint16_t offset;
   std::uint16_t backend_mask;  // all ones where the backend counts
 };
+// The same as calls look for it: ranges of functionalities from the highest down, and in each the slot of the last
+// backend, from which the place of another one, counted down, is taken off.
+struct SlotScan {
+  std::uint16_t last;
+  std::uint16_t backend_mask;
+};
 struct SlotLayout {
   SlotRange ranges[kFunctionalityCount] = {};
+  SlotScan scans[kFunctionalityCount] = {};
   std::uint16_t count = 0;
 };
 constexpr SlotLayout make_slot_layout() {
   SlotLayout layout;
   for (int f = 0; f < kFunctionalityCount; ++f) {
     const bool per_backend = is_per_backend(static_cast<Functionality>(f));
-    layout.ranges[f] = {layout.count, static_cast<std::uint16_t>(per_backend ? 0xffff : 0)};
+    const auto backend_mask = static_cast<std::uint16_t>(per_backend ? 0xffff : 0);
+    layout.ranges[f] = {layout.count, backend_mask};
+    layout.scans[kFunctionalityCount - 1 - f] = {
+        static_cast<std::uint16_t>(layout.count + (per_backend ? kBackendBits : 0)), backend_mask};
     layout.count = static_cast<std::uint16_t>(layout.count + (per_backend ? kBackendBits + 1 : 1));
   }
   return layout;

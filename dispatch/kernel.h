@@ -77,10 +77,10 @@ struct alignas(8) Table {
     std::size_t kernel;
   };
   Found find(DispatchKeySet keys) const {
-    const int backend = keys.highest_backend_number();
+    const std::uint32_t backend = keys.backend_scan();
     std::uint64_t kept = mask;
     if (backend_masks != nullptr) [[unlikely]]
-      kept = backend_masks[static_cast<std::uint32_t>(backend)];
+      kept = backend_masks[kBackendBits - backend];
     const auto effective = DispatchKeySet::from_raw(keys.raw() & kept);
     return {effective, slots[effective.slot(backend)]};
   }

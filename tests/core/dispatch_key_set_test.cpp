@@ -61,7 +61,7 @@ TEST_CASE("sets obey the algebra of bit sets, but difference and remove leave ba
     CHECK(((a | b) | c) == (a | (b | c)));
     CHECK((a & (b | c)) == ((a & b) | (a & c)));
     CHECK((a ^ b) == ((a | b) ^ (a & b)));
-    CHECK((a - b).raw() >> kBackendBits == (a.raw() & ~b.raw()) >> kBackendBits);
+    CHECK(((a - b).raw() & ~DispatchKeySet::kBackendMask) == (a.raw() & ~b.raw() & ~DispatchKeySet::kBackendMask));
     CHECK(((a - b).raw() & DispatchKeySet::kBackendMask) == (a.raw() & DispatchKeySet::kBackendMask));
     CHECK(a.has_any(b) == !(a & b).empty());
     CHECK(a.has_all(b) == ((a & b) == b));
