@@ -133,12 +133,12 @@ class BlockProduct {
   // Whether tiles leave their sums of the panel at x where they belong.
   bool sums_lie_in_c(std::int64_t x) const { return sums_in_place_ && k_ > 0 && parts_ - x >= width(x); }
 
-  // Calls f(first row, log2 of the number of rows) for tiles that together are all rows.
+  // Calls f(first row, which of kTileRows) for tiles that together are all rows.
   template <typename F>
   void each_tile(const F& f) const {
-    int height = kTileHeights - 1;
-    for (std::int64_t r = 0; r < rows_; r += std::int64_t{1} << height) {
-      while ((std::int64_t{1} << height) > rows_ - r) --height;
+    int height = tiles_.heights - 1;
+    for (std::int64_t r = 0; r < rows_; r += kTileRows[height]) {
+      while (kTileRows[height] > rows_ - r) --height;
       f(r, height);
     }
   }
@@ -146,7 +146,7 @@ class BlockProduct {
   void add_depth(std::int64_t p, std::int64_t depth) {
     if (!rows_in_place_) {
       each_tile([&](std::int64_t r, int height) {
-        pack_rows(product_.a.block(r, p, std::int64_t{1} << height, depth), row_panels_ + r * depth * kParts<T>);
+        pack_rows(product_.a.block(r, p, kTileRows[height], depth), row_panels_ + r * depth * kParts<T>);
       });
     }
     for (std::int64_t x = 0; x < parts_; x += width(x)) add_panel(p, depth, x);
@@ -171,8 +171,8 @@ class BlockProduct {
         tile(depth, reinterpret_cast<const S*>(product_.a.at(r, p)), product_.a.row_stride, product_.a.column_stride, b,
              b_step, sums, sums_row, p == 0);
       } else {
-        tile(depth * kParts<T>, row_panels_ + r * depth * kParts<T>, 1, std::int64_t{1} << height, b, b_step, sums,
-             sums_row, p == 0);
+        tile(depth * kParts<T>, row_panels_ + r * depth * kParts<T>, 1, kTileRows[height], b, b_step, sums, sums_row,
+             p == 0);
       }
     });
   }

@@ -17,26 +17,32 @@ namespace {
 namespace baseline {
 #define KEYWAY_LEVEL_TARGET KEYWAY_TARGET_BASELINE
 #define KEYWAY_LEVEL_BYTES 16
+#define KEYWAY_LEVEL_TILES 4
 #include <keyway/backends/cpu/gemm_tile.inc>
 #undef KEYWAY_LEVEL_TARGET
 #undef KEYWAY_LEVEL_BYTES
+#undef KEYWAY_LEVEL_TILES
 }  // namespace baseline
 
 #if KEYWAY_HAS_LEVELS
 namespace avx2 {
 #define KEYWAY_LEVEL_TARGET KEYWAY_TARGET_AVX2
 #define KEYWAY_LEVEL_BYTES 32
+#define KEYWAY_LEVEL_TILES 4
 #include <keyway/backends/cpu/gemm_tile.inc>
 #undef KEYWAY_LEVEL_TARGET
 #undef KEYWAY_LEVEL_BYTES
+#undef KEYWAY_LEVEL_TILES
 }  // namespace avx2
 
 namespace avx512 {
 #define KEYWAY_LEVEL_TARGET KEYWAY_TARGET_AVX512
 #define KEYWAY_LEVEL_BYTES 64
+#define KEYWAY_LEVEL_TILES 5
 #include <keyway/backends/cpu/gemm_tile.inc>
 #undef KEYWAY_LEVEL_TARGET
 #undef KEYWAY_LEVEL_BYTES
+#undef KEYWAY_LEVEL_TILES
 }  // namespace avx512
 #endif
 
