@@ -35,6 +35,13 @@ class Cascade {
     op_.fill(functor_, level(top_), capacity_, width_);
     return level(top_);
   }
+  // The same for two blocks, of which the second one's accumulators stand behind the first's: begin_pair(), then
+  // end_block() twice. Where can_begin_pair(): else the first would be merged before the second has its place.
+  bool can_begin_pair() const { return (blocks_ & 1) == 0; }
+  char* begin_pair() {
+    op_.fill(functor_, level(top_), 2 * capacity_, 2 * width_);
+    return level(top_);
+  }
   void end_block() {
     ++blocks_;
     ++top_;

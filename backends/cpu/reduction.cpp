@@ -89,6 +89,17 @@ class Feeder {
 
   void feed(Rows rows) {
     while (rows.rows > 0) {
+      if (acc_ == nullptr && rows.rows >= 2 * kBlockRows && can_pair(rows)) {
+        Rows pair = rows;
+        pair.rows = kBlockRows;
+        pair.twin = kBlockRows * rows.stride;
+        r_.op.combine[r_.level](r_.functor, cascade_.begin_pair(), 2 * cascade_.capacity(), pair);
+        cascade_.end_block();
+        cascade_.end_block();
+        rows.data += 2 * pair.twin;
+        rows.rows -= 2 * kBlockRows;
+        continue;
+      }
       if (acc_ == nullptr) acc_ = cascade_.begin_block();
       Rows part = rows;
       part.rows = std::min(rows.rows, kBlockRows - used_);
@@ -114,6 +125,7 @@ class Feeder {
   }
 
  private:
+  bool can_pair(const Rows& rows) const { return r_.op.twins && rows.width == kLanes && cascade_.can_begin_pair(); }
   void end_block() {
     cascade_.end_block();
     acc_ = nullptr;

@@ -26,6 +26,9 @@ struct Rows {
   std::int64_t index;
   std::int64_t row_step;
   std::int64_t lane_step;
+  // As many rows again, so many bytes further on, whose accumulators stand behind the others; 0: none. Only where width
+  // is kLanes and ReduceOp::twins. Processors fetch ahead within pages: read in turns, two places come sooner than one.
+  std::int64_t twin = 0;
 };
 
 // Where results go: `stride` bytes apart.
@@ -134,6 +137,7 @@ struct ReduceLoops {
   // Each row into acc[0, width).
   KEYWAY_INLINE static void combine(const F& f, const Array& acc, const Rows& rows) {
     if constexpr (kOneNumber) {
+      if (rows.twin != 0) return combine_twins(f, acc, rows);
       if (rows.width == kLanes) return combine_lanes(f, acc, rows);
     }
     Rows rest = rows;
@@ -162,6 +166,20 @@ struct ReduceLoops {
       for (std::int64_t j = 0; j < kLanes; ++j) lanes[j] = f.combine(lanes[j], load<T>(row, j), 0);
     }
     for (std::int64_t j = 0; j < kLanes; ++j) acc.set(j, lanes[j]);
+  }
+
+  // Two blocks of rows, in turns.
+  KEYWAY_INLINE static void combine_twins(const F& f, const Array& acc, const Rows& rows) {
+    Acc first[kLanes], second[kLanes];
+    for (std::int64_t j = 0; j < kLanes; ++j) first[j] = acc.get(j);
+    for (std::int64_t j = 0; j < kLanes; ++j) second[j] = acc.get(kLanes + j);
+    const char* row = rows.data;
+    for (std::int64_t r = 0; r < rows.rows; ++r, row += rows.stride) {
+      for (std::int64_t j = 0; j < kLanes; ++j) first[j] = f.combine(first[j], load<T>(row, j), 0);
+      for (std::int64_t j = 0; j < kLanes; ++j) second[j] = f.combine(second[j], load<T>(row + rows.twin, j), 0);
+    }
+    for (std::int64_t j = 0; j < kLanes; ++j) acc.set(j, first[j]);
+    for (std::int64_t j = 0; j < kLanes; ++j) acc.set(kLanes + j, second[j]);
   }
 
   // Eight rows at once, one after the other for each accumulator: an eighth of its traffic, the same result.
@@ -264,6 +282,7 @@ struct ReduceOp {
   std::int32_t acc_bytes;
   std::int32_t itemsize;
   bool indexed;
+  bool twins;  // whether rows may have a twin
 };
 
 template <typename F>
@@ -314,6 +333,7 @@ inline constexpr ReduceOp kReduceOp = {at_levels<ReduceAt<F>::template Combine>(
                                        ReduceAt<F>::project,
                                        ReduceLoops<F>::Array::bytes(),
                                        sizeof(typename F::Element),
-                                       ReduceLoops<F>::kIndexed};
+                                       ReduceLoops<F>::kIndexed,
+                                       ReduceLoops<F>::kOneNumber && sizeof(typename F::Acc) <= 4};
 
 }  // namespace keyway::inline v1::detail
