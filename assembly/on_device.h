@@ -49,4 +49,10 @@ struct OnDevice<Wrapper, R(Args...)> {
   }
 };
 
+// What stands in an operator's information for backends to register (Library::kernel).
+template <typename Wrapper, typename Sig, typename Function>
+inline constexpr StaticWrapper<Sig> kBackendWrapper = {
+    {signature_code<Sig>, signature_code<Function>},
+    {{BoxedAdapter<Sig>::call, nullptr, 0, 0}, &OnDevice<Wrapper, Sig>::call}};
+
 }  // namespace keyway::inline v1

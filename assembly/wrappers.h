@@ -20,7 +20,7 @@
 
 #include <keyway/assembly/outputs.h>
 #include <keyway/assembly/plan.h>
-#include <keyway/dispatch/kernel.h>
+#include <keyway/dispatch/backend_kernel.h>
 
 #include <cstddef>
 #include <tuple>
@@ -28,20 +28,16 @@
 
 namespace keyway::inline v1 {
 
-// A backend's function as the context of a wrapper.
-template <typename Op>
-struct BackendKernel {
-  typename Op::Kernel* function;
-};
+// The CPU's function as the context of a wrapper.
 template <typename Op, typename Op::Kernel* function>
-inline constexpr BackendKernel<Op> kKernelOf{function};
+inline constexpr BackendKernel<typename Op::Kernel> kKernelOf{function};
 
 namespace detail {
 
 // The backend's function; null at Meta.
 template <typename Op>
 typename Op::Kernel* backend_kernel(const KernelBase& kernel) {
-  const auto* backend = static_cast<const BackendKernel<Op>*>(kernel.context);
+  const auto* backend = static_cast<const BackendKernel<typename Op::Kernel>*>(kernel.context);
   return backend == nullptr ? nullptr : backend->function;
 }
 

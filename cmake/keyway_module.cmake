@@ -21,11 +21,11 @@ add_library(keyway_flags INTERFACE)
 target_compile_features(keyway_flags INTERFACE cxx_std_20)
 target_include_directories(keyway_flags INTERFACE
   $<BUILD_INTERFACE:${KEYWAY_INCLUDE_ROOT}> $<BUILD_INTERFACE:${KEYWAY_GENERATED_ROOT}>)
-target_compile_options(keyway_flags INTERFACE
+target_compile_options(keyway_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -fno-math-errno -fno-trapping-math -ffp-contract=off
   -fmacro-prefix-map=${KEYWAY_INCLUDE_ROOT}/keyway/= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
   $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
-  $<$<BOOL:${KEYWAY_WERROR}>:-Werror>)
+  $<$<BOOL:${KEYWAY_WERROR}>:-Werror>>)
 if(KEYWAY_SANITIZE STREQUAL "address")
   # With the checks for null pointers, g++ 12 no longer takes the address of a template argument for non-null at compile
   # time, so that schema literals do not compile. AddressSanitizer reports what is read or written through null.

@@ -54,6 +54,9 @@ class KEYWAY_API Allocator {
   virtual ~Allocator();
   // `bytes` of uninitialised memory aligned to 64; null data for 0 bytes. Throws keyway::Error(OutOfMemory).
   virtual DataPtr allocate(std::size_t bytes) = 0;
+  // Copies bytes within the current device, after what its current stream has to do before: what a storage that grows
+  // keeps. Without an implementation it throws keyway::Error(NotImplemented). Never asked of the CPU's.
+  virtual void copy_data(void* to, const void* from, std::size_t bytes);
 };
 
 // The allocator of a device type: what its backend set, or what a caller plugged in. Throws keyway::Error if

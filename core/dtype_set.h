@@ -18,6 +18,8 @@ struct DtypeSet {
 
   constexpr DtypeSet() = default;
   constexpr DtypeSet(ScalarType t) : mask(bit(t)) {}  // NOLINT
+  // nvcc writes sets that are template arguments so.
+  constexpr explicit DtypeSet(std::uint64_t bits) : mask(bits) {}
   constexpr DtypeSet(std::initializer_list<ScalarType> types) {
     for (const ScalarType t : types) mask |= bit(t);
   }
@@ -29,20 +31,15 @@ struct DtypeSet {
   // Requires: !empty(). The one with the lowest number.
   constexpr ScalarType first() const { return static_cast<ScalarType>(std::countr_zero(mask)); }
 
-  friend constexpr DtypeSet operator|(DtypeSet a, DtypeSet b) { return from_mask(a.mask | b.mask); }
-  friend constexpr DtypeSet operator&(DtypeSet a, DtypeSet b) { return from_mask(a.mask & b.mask); }
-  friend constexpr DtypeSet operator-(DtypeSet a, DtypeSet b) { return from_mask(a.mask & ~b.mask); }
+  friend constexpr DtypeSet operator|(DtypeSet a, DtypeSet b) { return DtypeSet(a.mask | b.mask); }
+  friend constexpr DtypeSet operator&(DtypeSet a, DtypeSet b) { return DtypeSet(a.mask & b.mask); }
+  friend constexpr DtypeSet operator-(DtypeSet a, DtypeSet b) { return DtypeSet(a.mask & ~b.mask); }
   friend constexpr bool operator==(DtypeSet, DtypeSet) = default;
 
  private:
   static constexpr std::uint64_t bit(ScalarType t) {
     const auto i = static_cast<unsigned>(t);
     return i < kNumScalarTypes ? std::uint64_t{1} << i : 0;
-  }
-  static constexpr DtypeSet from_mask(std::uint64_t mask) {
-    DtypeSet set;
-    set.mask = mask;
-    return set;
   }
 };
 

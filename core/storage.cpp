@@ -10,6 +10,12 @@ namespace keyway::inline v1 {
 
 Allocator::~Allocator() = default;
 
+void Allocator::copy_data(void*, const void*, std::size_t) {
+  KEYWAY_FAIL(
+      NotImplemented,
+      "a storage that grows keeps its bytes, but the device's allocator cannot copy them (Allocator::copy_data)");
+}
+
 namespace {
 constinit std::array<std::atomic<Allocator*>, kNumDeviceTypes> allocators{};
 

@@ -1,3 +1,4 @@
+#include <keyway/core/device_guard.h>
 #include <keyway/core/tensor_base.h>
 
 #include <cstring>
@@ -76,9 +77,16 @@ void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef stri
     if (tensor.is_meta()) {
       storage.set_data(DataPtr(nullptr, tensor.device()), bytes);
     } else {
-      KEYWAY_CHECK_AS(NotImplemented, tensor.is_cpu(), "resizing keeps a tensor's bytes on the CPU only, so far");
-      DataPtr data = get_allocator(tensor.device().type()).allocate(bytes);
-      if (storage.nbytes() != 0) std::memcpy(data.get(), storage.data(), storage.nbytes());
+      const OptionalDeviceGuard guard(tensor.is_cpu() ? std::nullopt : std::optional(tensor.device()));
+      Allocator& allocator = get_allocator(tensor.device().type());
+      DataPtr data = allocator.allocate(bytes);
+      if (storage.nbytes() != 0) {
+        if (tensor.is_cpu()) {
+          std::memcpy(data.get(), storage.data(), storage.nbytes());
+        } else {
+          allocator.copy_data(data.get(), storage.data(), storage.nbytes());
+        }
+      }
       storage.set_data(std::move(data), bytes);
     }
   }

@@ -48,7 +48,8 @@ template <typename... Args>
   detail::leave_op(op, {values, kPrint});
 }
 
-// Calls a kernel. The catch block stands here and not in the kernel: it costs a caller nothing, and a kernel a frame.
+// Calls a kernel. The catch block stands here and not in the kernel, which would need a frame for it and lose its tail
+// calls; a caller keeps its arguments at hand instead, which costs it at most some instructions.
 template <typename R, typename... Args>
 [[gnu::always_inline]] inline R enter_op(const OperatorEntry& op, const Kernel<R(Args...)>& kernel, DispatchKeySet keys,
                                          std::type_identity_t<Args>... args) {

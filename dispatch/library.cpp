@@ -1,6 +1,8 @@
 #include <keyway/dispatch/code_for_good.h>
 #include <keyway/dispatch/library.h>
 
+#include <algorithm>
+
 namespace keyway::inline v1 {
 
 namespace {
@@ -63,7 +65,11 @@ Library& Library::tags(std::initializer_list<std::string_view> names) {
 Library& Library::debug(std::string_view name) {
   KEYWAY_CHECK_AS(Registration, last_given_ != Given::None, "library block at {}: debug() follows impl() or fallback()",
                   request_.site.str());
-  (last_given_ == Given::Kernel ? request_.impls.back().name : request_.fallbacks.back().name) = name;
+  if (last_given_ == Given::Fallback) {
+    request_.fallbacks.back().name = name;
+  } else {
+    for (std::size_t i = 0; i < kernels_given_; ++i) request_.impls[request_.impls.size() - 1 - i].name = name;
+  }
   return *this;
 }
 
@@ -76,8 +82,47 @@ Library& Library::add_impl(std::string_view op, DispatchKey key, AnyKernel kerne
           ", but its block is for " + to_string(*key_));
   } else {
     request_.impls.push_back({qualified(op, where), key, std::move(kernel), "", site});
-    last_given_ = Given::Kernel;
+    last_given_ = Given::Kernels;
+    kernels_given_ = 1;
   }
+  return *this;
+}
+
+Library& Library::add_backend_kernel(std::string_view op, std::shared_ptr<void> kernel, const char* code,
+                                     CallSite where) {
+  const std::string name = qualified(op, where);
+  const auto refuse = [&](const std::string& why) -> Library& {
+    error("kernel of " + name + " at " + site_of(where).str() + ": " + why);
+    return *this;
+  };
+  if (!key_ || is_alias(*key_) || functionality_of(*key_) != Functionality::Dense)
+    return refuse("a function in out style serves the key of a backend" +
+                  (key_ ? ", not " + to_string(*key_) : std::string()));
+  const auto known = Dispatcher::singleton().find_op(name);
+  if (!known) return refuse("there is no operator " + name + ", or its library is not loaded yet");
+  const OpInfo& info = known->entry().info();
+  if (info.wrapper == nullptr)
+    return refuse("no function in out style can serve it: it is defined by hand, a view or a composite; use impl()");
+  if (std::string_view(info.wrapper->function) != code)
+    return refuse("the function is " + signature_text_of_code(code) + ", but one of this operator's is " +
+                  signature_text_of_code(info.wrapper->function));
+  std::size_t given = 0;
+  const auto serve = [&](const OpInfo& overload) {
+    AnyKernel any{overload.wrapper->kernel(), overload.wrapper->code, kernel};
+    any.kernel.context = kernel.get();
+    add_impl(std::string(overload.name) + (overload.overload.empty() ? "" : ".") + std::string(overload.overload),
+             *key_, std::move(any), where);
+    ++given;
+  };
+  serve(info);
+  for (std::string_view rest = info.served_too; !rest.empty();) {
+    const std::string_view other = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), other.size() + 1));
+    // In a build with some operators only, others are not there.
+    if (const auto overload = Dispatcher::singleton().find_op(ns_ + "::" + std::string(other)))
+      serve(overload->entry().info());
+  }
+  kernels_given_ = given;
   return *this;
 }
 

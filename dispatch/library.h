@@ -12,10 +12,12 @@
 // A block is a transaction: when it ends, all of it is registered or, with every error listed, none of it.
 #pragma once
 
+#include <keyway/dispatch/backend_kernel.h>
 #include <keyway/dispatch/checked_kernel.h>
 #include <keyway/dispatch/dispatcher.h>
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,14 +92,24 @@ class KEYWAY_API Library {
     return impl(detail::full_name(op.view()), key, std::move(fn), where);
   }
 
+  // The function in out style by which the block's backend serves a generated operator and its other overloads
+  // (backend_kernel.h). The operator must be known; errors, listed by commit(): it has no such form, as composites and
+  // views, or the function's type is another.
+  template <typename R, typename... Args>
+  Library& kernel(std::string_view op, R (*fn)(Args...), CallSite where = CallSite::current()) {
+    using Function = R(Args...);
+    return add_backend_kernel(op, std::make_shared<BackendKernel<Function>>(BackendKernel<Function>{fn}),
+                              signature_code<Function>, where);
+  }
+
   Library& impl_boxed(std::string_view op, BoxedFn fn, CallSite where = CallSite::current()) {
     return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
   }
 
   // Tags of the operator that was defined last: m.def("...").tags({"core", "pointwise"}). Errors: nothing was defined.
   Library& tags(std::initializer_list<std::string_view> names);
-  // The name of the kernel or fallback that was given last, for people: m.impl("add", add_npu).debug("npu::add"). It
-  // stands in explanations, traces and profiles. Errors: none was given.
+  // The name of the kernel or fallback that was given last, for people: m.impl("add", add_npu).debug("npu::add"); for
+  // kernel(), of the kernels of all overloads. It stands in explanations, traces and profiles. Errors: none was given.
   Library& debug(std::string_view name);
 
   // A kernel of the block's key for every operator that has none of its own there. Namespace `_` only.
@@ -116,6 +128,7 @@ class KEYWAY_API Library {
  private:
   Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, CallSite where);
   Library& add_fallback(AnyKernel kernel, CallSite where);
+  Library& add_backend_kernel(std::string_view op, std::shared_ptr<void> kernel, const char* code, CallSite where);
   // The name in the block's namespace. Errors are kept for commit(), which lists them all.
   std::string qualified(std::string_view name, CallSite where);
   void error(std::string text) { request_.errors.push_back(std::move(text)); }
@@ -128,7 +141,9 @@ class KEYWAY_API Library {
   std::string ns_;
   std::optional<DispatchKey> key_;
   LibraryRequest request_;
-  enum class Given { None, Kernel, Fallback } last_given_ = Given::None;
+  // What debug() names: the last of these.
+  enum class Given { None, Kernels, Fallback } last_given_ = Given::None;
+  std::size_t kernels_given_ = 0;
 };
 
 namespace detail {

@@ -12,6 +12,7 @@
 
 namespace keyway::inline v1 {
 
+struct BackendWrapper;
 class OwnedSchema;
 
 // What is known of an operator. Built-in ones are constants of the library.
@@ -26,7 +27,9 @@ struct OpInfo {
   std::string_view tags = {};   // "core pointwise"
   std::string_view doc = {};
   std::string_view example = {};
-  std::string_view saved = {};  // what autograd saves for backward, for people
+  std::string_view saved = {};              // what autograd saves for backward, for people
+  const BackendWrapper* wrapper = nullptr;  // what calls a backend's function in out style; null: no such serves it
+  std::string_view served_too = {};         // the other overloads that such a function serves: "add_.Tensor add.out"
 };
 
 class KEYWAY_API OperatorEntry {

@@ -29,6 +29,13 @@ std::uint64_t signature_hash_of(const FunctionSchema& schema) { return hash_of_c
 
 std::string signature_text_of(const FunctionSchema& schema) { return canonical_signature(schema).cpp; }
 
+std::string signature_text_of_code(std::string_view code) {
+  const Signature signature(code);
+  std::string text = signature.result + "(";
+  for (const std::string& argument : signature.arguments) text += (text.ends_with('(') ? "" : ", ") + argument;
+  return text + ")";
+}
+
 namespace {
 
 // Two signatures, one above the other, argument under argument:

@@ -161,6 +161,9 @@ inline constexpr std::uint64_t signature_hash = hash_of_code(signature_code<Sig>
 KEYWAY_API std::uint64_t signature_hash_of(const FunctionSchema& schema);
 KEYWAY_API std::string signature_text_of(const FunctionSchema& schema);
 
+// The same of a code.
+KEYWAY_API std::string signature_text_of_code(std::string_view code);
+
 // How a C++ signature of code `have` differs from what a schema asks for: "argument 1, 'n', is double, not
 // std::int64_t", and both in lines below that, with the first difference marked.
 KEYWAY_API std::string signature_difference(std::string_view have, const FunctionSchema& schema);

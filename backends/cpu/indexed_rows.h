@@ -7,8 +7,8 @@
 #pragma once
 
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/backends/cpu/strided.h>
 #include <keyway/core/base/small_vector.h>
+#include <keyway/core/strided.h>
 #include <keyway/core/tensor_base.h>
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/reduction.h>
-#include <keyway/backends/cpu/strided.h>
+#include <keyway/core/reduction_space.h>
 
 #include <algorithm>
 
@@ -28,9 +28,6 @@ constexpr std::int64_t kRowBytes = 16384;
 constexpr std::int64_t kBufferBytes = 16384;
 // Outputs of so few elements are gathered into columns.
 constexpr std::int64_t kFewElements = 16;
-
-// Operands of the space; the last is no tensor, but the index of an element among those reduced.
-enum Operand { kSelf, kOut, kSecond, kIndex };
 
 // The dimensions of one kind, innermost first, as places in the space.
 struct DimList {
@@ -356,39 +353,10 @@ void project_identity(const ReduceOp& op, const void* functor, const TensorBase&
   }
 }
 
-// The dimensions of self, with the strides of the results and of indices.
 void make_space(Reduction& r, const TensorBase& out, const TensorBase* second, const TensorBase& self,
                 IntArrayRef dims) {
-  Strided& space = r.space;
-  const auto rank = static_cast<int>(self.dim());
-  bool is_reduced[kMaxDims];
-  std::fill_n(is_reduced, rank, dims.empty());
-  for (const std::int64_t d : dims) {
-    if (d < rank) is_reduced[d] = true;
-  }
-  const TensorBase* const tensors[] = {&self, &out, second != nullptr ? second : &out};
-  space.operands = 4;
-  for (int k = 0; k < 3; ++k) space.data[k] = static_cast<char*>(tensors[k]->data_ptr());
-  space.data[kIndex] = nullptr;
-  const bool keepdim = out.dim() == self.dim();
-  auto out_dim = static_cast<std::size_t>(out.dim());
-  std::int64_t index_step = 1;
-  for (int i = rank - 1; i >= 0; --i) {
-    const std::int64_t size = self.sizes()[static_cast<std::size_t>(i)];
-    if (keepdim || !is_reduced[i]) --out_dim;
-    if (size == 1) continue;
-    const int d = space.rank++;
-    space.sizes[d] = size;
-    space.strides[kSelf][d] = self.strides()[static_cast<std::size_t>(i)] * r.op.itemsize;
-    for (const int k : {kOut, kSecond}) {
-      space.strides[k][d] =
-          is_reduced[i] ? 0 : tensors[k]->strides()[out_dim] * static_cast<std::int64_t>(tensors[k]->itemsize());
-    }
-    space.strides[kIndex][d] = r.op.indexed && is_reduced[i] ? index_step : 0;
-    if (is_reduced[i]) index_step *= size;
-  }
-  simplify(space);
-  for (int d = 0; d < space.rank; ++d) (space.strides[kOut][d] == 0 ? r.reduced : r.kept).add(space, d);
+  make_reduction_space(r.space, out, second, self, dims, r.op.indexed);
+  for (int d = 0; d < r.space.rank; ++d) (r.space.strides[kOut][d] == 0 ? r.reduced : r.kept).add(r.space, d);
 }
 
 // Whether rows of short runs, each of an output, lie side by side, and there are several such rows.

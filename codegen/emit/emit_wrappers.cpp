@@ -33,6 +33,7 @@ std::string include_lines(const Family& family) {
                                  "keyway/ops/rules/promotion.h", own_header(family, "ops/{}_entries.h")};
   for (const Op& op : family.ops) {
     const WrapperKind kind = wrapper_kind(op);
+    if (takes_backend_kernel(op)) paths.emplace_back("keyway/assembly/on_device.h");
     if (kind != WrapperKind::Computed) paths.emplace_back("keyway/assembly/wrapper_sorts.h");
     if (kind == WrapperKind::View) paths.emplace_back("keyway/ops/rules/views.h");
     if (op.recipe.kind == RecipeKind::Pointwise) paths.emplace_back("keyway/ops/rules/broadcast.h");
@@ -62,7 +63,20 @@ std::string saved_text(const Op& op) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string info_text(const Family& family, const Op& op, FunctionSchema schema) {
+// The overloads of an entry but the first.
+std::string other_overloads(const Op& op) {
+  std::string names;
+  const std::vector<Overload> all = expand_variants(op);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const FunctionSchema schema = *all[i].schema;
+    names += fmt::format("{}{}{}{}", names.empty() ? "" : " ", schema.name(), schema.overload_name().empty() ? "" : ".",
+                         schema.overload_name());
+  }
+  return names;
+}
+
+std::string info_text(const Family& family, const Op& op, const Overload& overload) {
+  const FunctionSchema schema = *overload.schema;
   const std::string id = cpp_identifier(schema);
   const std::string_view ns = schema.namespace_name();
   std::string out = fmt::format("constexpr OpInfo {}_info{{\n", id);
@@ -81,6 +95,11 @@ std::string info_text(const Family& family, const Op& op, FunctionSchema schema)
   field("doc", op.doc);
   field("example", op.example.text.text);
   field("saved", saved_text(op));
+  if (takes_backend_kernel(op)) {
+    out += fmt::format("    .wrapper = &kBackendWrapper<{}, ops::{}_sig, wrappers::{}::Kernel>,\n",
+                       wrapper_type(op, overload), id, cpp_identifier(*op.schema));
+    if (schema.text() == op.schema->text()) field("served_too", other_overloads(op));
+  }
   return out + "};\n";
 }
 
@@ -95,7 +114,7 @@ std::string table_text(const Family& family, const Op& op, const Overload& overl
     kernels +=
         fmt::format("{{DispatchKey::{}, {}{}{}}}", r.key, r.kernel, r.context.empty() ? "" : ",\n      ", r.context);
   }
-  std::string out = comment(to_string(schema)) + "namespace {\n" + info_text(family, op, schema);
+  std::string out = comment(to_string(schema)) + "namespace {\n" + info_text(family, op, overload);
   out += fmt::format("constexpr KernelInfo {}_kernels[] = {{\n    {{}}{}}};\n", id, infos);
   out += fmt::format(
       "constinit const auto {0}_table = make_static_table<ops::{0}_sig>(\n    ops::{0}, {0}_kernels,\n    "

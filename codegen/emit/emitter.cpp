@@ -9,6 +9,7 @@ namespace {
 constexpr FamilyEmitter kFamilyEmitters[] = {
     {"assembly/wrappers_{}.cpp", emit_wrappers},
     {"backends/cpu/kernels_{}.h", emit_cpu_kernels},
+    {"backends/cuda/kernels/kernels_{}.h", emit_cuda_kernels},
     {"autograd/{}.cpp", emit_autograd},
     {"autograd/kernels_{}.h", emit_autograd_kernels},
     {"docs/ops/{}.md", emit_docs},
@@ -19,6 +20,7 @@ constexpr FamilyEmitter kFamilyEmitters[] = {
 
 constexpr ShardEmitter kShardEmitters[] = {
     {"backends/cpu/loops_{}_{}.cpp", emit_cpu_loops},
+    {"backends/cuda/kernels/loops_{}_{}.cu", emit_cuda_loops},
 };
 
 constexpr WholeEmitter kWholeEmitters[] = {
@@ -28,11 +30,9 @@ constexpr WholeEmitter kWholeEmitters[] = {
 
 // What libraries out of tree do not have: the methods of Tensor, and what the tree's own tests and contracts need.
 constexpr WholeEmitter kKeywayEmitters[] = {
-    {"assembly/plans.h", emit_plans},
-    {"ops/methods.h", emit_methods},
-    {"ops/tensor_operators.h", emit_tensor_operators},
-    {"tensor.h", emit_tensor},
-    {"tests/ops/op_cases.cpp", emit_op_cases},
+    {"assembly/plans.h", emit_plans}, {"backends/cuda/kernels/register_kernels.cpp", emit_cuda_registrations},
+    {"ops/methods.h", emit_methods},  {"ops/tensor_operators.h", emit_tensor_operators},
+    {"tensor.h", emit_tensor},        {"tests/ops/op_cases.cpp", emit_op_cases},
 };
 
 // All paths and texts, also the empty ones.

@@ -63,9 +63,13 @@ std::string emit_op_list(const std::vector<Family>& families);
 std::vector<OutputFile> emit_selected_ops(const std::vector<Family>& families, const std::set<std::string>& wanted);
 // Every overload: its full name, and its identifier in generated code.
 std::map<std::string, std::string> overload_names(const std::vector<Family>& families);
-// emit_cpu.cpp: the CPU's kernels, declared, and loops over functors.
+// emit_kernels.cpp: kernels of a backend, declared, and loops over functors; and what registers those of a backend that
+// is a library of its own.
 std::string emit_cpu_kernels(const Family& family);
 std::vector<std::string> emit_cpu_loops(const Family& family);
+std::string emit_cuda_kernels(const Family& family);
+std::vector<std::string> emit_cuda_loops(const Family& family);
+std::string emit_cuda_registrations(const std::vector<Family>& families);
 // emit_autograd.cpp: nodes and kernels of a family at Autograd and ADInplaceOrView, and their declarations.
 std::string emit_autograd(const Family& family);
 std::string emit_autograd_kernels(const Family& family);

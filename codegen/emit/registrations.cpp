@@ -26,12 +26,6 @@ bool has_fresh_results(const Op& op) {
   return std::ranges::any_of(returns.begin(), returns.end(), [](const Argument& result) { return !result.is_alias(); });
 }
 
-bool has_native_kernel(const Op& op, std::string_view backend) {
-  const RecipeKind kind = op.recipe.kind;
-  return kind == RecipeKind::Pointwise || kind == RecipeKind::Reduction ||
-         std::ranges::find(op.recipe.kernels, backend) != op.recipe.kernels.end();
-}
-
 // The template of assembly/wrappers.h that serves an overload.
 std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
   constexpr std::string_view kWrappers[][3] = {
@@ -46,6 +40,12 @@ std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
 }
 
 }  // namespace
+
+bool has_native_kernel(const Op& op, std::string_view backend) {
+  const RecipeKind kind = op.recipe.kind;
+  return kind == RecipeKind::Pointwise || kind == RecipeKind::Reduction ||
+         std::ranges::find(op.recipe.kernels, backend) != op.recipe.kernels.end();
+}
 
 bool has_tag(const Op& op, std::string_view tag) { return std::ranges::find(op.tags, tag) != op.tags.end(); }
 
@@ -69,34 +69,42 @@ bool has_adinplace_kernel(const Op& op, const Overload& overload) {
   return is_below_autograd(op) && (overload.schema->is_mutable() || overload.schema->is_alias());
 }
 
+std::string wrapper_type(const Op& op, const Overload& overload) {
+  return fmt::format("{}<wrappers::{}, ops::{}_sig>", wrapper_of(wrapper_kind(op), overload.kind),
+                     cpp_identifier(*op.schema), cpp_identifier(*overload.schema));
+}
+
+bool takes_backend_kernel(const Op& op) {
+  const WrapperKind kind = wrapper_kind(op);
+  return kind == WrapperKind::Computed || kind == WrapperKind::Mutating || kind == WrapperKind::Returning;
+}
+
 std::vector<Registration> registrations_of(const Op& op, const Overload& overload) {
   const std::string entry = cpp_identifier(*op.schema);
   const std::string id = cpp_identifier(*overload.schema);
-  const auto wrapper = [&](WrapperKind kind) {
-    return fmt::format("{}<wrappers::{}, ops::{}_sig>::call", wrapper_of(kind, overload.kind), entry, id);
-  };
+  const std::string wrapper = wrapper_type(op, overload) + "::call";
   std::vector<Registration> list;
-  const auto add_native = [&](WrapperKind kind) {
-    list.push_back({"CPU", wrapper(kind), fmt::format("&kKernelOf<wrappers::{0}, cpu::{0}>", entry), "cpu::" + entry});
+  const auto add_native = [&] {
+    list.push_back({"CPU", wrapper, fmt::format("&kKernelOf<wrappers::{0}, cpu::{0}>", entry), "cpu::" + entry});
   };
   const WrapperKind kind = wrapper_kind(op);
   switch (kind) {
     case WrapperKind::Computed:
     case WrapperKind::Mutating:
     case WrapperKind::Returning:
-      if (has_native_kernel(op, "CPU")) add_native(kind);
-      list.push_back({"Meta", wrapper(kind), {}, "rules::" + (op.rule.empty() ? op.recipe.function : op.rule)});
+      if (has_native_kernel(op, "CPU")) add_native();
+      list.push_back({"Meta", wrapper, {}, "rules::" + (op.rule.empty() ? op.recipe.function : op.rule)});
       break;
     case WrapperKind::Metadata:
     case WrapperKind::View:
       list.push_back({"CompositeExplicitAutograd",
-                      wrapper(kind),
+                      wrapper,
                       {},
                       "rules::" + (kind == WrapperKind::View ? op.recipe.function : op.rule)});
       break;
     case WrapperKind::Composite:
       list.push_back({is_below_autograd(op) ? "CompositeExplicitAutograd" : "CompositeImplicitAutograd",
-                      wrapper(kind),
+                      wrapper,
                       {},
                       "composite::" + op.recipe.function});
       break;

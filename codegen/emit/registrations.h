@@ -39,6 +39,15 @@ bool has_autograd_kernel(const Op& op, const Overload& overload);
 // view.
 bool has_adinplace_kernel(const Op& op, const Overload& overload);
 
+// What wraps a kernel of the overload, as C++: "Functional<wrappers::mm, ops::mm_sig>".
+std::string wrapper_type(const Op& op, const Overload& overload);
+
+// Whether a backend, named as entries do ("CPU"), has a kernel of its own for the operator.
+bool has_native_kernel(const Op& op, std::string_view backend);
+
+// Whether a backend serves the operator by a function in out style.
+bool takes_backend_kernel(const Op& op);
+
 struct Registration {
   std::string key;      // an enumerator of DispatchKey
   std::string kernel;   // the function of the table, as C++

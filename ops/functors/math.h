@@ -10,24 +10,43 @@
 
 #include <cmath>
 #include <complex>
+#if defined(__CUDACC__)
+#include <cuda/std/complex>
+#endif
 
 namespace keyway::inline v1 {
 
+namespace detail {
+// Where complex functions come from. std's are the host's alone.
+#if defined(__CUDACC__)
+namespace complex_library = ::cuda::std;
+#else
+namespace complex_library = ::std;
+#endif
+}  // namespace detail
+
 // Real functions are the C library's; complex ones std::complex's where it has them.
 struct StandardMath {
+  template <typename T>
+  using LibraryComplex = detail::complex_library::complex<T>;
+
   template <std::floating_point T>
-  static std::complex<T> to_std(complex<T> z) {
-    return static_cast<std::complex<T>>(z);
+  KEYWAY_HD static LibraryComplex<T> to_library(complex<T> z) {
+    return {z.real(), z.imag()};
+  }
+  template <std::floating_point T>
+  KEYWAY_HD static complex<T> from_library(LibraryComplex<T> z) {
+    return {z.real(), z.imag()};
   }
 
-#define KEYWAY_MATH_FUNCTION(name)           \
-  template <std::floating_point T>           \
-  KEYWAY_HD static T name(T x) {             \
-    return std::name(x);                     \
-  }                                          \
-  template <std::floating_point T>           \
-  static complex<T> name(complex<T> z) {     \
-    return complex<T>(std::name(to_std(z))); \
+#define KEYWAY_MATH_FUNCTION(name)                                        \
+  template <std::floating_point T>                                        \
+  KEYWAY_HD static T name(T x) {                                          \
+    return std::name(x);                                                  \
+  }                                                                       \
+  template <std::floating_point T>                                        \
+  KEYWAY_HD static complex<T> name(complex<T> z) {                        \
+    return from_library<T>(detail::complex_library::name(to_library(z))); \
   }
   KEYWAY_MATH_FUNCTION(exp)
   KEYWAY_MATH_FUNCTION(log)
@@ -52,7 +71,7 @@ struct StandardMath {
     return std::exp2(x);
   }
   template <std::floating_point T>
-  static complex<T> exp2(complex<T> z) {
+  KEYWAY_HD static complex<T> exp2(complex<T> z) {
     return exp(z * static_cast<T>(0.693147180559945309417));
   }
 
@@ -61,7 +80,7 @@ struct StandardMath {
     return std::log2(x);
   }
   template <std::floating_point T>
-  static complex<T> log2(complex<T> z) {
+  KEYWAY_HD static complex<T> log2(complex<T> z) {
     return log(z) / static_cast<T>(0.693147180559945309417);
   }
 
@@ -71,7 +90,7 @@ struct StandardMath {
   }
   // e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y / 2): no cancellation near zero.
   template <std::floating_point T>
-  static complex<T> expm1(complex<T> z) {
+  KEYWAY_HD static complex<T> expm1(complex<T> z) {
     const T x = z.real(), y = z.imag();
     const T half_sin = std::sin(y / 2);
     return {std::expm1(x) * std::cos(y) - 2 * half_sin * half_sin, std::exp(x) * std::sin(y)};
@@ -83,7 +102,7 @@ struct StandardMath {
   }
   // |1 + z|^2 - 1 = x (2 + x) + y^2.
   template <std::floating_point T>
-  static complex<T> log1p(complex<T> z) {
+  KEYWAY_HD static complex<T> log1p(complex<T> z) {
     const T x = z.real(), y = z.imag();
     const T angle = std::atan2(y, 1 + x);
     if (std::abs(x) < T(0.5) && std::abs(y) < T(0.5)) return {std::log1p(x * (2 + x) + y * y) / 2, angle};
@@ -95,8 +114,8 @@ struct StandardMath {
     return std::pow(x, y);
   }
   template <std::floating_point T>
-  static complex<T> pow(complex<T> x, complex<T> y) {
-    return complex<T>(std::pow(to_std(x), to_std(y)));
+  KEYWAY_HD static complex<T> pow(complex<T> x, complex<T> y) {
+    return from_library<T>(detail::complex_library::pow(to_library(x), to_library(y)));
   }
 
   template <std::floating_point T>

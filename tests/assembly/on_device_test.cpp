@@ -56,7 +56,7 @@ void blank(TensorBase& out) { ran_on.push_back(current_device(out.device().type(
 template <typename Op, typename Op::Kernel* function, typename Wrapper, typename Sig>
 AnyKernel kernel_of() {
   const typename Kernel<Sig>::Fn call = &OnDevice<Wrapper, Sig>::call;
-  return {{{BoxedAdapter<Sig>::call, const_cast<BackendKernel<Op>*>(&kKernelOf<Op, function>), 0, 0},
+  return {{{BoxedAdapter<Sig>::call, const_cast<BackendKernel<typename Op::Kernel>*>(&kKernelOf<Op, function>), 0, 0},
            reinterpret_cast<void (*)()>(call)},
           signature_code<Sig>,
           {}};

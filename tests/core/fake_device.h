@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <list>
 #include <mutex>
 #include <new>
@@ -142,6 +143,7 @@ class FakeAllocator final : public Allocator {
     return DataPtr(
         data, data, [](void* context) { ::operator delete(context); }, device.value_or(devices_.get_device()));
   }
+  void copy_data(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   std::optional<Device> device;
 
  private:

@@ -1,4 +1,6 @@
 #include <keyway/backends/cuda/driver/allocator.h>
+#include <keyway/backends/cuda/driver/check.h>
+#include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/core/device_guard.h>
 
 #include <utility>
@@ -38,6 +40,11 @@ DataPtr CudaAllocator::allocate(std::size_t bytes) {
   const Device device = current_device(DeviceType::CUDA);
   void* const data = of_device(device.index()).allocate(bytes, guard_.get_stream(device).id());
   return {data, data, data == nullptr ? nullptr : kDeleters[static_cast<std::size_t>(device.index())], device};
+}
+
+void CudaAllocator::copy_data(void* to, const void* from, std::size_t bytes) {
+  const cudaStream_t stream = runtime_stream(guard_.get_stream(current_device(DeviceType::CUDA)));
+  KEYWAY_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
 }  // namespace keyway::inline v1::cuda

@@ -1,4 +1,4 @@
-// CudaAllocator: what tensors of CUDA devices get their memory from. Internal to backends/cuda/driver.
+// CudaAllocator: what tensors of CUDA devices get their memory from. Internal to backends/cuda.
 #pragma once
 
 #include <keyway/backends/cuda/caching_allocator.h>
@@ -20,6 +20,7 @@ class CudaAllocator final : public Allocator {
 
   // Memory of the current device, for its current stream.
   DataPtr allocate(std::size_t bytes) override;
+  void copy_data(void* to, const void* from, std::size_t bytes) override;
   CachingAllocator& of_device(int device);
 
  private:

@@ -1,4 +1,4 @@
-// check: the result of a call of the CUDA runtime. Internal to backends/cuda/driver.
+// check: the result of a call of the CUDA runtime. Internal to backends/cuda.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,7 @@
 #include <keyway/backends/cuda/driver/device_guard.h>
-#include <keyway/backends/cuda/driver/on_device.h>
+#include <keyway/backends/cuda/driver/refusals.h>
 #include <keyway/backends/cuda/driver/stream_pool.h>
+#include <keyway/backends/cuda/driver/with_device.h>
 
 #include <array>
 
@@ -68,22 +69,24 @@ Stream CudaDeviceGuard::exchange_stream(Stream stream) {
 }
 
 bool CudaDeviceGuard::query_stream(Stream stream) const {
-  const OnDevice on(stream.device().index());
+  const WithDevice on(stream.device().index());
   return is_done(cudaStreamQuery(runtime_stream(stream)), "cudaStreamQuery");
 }
 
 void CudaDeviceGuard::synchronize_stream(Stream stream) const {
-  const OnDevice on(stream.device().index());
+  const WithDevice on(stream.device().index());
   KEYWAY_CUDA_CHECK(cudaStreamSynchronize(runtime_stream(stream)));
+  throw_refused(stream);
 }
 
 void CudaDeviceGuard::synchronize_device(Device device) const {
-  const OnDevice on(device.index());
+  const WithDevice on(device.index());
   KEYWAY_CUDA_CHECK(cudaDeviceSynchronize());
+  throw_refused(device);
 }
 
 void* CudaDeviceGuard::create_event(Device device, bool timing) {
-  const OnDevice on(device.index());
+  const WithDevice on(device.index());
   cudaEvent_t event = nullptr;
   KEYWAY_CUDA_CHECK(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming));
   return event;
@@ -92,12 +95,12 @@ void* CudaDeviceGuard::create_event(Device device, bool timing) {
 void CudaDeviceGuard::destroy_event(void* event, Device) noexcept { (void)cudaEventDestroy(runtime_event(event)); }
 
 void CudaDeviceGuard::record(void* event, Stream stream) {
-  const OnDevice on(stream.device().index());
+  const WithDevice on(stream.device().index());
   KEYWAY_CUDA_CHECK(cudaEventRecord(runtime_event(event), runtime_stream(stream)));
 }
 
 void CudaDeviceGuard::block(void* event, Stream stream) {
-  const OnDevice on(stream.device().index());
+  const WithDevice on(stream.device().index());
   KEYWAY_CUDA_CHECK(cudaStreamWaitEvent(runtime_stream(stream), runtime_event(event), 0));
 }
 

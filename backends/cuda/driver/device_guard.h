@@ -1,4 +1,4 @@
-// CudaDeviceGuard: devices, streams and events of CUDA behind the interface of core. Internal to backends/cuda/driver.
+// CudaDeviceGuard: devices, streams and events of CUDA behind the interface of core. Internal to backends/cuda.
 #pragma once
 
 #include <keyway/core/device_guard_impl.h>

@@ -1,4 +1,4 @@
-// Devices: what the machine has. Internal to backends/cuda/driver.
+// Devices: what the machine has. Internal to backends/cuda.
 #pragma once
 
 #include <string>

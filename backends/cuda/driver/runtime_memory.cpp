@@ -1,10 +1,10 @@
-#include <keyway/backends/cuda/driver/on_device.h>
 #include <keyway/backends/cuda/driver/runtime_memory.h>
+#include <keyway/backends/cuda/driver/with_device.h>
 
 namespace keyway::inline v1::cuda {
 
 void* RuntimeMemory::allocate(std::size_t bytes) {
-  const OnDevice on(device_.index());
+  const WithDevice on(device_.index());
   void* memory = nullptr;
   const cudaError_t status = cudaMalloc(&memory, bytes);
   if (status == cudaErrorMemoryAllocation) {
@@ -16,12 +16,12 @@ void* RuntimeMemory::allocate(std::size_t bytes) {
 }
 
 void RuntimeMemory::free(void* memory) noexcept {
-  const TryOnDevice on(device_.index());
+  const TryWithDevice on(device_.index());
   (void)cudaFree(memory);
 }
 
 DeviceMemory::Room RuntimeMemory::room() const noexcept {
-  const TryOnDevice on(device_.index());
+  const TryWithDevice on(device_.index());
   Room room{};
   (void)cudaMemGetInfo(&room.free, &room.total);
   return room;

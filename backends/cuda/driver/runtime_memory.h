@@ -1,5 +1,5 @@
 // RuntimeMemory: a device's memory and events, as the caching allocator asks for them. Internal to
-// backends/cuda/driver.
+// backends/cuda.
 #pragma once
 
 #include <keyway/backends/cuda/device_memory.h>

@@ -1,5 +1,5 @@
-#include <keyway/backends/cuda/driver/on_device.h>
 #include <keyway/backends/cuda/driver/stream_pool.h>
+#include <keyway/backends/cuda/driver/with_device.h>
 #include <keyway/core/base/error.h>
 
 namespace keyway::inline v1::cuda {
@@ -12,7 +12,7 @@ StreamPool& StreamPool::get() {
 StreamPool::OfDevice& StreamPool::of_device(int device) {
   OfDevice& here = devices_[static_cast<std::size_t>(device)];
   std::call_once(here.asked, [&] {
-    const OnDevice on(device);
+    const WithDevice on(device);
     int least = 0, greatest = 0;
     KEYWAY_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     here.usual = least;
@@ -25,7 +25,7 @@ StreamPool::Level& StreamPool::level(int device, int number) {
   OfDevice& here = of_device(device);
   Level& level = here.all[static_cast<std::size_t>(number)];
   std::call_once(level.made, [&] {
-    const OnDevice on(device);
+    const WithDevice on(device);
     for (cudaStream_t& stream : level.streams) {
       KEYWAY_CUDA_CHECK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, here.usual - number));
     }

@@ -1,4 +1,4 @@
-// StreamPool: the streams of all devices, made when they are first asked for. Internal to backends/cuda/driver.
+// StreamPool: the streams of all devices, made when they are first asked for. Internal to backends/cuda.
 #pragma once
 
 #include <keyway/backends/cuda/driver/devices.h>

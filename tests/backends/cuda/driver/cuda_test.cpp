@@ -8,6 +8,7 @@
 #include <keyway/tests/catch.h>
 
 #include <string>
+#include <string_view>
 
 using namespace keyway;
 using testing::error_of;
@@ -16,6 +17,11 @@ namespace {
 
 bool has_device() { return device_count(kCUDA) > 0; }
 
+// On the CPU, and no element differs.
+bool same(const Tensor& a, const Tensor& b) {
+  return a.sizes() == b.sizes() && a.dtype() == b.dtype() && a.ne(b).sum().item().to<std::int64_t>() == 0;
+}
+
 }  // namespace
 
 TEST_CASE("the backend is there when a CUDA device is first asked for") {
@@ -23,6 +29,34 @@ TEST_CASE("the backend is there when a CUDA device is first asked for") {
   CHECK(device_count(kCUDA) >= 0);
   REQUIRE(find_device_guard_impl(kCUDA) != nullptr);
   CHECK(find_device_guard_impl(kCUDA)->type() == kCUDA);
+}
+
+TEST_CASE(
+    "it serves pointwise operators, reductions and copies, each with all its overloads, with or without a device") {
+  REQUIRE(device_count(kCUDA) >= 0);
+  std::size_t served = 0;
+  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
+    const Table& table = op.entry().table();
+    const std::uint8_t kernel = table.slots[static_cast<std::size_t>(DispatchKey::CUDA)];
+    served += std::string_view(table.info[kernel].name).starts_with("cuda::") ? 1 : 0;
+  }
+  CHECK(served > 200);
+  for (const char* name : {"add.Tensor", "add_.Tensor", "add.out", "exp", "exp_", "exp.out", "sum.dim_IntList",
+                           "sum.IntList_out", "max.dim", "copy_", "_local_scalar_dense", "gelu_backward"}) {
+    INFO(name);
+    const OperatorEntry& op = Dispatcher::singleton().op(name).entry();
+    const Table& table = op.table();
+    const KernelInfo& kernel = table.info[table.slots[static_cast<std::size_t>(DispatchKey::CUDA)]];
+    CHECK(std::string_view(kernel.name).starts_with("cuda::"));
+    CHECK(std::string_view(kernel.file) == op.info().file);
+    CHECK(kernel.line == op.info().line);
+  }
+}
+
+TEST_CASE("an operator that it does not serve says so") {
+  REQUIRE(device_count(kCUDA) >= 0);
+  const Table& table = Dispatcher::singleton().op("mm").entry().table();
+  CHECK(table.slots[static_cast<std::size_t>(DispatchKey::CUDA)] == 0);
 }
 
 TEST_CASE("without a device, all that needs one says why there is none") {
@@ -74,4 +108,28 @@ TEST_CASE("streams of a device and their events") {
   CHECK(begin.elapsed_time(end) >= 0);
   synchronize(Device(kCUDA));
   CHECK_THROWS_AS(StreamGuard(Stream(Device("cuda:0"), 1'000'000)), Error);
+}
+
+TEST_CASE("elements keep their values from one device to another and back, whatever dtypes and strides") {
+  if (!has_device()) return;
+  const Tensor numbers = arange(60, TensorOptions().dtype(kFloat)).view({3, 4, 5});
+  for (const Tensor& from : {numbers, numbers.transpose(0, 2), numbers.slice(1, 0, 4, 2)}) {
+    for (const ScalarType dtype : {kFloat, kHalf, kLong, kDouble, kBool}) {
+      const Tensor there = from.to(kCUDA, dtype), back = there.to(kCPU, dtype);
+      CHECK(there.device() == Device("cuda:0"));
+      CHECK(same(back, from.to(kCPU, dtype)));
+      CHECK(same(there.transpose(0, 1).to(kCPU, kFloat), from.to(kCPU, dtype).transpose(0, 1).to(kCPU, kFloat)));
+    }
+  }
+  CHECK(numbers.to(kCUDA, kFloat).select(0, 2).select(0, 3).select(0, 4).item().to<double>() == 59);
+}
+
+TEST_CASE("an element that a kernel refuses is an error of the next synchronisation, once") {
+  if (!has_device()) return;
+  const Tensor ones = full({5000}, 1, TensorOptions().dtype(kInt).device(kCUDA));
+  const Tensor zeros = full({5000}, 0, TensorOptions().dtype(kInt).device(kCUDA));
+  const Tensor quotient = floor_divide(ones, zeros);
+  CHECK(error_of([] { synchronize(Device("cuda:0")); }).find("floor_divide: integer division by zero") !=
+        std::string::npos);
+  synchronize(Device("cuda:0"));
 }

@@ -1,4 +1,5 @@
-// The CPU's part of a family: declarations of all its kernels, and those that are loops over a functor.
+// A backend's part of a family: declarations of all its kernels, and those that are loops over a functor. Drivers are
+// spelled alike on all backends, and so are the loops.
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
@@ -7,7 +8,6 @@
 #include <keyway/codegen/emit/operands.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
-#include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/printer.h>
 
 #include <algorithm>
@@ -18,10 +18,17 @@ namespace {
 
 constexpr std::size_t kOpsPerShard = 12;
 
-bool has_cpu_kernel(const Op& op) {
-  return std::ranges::any_of(registrations_of(op, expand_variants(op).front()),
-                             [](const Registration& r) { return r.key == "CPU"; });
-}
+struct Backend {
+  std::string_view key;        // as entries name it
+  std::string_view name;       // its namespace
+  std::string_view kernels;    // the header that declares its kernels of a family
+  std::string_view pointwise;  // its drivers
+  std::string_view reduction;
+};
+constexpr Backend kCpu{"CPU", "cpu", "backends/cpu/kernels_{}.h", "keyway/backends/cpu/pointwise.h",
+                       "keyway/backends/cpu/reduction.h"};
+constexpr Backend kCuda{"CUDA", "cuda", "backends/cuda/kernels/kernels_{}.h",
+                        "keyway/backends/cuda/driver/pointwise.cuh", "keyway/backends/cuda/driver/reduction.cuh"};
 
 bool is_loop(const Op& op) {
   return op.recipe.kind == RecipeKind::Pointwise || op.recipe.kind == RecipeKind::Reduction;
@@ -82,13 +89,13 @@ class Loop {
 };
 
 // The drivers it needs, and the header of its functors, which is named after the family.
-std::string loop_includes(const Family& family) {
+std::string loop_includes(const Family& family, const Backend& backend) {
   const auto uses = [&](RecipeKind kind) {
     return std::ranges::any_of(family.ops, [&](const Op& op) { return op.recipe.kind == kind; });
   };
-  std::vector<std::string> headers{own_header(family, "backends/cpu/kernels_{}.h")};
-  if (uses(RecipeKind::Pointwise)) headers.push_back("keyway/backends/cpu/pointwise.h");
-  if (uses(RecipeKind::Reduction)) headers.push_back("keyway/backends/cpu/reduction.h");
+  std::vector<std::string> headers{own_header(family, backend.kernels)};
+  if (uses(RecipeKind::Pointwise)) headers.emplace_back(backend.pointwise);
+  if (uses(RecipeKind::Reduction)) headers.emplace_back(backend.reduction);
   headers.insert(headers.end(),
                  {"keyway/core/scalar.h", "keyway/core/visit_dtype.h", own_header(family, "ops/functors/{}.h")});
   return includes(headers);
@@ -103,31 +110,68 @@ std::string loop_function(const Op& op) {
   return comment(to_string(*op.schema)) + listed(head(op), declared, ") {\n") + Loop(op).text() + "}\n";
 }
 
-}  // namespace
-
-std::string emit_cpu_kernels(const Family& family) {
+std::string declarations(const Family& family, const Backend& backend) {
   std::string declarations;
   for (const Op& op : family.ops) {
-    if (!has_cpu_kernel(op)) continue;
+    if (!has_native_kernel(op, backend.key)) continue;
     declarations += "\n" + comment(to_string(*op.schema)) + listed(head(op), kernel_parameters(op), ");\n");
   }
   if (declarations.empty()) return {};
   return file_banner(family) + "#pragma once\n\n" + includes({"keyway/dispatch/signature.h"}) + "\n" +
-         open_namespace(family, "cpu") + declarations + "\n" + close_namespace(family, "cpu");
+         open_namespace(family, backend.name) + declarations + "\n" + close_namespace(family, backend.name);
 }
 
-std::vector<std::string> emit_cpu_loops(const Family& family) {
+std::vector<std::string> loops(const Family& family, const Backend& backend) {
   std::vector<std::string> shards;
   std::size_t count = 0;
   for (const Op& op : family.ops) {
     if (!is_loop(op)) continue;
     if (count++ % kOpsPerShard == 0) {
-      shards.push_back(file_banner(family) + "\n" + loop_includes(family) + "\n" + open_namespace(family, "cpu"));
+      shards.push_back(file_banner(family) + "\n" + loop_includes(family, backend) + "\n" +
+                       open_namespace(family, backend.name));
     }
     shards.back() += "\n" + loop_function(op);
   }
-  for (std::string& shard : shards) shard = with_breaks(shard + "\n" + close_namespace(family, "cpu"));
+  for (std::string& shard : shards) shard = with_breaks(shard + "\n" + close_namespace(family, backend.name));
   return shards;
+}
+
+// The lines that register the kernels of a family.
+std::string served(const Family& family, const Backend& backend) {
+  std::string lines;
+  for (const Op& op : family.ops) {
+    if (!has_native_kernel(op, backend.key)) continue;
+    const std::string id = cpp_identifier(*op.schema);
+    lines += fmt::format("  serve<\"keyway::{}\", {}>(m, \"{}::{}\");\n", op.name(), id, backend.name, id);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string emit_cpu_kernels(const Family& family) { return declarations(family, kCpu); }
+std::vector<std::string> emit_cpu_loops(const Family& family) { return loops(family, kCpu); }
+
+// Libraries out of tree have the CPU's alone.
+std::string emit_cuda_kernels(const Family& family) {
+  return family.library.empty() ? declarations(family, kCuda) : std::string();
+}
+std::vector<std::string> emit_cuda_loops(const Family& family) {
+  return family.library.empty() ? loops(family, kCuda) : std::vector<std::string>();
+}
+
+std::string emit_cuda_registrations(const std::vector<Family>& families) {
+  std::vector<std::string> headers{"keyway/backends/cuda/kernels/serve.h"};
+  std::string lines;
+  for (const Family& family : families) {
+    const std::string own = served(family, kCuda);
+    if (own.empty()) continue;
+    headers.push_back(own_header(family, kCuda.kernels));
+    lines += own;
+  }
+  return with_breaks(file_banner(families) + "\n" + includes(std::move(headers)) + "\n" +
+                     open_namespace(families.front(), kCuda.name) + "\nvoid register_kernels(Library& m) {\n" + lines +
+                     "}\n\n" + close_namespace(families.front(), kCuda.name));
 }
 
 }  // namespace keyway::inline v1

@@ -1,4 +1,5 @@
-// OnDevice and TryOnDevice: a device is current for the runtime as long as they live. Internal to backends/cuda/driver.
+// WithDevice and TryWithDevice: a device is current for the runtime as long as they live. Internal to
+// backends/cuda.
 #pragma once
 
 #include <keyway/backends/cuda/driver/check.h>
@@ -6,19 +7,19 @@
 namespace keyway::inline v1::cuda {
 
 // Nothing is thrown: what cannot be done fails in the calls that need it.
-class TryOnDevice {
+class TryWithDevice {
  public:
-  explicit TryOnDevice(int device) noexcept {
+  explicit TryWithDevice(int device) noexcept {
     const bool known = cudaGetDevice(&before_) == cudaSuccess;
     if (known && before_ == device) return;
     status_ = cudaSetDevice(device);
     changed_ = known;
   }
-  ~TryOnDevice() {
+  ~TryWithDevice() {
     if (changed_) (void)cudaSetDevice(before_);
   }
-  TryOnDevice(const TryOnDevice&) = delete;
-  TryOnDevice& operator=(const TryOnDevice&) = delete;
+  TryWithDevice(const TryWithDevice&) = delete;
+  TryWithDevice& operator=(const TryWithDevice&) = delete;
 
   cudaError_t status() const { return status_; }
 
@@ -29,9 +30,9 @@ class TryOnDevice {
 };
 
 // Throws keyway::Error if the device cannot be made current.
-class OnDevice : TryOnDevice {
+class WithDevice : TryWithDevice {
  public:
-  explicit OnDevice(int device) : TryOnDevice(device) { check(status(), "cudaSetDevice", __FILE__, __LINE__); }
+  explicit WithDevice(int device) : TryWithDevice(device) { check(status(), "cudaSetDevice", __FILE__, __LINE__); }
 };
 
 }  // namespace keyway::inline v1::cuda

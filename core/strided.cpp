@@ -1,4 +1,4 @@
-#include <keyway/backends/cpu/strided.h>
+#include <keyway/core/strided.h>
 
 #include <utility>
 

@@ -1,5 +1,7 @@
 // libkeyway_cuda.so: what libkeyway opens when a CUDA device is first asked for (dispatch/backend_library.h).
 #include <keyway/backends/cuda/driver/allocator.h>
+#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/kernels/serve.h>
 #include <keyway/dispatch/plugin.h>
 
 #include <memory>
@@ -9,6 +11,7 @@ namespace keyway::inline v1::cuda {
 KEYWAY_PLUGIN(cuda, plugin) {
   plugin.keep(register_device_guard(cuda_device_guard()));
   set_allocator(DeviceType::CUDA, &cuda_allocator());
+  register_kernels(plugin.impl("keyway", DispatchKey::CUDA));
   plugin.keep(std::shared_ptr<void>(&cuda_allocator(), [](void*) { set_allocator(DeviceType::CUDA, nullptr); }));
 }
 

@@ -1,4 +1,5 @@
-// Strided: the common iteration space of some tensors of one shape, with as few dimensions as possible.
+// Strided: the common iteration space of some tensors of one shape, with as few dimensions as possible. What drivers of
+// kernels begin with, on every backend.
 #pragma once
 
 #include <keyway/core/geometry.h>
@@ -25,10 +26,10 @@ struct Strided {
 
 // The space of `sizes`; each operand broadcasts to it. The first operand decides which dimension is inner.
 // Requires: 1 to 4 operands; no size is 0.
-void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* operands, int count);
+KEYWAY_API void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* operands, int count);
 
 // Orders the dimensions by the strides of the first operand that has two different ones there, and merges
 // neighbours.
-void simplify(Strided& space);
+KEYWAY_API void simplify(Strided& space);
 
 }  // namespace keyway::inline v1

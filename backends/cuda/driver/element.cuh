@@ -1,0 +1,26 @@
+// load and store: elements of tensors in device code. Internal to backends/cuda.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace keyway::inline v1::cuda::detail {
+
+// A bool is a byte, of which other values than 0 and 1 are true.
+template <typename T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+
+template <typename T>
+__device__ T load(const char* at) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *reinterpret_cast<const std::uint8_t*>(at) != 0;
+  } else {
+    return *reinterpret_cast<const T*>(at);
+  }
+}
+template <typename T>
+__device__ void store(char* at, T value) {
+  *reinterpret_cast<Stored<T>*>(at) = value;
+}
+
+}  // namespace keyway::inline v1::cuda::detail

@@ -1,0 +1,150 @@
+// pointwise: the driver of every operator that computes each element of its result from the elements at the same place
+// in its inputs. It is spelled as the CPU's is, over the same functors (backends/cpu/pointwise.h).
+//
+//   pointwise(Add<float>{argument(alpha)}, out, self, other);
+//
+// A functor costs two kernels: one over vectors of 16 bytes of the widest operand, where each operand is contiguous or
+// one element along the innermost dimension, and one over single elements for all else. Both go through a space of few
+// dimensions by 32-bit arithmetic (launch_space.h). An element that the functor does not accept is noted, and an error
+// of the next synchronisation (refusals.h); the result at its place is then of no use, all others stand.
+// Requires: as there, and all operands lie on one device.
+#pragma once
+
+#include <keyway/backends/cuda/driver/element.cuh>
+#include <keyway/backends/cuda/driver/pointwise.h>
+#include <keyway/ops/functors/argument.h>
+#include <keyway/ops/functors/signature.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace keyway::inline v1::cuda {
+
+namespace detail {
+
+template <typename T, int width>
+struct alignas(sizeof(T) * width) Vector {
+  Stored<T> of[width];
+};
+
+template <typename T, int width>
+__device__ Vector<T, width> load_vector(const char* at, bool scalar) {
+  if (!scalar) return *reinterpret_cast<const Vector<T, width>*>(at);
+  const auto one = *reinterpret_cast<const Stored<T>*>(at);
+  Vector<T, width> all;
+  for (int j = 0; j < width; ++j) all.of[j] = one;
+  return all;
+}
+
+template <typename F, typename... A>
+__device__ auto apply(const F& functor, const RefusalNote& note, A... x) {
+  if constexpr (requires { F::kRefusal; }) {
+    if (!functor.accepts(x...)) *note.slot = note.what;
+  }
+  return functor(x...);
+}
+
+template <typename F, typename R, typename Arguments>
+struct PointwiseOf;
+template <typename F, typename R, typename... A>
+struct PointwiseOf<F, R, std::tuple<A...>> {
+  static constexpr int N = 1 + sizeof...(A);
+  static constexpr int kWidth = 16 / static_cast<int>(std::max({sizeof(R), sizeof(A)...}));
+
+  template <std::size_t... k>
+  __device__ static void element(const F& functor, const RefusalNote& note, char* const (&at)[N],
+                                 std::index_sequence<k...>) {
+    store<R>(at[0], apply(functor, note, load<A>(at[k + 1])...));
+  }
+
+  template <std::size_t... k>
+  __device__ static void vector(const F& functor, const RefusalNote& note, char* const (&at)[N], const bool* scalar,
+                                std::index_sequence<k...>) {
+    const auto run = [&](const auto&... input) {
+      Vector<R, kWidth> out;
+#pragma unroll
+      for (int j = 0; j < kWidth; ++j) out.of[j] = apply(functor, note, static_cast<A>(input.of[j])...);
+      *reinterpret_cast<Vector<R, kWidth>*>(at[0]) = out;
+    };
+    run(load_vector<A, kWidth>(at[k + 1], scalar[k + 1])...);
+  }
+};
+
+template <typename F, typename R, typename Arguments>
+__global__ void __launch_bounds__(kThreads)
+    map_vectors(const __grid_constant__ F functor, const __grid_constant__ VectorSpace space,
+                const __grid_constant__ RefusalNote note) {
+  using Of = PointwiseOf<F, R, Arguments>;
+  constexpr int N = Of::N;
+  const std::uint32_t v = blockIdx.x * kThreads + threadIdx.x;
+  if (v >= space.vectors) return;
+  const VectorSpace::Place place = space.place(v, Of::kWidth);
+  std::int64_t offset[N];
+  space.rows.locate(place.row, offset);
+  char* at[N];
+  for (int k = 0; k < N; ++k) at[k] = space.rows.data[k] + offset[k] + std::int64_t{place.column} * space.step[k];
+  constexpr auto kInputs = std::make_index_sequence<N - 1>();
+  if (place.column + Of::kWidth <= space.columns) return Of::vector(functor, note, at, space.scalar, kInputs);
+  for (std::uint32_t i = place.column; i < space.columns; ++i) {
+    Of::element(functor, note, at, kInputs);
+    for (int k = 0; k < N; ++k) at[k] += space.step[k];
+  }
+}
+
+template <typename F, typename R, typename Arguments>
+__global__ void __launch_bounds__(kThreads)
+    map_elements(const __grid_constant__ F functor, const __grid_constant__ LaunchSpace space,
+                 const __grid_constant__ RefusalNote note) {
+  using Of = PointwiseOf<F, R, Arguments>;
+  constexpr int N = Of::N;
+  const std::uint32_t first = blockIdx.x * (kThreads * kElementsPerThread) + threadIdx.x;
+#pragma unroll
+  for (unsigned j = 0; j < kElementsPerThread; ++j) {
+    const std::uint32_t i = first + j * kThreads;
+    if (i >= space.numel) return;
+    std::int64_t offset[N];
+    space.locate(i, offset);
+    char* at[N];
+    for (int k = 0; k < N; ++k) at[k] = space.data[k] + offset[k];
+    Of::element(functor, note, at, std::make_index_sequence<N - 1>());
+  }
+}
+
+template <typename F>
+inline constexpr const char* kRefusalOf = nullptr;
+template <typename F>
+requires requires { F::kRefusal; }
+inline constexpr const char* kRefusalOf<F> = F::kRefusal;
+
+template <typename F, typename R, typename Arguments>
+struct KernelsOf;
+template <typename F, typename R, typename... A>
+struct KernelsOf<F, R, std::tuple<A...>> {
+  static PointwiseKernels get() {
+    using Arguments = std::tuple<A...>;
+    return {reinterpret_cast<const void*>(&map_vectors<F, R, Arguments>),
+            reinterpret_cast<const void*>(&map_elements<F, R, Arguments>),
+            kRefusalOf<F>,
+            PointwiseOf<F, R, Arguments>::kWidth,
+            1 + sizeof...(A),
+            {sizeof(R), sizeof(A)...}};
+  }
+};
+
+}  // namespace detail
+
+template <typename F, std::same_as<TensorBase>... In>
+void pointwise(const F& functor, const TensorBase& out, const In&... inputs) {
+  if constexpr (requires { functor.choose([](const auto&) {}); }) {
+    functor.choose([&](const auto& form) { pointwise(form, out, inputs...); });
+  } else {
+    using Signature = FunctorSignature<F>;
+    static_assert(sizeof...(In) == Signature::kArity, "as many inputs as the functor takes");
+    const TensorBase* const operands[] = {&out, &inputs...};
+    launch_pointwise(detail::KernelsOf<F, typename Signature::Result, typename Signature::Arguments>::get(), &functor,
+                     operands);
+  }
+}
+
+}  // namespace keyway::inline v1::cuda

@@ -1,0 +1,59 @@
+#include <keyway/backends/cuda/driver/check.h>
+#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/reduction.h>
+
+#include <vector>
+
+namespace keyway::inline v1::cuda {
+
+namespace {
+
+template <typename Launch>
+void run(const void* kernel, const void* functor, const Launch& launch, dim3 blocks, cudaStream_t stream) {
+  void* arguments[] = {const_cast<void*>(functor), const_cast<Launch*>(&launch)};
+  KEYWAY_CUDA_CHECK(cudaLaunchKernel(kernel, blocks, dim3(kReductionThreads), arguments, 0, stream));
+}
+
+void finish(const ReductionKernels& kernels, const void* functor, const FinishLaunch& launch, cudaStream_t stream) {
+  run(kernels.finish, functor, launch, dim3((launch.kept.numel - 1) / kReductionThreads + 1), stream);
+}
+
+// The result of no elements, everywhere: a merge of nothing.
+void reduce_nothing(const ReductionKernels& kernels, const void* functor, const TensorBase& out,
+                    const TensorBase* second, cudaStream_t stream) {
+  const TensorBase* const operands[] = {&out, &out, second != nullptr ? second : &out};
+  Strided kept;
+  make_strided(kept, out.sizes(), operands, 3);
+  for_each_part(kept, [&](const Strided& part) {
+    finish(kernels, functor, FinishLaunch{launch_space(part), 0, 0, nullptr}, stream);
+  });
+}
+
+}  // namespace
+
+void launch_reduction(const ReductionKernels& kernels, const void* functor, const TensorBase& out,
+                      const TensorBase* second, const TensorBase& self, IntArrayRef dims) {
+  if (out.numel() == 0) return;
+  const cudaStream_t stream = runtime_stream(cuda_device_guard().get_stream(out.device()));
+  if (self.numel() == 0) return reduce_nothing(kernels, functor, out, second, stream);
+  Strided space, all_kept, reduced;
+  keyway::detail::make_reduction_space(space, out, second, self, dims, kernels.indexed);
+  split_space(space, all_kept, reduced);
+  for_each_part(all_kept, [&](const Strided& kept) {
+    std::vector<ReductionLaunch> launches = reduction_launches(kept, reduced);
+    const std::uint32_t units = units_of(launches);
+    TensorBase partial;
+    if (units > 1) {
+      const std::int64_t bytes = std::int64_t{units} * launches.front().kept.numel * kernels.acc_bytes;
+      partial = make_tensor({bytes}, ScalarType::Byte, out.device());
+    }
+    for (ReductionLaunch& launch : launches) {
+      if (units > 1) launch.partial = static_cast<char*>(partial.data_ptr());
+      run(kernels.units, functor, launch, dim3(launch.blocks(), launch.units), stream);
+    }
+    const ReductionLaunch& first = launches.front();
+    if (units > 1) finish(kernels, functor, FinishLaunch{first.kept, units, first.count, first.partial}, stream);
+  });
+}
+
+}  // namespace keyway::inline v1::cuda

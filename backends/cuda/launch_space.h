@@ -1,0 +1,79 @@
+// What a kernel is told of a Strided space, so that each of its threads finds the elements that are its own by 32-bit
+// arithmetic; and how a space that is too large for that is cut into parts.
+#pragma once
+
+#include <keyway/backends/cuda/divisor.h>
+#include <keyway/core/strided.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace keyway::inline v1::cuda {
+
+// Elements one by one, in the order of the space.
+struct LaunchSpace {
+  static constexpr int kMaxRank = 6;
+
+  int rank = 0;
+  std::uint32_t numel = 1;  // less than 2^31
+  Divisor sizes[kMaxRank];
+  std::int64_t strides[kMaxRank][Strided::kMaxOperands];  // in bytes
+  char* data[Strided::kMaxOperands];
+
+  // How far element `index` of each of the first N operands is from their data.
+  template <int N>
+  KEYWAY_HD void locate(std::uint32_t index, std::int64_t (&offset)[N]) const {
+    for (int k = 0; k < N; ++k) offset[k] = 0;
+    for (int d = 0; d < rank; ++d) {
+      // What is left when all others are taken off is the place in the last one.
+      const std::uint32_t next = d + 1 < rank ? sizes[d].quotient(index) : 0;
+      const std::uint32_t here = index - next * sizes[d].value;
+      for (int k = 0; k < N; ++k) offset[k] += here * strides[d][k];
+      index = next;
+    }
+  }
+};
+
+// Vectors of `width` neighbours along the innermost dimension, where each operand is contiguous or one element. The
+// last of a row may have fewer.
+struct VectorSpace {
+  LaunchSpace rows;         // of their first elements
+  std::uint32_t columns;    // elements of a row
+  Divisor vectors_per_row;  // and there are less than 2^31 in all
+  std::uint32_t vectors;
+  bool scalar[Strided::kMaxOperands];        // one element for all of a row
+  std::int32_t step[Strided::kMaxOperands];  // bytes from an element to the next in its row; 0 where it is one
+
+  // The row of a vector, and the first of its columns.
+  struct Place {
+    std::uint32_t row, column;
+  };
+  KEYWAY_HD Place place(std::uint32_t vector, std::uint32_t width) const {
+    const std::uint32_t row = vectors_per_row.quotient(vector);
+    return {row, (vector - row * vectors_per_row.value) * width};
+  }
+};
+
+// Requires: is_part(space).
+LaunchSpace launch_space(const Strided& space);
+// Nothing if an operand is neither contiguous along the innermost dimension nor constant there, if the first one is
+// constant, if a row is shorter than a vector, or if vectors of an operand do not all begin at a multiple of their
+// size, which accesses of so many bytes need.
+std::optional<VectorSpace> vector_space(const Strided& space, const std::int16_t* itemsize, int width);
+
+// Whether a kernel takes the space at once.
+bool is_part(const Strided& space);
+// Two halves of the outermost dimension. Requires: it has more than one element.
+void halve(const Strided& space, Strided& first, Strided& second);
+
+// Calls f with parts that a kernel takes, which together are the space.
+template <typename F>
+void for_each_part(const Strided& space, const F& f) {
+  if (is_part(space)) return f(space);
+  Strided first, second;
+  halve(space, first, second);
+  for_each_part(first, f);
+  for_each_part(second, f);
+}
+
+}  // namespace keyway::inline v1::cuda

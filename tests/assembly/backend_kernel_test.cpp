@@ -1,0 +1,163 @@
+// A backend that serves generated operators by functions in out style. Its devices are made up, its memory the host's.
+#include <keyway/core/device_guard.h>
+#include <keyway/tests/assembly/values.h>
+#include <keyway/tests/catch.h>
+#include <keyway/tests/core/fake_device.h>
+#include <keyway/tests/dispatch/block.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+namespace {
+
+using Values = std::vector<double>;
+
+std::vector<Device> ran_on;  // what was current in each run of a kernel
+
+// Of contiguous floats of equal shape.
+void npu_add(const TensorBase& self, const TensorBase& other, const Scalar& alpha, TensorBase& out) {
+  ran_on.push_back(current_device(out.device().type()));
+  for (std::int64_t i = 0; i < out.numel(); ++i) {
+    out.data_ptr<float>()[i] = self.data_ptr<float>()[i] + alpha.to<float>() * other.data_ptr<float>()[i];
+  }
+}
+void npu_copy(TensorBase& self, const TensorBase& src, bool) {
+  std::copy_n(src.data_ptr<float>(), self.numel(), self.data_ptr<float>());
+}
+void npu_fill(const TensorBase&, const Scalar& value, TensorBase& out) {
+  std::fill_n(out.data_ptr<float>(), out.numel(), value.to<float>());
+}
+
+struct Npu {
+  FakeDevices devices;
+  DeviceGuardRegistration guard = register_device_guard(devices);
+  FakeAllocator allocator{devices};
+  DispatchKey key = runtime_key(Functionality::Dense, devices.type());
+
+  Npu() {
+    ran_on.clear();
+    set_allocator(devices.type(), &allocator);
+  }
+  ~Npu() { set_allocator(devices.type(), nullptr); }
+  Library block(CallSite where = CallSite::current()) const {
+    return Library(Library::Kind::Impl, "keyway", key, where);
+  }
+  RegistrationHandle add_and_copy() const {
+    Library m = block();
+    m.kernel("add.Tensor", npu_add).debug("npu::add");
+    m.kernel("copy_", npu_copy);
+    return m.commit();
+  }
+  Tensor tensor(const Values& values, int device = 0) const {
+    Tensor made(make_tensor({static_cast<std::int64_t>(values.size())}, kFloat, devices.device(device)));
+    std::copy(values.begin(), values.end(), made.data_ptr<float>());
+    return made;
+  }
+};
+
+std::string reason(Library& m) {
+  return error_of([&] { m.commit().undo(); });
+}
+
+}  // namespace
+
+TEST_CASE("one function in out style serves all overloads of an entry") {
+  const Npu npu;
+  const RegistrationHandle kernels = npu.add_and_copy();
+  Tensor a = npu.tensor({1, 2}, 1);
+  const Tensor b = npu.tensor({10, 20}, 1);
+  const Tensor sum = add(a, b, 2);
+  CHECK(sum.device() == npu.devices.device(1));
+  CHECK(values_of(sum) == Values{21, 42});
+  Tensor out = npu.tensor({}, 1);
+  CHECK(&add_out(out, a, b) == &out);
+  CHECK(values_of(out) == Values{11, 22});
+  CHECK(&a.add_(b) == &a);
+  CHECK(values_of(a) == Values{11, 22});
+  CHECK(a._version() == 1);
+  CHECK(ran_on == std::vector<Device>(3, npu.devices.device(1)));
+}
+
+TEST_CASE("its arguments have kept the contracts, as the CPU's") {
+  const Npu npu;
+  const RegistrationHandle kernels = npu.add_and_copy();
+  const Tensor a = npu.tensor({1, 2}), b = npu.tensor({1, 2, 3});
+  CHECK(error_of([&] { add(a, b); }).find("add.Tensor: shapes [2] and [3] do not broadcast") == 0);
+  CHECK(error_of([&] { add(a, npu.tensor({1, 2}, 1)); }).find("npu:1") != std::string::npos);
+  CHECK(ran_on.empty());
+}
+
+TEST_CASE("numbers of the CPU come to it on its device") {
+  const Npu npu;
+  const RegistrationHandle kernels = npu.add_and_copy();
+  const Tensor sum = add(npu.tensor({1}, 1), Tensor(make_tensor({}, kFloat, kCPU)).fill_(5));
+  CHECK(values_of(sum) == Values{6});
+}
+
+TEST_CASE("gradients are recorded without another word of the backend") {
+  const Npu npu;
+  const RegistrationHandle kernels = npu.add_and_copy();
+  Tensor a = npu.tensor({1, 2});
+  a.requires_grad_();
+  const Tensor sum = add(a, npu.tensor({3, 4}));
+  CHECK(sum.requires_grad());
+  CHECK(values_of(sum) == Values{4, 6});
+}
+
+TEST_CASE("a factory makes its tensor on the device that is asked for") {
+  const Npu npu;
+  Library m = npu.block();
+  m.kernel("fill.Scalar", npu_fill);
+  const RegistrationHandle kernels = m.commit();
+  const Tensor made = full({2}, 7.0, TensorOptions().device(npu.devices.device(1)));
+  CHECK(made.device() == npu.devices.device(1));
+  CHECK(values_of(made) == Values{7, 7});
+}
+
+TEST_CASE("the kernels of all overloads have the name that debug() gives, and go together") {
+  const Npu npu;
+  const Tensor a = npu.tensor({1, 2});
+  {
+    const RegistrationHandle kernels = npu.add_and_copy();
+    for (const char* name : {"add.Tensor", "add_.Tensor", "add.out"}) {
+      const Table& table = op(name).entry().table();
+      const std::uint8_t kernel = table.slots[static_cast<std::size_t>(npu.key)];
+      CHECK(std::string(table.info[kernel].name) == "npu::add");
+    }
+  }
+  const std::string gone = error_of([&] { add(a, a); });
+  CHECK(gone.find("add.Tensor") == 0);
+  INFO(gone);
+  CHECK(gone.find("it has no kernel for NPU") != std::string::npos);
+}
+
+TEST_CASE("what cannot be served so is refused with its reason, and nothing is registered") {
+  const Npu npu;
+  const auto of_two = [](const TensorBase&, TensorBase&) {};
+  void (*const wrong)(const TensorBase&, TensorBase&) = of_two;
+  Library m = npu.block({"npu.cpp", 1});
+  m.kernel("add.Tensor", npu_add);
+  m.kernel("mm", wrong, {"npu.cpp", 2});
+  m.kernel("transpose.int", wrong, {"npu.cpp", 3});
+  m.kernel("nothing", wrong, {"npu.cpp", 4});
+  const std::string text = reason(m);
+  CHECK(text.find("kernel of keyway::mm at npu.cpp:2: the function is void(const TensorBase&, TensorBase&), but one of "
+                  "this operator's is void(const TensorBase&, const TensorBase&, TensorBase&)") != std::string::npos);
+  CHECK(text.find("kernel of keyway::transpose.int at npu.cpp:3: no function in out style can serve it: it is defined "
+                  "by hand, a view or a composite; use impl()") != std::string::npos);
+  CHECK(text.find("kernel of keyway::nothing at npu.cpp:4: there is no operator keyway::nothing, or its library is not "
+                  "loaded yet") != std::string::npos);
+  CHECK(error_of([&] { add(npu.tensor({1}), npu.tensor({1})); }).find("add.Tensor") == 0);
+
+  Library autograd(Library::Kind::Impl, "keyway", DispatchKey::Autograd, {"npu.cpp", 5});
+  autograd.kernel("add.Tensor", npu_add, {"npu.cpp", 6});
+  CHECK(reason(autograd).find("kernel of keyway::add.Tensor at npu.cpp:6: a function in out style serves the key of a "
+                              "backend, not Autograd") != std::string::npos);
+  Library fragment(Library::Kind::Fragment, "keyway", std::nullopt, {"npu.cpp", 7});
+  fragment.kernel("add.Tensor", npu_add, {"npu.cpp", 8});
+  CHECK(reason(fragment).find("serves the key of a backend") != std::string::npos);
+}

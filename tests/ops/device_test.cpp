@@ -1,0 +1,75 @@
+// The generated suite on devices: on made-up ones, whose memory is the host's, that serve every operator by the CPU's
+// functions in out style; and on CUDA's, where there is one.
+#include <keyway/core/device_guard.h>
+#include <keyway/dispatch/library.h>
+#include <keyway/ops/all.h>
+#include <keyway/tests/catch.h>
+#include <keyway/tests/core/fake_device.h>
+#include <keyway/tests/ops/device.h>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+namespace {
+
+// An operator whose kernel makes its result, which the CPU's makes on the CPU.
+TensorBase nonzero_there(const TensorBase& self) {
+  return nonzero(Tensor(self).to(kCPU, self.dtype())).to(self.device(), kLong);
+}
+
+// Every kernel of the CPU, for another key: the wrappers are those of devices, and what they call is the CPU's.
+RegistrationHandle serve_by_cpu(DispatchKey key) {
+  LibraryRequest request;
+  request.site = {"device_test.cpp", 1};
+  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
+    const OpInfo& info = op.entry().info();
+    const Table& table = op.entry().table();
+    const std::uint8_t number = table.slots[static_cast<std::size_t>(DispatchKey::CPU)];
+    const bool makes_result = op.name().starts_with("keyway::nonzero");
+    if (info.wrapper == nullptr || table.info[number].key != DispatchKey::CPU || makes_result) continue;
+    AnyKernel kernel{info.wrapper->kernel(), info.wrapper->code, {}};
+    kernel.kernel.context = table.erased_kernel(number).context;
+    request.impls.push_back({op.name(), key, kernel, "", request.site});
+  }
+  Library own(Library::Kind::Impl, "keyway", key);
+  own.kernel("nonzero", nonzero_there);
+  for (ImplRequest& impl : own.take_request().impls) request.impls.push_back(std::move(impl));
+  return Dispatcher::singleton().commit(std::move(request));
+}
+
+void check_figures(const DeviceFigures& figures) {
+  for (const std::string& problem : figures.problems) {
+    INFO(problem);
+    CHECK(false);
+  }
+  WARN(figures.calls << " calls of " << figures.operators
+                     << " operators compared; not served: " << figures.not_served.size());
+}
+
+}  // namespace
+
+TEST_CASE("what serves its devices by functions in out style gives what the CPU gives, for every operator") {
+  FakeDevices npu;
+  const DeviceGuardRegistration guard = register_device_guard(npu);
+  FakeAllocator allocator{npu};
+  set_allocator(npu.type(), &allocator);
+  {
+    const RegistrationHandle kernels = serve_by_cpu(runtime_key(Functionality::Dense, npu.type()));
+    const DeviceFigures figures = compare_device(npu.device(1));
+    check_figures(figures);
+    CHECK(figures.not_served.empty());
+    CHECK(figures.operators > 150);
+    CHECK(figures.calls > 1000);
+  }
+  set_allocator(npu.type(), nullptr);
+}
+
+TEST_CASE("CUDA gives what the CPU gives, for every operator that it serves") {
+  if (device_count(DeviceType::CUDA) == 0) {
+    WARN("there is no CUDA device here: nothing was compared");
+    return;
+  }
+  const DeviceFigures figures = compare_device(Device(DeviceType::CUDA, 0));
+  check_figures(figures);
+  CHECK(figures.operators > 80);
+}
