@@ -33,7 +33,9 @@ void throw_slot(RefusalSlot& slot) {
     return;
   const Refusal* const found = slot;
   slot = nullptr;
-  KEYWAY_FAIL(Value, "{}: {}", found->op, found->reason);
+  constexpr std::string_view kOwn = "keyway::";  // which errors leave out
+  const std::string_view op = found->op;
+  KEYWAY_FAIL(Value, "{}: {}", op.starts_with(kOwn) ? op.substr(kOwn.size()) : op, found->reason);
 }
 
 }  // namespace
