@@ -42,6 +42,7 @@ std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
 }  // namespace
 
 bool has_native_kernel(const Op& op, std::string_view backend) {
+  if (!takes_backend_kernel(op)) return false;
   const RecipeKind kind = op.recipe.kind;
   return kind == RecipeKind::Pointwise || kind == RecipeKind::Reduction ||
          std::ranges::find(op.recipe.kernels, backend) != op.recipe.kernels.end();

@@ -42,7 +42,7 @@ bool has_adinplace_kernel(const Op& op, const Overload& overload);
 // What wraps a kernel of the overload, as C++: "Functional<wrappers::mm, ops::mm_sig>".
 std::string wrapper_type(const Op& op, const Overload& overload);
 
-// Whether a backend, named as entries do ("CPU"), has a kernel of its own for the operator.
+// Whether a backend, named as entries do ("CPU"), has a function in out style of its own for the operator.
 bool has_native_kernel(const Op& op, std::string_view backend);
 
 // Whether a backend serves the operator by a function in out style.
