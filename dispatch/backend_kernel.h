@@ -6,7 +6,7 @@
 // serves add.Tensor, add_.Tensor and add.out. The operator's wrappers stand before it, those that the CPU's kernels
 // have: they check the contracts, make the results, convert and broadcast what the schema entry says, make the call's
 // device current, and call it with tensors of the device. Its parameters are canonical types: the arguments without
-// those that describe a new tensor, then the results; keyway show tells.
+// those that describe a new tensor, then the results; the error of a wrong one has them.
 #pragma once
 
 #include <keyway/dispatch/kernel.h>

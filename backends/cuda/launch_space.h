@@ -32,6 +32,13 @@ struct LaunchSpace {
       index = next;
     }
   }
+  // Where it is.
+  template <int N>
+  KEYWAY_HD void find(std::uint32_t index, char* (&at)[N]) const {
+    std::int64_t offset[N];
+    locate(index, offset);
+    for (int k = 0; k < N; ++k) at[k] = data[k] + offset[k];
+  }
 };
 
 // Vectors of `width` neighbours along the innermost dimension, where each operand is contiguous or one element. The

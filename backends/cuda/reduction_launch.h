@@ -19,7 +19,7 @@ struct ReductionLaunch {
   LaunchSpace reduced;         // of the elements of each; operands kSelf and kIndex, as data[0] and data[1]
   const char* self = nullptr;  // what data of kSelf count from, and indices, a byte for one
   std::uint32_t unit = 0;      // elements
-  std::uint32_t units;
+  std::uint32_t units = 0;
   std::uint32_t first_unit = 0;  // the place of the launch's units among all
   std::uint32_t reducers = 0;    // a power of two, at most kReductionThreads
   bool columns = false;          // neighbouring threads have neighbouring outputs, not neighbouring elements

@@ -80,10 +80,9 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t v = blockIdx.x * kThreads + threadIdx.x;
   if (v >= space.vectors) return;
   const VectorSpace::Place place = space.place(v, Of::kWidth);
-  std::int64_t offset[N];
-  space.rows.locate(place.row, offset);
   char* at[N];
-  for (int k = 0; k < N; ++k) at[k] = space.rows.data[k] + offset[k] + std::int64_t{place.column} * space.step[k];
+  space.rows.find(place.row, at);
+  for (int k = 0; k < N; ++k) at[k] += std::int64_t{place.column} * space.step[k];
   constexpr auto kInputs = std::make_index_sequence<N - 1>();
   if (place.column + Of::kWidth <= space.columns) return Of::vector(functor, note, at, space.scalar, kInputs);
   for (std::uint32_t i = place.column; i < space.columns; ++i) {
@@ -103,10 +102,8 @@ __global__ void __launch_bounds__(kThreads)
   for (unsigned j = 0; j < kElementsPerThread; ++j) {
     const std::uint32_t i = first + j * kThreads;
     if (i >= space.numel) return;
-    std::int64_t offset[N];
-    space.locate(i, offset);
     char* at[N];
-    for (int k = 0; k < N; ++k) at[k] = space.data[k] + offset[k];
+    space.find(i, at);
     Of::element(functor, note, at, std::make_index_sequence<N - 1>());
   }
 }

@@ -31,9 +31,9 @@ __global__ void __launch_bounds__(kThreads)
   for (unsigned j = 0; j < kElementsPerThread; ++j) {
     const std::uint32_t i = first + j * kThreads;
     if (i >= space.numel) return;
-    std::int64_t offset[2];
-    space.locate(i, offset);
-    const ConvertElement<To> one{space.data[0] + offset[0], space.data[1] + offset[1]};
+    char* at[2];
+    space.find(i, at);
+    const ConvertElement<To> one{at[0], at[1]};
     keyway::detail::visit_in<kAnyTypes>(from, one);
   }
 }

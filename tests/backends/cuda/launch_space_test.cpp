@@ -75,10 +75,10 @@ Meetings<N> by_elements(const Strided& space) {
   for_each_part(space, [&](const Strided& part) {
     const LaunchSpace launch = launch_space(part);
     for (std::uint32_t i = 0; i < launch.numel; ++i) {
-      std::int64_t offset[N];
-      launch.locate(i, offset);
+      char* found[N];
+      launch.find(i, found);
       std::array<const char*, N> at;
-      for (std::size_t k = 0; k < N; ++k) at[k] = launch.data[k] + offset[k];
+      std::copy(found, found + N, at.begin());
       all.emplace(at[0], at);
     }
   });
