@@ -65,7 +65,7 @@ struct KernelInfo {
 struct alignas(8) Table {
   const OperatorEntry* op;             // null in the table of errors of operators that are no longer defined
   std::uint64_t mask;                  // keys that are not fallthrough for some backend, and every backend bit
-  const std::uint64_t* backend_masks;  // one for each backend number, where backends differ; else null
+  const std::uint64_t* backend_masks;  // for each backend_scan(), where backends differ; else null
   const KernelInfo* info;              // one for each kernel
   std::uint16_t kernel_count;
   std::uint8_t slots[kSlotCount];  // number of the kernel of each slot; kernel 0 is the error of a missing one
@@ -80,7 +80,7 @@ struct alignas(8) Table {
     const std::uint32_t backend = keys.backend_scan();
     std::uint64_t kept = mask;
     if (backend_masks != nullptr) [[unlikely]]
-      kept = backend_masks[kBackendBits - backend];
+      kept = backend_masks[backend];
     const auto effective = DispatchKeySet::from_raw(keys.raw() & kept);
     return {effective, slots[effective.slot(backend)]};
   }

@@ -70,11 +70,11 @@ constexpr Resolution resolve(DispatchKey slot, Find&& find, HasFallback&& has_fa
   return {};
 }
 
-// The keys that count for each backend number, given which slots fall through. `common` is the mask if all backends
-// agree. Number 0 is a set without a backend: there a functionality counts that counts for any backend, and gives the
-// error of its slot.
+// The keys that count for each backend, given which slots fall through, at the place where DispatchKeySet::backend_scan()
+// finds it. `common` is the mask if all backends agree. The last place is a set without a backend: there a functionality
+// counts that counts for any backend, and gives the error of its slot.
 struct SlotMasks {
-  std::uint64_t by_backend[kBackendBits + 1] = {};
+  std::uint64_t by_scan[kBackendBits + 1] = {};
   bool all_equal = true;
   std::uint64_t common = 0;
 };
@@ -88,11 +88,11 @@ constexpr SlotMasks compute_masks(FallsThrough&& falls_through) {
       const auto functionality = static_cast<Functionality>(f);
       if (!falls_through(slot_of(functionality, b))) mask |= DispatchKeySet(functionality).raw();
     }
-    masks.by_backend[b] = mask;
-    masks.by_backend[0] |= mask;
-    masks.all_equal = masks.all_equal && mask == masks.by_backend[1];
+    masks.by_scan[kBackendBits - b] = mask;
+    masks.by_scan[kBackendBits] |= mask;
+    masks.all_equal = masks.all_equal && mask == masks.by_scan[kBackendBits - 1];
   }
-  masks.common = masks.by_backend[0];
+  masks.common = masks.by_scan[kBackendBits];
   return masks;
 }
 

@@ -85,7 +85,7 @@ bool equal(const Table& table, const OperatorEntry* op, const Draft& draft) {
   if ((table.backend_masks == nullptr) != draft.masks.all_equal) return false;
   if (table.mask != draft.masks.common) return false;
   if (table.backend_masks != nullptr &&
-      std::memcmp(table.backend_masks, draft.masks.by_backend, sizeof(draft.masks.by_backend)) != 0) {
+      std::memcmp(table.backend_masks, draft.masks.by_scan, sizeof(draft.masks.by_scan)) != 0) {
     return false;
   }
   for (int slot = 0; slot < kSlotCount; ++slot) {
@@ -118,7 +118,7 @@ const Table* lay_out(const OperatorEntry* op, const Draft& draft) {
   std::unique_ptr<std::uint64_t[]> masks;
   if (!draft.masks.all_equal) {
     masks = std::make_unique<std::uint64_t[]>(kBackendBits + 1);
-    std::memcpy(masks.get(), draft.masks.by_backend, sizeof(draft.masks.by_backend));
+    std::memcpy(masks.get(), draft.masks.by_scan, sizeof(draft.masks.by_scan));
   }
   auto* memory = static_cast<char*>(::operator new(sizeof(Table) + count * sizeof(ErasedKernel)));
   auto* table = new (memory)
