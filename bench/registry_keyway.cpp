@@ -6,7 +6,9 @@
 
 #include <memory>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace {
 
@@ -58,20 +60,36 @@ void after_looking(bench::State& state) {
   call(state);
 }
 
+constexpr int kCallsAtOnce = 1'000'000;
+
+void call_many_times() {
+  const auto op = noop();
+  const lib::Tensor tensor = lib::empty({1});
+  for (int i = 0; i < kCallsAtOnce; ++i) op.call(tensor);
+}
+
 // From two threads at once.
 void from_two_threads(bench::State& state) {
-  constexpr int kCalls = 1'000'000;
   for (auto _ : state) {
-    const auto work = [] {
-      const auto op = noop();
-      const lib::Tensor tensor = lib::empty({1});
-      for (int i = 0; i < kCalls; ++i) op.call(tensor);
-    };
-    std::thread other(work);
-    work();
+    std::thread other(call_many_times);
+    call_many_times();
     other.join();
   }
-  bench::does_times(state, 2 * kCalls);
+  bench::does_times(state, 2 * kCallsAtOnce);
+}
+
+// From two processes at once, which have nothing in common but the machine: what two threads can reach.
+void from_two_processes(bench::State& state) {
+  for (auto _ : state) {
+    const pid_t other = fork();
+    if (other == 0) {
+      call_many_times();
+      _exit(0);
+    }
+    call_many_times();
+    waitpid(other, nullptr, 0);
+  }
+  bench::does_times(state, 2 * kCallsAtOnce);
 }
 
 // Of a kernel whose registration can be undone: its calls are counted.
@@ -82,12 +100,10 @@ void counted(bench::State& state) {
   call(state);
 }
 
-const bench::Row rows[] = {{"dispatch/10_ops", among_operators<10>},
-                           {"dispatch/1000_ops", among_operators<1000>},
-                           {"dispatch/100000_ops", among_operators<100000>},
-                           {"dispatch/20_backends", among_backends},
-                           {"dispatch/after_explain", after_looking},
-                           {"dispatch/typed/2_threads", from_two_threads},
-                           {"dispatch/counted", counted}};
+const bench::Row rows[] = {
+    {"dispatch/10_ops", among_operators<10>},           {"dispatch/1000_ops", among_operators<1000>},
+    {"dispatch/100000_ops", among_operators<100000>},   {"dispatch/20_backends", among_backends},
+    {"dispatch/after_explain", after_looking},          {"dispatch/typed/2_threads", from_two_threads},
+    {"dispatch/typed/2_processes", from_two_processes}, {"dispatch/counted", counted}};
 
 }  // namespace

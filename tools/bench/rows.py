@@ -16,7 +16,7 @@ class Row:
 
     @property
     def threads(self):
-        return 2 if self.name.endswith("/2_threads") else 1
+        return 2 if self.name.endswith(("/2_threads", "/2_processes")) else 1
 
     def ratio(self, base, value):
         """How many times better `value` is than `base`."""
