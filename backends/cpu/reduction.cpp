@@ -122,7 +122,10 @@ class Feeder {
   }
 
  private:
-  bool can_pair(const Rows& rows) const { return r_.op.twins && rows.width == kLanes && cascade_.can_begin_pair(); }
+  // Twins are read faster than one block after the other by Zen 3, and slower by Zen 4 (docs/performance.md).
+  bool can_pair(const Rows& rows) const {
+    return r_.op.twins && r_.level != Level::Avx512 && rows.width == kLanes && cascade_.can_begin_pair();
+  }
   void end_block() {
     cascade_.end_block();
     acc_ = nullptr;
