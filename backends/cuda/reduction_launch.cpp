@@ -1,7 +1,6 @@
 #include <keyway/backends/cuda/reduction_launch.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace keyway::inline v1::cuda {
 
@@ -13,17 +12,8 @@ namespace {
 constexpr std::uint32_t kBlocks = 2048;
 // A thread of a unit has so many elements at least, where there are more units than one.
 constexpr std::uint32_t kElementsPerThread = 16;
-// Neighbouring threads that read one line of memory.
-constexpr std::uint32_t kLine = 32;
 
 std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return (a - 1) / b + 1; }
-
-// Threads for an output of n elements.
-std::uint32_t reducers_for(std::uint32_t n, bool columns) {
-  if (columns) return std::min(std::bit_ceil(divide_up(n, 4)), kReductionThreads / kLine);
-  const std::uint32_t least = std::min(std::bit_ceil(n), kLine);
-  return std::clamp(std::bit_ceil(divide_up(n, 8)), least, std::uint32_t{kReductionThreads});
-}
 
 void add_dim(Strided& space, const Strided& from, int d, const int* operands) {
   const int at = space.rank++;
@@ -66,9 +56,8 @@ std::vector<ReductionLaunch> reduction_launches(const Strided& kept, const Strid
     launch.self = reduced.data[0];
     launch.first_unit = first_unit;
     const std::uint32_t n = launch.reduced.numel;
-    launch.columns = outputs_are_inner(launch.kept, launch.reduced);
-    launch.reducers = reducers_for(n, launch.columns);
-    const std::uint32_t most = divide_up(n, launch.reducers * kElementsPerThread);
+    launch.teams = teams_for(n, outputs_are_inner(launch.kept, launch.reduced));
+    const std::uint32_t most = divide_up(n, launch.teams.size * kElementsPerThread);
     const std::uint32_t wanted = std::clamp(divide_up(kBlocks, launch.blocks()), 1u, most);
     launch.unit = divide_up(n, wanted);
     launch.units = divide_up(n, launch.unit);

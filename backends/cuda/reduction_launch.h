@@ -3,6 +3,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/launch_space.h>
+#include <keyway/backends/cuda/teams.h>
 #include <keyway/core/reduction_space.h>
 
 #include <cstdint>
@@ -10,10 +11,8 @@
 
 namespace keyway::inline v1::cuda {
 
-inline constexpr unsigned kReductionThreads = 256;
-
-// A launch of blocks of kReductionThreads threads. Block (x, y) has the y-th unit of some outputs; as many threads,
-// `reducers`, go through the elements of each: thread r has elements r, r + reducers, ... of the unit.
+// A launch of blocks of kTeamThreads threads. Block (x, y) has the y-th unit of some outputs; a team goes through the
+// elements of each: the thread of rank r has elements r, r + teams.size, ... of the unit.
 struct ReductionLaunch {
   LaunchSpace kept;            // of outputs; operands kSelf, kOut and kSecond
   LaunchSpace reduced;         // of the elements of each; operands kSelf and kIndex, as data[0] and data[1]
@@ -21,22 +20,9 @@ struct ReductionLaunch {
   std::uint32_t unit = 0;      // elements
   std::uint32_t units = 0;
   std::uint32_t first_unit = 0;  // the place of the launch's units among all
-  std::uint32_t reducers = 0;    // a power of two, at most kReductionThreads
-  bool columns = false;          // neighbouring threads have neighbouring outputs, not neighbouring elements
+  Teams teams;                   // of outputs
   std::int64_t count = 0;        // elements of an output in all launches
   char* partial = nullptr;  // accumulators, those of the units of an output `kept.numel` apart; null: there is one unit
-
-  // What a thread has to do: to be one of the reducers of an output. There may be no such output.
-  struct Place {
-    std::uint32_t output, reducer;
-  };
-  KEYWAY_HD Place place(std::uint32_t block, std::uint32_t thread) const {
-    const std::uint32_t outputs = outputs_per_block();
-    const std::uint32_t mine = columns ? thread % outputs : thread / reducers;
-    return {block * outputs + mine, columns ? thread / outputs : thread % reducers};
-  }
-  // Threads of one output, this far apart, are reducers one after the other.
-  KEYWAY_HD std::uint32_t reducer_step() const { return columns ? outputs_per_block() : 1; }
 
   // The first element of a unit, and the end of it.
   KEYWAY_HD std::uint32_t unit_begin(std::uint32_t number) const { return number * unit; }
@@ -55,8 +41,7 @@ struct ReductionLaunch {
     return {reduced.data[0] - self + offset[0], reduced.data[1] - self + offset[1]};
   }
 
-  KEYWAY_HD std::uint32_t outputs_per_block() const { return kReductionThreads / reducers; }
-  std::uint32_t blocks() const { return (kept.numel - 1) / outputs_per_block() + 1; }
+  std::uint32_t blocks() const { return (kept.numel - 1) / teams.per_block() + 1; }
 };
 
 // Merges the units of each output, in order. A thread for each.

@@ -1,34 +1,25 @@
-#include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
-#include <keyway/backends/cuda/driver/named_kernel.h>
+#include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/pointwise.h>
 
 namespace keyway::inline v1::cuda {
-
-namespace {
-
-template <typename Space>
-void launch(const void* kernel, const void* functor, const Space& space, const RefusalNote& note, std::uint32_t items,
-            unsigned per_block, cudaStream_t stream) {
-  void* arguments[] = {const_cast<void*>(functor), const_cast<Space*>(&space), const_cast<RefusalNote*>(&note)};
-  KEYWAY_CUDA_CHECK(cudaLaunchKernel(kernel, dim3((items - 1) / per_block + 1), dim3(kThreads), arguments, 0, stream));
-}
-
-}  // namespace
 
 void launch_pointwise(const PointwiseKernels& kernels, const void* functor, const TensorBase* const* operands) {
   if (operands[0]->numel() == 0) return;
   const Stream current = cuda_device_guard().get_stream(operands[0]->device());
   const cudaStream_t stream = runtime_stream(current);
-  RefusalNote note;
-  if (kernels.refusal != nullptr) note = {refusal(RunningOp::name(), kernels.refusal), refusal_slot(current)};
+  const RefusalNote note = refusal_note(kernels.refusal, current);
   Strided space;
   make_strided(space, operands[0]->sizes(), operands, kernels.operands);
   for_each_part(space, [&](const Strided& part) {
-    const auto vectors = vector_space(part, kernels.itemsize, kernels.width);
-    if (vectors) return launch(kernels.vectors, functor, *vectors, note, vectors->vectors, kThreads, stream);
+    if (const auto vectors = vector_space(part, kernels.itemsize, kernels.width)) {
+      const void* const arguments[] = {functor, &*vectors, &note};
+      return launch_with(kernels.vectors, blocks_for(vectors->vectors, kThreads), kThreads, stream, arguments);
+    }
     const LaunchSpace elements = launch_space(part);
-    launch(kernels.elements, functor, elements, note, elements.numel, kThreads * kElementsPerThread, stream);
+    const void* const arguments[] = {functor, &elements, &note};
+    launch_with(kernels.elements, blocks_for(elements.numel, kThreads * kElementsPerThread), kThreads, stream,
+                arguments);
   });
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/driver/element.cuh>
+#include <keyway/backends/cuda/driver/kernel_address.h>
 #include <keyway/backends/cuda/driver/pointwise.h>
 #include <keyway/ops/functors/argument.h>
 #include <keyway/ops/functors/signature.h>
@@ -108,20 +109,14 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <typename F>
-inline constexpr const char* kRefusalOf = nullptr;
-template <typename F>
-requires requires { F::kRefusal; }
-inline constexpr const char* kRefusalOf<F> = F::kRefusal;
-
 template <typename F, typename R, typename Arguments>
 struct KernelsOf;
 template <typename F, typename R, typename... A>
 struct KernelsOf<F, R, std::tuple<A...>> {
   static PointwiseKernels get() {
     using Arguments = std::tuple<A...>;
-    return {reinterpret_cast<const void*>(&map_vectors<F, R, Arguments>),
-            reinterpret_cast<const void*>(&map_elements<F, R, Arguments>),
+    return {kernel_address(&map_vectors<F, R, Arguments>),
+            kernel_address(&map_elements<F, R, Arguments>),
             kRefusalOf<F>,
             PointwiseOf<F, R, Arguments>::kWidth,
             1 + sizeof...(A),

@@ -2,7 +2,7 @@
 // backends/cuda.
 #pragma once
 
-#include <keyway/backends/cuda/driver/refusals.h>
+#include <keyway/backends/cuda/driver/refusal_note.h>
 #include <keyway/backends/cuda/launch_space.h>
 
 #include <cstdint>
@@ -12,12 +12,6 @@ namespace keyway::inline v1::cuda {
 inline constexpr unsigned kThreads = 256;
 // Elements that a thread of the kernel for single ones has, kThreads apart.
 inline constexpr unsigned kElementsPerThread = 4;
-
-// What a kernel needs to refuse an element; its functor may have no reason to.
-struct RefusalNote {
-  const Refusal* what = nullptr;
-  RefusalSlot* slot = nullptr;
-};
 
 // Two kernels of a functor, each of (functor, space, RefusalNote): over vectors and over single elements.
 struct PointwiseKernels {

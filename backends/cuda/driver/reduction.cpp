@@ -1,5 +1,5 @@
-#include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/reduction.h>
 
 #include <vector>
@@ -10,12 +10,12 @@ namespace {
 
 template <typename Launch>
 void run(const void* kernel, const void* functor, const Launch& launch, dim3 blocks, cudaStream_t stream) {
-  void* arguments[] = {const_cast<void*>(functor), const_cast<Launch*>(&launch)};
-  KEYWAY_CUDA_CHECK(cudaLaunchKernel(kernel, blocks, dim3(kReductionThreads), arguments, 0, stream));
+  const void* const arguments[] = {functor, &launch};
+  launch_with(kernel, blocks, kTeamThreads, stream, arguments);
 }
 
 void finish(const ReductionKernels& kernels, const void* functor, const FinishLaunch& launch, cudaStream_t stream) {
-  run(kernels.finish, functor, launch, dim3((launch.kept.numel - 1) / kReductionThreads + 1), stream);
+  run(kernels.finish, functor, launch, blocks_for(launch.kept.numel, kTeamThreads), stream);
 }
 
 // The result of no elements, everywhere: a merge of nothing.

@@ -10,7 +10,9 @@
 #pragma once
 
 #include <keyway/backends/cuda/driver/element.cuh>
+#include <keyway/backends/cuda/driver/kernel_address.h>
 #include <keyway/backends/cuda/driver/reduction.h>
+#include <keyway/backends/cuda/driver/team.cuh>
 #include <keyway/ops/functors/reduction.h>
 
 namespace keyway::inline v1::cuda {
@@ -48,7 +50,7 @@ __device__ typename F::Acc reduce_thread(const F& functor, const ReductionLaunch
     return functor.combine(acc, load<typename F::Element>(base + element.offset), element.index);
   };
   Acc acc[kTurns] = {functor.identity(), functor.identity(), functor.identity(), functor.identity()};
-  const std::uint32_t step = launch.reducers;
+  const std::uint32_t step = launch.teams.size;
   std::uint32_t i = begin;
   // No sum of indices passes 2^32: end is less than 2^31, and kTurns * step at most 2^10.
   for (; i + (kTurns - 1) * step < end; i += kTurns * step) {
@@ -60,36 +62,30 @@ __device__ typename F::Acc reduce_thread(const F& functor, const ReductionLaunch
 }
 
 template <typename F>
-__global__ void __launch_bounds__(kReductionThreads)
+__global__ void __launch_bounds__(kTeamThreads)
     reduce_units(const __grid_constant__ F functor, const __grid_constant__ ReductionLaunch launch) {
   using Acc = typename F::Acc;
-  alignas(Acc) __shared__ unsigned char memory[kReductionThreads * sizeof(Acc)];
-  Acc* const shared = reinterpret_cast<Acc*>(memory);
-  const auto [output, r] = launch.place(blockIdx.x, threadIdx.x);
+  const auto [output, rank] = launch.teams.member(blockIdx.x, threadIdx.x);
   const bool active = output < launch.kept.numel;
   Acc acc = functor.identity();
   if (active) {
     std::int64_t offset[1];
     launch.kept.locate(output, offset);
-    acc = reduce_thread(functor, launch, launch.kept.data[kSelf] + offset[0], launch.unit_begin(blockIdx.y) + r,
+    acc = reduce_thread(functor, launch, launch.kept.data[kSelf] + offset[0], launch.unit_begin(blockIdx.y) + rank,
                         launch.unit_end(blockIdx.y));
   }
-  const std::uint32_t apart = launch.reducer_step();
-  shared[threadIdx.x] = acc;
-  for (std::uint32_t half = launch.reducers / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (r < half) shared[threadIdx.x] = functor.merge(shared[threadIdx.x], shared[threadIdx.x + half * apart]);
-  }
-  if (!active || r != 0) return;
-  if (launch.partial == nullptr) return write_output(functor, launch.kept, output, shared[threadIdx.x], launch.count);
+  const auto merge = [&](const Acc& a, const Acc& b) { return functor.merge(a, b); };
+  acc = merge_teams(launch.teams, rank, acc, merge)[threadIdx.x];
+  if (!active || rank != 0) return;
+  if (launch.partial == nullptr) return write_output(functor, launch.kept, output, acc, launch.count);
   const std::uint64_t unit = launch.first_unit + blockIdx.y;
-  reinterpret_cast<Acc*>(launch.partial)[unit * launch.kept.numel + output] = shared[threadIdx.x];
+  reinterpret_cast<Acc*>(launch.partial)[unit * launch.kept.numel + output] = acc;
 }
 
 template <typename F>
-__global__ void __launch_bounds__(kReductionThreads)
+__global__ void __launch_bounds__(kTeamThreads)
     reduce_finish(const __grid_constant__ F functor, const __grid_constant__ FinishLaunch launch) {
-  const std::uint32_t output = blockIdx.x * kReductionThreads + threadIdx.x;
+  const std::uint32_t output = blockIdx.x * kTeamThreads + threadIdx.x;
   if (output >= launch.kept.numel) return;
   typename F::Acc acc = functor.identity();
   const auto* const partial = reinterpret_cast<const typename F::Acc*>(launch.partial);
@@ -105,14 +101,12 @@ void reduce_chosen(const F& functor, const TensorBase& out, const TensorBase* se
   if constexpr (requires { functor.choose([](const auto&) {}); }) {
     functor.choose([&](const auto& form) { reduce_chosen(form, out, second, self, dims); });
   } else {
-    const ReductionKernels kernels{reinterpret_cast<const void*>(&reduce_units<F>),
-                                   reinterpret_cast<const void*>(&reduce_finish<F>), sizeof(typename F::Acc),
-                                   requires {F::kIndexed;
+    constexpr bool indexed = requires { F::kIndexed; };
+    const ReductionKernels kernels{kernel_address(&reduce_units<F>), kernel_address(&reduce_finish<F>),
+                                   sizeof(typename F::Acc), indexed};
+    launch_reduction(kernels, &functor, out, second, self, dims);
   }
-};
-launch_reduction(kernels, &functor, out, second, self, dims);
-}  // namespace detail
-}  // namespace keyway::inline v1::cuda
+}
 
 }  // namespace detail
 

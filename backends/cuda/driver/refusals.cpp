@@ -1,6 +1,7 @@
 #include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/devices.h>
-#include <keyway/backends/cuda/driver/refusals.h>
+#include <keyway/backends/cuda/driver/named_kernel.h>
+#include <keyway/backends/cuda/driver/refusal_note.h>
 #include <keyway/backends/cuda/pooled_stream.h>
 #include <keyway/core/base/error.h>
 
@@ -65,6 +66,11 @@ const Refusal* refusal(const char* op, const char* reason) {
   static auto& all = *new std::set<Refusal, Less>;
   const std::lock_guard lock(mutex);
   return &*all.insert({op, reason}).first;
+}
+
+RefusalNote refusal_note(const char* reason, Stream stream) {
+  if (reason == nullptr) return {};
+  return {refusal(RunningOp::name(), reason), refusal_slot(stream)};
 }
 
 void throw_refused(Stream stream) {

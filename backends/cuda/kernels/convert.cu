@@ -1,8 +1,8 @@
 // Conversion between all pairs of dtypes: a kernel for each that is written, in which every thread of a launch asks the
 // same question, what is read. A kernel for each pair would be some hundred.
-#include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/element.cuh>
+#include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/pointwise.h>
 #include <keyway/backends/cuda/kernels/copy_elements.h>
 #include <keyway/core/visit_dtype.h>
@@ -50,9 +50,8 @@ void convert_elements(const TensorBase& src, const TensorBase& dst) {
   visit_any(dst.dtype(), "copy_", [&]<typename To>() {
     for_each_part(space, [&](const Strided& part) {
       const LaunchSpace elements = launch_space(part);
-      const unsigned blocks = (elements.numel - 1) / (kThreads * kElementsPerThread) + 1;
-      convert<To><<<blocks, kThreads, 0, stream>>>(elements, src.dtype());
-      KEYWAY_CUDA_CHECK(cudaGetLastError());
+      launch(&convert<To>, blocks_for(elements.numel, kThreads * kElementsPerThread), kThreads, stream, elements,
+             src.dtype());
     });
   });
 }

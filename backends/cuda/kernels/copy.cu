@@ -4,6 +4,7 @@
 #include <keyway/backends/cuda/driver/pointwise.cuh>
 #include <keyway/backends/cuda/host_copy.h>
 #include <keyway/backends/cuda/kernels/copy_elements.h>
+#include <keyway/backends/cuda/kernels/element_bits.h>
 #include <keyway/backends/cuda/kernels/kernels_copy.h>
 #include <keyway/core/device_guard.h>
 #include <keyway/core/visit_dtype.h>
@@ -19,13 +20,7 @@ struct Bits {
 };
 
 void move_elements(const TensorBase& src, const TensorBase& dst) {
-  switch (dst.itemsize()) {
-    case 1: return pointwise(Bits<std::uint8_t>{}, dst, src);
-    case 2: return pointwise(Bits<std::uint16_t>{}, dst, src);
-    case 4: return pointwise(Bits<std::uint32_t>{}, dst, src);
-    case 8: return pointwise(Bits<std::uint64_t>{}, dst, src);
-    default: return pointwise(Bits<ulonglong2>{}, dst, src);
-  }
+  visit_bits(dst.itemsize(), [&]<typename T>() { pointwise(Bits<T>{}, dst, src); });
 }
 
 cudaStream_t stream_of(Device device) { return runtime_stream(cuda_device_guard().get_stream(device)); }

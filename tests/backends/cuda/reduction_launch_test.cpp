@@ -52,18 +52,19 @@ Elements shared_out(const TensorBase& out, const TensorBase& self, IntArrayRef d
       unit_number += launch.units;
       for (std::uint32_t block = 0; block < launch.blocks(); ++block) {
         for (std::uint32_t unit = 0; unit < launch.units; ++unit) {
-          for (std::uint32_t thread = 0; thread < kReductionThreads; ++thread) {
-            const auto [output, reducer] = launch.place(block, thread);
-            REQUIRE(reducer < launch.reducers);
+          for (std::uint32_t thread = 0; thread < kTeamThreads; ++thread) {
+            const auto [output, reducer] = launch.teams.member(block, thread);
+            REQUIRE(reducer < launch.teams.size);
             if (output >= launch.kept.numel) continue;
             // The thread of the next reducer stands one step further.
             if (reducer > 0) {
-              const auto before = launch.place(block, thread - launch.reducer_step());
-              REQUIRE((before.output == output && before.reducer + 1 == reducer));
+              const auto before = launch.teams.member(block, thread - launch.teams.step());
+              REQUIRE((before.item == output && before.rank + 1 == reducer));
             }
             std::int64_t offset[2];
             launch.kept.locate(output, offset);
-            for (std::uint32_t i = launch.unit_begin(unit) + reducer; i < launch.unit_end(unit); i += launch.reducers) {
+            for (std::uint32_t i = launch.unit_begin(unit) + reducer; i < launch.unit_end(unit);
+                 i += launch.teams.size) {
               const auto [from, index] = launch.element(i);
               auto& elements = all[launch.kept.data[detail::kOut] + offset[1]];
               REQUIRE(elements.emplace(launch.kept.data[detail::kSelf] + offset[0] + from, index).second);
@@ -127,13 +128,13 @@ TEST_CASE("long reductions are shared by many blocks, and short ones by few thre
     return reduction_launches(kept, reduced).front();
   };
   const ReductionLaunch all = launch_of({1 << 22}, {1}, 0);
-  CHECK(all.reducers == kReductionThreads);
+  CHECK(all.teams.size == kTeamThreads);
   CHECK(all.units > 500);
   const ReductionLaunch rows = launch_of({1 << 16, 64}, {1 << 16, 1}, 1);
-  CHECK(rows.reducers == 32);
+  CHECK(rows.teams.size == 32);
   CHECK(rows.units == 1);
-  CHECK_FALSE(rows.columns);
+  CHECK_FALSE(rows.teams.columns);
   const ReductionLaunch columns = launch_of({64, 1 << 16}, {1, 1 << 16}, 0);
-  CHECK(columns.columns);
-  CHECK(columns.outputs_per_block() >= 32);
+  CHECK(columns.teams.columns);
+  CHECK(columns.teams.per_block() >= 32);
 }

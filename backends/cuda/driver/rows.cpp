@@ -1,0 +1,17 @@
+#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/launch.h>
+#include <keyway/backends/cuda/driver/rows.h>
+
+namespace keyway::inline v1::cuda {
+
+void launch_rows(const void* kernel, const void* functor, const char* refusal, const RowPlaces& places, Device on) {
+  const Stream current = cuda_device_guard().get_stream(on);
+  const RefusalNote note = refusal_note(refusal, current);
+  places.each_part([&](const RowLaunch& part) {
+    const void* const arguments[] = {functor, &part, &note};
+    launch_with(kernel, blocks_for(part.rows.numel, part.teams.per_block()), kTeamThreads, runtime_stream(current),
+                arguments);
+  });
+}
+
+}  // namespace keyway::inline v1::cuda

@@ -1,0 +1,96 @@
+// rows: the driver of kernels in which the threads of a team work at a row together: a sum that each element is divided
+// by, a scan, a search.
+//
+//   rows<2>(RowPlaces(self.sizes(), dim).tensor(out).tensor(self), Softmax<float>{}, out.device());
+//
+// calls functor(row) in every thread of every team. It goes through elements rank(), rank() + size(), ... of the row,
+// and what all elements have to do with goes through fold(). Which thread has which elements depends on shape and
+// strides alone: the same call gives the same bits. A team without a row has one of no elements, which leads() nothing.
+// Requires: there are rows; all operands lie on `on`.
+#pragma once
+
+#include <keyway/backends/cuda/driver/kernel_address.h>
+#include <keyway/backends/cuda/driver/rows.h>
+#include <keyway/backends/cuda/driver/team.cuh>
+
+namespace keyway::inline v1::cuda {
+
+// A row, as one thread of its team sees it.
+template <int N>
+class Row {
+ public:
+  __device__ explicit Row(const RowLaunch& launch) : launch_(launch) {
+    const auto [item, rank] = launch.teams.member(blockIdx.x, threadIdx.x);
+    rank_ = rank;
+    exists_ = item < launch.rows.numel;
+    if (exists_) launch.rows.locate(item, offset_);
+  }
+
+  // Elements of the row; of the team's threads, which this is, and how many there are.
+  __device__ std::int64_t n() const { return exists_ ? launch_.n : 0; }
+  __device__ std::uint32_t rank() const { return rank_; }
+  __device__ std::uint32_t size() const { return launch_.teams.size; }
+  // Whether this thread writes what there is one of.
+  __device__ bool leads() const { return exists_ && rank_ == 0; }
+
+  // Element i of an operand. Requires: i < n(), or leads().
+  template <typename T>
+  __device__ T& at(int operand, std::int64_t i) const {
+    return *reinterpret_cast<T*>(launch_.rows.data[operand] + offset_[operand] + i * launch_.step[operand]);
+  }
+  // Of an operand that is no tensor. Requires: n() > 0, or leads().
+  __device__ std::int64_t number(int operand) const {
+    return launch_.rows.data[operand] - launch_.origin + offset_[operand];
+  }
+
+  // merge(...) of combine(acc, i) over all elements, the same in all threads of the team. Every thread calls it.
+  template <typename Acc, typename Combine, typename Merge>
+  __device__ Acc fold(const Acc& identity, const Combine& combine, const Merge& merge) const {
+    Acc mine = identity;
+    for (std::int64_t i = rank_; i < n(); i += size()) mine = combine(mine, i);
+    return merge_all(mine, merge);
+  }
+  template <typename Acc, typename Merge>
+  __device__ Acc merge_all(const Acc& mine, const Merge& merge) const {
+    Acc* const shared = detail::merge_teams(launch_.teams, rank_, mine, merge);
+    __syncthreads();
+    const Acc all = shared[threadIdx.x - rank_ * launch_.teams.step()];
+    __syncthreads();
+    return all;
+  }
+  // The sum of term(i) over all elements.
+  template <typename Acc, typename Term>
+  __device__ Acc sum(const Term& term) const {
+    return fold(
+        Acc(0), [&](Acc acc, std::int64_t i) { return acc + term(i); }, [](Acc a, Acc b) { return a + b; });
+  }
+
+ private:
+  const RowLaunch& launch_;
+  std::uint32_t rank_;
+  bool exists_;
+  std::int64_t offset_[N];
+};
+
+namespace detail {
+
+template <int N, typename F>
+__global__ void __launch_bounds__(kTeamThreads)
+    visit_rows(const __grid_constant__ F functor, const __grid_constant__ RowLaunch launch,
+               const __grid_constant__ RefusalNote note) {
+  const Row<N> row(launch);
+  if constexpr (kRefusalOf<F> != nullptr) {
+    if (!functor(row)) *note.slot = note.what;
+  } else {
+    functor(row);
+  }
+}
+
+}  // namespace detail
+
+template <int N, typename F>
+void rows(const RowPlaces& places, const F& functor, Device on) {
+  launch_rows(kernel_address(&detail::visit_rows<N, F>), &functor, kRefusalOf<F>, places, on);
+}
+
+}  // namespace keyway::inline v1::cuda

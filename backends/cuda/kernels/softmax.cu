@@ -1,0 +1,125 @@
+// _softmax and _log_softmax. The greatest element of a row is subtracted first, so nothing overflows; sums are kept in
+// the accumulation type.
+#include <keyway/backends/cuda/driver/rows.cuh>
+#include <keyway/backends/cuda/kernels/kernels_softmax.h>
+#include <keyway/backends/cuda/kernels/operands.h>
+#include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/opmath.h>
+
+#include <cmath>
+#include <limits>
+
+namespace keyway::inline v1::cuda {
+
+namespace {
+
+template <typename T>
+__device__ Opmath<T> greatest(const Row<2>& row) {
+  using Acc = Opmath<T>;
+  const auto max = [](Acc a, Acc b) { return b > a ? b : a; };
+  return row.fold(
+      -std::numeric_limits<Acc>::infinity(),
+      [&](Acc top, std::int64_t i) { return max(top, opmath(row.at<const T>(1, i))); }, max);
+}
+
+// Elements T to results R, which are T or float. Operands: out, self.
+template <typename T, typename R>
+struct Softmax {
+  __device__ void operator()(const Row<2>& row) const {
+    using Acc = Opmath<T>;
+    const Acc top = greatest<T>(row);
+    const auto term = [&](std::int64_t i) { return std::exp(opmath(row.at<const T>(1, i)) - top); };
+    const Acc scale = 1 / row.sum<Acc>(term);
+    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) row.at<R>(0, i) = static_cast<R>(term(i) * scale);
+  }
+};
+
+template <typename T, typename R>
+struct LogSoftmax {
+  __device__ void operator()(const Row<2>& row) const {
+    using Acc = Opmath<T>;
+    const Acc top = greatest<T>(row);
+    const auto distance = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)) - top; };
+    const Acc log_sum = std::log(row.sum<Acc>([&](std::int64_t i) { return std::exp(distance(i)); }));
+    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
+      row.at<R>(0, i) = static_cast<R>(distance(i) - log_sum);
+    }
+  }
+};
+
+// With x' the gradient of the result y, that of the argument is y (x' - sum(y x')), or x' - exp(y) sum(x') for the
+// logarithm. Operands: out, grad_output, output.
+template <typename T, typename R>
+struct SoftmaxBackward {
+  __device__ void operator()(const Row<3>& row) const {
+    using Acc = Opmath<T>;
+    const auto grad = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
+    const auto y = [&](std::int64_t i) { return opmath(row.at<const T>(2, i)); };
+    const Acc sum = row.sum<Acc>([&](std::int64_t i) { return y(i) * grad(i); });
+    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
+      row.at<R>(0, i) = static_cast<R>(y(i) * (grad(i) - sum));
+    }
+  }
+};
+
+template <typename T, typename R>
+struct LogSoftmaxBackward {
+  __device__ void operator()(const Row<3>& row) const {
+    using Acc = Opmath<T>;
+    const auto grad = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
+    const Acc sum = row.sum<Acc>(grad);
+    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
+      row.at<R>(0, i) = static_cast<R>(grad(i) - std::exp(opmath(row.at<const T>(2, i))) * sum);
+    }
+  }
+};
+
+template <template <typename, typename> typename Op>
+void forward(const char* name, const TensorBase& self, std::int64_t dim, const TensorBase& out) {
+  if (self.numel() == 0) return;
+  const TensorBase from = with_dim(self), to = with_dim(out);
+  RowPlaces places(from.sizes(), wrap_dim(dim, from.dim()));
+  places.tensor(to).tensor(from);
+  visit_floating(self.dtype(), name, [&]<typename T>() {
+    if (out.dtype() == self.dtype()) return rows<2>(places, Op<T, T>{}, out.device());
+    if constexpr (NarrowFloatType<T>) rows<2>(places, Op<T, float>{}, out.device());
+  });
+}
+
+template <template <typename, typename> typename Op>
+void backward(const char* name, const TensorBase& grad_output, const TensorBase& output, std::int64_t dim,
+              const TensorBase& out) {
+  if (output.numel() == 0) return;
+  const TensorBase grad = with_dim(grad_output), y = with_dim(output), to = with_dim(out);
+  RowPlaces places(y.sizes(), wrap_dim(dim, y.dim()));
+  places.tensor(to).tensor(grad).tensor(y);
+  visit_floating(output.dtype(), name, [&]<typename T>() {
+    if (out.dtype() == output.dtype()) return rows<3>(places, Op<T, T>{}, out.device());
+    if constexpr (std::is_same_v<T, float>) {
+      if (out.dtype() == ScalarType::Half) return rows<3>(places, Op<T, Half>{}, out.device());
+      if (out.dtype() == ScalarType::BFloat16) return rows<3>(places, Op<T, BFloat16>{}, out.device());
+    }
+  });
+}
+
+}  // namespace
+
+void _softmax(const TensorBase& self, std::int64_t dim, bool, TensorBase& out) {
+  forward<Softmax>("_softmax", self, dim, out);
+}
+
+void _log_softmax(const TensorBase& self, std::int64_t dim, bool, TensorBase& out) {
+  forward<LogSoftmax>("_log_softmax", self, dim, out);
+}
+
+void _softmax_backward_data(const TensorBase& grad_output, const TensorBase& output, std::int64_t dim, ScalarType,
+                            TensorBase& out) {
+  backward<SoftmaxBackward>("_softmax_backward_data", grad_output, output, dim, out);
+}
+
+void _log_softmax_backward_data(const TensorBase& grad_output, const TensorBase& output, std::int64_t dim, ScalarType,
+                                TensorBase& out) {
+  backward<LogSoftmaxBackward>("_log_softmax_backward_data", grad_output, output, dim, out);
+}
+
+}  // namespace keyway::inline v1::cuda

@@ -1,0 +1,52 @@
+// RowPlaces: the rows along one dimension of some tensors, for kernels in which threads work at a row together.
+#pragma once
+
+#include <keyway/backends/cuda/places.h>
+#include <keyway/backends/cuda/teams.h>
+
+#include <cstdint>
+
+namespace keyway::inline v1::cuda {
+
+// What a kernel is told of its rows.
+struct RowLaunch {
+  LaunchSpace rows;  // where each row of each operand begins
+  Teams teams;
+  std::int64_t n = 0;                        // elements of a row
+  std::int64_t step[Strided::kMaxOperands];  // bytes from an element of a row to the next
+  const char* origin = nullptr;              // what numbers count from
+};
+
+// Operands in the order they are added, at most Strided::kMaxOperands. `sizes` are those of all of them, but that they
+// may have 1 there or lack outer dimensions; none is 0 but for that of `dim`. Requires: 0 <= dim < sizes.size().
+class RowPlaces {
+ public:
+  RowPlaces(IntArrayRef sizes, std::int64_t dim);
+  RowPlaces(const RowPlaces&) = delete;
+  RowPlaces& operator=(const RowPlaces&) = delete;
+
+  RowPlaces& tensor(const TensorBase& tensor);
+  // No tensor: the row's number, in row-major order of the other dimensions.
+  RowPlaces& number();
+
+  // Calls f(RowLaunch) for parts that a kernel takes.
+  template <typename F>
+  void each_part(const F& f) const {
+    const Strided all = places_.space();
+    for_each_part(all, [&](const Strided& part) {
+      RowLaunch launch = launch_;
+      launch.rows = launch_space(part);
+      launch.origin = all.data[0];
+      f(launch);
+    });
+  }
+
+ private:
+  DimVector rows_;  // the sizes, with 1 for `dim`
+  std::int64_t dim_;
+  int count_ = 0;
+  Places places_;
+  RowLaunch launch_;
+};
+
+}  // namespace keyway::inline v1::cuda

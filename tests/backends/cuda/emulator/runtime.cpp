@@ -1,0 +1,335 @@
+#include <keyway/tests/backends/cuda/emulator/keyway/backends/cuda/driver/kernel_address.h>
+#include <keyway/tests/backends/cuda/emulator/run_block.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+// All of a stream that nobody has waited for yet.
+struct EmulatedStream {
+  int device;
+  std::deque<std::function<void()>> work;
+};
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Where a stream was when an event was recorded: it has come when the stream is there.
+struct Mark {
+  EmulatedStream* stream = nullptr;
+  bool reached = false;
+  Clock::time_point when;
+};
+
+}  // namespace
+
+struct EmulatedEvent {
+  bool timing = false;
+  std::shared_ptr<Mark> mark;  // null: never recorded
+};
+
+namespace {
+
+constexpr int kDevices = 2;
+constexpr std::size_t kDeviceBytes = std::size_t{2} << 30;
+constexpr std::size_t kAlignment = 256;  // what cudaMalloc promises
+
+thread_local int current_device = 0;
+thread_local cudaError_t last_error = cudaSuccess;
+
+struct Memory {
+  std::size_t bytes;
+  int device;  // -1: the host's, pinned
+};
+
+// All that there is, under one lock: host code that is to be safe for threads is not made so by this.
+struct Machine {
+  std::recursive_mutex mutex;
+  std::deque<EmulatedStream> streams;    // a default one for each device, then those that were made
+  std::map<const char*, Memory> memory;  // by where it begins
+  std::size_t used[kDevices] = {};
+  std::map<const void*, keyway::cuda::BindKernel> kernels;
+
+  // The piece that an address lies in; null for the host's own memory.
+  const Memory* find(const void* address) const {
+    const auto* const at = static_cast<const char*>(address);
+    auto after = memory.upper_bound(at);
+    if (after == memory.begin()) return nullptr;
+    --after;
+    return at < after->first + std::max<std::size_t>(after->second.bytes, 1) ? &after->second : nullptr;
+  }
+};
+Machine& machine() {
+  static Machine& all = *[] {
+    auto* const made = new Machine;
+    for (int device = 0; device < kDevices; ++device) made->streams.push_back({device, {}});
+    return made;
+  }();
+  return all;
+}
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+cudaError_t result(cudaError_t status) {
+  if (status != cudaSuccess) last_error = status;
+  return status;
+}
+
+// What a device would be stopped by, or would quietly do wrong.
+[[noreturn]] void stop(const std::string& what) {
+  std::fprintf(stderr, "the emulated device: %s\n", what.c_str());
+  std::abort();
+}
+
+EmulatedStream& stream_of(cudaStream_t stream) {
+  EmulatedStream& found = stream != nullptr ? *stream : machine().streams[static_cast<std::size_t>(current_device)];
+  if (found.device != current_device) stop("a stream is used where another device is current");
+  return found;
+}
+
+void run_one(EmulatedStream& stream) {
+  if (stream.work.empty()) stop("it waits for an event that will never come");
+  const std::function<void()> work = std::move(stream.work.front());
+  stream.work.pop_front();
+  work();
+}
+
+void run_all(EmulatedStream& stream) {
+  while (!stream.work.empty()) run_one(stream);
+}
+
+void run_device(int device) {
+  for (EmulatedStream& stream : machine().streams) {
+    if (stream.device == device) run_all(stream);
+  }
+}
+
+void reach(const std::shared_ptr<Mark>& mark) {
+  while (!mark->reached) run_one(*mark->stream);
+}
+
+void copy(void* to, const void* from, std::size_t bytes, EmulatedStream& stream) {
+  const Memory* const source = machine().find(from);
+  const Memory* const target = machine().find(to);
+  for (const auto& [piece, address] : {std::pair(source, from), std::pair(target, static_cast<const void*>(to))}) {
+    if (piece == nullptr) continue;
+    if (machine().find(static_cast<const char*>(address) + bytes - 1) != piece) stop("a copy leaves its memory");
+  }
+  if (source == nullptr) {
+    // Pageable memory has been read when the call returns.
+    stream.work.push_back(
+        [to, held = std::vector<char>(static_cast<const char*>(from), static_cast<const char*>(from) + bytes)] {
+          std::memcpy(to, held.data(), held.size());
+        });
+  } else {
+    stream.work.push_back([=] { std::memmove(to, from, bytes); });
+  }
+  if (target == nullptr) run_all(stream);  // and written
+}
+
+}  // namespace
+
+void keyway::cuda::remember_kernel(const void* kernel, BindKernel bind) {
+  const Lock lock(machine().mutex);
+  machine().kernels.emplace(kernel, bind);
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "cudaSuccess";
+    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+    case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+    case cudaErrorNotReady: return "cudaErrorNotReady";
+    default: return "another error";
+  }
+}
+const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 13000;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = kDevices;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (device < 0 || device >= kDevices) return result(cudaErrorInvalidDevice);
+  *properties = {"the host", 9, 0, 4};
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = current_device;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= kDevices) return result(cudaErrorInvalidDevice);
+  current_device = device;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  const Lock lock(machine().mutex);
+  run_device(current_device);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int priority) {
+  if (priority > 0 || priority < -5) return result(cudaErrorInvalidValue);
+  const Lock lock(machine().mutex);
+  machine().streams.push_back({current_device, {}});
+  *stream = &machine().streams.back();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  const Lock lock(machine().mutex);
+  EmulatedStream& asked = stream_of(stream);
+  if (asked.work.empty()) return cudaSuccess;
+  run_one(asked);  // time passes
+  return result(cudaErrorNotReady);
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const Lock lock(machine().mutex);
+  run_all(stream_of(stream));
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  *event = new EmulatedEvent{(flags & cudaEventDisableTiming) == 0, nullptr};
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  const Lock lock(machine().mutex);
+  EmulatedStream& in = stream_of(stream);
+  event->mark = std::make_shared<Mark>(Mark{&in, false, {}});
+  in.work.push_back([mark = event->mark] {
+    mark->reached = true;
+    mark->when = Clock::now();
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  const Lock lock(machine().mutex);
+  if (event->mark == nullptr || event->mark->reached) return cudaSuccess;
+  run_one(*event->mark->stream);
+  return result(cudaErrorNotReady);
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const Lock lock(machine().mutex);
+  if (event->mark != nullptr) reach(event->mark);
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  const Lock lock(machine().mutex);
+  for (const cudaEvent_t event : {start, end}) {
+    if (!event->timing || event->mark == nullptr) return result(cudaErrorInvalidValue);
+    if (!event->mark->reached) return result(cudaErrorNotReady);
+  }
+  *milliseconds = std::chrono::duration<float, std::milli>(end->mark->when - start->mark->when).count();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const Lock lock(machine().mutex);
+  if (event->mark != nullptr) stream_of(stream).work.push_back([mark = event->mark] { reach(mark); });
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+  const Lock lock(machine().mutex);
+  std::size_t& used = machine().used[current_device];
+  if (bytes > kDeviceBytes - used) return result(cudaErrorMemoryAllocation);
+  void* made = nullptr;
+  if (posix_memalign(&made, kAlignment, bytes) != 0) return result(cudaErrorMemoryAllocation);
+  std::memset(made, 0xA5, bytes);  // nobody may count on zeros
+  machine().memory.emplace(static_cast<const char*>(made), Memory{bytes, current_device});
+  used += bytes;
+  *memory = made;
+  return cudaSuccess;
+}
+cudaError_t cudaFree(void* memory) {
+  if (memory == nullptr) return cudaSuccess;
+  const Lock lock(machine().mutex);
+  const auto found = machine().memory.find(static_cast<const char*>(memory));
+  if (found == machine().memory.end() || found->second.device < 0) return result(cudaErrorInvalidValue);
+  run_device(found->second.device);
+  machine().used[found->second.device] -= found->second.bytes;
+  machine().memory.erase(found);
+  std::free(memory);
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  const Lock lock(machine().mutex);
+  *total = kDeviceBytes;
+  *free = kDeviceBytes - machine().used[current_device];
+  return cudaSuccess;
+}
+cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
+  const Lock lock(machine().mutex);
+  if (posix_memalign(memory, kAlignment, bytes) != 0) return result(cudaErrorMemoryAllocation);
+  machine().memory.emplace(static_cast<const char*>(*memory), Memory{bytes, -1});
+  return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void* memory) {
+  if (memory == nullptr) return cudaSuccess;
+  const Lock lock(machine().mutex);
+  for (int device = 0; device < kDevices; ++device) run_device(device);
+  if (machine().memory.erase(static_cast<const char*>(memory)) == 0) return result(cudaErrorInvalidValue);
+  std::free(memory);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  const Lock lock(machine().mutex);
+  if (bytes > 0) copy(to, from, bytes, stream_of(stream));
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream) {
+  const Lock lock(machine().mutex);
+  const Memory* const target = machine().find(to);
+  const Memory* const source = machine().find(from);
+  if (target == nullptr || source == nullptr || target->device != to_device || source->device != from_device) {
+    return result(cudaErrorInvalidValue);
+  }
+  if (bytes > 0) copy(to, from, bytes, stream_of(stream));
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
+  const Lock lock(machine().mutex);
+  stream_of(stream).work.push_back([=] { std::memset(memory, value, bytes); });
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments, std::size_t,
+                             cudaStream_t stream) {
+  const Lock lock(machine().mutex);
+  const auto known = machine().kernels.find(kernel);
+  if (known == machine().kernels.end()) stop("kernel_address was not asked for the kernel that is launched");
+  const bool can_be = blocks.x > 0 && blocks.x < 1U << 31 && blocks.y > 0 && blocks.y < 1U << 16 && blocks.z > 0 &&
+                      blocks.z < 1U << 16 && threads.x * threads.y * threads.z > 0 &&
+                      threads.x * threads.y * threads.z <= 1024;
+  if (!can_be) return result(cudaErrorInvalidConfiguration);
+  stream_of(stream).work.push_back(
+      [blocks, threads, thread = known->second(kernel, arguments)] { emulator::run_grid(blocks, threads, thread); });
+  return cudaSuccess;
+}
