@@ -1,8 +1,11 @@
 #include <keyway/backends/cuda/driver/allocator.h>
 #include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/core/base/error.h>
 #include <keyway/core/device_guard.h>
 
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace keyway::inline v1::cuda {
@@ -12,13 +15,29 @@ namespace {
 // A deleter gets nothing but the pointer: there is one for each device.
 template <int device>
 void free_on(void* pointer) {
-  cuda_allocator().of_device(device).free(pointer);
+  cuda_allocator().free(device, pointer);
 }
 
 constexpr auto kDeleters = []<int... I>(std::integer_sequence<int, I...>) {
   return std::array<DeleterFn, kMaxDevices>{free_on<I>...};
 }
 (std::make_integer_sequence<int, kMaxDevices>());
+
+bool is_caching() {
+  static const bool caching = [] {
+    const char* const unwanted = std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING");
+    return unwanted == nullptr || std::string_view(unwanted) != "1";
+  }();
+  return caching;
+}
+
+void* allocate_uncached(RuntimeMemory& memory, std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* const data = memory.allocate(bytes);
+  KEYWAY_CHECK_AS(OutOfMemory, data != nullptr, "{} has no room for {} bytes, and nothing is cached", memory.device(),
+                  bytes);
+  return data;
+}
 
 }  // namespace
 
@@ -27,19 +46,30 @@ CudaAllocator& cuda_allocator() {
   return allocator;
 }
 
-CachingAllocator& CudaAllocator::of_device(int device) {
+CudaAllocator::Cache& CudaAllocator::cache_of(int device) {
   Cache& here = caches_[static_cast<std::size_t>(device)];
   std::call_once(here.made, [&] {
     here.memory.emplace(guard_, Device(DeviceType::CUDA, static_cast<std::int8_t>(device)));
     here.cache.emplace(*here.memory);
   });
-  return *here.cache;
+  return here;
 }
 
 DataPtr CudaAllocator::allocate(std::size_t bytes) {
   const Device device = current_device(DeviceType::CUDA);
-  void* const data = of_device(device.index()).allocate(bytes, guard_.get_stream(device).id());
+  Cache& here = cache_of(device.index());
+  void* const data = is_caching() ? here.cache->allocate(bytes, guard_.get_stream(device).id())
+                                  : allocate_uncached(*here.memory, bytes);
   return {data, data, data == nullptr ? nullptr : kDeleters[static_cast<std::size_t>(device.index())], device};
+}
+
+void CudaAllocator::free(int device, void* memory) noexcept {
+  Cache& here = cache_of(device);
+  if (is_caching()) {
+    here.cache->free(memory);
+  } else {
+    here.memory->free(memory);
+  }
 }
 
 void CudaAllocator::copy_data(void* to, const void* from, std::size_t bytes) {

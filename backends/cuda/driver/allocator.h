@@ -12,7 +12,9 @@
 
 namespace keyway::inline v1::cuda {
 
-// A cache for each device, made when memory of it is first asked for.
+// A cache for each device, made when memory of it is first asked for. With KEYWAY_NO_CUDA_MEMORY_CACHING=1 in the
+// environment memory comes from the device and goes back to it each time, which takes long: so that tools that watch
+// over memory (compute-sanitizer, AddressSanitizer for emulated devices) know where each tensor's ends.
 class CudaAllocator final : public Allocator {
  public:
   // Requires: `guard` outlives this.
@@ -21,7 +23,9 @@ class CudaAllocator final : public Allocator {
   // Memory of the current device, for its current stream.
   DataPtr allocate(std::size_t bytes) override;
   void copy_data(void* to, const void* from, std::size_t bytes) override;
-  CachingAllocator& of_device(int device);
+  CachingAllocator& of_device(int device) { return *cache_of(device).cache; }
+  // Memory of allocate() goes back through this.
+  void free(int device, void* memory) noexcept;
 
  private:
   struct Cache {
@@ -29,6 +33,8 @@ class CudaAllocator final : public Allocator {
     std::optional<RuntimeMemory> memory;
     std::optional<CachingAllocator> cache;
   };
+
+  Cache& cache_of(int device);
 
   CudaDeviceGuard& guard_;
   std::array<Cache, kMaxDevices> caches_;
