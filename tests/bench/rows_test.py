@@ -7,17 +7,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/bench"))
 import process_rows  # noqa: E402
-from rows import Row, read_rows  # noqa: E402
+from rows import CUDA_ROWS, Row, read_rows  # noqa: E402
 
 
 class Rows(unittest.TestCase):
     def test_each_row_is_listed_once_and_the_process_rows_are_among_them(self):
+        for rows in (read_rows(), read_rows(CUDA_ROWS)):
+            names = [row.name for row in rows]
+            self.assertEqual(sorted(names), sorted(set(names)))
         names = [row.name for row in read_rows()]
-        self.assertEqual(sorted(names), sorted(set(names)))
         self.assertLessEqual(set(process_rows.NAMES), set(names))
 
     def test_units_and_goals_are_of_the_known_forms(self):
-        for row in read_rows():
+        for row in read_rows() + read_rows(CUDA_ROWS):
             self.assertIn(row.unit, ("ns", "us", "ms", "s", "min", "GB/s", "GFLOP/s", "MB", "MiB", "B", "count"))
             self.assertRegex(row.goal, r"^(-|[\d.]+|[\d.]+x(:\S+)?)$")
 

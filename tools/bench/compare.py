@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs bench_torch and bench_keyway in turn, keeps each row's best time, and prints them side by side.
+"""Runs bench_torch and bench_keyway (with --cuda those for a CUDA device) in turn, keeps each row's best time, and
+prints them side by side.
 
 Only the ratios of one run mean much; the figures themselves are those of the machine and of the moment.
 """
@@ -14,14 +15,14 @@ import sys
 from pathlib import Path
 
 import process_rows
-from rows import HIGHER_IS_BETTER, ROOT, read_rows
+from rows import CPU_ROWS, CUDA_ROWS, HIGHER_IS_BETTER, ROOT, read_rows
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 SLICES = 5  # how often a row runs in one run of a program
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
-def measure(program, rows, min_time):
+def measure(program, rows, min_time, clock):
     """({name: best value in the row's unit}, name of the library) of one run over rows of one thread count.
 
     Each row runs several times for a short while: on a busy machine one of them is likely to be left alone.
@@ -43,8 +44,7 @@ def measure(program, rows, min_time):
         if result["run_type"] == "aggregate":
             continue
         name = result["run_name"].removesuffix("/real_time")
-        # A row of one thread counts its processor time: on an idle machine that is the wall time.
-        seconds = result["cpu_time" if threads == "1" else "real_time"] * SECONDS[result["time_unit"]] / result.get("times", 1)
+        seconds = result[clock] * SECONDS[result["time_unit"]] / result.get("times", 1)
         work = result.get("bytes") or result.get("flop")
         row = by_name[name]
         value = work / seconds / 1e9 if row.unit in HIGHER_IS_BETTER else seconds / SECONDS[row.unit]
@@ -64,16 +64,18 @@ def better(row, a, b):
     return max(a, b) if row.unit in HIGHER_IS_BETTER else min(a, b)
 
 
-def run_benchmarks(programs, rows, repetitions, min_time):
+def run_benchmarks(programs, rows, args):
     """{program: {name: best value}}: the programs take turns, so that both see the machine's better moments."""
     best = {program: {} for program in programs}
     libraries = {}
-    for repetition in range(repetitions):
+    for repetition in range(args.repetitions):
         for threads in sorted({row.threads for row in rows}):
             group = [row for row in rows if row.threads == threads]
+            # On an idle machine the processor time of one thread is the wall time, but where it waits for a device.
+            clock = "cpu_time" if threads == 1 and not args.cuda else "real_time"
             for program in programs:
-                progress(f"{repetition + 1}/{repetitions}: {program.name}, {threads} thread(s)")
-                values, library = measure(program, group, min_time)
+                progress(f"{repetition + 1}/{args.repetitions}: {program.name}, {threads} thread(s)")
+                values, library = measure(program, group, args.min_time, clock)
                 libraries[program] = library or libraries.get(program)
                 for row in group:
                     value = better(row, best[program].get(row.name), values.get(row.name))
@@ -83,13 +85,13 @@ def run_benchmarks(programs, rows, repetitions, min_time):
     return best, libraries
 
 
-def refuse_unknown_rows(programs, rows):
+def refuse_unknown_rows(programs, rows, path):
     names = {row.name for row in rows}
     for program in programs:
         listed = subprocess.run([program, "--benchmark_list_tests"], capture_output=True, text=True, check=True).stdout
         unknown = {line.removesuffix("/real_time") for line in listed.split()} - names
         if unknown:
-            sys.exit(f"{program.name} has rows that bench/rows.txt does not know: {', '.join(sorted(unknown))}")
+            sys.exit(f"{program.name} has rows that {path.name} does not know: {', '.join(sorted(unknown))}")
 
 
 def show(value):
@@ -123,14 +125,20 @@ def as_markdown(lines):
         yield "| " + " | ".join(line) + " |"
 
 
-def machine(libraries):
+def cuda_device():
+    found = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                           capture_output=True, text=True, check=False)
+    return found.stdout.splitlines()[0] if found.returncode == 0 and found.stdout else "no CUDA device"
+
+
+def machine(libraries, cuda):
     cpu = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True,
                             check=False).stdout.strip()
     # The rows themselves make a load of one: what is above it was other work on the machine.
     load = f"load average {os.getloadavg()[1]:.1f}"
     parts = [datetime.date.today().isoformat(), f"commit {commit}" if commit else None,
-             f"{cpu.group(1) if cpu else 'unknown processor'}, {os.cpu_count()} cores", load]
+             f"{cpu.group(1) if cpu else 'unknown processor'}, {os.cpu_count()} cores", cuda_device() if cuda else None, load]
     return "; ".join(part for part in parts + sorted(filter(None, libraries.values())) if part)
 
 
@@ -151,16 +159,19 @@ def main():
     parser.add_argument("--filter", default="", help="rows whose name matches this regular expression")
     parser.add_argument("--builds", action="store_true", help="also the rows that build Keyway anew (minutes)")
     parser.add_argument("--markdown", type=Path, help="write the table into this file, between its marks")
+    parser.add_argument("--cuda", action="store_true", help="the rows of the CUDA backend instead of the CPU's")
+    parser.add_argument("--json", type=Path, help="write the values into this file too")
     args = parser.parse_args()
 
-    every_row = read_rows()
+    path = CUDA_ROWS if args.cuda else CPU_ROWS
+    every_row = read_rows(path)
     rows = [row for row in every_row if re.search(args.filter, row.name)]
-    programs = {name: args.build / "bench" / f"bench_{name}" for name in ("torch", "keyway")}
+    programs = {name: args.build / "bench" / f"bench_{name}{'_cuda' if args.cuda else ''}" for name in ("torch", "keyway")}
     present = [program for program in programs.values() if program.exists()]
-    refuse_unknown_rows(present, every_row)
+    refuse_unknown_rows(present, every_row, path)
 
     in_programs = [row for row in rows if row.name not in process_rows.NAMES]
-    best, libraries = run_benchmarks(present, in_programs, args.repetitions, args.min_time) if in_programs else ({}, {})
+    best, libraries = run_benchmarks(present, in_programs, args) if in_programs else ({}, {})
     values = {name: best.get(program, {}) for name, program in programs.items()}
     wanted = {row.name for row in rows} & set(process_rows.NAMES)
     for library, measured in process_rows.measure(args.build, wanted, args.builds).items():
@@ -168,9 +179,12 @@ def main():
 
     lines = list(table(rows, values["torch"], values["keyway"]))
     print(*as_text(lines), sep="\n")
-    print(f"\n{machine(libraries)}")
+    where = machine(libraries, args.cuda)
+    print(f"\n{where}")
     if args.markdown:
-        write_markdown(args.markdown, "\n".join([machine(libraries) + "\n", *as_markdown(lines)]))
+        write_markdown(args.markdown, "\n".join([where + "\n", *as_markdown(lines)]))
+    if args.json:
+        args.json.write_text(json.dumps({"machine": where, **values}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

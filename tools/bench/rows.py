@@ -38,7 +38,10 @@ class Row:
         return ratio, None if ratio is None else ratio >= float(factor.rstrip("x"))
 
 
-def read_rows(path=ROOT / "bench/rows.txt"):
+CPU_ROWS, CUDA_ROWS = ROOT / "bench/rows.txt", ROOT / "bench/rows_cuda.txt"
+
+
+def read_rows(path=CPU_ROWS):
     rows = []
     for line in path.read_text().splitlines():
         if line.strip() and not line.startswith("#"):

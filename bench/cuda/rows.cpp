@@ -1,0 +1,148 @@
+// Operators on a CUDA device. A row queues its call some times and waits for the device once; the rows of host/ count
+// how long the calls take to return.
+#include <keyway/bench/harness.h>
+
+namespace {
+
+constexpr int kQueued = 20;
+constexpr std::int64_t kCount = std::int64_t{1} << 26, kSide = std::int64_t{1} << 13;
+constexpr double kBytes = 4.0 * kCount;
+
+#if defined(KEYWAY_BENCH_TORCH)
+void wait() { torch::cuda::synchronize(); }
+#else
+void wait() { lib::synchronize(lib::Device(lib::kCUDA, 0)); }
+#endif
+
+lib::Tensor on_device(const lib::Tensor& tensor, lib::ScalarType dtype = lib::kFloat) {
+  return tensor.to(lib::kCUDA, dtype);
+}
+lib::Tensor numbers() { return on_device(lib::rand({kCount})); }
+lib::Tensor square() { return on_device(lib::rand({kSide, kSide})); }
+
+template <typename Call>
+void queue(bench::State& state, const Call& call) {
+  call();
+  wait();
+  for (auto _ : state) {
+    for (int i = 0; i < kQueued; ++i) call();
+    wait();
+  }
+  bench::does_times(state, kQueued);
+}
+
+// What memory can do: each element is read once and written once.
+void copy(bench::State& state) {
+  const lib::Tensor from = numbers();
+  lib::Tensor to = lib::empty_like(from);
+  queue(state, [&] { bench::keep(to.copy_(from)); });
+  bench::moves_bytes(state, 2 * kBytes);
+}
+
+void add_out(bench::State& state) {
+  const lib::Tensor a = numbers(), b = numbers();
+  lib::Tensor out = lib::empty_like(a);
+  queue(state, [&] { bench::keep(lib::add_out(out, a, b)); });
+  bench::moves_bytes(state, 3 * kBytes);
+}
+
+template <typename OutOp>
+void unary(bench::State& state, OutOp out_op) {
+  const lib::Tensor a = numbers();
+  lib::Tensor out = lib::empty_like(a);
+  queue(state, [&] { bench::keep(out_op(out, a)); });
+  bench::moves_bytes(state, 2 * kBytes);
+}
+void exp_out(bench::State& state) {
+  unary(state, [](lib::Tensor& out, const lib::Tensor& a) { return lib::exp_out(out, a); });
+}
+void gelu_out(bench::State& state) {
+  unary(state, [](lib::Tensor& out, const lib::Tensor& a) { return lib::gelu_out(out, a); });
+}
+
+void add_row(bench::State& state) {
+  const lib::Tensor a = square(), b = on_device(lib::rand({kSide}));
+  lib::Tensor out = lib::empty_like(a);
+  queue(state, [&] { bench::keep(lib::add_out(out, a, b)); });
+  bench::moves_bytes(state, 2 * kBytes);
+}
+
+void add_transposed(bench::State& state) {
+  const lib::Tensor a = square(), b = square().transpose(0, 1);
+  lib::Tensor out = lib::empty_like(a);
+  queue(state, [&] { bench::keep(lib::add_out(out, a, b)); });
+  bench::moves_bytes(state, 3 * kBytes);
+}
+
+void to_bfloat16(bench::State& state) {
+  const lib::Tensor a = numbers();
+  queue(state, [&] { bench::keep(a.to(lib::kBFloat16)); });
+  bench::moves_bytes(state, 1.5 * kBytes);
+}
+
+void sum_all(bench::State& state) {
+  const lib::Tensor a = square();
+  queue(state, [&] { bench::keep(a.sum()); });
+  bench::moves_bytes(state, kBytes);
+}
+template <std::int64_t dim>
+void sum_dim(bench::State& state) {
+  const lib::Tensor a = square();
+  queue(state, [&] { bench::keep(a.sum(dim)); });
+  bench::moves_bytes(state, kBytes);
+}
+
+template <std::int64_t width>
+void softmax(bench::State& state) {
+  const lib::Tensor a = on_device(lib::rand({kCount / width, width}));
+  queue(state, [&] { bench::keep(lib::softmax(a, -1)); });
+  bench::moves_bytes(state, 2 * kBytes);
+}
+
+// How long a call of an operator takes to return: the device has next to nothing to do.
+template <typename Call>
+void host(bench::State& state, const Call& call) {
+  constexpr int kCalls = 200;
+  for (auto _ : state) {
+    for (int i = 0; i < kCalls; ++i) call();
+    state.PauseTiming();
+    wait();
+    state.ResumeTiming();
+  }
+  bench::does_times(state, kCalls);
+}
+void host_add(bench::State& state) {
+  const lib::Tensor a = on_device(lib::rand({1})), b = on_device(lib::rand({1}));
+  host(state, [&] { bench::keep(lib::add(a, b)); });
+}
+void host_add_out(bench::State& state) {
+  const lib::Tensor a = on_device(lib::rand({1})), b = on_device(lib::rand({1}));
+  lib::Tensor out = lib::empty_like(a);
+  host(state, [&] { bench::keep(lib::add_out(out, a, b)); });
+}
+void host_sum(bench::State& state) {
+  const lib::Tensor a = on_device(lib::rand({12}));
+  host(state, [&] { bench::keep(a.sum()); });
+}
+void host_empty(bench::State& state) {
+  host(state, [&] { bench::keep(lib::empty({1}, lib::TensorOptions().device(lib::kCUDA))); });
+}
+
+const bench::Row rows[] = {{"copy", copy},
+                           {"add_out", add_out},
+                           {"exp_out", exp_out},
+                           {"gelu_out", gelu_out},
+                           {"add_out/row", add_row},
+                           {"add_out/transposed", add_transposed},
+                           {"to_bfloat16", to_bfloat16},
+                           {"sum/all", sum_all},
+                           {"sum/first_dim", sum_dim<0>},
+                           {"sum/last_dim", sum_dim<1>},
+                           {"softmax/1024", softmax<1024>},
+                           {"softmax/32768", softmax<32768>},
+                           {"host/empty", host_empty},
+                           {"host/add", host_add},
+                           {"host/add_out", host_add_out},
+                           {"host/sum", host_sum}};
+
+}  // namespace
