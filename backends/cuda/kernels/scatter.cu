@@ -1,8 +1,16 @@
 // gather and scatter: along a dimension, each line of one tensor is read or written where a line of indices says.
+// Bound by memory, at places that indices scatter; where several elements of src may meet, by the sort that puts them
+// in order (targets.cuh).
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/element_bits.h>
 #include <keyway/backends/cuda/kernels/kernels_scatter.h>
 #include <keyway/backends/cuda/kernels/operands.h>
+#include <keyway/backends/cuda/kernels/scatter_rows.h>
+#include <keyway/core/scalar.h>
+#include <keyway/core/visit_dtype.h>
+
+#include <algorithm>
+#include <cstring>
 
 namespace keyway::inline v1::cuda {
 
@@ -22,6 +30,32 @@ struct Gather {
   }
 };
 
+// Operands: the line of out, the index. Several may write to one element, and write the same there.
+template <typename T>
+struct ScatterValue {
+  static constexpr const char* kRefusal = "argument 'index' has an element that is out of range";
+  std::int64_t length, stride;  // of a line; in elements
+  T value;
+
+  KEYWAY_HD bool operator()(const Place<2>& place) const {
+    const std::int64_t index = place.at<const std::int64_t>(1);
+    if (index < 0 || index >= length) return false;
+    (&place.at<T>(0))[index * stride] = value;
+    return true;
+  }
+};
+
+// The element's bytes as something of its size.
+template <typename T>
+T bits_of(const Scalar& value, ScalarType dtype) {
+  return visit_any(dtype, "scatter", [&]<typename E>() {
+    const E element = value.to<E>();
+    T bits{};
+    std::memcpy(&bits, &element, std::min(sizeof(T), sizeof(E)));
+    return bits;
+  });
+}
+
 }  // namespace
 
 void gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, bool, TensorBase& out) {
@@ -32,6 +66,30 @@ void gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, b
   visit_bits(self.itemsize(), [&]<typename T>() {
     each<3>(space, Gather<T>{from.sizes()[d], from.strides()[d]}, out.device());
   });
+}
+
+void scatter_src(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src,
+                 TensorBase& out) {
+  const ScatterRows rows(self, dim, index, src, out);
+  rows.indexed.write(rows.offsets);
+}
+
+void scatter_value(const TensorBase& self, std::int64_t dim, const TensorBase& index, const Scalar& value,
+                   TensorBase& out) {
+  const TensorBase places = with_dim(apart_from(index, out)), to = with_dim(out);
+  begin_as(self, out);
+  if (index.numel() == 0) return;
+  const auto d = static_cast<std::size_t>(dim);
+  const Strided space = Places(places.sizes()).line(to, dim).tensor(places).space();
+  visit_bits(self.itemsize(), [&]<typename T>() {
+    each<2>(space, ScatterValue<T>{to.sizes()[d], to.strides()[d], bits_of<T>(value, self.dtype())}, out.device());
+  });
+}
+
+void scatter_add(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src,
+                 TensorBase& out) {
+  const ScatterRows rows(self, dim, index, src, out);
+  rows.indexed.add(rows.offsets, 1);
 }
 
 }  // namespace keyway::inline v1::cuda

@@ -1,0 +1,160 @@
+// Reading and writing indexed rows. Bound by memory: a block that is contiguous on both sides moves in units of up to
+// 16 bytes, neighbouring threads at neighbouring ones. Writes are put in order first (targets.cuh).
+#include <keyway/backends/cuda/kernels/element_bits.h>
+#include <keyway/backends/cuda/kernels/indexed_rows.cuh>
+#include <keyway/backends/cuda/kernels/operands.h>
+#include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/arithmetic.h>
+
+#include <algorithm>
+
+namespace keyway::inline v1::cuda {
+
+namespace {
+
+// Operands: the row, its offset, the table's block at offset 0.
+template <typename T>
+struct ReadRow {
+  KEYWAY_HD void operator()(const Place<3>& place) const {
+    const std::int64_t offset = place.at<const std::int64_t>(1);
+    if (offset >= 0) place.at<T>(0) = *reinterpret_cast<const T*>(place.address(2) + offset);
+  }
+};
+
+// Folds with the CPU's additions, one after the other.
+template <typename T>
+struct AddRows {
+  Add<T> sum;
+
+  KEYWAY_HD T begin(T own) const { return own; }
+  KEYWAY_HD T add(T all, T x) const { return sum(all, x); }
+  KEYWAY_HD T end(T all, std::int64_t) const { return all; }
+};
+
+std::int64_t step_of(const TensorBase& tensor, std::size_t d) {
+  return tensor.strides()[d] * static_cast<std::int64_t>(tensor.itemsize());
+}
+
+// Makes of runs of elements, which all operands but `still` go along one by one, runs of fewer wide ones. Returns how
+// wide, in bytes. `steps` are those that are not in the space.
+std::size_t widen(Strided& space, std::size_t itemsize, int still, std::int64_t steps) {
+  const auto item = static_cast<std::int64_t>(itemsize);
+  if (space.rank == 0 || space.strides[still][0] != 0) return itemsize;
+  std::int64_t all = steps;
+  for (int k = 0; k < space.operands; ++k) {
+    if (k == still) continue;
+    if (space.strides[k][0] != item) return itemsize;
+    all |= static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(space.data[k]));
+    for (int d = 1; d < space.rank; ++d) all |= space.strides[k][d];
+  }
+  const auto fits = [&](std::int64_t width) {
+    const std::int64_t elements = width / item;
+    return width <= 16 && all % width == 0 && space.sizes[0] % elements == 0 && space.sizes[0] > elements;
+  };
+  std::int64_t width = item;
+  while (fits(2 * width)) width *= 2;
+  space.sizes[0] /= width / item;
+  for (int k = 0; k < space.operands; ++k) {
+    if (k != still) space.strides[k][0] = width;
+  }
+  return static_cast<std::size_t>(width);
+}
+
+}  // namespace
+
+DimVector dims_but(std::int64_t rank, std::int64_t dim) {
+  DimVector dims;
+  for (std::int64_t d = 0; d < rank; ++d) {
+    if (d != dim) dims.push_back(d);
+  }
+  return dims;
+}
+
+IndexedRows::IndexedRows(const TensorBase& table, IntArrayRef block_of_table, const TensorBase& rows,
+                         IntArrayRef block_of_rows)
+    : table_(table), rows_(rows), block_strides_(rows.sizes().size(), 0) {
+  DimVector of_block(rows.sizes().size(), 0);
+  for (std::size_t i = 0; i < block_of_rows.size(); ++i) {
+    const auto at = static_cast<std::size_t>(block_of_rows[i]);
+    of_block[at] = 1;
+    block_strides_[at] = table.strides()[static_cast<std::size_t>(block_of_table[i])];
+  }
+  count_ = of_block.size() - block_of_rows.size();
+  first_ =
+      count_ == 0 ? 0 : static_cast<std::size_t>(std::find(of_block.begin(), of_block.end(), 0) - of_block.begin());
+  for (std::size_t d = 0; d < table.sizes().size(); ++d) {
+    if (std::find(block_of_table.begin(), block_of_table.end(), static_cast<std::int64_t>(d)) == block_of_table.end())
+      table_steps_ |= step_of(table, d);
+  }
+}
+
+void IndexedRows::read(const TensorBase& offsets) const {
+  if (empty()) return;
+  const IntArrayRef sizes = rows_.sizes();
+  DimVector strides(sizes.size(), 0);
+  std::int64_t next = 1;
+  for (std::size_t d = first_ + count_; d-- > first_;) {
+    strides[d] = next;
+    next *= sizes[d];
+  }
+  const TensorBase at = make_view(offsets, sizes, strides, offsets.storage_offset());
+  const TensorBase block = make_view(table_, sizes, block_strides_, table_.storage_offset());
+  Strided space = Places(sizes).tensor(rows_).tensor(at).tensor(block).space();
+  visit_bits(widen(space, rows_.itemsize(), 1, table_steps_),
+             [&]<typename T>() { each<3>(space, ReadRow<T>{}, rows_.device()); });
+}
+
+TensorBase IndexedRows::rows_as_one_dim() const {
+  const IntArrayRef sizes = rows_.sizes(), strides = rows_.strides();
+  DimVector merged(sizes.slice(0, first_)), steps(strides.slice(0, first_));
+  std::int64_t n = 1, step = 0;
+  for (std::size_t d = first_ + count_; d-- > first_;) {
+    if (sizes[d] == 1) continue;
+    if (n == 1) step = strides[d];
+    if (strides[d] != n * step) {
+      const TensorBase copy = make_tensor(sizes, rows_.dtype(), rows_.device());
+      copy_elements(rows_, copy);
+      IndexedRows dense(*this);
+      dense.rows_ = copy;
+      return dense.rows_as_one_dim();
+    }
+    n *= sizes[d];
+  }
+  merged.push_back(n);
+  steps.push_back(step);
+  for (std::size_t d = first_ + count_; d < sizes.size(); ++d) {
+    merged.push_back(sizes[d]);
+    steps.push_back(strides[d]);
+  }
+  return make_view(rows_, merged, steps, rows_.storage_offset());
+}
+
+IndexedRows::Writes IndexedRows::in_order() const {
+  Writes writes{rows_as_one_dim(), {}, 0};
+  const TensorBase& rows = writes.rows;
+  const auto dim = static_cast<std::int64_t>(first_);
+  DimVector strides(IntArrayRef(block_strides_).slice(0, first_));
+  strides.push_back(0);
+  for (const std::int64_t stride : IntArrayRef(block_strides_).slice(first_ + count_)) strides.push_back(stride);
+  const TensorBase block = make_view(table_, rows.sizes(), strides, table_.storage_offset());
+  writes.row_step = step_of(rows, first_);
+  writes.space = Places(rows.sizes()).tensor(block).line(rows, dim).coordinate(dim).space();
+  return writes;
+}
+
+void IndexedRows::write(const TensorBase& offsets) const {
+  if (empty()) return;
+  const Targets targets(offsets);
+  Writes writes = in_order();
+  visit_bits(widen(writes.space, rows_.itemsize(), 2, table_steps_ | writes.row_step), [&]<typename T>() {
+    each<3>(writes.space, WriteLast<T>{targets.runs(), writes.row_step}, rows_.device());
+  });
+}
+
+void IndexedRows::add(const TensorBase& offsets, const Scalar& alpha) const {
+  if (empty()) return;
+  visit_any(rows_.dtype(), "indexed rows",
+            [&]<typename T>() { fold<T>(offsets, AddRows<T>{{alpha.to<Opmath<T>>()}}); });
+}
+
+}  // namespace keyway::inline v1::cuda
