@@ -1,3 +1,4 @@
+#include <keyway/tests/backends/cuda/emulator/enqueue.h>
 #include <keyway/tests/backends/cuda/emulator/keyway/backends/cuda/driver/kernel_address.h>
 #include <keyway/tests/backends/cuda/emulator/run_block.h>
 
@@ -83,11 +84,7 @@ cudaError_t result(cudaError_t status) {
   return status;
 }
 
-// What a device would be stopped by, or would quietly do wrong.
-[[noreturn]] void stop(const std::string& what) {
-  std::fprintf(stderr, "the emulated device: %s\n", what.c_str());
-  std::abort();
-}
+using emulator::stop;
 
 EmulatedStream& stream_of(cudaStream_t stream) {
   EmulatedStream& found = stream != nullptr ? *stream : machine().streams[static_cast<std::size_t>(current_device)];
@@ -140,6 +137,16 @@ void copy(void* to, const void* from, std::size_t bytes, EmulatedStream& stream)
 void keyway::cuda::remember_kernel(const void* kernel, BindKernel bind) {
   const Lock lock(machine().mutex);
   machine().kernels.emplace(kernel, bind);
+}
+
+void emulator::stop(const std::string& what) {
+  std::fprintf(stderr, "the emulated device: %s\n", what.c_str());
+  std::abort();
+}
+
+void emulator::enqueue(cudaStream_t stream, std::function<void()> work) {
+  const Lock lock(machine().mutex);
+  stream_of(stream).work.push_back(std::move(work));
 }
 
 const char* cudaGetErrorName(cudaError_t error) {

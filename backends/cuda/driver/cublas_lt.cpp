@@ -1,0 +1,259 @@
+#include <keyway/backends/cuda/driver/cublas_lt.h>
+#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/devices.h>
+#include <keyway/backends/cuda/driver/shared_library.h>
+#include <keyway/backends/cuda/plan_cache.h>
+#include <keyway/core/base/error.h>
+#include <keyway/core/visit_dtype.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <cublasLt.h>
+#include <fmt/format.h>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace keyway::inline v1::cuda {
+
+namespace {
+
+// The functions that are used.
+#define KEYWAY_CUBLAS_LT_FUNCTIONS               \
+  KEYWAY_CUBLAS_LT(Create)                       \
+  KEYWAY_CUBLAS_LT(GetStatusName)                \
+  KEYWAY_CUBLAS_LT(MatmulDescCreate)             \
+  KEYWAY_CUBLAS_LT(MatmulDescDestroy)            \
+  KEYWAY_CUBLAS_LT(MatmulDescSetAttribute)       \
+  KEYWAY_CUBLAS_LT(MatrixLayoutCreate)           \
+  KEYWAY_CUBLAS_LT(MatrixLayoutDestroy)          \
+  KEYWAY_CUBLAS_LT(MatrixLayoutSetAttribute)     \
+  KEYWAY_CUBLAS_LT(MatmulPreferenceCreate)       \
+  KEYWAY_CUBLAS_LT(MatmulPreferenceDestroy)      \
+  KEYWAY_CUBLAS_LT(MatmulPreferenceSetAttribute) \
+  KEYWAY_CUBLAS_LT(MatmulAlgoGetHeuristic)       \
+  KEYWAY_CUBLAS_LT(Matmul)
+
+// Under their own names without the prefix.
+struct CublasLt {
+#define KEYWAY_CUBLAS_LT(name) decltype(&cublasLt##name) name = nullptr;
+  KEYWAY_CUBLAS_LT_FUNCTIONS
+#undef KEYWAY_CUBLAS_LT
+  std::string problem;  // empty if all are there
+};
+
+CublasLt open_library() {
+  // What it is called where the toolkit is that this was built with.
+  const std::string file = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR);
+  const SharedLibrary library(file.c_str());
+  CublasLt all;
+  all.problem = library.problem();
+  if (!all.problem.empty()) return all;
+  const auto find = [&]<typename F>(const char* name, F*& function) {
+    function = reinterpret_cast<F*>(library.find(name));
+    if (function == nullptr && all.problem.empty()) all.problem = fmt::format("{} has no {}", file, name);
+  };
+#define KEYWAY_CUBLAS_LT(name) find("cublasLt" #name, all.name);
+  KEYWAY_CUBLAS_LT_FUNCTIONS
+#undef KEYWAY_CUBLAS_LT
+  return all;
+}
+
+const CublasLt& cublas_lt() {
+  static const CublasLt& all = *new CublasLt(open_library());
+  KEYWAY_CHECK_AS(
+      NotImplemented, all.problem.empty(),
+      "products of floating and complex matrices on CUDA need cuBLASLt {}: {}; install cuBLAS of CUDA {}, or "
+      "name its folder in LD_LIBRARY_PATH",
+      CUBLAS_VER_MAJOR, all.problem, CUBLAS_VER_MAJOR);
+  return all;
+}
+
+[[noreturn]] void fail_call(cublasStatus_t status, const char* call) {
+  const char* const name = cublas_lt().GetStatusName(status);
+  switch (status) {
+    case CUBLAS_STATUS_ALLOC_FAILED: KEYWAY_FAIL(OutOfMemory, "cuBLASLt: {} in {}", name, call);
+    case CUBLAS_STATUS_NOT_SUPPORTED:
+    case CUBLAS_STATUS_ARCH_MISMATCH: KEYWAY_FAIL(NotImplemented, "cuBLASLt: {} in {}", name, call);
+    default: KEYWAY_FAIL(Internal, "cuBLASLt: {} in {}", name, call);
+  }
+}
+void check_call(cublasStatus_t status, const char* call) {
+  if (status != CUBLAS_STATUS_SUCCESS) [[unlikely]]
+    fail_call(status, call);
+}
+
+// A descriptor, as long as it is needed. The library has three kinds, which are made, told and destroyed alike.
+template <typename Descriptor, auto CublasLt::*destroy, auto CublasLt::*tell>
+class Described {
+ public:
+  Described() = default;
+  ~Described() {
+    if (descriptor_ != nullptr) (void)(cublas_lt().*destroy)(descriptor_);
+  }
+  Described(const Described&) = delete;
+  Described& operator=(const Described&) = delete;
+
+  Descriptor* to_make() { return &descriptor_; }
+  Descriptor get() const { return descriptor_; }
+  template <typename Attribute, typename T>
+  void set(Attribute attribute, T value, const char* name) {
+    check_call((cublas_lt().*tell)(descriptor_, attribute, &value, sizeof value), name);
+  }
+
+ private:
+  Descriptor descriptor_ = nullptr;
+};
+
+using Operation = Described<cublasLtMatmulDesc_t, &CublasLt::MatmulDescDestroy, &CublasLt::MatmulDescSetAttribute>;
+using Layout = Described<cublasLtMatrixLayout_t, &CublasLt::MatrixLayoutDestroy, &CublasLt::MatrixLayoutSetAttribute>;
+using Preference =
+    Described<cublasLtMatmulPreference_t, &CublasLt::MatmulPreferenceDestroy, &CublasLt::MatmulPreferenceSetAttribute>;
+
+bool allows_tf32() {
+  static const bool allowed = [] {
+    const char* const wanted = std::getenv("KEYWAY_CUDA_ALLOW_TF32");
+    return wanted != nullptr && std::string_view(wanted) == "1";
+  }();
+  return allowed;
+}
+
+cudaDataType_t data_type(ScalarType dtype) {
+  switch (dtype) {
+    case ScalarType::Half: return CUDA_R_16F;
+    case ScalarType::BFloat16: return CUDA_R_16BF;
+    case ScalarType::Float: return CUDA_R_32F;
+    case ScalarType::Double: return CUDA_R_64F;
+    case ScalarType::ComplexFloat: return CUDA_C_32F;
+    case ScalarType::ComplexDouble: return CUDA_C_64F;
+    default: KEYWAY_FAIL(Internal, "cuBLASLt is not asked for products of {}", dtype);
+  }
+}
+
+cublasComputeType_t compute_type(ScalarType dtype) {
+  if (dtype == ScalarType::Double || dtype == ScalarType::ComplexDouble) return CUBLAS_COMPUTE_64F;
+  const bool narrow = dtype == ScalarType::Half || dtype == ScalarType::BFloat16;
+  return !narrow && allows_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+void make_layout(Layout& layout, ScalarType dtype, const ProductOperand& operand, std::int64_t rows,
+                 std::int64_t columns, std::int64_t batch) {
+  if (operand.transposed) std::swap(rows, columns);
+  check_call(cublas_lt().MatrixLayoutCreate(layout.to_make(), data_type(dtype), static_cast<std::uint64_t>(rows),
+                                            static_cast<std::uint64_t>(columns), operand.leading),
+             "cublasLtMatrixLayoutCreate");
+  layout.set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(batch),
+             "CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT");
+  layout.set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, operand.batch_stride,
+             "CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET");
+}
+
+// A problem in the library's words.
+struct Description {
+  explicit Description(const ProductProblem& problem) {
+    check_call(cublas_lt().MatmulDescCreate(operation.to_make(), compute_type(problem.dtype),
+                                            data_type(sum_dtype(problem.dtype))),
+               "cublasLtMatmulDescCreate");
+    const auto form = [](const ProductOperand& operand) -> std::int32_t {
+      return operand.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    };
+    operation.set(CUBLASLT_MATMUL_DESC_TRANSA, form(problem.a), "CUBLASLT_MATMUL_DESC_TRANSA");
+    operation.set(CUBLASLT_MATMUL_DESC_TRANSB, form(problem.b), "CUBLASLT_MATMUL_DESC_TRANSB");
+    make_layout(a, problem.dtype, problem.a, problem.m, problem.k, problem.batch);
+    make_layout(b, problem.dtype, problem.b, problem.k, problem.n, problem.batch);
+    make_layout(c, problem.result, problem.c, problem.m, problem.n, problem.batch);
+    make_layout(d, problem.result, problem.d, problem.m, problem.n, problem.batch);
+  }
+
+  Operation operation;
+  Layout a, b, c, d;
+};
+
+// What the library chose for a problem.
+struct Plan {
+  bool exists = false;
+  cublasLtMatmulAlgo_t algorithm{};
+  std::size_t workspace = 0;  // bytes that it needs
+};
+
+// What it is known as on a device, and what it has chosen there.
+struct OfDevice {
+  std::once_flag made;
+  cublasLtHandle_t handle = nullptr;
+  PlanCache<ProductProblem, Plan> plans{1024};
+};
+OfDevice& of_device(Device device) {
+  static auto& all = *new std::array<OfDevice, kMaxDevices>;
+  OfDevice& found = all[static_cast<std::size_t>(device.index())];
+  std::call_once(found.made, [&] { check_call(cublas_lt().Create(&found.handle), "cublasLtCreate"); });
+  return found;
+}
+
+// As many bytes as the largest devices have use for.
+constexpr std::uint64_t kMostWorkspace = 32 << 20;
+
+Plan choose(cublasLtHandle_t handle, const ProductProblem& problem, const Description& description) {
+  Preference wish;
+  check_call(cublas_lt().MatmulPreferenceCreate(wish.to_make()), "cublasLtMatmulPreferenceCreate");
+  wish.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace, "CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES");
+  // Parts of a sum are kept in what sums are computed in, never in what the result is.
+  wish.set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE},
+           "CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK");
+  const auto align = [&](cublasLtMatmulPreferenceAttributes_t attribute, const ProductOperand& operand) {
+    wish.set(attribute, static_cast<std::uint32_t>(operand.alignment), "CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT");
+  };
+  align(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, problem.a);
+  align(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, problem.b);
+  align(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, problem.c);
+  align(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, problem.d);
+  cublasLtMatmulHeuristicResult_t found{};
+  int count = 0;
+  const cublasStatus_t status =
+      cublas_lt().MatmulAlgoGetHeuristic(handle, description.operation.get(), description.a.get(), description.b.get(),
+                                         description.c.get(), description.d.get(), wish.get(), 1, &found, &count);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
+  check_call(status, "cublasLtMatmulAlgoGetHeuristic");
+  if (count == 0 || found.state != CUBLAS_STATUS_SUCCESS) return {};
+  return {true, found.algo, found.workspaceSize};
+}
+
+// alpha or beta as the library reads it.
+struct Factor {
+  Factor(const Scalar& scalar, ScalarType dtype) {
+    visit_dtype<DtypeSet{kFloat, kDouble, kComplexFloat, kComplexDouble}>(dtype, "a product", [&]<typename T>() {
+      const T value = scalar.to<T>();
+      std::memcpy(bytes, &value, sizeof value);
+    });
+  }
+  alignas(16) unsigned char bytes[16];
+};
+
+}  // namespace
+
+bool cublas_lt_takes(ScalarType dtype) {
+  return DtypeSet{kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble}.contains(dtype);
+}
+
+bool cublas_lt_product(const ColumnMajorProduct& product, const Scalar& alpha, const Scalar& beta, Device device) {
+  const ProductProblem& problem = product.problem;
+  OfDevice& here = of_device(device);
+  const Description description(problem);
+  const Plan plan = here.plans.get(problem, [&] { return choose(here.handle, problem, description); });
+  if (!plan.exists) return false;
+  TensorBase workspace;
+  if (plan.workspace > 0) {
+    workspace = make_tensor({static_cast<std::int64_t>(plan.workspace)}, kByte, device);
+  }
+  const ScalarType sums = sum_dtype(problem.dtype);
+  const Factor by(alpha, sums), with(beta, sums);
+  check_call(
+      cublas_lt().Matmul(here.handle, description.operation.get(), by.bytes, product.a, description.a.get(), product.b,
+                         description.b.get(), with.bytes, product.c, description.c.get(), product.d,
+                         description.d.get(), &plan.algorithm, workspace.defined() ? workspace.data_ptr() : nullptr,
+                         plan.workspace, runtime_stream(cuda_device_guard().get_stream(device))),
+      "cublasLtMatmul");
+  return true;
+}
+
+}  // namespace keyway::inline v1::cuda

@@ -1,0 +1,62 @@
+// PlanCache: what was chosen for a problem is kept for the next time, for as many problems as were asked last.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+namespace keyway::inline v1::cuda {
+
+// Key has == and hash(). Any thread may call get().
+template <typename Key, typename Plan>
+class PlanCache {
+ public:
+  // Requires: most > 0.
+  explicit PlanCache(std::size_t most) : most_(most) {}
+  PlanCache(const PlanCache&) = delete;
+  PlanCache& operator=(const PlanCache&) = delete;
+
+  // The plan that is known, or make(), which nobody waits for but the caller: two threads may make one plan, and the
+  // first is kept. What make() throws leaves the cache as it was.
+  template <typename Make>
+  Plan get(const Key& key, const Make& make) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto known = places_.find(key); known != places_.end()) {
+        plans_.splice(plans_.begin(), plans_, known->second);
+        return plans_.front().second;
+      }
+    }
+    const Plan made = make();
+    const std::lock_guard lock(mutex_);
+    if (const auto known = places_.find(key); known != places_.end()) return known->second->second;
+    plans_.emplace_front(key, made);
+    places_.emplace(key, plans_.begin());
+    if (plans_.size() > most_) {
+      places_.erase(plans_.back().first);
+      plans_.pop_back();
+    }
+    return made;
+  }
+
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return plans_.size();
+  }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Key& key) const { return key.hash(); }
+  };
+  using Plans = std::list<std::pair<Key, Plan>>;  // the one asked last is first
+
+  const std::size_t most_;
+  mutable std::mutex mutex_;
+  Plans plans_;
+  std::unordered_map<Key, typename Plans::iterator, Hash> places_;
+};
+
+}  // namespace keyway::inline v1::cuda

@@ -1,0 +1,91 @@
+#include <keyway/backends/cuda/product.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace keyway::inline v1::cuda {
+
+namespace {
+
+constexpr std::int64_t kMostAlignment = 256;  // more makes no difference to libraries
+constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
+
+std::int64_t alignment_of(const void* address) {
+  const auto bits = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address));
+  return bits == 0 ? kMostAlignment : std::min(kMostAlignment, bits & -bits);
+}
+
+std::optional<ProductOperand> operand(const Matrices& matrices, bool transposed) {
+  const std::optional<std::int64_t> step = leading(matrices, transposed);
+  if (!step || *step > kLargest) return std::nullopt;
+  return ProductOperand{transposed, *step, matrices.batch == 1 ? 0 : matrices.batch_stride,
+                        alignment_of(matrices.data)};
+}
+std::optional<ProductOperand> operand(const Matrices& matrices) {
+  const std::optional<bool> transposed = is_transposed(matrices);
+  return transposed ? operand(matrices, *transposed) : std::nullopt;
+}
+
+}  // namespace
+
+Matrices matrices_of(const TensorBase& tensor) {
+  const IntArrayRef sizes = tensor.sizes(), strides = tensor.strides();
+  const std::size_t d = sizes.size() - 2;
+  return {tensor.data_ptr(), d == 0 ? 1 : sizes[0], sizes[d], sizes[d + 1], d == 0 ? 0 : strides[0],
+          strides[d],        strides[d + 1]};
+}
+
+ScalarType sum_dtype(ScalarType dtype) {
+  if (dtype == ScalarType::Half || dtype == ScalarType::BFloat16) return ScalarType::Float;
+  return dtype == ScalarType::ComplexHalf ? ScalarType::ComplexFloat : dtype;
+}
+
+std::optional<std::int64_t> leading(const Matrices& matrices, bool transposed) {
+  const Matrices m = transposed ? matrices.transposed() : matrices;
+  if (m.rows > 1 && m.row_stride != 1) return std::nullopt;
+  if (m.columns <= 1) return std::max<std::int64_t>(m.rows, 1);
+  if (m.column_stride < std::max<std::int64_t>(m.rows, 1)) return std::nullopt;
+  return m.column_stride;
+}
+
+std::optional<bool> is_transposed(const Matrices& matrices) {
+  const bool first = matrices.rows < matrices.columns;
+  if (leading(matrices, first)) return first;
+  if (leading(matrices, !first)) return !first;
+  return std::nullopt;
+}
+
+std::size_t ProductProblem::hash() const {
+  std::uint64_t sum = 0;
+  const auto add = [&](std::int64_t number) {
+    sum = (sum ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15U;
+    sum ^= sum >> 29;
+  };
+  add(static_cast<std::int64_t>(dtype) * 256 + static_cast<std::int64_t>(result));
+  for (const std::int64_t number : {batch, m, n, k}) add(number);
+  for (const ProductOperand* one : {&a, &b, &c, &d}) {
+    add(one->leading);
+    add(one->batch_stride);
+    add(one->alignment * 2 + (one->transposed ? 1 : 0));
+  }
+  return static_cast<std::size_t>(sum);
+}
+
+std::optional<ColumnMajorProduct> column_major_product(ScalarType dtype, ScalarType result, const Matrices& a,
+                                                       const Matrices& b, const Matrices& add, const Matrices& out) {
+  const std::optional<bool> turned = is_transposed(out);
+  if (!turned) return std::nullopt;
+  if (*turned) {
+    return column_major_product(dtype, result, b.transposed(), a.transposed(), add.transposed(), out.transposed());
+  }
+  if (std::max({out.batch, out.rows, out.columns, a.columns}) > kLargest) return std::nullopt;
+  const auto left = operand(a), right = operand(b), third = operand(add, false), to = operand(out, false);
+  if (!left || !right || !third || !to) return std::nullopt;
+  return ColumnMajorProduct{{dtype, result, out.batch, out.rows, out.columns, a.columns, *left, *right, *third, *to},
+                            a.data,
+                            b.data,
+                            add.data,
+                            out.data};
+}
+
+}  // namespace keyway::inline v1::cuda
