@@ -5,8 +5,8 @@
 
 namespace keyway::inline v1::cuda {
 
-// `out` itself if it is row-major and has that dtype, else a tensor that finish() copies to it. An undefined `out` stays
-// so.
+// `out` itself if it is row-major and has that dtype, else a tensor that finish() copies to it. An undefined `out`
+// stays so.
 class ContiguousOut {
  public:
   ContiguousOut(const TensorBase& out, ScalarType dtype) : out_(out), place_(out) {

@@ -1,9 +1,9 @@
 // native_layer_norm and its gradient, over rows of `width` neighbours. Statistics are kept, and all sums taken, in the
 // accumulation type.
 //
-// Memory bounds them: a row is read two or three times, but from the cache after the first. Gradients of weight and bias
-// are sums down columns: threads that are neighbours have neighbouring columns, each for the rows of one chunk, and the
-// reduction's driver adds up the chunks.
+// Memory bounds them: a row is read two or three times, but from the cache after the first. Gradients of weight and
+// bias are sums down columns: threads that are neighbours have neighbouring columns, each for the rows of one chunk,
+// and the reduction's driver adds up the chunks.
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/driver/reduction.cuh>
 #include <keyway/backends/cuda/driver/rows.cuh>

@@ -38,9 +38,9 @@ struct LossOfRow {
   KEYWAY_HD bool operator()(const Place<3>& place) const {
     const std::int64_t target = place.at<const std::int64_t>(1);
     if (!classes.has(target)) return false;
-    place.at<T>(0) = target == classes.ignored ? T(0.0f)
-                                               : static_cast<T>(-opmath((&place.at<const T>(2))[target * stride]) *
-                                                                classes.weight(target));
+    place.at<T>(0) = target == classes.ignored
+                         ? T(0.0f)
+                         : static_cast<T>(-opmath((&place.at<const T>(2))[target * stride]) * classes.weight(target));
     return true;
   }
 };
@@ -150,7 +150,8 @@ void nll_loss_forward(const TensorBase& self, const TensorBase& target, const Te
   const TensorBase weights = contiguous(weight);
   visit_floating(self.dtype(), "nll_loss_forward", [&]<typename T>() {
     const Classes<T> classes{data_or_null<T>(weights), from.sizes()[1], ignore_index};
-    if (output.dim() == 0) return forward<T>(from, targets, classes, reduction == Reduction::Mean, output, total_weight);
+    if (output.dim() == 0)
+      return forward<T>(from, targets, classes, reduction == Reduction::Mean, output, total_weight);
     forward_rows<T>(from, targets, classes, output);
     fill_with_zeros(total_weight);
   });
