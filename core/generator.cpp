@@ -1,9 +1,12 @@
 #include <keyway/core/base/error.h>
+#include <keyway/core/device_guard.h>
 #include <keyway/core/generator.h>
 
+#include <map>
 #include <mutex>
 #include <pthread.h>
 #include <random>
+#include <utility>
 
 namespace keyway::inline v1 {
 namespace {
@@ -71,12 +74,52 @@ PhiloxCall Generator::next_call() {
   return {state.seed, state.call++};
 }
 
+namespace {
+
+// Of devices with an index, as they are asked for. Never destroyed: operators may run while the program exits.
+struct Defaults {
+  std::uint64_t seed = Generator::kDefaultSeed;
+  std::map<std::pair<DeviceType, int>, Generator> of;
+};
+Defaults& defaults() {
+  static Defaults& all = *new Defaults;
+  return all;
+}
+
+}  // namespace
+
 Generator& default_cpu_generator() {
-  // Never destroyed: operators may run while the program exits.
   static Generator* const generator = new Generator(DeviceType::CPU);
   return *generator;
 }
 
-void manual_seed(std::uint64_t seed) { default_cpu_generator().manual_seed(seed); }
+Generator& default_generator(Device device) {
+  if (device.is_cpu()) return default_cpu_generator();
+  const Device own = device.has_index() ? device : current_device(device.type());
+  const std::lock_guard lock(states_mutex());
+  auto& [seed, generators] = defaults();
+  const auto [place, is_new] = generators.try_emplace({own.type(), own.index()}, nullptr);
+  if (is_new) {
+    place->second = Generator(own);
+    place->second.impl_->state.seed = seed;
+  }
+  return place->second;
+}
+
+void manual_seed(std::uint64_t seed) {
+  default_cpu_generator().manual_seed(seed);
+  const std::lock_guard lock(states_mutex());
+  defaults().seed = seed;
+  for (auto& [device, generator] : defaults().of) generator.impl_->state = {seed, 0};
+}
+
+PhiloxCall next_call(const Generator& generator, Device device) {
+  if (!generator.defined()) return default_generator(device).next_call();
+  const Device own = generator.device();
+  KEYWAY_CHECK(own.type() == device.type() && (!own.has_index() || own.index() == device.index()),
+               "the generator is for device {}, but the tensor is on {}", own, device);
+  Generator handle = generator;
+  return handle.next_call();
+}
 
 }  // namespace keyway::inline v1

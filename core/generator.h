@@ -13,6 +13,10 @@
 
 namespace keyway::inline v1 {
 
+class Generator;
+KEYWAY_API Generator& default_generator(Device device);
+KEYWAY_API void manual_seed(std::uint64_t seed);
+
 // What a Generator is at one moment; set_state() takes it there again.
 struct GeneratorState {
   std::uint64_t seed = 0;
@@ -55,13 +59,21 @@ class Generator {
   friend bool operator==(const Generator& a, const Generator& b) { return a.impl_ == b.impl_; }
 
  private:
+  friend Generator& default_generator(Device device);
+  friend void manual_seed(std::uint64_t seed);
   struct Impl;
   intrusive_ptr<Impl> impl_;
 };
 
-// The generator that random operators on the CPU use when they are given none.
+// The generator that random operators on a device use when they are given none. Each device has one of its own, whose
+// state the host keeps. Without an index it is the current device of its type.
+KEYWAY_API Generator& default_generator(Device device);
 KEYWAY_API Generator& default_cpu_generator();
-// Seeds it.
+// Seeds those of all devices.
 KEYWAY_API void manual_seed(std::uint64_t seed);
+
+// What a call of a random operator on a device draws from: the next one of `generator`, or of the device's default one
+// if it is absent. Errors: it is for another device.
+KEYWAY_API PhiloxCall next_call(const Generator& generator, Device device);
 
 }  // namespace keyway::inline v1

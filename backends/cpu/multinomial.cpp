@@ -4,8 +4,8 @@
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_random.h>
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/backends/cpu/random.h>
 #include <keyway/core/base/error.h>
+#include <keyway/ops/functors/random.h>
 
 #include <algorithm>
 #include <cmath>
@@ -45,8 +45,7 @@ struct Draw {
     std::vector<std::pair<double, std::int64_t>> times(static_cast<std::size_t>(classes));
     for (std::int64_t c = 0; c < classes; ++c) {
       const std::int64_t place = row * classes + c;
-      const double u = uniform_double(call.bits(static_cast<std::uint64_t>(place)).wide(0));
-      const double time = weights[place] > 0 ? -std::log1p(-u) / weights[place] : INFINITY;
+      const double time = weights[place] > 0 ? Waiting{call}(place) / weights[place] : INFINITY;
       times[static_cast<std::size_t>(c)] = {time, weights[place] > 0 ? c : classes + c};
     }
     std::partial_sort(times.begin(), times.begin() + samples, times.end());
@@ -82,7 +81,7 @@ void multinomial(const TensorBase& self, std::int64_t num_samples, bool replacem
   const auto* const weight = static_cast<const double*>(weights.data_ptr());
   check_weights(weight, rows, classes, replacement ? 1 : num_samples);
   const ContiguousOut result(out);
-  const Draw draw{next_call(generator), weight, result.data<std::int64_t>(), classes, num_samples};
+  const Draw draw{next_call(generator, kCPU), weight, result.data<std::int64_t>(), classes, num_samples};
   parallel_for(0, rows, std::max<std::int64_t>(1, 4096 / classes), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) replacement ? draw.with_replacement(r) : draw.without_replacement(r);
   });

@@ -86,7 +86,8 @@ void backward(const TensorBase& grad_output, const Rows& rows, const Weights<T>&
   const ContiguousOut out(grad_input);
   T* const to = out.data<T>();
   const T* const g = static_cast<const T*>(grad_output.data_ptr());
-  const std::int64_t step = grad_output.dim() == 1 ? grad_output.strides()[0] : 0;
+  // A gradient of one element is that of all rows.
+  const std::int64_t step = grad_output.numel() > 1 ? grad_output.strides()[0] : 0;
   const Opmath<T> divisor = reduction == kMean ? opmath(*static_cast<const T*>(total_weight.data_ptr())) : Opmath<T>(1);
   parallel_for(0, rows.count, 32768 / (rows.classes + 1) + 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {

@@ -36,9 +36,10 @@ Places& Places::coordinate(std::int64_t dim) {
   return add(origin_, [&](std::size_t i) { return static_cast<std::int64_t>(i) == dim ? 1 : 0; });
 }
 
-Places& Places::number() {
+Places& Places::number(std::int64_t first) {
   std::int64_t next = 1;
   return add(origin_, [&](std::size_t i) {
+    if (static_cast<std::int64_t>(i) < first) return std::int64_t{0};
     const std::int64_t step = next;
     next *= sizes_[i];
     return step;

@@ -18,9 +18,10 @@ class Places {
   Places& tensor(const TensorBase& tensor);
   // One of as many dimensions that broadcasts to the sizes in all but `dim`, and stays at the first element of that.
   Places& line(const TensorBase& tensor, std::int64_t dim);
-  // No tensor: how far the element is along a dimension, and its number in row-major order.
+  // No tensor: how far the element is along a dimension, and its number in row-major order, that of the dimensions from
+  // `first` on.
   Places& coordinate(std::int64_t dim);
-  Places& number();
+  Places& number(std::int64_t first = 0);
 
   Strided space() const;
 

@@ -1,10 +1,11 @@
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011), and the
 // step from its bits to uniform, normal and bounded numbers. Pure functions for host and device code: element
-// i of a random tensor is a function of (seed, call, i) alone, whatever the device, the number of threads or
-// the order of work.
+// i of a random tensor is a function of (seed, call, i) alone, to the last bit, whatever the device, the number of
+// threads or the order of work.
 #pragma once
 
 #include <keyway/core/base/macros.h>
+#include <keyway/core/base/portable_math.h>
 
 #include <cmath>
 #include <cstdint>
@@ -81,17 +82,22 @@ struct NormalPair {
   T first, second;
 };
 
-// Two independent standard normal numbers (Box-Muller). Magnitudes reach 5.8 in float.
-KEYWAY_HD inline NormalPair<float> normal_floats(std::uint32_t a, std::uint32_t b) {
-  const float radius = std::sqrt(-2.0f * std::log(1.0f - uniform_float(a)));  // the argument is in (0, 1]
-  const float angle = 6.28318530717958647692f * uniform_float(b);
-  return {radius * std::cos(angle), radius * std::sin(angle)};
+namespace detail {
+// Box-Muller, of numbers of [0, 1).
+template <typename T>
+KEYWAY_HD inline NormalPair<T> normal_pair(T a, T b) {
+  const T radius = std::sqrt(-2 * portable::log(1 - a));  // the argument is in (0, 1]
+  const portable::Turn<T> angle = portable::turn(b);
+  return {radius * angle.cosine, radius * angle.sine};
 }
-// Two independent standard normal numbers (Box-Muller). Magnitudes reach 8.6 in double.
+}  // namespace detail
+
+// Two independent standard normal numbers. Magnitudes reach 5.8 in float, and 8.6 in double.
+KEYWAY_HD inline NormalPair<float> normal_floats(std::uint32_t a, std::uint32_t b) {
+  return detail::normal_pair(uniform_float(a), uniform_float(b));
+}
 KEYWAY_HD inline NormalPair<double> normal_doubles(std::uint64_t a, std::uint64_t b) {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform_double(a)));
-  const double angle = 6.28318530717958647692 * uniform_double(b);
-  return {radius * std::cos(angle), radius * std::sin(angle)};
+  return detail::normal_pair(uniform_double(a), uniform_double(b));
 }
 
 }  // namespace keyway::inline v1

@@ -78,3 +78,34 @@ TEST_CASE("manual_seed seeds the default CPU generator") {
   CHECK(default_cpu_generator().device() == Device("cpu"));
   default_cpu_generator().manual_seed(Generator::kDefaultSeed);
 }
+
+TEST_CASE("each device has a default generator of its own, and manual_seed seeds them all, those to come too") {
+  const Device first("cuda:0"), second("cuda:1");
+  manual_seed(78);
+  CHECK(default_generator(kCPU) == default_cpu_generator());
+  CHECK(default_generator(first).initial_seed() == 78);
+  CHECK(default_generator(first).device() == first);
+  CHECK(default_generator(first) == default_generator(first));
+  CHECK(!(default_generator(first) == default_generator(second)));
+  default_generator(first).next_call();
+  CHECK(default_generator(second).get_state() == GeneratorState{78, 0});
+  manual_seed(79);
+  CHECK(default_generator(first).get_state() == GeneratorState{79, 0});
+  CHECK(default_generator(second).get_state() == GeneratorState{79, 0});
+  manual_seed(Generator::kDefaultSeed);
+}
+
+TEST_CASE("a call draws from the generator that it is given, or from its device's default one") {
+  const Device first("cuda:0"), second("cuda:1");
+  manual_seed(80);
+  CHECK(next_call(nullptr, first).seed == 80);
+  CHECK(default_generator(first).get_state().call == 1);
+  Generator any(kCUDA), own(first);
+  any.manual_seed(5);
+  CHECK(next_call(any, first).call == 0);
+  CHECK(next_call(any, second).call == 1);
+  CHECK(next_call(own, first).seed == Generator::kDefaultSeed);
+  CHECK(error_of([&] { next_call(own, second); }) == "the generator is for device cuda:0, but the tensor is on cuda:1");
+  CHECK(error_of([&] { next_call(own, kCPU); }) == "the generator is for device cuda:0, but the tensor is on cpu");
+  manual_seed(Generator::kDefaultSeed);
+}

@@ -92,3 +92,12 @@ TEST_CASE("the mean of no losses is NaN, and their sum 0") {
   cpu::nll_loss_forward(x, target, {}, 2, kIgnored, out, weight);
   CHECK(value_at(out, {}) == 0);
 }
+
+TEST_CASE("one gradient for all rows may have a dimension") {
+  const TensorBase x = tensor_of<float>({3, 2}, {1, 2, 3, 4, 5, 6}), target = tensor_of<std::int64_t>({3}, {1, 0, 1});
+  // What lies behind the one that is given is no gradient.
+  const TensorBase g = make_view(tensor_of<float>({3}, {2, 100, 100}), {1}, {1}, 0), weight = tensor_of<float>({}, {3});
+  TensorBase grad = make_tensor({3, 2}, kFloat, DeviceType::CPU);
+  cpu::nll_loss_backward(g, x, target, {}, 2, kIgnored, weight, grad);
+  CHECK(all_close(grad, {0, -2, -2, 0, 0, -2}, 0));
+}

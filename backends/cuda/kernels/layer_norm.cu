@@ -1,0 +1,204 @@
+// native_layer_norm and its gradient, over rows of `width` neighbours. Statistics are kept, and all sums taken, in the
+// accumulation type.
+//
+// Memory bounds them: a row is read two or three times, but from the cache after the first. Gradients of weight and
+// bias are sums down columns: threads that are neighbours have neighbouring columns, each for the rows of one chunk,
+// and the reduction's driver adds up the chunks.
+#include <keyway/backends/cuda/driver/each.cuh>
+#include <keyway/backends/cuda/driver/reduction.cuh>
+#include <keyway/backends/cuda/driver/rows.cuh>
+#include <keyway/backends/cuda/kernels/contiguous_out.h>
+#include <keyway/backends/cuda/kernels/kernels_normalization.h>
+#include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/opmath.h>
+
+#include <cmath>
+
+namespace keyway::inline v1::cuda {
+
+namespace {
+
+// Rows whose share of the gradients of weight and bias one thread adds up.
+constexpr std::int64_t kRowsOfAChunk = 32;
+
+// Weight and bias, of the accumulation type; null is 1 and 0.
+template <typename Acc>
+struct Affine {
+  const Acc* weight;
+  const Acc* bias;
+
+  KEYWAY_HD Acc weighed(Acc x, std::int64_t i) const { return weight != nullptr ? x * weight[i] : x; }
+  KEYWAY_HD Acc operator()(Acc x, std::int64_t i) const {
+    return bias != nullptr ? weighed(x, i) + bias[i] : weighed(x, i);
+  }
+};
+
+// Mean and reciprocal standard deviation of each row.
+template <typename Acc>
+struct Statistics {
+  Acc* mean;
+  Acc* rstd;
+};
+
+// Operands: out, input, the row's number.
+template <typename T>
+struct LayerNorm {
+  using Acc = Opmath<T>;
+  Affine<Acc> affine;
+  Statistics<Acc> statistics;
+  Acc eps;
+
+  __device__ void operator()(const Row<3>& row) const {
+    const auto x = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
+    const auto n = static_cast<Acc>(row.n());
+    const Acc mean = row.sum<Acc>(x) / n;
+    const Acc squares = row.sum<Acc>([&](std::int64_t i) {
+      const Acc d = x(i) - mean;
+      return d * d;
+    });
+    const Acc scale = 1 / std::sqrt(squares / n + eps);
+    if (row.leads()) {
+      statistics.mean[row.number(2)] = mean;
+      statistics.rstd[row.number(2)] = scale;
+    }
+    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
+      row.at<T>(0, i) = static_cast<T>(affine((x(i) - mean) * scale, i));
+    }
+  }
+};
+
+// With x' = (x - mean) rstd and g' = g weight, the gradient of a row is rstd (g' - mean(g') - x' mean(g' x')).
+// Operands: grad_input, grad_out, input, the row's number.
+template <typename T>
+struct LayerNormBackward {
+  using Acc = Opmath<T>;
+  Affine<Acc> affine;
+  Statistics<const Acc> statistics;
+
+  __device__ void operator()(const Row<4>& row) const {
+    // A team without a row meets the others, and has no number.
+    const bool exists = row.n() > 0;
+    const Acc mean = exists ? statistics.mean[row.number(3)] : Acc(0);
+    const Acc scale = exists ? statistics.rstd[row.number(3)] : Acc(0);
+    const auto normal = [&](std::int64_t i) { return (opmath(row.at<const T>(2, i)) - mean) * scale; };
+    const auto weighed = [&](std::int64_t i) { return affine.weighed(opmath(row.at<const T>(1, i)), i); };
+    const auto n = static_cast<Acc>(row.n());
+    const Acc level = row.sum<Acc>(weighed) / n;
+    const Acc slope = row.sum<Acc>([&](std::int64_t i) { return weighed(i) * normal(i); }) / n;
+    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
+      row.at<T>(0, i) = static_cast<T>(scale * (weighed(i) - level - normal(i) * slope));
+    }
+  }
+};
+
+// The sums of g x' and of g over the rows of a chunk, of one column. Operands: the first sum, the chunk, the column.
+template <typename T>
+struct ColumnsOfChunk {
+  using Acc = Opmath<T>;
+  const T* grad;
+  const T* input;
+  Statistics<const Acc> statistics;
+  std::int64_t rows, width;
+  std::int64_t apart;  // elements from the first sum to the second
+
+  KEYWAY_HD void operator()(const Place<3>& place) const {
+    const std::int64_t begin = place.number(1) * kRowsOfAChunk, column = place.number(2);
+    const std::int64_t end = begin + kRowsOfAChunk < rows ? begin + kRowsOfAChunk : rows;
+    Acc weight = 0, bias = 0;
+    for (std::int64_t r = begin; r < end; ++r) {
+      const Acc g = opmath(grad[r * width + column]);
+      weight += g * ((opmath(input[r * width + column]) - statistics.mean[r]) * statistics.rstd[r]);
+      bias += g;
+    }
+    Acc* const sums = &place.at<Acc>(0);
+    sums[0] = weight;
+    sums[apart] = bias;
+  }
+};
+
+template <typename T>
+T* data_of(const TensorBase& tensor) {
+  return tensor.defined() ? static_cast<T*>(tensor.data_ptr()) : nullptr;
+}
+
+// Row-major rows of `width`.
+TensorBase as_rows(const TensorBase& tensor, std::int64_t rows, std::int64_t width) {
+  return make_view(tensor, {rows, width}, {width, 1}, tensor.storage_offset());
+}
+
+// Of row-major `grad` and `input`; either result may be undefined.
+template <typename T>
+void column_sums(const TensorBase& grad, const TensorBase& input, Statistics<const Opmath<T>> statistics,
+                 std::int64_t rows, std::int64_t width, const TensorBase& weight_sum, const TensorBase& bias_sum) {
+  using Acc = Opmath<T>;
+  constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
+  if (width == 0 || (!weight_sum.defined() && !bias_sum.defined())) return;
+  const std::int64_t chunks = (rows + kRowsOfAChunk - 1) / kRowsOfAChunk;
+  const TensorBase parts = make_tensor({2, chunks, width}, kAcc, input.device());
+  if (chunks > 0) {
+    const TensorBase first = make_view(parts, {chunks, width}, {width, 1}, 0);
+    each<3>(Places(first.sizes()).tensor(first).coordinate(0).coordinate(1).space(),
+            ColumnsOfChunk<T>{data_of<const T>(grad), data_of<const T>(input), statistics, rows, width, chunks * width},
+            input.device());
+  }
+  const TensorBase sums = make_tensor({2, 1, width}, kAcc, input.device());
+  reduce(Sum<Acc>{}, sums, parts, {1});
+  std::int64_t at = 0;
+  for (const TensorBase* out : {&weight_sum, &bias_sum}) {
+    if (out->defined()) copy_elements(make_view(sums, {width}, {1}, at), make_view(*out, {width}, {1}, 0));
+    at += width;
+  }
+}
+
+}  // namespace
+
+void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, const TensorBase& weight,
+                       const TensorBase& bias, double eps, TensorBase& out0, TensorBase& out1, TensorBase& out2) {
+  const std::int64_t width = checked_numel(normalized_shape), count = out1.numel();
+  if (count == 0) return;
+  visit_floating(input.dtype(), "native_layer_norm", [&]<typename T>() {
+    using Acc = Opmath<T>;
+    constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
+    const TensorBase x = contiguous(input), w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
+    const ContiguousOut y(out0), mean(out1, kAcc), rstd(out2, kAcc);
+    const TensorBase from = as_rows(x, count, width), to = as_rows(y.tensor(), count, width);
+    RowPlaces places(from.sizes(), 1);
+    places.tensor(to).tensor(from).number();
+    rows<3>(places,
+            LayerNorm<T>{{data_of<const Acc>(w), data_of<const Acc>(b)},
+                         {mean.data<Acc>(), rstd.data<Acc>()},
+                         static_cast<Acc>(eps)},
+            input.device());
+    y.finish();
+    mean.finish();
+    rstd.finish();
+  });
+}
+
+void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& input, IntArrayRef normalized_shape,
+                                const TensorBase& mean, const TensorBase& rstd, const TensorBase& weight,
+                                const TensorBase&, ArrayRef<bool>, TensorBase& out0, TensorBase& out1,
+                                TensorBase& out2) {
+  const std::int64_t width = checked_numel(normalized_shape), count = mean.numel();
+  visit_floating(input.dtype(), "native_layer_norm_backward", [&]<typename T>() {
+    using Acc = Opmath<T>;
+    constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
+    const TensorBase g = contiguous(grad_out), x = contiguous(input), w = contiguous_as(weight, kAcc);
+    const TensorBase m = contiguous_as(mean, kAcc), s = contiguous_as(rstd, kAcc);
+    const Statistics<const Acc> statistics{data_of<const Acc>(m), data_of<const Acc>(s)};
+    if (out0.defined() && input.numel() > 0) {
+      const ContiguousOut grad_input(out0);
+      const TensorBase to = as_rows(grad_input.tensor(), count, width);
+      RowPlaces places(to.sizes(), 1);
+      places.tensor(to).tensor(as_rows(g, count, width)).tensor(as_rows(x, count, width)).number();
+      rows<4>(places, LayerNormBackward<T>{{data_of<const Acc>(w), nullptr}, statistics}, input.device());
+      grad_input.finish();
+    }
+    const ContiguousOut weights(out1), biases(out2);
+    column_sums<T>(g, x, statistics, count, width, weights.tensor(), biases.tensor());
+    weights.finish();
+    biases.finish();
+  });
+}
+
+}  // namespace keyway::inline v1::cuda

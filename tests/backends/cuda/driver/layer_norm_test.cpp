@@ -1,0 +1,68 @@
+// native_layer_norm and its gradient on CUDA, over what the samples of the operators do not reach: many blocks, rows
+// longer than a team, chunks that are not full, strides, and no rows at all.
+#include <keyway/tests/backends/cuda/driver/on_cuda.h>
+#include <keyway/tests/catch.h>
+
+#include <array>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+namespace {
+
+struct Shape {
+  std::int64_t rows, width;
+};
+constexpr Shape kShapes[] = {{1, 1}, {1, 5000}, {3, 257}, {33, 40}, {1000, 3}, {70, 300}, {0, 8}, {4, 0}};
+constexpr ScalarType kDtypes[] = {kFloat, kDouble, kHalf, kBFloat16};
+
+Tensor numbers(IntArrayRef sizes, ScalarType dtype) { return randn(sizes, TensorOptions()).to(kCPU, dtype); }
+
+// The same columns, not side by side.
+Tensor strided(const Tensor& x) { return x.transpose(0, 1).contiguous().transpose(0, 1); }
+
+void compare(const Tensor& x, const Tensor& grad, const Tensor& weight, const Tensor& bias) {
+  const std::int64_t width = x.sizes()[1];
+  const double tolerance = tolerance_of(x.dtype());
+  const auto [out, mean, rstd] = native_layer_norm(x, {width}, weight, bias, 1e-3);
+  const auto [out_there, mean_there, rstd_there] =
+      native_layer_norm(on_cuda(x), {width}, on_cuda(weight), on_cuda(bias), 1e-3);
+  CHECK(is_close(out_there, out, tolerance));
+  CHECK(is_close(mean_there, mean, 1e-5));
+  CHECK(is_close(rstd_there, rstd, 1e-5));
+  for (const std::array<bool, 3>& mask : {std::array{true, true, true}, {true, false, false}, {false, false, true}}) {
+    const auto here = native_layer_norm_backward(grad, x, {width}, mean, rstd, weight, bias, mask);
+    const auto there = native_layer_norm_backward(on_cuda(grad), on_cuda(x), {width}, on_cuda(mean), on_cuda(rstd),
+                                                  on_cuda(weight), on_cuda(bias), mask);
+    CHECK(is_close(std::get<0>(there), std::get<0>(here), tolerance));
+    CHECK(is_close(std::get<1>(there), std::get<1>(here), 10 * tolerance));
+    CHECK(is_close(std::get<2>(there), std::get<2>(here), 10 * tolerance));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("CUDA's layer normalisation is the CPU's, of many rows and of long ones") {
+  if (!has_cuda()) return;
+  manual_seed(1);
+  for (const ScalarType dtype : kDtypes) {
+    for (const auto& [rows, width] : kShapes) {
+      INFO(to_string(dtype) << " [" << rows << ", " << width << "]");
+      const Tensor x = numbers({rows, width}, dtype), grad = numbers({rows, width}, dtype);
+      const Tensor weight = numbers({width}, kFloat).to(kCPU, dtype), bias = numbers({width}, dtype);
+      compare(x, grad, weight, bias);
+      compare(strided(x), strided(grad), Tensor(), bias);
+    }
+  }
+}
+
+TEST_CASE("the same layer normalisation gives the same bits on CUDA each time") {
+  if (!has_cuda()) return;
+  manual_seed(2);
+  const Tensor x = on_cuda(numbers({500, 100}, kFloat)), grad = on_cuda(numbers({500, 100}, kFloat));
+  const auto [out, mean, rstd] = native_layer_norm(x, {100}, {}, {}, 0);
+  const std::array mask{true, true, true};
+  const Tensor first = std::get<1>(native_layer_norm_backward(grad, x, {100}, mean, rstd, {}, {}, mask));
+  const Tensor second = std::get<1>(native_layer_norm_backward(grad, x, {100}, mean, rstd, {}, {}, mask));
+  CHECK(is_same(first, second.to(kCPU, kFloat)));
+}
