@@ -86,7 +86,7 @@ struct FoldRun {
   std::int64_t row_step;
   F f;
 
-  KEYWAY_HD void operator()(const Place<3>& place) const {
+  __device__ void operator()(const Place<3>& place) const {
     const std::int64_t first = place.number(2);
     if (!runs.begins(first)) return;
     const std::int64_t end = runs.end_of(first);

@@ -28,14 +28,21 @@ TEST_CASE("CUDA reads rows that indices name, along each dimension, from any lay
         check([&](const Place& at) { return index_select(at(x).transpose(0, 2), dim, at(index)); });
       }
     }
-    // Rows of so many bytes, and from so many after a multiple of 16, that units of each width come.
-    const Tensor index = indices({30, 7}, 0, 48, kInt);
-    for (const std::int64_t width : {1, 2, 3, 4, 8, 12, 32}) {
-      for (const std::int64_t from : {0, 1, 2, 4}) {
-        INFO(width << " from " << from);
-        check([&](const Place& at) {
-          return embedding(at(x).view({48, 1280}).slice(1, from, from + width, 1), at(index));
-        });
+    // Rows of so many bytes, from so many after a multiple of 16 and so many apart, that units of each width come.
+    const Tensor index = indices({30, 7}, 0, 48, kInt), distinct = arange(48, TensorOptions().dtype(kLong));
+    for (const std::int64_t step : {40, 42, 43}) {
+      const Tensor table = values({48, step}, dtype);
+      for (const std::int64_t width : {1, 2, 3, 4, 8, 12, 32}) {
+        for (const std::int64_t from : {0, 1, 2, 4}) {
+          INFO(width << " of " << step << " from " << from);
+          const auto narrow = [&](const Tensor& whole) { return whole.slice(1, from, from + width, 1); };
+          check([&](const Place& at) { return embedding(narrow(at(table)), at(index)); });
+          check([&](const Place& at) {
+            const Tensor copy = at(table);
+            narrow(copy).index_copy_(0, at(distinct).flip({0}), narrow(at(table)));
+            return copy;
+          });
+        }
       }
     }
     const Tensor a = indices({60, 1}, -48, 48), b = indices({30}, -32, 32, kInt);
@@ -210,5 +217,11 @@ TEST_CASE("an index of CUDA that is out of range is an error, and what the other
     for (const std::int64_t i : {0, 2, 3}) CHECK(got.data_ptr<float>()[i] == 1);
     refused(index, "indices", [&](const Tensor& i) { (void)_index_put_(sums, {i}, x, true); });
     CHECK(sums.to(kCPU, kFloat).data_ptr<float>()[3] == 2);
+    // One that is refused stays so, whatever the next index tensor names.
+    Tensor table = zeros({4, 4}, there.dtype(kFloat));
+    refused(index, "indices", [&](const Tensor& i) { _index_put_(table, {i, i.clamp(0, 3)}, x, true); });
+    const Tensor last = table.to(kCPU, kFloat), expected = zeros({4, 4}, TensorOptions().dtype(kFloat));
+    for (const std::int64_t i : {0, 2, 3}) expected.data_ptr<float>()[i * 5] = 1;
+    CHECK(std::memcmp(last.data_ptr(), expected.data_ptr(), last.nbytes()) == 0);
   }
 }
