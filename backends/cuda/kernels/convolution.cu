@@ -7,8 +7,9 @@
 // time, in a buffer of at most 64 MiB, and what is summed is kept in float32 where tensors have 16-bit floats, until it
 // is rounded once. An element of x adds up the windows that have it, in order, so nothing depends on timing.
 // Writing the windows and reading them again bounds all three: as many elements as the kernel has places, for each
-// element of x. cuDNN, which lays out nothing, will be several times as fast; for convolutions of one channel a group,
-// more yet.
+// element of x; threads that follow each other have places that do, so x and y are read and written in whole lines
+// where they are row-major. cuDNN, which lays out nothing, will be several times as fast; for convolutions of one
+// channel a group, more yet.
 #include <keyway/backends/cuda/conv_windows.h>
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/element_bits.h>

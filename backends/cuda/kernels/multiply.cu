@@ -115,7 +115,13 @@ __global__ void __launch_bounds__(kTileThreads) multiply_tiles(const __grid_cons
 }
 
 void own_multiply(const MatrixProduct& product) {
-  const Matrices a = matrices_of(product.a), b = matrices_of(product.b), out = matrices_of(product.out);
+  Matrices a = matrices_of(product.a), b = matrices_of(product.b);
+  if (a.columns == 0) {
+    // What is empty may lie nowhere, where no step may be taken.
+    a = {nullptr, a.batch, a.rows, 0};
+    b = {nullptr, b.batch, 0, b.columns};
+  }
+  const Matrices out = matrices_of(product.out);
   const Matrices add = product.add.defined() ? matrices_of(product.add) : out;
   const Device device = product.out.device();
   const cudaStream_t stream = runtime_stream(cuda_device_guard().get_stream(device));
@@ -151,10 +157,11 @@ bool library_multiply(const MatrixProduct& product) {
   const ScalarType dtype = a.dtype(), result = out.dtype();
   const Matrices to = matrices_of(out);
   const bool adds = !is_zero(product.beta);
-  // What is to be added lies as the result does, or is brought there first.
-  const bool add_fits = !adds || leading(matrices_of(product.add), *is_transposed(to));
+  // What is to be added lies as the result does, a matrix for each, or is brought there first.
+  const Matrices given = adds ? matrices_of(product.add) : to;
+  const bool add_fits = leading(given, *is_transposed(to)) && (given.batch == 1 || given.batch_stride != 0);
   if (!add_fits) copy_elements(product.add, out);
-  const Matrices add = adds && add_fits ? matrices_of(product.add) : to;
+  const Matrices add = add_fits ? given : to;
   const auto described = column_major_product(dtype, result, matrices_of(a), matrices_of(b), add, to);
   if (!described || !cublas_lt_product(*described, product.alpha, product.beta, out.device())) return false;
   if (!fits) copy_elements(out, product.out);

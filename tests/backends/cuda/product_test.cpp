@@ -6,9 +6,11 @@
 #include <keyway/tests/catch.h>
 
 #include <array>
+#include <atomic>
 #include <random>
 #include <set>
 #include <stdexcept>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -194,6 +196,23 @@ TEST_CASE("a cache keeps the plans that were asked for last") {
   CHECK_THROWS_AS(cache.get(Key{5}, fail), std::runtime_error);
   CHECK(cache.size() == 3);
   CHECK(cache.get(Key{5}, [] { return 50; }) == 50);
+}
+
+TEST_CASE("threads that ask a cache for few plans of many get those of their problems") {
+  PlanCache<Key, int> cache(4);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 2000; ++i) {
+        const int number = (i * (t + 1)) % 7;
+        if (cache.get(Key{number}, [&] { return number * 10; }) != number * 10) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+  CHECK(cache.size() == 4);
 }
 
 TEST_CASE("tiles cover each result once") {

@@ -226,7 +226,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
                                               cublasLtMatmulHeuristicResult_t results[], int* found) {
   const std::array<const EmulatedLayout*, 4> layouts{a, b, c, d};
   if (handle == nullptr || wanted < 1 || !fits(*operation, layouts)) return CUBLAS_STATUS_INVALID_VALUE;
-  if (!has_types(*operation, layouts)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const bool at_odd_places =
+      bytes_of(a->type) == 2 && *std::min_element(preference->alignment, preference->alignment + 4) < 4;
+  if (!has_types(*operation, layouts) || at_odd_places) return CUBLAS_STATUS_NOT_SUPPORTED;
   Chosen chosen{fingerprint(*operation, layouts), {}};
   std::copy_n(preference->alignment, 4, chosen.alignment);
   results[0] = {};
