@@ -64,12 +64,13 @@ TEST_CASE("what serves its devices by functions in out style gives what the CPU 
   set_allocator(npu.type(), nullptr);
 }
 
-TEST_CASE("CUDA gives what the CPU gives, for every operator that it serves") {
+TEST_CASE("CUDA gives what the CPU gives, for every operator") {
   if (device_count(DeviceType::CUDA) == 0) {
     WARN("there is no CUDA device here: nothing was compared");
     return;
   }
   const DeviceFigures figures = compare_device(Device(DeviceType::CUDA, 0));
   check_figures(figures);
-  CHECK(figures.operators > 80);
+  CHECK(figures.not_served.empty());
+  CHECK(figures.operators > 150);
 }
