@@ -13,6 +13,8 @@ struct RowLaunch {
   LaunchSpace rows;  // where each row of each operand begins
   Teams teams;
   std::int64_t n = 0;                        // elements of a row
+  std::int64_t stretch = 0;                  // of those, how many a team has; several have the others
+  std::uint32_t stretches = 1;               // of a row
   std::int64_t step[Strided::kMaxOperands];  // bytes from an element of a row to the next
   const char* origin = nullptr;              // what numbers count from
 };
@@ -28,6 +30,11 @@ class RowPlaces {
   RowPlaces& tensor(const TensorBase& tensor);
   // No tensor: the row's number, in row-major order of the other dimensions.
   RowPlaces& number();
+
+  // Rows that are few and long are shared out, so that there are enough threads: every team has a stretch of a row, and
+  // the functor sees to what the stretches of a row have to do with each other. Returns how many there are of a row.
+  // Requires: all operands were added.
+  std::int64_t share();
 
   // Calls f(RowLaunch) for parts that a kernel takes.
   template <typename F>

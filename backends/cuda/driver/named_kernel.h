@@ -37,7 +37,9 @@ struct NamedKernel<name, function> {
       function(static_cast<Args>(args)...);
       running.launched();
     } else {
-      return function(static_cast<Args>(args)...);  // what it returns has been waited for
+      R result = function(static_cast<Args>(args)...);
+      running.launched();
+      return result;
     }
   }
 };

@@ -9,8 +9,8 @@ void launch_rows(const void* kernel, const void* functor, const char* refusal, c
   const RefusalNote note = refusal_note(refusal, current);
   places.each_part([&](const RowLaunch& part) {
     const void* const arguments[] = {functor, &part, &note};
-    launch_with(kernel, blocks_for(part.rows.numel, part.teams.per_block()), kTeamThreads, runtime_stream(current),
-                arguments);
+    const dim3 blocks(blocks_for(part.rows.numel, part.teams.per_block()), part.stretches);
+    launch_with(kernel, blocks, kTeamThreads, runtime_stream(current), arguments);
   });
 }
 

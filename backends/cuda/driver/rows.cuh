@@ -6,6 +6,7 @@
 // calls functor(row) in every thread of every team. It goes through elements rank(), rank() + size(), ... of the row,
 // and what all elements have to do with goes through fold(). Which thread has which elements depends on shape and
 // strides alone: the same call gives the same bits. A team without a row has one of no elements, which leads() nothing.
+// Where rows are shared out (RowPlaces::share), the elements of a team are those from first() to end().
 // Requires: there are rows; all operands lie on `on`.
 #pragma once
 
@@ -33,6 +34,14 @@ class Row {
   // Whether this thread writes what there is one of.
   __device__ bool leads() const { return exists_ && rank_ == 0; }
 
+  // Which stretch of the row this team has, and its elements.
+  __device__ std::uint32_t stretch() const { return blockIdx.y; }
+  __device__ std::int64_t first() const { return stretch() * launch_.stretch; }
+  __device__ std::int64_t end() const {
+    const std::int64_t whole = first() + launch_.stretch;
+    return whole < n() ? whole : n();
+  }
+
   // Element i of an operand. Requires: i < n(), or leads().
   template <typename T>
   __device__ T& at(int operand, std::int64_t i) const {
@@ -43,11 +52,11 @@ class Row {
     return launch_.rows.data[operand] - launch_.origin + offset_[operand];
   }
 
-  // merge(...) of combine(acc, i) over all elements, the same in all threads of the team. Every thread calls it.
+  // merge(...) of combine(acc, i) over the elements, the same in all threads of the team. Every thread calls it.
   template <typename Acc, typename Combine, typename Merge>
   __device__ Acc fold(const Acc& identity, const Combine& combine, const Merge& merge) const {
     Acc mine = identity;
-    for (std::int64_t i = rank_; i < n(); i += size()) mine = combine(mine, i);
+    for (std::int64_t i = first() + rank_; i < end(); i += size()) mine = combine(mine, i);
     return merge_all(mine, merge);
   }
   template <typename Acc, typename Merge>
@@ -58,7 +67,38 @@ class Row {
     __syncthreads();
     return all;
   }
-  // The sum of term(i) over all elements.
+  // write(i, acc) for each element, where acc is the merge, in order, of `before` and term(j) of the elements up to it.
+  // Whatever is merged with `identity` on its left is itself; write(i, ...) comes after term(j) for every j up to i.
+  // Every thread calls it.
+  template <typename Acc, typename Term, typename Merge, typename Write>
+  __device__ void scan(Acc before, const Acc& identity, const Term& term, const Merge& merge,
+                       const Write& write) const {
+    Acc* const elements = detail::scanned_elements<Acc>();
+    const std::uint32_t step = launch_.teams.step(), leader = threadIdx.x - rank_ * step;
+    const std::uint32_t tile = size() * detail::kScanned, own = rank_ * detail::kScanned;
+    // Elements of a row lie as their threads do: side by side, or one from each row after the other.
+    const std::uint32_t base = step == 1 ? leader * detail::kScanned : leader;
+    for (std::int64_t begin = 0; begin < launch_.stretch; begin += tile) {
+      const std::int64_t at = first() + begin;
+      const std::int64_t left = end() - at;
+      for (std::uint32_t i = rank_; i < tile && i < left; i += size()) elements[base + i * step] = term(at + i);
+      __syncthreads();
+      Acc mine = identity;
+      for (std::uint32_t i = own; i < own + detail::kScanned && i < left; ++i) {
+        mine = merge(mine, elements[base + i * step]);
+        elements[base + i * step] = mine;
+      }
+      const Acc* const all = detail::scan_teams(launch_.teams, rank_, mine, merge);
+      const Acc prefix = rank_ > 0 ? merge(before, all[threadIdx.x - step]) : before;
+      for (std::uint32_t i = own; i < own + detail::kScanned && i < left; ++i) {
+        elements[base + i * step] = merge(prefix, elements[base + i * step]);
+      }
+      before = merge(before, all[leader + (size() - 1) * step]);
+      __syncthreads();
+      for (std::uint32_t i = rank_; i < tile && i < left; i += size()) write(at + i, elements[base + i * step]);
+    }
+  }
+  // The sum of term(i) over the elements.
   template <typename Acc, typename Term>
   __device__ Acc sum(const Term& term) const {
     return fold(

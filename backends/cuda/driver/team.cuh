@@ -21,4 +21,33 @@ __device__ Acc* merge_teams(const Teams& teams, std::uint32_t rank, const Acc& m
   return shared;
 }
 
+// The merge, in order, of what the threads of each team have up to each of them, where merge_teams has its result. The
+// same is required.
+template <typename Acc, typename Merge>
+__device__ Acc* scan_teams(const Teams& teams, std::uint32_t rank, const Acc& mine, const Merge& merge) {
+  alignas(Acc) __shared__ unsigned char memory[kTeamThreads * sizeof(Acc)];
+  Acc* const shared = reinterpret_cast<Acc*>(memory);
+  const std::uint32_t apart = teams.step();
+  shared[threadIdx.x] = mine;
+  Acc all = mine;
+  for (std::uint32_t distance = 1; distance < teams.size; distance *= 2) {
+    __syncthreads();
+    if (rank >= distance) all = merge(shared[threadIdx.x - distance * apart], all);
+    __syncthreads();
+    shared[threadIdx.x] = all;
+  }
+  __syncthreads();
+  return shared;
+}
+
+// Elements of the rows of all teams of a block that their threads have beside them, kScanned a thread: an odd number,
+// so that neighbouring threads do not wait for one bank of the memory.
+inline constexpr std::uint32_t kScanned = 5;
+
+template <typename Acc>
+__device__ Acc* scanned_elements() {
+  alignas(Acc) __shared__ unsigned char memory[kTeamThreads * kScanned * sizeof(Acc)];
+  return reinterpret_cast<Acc*>(memory);
+}
+
 }  // namespace keyway::inline v1::cuda::detail

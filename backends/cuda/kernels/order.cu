@@ -162,7 +162,8 @@ __global__ void __launch_bounds__(kSorters) sort_tiles(const Key* const unsorted
   }
 }
 
-// One pass over rows of sorted runs of `width`, which are merged in pairs. Of a run the first `kept` are wanted.
+// One pass over rows of sorted runs of `width`, which are merged in pairs. Of a run the first `kept` are wanted, and so
+// there: no element after them is looked at.
 struct Pass {
   std::int64_t n, width, kept;
   std::uint32_t pairs;    // of a row
@@ -177,11 +178,9 @@ struct Pass {
   __device__ Window window() const {
     const std::uint32_t pair = blockIdx.x / windows, row = pair / pairs;
     const std::int64_t in_row = std::int64_t{pair - row * pairs} * 2 * width;
-    const std::int64_t a = least(width, n - in_row), b = least(width, n - in_row - width);
+    const std::int64_t both = least(2 * width, n - in_row), first_size = least(width, both);
     const std::int64_t first = std::int64_t{blockIdx.x - pair * windows} * kTile;
-    const std::int64_t first_size = least(a, kept), second_size = b > 0 ? least(b, kept) : 0;
-    const std::int64_t all = least(first_size + second_size, kept);
-    return {row * n + in_row, first_size, second_size, first, least(all - first, kTile)};
+    return {row * n + in_row, first_size, both - first_size, first, least(least(both, kept) - first, kTile)};
   }
   __device__ static std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 };

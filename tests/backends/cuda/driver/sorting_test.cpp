@@ -1,51 +1,29 @@
 // sort and topk of CUDA on lines that need several tiles and passes, against the CPU's.
-#include <keyway/core/device_guard.h>
-#include <keyway/keyway.h>
+#include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 
-#include <cmath>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 using namespace keyway;
+using namespace keyway::testing;
 
 namespace {
-
-bool has_device() { return device_count(kCUDA) > 0; }
-
-// On the CPU, with the same bits in every element.
-bool same(const Tensor& there, const Tensor& expected) {
-  const Tensor a = there.to(kCPU, there.dtype()).contiguous(), b = expected.contiguous();
-  return a.sizes() == b.sizes() && a.dtype() == b.dtype() &&
-         (a.numel() == 0 || std::memcmp(a.data_ptr(), b.data_ptr(), a.nbytes()) == 0);
-}
-
-// Whole numbers in [0, values), the same for the same size.
-Tensor scattered(std::int64_t n, std::int64_t values) {
-  Tensor numbers = empty({n}, TensorOptions().dtype(kLong));
-  std::uint64_t state = static_cast<std::uint64_t>(n);
-  for (std::int64_t i = 0; i < n; ++i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    numbers.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(state >> 33) % values - values / 2;
-  }
-  return numbers;
-}
 
 void check_sort(const Tensor& x, std::int64_t dim, bool descending) {
   INFO(x.sizes()[0] << " elements or rows of " << to_string(x.dtype()) << ", dimension " << dim);
   const auto [values, indices] = sort(x.to(kCUDA, x.dtype()), true, dim, descending);
   const auto [expected_values, expected_indices] = sort(x, true, dim, descending);
-  CHECK(same(values, expected_values));
-  CHECK(same(indices, expected_indices));
+  CHECK(same_bits(values, expected_values));
+  CHECK(same_bits(indices, expected_indices));
 }
 
 void check_topk(const Tensor& x, std::int64_t k, std::int64_t dim, bool largest) {
   INFO(k << " of " << x.sizes()[0] << " elements or rows, dimension " << dim);
   const auto [values, indices] = topk(x.to(kCUDA, x.dtype()), k, dim, largest);
   const auto [expected_values, expected_indices] = topk(x, k, dim, largest);
-  CHECK(same(values, expected_values));
-  CHECK(same(indices, expected_indices));
+  CHECK(same_bits(values, expected_values));
+  CHECK(same_bits(indices, expected_indices));
 }
 
 }  // namespace
@@ -54,7 +32,7 @@ TEST_CASE("CUDA sorts lines of any length, equal keys in order") {
   if (!has_device()) return;
   for (const std::int64_t n : {0, 1, 2, 7, 8, 9, 255, 257, 1000, 2047, 2048, 2049, 4096, 5000, 20000}) {
     for (const std::int64_t values : {1, 10, 1'000'000'000}) {
-      const Tensor numbers = scattered(n, values);
+      const Tensor numbers = scattered({n}, -values / 2, values / 2);
       check_sort(numbers, 0, false);
       check_sort(numbers, 0, true);
       check_sort(numbers.to(kInt), 0, values == 10);
@@ -65,22 +43,22 @@ TEST_CASE("CUDA sorts lines of any length, equal keys in order") {
 TEST_CASE("CUDA sorts rows and columns by themselves") {
   if (!has_device()) return;
   for (const std::int64_t n : {3, 60, 900, 2500}) {
-    const Tensor numbers = scattered(n * 7, 50).view({7, n});
+    const Tensor numbers = scattered({7, n}, -25, 25);
     check_sort(numbers, 1, false);
     check_sort(numbers, 0, true);
     check_sort(numbers.transpose(0, 1), 0, false);
     check_sort(numbers.to(kHalf).transpose(0, 1), 1, true);
   }
-  check_sort(scattered(9000, 50).view({3, 1000, 3}), 1, false);
+  check_sort(scattered({3, 1000, 3}, -25, 25), 1, false);
 }
 
 TEST_CASE("CUDA sorts what is not a number last, and zeros of both signs as equals") {
   if (!has_device()) return;
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const float some[] = {0.0F, -0.0F, nan, -nan, infinity, -infinity, 1e-42F, -1e-42F, 1, -1, 3e38F, -3e38F};
-  const Tensor picked = scattered(5000, 12);
+  const Tensor picked = scattered({5000}, 0, 11);
   Tensor floats = empty({5000}, TensorOptions().dtype(kFloat));
-  for (std::int64_t i = 0; i < 5000; ++i) floats.data_ptr<float>()[i] = some[picked.data_ptr<std::int64_t>()[i] + 6];
+  for (std::int64_t i = 0; i < 5000; ++i) floats.data_ptr<float>()[i] = some[picked.data_ptr<std::int64_t>()[i]];
   for (const bool descending : {false, true}) {
     for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) check_sort(floats.to(dtype), 0, descending);
     for (const std::int64_t k : {1, 500, 3000, 5000}) check_topk(floats, k, 0, descending);
@@ -105,20 +83,20 @@ TEST_CASE("CUDA sorts the extremes of integers") {
   check_all(std::int16_t{}, kShort);
   check_all(std::int8_t{}, kChar);
   check_all(std::uint8_t{}, kByte);
-  check_sort(scattered(3000, 2).to(kBool), 0, true);
+  check_sort(scattered({3000}, 0, 1).to(kBool), 0, true);
 }
 
 TEST_CASE("topk of CUDA gives the first of the sorted order") {
   if (!has_device()) return;
   for (const std::int64_t n : {1, 10, 2048, 3000, 20000}) {
-    const Tensor numbers = scattered(n, 100);
+    const Tensor numbers = scattered({n}, 0, 99);
     for (const std::int64_t k : {0, 1, 7, 2048, 2049, 9000, 20000}) {
       if (k > n) continue;
       check_topk(numbers, k, 0, true);
       check_topk(numbers, k, 0, false);
     }
   }
-  const Tensor rows = scattered(15000, 100).view({3, 5000});
+  const Tensor rows = scattered({3, 5000}, 0, 99);
   check_topk(rows, 40, 1, true);
   check_topk(rows, 2, 0, false);
   check_topk(rows.transpose(0, 1), 40, 0, true);
