@@ -3,6 +3,7 @@
 #include <keyway/tests/backends/cuda/driver/against_cpu.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
