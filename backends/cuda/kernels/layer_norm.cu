@@ -145,7 +145,8 @@ void column_sums(const TensorBase& grad, const TensorBase& input, Statistics<con
   reduce(Sum<Acc>{}, sums, parts, {1});
   std::int64_t at = 0;
   for (const TensorBase* out : {&weight_sum, &bias_sum}) {
-    if (out->defined()) copy_elements(make_view(sums, {width}, {1}, at), make_view(*out, {width}, {1}, out->storage_offset()));
+    if (out->defined())
+      copy_elements(make_view(sums, {width}, {1}, at), make_view(*out, {width}, {1}, out->storage_offset()));
     at += width;
   }
 }

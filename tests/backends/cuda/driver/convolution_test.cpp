@@ -1,6 +1,7 @@
 // Convolutions on a device, larger than samples are, compared with the CPU's.
 #include <keyway/core/device_guard.h>
 #include <keyway/keyway.h>
+#include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 
 #include <array>
@@ -10,32 +11,14 @@
 #include <tuple>
 
 using namespace keyway;
+using namespace keyway::testing;
 
 namespace {
 
-// Nothing to test on, or no products (products_test.cpp).
-bool skips() {
-  const char* const wish = std::getenv("KEYWAY_EMULATED_CUBLAS_LT");
-  return device_count(kCUDA) == 0 || (wish != nullptr && std::string_view(wish) == "missing");
-}
-
 // Small integers, exact in every dtype.
 Tensor numbers(IntArrayRef sizes, ScalarType dtype, std::int64_t seed) {
-  std::int64_t n = 1;
-  for (const std::int64_t size : sizes) n *= size;
-  const TensorOptions integers = TensorOptions().dtype(kLong);
-  const Tensor all =
-      remainder(arange(n, integers).mul(seed * 2 + 3), full({}, 5, integers)).add(full({}, -2, integers));
-  return all.view(sizes).to(kCPU, dtype);
+  return testing::scattered(sizes, -2, 2, seed).to(kCPU, dtype);
 }
-
-bool same(const Tensor& got, const Tensor& expected) {
-  if (!got.defined() || !expected.defined()) return got.defined() == expected.defined();
-  return got.sizes() == expected.sizes() && got.dtype() == expected.dtype() &&
-         got.to(kCPU, got.dtype()).ne(expected).sum().item().to<std::int64_t>() == 0;
-}
-
-Tensor on_device(const Tensor& tensor) { return tensor.defined() ? tensor.to(kCUDA, tensor.dtype()) : tensor; }
 
 struct Problem {
   std::vector<std::int64_t> input, weight, stride, padding, dilation;
@@ -65,8 +48,8 @@ void compare(const Problem& p, ScalarType dtype, bool last) {
     return convolution(x, w, b, p.stride, p.padding, p.dilation, p.transposed, no_more, p.groups);
   };
   const Tensor out = run(input, weight, bias);
-  CHECK(same(run(on_device(input), on_device(weight), on_device(bias)), out));
-  CHECK(same(run(on_device(input), on_device(weight), {}), run(input, weight, {})));
+  CHECK(same_values(run(on_cuda(input), on_cuda(weight), on_cuda(bias)), out));
+  CHECK(same_values(run(on_cuda(input), on_cuda(weight), {}), run(input, weight, {})));
 
   const Tensor grad = numbers(out.sizes(), dtype, 4);
   const auto backward = [&](const Tensor& dy, const Tensor& x, const Tensor& w) {
@@ -75,16 +58,16 @@ void compare(const Problem& p, ScalarType dtype, bool last) {
                                 no_more, p.groups, all);
   };
   const auto [x, w, b] = backward(grad, input, weight);
-  const auto [x_there, w_there, b_there] = backward(on_device(grad), on_device(input), on_device(weight));
-  CHECK(same(x_there, x));
-  CHECK(same(w_there, w));
-  CHECK(same(b_there, b));
+  const auto [x_there, w_there, b_there] = backward(on_cuda(grad), on_cuda(input), on_cuda(weight));
+  CHECK(same_values(x_there, x));
+  CHECK(same_values(w_there, w));
+  CHECK(same_values(b_there, b));
 }
 
 }  // namespace
 
 TEST_CASE("convolutions and their gradients, in one to three dimensions, groups, transposes") {
-  if (skips()) return;
+  if (!has_products()) return;
   for (std::size_t i = 0; i < std::size(kProblems); ++i) {
     for (const ScalarType dtype : {kFloat, kHalf, kComplexFloat}) {
       INFO("problem " << i << " in " << to_string(dtype));
@@ -99,7 +82,7 @@ TEST_CASE("convolutions and their gradients, in one to three dimensions, groups,
 }
 
 TEST_CASE("a convolution whose windows take several chunks, which divide images") {
-  if (skips()) return;
+  if (!has_products()) return;
   // 5 channels by 225 taps: chunks of 3712 places in complex128, and images of 2500.
   const Tensor input = numbers({3, 5, 50, 50}, kComplexDouble, 1), weight = numbers({2, 5, 15, 15}, kComplexDouble, 2);
   const std::vector<std::int64_t> stride{1, 1}, padding{7, 7}, none{0, 0};
@@ -107,32 +90,32 @@ TEST_CASE("a convolution whose windows take several chunks, which divide images"
     return convolution(x, w, {}, stride, padding, stride, false, none, 1);
   };
   const Tensor out = run(input, weight);
-  CHECK(same(run(on_device(input), on_device(weight)), out));
+  CHECK(same_values(run(on_cuda(input), on_cuda(weight)), out));
   const Tensor grad = numbers(out.sizes(), kComplexDouble, 3);
   const auto backward = [&](const Tensor& dy, const Tensor& x, const Tensor& w) {
     const std::array<bool, 3> two{true, true, false};
     return convolution_backward(dy, x, w, std::nullopt, stride, padding, stride, false, none, 1, two);
   };
   const auto [x, w, b] = backward(grad, input, weight);
-  const auto [x_there, w_there, b_there] = backward(on_device(grad), on_device(input), on_device(weight));
-  CHECK(same(x_there, x));
-  CHECK(same(w_there, w));
+  const auto [x_there, w_there, b_there] = backward(on_cuda(grad), on_cuda(input), on_cuda(weight));
+  CHECK(same_values(x_there, x));
+  CHECK(same_values(w_there, w));
 }
 
 TEST_CASE("convolutions of nothing are zeros, or the bias") {
-  if (skips()) return;
+  if (!has_products()) return;
   const TensorOptions there = TensorOptions().dtype(kFloat).device(kCUDA);
   const std::vector<std::int64_t> one{1}, none{0};
   const Tensor bias = numbers({2}, kFloat, 1);
   const Tensor out =
-      convolution(zeros({3, 0, 5}, there), zeros({2, 0, 2}, there), on_device(bias), one, none, one, false, none, 1);
-  CHECK(same(out, bias.view({1, 2, 1}).expand({3, 2, 4})));
+      convolution(zeros({3, 0, 5}, there), zeros({2, 0, 2}, there), on_cuda(bias), one, none, one, false, none, 1);
+  CHECK(same_values(out, bias.view({1, 2, 1}).expand({3, 2, 4})));
   CHECK(convolution(zeros({0, 1, 5}, there), zeros({2, 1, 2}, there), {}, one, none, one, false, none, 1).numel() == 0);
   const std::array<bool, 3> all{true, true, true};
   const auto [x, w, b] =
       convolution_backward(zeros({0, 2, 4}, there), zeros({0, 1, 5}, there), full({2, 1, 2}, 1, there),
                            IntArrayRef({2}), one, none, one, false, none, 1, all);
   CHECK(x.numel() == 0);
-  CHECK(same(w, zeros({2, 1, 2}, kFloat)));
-  CHECK(same(b, zeros({2}, kFloat)));
+  CHECK(same_values(w, zeros({2, 1, 2}, kFloat)));
+  CHECK(same_values(b, zeros({2}, kFloat)));
 }

@@ -5,6 +5,7 @@
 #include <keyway/core/event.h>
 #include <keyway/core/stream_guard.h>
 #include <keyway/keyway.h>
+#include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 
 #include <cstdlib>
@@ -13,17 +14,8 @@
 
 using namespace keyway;
 using testing::error_of;
-
-namespace {
-
-bool has_device() { return device_count(kCUDA) > 0; }
-
-// On the CPU, and no element differs.
-bool same(const Tensor& a, const Tensor& b) {
-  return a.sizes() == b.sizes() && a.dtype() == b.dtype() && a.ne(b).sum().item().to<std::int64_t>() == 0;
-}
-
-}  // namespace
+using testing::has_device;
+using testing::same_values;
 
 TEST_CASE("the backend is there when a CUDA device is first asked for") {
   const bool emulated = std::getenv("KEYWAY_EMULATED_CUDA") != nullptr;
@@ -126,8 +118,8 @@ TEST_CASE("elements keep their values from one device to another and back, whate
     for (const ScalarType dtype : {kFloat, kHalf, kLong, kDouble, kBool}) {
       const Tensor there = from.to(kCUDA, dtype), back = there.to(kCPU, dtype);
       CHECK(there.device() == Device("cuda:0"));
-      CHECK(same(back, from.to(kCPU, dtype)));
-      CHECK(same(there.transpose(0, 1).to(kCPU, kFloat), from.to(kCPU, dtype).transpose(0, 1).to(kCPU, kFloat)));
+      CHECK(same_values(back, from.to(kCPU, dtype)));
+      CHECK(same_values(there.transpose(0, 1).to(kCPU, kFloat), from.to(kCPU, dtype).transpose(0, 1).to(kCPU, kFloat)));
     }
   }
   CHECK(numbers.to(kCUDA, kFloat).select(0, 2).select(0, 3).select(0, 4).item().to<double>() == 59);

@@ -1,6 +1,6 @@
 // native_layer_norm and its gradient on CUDA, over what the samples of the operators do not reach: many blocks, rows
 // longer than a team, chunks that are not full, strides, and no rows at all.
-#include <keyway/tests/backends/cuda/driver/on_cuda.h>
+#include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 
 #include <array>
@@ -43,7 +43,7 @@ void compare(const Tensor& x, const Tensor& grad, const Tensor& weight, const Te
 }  // namespace
 
 TEST_CASE("CUDA's layer normalisation is the CPU's, of many rows and of long ones") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   manual_seed(1);
   for (const ScalarType dtype : kDtypes) {
     for (const auto& [rows, width] : kShapes) {
@@ -57,12 +57,12 @@ TEST_CASE("CUDA's layer normalisation is the CPU's, of many rows and of long one
 }
 
 TEST_CASE("the same layer normalisation gives the same bits on CUDA each time") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   manual_seed(2);
   const Tensor x = on_cuda(numbers({500, 100}, kFloat)), grad = on_cuda(numbers({500, 100}, kFloat));
   const auto [out, mean, rstd] = native_layer_norm(x, {100}, {}, {}, 0);
   const std::array mask{true, true, true};
   const Tensor first = std::get<1>(native_layer_norm_backward(grad, x, {100}, mean, rstd, {}, {}, mask));
   const Tensor second = std::get<1>(native_layer_norm_backward(grad, x, {100}, mean, rstd, {}, {}, mask));
-  CHECK(is_same(first, second.to(kCPU, kFloat)));
+  CHECK(same_bits(first, second.to(kCPU, kFloat)));
 }

@@ -1,6 +1,6 @@
 // Pooling on CUDA over what the samples of the operators do not reach: many blocks, windows that overlap or leave gaps,
 // padding, dilation, channels last, and indices that are of no window.
-#include <keyway/tests/backends/cuda/driver/on_cuda.h>
+#include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 
 using namespace keyway;
@@ -23,9 +23,9 @@ template <typename Pool, typename Backward>
 void compare(const Tensor& x, const Pool& pool, const Backward& backward) {
   for (const Tensor& from : {x, channels_last(x)}) {
     const Tensor out = pool(from);
-    CHECK(is_same(pool(on_cuda(from)), out));
+    CHECK(same_bits(pool(on_cuda(from)), out));
     const Tensor grad = numbers(out.sizes(), x.dtype());
-    CHECK(is_same(backward(on_cuda(grad), on_cuda(from)), backward(grad, from)));
+    CHECK(same_bits(backward(on_cuda(grad), on_cuda(from)), backward(grad, from)));
   }
 }
 
@@ -38,25 +38,25 @@ void compare_max(const Tensor& x, const Window& w) {
     };
     const auto [out, indices] = pool(from);
     const auto [out_there, indices_there] = pool(on_cuda(from));
-    CHECK(is_same(out_there, out));
-    CHECK(is_same(indices_there, indices));
+    CHECK(same_bits(out_there, out));
+    CHECK(same_bits(indices_there, indices));
     const auto backward = [&](const Tensor& g, const Tensor& t, const Tensor& at) {
       return flat ? max_pool2d_with_indices_backward(g, t, w.kernel, w.stride, w.padding, w.dilation, w.ceil_mode, at)
                   : max_pool3d_with_indices_backward(g, t, w.kernel, w.stride, w.padding, w.dilation, w.ceil_mode, at);
     };
     const Tensor grad = numbers(out.sizes(), x.dtype());
-    CHECK(is_same(backward(on_cuda(grad), on_cuda(from), on_cuda(indices)), backward(grad, from, indices)));
+    CHECK(same_bits(backward(on_cuda(grad), on_cuda(from), on_cuda(indices)), backward(grad, from, indices)));
     // Places of the plane that are of other windows.
     const std::int64_t places = from.numel() / (from.sizes()[0] * from.sizes()[1]);
     const Tensor anywhere = randint(0, places, indices.sizes(), TensorOptions().dtype(kLong));
-    CHECK(is_same(backward(on_cuda(grad), on_cuda(from), on_cuda(anywhere)), backward(grad, from, anywhere)));
+    CHECK(same_bits(backward(on_cuda(grad), on_cuda(from), on_cuda(anywhere)), backward(grad, from, anywhere)));
   }
 }
 
 }  // namespace
 
 TEST_CASE("CUDA's max pooling and its gradient are the CPU's, bit by bit") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   manual_seed(20);
   const Window flat[] = {{{2}, {}, {0}, {1}, false},
                          {{3, 2}, {2, 1}, {1, 0}, {1, 1}, true},
@@ -68,22 +68,22 @@ TEST_CASE("CUDA's max pooling and its gradient are the CPU's, bit by bit") {
     for (const Window& w : deep) compare_max(numbers({2, 3, 5, 7, 6}, dtype), w);
   }
   const Tensor whole = randint(-9, 9, {2, 3, 20, 20}, TensorOptions().dtype(kLong));
-  CHECK(is_same(max_pool2d(on_cuda(whole), {3}, {2}, {1}), max_pool2d(whole, {3}, {2}, {1})));
+  CHECK(same_bits(max_pool2d(on_cuda(whole), {3}, {2}, {1}), max_pool2d(whole, {3}, {2}, {1})));
 }
 
 TEST_CASE("on CUDA NaN is the greatest, and a window of nothing but -inf has its first place") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   const double nan = std::nan("");
   Tensor x = full({1, 1, 4, 6}, -INFINITY, TensorOptions());
   x.data_ptr<float>()[9] = static_cast<float>(nan);
   const auto [out, indices] = max_pool2d_with_indices(x, {2}, {1}, {1});
   const auto [out_there, indices_there] = max_pool2d_with_indices(on_cuda(x), {2}, {1}, {1});
   CHECK(is_close(out_there, out, 0));
-  CHECK(is_same(indices_there, indices));
+  CHECK(same_bits(indices_there, indices));
 }
 
 TEST_CASE("an index out of its plane is an error of the next synchronisation") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   const Tensor x = on_cuda(numbers({1, 1, 4, 4}, kFloat)), grad = on_cuda(numbers({1, 1, 2, 2}, kFloat));
   for (const std::int64_t bad : {16, -1}) {
     const Tensor indices = on_cuda(full({1, 1, 2, 2}, bad, TensorOptions().dtype(kLong)));
@@ -95,7 +95,7 @@ TEST_CASE("an index out of its plane is an error of the next synchronisation") {
 }
 
 TEST_CASE("CUDA's average pooling and its gradient are the CPU's, bit by bit") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   manual_seed(21);
   for (const ScalarType dtype : kDtypes) {
     for (const bool padded : {false, true}) {
@@ -126,7 +126,7 @@ TEST_CASE("CUDA's average pooling and its gradient are the CPU's, bit by bit") {
 }
 
 TEST_CASE("CUDA's adaptive pooling and its gradient are the CPU's, bit by bit, to fewer places and to more") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   manual_seed(22);
   for (const ScalarType dtype : kDtypes) {
     for (const Sizes& to : {Sizes{1, 1}, {5, 4}, {17, 23}, {30, 40}}) {
@@ -141,5 +141,5 @@ TEST_CASE("CUDA's adaptive pooling and its gradient are the CPU's, bit by bit, t
     }
   }
   const Tensor x = on_cuda(numbers({1, 2, 3, 3}, kFloat)), none = on_cuda(numbers({1, 2, 0, 2}, kFloat));
-  CHECK(is_same(_adaptive_avg_pool2d_backward(none, x), zeros({1, 2, 3, 3}, TensorOptions())));
+  CHECK(same_bits(_adaptive_avg_pool2d_backward(none, x), zeros({1, 2, 3, 3}, TensorOptions())));
 }

@@ -3,74 +3,57 @@
 #include <keyway/core/device_guard.h>
 #include <keyway/core/stream_guard.h>
 #include <keyway/keyway.h>
+#include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 
 #include <cstdlib>
 #include <string_view>
 
 using namespace keyway;
-using testing::error_of;
+using namespace keyway::testing;
 
 namespace {
 
-bool has_device() { return device_count(kCUDA) > 0; }
-
 // Numbers of little size that are the same in each run, exact in every dtype.
 Tensor numbers(IntArrayRef sizes, ScalarType dtype, std::int64_t seed) {
-  std::int64_t n = 1;
-  for (const std::int64_t size : sizes) n *= size;
-  const TensorOptions integers = TensorOptions().dtype(kLong);
-  const Tensor all =
-      remainder(arange(n, integers).mul(seed * 2 + 3), full({}, 7, integers)).add(full({}, -3, integers));
-  return all.view(sizes).to(kCPU, dtype);
-}
-
-// Sums of such numbers are exact, but for 16-bit floats, which round once.
-bool same(const Tensor& got, const Tensor& expected) {
-  return got.sizes() == expected.sizes() && got.dtype() == expected.dtype() &&
-         got.to(kCPU, got.dtype()).ne(expected).sum().item().to<std::int64_t>() == 0;
-}
-
-bool is_emulated_without_library() {
-  const char* const wish = std::getenv("KEYWAY_EMULATED_CUBLAS_LT");
-  return wish != nullptr && std::string_view(wish) == "missing";
+  return testing::scattered(sizes, -3, 3, seed).to(kCPU, dtype);
 }
 
 }  // namespace
 
 TEST_CASE("products of many tiles, of every dtype, however their matrices lie") {
-  if (!has_device() || is_emulated_without_library()) return;
+  if (!has_products()) return;
   for (const ScalarType dtype : {kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble, kComplexHalf,
                                  kComplexFloat, kComplexDouble}) {
     INFO(to_string(dtype));
     const Tensor a = numbers({70, 37}, dtype, 1), b = numbers({37, 131}, dtype, 2);
     const Tensor a_there = a.to(kCUDA, dtype), b_there = b.to(kCUDA, dtype);
-    CHECK(same(mm(a_there, b_there), mm(a, b)));
-    CHECK(same(mm(b_there.transpose(0, 1), a_there.transpose(0, 1)), mm(b.transpose(0, 1), a.transpose(0, 1))));
-    CHECK(same(mm(a_there.slice(1, 0, 37, 3), b_there.slice(0, 0, 37, 3)),
-               mm(a.slice(1, 0, 37, 3), b.slice(0, 0, 37, 3))));
-    CHECK(same(mm(a_there.slice(1, 1, 36), b_there.slice(0, 1, 36)), mm(a.slice(1, 1, 36), b.slice(0, 1, 36))));
+    CHECK(same_values(mm(a_there, b_there), mm(a, b)));
+    CHECK(same_values(mm(b_there.transpose(0, 1), a_there.transpose(0, 1)), mm(b.transpose(0, 1), a.transpose(0, 1))));
+    CHECK(same_values(mm(a_there.slice(1, 0, 37, 3), b_there.slice(0, 0, 37, 3)),
+                      mm(a.slice(1, 0, 37, 3), b.slice(0, 0, 37, 3))));
+    CHECK(same_values(mm(a_there.slice(1, 1, 36), b_there.slice(0, 1, 36)), mm(a.slice(1, 1, 36), b.slice(0, 1, 36))));
   }
 }
 
 TEST_CASE("batches, with matrices that are all one") {
-  if (!has_device() || is_emulated_without_library()) return;
+  if (!has_products()) return;
   for (const ScalarType dtype : {kInt, kHalf, kFloat, kComplexHalf}) {
     INFO(to_string(dtype));
     const Tensor a = numbers({5, 3, 66}, dtype, 3), b = numbers({5, 66, 4}, dtype, 4);
     const Tensor a_there = a.to(kCUDA, dtype), b_there = b.to(kCUDA, dtype);
-    CHECK(same(bmm(a_there, b_there), bmm(a, b)));
+    CHECK(same_values(bmm(a_there, b_there), bmm(a, b)));
     const Tensor one = a.slice(0, 0, 1).expand({5, 3, 66}), one_there = a_there.slice(0, 0, 1).expand({5, 3, 66});
-    CHECK(same(bmm(one_there, b_there), bmm(one, b)));
-    CHECK(
-        same(bmm(a_there.slice(0, 0, 5, 2), b_there.slice(0, 0, 5, 2)), bmm(a.slice(0, 0, 5, 2), b.slice(0, 0, 5, 2))));
+    CHECK(same_values(bmm(one_there, b_there), bmm(one, b)));
+    CHECK(same_values(bmm(a_there.slice(0, 0, 5, 2), b_there.slice(0, 0, 5, 2)),
+                      bmm(a.slice(0, 0, 5, 2), b.slice(0, 0, 5, 2))));
     const Tensor column = numbers({3, 1}, dtype, 5);
-    CHECK(same(baddbmm(column.to(kCUDA, dtype), a_there, b_there, 2, 3), baddbmm(column, a, b, 2, 3)));
+    CHECK(same_values(baddbmm(column.to(kCUDA, dtype), a_there, b_there, 2, 3), baddbmm(column, a, b, 2, 3)));
   }
 }
 
 TEST_CASE("what is added may be broadcast, may lie another way, may be the result, and is not read where beta is 0") {
-  if (!has_device() || is_emulated_without_library()) return;
+  if (!has_products()) return;
   for (const ScalarType dtype : {kLong, kFloat, kDouble, kComplexFloat}) {
     INFO(to_string(dtype));
     const Tensor a = numbers({65, 9}, dtype, 1), b = numbers({9, 67}, dtype, 2);
@@ -78,41 +61,41 @@ TEST_CASE("what is added may be broadcast, may lie another way, may be the resul
     for (const Tensor& add : {numbers({67}, dtype, 3), numbers({65, 1}, dtype, 4), numbers({65, 67}, dtype, 5),
                               numbers({67, 65}, dtype, 6).transpose(0, 1)}) {
       const Tensor there = add.to(kCUDA, dtype);
-      CHECK(same(addmm(there, a_there, b_there, 2, -1), addmm(add, a, b, 2, -1)));
+      CHECK(same_values(addmm(there, a_there, b_there, 2, -1), addmm(add, a, b, 2, -1)));
     }
     Tensor sum = numbers({65, 67}, dtype, 5), sum_there = sum.to(kCUDA, dtype);
     for (int i = 0; i < 2; ++i) {
       addmm_out(sum, sum, a, b, 2, 1);
       addmm_out(sum_there, sum_there, a_there, b_there, 2, 1);
     }
-    CHECK(same(sum_there, sum));
+    CHECK(same_values(sum_there, sum));
     Tensor wide_there = zeros({67, 130}, TensorOptions().dtype(dtype).device(kCUDA));
     Tensor out_there = wide_there.slice(1, 0, 130, 2).transpose(0, 1);  // no stride is 1
     addmm_out(out_there, sum_there, a_there, b_there, 1, 2);
-    CHECK(same(out_there, addmm(sum, a, b, 1, 2)));
-    CHECK(same(wide_there.slice(1, 1, 130, 2), zeros({67, 65}, TensorOptions().dtype(dtype))));
+    CHECK(same_values(out_there, addmm(sum, a, b, 1, 2)));
+    CHECK(same_values(wide_there.slice(1, 1, 130, 2), zeros({67, 65}, TensorOptions().dtype(dtype))));
   }
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const ScalarType dtype : {kHalf, kFloat, kComplexHalf}) {
     const Tensor a = numbers({3, 4}, dtype, 1), b = numbers({4, 5}, dtype, 2);
     const Tensor bad = full({5}, nan, TensorOptions().dtype(dtype).device(kCUDA));
-    CHECK(same(addmm(bad, a.to(kCUDA, dtype), b.to(kCUDA, dtype), 0, 1), mm(a, b)));
+    CHECK(same_values(addmm(bad, a.to(kCUDA, dtype), b.to(kCUDA, dtype), 0, 1), mm(a, b)));
   }
 }
 
 TEST_CASE("products of nothing are zeros, or what is added") {
-  if (!has_device() || is_emulated_without_library()) return;
+  if (!has_products()) return;
   const TensorOptions there = TensorOptions().dtype(kFloat).device(kCUDA);
-  CHECK(same(mm(zeros({3, 0}, there), zeros({0, 70}, there)), zeros({3, 70}, kFloat)));
+  CHECK(same_values(mm(zeros({3, 0}, there), zeros({0, 70}, there)), zeros({3, 70}, kFloat)));
   CHECK(mm(zeros({0, 3}, there), zeros({3, 4}, there)).numel() == 0);
   CHECK(bmm(zeros({0, 3, 2}, there), zeros({0, 2, 4}, there)).numel() == 0);
   const Tensor add = numbers({70}, kFloat, 1);
-  CHECK(same(addmm(add.to(kCUDA, kFloat), zeros({3, 0}, there), zeros({0, 70}, there), 2, 1),
-             add.mul(2).expand({3, 70})));
+  CHECK(same_values(addmm(add.to(kCUDA, kFloat), zeros({3, 0}, there), zeros({0, 70}, there), 2, 1),
+                    add.mul(2).expand({3, 70})));
 }
 
 TEST_CASE("16-bit floats are summed in float32") {
-  if (!has_device() || is_emulated_without_library()) return;
+  if (!has_products()) return;
   for (const ScalarType dtype : {kHalf, kBFloat16}) {
     const Tensor one = full({1, 5000}, 1, TensorOptions().dtype(dtype).device(kCUDA));
     const double sum = mm(one, one.transpose(0, 1)).item().to<double>();
@@ -121,7 +104,7 @@ TEST_CASE("16-bit floats are summed in float32") {
 }
 
 TEST_CASE("products in streams, and on the second device, follow what is computed before them") {
-  if (!has_device() || is_emulated_without_library()) return;
+  if (!has_products()) return;
   const Tensor a = numbers({40, 40}, kFloat, 1);
   const Tensor expected = mm(mm(a, a), a);
   for (int device = 0; device < device_count(kCUDA) && device < 2; ++device) {
@@ -129,12 +112,12 @@ TEST_CASE("products in streams, and on the second device, follow what is compute
     const DeviceGuard guard(on);
     const StreamGuard stream(new_stream(kCUDA));
     const Tensor there = a.to(on, kFloat);
-    CHECK(same(mm(mm(there, there), there), expected));
+    CHECK(same_values(mm(mm(there, there), there), expected));
   }
 }
 
 TEST_CASE("a product without cuBLASLt says what is missing") {
-  if (!has_device() || !is_emulated_without_library()) return;
+  if (!has_device() || has_products()) return;
   const Tensor floats = full({2, 2}, 1, TensorOptions().dtype(kFloat).device(kCUDA));
   for (int i = 0; i < 2; ++i) {
     const std::string text = error_of([&] { (void)mm(floats, floats); });
@@ -145,5 +128,5 @@ TEST_CASE("a product without cuBLASLt says what is missing") {
   }
   CHECK_THROWS_AS(mm(floats, floats), Error);
   const Tensor integers = numbers({2, 2}, kLong, 1);
-  CHECK(same(mm(integers.to(kCUDA, kLong), integers.to(kCUDA, kLong)), mm(integers, integers)));
+  CHECK(same_values(mm(integers.to(kCUDA, kLong), integers.to(kCUDA, kLong)), mm(integers, integers)));
 }

@@ -1,7 +1,7 @@
 // Random operators on CUDA: for the same seed and the same calls the numbers are the CPU's, bit by bit, and the
 // generators are in the same state afterwards.
 #include <keyway/core/dtype_set.h>
-#include <keyway/tests/backends/cuda/driver/on_cuda.h>
+#include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 
 #include <functional>
@@ -50,7 +50,7 @@ Tensor make(IntArrayRef sizes, ScalarType dtype, Device device, bool strided) {
 }  // namespace
 
 TEST_CASE("the same seed gives the same bits on CUDA as on the CPU, for every random operator, dtype and layout") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   for (const Filler& filler : fillers()) {
     for (const ScalarType dtype : dtypes_of(filler.dtypes)) {
       Generator here(kCPU), there(kCUDA);
@@ -63,7 +63,7 @@ TEST_CASE("the same seed gives the same bits on CUDA as on the CPU, for every ra
           Tensor x = make(sizes, dtype, kCPU, strided), y = make(sizes, dtype, kCUDA, strided);
           filler.fill(x, here);
           filler.fill(y, there);
-          CHECK(is_same(y, x));
+          CHECK(same_bits(y, x));
           CHECK(there.get_state() == here.get_state());
         }
       }
@@ -72,7 +72,7 @@ TEST_CASE("the same seed gives the same bits on CUDA as on the CPU, for every ra
 }
 
 TEST_CASE("bernoulli_ of probabilities gives the same bits on CUDA, whatever their dtype, and refuses what is none") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   for (const ScalarType dtype : {kBool, kHalf, kInt, kDouble, kComplexDouble}) {
     for (const ScalarType p_dtype : {kFloat, kHalf, kDouble}) {
       Generator here(kCPU), there(Device("cuda:0"));
@@ -80,7 +80,7 @@ TEST_CASE("bernoulli_ of probabilities gives the same bits on CUDA, whatever the
       Tensor x = zeros({300, 41}, TensorOptions().dtype(dtype)), y = on_cuda(x);
       x.bernoulli_(p, here);
       y.bernoulli_(on_cuda(p), there);
-      CHECK(is_same(y, x));
+      CHECK(same_bits(y, x));
       CHECK(there.get_state() == here.get_state());
     }
   }
@@ -93,7 +93,7 @@ TEST_CASE("bernoulli_ of probabilities gives the same bits on CUDA, whatever the
 }
 
 TEST_CASE("dropout keeps the same elements on CUDA as on the CPU after manual_seed") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   for (const ScalarType dtype : dtypes_of(kFloatingAndComplexTypes)) {
     const Tensor x = randn({100, 70}, TensorOptions()).to(kCPU, dtype).transpose(0, 1);
     for (const double p : {0.0, 0.3, 1.0}) {
@@ -101,29 +101,29 @@ TEST_CASE("dropout keeps the same elements on CUDA as on the CPU after manual_se
       manual_seed(12);
       const auto [out, mask] = native_dropout(x, p, true);
       const auto [out_there, mask_there] = native_dropout(on_cuda(x), p, true);
-      CHECK(is_same(out_there, out));
-      CHECK(is_same(mask_there, mask));
+      CHECK(same_bits(out_there, out));
+      CHECK(same_bits(mask_there, mask));
       CHECK(default_generator(Device("cuda:0")).get_state() == default_cpu_generator().get_state());
     }
     const auto [out, mask] = native_dropout(on_cuda(x), 0.5, false);
-    CHECK(is_same(out, x));
-    CHECK(is_same(mask, ones_like(mask.to(kCPU, kBool))));
+    CHECK(same_bits(out, x));
+    CHECK(same_bits(mask, ones_like(mask.to(kCPU, kBool))));
     CHECK(default_generator(Device("cuda:0")).get_state() == default_cpu_generator().get_state());
   }
 }
 
 TEST_CASE("factories of random tensors give the same bits on CUDA after manual_seed") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   manual_seed(13);
   const TensorOptions there = TensorOptions().device(kCUDA);
-  CHECK(is_same(rand({1000}, there), rand({1000}, TensorOptions())));
-  CHECK(is_same(randn({1000}, there), randn({1000}, TensorOptions())));
-  CHECK(
-      is_same(randint(-5, 1000, {1000}, there.dtype(kLong)), randint(-5, 1000, {1000}, TensorOptions().dtype(kLong))));
+  CHECK(same_bits(rand({1000}, there), rand({1000}, TensorOptions())));
+  CHECK(same_bits(randn({1000}, there), randn({1000}, TensorOptions())));
+  CHECK(same_bits(randint(-5, 1000, {1000}, there.dtype(kLong)),
+                  randint(-5, 1000, {1000}, TensorOptions().dtype(kLong))));
 }
 
 TEST_CASE("a random operator on CUDA refuses another device's generator, and numbers that a dtype has not") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   Tensor x = zeros({3}, TensorOptions().dtype(kChar).device(kCUDA));
   CHECK(error_of([&] {
           x.random_(Generator(kCPU));
@@ -133,12 +133,12 @@ TEST_CASE("a random operator on CUDA refuses another device's generator, and num
 }
 
 TEST_CASE("randperm gives the same order on CUDA as on the CPU") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   for (const std::int64_t n : {0, 1, 2, 3, 64, 1000}) {
     for (const ScalarType dtype : {kLong, kInt, kFloat, kHalf}) {
       manual_seed(14);
       const Tensor here = randperm(n, TensorOptions().dtype(dtype));
-      CHECK(is_same(randperm(n, TensorOptions().dtype(dtype).device(kCUDA)), here));
+      CHECK(same_bits(randperm(n, TensorOptions().dtype(dtype).device(kCUDA)), here));
     }
   }
   CHECK(error_of([] { (void)randperm(300, TensorOptions().dtype(kByte).device(kCUDA)); }).find("uint8 holds") !=
@@ -146,7 +146,7 @@ TEST_CASE("randperm gives the same order on CUDA as on the CPU") {
 }
 
 TEST_CASE("multinomial draws the same on CUDA as on the CPU, with and without replacement") {
-  if (!has_cuda()) return;
+  if (!has_device()) return;
   manual_seed(15);
   for (const std::int64_t classes : {1, 5, 300}) {
     for (const ScalarType dtype : {kFloat, kDouble, kHalf}) {
@@ -156,8 +156,8 @@ TEST_CASE("multinomial draws the same on CUDA as on the CPU, with and without re
         for (const bool replacement : {false, true}) {
           const std::int64_t samples = replacement ? 600 : std::max<std::int64_t>(1, classes - 2);
           Generator here(kCPU), there(kCUDA);
-          CHECK(is_same(multinomial(on_cuda(from), samples, replacement, there),
-                        multinomial(from, samples, replacement, here)));
+          CHECK(same_bits(multinomial(on_cuda(from), samples, replacement, there),
+                          multinomial(from, samples, replacement, here)));
           CHECK(there.get_state() == here.get_state());
         }
       }
