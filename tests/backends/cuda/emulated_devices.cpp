@@ -8,9 +8,6 @@ namespace {
 
 const bool loaded = [] {
   const char* const file = std::getenv("KEYWAY_EMULATED_CUDA");
-#ifdef KEYWAY_SANITIZED  // it then knows where each tensor ends
-  setenv("KEYWAY_NO_CUDA_MEMORY_CACHING", "1", 1);
-#endif
   if (file != nullptr) keyway::load_plugin(file).release();
   return file != nullptr;
 }();
