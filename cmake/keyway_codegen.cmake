@@ -8,6 +8,8 @@
 # Modules claim their part with keyway_module(... GENERATED folder).
 
 set(KEYWAY_CODEGEN "" CACHE FILEPATH "A keyway-codegen that was built before; empty: build it")
+set(KEYWAY_CODEGEN_FOLDER ${PROJECT_BINARY_DIR}/codegen-bootstrap CACHE PATH
+  "Where the generator is built; builds with one compiler may share it")
 
 # Sets `out` to the generator's path, and `out`_DEPENDS to what must be up to date before it runs.
 function(keyway_codegen_tool out)
@@ -16,13 +18,16 @@ function(keyway_codegen_tool out)
     set(${out}_DEPENDS ${KEYWAY_CODEGEN} PARENT_SCOPE)
     return()
   endif()
-  set(folder ${PROJECT_BINARY_DIR}/codegen-bootstrap)
+  set(folder ${KEYWAY_CODEGEN_FOLDER})
   set(tool ${folder}/codegen/keyway-codegen${CMAKE_EXECUTABLE_SUFFIX})
-  set(build ${CMAKE_COMMAND} --build ${folder} --target keyway-codegen)
+  set(build ${CMAKE_COMMAND} -DFOLDER=${folder} -P ${PROJECT_SOURCE_DIR}/cmake/keyway_build_codegen.cmake)
+  file(MAKE_DIRECTORY ${folder})
+  file(LOCK ${folder} DIRECTORY GUARD FUNCTION)
   execute_process(
     COMMAND ${CMAKE_COMMAND} -S ${PROJECT_SOURCE_DIR} -B ${folder} -G ${CMAKE_GENERATOR} -DKEYWAY_ONLY_CODEGEN=ON
       -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
     COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+  file(LOCK ${folder} DIRECTORY RELEASE)
   message(STATUS "Building the generator")
   execute_process(COMMAND ${build} RESULT_VARIABLE failed OUTPUT_VARIABLE log)
   if(failed)

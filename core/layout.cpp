@@ -3,11 +3,11 @@
 namespace keyway::inline v1 {
 namespace {
 
-struct Entry {
+struct NamedLayout {
   Layout layout;
   std::string_view python, enumerator;
 };
-constexpr Entry kLayouts[] = {
+constexpr NamedLayout kLayouts[] = {
     {Layout::Strided, "strided", "Strided"},        {Layout::Sparse, "sparse_coo", "Sparse"},
     {Layout::SparseCsr, "sparse_csr", "SparseCsr"}, {Layout::SparseCsc, "sparse_csc", "SparseCsc"},
     {Layout::SparseBsr, "sparse_bsr", "SparseBsr"}, {Layout::SparseBsc, "sparse_bsc", "SparseBsc"},
@@ -17,14 +17,14 @@ constexpr Entry kLayouts[] = {
 }  // namespace
 
 std::string_view to_string(Layout layout) {
-  for (const Entry& entry : kLayouts) {
+  for (const NamedLayout& entry : kLayouts) {
     if (entry.layout == layout) return entry.python;
   }
   return "invalid";
 }
 
 std::optional<Layout> try_parse_layout(std::string_view name) {
-  for (const Entry& entry : kLayouts) {
+  for (const NamedLayout& entry : kLayouts) {
     if (name == entry.python || name == entry.enumerator) return entry.layout;
   }
   return std::nullopt;

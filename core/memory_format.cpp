@@ -3,11 +3,11 @@
 namespace keyway::inline v1 {
 namespace {
 
-struct Entry {
+struct NamedFormat {
   MemoryFormat format;
   std::string_view python, enumerator;
 };
-constexpr Entry kFormats[] = {
+constexpr NamedFormat kFormats[] = {
     {MemoryFormat::Contiguous, "contiguous_format", "Contiguous"},
     {MemoryFormat::Preserve, "preserve_format", "Preserve"},
     {MemoryFormat::ChannelsLast, "channels_last", "ChannelsLast"},
@@ -17,14 +17,14 @@ constexpr Entry kFormats[] = {
 }  // namespace
 
 std::string_view to_string(MemoryFormat format) {
-  for (const Entry& entry : kFormats) {
+  for (const NamedFormat& entry : kFormats) {
     if (entry.format == format) return entry.python;
   }
   return "invalid";
 }
 
 std::optional<MemoryFormat> try_parse_memory_format(std::string_view name) {
-  for (const Entry& entry : kFormats) {
+  for (const NamedFormat& entry : kFormats) {
     if (name == entry.python || name == entry.enumerator) return entry.format;
   }
   return std::nullopt;

@@ -11,17 +11,19 @@ namespace keyway::inline v1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kFormat = 1;
+constexpr int kRecordingFormat = 1;
 
 std::string kernel_text(DispatchKey key, std::string_view name) {
   return name.empty() ? to_string(key) : fmt::format("{} {}", to_string(key), name);
 }
 
-[[noreturn]] void fail(const std::string& why) { KEYWAY_FAIL(Parse, "this is no recording of dispatch: {}", why); }
+[[noreturn]] void fail_recording(const std::string& why) {
+  KEYWAY_FAIL(Parse, "this is no recording of dispatch: {}", why);
+}
 
 DispatchKey key_named(const std::string& name) {
   const auto key = parse_dispatch_key(name);
-  if (!key) fail("there is no dispatch key '" + name + "' (is its backend loaded?)");
+  if (!key) fail_recording("there is no dispatch key '" + name + "' (is its backend loaded?)");
   return *key;
 }
 
@@ -48,10 +50,11 @@ std::string or_none(const std::string& kernel) { return kernel.empty() ? "no ker
 DispatchRecording::DispatchRecording(std::string_view text) {
   try {
     const Json json = Json::parse(text);
-    if (!json.is_object() || json.value("format", 0) != kFormat) fail(fmt::format("it has no format {}", kFormat));
+    if (!json.is_object() || json.value("format", 0) != kRecordingFormat)
+      fail_recording(fmt::format("it has no format {}", kRecordingFormat));
     for (const Json& one : json.at("decisions")) counts_[decision_of(one)] += one.at("count").get<std::uint64_t>();
   } catch (const nlohmann::json::exception& error) {
-    fail(error.what());
+    fail_recording(error.what());
   }
 }
 
@@ -64,7 +67,7 @@ std::string DispatchRecording::text() const {
                     {"kernel", decision.kernel},
                     {"count", count}});
   }
-  return Json{{"format", kFormat}, {"decisions", std::move(list)}}.dump(1) + "\n";
+  return Json{{"format", kRecordingFormat}, {"decisions", std::move(list)}}.dump(1) + "\n";
 }
 
 std::vector<std::string> DispatchRecording::operators() const {

@@ -14,7 +14,7 @@ namespace keyway::inline v1 {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kFormat = 1;
+constexpr int kSnapshotFormat = 1;
 
 Json json_of(const std::string& name, const Site& site) {
   return {{"name", name}, {"file", site.file}, {"line", site.line}};
@@ -66,17 +66,19 @@ Json json_of_backends() {
 
 // ---- Comparison ----
 
-[[noreturn]] void fail(const std::string& why) { KEYWAY_FAIL(Parse, "this is no snapshot of a registry: {}", why); }
+[[noreturn]] void fail_snapshot(const std::string& why) {
+  KEYWAY_FAIL(Parse, "this is no snapshot of a registry: {}", why);
+}
 
 Json parse(std::string_view text) {
   try {
     Json snapshot = Json::parse(text);
-    if (!snapshot.is_object() || snapshot.value("format", 0) != kFormat) {
-      fail("it has no format " + std::to_string(kFormat));
+    if (!snapshot.is_object() || snapshot.value("format", 0) != kSnapshotFormat) {
+      fail_snapshot("it has no format " + std::to_string(kSnapshotFormat));
     }
     return snapshot;
   } catch (const nlohmann::json::exception& error) {
-    fail(error.what());
+    fail_snapshot(error.what());
   }
 }
 
@@ -144,7 +146,7 @@ std::string registry_snapshot(std::string_view pattern) {
       dangling.push_back({{"name", name}, {"kernels", json_of_kernels(state)}});
     }
   }
-  Json out = {{"format", kFormat}, {"backends", json_of_backends()}};
+  Json out = {{"format", kSnapshotFormat}, {"backends", json_of_backends()}};
   Json& list = out["operators"] = Json::array();
   for (auto& [name, json] : operators) {
     if (name.find(pattern) != std::string::npos) list.push_back(std::move(json));
@@ -190,7 +192,7 @@ SnapshotDifference compare_snapshots(std::string_view before, std::string_view a
     out.fallbacks = compare_lists(first.at("fallbacks"), second.at("fallbacks"));
     return out;
   } catch (const nlohmann::json::exception& error) {
-    fail(error.what());
+    fail_snapshot(error.what());
   }
 }
 

@@ -6,6 +6,7 @@ tests_run=0
 tests_failed=0
 stage_times=()
 launcher=()  # what the programs of a stage are started through
+options=()   # what a stage configures with beside its preset
 
 # say "text": a heading between stages.
 say() { printf '\n== %s\n' "$*"; }
@@ -21,7 +22,7 @@ stage() {
 
 # configure preset: says nothing unless it fails.
 configure() {
-  cmake --preset "$1" < /dev/null > "build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log"; return 1; }
+  cmake --preset "$1" "${options[@]}" < /dev/null > "build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log"; return 1; }
 }
 
 # build preset [target...]

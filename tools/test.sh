@@ -18,20 +18,24 @@ release_stage() {
   run_tests release
 }
 
+# Everything is compiled from nothing here, so in batches where what is compiled is not what users build.
 ci_stage() {
+  local options=(-DKEYWAY_UNITY=TESTS)
   build ci
   run_tests ci
   boundary_calls ci 2000
 }
 
+# Of the CUDA backend only what the host runs: its kernels on emulated devices are a matter of tools/nightly.sh.
 asan_stage() {
+  local options=(-DKEYWAY_UNITY=ALL -DKEYWAY_EMULATED_CUDA=OFF)
   build asan
   run_tests asan -LE checks
 }
 
 # Threads meet in these folders only; tools/nightly.sh runs the rest.
 tsan_stage() {
-  local launcher targets
+  local launcher targets options=(-DKEYWAY_UNITY=ALL)
   read -ra launcher <<< "$(fixed_addresses)"
   configure tsan
   mapfile -t targets < <(cmake --build --preset tsan --target help | grep -oE '^suite_(core|dispatch|autograd|backends|plugins)\b')

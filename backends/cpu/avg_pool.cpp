@@ -22,7 +22,7 @@ struct Span {
 };
 
 // The windows of each dimension, and what sums are divided by: the product of lengths, unless `divisor` is set.
-struct Windows {
+struct PoolWindows {
   const Span& span(int d, std::int64_t o) const { return spans[d][static_cast<std::size_t>(o)]; }
   double length(std::int64_t d, std::int64_t h, std::int64_t w) const {
     if (divisor != 0) return divisor;
@@ -47,11 +47,11 @@ std::int64_t size_from_end(const TensorBase& tensor, std::size_t from_end) {
   return tensor.sizes()[tensor.sizes().size() - from_end];
 }
 
-Windows fixed_windows(const TensorBase& in, const TensorBase& out, std::size_t rank, IntArrayRef kernel,
-                      IntArrayRef stride, IntArrayRef padding, bool count_padding,
-                      std::optional<std::int64_t> divisor) {
+PoolWindows fixed_windows(const TensorBase& in, const TensorBase& out, std::size_t rank, IntArrayRef kernel,
+                          IntArrayRef stride, IntArrayRef padding, bool count_padding,
+                          std::optional<std::int64_t> divisor) {
   const auto item = [](IntArrayRef list, std::size_t d) { return list[list.size() == 1 ? 0 : d]; };
-  Windows windows;
+  PoolWindows windows;
   windows.divisor = static_cast<double>(divisor.value_or(0));
   if (in.numel() == 0 || out.numel() == 0) return windows;  // nothing to compute, however many windows there are
   for (std::size_t d = 0; d < rank; ++d) {
@@ -71,8 +71,8 @@ Windows fixed_windows(const TensorBase& in, const TensorBase& out, std::size_t r
   return windows;
 }
 
-Windows even_windows(const TensorBase& in, const TensorBase& out, std::size_t rank) {
-  Windows windows;
+PoolWindows even_windows(const TensorBase& in, const TensorBase& out, std::size_t rank) {
+  PoolWindows windows;
   if (in.numel() == 0 || out.numel() == 0) return windows;
   for (std::size_t d = 0; d < rank; ++d) {
     auto& list = windows.spans[3 - rank + d];
@@ -100,7 +100,7 @@ void each_window(const Images<T>& out, const F& f) {
 
 // Calls f(offset of the first element, how many follow each other along w) for the lines of a window.
 template <typename T, typename F>
-void each_line(const Windows& windows, const Images<T>& in, std::int64_t d, std::int64_t h, std::int64_t w,
+void each_line(const PoolWindows& windows, const Images<T>& in, std::int64_t d, std::int64_t h, std::int64_t w,
                const F& f) {
   const Span &a = windows.span(0, d), &b = windows.span(1, h), &c = windows.span(2, w);
   for (std::int64_t i = a.begin; i < a.end; ++i) {
@@ -109,11 +109,11 @@ void each_line(const Windows& windows, const Images<T>& in, std::int64_t d, std:
 }
 
 // Channels that are treated together: many where they lie side by side, else one.
-constexpr std::int64_t kChannelBlock = 64;
+constexpr std::int64_t kPooledChannels = 64;
 struct Blocks {
   template <typename A, typename B>
   Blocks(const Images<A>& a, const Images<B>& b)
-      : channels(a.channels), size(a.channels_last() && b.channels_last() ? kChannelBlock : 1) {}
+      : channels(a.channels), size(a.channels_last() && b.channels_last() ? kPooledChannels : 1) {}
   std::int64_t in_image() const { return (channels + size - 1) / size; }
   std::int64_t image(std::int64_t i) const { return i / in_image(); }
   std::int64_t first(std::int64_t i) const { return i % in_image() * size; }
@@ -124,14 +124,14 @@ struct Blocks {
 };
 
 template <typename T>
-void average(const Windows& windows, const TensorBase& self, const TensorBase& result, std::size_t rank) {
+void average(const PoolWindows& windows, const TensorBase& self, const TensorBase& result, std::size_t rank) {
   using Wide = Opmath<T>;
   const Images<const T> in(self, rank);
   const Images<T> out(result, rank);
   const Blocks blocks(in, out);
   const double work = windows.work() * static_cast<double>(blocks.size);
   parallel_for(0, in.batch * blocks.in_image(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
-    Wide sums[kChannelBlock];
+    Wide sums[kPooledChannels];
     for (std::int64_t i = begin; i < end; ++i) {
       const T* const from = in.at(blocks.image(i), blocks.first(i));
       T* const to = out.at(blocks.image(i), blocks.first(i));
@@ -162,7 +162,7 @@ void average(const Windows& windows, const TensorBase& self, const TensorBase& r
 
 // Spreads each window's gradient over its elements, window after window.
 template <typename T>
-void spread(const Windows& windows, const TensorBase& grad_output, const TensorBase& grad_input, std::size_t rank) {
+void spread(const PoolWindows& windows, const TensorBase& grad_output, const TensorBase& grad_input, std::size_t rank) {
   using Wide = Opmath<T>;
   constexpr bool kDirect = std::is_same_v<T, Wide>;
   const Images<const T> grads(grad_output, rank);
@@ -209,12 +209,12 @@ void spread(const Windows& windows, const TensorBase& grad_output, const TensorB
   });
 }
 
-void run_average(const char* op, const Windows& windows, const TensorBase& self, const TensorBase& out,
+void run_average(const char* op, const PoolWindows& windows, const TensorBase& self, const TensorBase& out,
                  std::size_t rank) {
   if (out.numel() == 0) return;
   visit_dtype<kFloatingTypes>(self.dtype(), op, [&]<typename T>() { average<T>(windows, self, out, rank); });
 }
-void run_spread(const char* op, const Windows& windows, const TensorBase& grad_output, const TensorBase& grad_input,
+void run_spread(const char* op, const PoolWindows& windows, const TensorBase& grad_output, const TensorBase& grad_input,
                 std::size_t rank) {
   if (grad_input.numel() == 0) return;
   visit_dtype<kFloatingTypes>(grad_output.dtype(), op,

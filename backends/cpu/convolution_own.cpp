@@ -20,8 +20,8 @@ namespace {
 constexpr std::int64_t kColumnElements = 32 * 1024;
 
 // A problem as three spatial dimensions; which places of the output a kernel place meets the input at.
-struct Windows {
-  explicit Windows(const ConvProblem& problem) {
+struct ConvWindows {
+  explicit ConvWindows(const ConvProblem& problem) {
     const int lead = 3 - problem.rank;
     for (int d = 0; d < problem.rank; ++d) {
       in[lead + d] = problem.in[d];
@@ -55,7 +55,7 @@ struct Windows {
 // Calls row(taps of the input or null, its step, column elements, count) for the runs of places [begin, end)
 // at tap (kd, kh, kw); null where the window reaches into the padding.
 template <typename T, typename F>
-void each_run(const Windows& windows, const Images<T>& x, T* plane, const std::int64_t (&k)[3], std::int64_t begin,
+void each_run(const ConvWindows& windows, const Images<T>& x, T* plane, const std::int64_t (&k)[3], std::int64_t begin,
               std::int64_t end, const F& row) {
   const std::int64_t width = windows.out[2];
   const std::int64_t inside = windows.first_inside(k[2]);
@@ -81,7 +81,7 @@ void each_run(const Windows& windows, const Images<T>& x, T* plane, const std::i
 
 // Calls f(plane of the input, tap, row of the columns) for channels [first, first + count) of an image.
 template <typename T, typename F>
-void each_column_row(const Windows& windows, const Images<T>& x, std::int64_t image, std::int64_t first,
+void each_column_row(const ConvWindows& windows, const Images<T>& x, std::int64_t image, std::int64_t first,
                      std::int64_t count, const F& f) {
   std::int64_t row = 0;
   for (std::int64_t c = 0; c < count; ++c) {
@@ -232,7 +232,7 @@ class OwnConvolution {
   }
 
   const ConvProblem& problem_;
-  Windows windows_;
+  ConvWindows windows_;
   Images<T> x_;
   Images<T> y_;
   T* w_;

@@ -19,7 +19,7 @@ using onednn::Convolution;
 constexpr double kPartWork = 4e6;
 constexpr std::int64_t kMaxParts = 64;
 // Channels in a part: what oneDNN's loops take at a time.
-constexpr std::int64_t kChannelBlock = 16;
+constexpr std::int64_t kChannelUnit = 16;
 // Bytes for gradients of weights from parts of the batch.
 constexpr std::int64_t kPartialBytes = 16 << 20;
 
@@ -91,7 +91,7 @@ class SplitConvolution {
       length_ = std::max(length_, (total_ + fit - 1) / fit);
     }
     if (cut_ != Cut::Images) {
-      length_ = std::min(total_, (length_ + kChannelBlock - 1) / kChannelBlock * kChannelBlock);
+      length_ = std::min(total_, (length_ + kChannelUnit - 1) / kChannelUnit * kChannelUnit);
     }
   }
 

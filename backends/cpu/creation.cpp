@@ -8,10 +8,6 @@
 
 namespace keyway::inline v1::cpu {
 
-namespace {
-constexpr std::int64_t kGrain = 32768;
-}
-
 void fill_Scalar(const TensorBase&, const Scalar& value, TensorBase& out) {
   visit_any(out.dtype(), "fill", [&]<typename T>() {
     const T element = value.to<T>();
@@ -22,7 +18,7 @@ void fill_Scalar(const TensorBase&, const Scalar& value, TensorBase& out) {
       return;
     }
     T* data = out.data_ptr<T>();
-    parallel_for(0, out.numel(), kGrain,
+    parallel_for(0, out.numel(), kElementGrain,
                  [&](std::int64_t begin, std::int64_t end) { std::fill(data + begin, data + end, element); });
   });
 }
@@ -32,7 +28,7 @@ void arange_start_step(const Scalar& start, const Scalar&, const Scalar& step, T
   visit_real(out.dtype(), "arange", [&]<typename T>() {
     TensorBase dense = out.is_contiguous() ? out : make_tensor(out.sizes(), out.dtype(), out.device());
     T* data = dense.data_ptr<T>();
-    parallel_for(0, out.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(0, out.numel(), kElementGrain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         if constexpr (std::is_integral_v<T>) {
           // The result is known to fit; unsigned arithmetic, since intermediate products may wrap.

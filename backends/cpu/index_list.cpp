@@ -9,8 +9,6 @@ namespace keyway::inline v1 {
 
 namespace {
 
-constexpr std::int64_t kGrain = 32768;
-
 // Whether all of n are in [low, low + range).
 bool all_within(const std::int64_t* index, std::int64_t n, std::int64_t low, std::uint64_t range) {
   std::uint8_t outside = 0;
@@ -26,7 +24,7 @@ void check_list(const std::int64_t* index, std::int64_t n, std::string_view argu
                 std::int64_t high) {
   const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   std::atomic<bool> within{true};
-  parallel_for(0, n, kGrain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(0, n, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
     if (!all_within(index + begin, end - begin, low, range)) within.store(false, std::memory_order_relaxed);
   });
   if (within.load(std::memory_order_relaxed)) return;

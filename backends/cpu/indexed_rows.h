@@ -33,7 +33,7 @@ class IndexedRows {
   template <typename F>
   void each_row(const std::int64_t* offsets, const F& f) const {
     if (empty()) return;
-    parallel_for(0, rows_, std::max<std::int64_t>(1, kGrain / block_numel_),
+    parallel_for(0, rows_, std::max<std::int64_t>(1, kElementGrain / block_numel_),
                  [&](std::int64_t begin, std::int64_t end) { walk(block_, offsets, begin, end, f); });
   }
   // The same for f that writes to `table`: every block is cut alike among threads, and each row after row.
@@ -42,8 +42,8 @@ class IndexedRows {
     if (empty()) return;
     if (widest_ < 0) return walk(block_, offsets, 0, rows_, f);
     const std::int64_t width = block_.sizes[widest_];
-    const std::int64_t work = std::max<std::int64_t>(1, block_numel_ / width * std::min(rows_, kGrain));
-    parallel_for(0, width, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t work = std::max<std::int64_t>(1, block_numel_ / width * std::min(rows_, kElementGrain));
+    parallel_for(0, width, std::max<std::int64_t>(1, kElementGrain / work), [&](std::int64_t begin, std::int64_t end) {
       Strided part = block_;
       part.sizes[widest_] = end - begin;
       for (int k = 0; k < 2; ++k) part.data[k] += begin * part.strides[k][widest_];
@@ -52,8 +52,6 @@ class IndexedRows {
   }
 
  private:
-  static constexpr std::int64_t kGrain = 32768;
-
   template <typename F>
   void walk(const Strided& block, const std::int64_t* offsets, std::int64_t begin, std::int64_t end, const F& f) const {
     for (std::int64_t r = begin; r < end; ++r) {

@@ -14,7 +14,6 @@ namespace keyway::inline v1 {
 
 namespace {
 
-constexpr std::int64_t kGrain = 32768;
 // Rows whose weight gradients are added up one after another; the sums of such chunks are added in order.
 constexpr std::int64_t kRowsOfAChunk = 64;
 
@@ -115,7 +114,7 @@ template <typename Rows>
 void run_rows(const Rows& rows, std::int64_t count, std::int64_t unit) {
   const detail::Loop loop = detail::kLoopsOf<RowsBody, Rows>[current_level()];
   const std::int64_t work = std::max<std::int64_t>(1, rows.width) * unit;
-  parallel_for(0, (count + unit - 1) / unit, std::max<std::int64_t>(1, kGrain / work),
+  parallel_for(0, (count + unit - 1) / unit, std::max<std::int64_t>(1, kElementGrain / work),
                [&](std::int64_t begin, std::int64_t end) {
                  Rows part = rows;
                  part.begin = begin * unit;

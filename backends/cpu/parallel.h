@@ -21,6 +21,9 @@ KEYWAY_API void set_num_threads(int n);
 // Whether this thread is at work on a part of a parallel_for, so that another would run inline.
 KEYWAY_API bool in_parallel_region();
 
+// Elements of light work that one thread does faster than two.
+inline constexpr std::int64_t kElementGrain = 32768;
+
 namespace detail {
 using RangeFunction = void (*)(const void* f, std::int64_t begin, std::int64_t end);
 KEYWAY_API void parallel_for_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, RangeFunction run,

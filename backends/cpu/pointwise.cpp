@@ -12,8 +12,6 @@ namespace keyway::inline v1::detail {
 namespace {
 
 constexpr int kMaxOperands = Strided::kMaxOperands;
-// Below this many elements one thread is faster than two.
-constexpr std::int64_t kGrain = 32768;
 // A buffer holds a block of one operand; all of them together stay well inside a first-level cache of 32 KiB.
 constexpr std::int64_t kBlockBytes = 4096;
 constexpr std::int64_t kMaxBlock = 1024;
@@ -84,12 +82,12 @@ struct Plan {
     for (int k = 0; k < task.operands; ++k) all_direct = all_direct && row_contiguous(k);
     // Rows that need no buffer may be longer than one; several of them are not contiguous, and would need it.
     const bool long_rows = all_direct && !stream && space.size(0) >= task.block() / 2;
-    tiling = Tiling::make(space, long_rows ? std::min(kGrain, space.size(0)) : task.block());
+    tiling = Tiling::make(space, long_rows ? std::min(kElementGrain, space.size(0)) : task.block());
     for (int k = 0; k < task.operands; ++k) {
       direct[k] = row_contiguous(k) && (tiling.rows == 1 || space.stride(k, 1) == tiling.columns * task.itemsize[k]);
     }
   }
-  std::int64_t grain() const { return std::max<std::int64_t>(1, kGrain / (tiling.columns * tiling.rows)); }
+  std::int64_t grain() const { return std::max<std::int64_t>(1, kElementGrain / (tiling.columns * tiling.rows)); }
 };
 
 void run_tiles(const Task& task, const Plan& plan, std::int64_t begin, std::int64_t end) {
@@ -162,7 +160,7 @@ void run_strided(const Task& task, const TensorBase* const* operands) {
 
 [[gnu::noinline]] void run_long(const Task& task, Flat& flat, std::int64_t n) {
   flat.stream = worth_streaming(task, n, flat.data);
-  parallel_for(0, n, kGrain, [&](std::int64_t begin, std::int64_t end) { run_flat(task, flat, begin, end); });
+  parallel_for(0, n, kElementGrain, [&](std::int64_t begin, std::int64_t end) { run_flat(task, flat, begin, end); });
 }
 
 }  // namespace
@@ -187,7 +185,7 @@ void run_pointwise(const PointwiseOp& op, const void* functor, const TensorBase*
     is_flat = is_flat && (input.numel() == 1 || (input.known_contiguous() && input.numel() == n));
   }
   if (!is_flat) return run_strided(task, operands);
-  if (!flat.any_scalar && n <= kGrain) [[likely]]
+  if (!flat.any_scalar && n <= kElementGrain) [[likely]]
     return task.loop(functor, flat.data, n);
   run_long(task, flat, n);
 }

@@ -16,7 +16,7 @@ namespace keyway::inline v1 {
 
 namespace {
 
-constexpr std::int64_t kGrain = 8192;
+constexpr std::int64_t kRandomGrain = 8192;
 
 template <Level level, typename Make>
 struct FillBody {
@@ -34,7 +34,7 @@ void fill(const TensorBase& out, const Make& make) {
   const ContiguousOut result(out);
   T* const to = result.data<T>();
   const detail::Loop loop = detail::kLoopsOf<FillBody, Make>[current_level()];
-  parallel_for(0, out.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(0, out.numel(), kRandomGrain, [&](std::int64_t begin, std::int64_t end) {
     const std::pair<Make, std::int64_t> context(make, begin);
     char* data[] = {reinterpret_cast<char*>(to + begin)};
     loop(&context, data, end - begin);
@@ -104,7 +104,7 @@ void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& 
   rules::check_holds(out.dtype(), 0, std::max<std::int64_t>(0, n - 1));
   const PhiloxCall call = next_call(generator, kCPU);
   std::vector<std::pair<std::uint64_t, std::int64_t>> keys(static_cast<std::size_t>(n));
-  parallel_for(0, n, kGrain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(0, n, kRandomGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       keys[static_cast<std::size_t>(i)] = {call.bits(static_cast<std::uint64_t>(i)).wide(0), i};
     }
@@ -135,7 +135,7 @@ void native_dropout(const TensorBase& input, double p, std::optional<bool> train
     const T* const x = static_cast<const T*>(from.data_ptr());
     T* const y = values.data<T>();
     bool* const kept = mask.data<bool>();
-    parallel_for(0, input.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(0, input.numel(), kRandomGrain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         kept[i] = !drops || !happens(i, p);
         y[i] = kept[i] ? static_cast<T>(opmath(x[i]) * scale) : T();

@@ -22,7 +22,6 @@ namespace keyway::inline v1::detail {
 namespace {
 
 constexpr std::int64_t kUnitRows = 1024;
-constexpr std::int64_t kGrain = 32768;  // elements
 // Accumulators of a row of outputs take at most so many bytes. The largest accumulator has 48.
 constexpr std::int64_t kRowBytes = 16384;
 constexpr std::int64_t kBufferBytes = 16384;
@@ -282,7 +281,7 @@ std::size_t unit_scratch_bytes(const Reduction& r) {
 // Every tile has one unit.
 void run_tiles(const Reduction& r) {
   const std::int64_t work = std::max<std::int64_t>(1, r.reduced.numel * r.tile);
-  parallel_for(0, r.tiles, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(0, r.tiles, std::max<std::int64_t>(1, kElementGrain / work), [&](std::int64_t begin, std::int64_t end) {
     CascadeScratch scratch(unit_scratch_bytes(r));
     for (std::int64_t i = begin; i < end; ++i) {
       const Tile tile = tile_at(r, i);
@@ -310,7 +309,7 @@ void run_units(const Reduction& r) {
   const std::int64_t tasks = r.tiles * r.units;
   Scratch<64> partial(static_cast<std::size_t>(tasks * unit_bytes));
   const std::int64_t work = r.unit * r.tile * r.group;
-  parallel_for(0, tasks, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(0, tasks, std::max<std::int64_t>(1, kElementGrain / work), [&](std::int64_t begin, std::int64_t end) {
     CascadeScratch scratch(unit_scratch_bytes(r));
     for (std::int64_t i = begin; i < end; ++i) {
       const Tile tile = tile_at(r, i / r.units);
@@ -326,7 +325,7 @@ void run_units(const Reduction& r) {
 // Output after output; each has one run.
 void run_runs(const Reduction& r) {
   const std::int64_t inner = r.kept_size();
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / r.reduced.numel);
+  const std::int64_t grain = std::max<std::int64_t>(1, kElementGrain / r.reduced.numel);
   parallel_for(0, r.kept.numel, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t position = begin; position < end;) {
       const auto at = [&](int operand) {

@@ -8,7 +8,6 @@ namespace keyway::inline v1::detail {
 
 namespace {
 
-constexpr std::int64_t kGrain = 32768;
 constexpr std::int64_t kAccBytes = 4096;
 
 // The dimensions across which lines stand, and the line itself.
@@ -74,7 +73,7 @@ void run_scan(const ScanOp& op, const void* functor, const TensorBase& out, cons
   std::int64_t tiles = (space.across.size(0) - 1) / tile + 1;
   for (int d = 1; d < space.across.rank; ++d) tiles *= space.across.sizes[d];
   const std::int64_t work = std::min(tile, space.across.size(0)) * space.length;
-  parallel_for(0, tiles, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(0, tiles, std::max<std::int64_t>(1, kElementGrain / work), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) run_tile(op, functor, space, tile, i);
   });
 }

@@ -8,11 +8,11 @@ namespace keyway::inline v1::cuda {
 namespace {
 
 // So that the sum of two is a number of 31 bits, as divisors take them.
-constexpr std::int64_t kLimit = std::int64_t{1} << 30;
+constexpr std::int64_t kNumberLimit = std::int64_t{1} << 30;
 
 std::int64_t small(std::int64_t number) {
-  KEYWAY_CHECK_AS(NotImplemented, number < kLimit, "convolutions in numbers of {} and more are not implemented on CUDA",
-                  kLimit);
+  KEYWAY_CHECK_AS(NotImplemented, number < kNumberLimit,
+                  "convolutions in numbers of {} and more are not implemented on CUDA", kNumberLimit);
   return number;
 }
 Divisor divisor(std::int64_t number) { return Divisor(static_cast<std::uint32_t>(small(number))); }

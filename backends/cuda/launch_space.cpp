@@ -6,7 +6,7 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-constexpr std::int64_t kLimit = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t kPartLimit = (std::int64_t{1} << 31) - 1;
 
 std::int64_t numel(const Strided& space) {
   std::int64_t n = 1;
@@ -55,7 +55,7 @@ std::optional<VectorSpace> vector_space(const Strided& space, const std::int16_t
   return out;
 }
 
-bool is_part(const Strided& space) { return space.rank <= LaunchSpace::kMaxRank && numel(space) <= kLimit; }
+bool is_part(const Strided& space) { return space.rank <= LaunchSpace::kMaxRank && numel(space) <= kPartLimit; }
 
 void halve(const Strided& space, Strided& first, Strided& second) {
   first = second = space;

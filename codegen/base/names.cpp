@@ -98,4 +98,6 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
   return found.empty() ? std::string() : fmt::format("; did you mean {}?", in_quotes(found));
 }
 
+std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
+
 }  // namespace keyway::inline v1

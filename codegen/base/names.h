@@ -22,6 +22,9 @@ std::string shown(std::string_view text);
 // The same in single quotes.
 std::string in_quotes(std::string_view text);
 
+// "a, b, c".
+std::string joined(const std::vector<std::string>& parts);
+
 // "; did you mean 'other'?" with the candidate nearest to `name`, or "" where none is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 

@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/autograd_text.h>
 #include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_text.h>
@@ -13,8 +14,6 @@
 
 namespace keyway::inline v1 {
 namespace {
-
-std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
 
 std::vector<std::string> names_of(const ArgumentList& arguments) {
   std::vector<std::string> names;

@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/autograd_plan.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/expr/expr_printer.h>
@@ -235,7 +236,7 @@ const GradField& field_of(const AutogradPlan& plan, const SavedValue& value) {
 std::string saved_text(const Op& op) {
   std::vector<std::string> texts;
   for (const GradField& field : autograd_plan(op).fields) texts.push_back(to_text(*field.expr));
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return joined(texts);
 }
 
 }  // namespace keyway::inline v1

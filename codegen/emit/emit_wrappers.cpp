@@ -1,4 +1,5 @@
 // Wrappers and tables of a family's operators.
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
@@ -60,7 +61,7 @@ std::string saved_text(const Op& op) {
       std::string text = to_text(*value.expr);
       if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
     }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return joined(texts);
 }
 
 // The overloads of an entry but the first.

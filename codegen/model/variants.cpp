@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/printer.h>
 
@@ -52,8 +53,6 @@ class FreshSets {
   std::set<std::string, std::less<>> used_;
   int next_ = 0;
 };
-
-std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
 
 std::string qualified(FunctionSchema schema, std::string_view name, std::string_view overload) {
   const std::string_view ns = schema.namespace_name();

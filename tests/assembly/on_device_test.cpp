@@ -14,7 +14,7 @@ using namespace keyway::testing;
 
 namespace {
 
-std::vector<Device> ran_on;  // what was current in each run of a kernel
+std::vector<Device> blanked_on;  // what was current in each run of a kernel
 
 // negated(Tensor self, Tensor other) -> Tensor, of which no more is computed than where.
 struct Negated {
@@ -34,7 +34,7 @@ struct Negated {
   }
 };
 void negated(const TensorBase&, const TensorBase&, TensorBase& out) {
-  ran_on.push_back(current_device(out.device().type()));
+  blanked_on.push_back(current_device(out.device().type()));
 }
 
 // blank(int size, *, Device? device) -> Tensor
@@ -51,7 +51,7 @@ struct Blank {
     kernel(*out[0]);
   }
 };
-void blank(TensorBase& out) { ran_on.push_back(current_device(out.device().type())); }
+void blank(TensorBase& out) { blanked_on.push_back(current_device(out.device().type())); }
 
 template <typename Op, typename Op::Kernel* function, typename Wrapper, typename Sig>
 AnyKernel kernel_of() {
@@ -81,7 +81,7 @@ struct Backend {
   RegistrationHandle kernels = commit();
 
   Backend() {
-    ran_on.clear();
+    blanked_on.clear();
     set_allocator(npu.type(), &allocator);
   }
   ~Backend() { set_allocator(npu.type(), nullptr); }
@@ -112,7 +112,7 @@ TEST_CASE("kernel and memory of every overload find the device of the tensors cu
   CHECK(sum.device() == second);
   op("on_device::negated_").typed<BinaryInPlace>().call(a, a);
   op("on_device::negated.out").typed<BinaryOut>().call(a, a, out);
-  CHECK(ran_on == std::vector<Device>(3, second));
+  CHECK(blanked_on == std::vector<Device>(3, second));
   CHECK(current_device(backend.npu.type()) == backend.npu.device(0));
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("a number on the CPU among the tensors does not decide") {
   const TensorBase number = make_tensor({}, kFloat, kCPU);
   const TensorBase result = op("on_device::negated").typed<Binary>().call(number, on(second));
   CHECK(result.device() == second);
-  CHECK(ran_on == std::vector<Device>{second});
+  CHECK(blanked_on == std::vector<Device>{second});
 }
 
 TEST_CASE("a factory's device is current, and one without an index is the current one") {
@@ -144,7 +144,7 @@ TEST_CASE("an error of the guard or below it names the operator and restores the
   const TensorBase a = on(backend.npu.device(1)), b = on(backend.npu.device(0));
   CHECK(error_of([&] { op("on_device::negated").typed<Binary>().call(a, b); }).find("on_device::negated: ") == 0);
   CHECK(current_device(backend.npu.type()) == backend.npu.device(0));
-  CHECK(ran_on.empty());
+  CHECK(blanked_on.empty());
   backend.guard.undo();
   CHECK(error_of([&] {
           op("on_device::negated").typed<Binary>().call(a, a);

@@ -1,17 +1,11 @@
 #include <keyway/dispatch/library.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/dispatch/block.h>
 
 using namespace keyway;
+using namespace keyway::testing;
 
 KEYWAY_SCHEMA("t4::scale.by(Tensor self, int by=2, *, Tensor? other=None) -> int");
-
-namespace {
-TensorBase tensor(DeviceType device = DeviceType::CPU) {
-  const std::int64_t sizes[] = {2, 3};
-  return make_tensor(sizes, kFloat, Device(device));
-}
-using testing::error_of;
-}  // namespace
 
 TEST_CASE("a kernel registered in a library block is called, typed and boxed") {
   Library m(Library::Kind::Fragment, "t1");

@@ -15,8 +15,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-std::int64_t one(const TensorBase&) { return 1; }
-
 OperatorListener writes_to(Lines& lines) {
   return [&lines](const OperatorHandle& op, bool defined) {
     if (op.name().starts_with("news::")) lines.push_back((defined ? "+ " : "- ") + op.name());
@@ -42,7 +40,7 @@ TEST_CASE("a listener hears of what there is, and then of what comes and goes") 
     const OperatorListening listening = listen_to_operators(writes_to(lines));
     CHECK(lines == Lines{"+ news::early"});
     RegistrationHandle late = Block().def("news::b(Tensor t) -> int").def("news::a(Tensor t) -> int").commit();
-    const RegistrationHandle impl = Block().impl("news::a", DispatchKey::CPU, one).commit();
+    const RegistrationHandle impl = Block().impl("news::a", DispatchKey::CPU, counts_one).commit();
     CHECK(lines == Lines{"+ news::early", "+ news::a", "+ news::b"});
     late.undo();
     CHECK(lines == Lines{"+ news::early", "+ news::a", "+ news::b", "- news::a", "- news::b"});
@@ -59,7 +57,7 @@ TEST_CASE("a listener may register and call, and what it throws is a warning") {
   const OperatorListening adding = listen_to_operators([&](const OperatorHandle& op, bool defined) {
     if (op.name() != "news::first") return;
     if (defined) {
-      more = Block().def("news::second(Tensor t) -> int").impl("news::second", DispatchKey::CPU, one).commit();
+      more = Block().def("news::second(Tensor t) -> int").impl("news::second", DispatchKey::CPU, counts_one).commit();
       CHECK(testing::op("news::second").typed<std::int64_t(const TensorBase&)>().call(tensor()) == 1);
     } else {
       more.undo();
@@ -80,26 +78,28 @@ TEST_CASE("a kernel that takes a composite's gradient away is warned of where it
   CapturedWarnings warnings;
   const RegistrationHandle composite = Block()
                                            .def("news::op(Tensor t) -> int")
-                                           .impl("news::op", DispatchKey::CompositeImplicitAutograd, one, 3)
+                                           .impl("news::op", DispatchKey::CompositeImplicitAutograd, counts_one, 3)
                                            .commit();
   CHECK(warnings.lines.empty());
   {
-    const RegistrationHandle cpu = Block().impl("news::op", DispatchKey::CPU, one, 4).commit();
+    const RegistrationHandle cpu = Block().impl("news::op", DispatchKey::CPU, counts_one, 4).commit();
     CHECK(warnings.lines == Lines{"the kernel of news::op for CPU at test.cpp:4 takes the gradient away that its "
                                   "composite at test.cpp:3 has: register a kernel for AutogradCPU or Autograd too"});
   }
   warnings.lines.clear();
-  const RegistrationHandle both =
-      Block().impl("news::op", DispatchKey::CPU, one).impl("news::op", DispatchKey::AutogradCPU, one).commit();
-  const RegistrationHandle autograd = Block().impl("news::op", DispatchKey::Autograd, one).commit();
-  const RegistrationHandle meta = Block().impl("news::op", DispatchKey::Meta, one).commit();
+  const RegistrationHandle both = Block()
+                                      .impl("news::op", DispatchKey::CPU, counts_one)
+                                      .impl("news::op", DispatchKey::AutogradCPU, counts_one)
+                                      .commit();
+  const RegistrationHandle autograd = Block().impl("news::op", DispatchKey::Autograd, counts_one).commit();
+  const RegistrationHandle meta = Block().impl("news::op", DispatchKey::Meta, counts_one).commit();
   CHECK(warnings.lines.empty());
 }
 
 TEST_CASE("tags and the names of kernels are kept, and shown") {
   Library m(Library::Kind::Fragment, "news");
   m.def("tagged(Tensor t) -> int").tags({"core", "pointwise"});
-  m.impl("tagged", DispatchKey::CPU, one).debug("news::tagged_cpu");
+  m.impl("tagged", DispatchKey::CPU, counts_one).debug("news::tagged_cpu");
   const RegistrationHandle handle = m.commit();
   CHECK(op("news::tagged").entry().info().tags == "core pointwise");
   CHECK(explain_slot(op("news::tagged"), DispatchKey::CPU).kernel->name == "news::tagged_cpu");

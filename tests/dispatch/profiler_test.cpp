@@ -13,7 +13,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-class Log : public CallListener {
+class EventLog : public CallListener {
  public:
   Lines lines;
   void begin(const CallEvent& call) override {
@@ -32,7 +32,7 @@ std::int64_t inner(const TensorBase& self, std::int64_t n) {
 std::int64_t outer(const TensorBase& self, std::int64_t n) {
   return op("prof::inner").typed<std::int64_t(const TensorBase&, std::int64_t)>().call(self, n);
 }
-std::int64_t passes_on(DispatchKeySet keys, const TensorBase& self, std::int64_t n) {
+std::int64_t passes_inner_on(DispatchKeySet keys, const TensorBase& self, std::int64_t n) {
   return op("prof::inner")
       .typed<std::int64_t(const TensorBase&, std::int64_t)>()
       .redispatch(keys & kAfterAutograd, self, n);
@@ -43,7 +43,7 @@ Block profiled() {
       .def("prof::inner(Tensor self, int n) -> int")
       .def("prof::outer(Tensor self, int n) -> int")
       .impl("prof::inner", DispatchKey::CPU, inner)
-      .impl("prof::inner", DispatchKey::Autograd, passes_on)
+      .impl("prof::inner", DispatchKey::Autograd, passes_inner_on)
       .impl("prof::outer", DispatchKey::CompositeImplicitAutograd, outer);
 }
 
@@ -55,7 +55,7 @@ std::int64_t call(const char* name, std::int64_t n = 0) {
 
 TEST_CASE("a thread's listener hears of its calls, once each, and of nobody else's") {
   const RegistrationHandle handle = profiled().commit();
-  const auto log = std::make_shared<Log>();
+  const auto log = std::make_shared<EventLog>();
   {
     const ThreadListening listening(log);
     CHECK(call("prof::outer") == 6);
@@ -78,7 +78,7 @@ TEST_CASE("a thread's listener hears of its calls, once each, and of nobody else
 
 TEST_CASE("several listeners of a thread hear, the latest first") {
   const RegistrationHandle handle = profiled().commit();
-  const auto first = std::make_shared<Log>(), second = std::make_shared<Log>();
+  const auto first = std::make_shared<EventLog>(), second = std::make_shared<EventLog>();
   const ThreadListening one(first);
   {
     const ThreadListening two(second);
@@ -91,7 +91,7 @@ TEST_CASE("several listeners of a thread hear, the latest first") {
 
 TEST_CASE("a listener of all threads hears of each call once, whatever keys it passes") {
   const RegistrationHandle handle = profiled().commit();
-  const auto log = std::make_shared<Log>(), other = std::make_shared<Log>();
+  const auto log = std::make_shared<EventLog>(), other = std::make_shared<EventLog>();
   {
     const ObserverHandle listening = listen_to_all_threads(log);
     const ObserverHandle too = listen_to_all_threads(other);

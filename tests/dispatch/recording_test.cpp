@@ -11,8 +11,6 @@ using namespace keyway::testing;
 
 namespace {
 
-std::int64_t one(const TensorBase&) { return 1; }
-
 DispatchRecording record(const std::function<void()>& run) {
   const auto recorder = std::make_shared<DispatchRecorder>();
   const ObserverHandle on = observe_calls(recorder);
@@ -23,9 +21,11 @@ DispatchRecording record(const std::function<void()>& run) {
 }  // namespace
 
 TEST_CASE("a recording replays without a difference, and shows each that there is") {
-  RegistrationHandle a = Block().def("rec::a(Tensor t) -> int").impl("rec::a", DispatchKey::CPU, one).commit();
-  RegistrationHandle b =
-      Block().def("rec::b(Tensor t) -> int").impl("rec::b", DispatchKey::CompositeImplicitAutograd, one).commit();
+  RegistrationHandle a = Block().def("rec::a(Tensor t) -> int").impl("rec::a", DispatchKey::CPU, counts_one).commit();
+  RegistrationHandle b = Block()
+                             .def("rec::b(Tensor t) -> int")
+                             .impl("rec::b", DispatchKey::CompositeImplicitAutograd, counts_one)
+                             .commit();
   const DispatchRecording first = record([] {
     for (int i = 0; i < 3; ++i) op("rec::a").typed<std::int64_t(const TensorBase&)>().call(tensor());
     op("rec::b").typed<std::int64_t(const TensorBase&)>().call(tensor(DeviceType::Meta));
@@ -38,7 +38,7 @@ TEST_CASE("a recording replays without a difference, and shows each that there i
   CHECK(recording.decisions().begin()->second + recording.decisions().rbegin()->second >= 2);
   CHECK(recording.replay().empty());
 
-  const RegistrationHandle meta = Block().impl("rec::b", DispatchKey::Meta, one).commit();
+  const RegistrationHandle meta = Block().impl("rec::b", DispatchKey::Meta, counts_one).commit();
   CHECK(recording.replay() ==
         std::vector<std::string>{"rec::b with {Meta}: Meta, where CompositeImplicitAutograd was"});
   a.undo();

@@ -11,8 +11,6 @@ template <std::int64_t n>
 std::int64_t gives(const TensorBase&) {
   return n;
 }
-void boxed(const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack&) {}
-
 // The errors of a block at test.cpp:1, without the line that introduces them.
 std::string errors_of(const Block& block) {
   const std::string text = error_of([&] { (void)block.commit(); });

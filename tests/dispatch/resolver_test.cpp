@@ -15,9 +15,6 @@ namespace {
 
 using F = Functionality;
 
-std::int64_t kernel(const TensorBase&) { return 0; }
-void boxed(const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack&) {}
-
 // What stands in a slot: a kernel's line, or one of these.
 constexpr int kMissing = -1;
 constexpr int kSkipped = -2;
@@ -83,7 +80,7 @@ std::vector<int> slots_of(const OperatorEntry& op) {
 
 Block one(const std::string& name, DispatchKey key, int line) {
   Block block;
-  block.impl(name, key, kernel, line);
+  block.impl(name, key, counts_one, line);
   return block;
 }
 
@@ -186,7 +183,7 @@ TEST_CASE("random registrations and undos give the table of the reference") {
         const std::size_t k = below(keys.size());
         const int line = static_cast<int>(k) * 16 + step + 1;
         if (std::count(next.kernels.begin(), next.kernels.end(), std::pair(keys[k], line)) != 0) continue;
-        block.impl("random::op", keys[k], kernel, line);
+        block.impl("random::op", keys[k], counts_one, line);
         next.kernels.emplace_back(keys[k], line);
       }
       const DispatchKey key = keys[below(12)];
@@ -223,9 +220,9 @@ TEST_CASE("what explain says of a slot is what stands in it") {
   const Quiet quiet;
   const RegistrationHandle def = Block()
                                      .def("why::op(Tensor self) -> int")
-                                     .impl("why::op", DispatchKey::CPU, kernel, 1)
-                                     .impl("why::op", DispatchKey::CompositeImplicitAutograd, kernel, 2)
-                                     .impl("why::op", DispatchKey::Autograd, kernel, 3)
+                                     .impl("why::op", DispatchKey::CPU, counts_one, 1)
+                                     .impl("why::op", DispatchKey::CompositeImplicitAutograd, counts_one, 2)
+                                     .impl("why::op", DispatchKey::Autograd, counts_one, 3)
                                      .fallback(DispatchKey::Python, boxed, 4)
                                      .commit();
   const OperatorHandle why = op("why::op");

@@ -8,18 +8,11 @@
 using namespace keyway;
 using namespace keyway::testing;
 
-namespace {
-
-std::int64_t kernel(const TensorBase&) { return 0; }
-void boxed(const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack&) {}
-
-}  // namespace
-
 TEST_CASE("a snapshot has operators, kernels, fallbacks and what dangles, and no order of registration") {
   const auto take = [](bool turned) {
     const Block defs = Block().def("snap::op(Tensor self) -> int", 1).def("snap::other(Tensor self) -> int", 2);
     const Block cpu =
-        Block().impl("snap::op", DispatchKey::CPU, kernel, 3).impl("snap::late", DispatchKey::CPU, kernel, 4);
+        Block().impl("snap::op", DispatchKey::CPU, counts_one, 3).impl("snap::late", DispatchKey::CPU, counts_one, 4);
     const Block meta = Block().impl("snap::op", DispatchKey::Meta, Fallthrough{}, 5);
     std::vector<RegistrationHandle> handles;
     for (const Block* block : turned ? std::vector{&meta, &cpu, &defs} : std::vector{&defs, &cpu, &meta}) {
@@ -48,7 +41,7 @@ TEST_CASE("what was undone is in no snapshot") {
   const std::string before = registry_snapshot();
   {
     const RegistrationHandle def = Block().def("snap::gone(Tensor self) -> int").commit();
-    const RegistrationHandle impl = Block().impl("snap::gone", DispatchKey::CPU, kernel).commit();
+    const RegistrationHandle impl = Block().impl("snap::gone", DispatchKey::CPU, counts_one).commit();
     const RegistrationHandle fallback = Block().fallback(DispatchKey::Python, boxed, 7).commit();
     const SnapshotDifference difference = compare_snapshots(before, registry_snapshot());
     REQUIRE(difference.operators.size() == 1);
@@ -69,7 +62,7 @@ TEST_CASE("a comparison says which kernels came and went, and what a new schema 
                                        .def("snap::changed(Tensor self) -> int")
                                        .def("snap::kernels(Tensor self) -> int")
                                        .def("snap::removed(Tensor self) -> int")
-                                       .impl("snap::kernels", DispatchKey::CPU, kernel, 1)
+                                       .impl("snap::kernels", DispatchKey::CPU, counts_one, 1)
                                        .commit();
     before = registry_snapshot("snap::");
   }
@@ -77,7 +70,7 @@ TEST_CASE("a comparison says which kernels came and went, and what a new schema 
     const RegistrationHandle two = Block()
                                        .def("snap::changed(Tensor self, int n) -> int")
                                        .def("snap::kernels(Tensor self) -> int", 80)
-                                       .impl("snap::kernels", DispatchKey::Meta, kernel, 2)
+                                       .impl("snap::kernels", DispatchKey::Meta, counts_one, 2)
                                        .commit();
     after = registry_snapshot("snap::");
   }

@@ -8,8 +8,7 @@ using namespace keyway;
 using namespace keyway::testing;
 
 namespace {
-std::int64_t kernel(const TensorBase&) { return 0; }
-void passes_on(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
+void passes_all_on(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
   redispatch_boxed(op, keys & DispatchKeySet::full_after(Functionality::Profiler), stack);
 }
 }  // namespace
@@ -26,9 +25,9 @@ TEST_CASE("the kernels of a static table lie where a table looks for them") {
 TEST_CASE("the compiler computes the table that the registry computes") {
   const RegistrationHandle def = Block()
                                      .def("twin::op(Tensor self) -> int")
-                                     .impl("twin::op", DispatchKey::CompositeImplicitAutograd, kernel)
-                                     .impl("twin::op", DispatchKey::CPU, kernel)
-                                     .impl("twin::op", DispatchKey::Autograd, kernel)
+                                     .impl("twin::op", DispatchKey::CompositeImplicitAutograd, counts_one)
+                                     .impl("twin::op", DispatchKey::CPU, counts_one)
+                                     .impl("twin::op", DispatchKey::Autograd, counts_one)
                                      .commit();
   const Table& built = op("twin::op").entry().table();
   const Table& constant = builtin_full_table;
@@ -60,7 +59,7 @@ TEST_CASE("a built-in operator is found, called, overridden, and its own table c
   CHECK(typed.call(cpu) == 1);
   CHECK(&builtin_full.table() == &builtin_full_table);
   {
-    const RegistrationHandle fallback = Block().fallback(DispatchKey::Profiler, passes_on).commit();
+    const RegistrationHandle fallback = Block().fallback(DispatchKey::Profiler, passes_all_on).commit();
     CHECK(&builtin_full.table() != &builtin_full_table);
     const IncludeDispatchKeyGuard profiled{DispatchKeySet(Functionality::Profiler)};
     CHECK(typed.call(cpu) == 1);

@@ -11,9 +11,6 @@ using namespace keyway::testing;
 
 namespace {
 
-std::int64_t one(const TensorBase&) { return 1; }
-void boxed(const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack&) {}
-
 // All that is in force, as far as calls and questions can see.
 std::string dump() {
   std::string text;
@@ -55,18 +52,18 @@ int fail_at_every_step(Change&& change) {
 TEST_CASE("a commit or an undo that runs out of memory at any step leaves the registry as it was") {
   const RegistrationHandle base = Block()
                                       .def("oom::a(Tensor t) -> int", 1)
-                                      .impl("oom::a", DispatchKey::CPU, one, 2)
-                                      .impl("oom::early", DispatchKey::CPU, one, 3)
+                                      .impl("oom::a", DispatchKey::CPU, counts_one, 2)
+                                      .impl("oom::early", DispatchKey::CPU, counts_one, 3)
                                       .commit();
   const std::string before = dump();
   Block block;
   block.owns("oom")
       .def("oom::early(Tensor t) -> int", 4)
       .def("oom::new(Tensor t) -> int", 5)
-      .impl("oom::a", DispatchKey::CPU, one, 6)
-      .impl("oom::a", DispatchKey::CompositeImplicitAutograd, one, 7)
-      .impl("oom::new", DispatchKey::Autograd, one, 8)
-      .impl("oom::dangling", DispatchKey::CPU, one, 9)
+      .impl("oom::a", DispatchKey::CPU, counts_one, 6)
+      .impl("oom::a", DispatchKey::CompositeImplicitAutograd, counts_one, 7)
+      .impl("oom::new", DispatchKey::Autograd, counts_one, 8)
+      .impl("oom::dangling", DispatchKey::CPU, counts_one, 9)
       .fallback(DispatchKey::Profiler, boxed, 10);
   RegistrationHandle handle;
   CHECK(fail_at_every_step([&] { handle = block.commit(); }) > 50);
@@ -84,7 +81,7 @@ TEST_CASE("a commit or an undo that runs out of memory at any step leaves the re
 TEST_CASE("a handle whose undo runs out of memory keeps the registration") {
   const RegistrationHandle base = Block().def("oom::b(Tensor t) -> int", 1).commit();
   const std::string before = dump();
-  RegistrationHandle handle = Block().impl("oom::b", DispatchKey::CPU, one, 2).commit();
+  RegistrationHandle handle = Block().impl("oom::b", DispatchKey::CPU, counts_one, 2).commit();
   const std::string with = dump();
   allocations_left = 0;
   CHECK_THROWS_AS(handle.undo(), std::bad_alloc);
@@ -102,7 +99,7 @@ TEST_CASE("a block with an error changes nothing, whichever of its parts is wron
     Block block;
     block.owns("oom_ns")
         .def("oom::d(Tensor t) -> int")
-        .impl("oom::c", DispatchKey::CPU, one)
+        .impl("oom::c", DispatchKey::CPU, counts_one)
         .fallthrough(DispatchKey::Batched);
     return block;
   };
@@ -112,7 +109,7 @@ TEST_CASE("a block with an error changes nothing, whichever of its parts is wron
   bad[2].impl("oom::c", DispatchKey::Meta, [](bool b) { return b; });
   bad[3].fallback(DispatchKey::Python, boxed);
   bad[4].owns("keyway");
-  bad[5].impl("oom::d", DispatchKey::Undefined, one);
+  bad[5].impl("oom::d", DispatchKey::Undefined, counts_one);
   for (const Block& block : bad) {
     CHECK_THROWS_AS((void)block.commit(), Error);
     CHECK(dump() == before);

@@ -9,12 +9,12 @@ using namespace keyway::testing;
 
 namespace {
 
-struct Counts {
+struct EmptyCounts {
   Tally results{"empty"};
   Tally errors{"empty, refused"};
 };
 
-void check(const Sample& sample, const Stack& arguments, const std::string& what, Counts& counts) {
+void check(const Sample& sample, const Stack& arguments, const std::string& what, EmptyCounts& counts) {
   INFO(sample.entry->op << ": " << sample.text << ", " << what);
   const Outcome outcome = call(sample.entry->op, arguments);
   (outcome.error.empty() ? counts.results : counts.errors).count(*sample.entry);
@@ -31,7 +31,7 @@ std::string name_of(Slot slot, IntArrayRef sizes) {
 }
 
 // Each tensor, and then all of them, with dimension d emptied.
-void check_empty(const Sample& sample, std::int64_t d, Counts& counts) {
+void check_empty(const Sample& sample, std::int64_t d, EmptyCounts& counts) {
   Sample all = sample;
   std::size_t first = 0;
   bool any = false;
@@ -47,7 +47,7 @@ void check_empty(const Sample& sample, std::int64_t d, Counts& counts) {
 }
 
 // Each tensor, and then all of them, without dimensions.
-void check_zero_dim(const Sample& sample, Counts& counts) {
+void check_zero_dim(const Sample& sample, EmptyCounts& counts) {
   Sample all = sample;
   std::size_t first = 0;
   for (const Slot slot : slots_of(sample.arguments)) {
@@ -60,7 +60,7 @@ void check_zero_dim(const Sample& sample, Counts& counts) {
 }  // namespace
 
 TEST_CASE("tensors without elements or dimensions give what Meta says, or an error that names an operator") {
-  Counts counts;
+  EmptyCounts counts;
   for (const OpCases& entry : kOpCases) {
     for (const Sample& sample : all_samples(entry)) {
       for (std::int64_t d = 0; d < 5; ++d) check_empty(sample, d, counts);

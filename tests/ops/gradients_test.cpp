@@ -12,14 +12,14 @@ using namespace keyway::testing;
 
 namespace {
 
-struct Counts {
+struct GradientCounts {
   Tally gradients{"gradcheck"};
   Tally recorded{"gradcheck with history"};
   Tally double_gradients{"gradgradcheck"};
 };
 
 // The first derivative, and where the results have a history the second.
-void check(const Differentiable& function, Counts& counts) {
+void check(const Differentiable& function, GradientCounts& counts) {
   const variable_list inputs = function.leaves();
   const variable_list results = function(inputs);
   if (inputs.empty() || results.empty()) return;
@@ -34,7 +34,7 @@ void check(const Differentiable& function, Counts& counts) {
 }
 
 // Each input with a gradient of its own, while the others have none.
-void check_each(const Differentiable& function, Counts& counts) {
+void check_each(const Differentiable& function, GradientCounts& counts) {
   if (function.slots.size() < 2) return;
   for (const Slot slot : function.slots) {
     INFO(function.op << ": " << function.sample.text << ", only argument " << slot.argument << " requires a gradient");
@@ -71,7 +71,7 @@ std::vector<Sample> zero_dim_variants(const Sample& sample) {
 }  // namespace
 
 TEST_CASE("gradients, and the gradients of gradients, are those of differences") {
-  Counts counts;
+  GradientCounts counts;
   for (const OpCases& entry : kOpCases) {
     if (is_about_the_graph(entry)) continue;
     for (const Sample& sample : double_samples(entry)) {
@@ -92,7 +92,7 @@ TEST_CASE("gradients, and the gradients of gradients, are those of differences")
 }
 
 TEST_CASE("gradients flow through in-place overloads") {
-  Counts counts;
+  GradientCounts counts;
   for (const OpCases& entry : kOpCases) {
     if (entry.inplace.empty() || is_about_the_graph(entry)) continue;
     for (const Sample& sample : double_samples(entry)) {

@@ -10,7 +10,7 @@ using namespace keyway::testing;
 
 namespace {
 
-struct Counts {
+struct RefusalCounts {
   Tally results{"changed arguments"};
   Tally errors{"changed arguments, refused"};
 };
@@ -32,7 +32,7 @@ std::string without_arguments(const std::string& error) {
   return error.substr(0, given) + (given < path && path != std::string::npos ? error.substr(path) : "");
 }
 
-void check(const Sample& sample, const Stack& arguments, const std::string& what, Counts& counts) {
+void check(const Sample& sample, const Stack& arguments, const std::string& what, RefusalCounts& counts) {
   INFO(sample.entry->op << ": " << sample.text << ", " << what);
   const Outcome outcome = call(sample.entry->op, arguments);
   (outcome.error.empty() ? counts.results : counts.errors).count(*sample.entry);
@@ -47,7 +47,7 @@ void check(const Sample& sample, const Stack& arguments, const std::string& what
   CHECK(without_arguments(meta.error) == without_arguments(outcome.error));
 }
 
-void check_sizes(const Sample& sample, Slot slot, const std::string& name, Counts& counts) {
+void check_sizes(const Sample& sample, Slot slot, const std::string& name, RefusalCounts& counts) {
   const Tensor tensor = tensor_at(sample.arguments, slot);
   std::size_t first = 0;
   std::vector<DimVector> changed;
@@ -67,7 +67,7 @@ void check_sizes(const Sample& sample, Slot slot, const std::string& name, Count
   }
 }
 
-void check_dtypes(const Sample& sample, Slot slot, const std::string& name, Counts& counts) {
+void check_dtypes(const Sample& sample, Slot slot, const std::string& name, RefusalCounts& counts) {
   const NoGradGuard no_grad;
   const Tensor tensor = tensor_at(sample.arguments, slot);
   for (const ScalarType dtype : {kBool, kByte, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble, kComplexFloat}) {
@@ -79,7 +79,7 @@ void check_dtypes(const Sample& sample, Slot slot, const std::string& name, Coun
 }  // namespace
 
 TEST_CASE("arguments of other sizes and dtypes give a result that Meta knows, or an error that Meta gives, too") {
-  Counts counts;
+  RefusalCounts counts;
   for (const OpCases& entry : kOpCases) {
     for (const Sample& sample : written_samples(entry)) {
       if (sample.text.find("requires_grad_(") != std::string::npos) continue;
@@ -94,7 +94,7 @@ TEST_CASE("arguments of other sizes and dtypes give a result that Meta knows, or
 }
 
 TEST_CASE("an undefined tensor, and one on another device, are refused or do not matter") {
-  Counts counts;
+  RefusalCounts counts;
   for (const OpCases& entry : kOpCases) {
     for (const Sample& sample : written_samples(entry)) {
       for (const Slot slot : slots_of(sample.arguments)) {

@@ -11,7 +11,7 @@ using namespace keyway::testing;
 
 namespace {
 
-struct Case {
+struct ConvolutionCase {
   Sizes in;                                                               // spatial sizes
   Sizes kernel;                                                           // as many
   std::int64_t batch = 1, groups = 1, in_channels = 1, out_channels = 1;  // channels of all groups
@@ -43,25 +43,26 @@ struct Case {
 
 // Calls f(index in input, index in weight, index in output) for each product in the definition of a convolution.
 template <typename F>
-void each_term(const Case& c, const F& f) {
+void each_term(const ConvolutionCase& c, const F& f) {
   const Sizes out = c.out();
   const Sizes& small = c.transposed ? c.in : out;  // where windows are counted
   const Sizes& large = c.transposed ? out : c.in;  // what they look at
   const std::int64_t gi = c.in_channels / c.groups, go = c.out_channels / c.groups;
-  each_index(Case::joined({c.batch, c.groups, gi, go}, Case::joined(small, c.kernel)), [&](const Sizes& x) {
-    const std::size_t rank = c.in.size();
-    Sizes near(rank), far(rank), tap(rank);
-    for (std::size_t d = 0; d < rank; ++d) {
-      near[d] = x[4 + d];
-      tap[d] = x[4 + rank + d];
-      far[d] = near[d] * c.at(c.stride, d) - c.at(c.padding, d) + tap[d] * c.at(c.dilation, d);
-      if (far[d] < 0 || far[d] >= large[d]) return;
-    }
-    const std::int64_t in = x[1] * gi + x[2], result = x[1] * go + x[3];
-    f(Case::joined({x[0], in}, c.transposed ? near : far),
-      c.transposed ? Case::joined({in, x[3]}, tap) : Case::joined({result, x[2]}, tap),
-      Case::joined({x[0], result}, c.transposed ? far : near));
-  });
+  each_index(ConvolutionCase::joined({c.batch, c.groups, gi, go}, ConvolutionCase::joined(small, c.kernel)),
+             [&](const Sizes& x) {
+               const std::size_t rank = c.in.size();
+               Sizes near(rank), far(rank), tap(rank);
+               for (std::size_t d = 0; d < rank; ++d) {
+                 near[d] = x[4 + d];
+                 tap[d] = x[4 + rank + d];
+                 far[d] = near[d] * c.at(c.stride, d) - c.at(c.padding, d) + tap[d] * c.at(c.dilation, d);
+                 if (far[d] < 0 || far[d] >= large[d]) return;
+               }
+               const std::int64_t in = x[1] * gi + x[2], result = x[1] * go + x[3];
+               f(ConvolutionCase::joined({x[0], in}, c.transposed ? near : far),
+                 c.transposed ? ConvolutionCase::joined({in, x[3]}, tap) : ConvolutionCase::joined({result, x[2]}, tap),
+                 ConvolutionCase::joined({x[0], result}, c.transposed ? far : near));
+             });
 }
 
 template <typename T>
@@ -97,7 +98,7 @@ TensorBase make(Rng& rng, const Sizes& sizes, Memory memory, Expand expand = Exp
 }
 
 template <typename T>
-void check(Rng& rng, const Case& c, Memory memory) {
+void check(Rng& rng, const ConvolutionCase& c, Memory memory) {
   const TensorBase x = make<T>(rng, c.input_sizes(), memory, Expand::Yes);
   const TensorBase w = make<T>(rng, c.weight_sizes(), memory, Expand::Yes);
   const TensorBase grad = make<T>(rng, c.output_sizes(), memory, Expand::Yes);
@@ -128,14 +129,14 @@ void check(Rng& rng, const Case& c, Memory memory) {
   check_sums<T>(gb, b_sums);
 }
 
-Case random_case(Rng& rng, std::size_t rank) {
+ConvolutionCase random_case(Rng& rng, std::size_t rank) {
   const auto list = [&](std::int64_t low, std::int64_t high) {
     Sizes sizes(random_int(rng, 0, 1) == 0 ? 1 : rank);
     for (std::int64_t& size : sizes) size = random_int(rng, low, high);
     return sizes;
   };
   for (;;) {
-    Case c;
+    ConvolutionCase c;
     c.batch = random_int(rng, 0, 9) == 0 ? 0 : random_int(rng, 1, 3);
     c.groups = random_int(rng, 1, 3);
     c.in_channels = c.groups * random_int(rng, 1, 3);
@@ -169,7 +170,7 @@ Case random_case(Rng& rng, std::size_t rank) {
 TEST_CASE("convolutions and their gradients are exact on small numbers, in every rank and layout") {
   Rng rng(1);
   for (int i = 0; i < 45; ++i) {
-    const Case c = random_case(rng, static_cast<std::size_t>(i % 3) + 1);
+    const ConvolutionCase c = random_case(rng, static_cast<std::size_t>(i % 3) + 1);
     CAPTURE(c.in, c.kernel, c.batch, c.groups, c.in_channels, c.out_channels, c.stride, c.padding, c.dilation,
             c.transposed, c.output_padding);
     for (const Memory memory : {Memory::Rows, Memory::ChannelsLast, Memory::Any}) {
@@ -187,7 +188,7 @@ namespace {
 
 // Result and gradients, all row-major, of small numbers that do not depend on the dtype.
 template <typename T>
-std::vector<std::vector<double>> compute(const Case& c, Memory memory) {
+std::vector<std::vector<double>> compute(const ConvolutionCase& c, Memory memory) {
   Rng rng(7);
   const TensorBase x = make<T>(rng, c.input_sizes(), memory), w = make<T>(rng, c.weight_sizes(), memory);
   const TensorBase grad = make<T>(rng, c.output_sizes(), memory), bias = make<T>(rng, {c.out_channels}, memory);
@@ -212,16 +213,18 @@ std::vector<std::vector<double>> compute(const Case& c, Memory memory) {
 // The oracle is the double path, which other tests hold against the definition and which shares no loop with float's.
 TEST_CASE("convolutions are cut into parts by image, group or channel") {
   const WithThreads threads(3);
-  Case images{.in = {20, 21}, .kernel = {3, 3}, .batch = 11, .in_channels = 16, .out_channels = 24, .padding = {1}};
-  Case channels{.in = {20, 21}, .kernel = {3, 3}, .batch = 1, .in_channels = 40, .out_channels = 72, .padding = {1}};
-  Case groups{.in = {30, 31},
-              .kernel = {3, 3},
-              .batch = 2,
-              .groups = 36,
-              .in_channels = 72,
-              .out_channels = 36,
-              .padding = {1}};
-  for (Case& c : {std::ref(images), std::ref(channels), std::ref(groups)}) {
+  ConvolutionCase images{
+      .in = {20, 21}, .kernel = {3, 3}, .batch = 11, .in_channels = 16, .out_channels = 24, .padding = {1}};
+  ConvolutionCase channels{
+      .in = {20, 21}, .kernel = {3, 3}, .batch = 1, .in_channels = 40, .out_channels = 72, .padding = {1}};
+  ConvolutionCase groups{.in = {30, 31},
+                         .kernel = {3, 3},
+                         .batch = 2,
+                         .groups = 36,
+                         .in_channels = 72,
+                         .out_channels = 36,
+                         .padding = {1}};
+  for (ConvolutionCase& c : {std::ref(images), std::ref(channels), std::ref(groups)}) {
     for (const bool transposed : {false, true}) {
       c.transposed = transposed;
       for (const Memory memory : {Memory::Rows, Memory::ChannelsLast}) {

@@ -9,15 +9,15 @@ namespace {
 
 constexpr std::int64_t kIgnored = -100;
 
-struct Case {
+struct LossCase {
   TensorBase x, target, weight;
   std::vector<double> xs, targets, weights;
   std::size_t rows, classes;
 };
 
-Case random_case(Rng& rng, ScalarType dtype, bool weighted) {
+LossCase random_case(Rng& rng, ScalarType dtype, bool weighted) {
   const std::int64_t rows = random_int(rng, 0, 40), classes = random_int(rng, 1, 33);
-  Case c;
+  LossCase c;
   c.x = random_reals(rng, {rows, classes}, dtype);
   c.target = random_integers(rng, {rows}, kLong, 0, classes - 1);
   for (std::int64_t i = 0; i < rows; i += 5) element<std::int64_t>(c.target, {i}) = kIgnored;
@@ -37,7 +37,7 @@ TEST_CASE("nll_loss and its gradient are right for every reduction, with and wit
   for (int round = 0; round < 120; ++round) {
     const ScalarType dtype = kFloatings[round % 4];
     const std::int64_t reduction = round % 3;
-    const Case c = random_case(rng, dtype, round % 2 == 0);
+    const LossCase c = random_case(rng, dtype, round % 2 == 0);
     std::vector<double> each(c.rows, 0), slope(c.xs.size(), 0);
     double loss = 0, total = 0;
     for (std::size_t i = 0; i < c.rows; ++i) {

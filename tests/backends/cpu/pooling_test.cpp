@@ -13,7 +13,7 @@ using namespace keyway::testing;
 namespace {
 
 // Windows over the last dimensions of a tensor; the lists have an item for each of them.
-struct Case {
+struct PoolingCase {
   Sizes sizes;  // of the input
   Sizes kernel, stride, padding, dilation;
   bool ceil = false;
@@ -34,9 +34,9 @@ struct Case {
   }
 };
 
-Case random_case(Rng& rng, std::size_t rank, bool dilated) {
+PoolingCase random_case(Rng& rng, std::size_t rank, bool dilated) {
   for (;;) {
-    Case c;
+    PoolingCase c;
     if (random_int(rng, 0, 1) == 0) c.sizes.push_back(random_int(rng, 0, 3));
     c.sizes.push_back(random_int(rng, 1, 5));
     for (std::size_t d = 0; d < rank; ++d) {
@@ -59,7 +59,7 @@ Case random_case(Rng& rng, std::size_t rank, bool dilated) {
 
 // Calls f(index in the input) for each element that the window at `o` sees.
 template <typename F>
-void each_seen(const Case& c, const Sizes& o, const F& f) {
+void each_seen(const PoolingCase& c, const Sizes& o, const F& f) {
   each_index(c.kernel, [&](const Sizes& k) {
     Sizes index = o;
     for (std::size_t d = 0; d < c.rank(); ++d) {
@@ -84,7 +84,7 @@ TensorBase make(Rng& rng, const Sizes& sizes, int layout, Expand expand = Expand
 }
 
 template <typename T>
-void check_max(Rng& rng, const Case& c, int layout) {
+void check_max(Rng& rng, const PoolingCase& c, int layout) {
   const TensorBase self = make<T>(rng, c.sizes, layout, Expand::Yes);
   if constexpr (!std::integral<T>) {
     fill_storage<T>(
@@ -138,7 +138,7 @@ bool close(T got, double expected) {
 }
 
 // The mean of what a window sees, or of the window within the padded input.
-double divisor(const Case& c, const Sizes& o, bool count_padding, std::optional<std::int64_t> override_) {
+double divisor(const PoolingCase& c, const Sizes& o, bool count_padding, std::optional<std::int64_t> override_) {
   if (override_) return static_cast<double>(*override_);
   double length = 1;
   for (std::size_t d = 0; d < c.rank(); ++d) {
@@ -150,7 +150,7 @@ double divisor(const Case& c, const Sizes& o, bool count_padding, std::optional<
 }
 
 template <typename T>
-void check_average(Rng& rng, const Case& c, int layout) {
+void check_average(Rng& rng, const PoolingCase& c, int layout) {
   const TensorBase self = make<T>(rng, c.sizes, layout, Expand::Yes), grad = make<T>(rng, c.out(), layout, Expand::Yes);
   const bool count = random_int(rng, 0, 1) == 1;
   const std::optional<std::int64_t> given = random_int(rng, 0, 3) == 0 ? std::optional<std::int64_t>(-3) : std::nullopt;
@@ -176,7 +176,7 @@ void check_average(Rng& rng, const Case& c, int layout) {
 TEST_CASE("max pooling finds the greatest value and its place, and NaN before all") {
   Rng rng(1);
   for (int i = 0; i < 60; ++i) {
-    const Case c = random_case(rng, i % 3 == 0 ? 3 : 2, true);
+    const PoolingCase c = random_case(rng, i % 3 == 0 ? 3 : 2, true);
     CAPTURE(c.sizes, c.kernel, c.stride, c.padding, c.dilation, c.ceil);
     for (int layout = 0; layout < 3; ++layout) {
       check_max<float>(rng, c, layout);
@@ -218,7 +218,7 @@ TEST_CASE("max pooling's gradient refuses places outside the plane and leaves it
 TEST_CASE("average pooling divides by what it is told to") {
   Rng rng(2);
   for (int i = 0; i < 60; ++i) {
-    const Case c = random_case(rng, i % 3 == 0 ? 3 : 2, false);
+    const PoolingCase c = random_case(rng, i % 3 == 0 ? 3 : 2, false);
     CAPTURE(c.sizes, c.kernel, c.stride, c.padding, c.ceil);
     for (int layout = 0; layout < 3; ++layout) {
       check_average<float>(rng, c, layout);

@@ -19,7 +19,7 @@ std::string entry(const std::string& func, const std::string& keys, const std::s
   return R"({ "func": ")" + func + R"(",)" + "\n" + keys + R"(, "doc": "Does.", "example": ")" + example + R"(" })";
 }
 
-testing::BuildResult build(const std::string& entries) {
+testing::BuildResult build_library(const std::string& entries) {
   Diagnostics diagnostics;
   auto families =
       build_model({{"my_ops.json", testing::file_of(entries)}}, {}, diagnostics, {{"binary.json", kKeyway}});
@@ -27,7 +27,7 @@ testing::BuildResult build(const std::string& entries) {
 }
 
 std::map<std::string, std::string> generate(const std::string& entries) {
-  const auto result = build(entries);
+  const auto result = build_library(entries);
   INFO(result.errors);
   REQUIRE(result.families.has_value());
   std::map<std::string, std::string> files;
@@ -65,30 +65,33 @@ TEST_CASE("a library's operators have no methods, and hide Keyway's of their nam
   CHECK(contains(files.at("my/autograd/my_ops.cpp"), "3 * keyway::mul(grad, my::neg(self)) * my::cube(self);"));
   const std::string method =
       entry("my::f(Tensor self) -> Tensor", R"("composite": "f", "variants": ["function", "method"])", "f(1) == 1");
-  CHECK(build(method).errors ==
+  CHECK(build_library(method).errors ==
         "my_ops.json:3:44: error: my::f: the variant 'method' needs a positional Tensor argument 'self', and no "
         "namespace in front of the name\n");
 }
 
 TEST_CASE("a library's operators stand in one namespace of its own") {
-  CHECK(build(entry("f(Tensor self) -> Tensor", R"("composite": "f")", "f(1) == 1")).errors ==
+  CHECK(build_library(entry("f(Tensor self) -> Tensor", R"("composite": "f")", "f(1) == 1")).errors ==
         "my_ops.json:2:11: error: f: an operator of a library has its namespace in front: 'my::f(...)'\n");
-  CHECK(build(entry("keyway::f(Tensor self) -> Tensor", R"("composite": "f")", "f(1) == 1")).errors ==
+  CHECK(build_library(entry("keyway::f(Tensor self) -> Tensor", R"("composite": "f")", "f(1) == 1")).errors ==
         "my_ops.json:2:11: error: keyway::f: the namespace 'keyway' is not a library's to add to\n");
-  CHECK(build(kCube + ",\n" + entry("your::f(Tensor self) -> Tensor", R"("composite": "f")", "f(1) == 1")).errors ==
+  CHECK(build_library(kCube + ",\n" + entry("your::f(Tensor self) -> Tensor", R"("composite": "f")", "f(1) == 1"))
+            .errors ==
         "my_ops.json:4:11: error: your::f: the operators of a library are in one namespace; the first is in 'my'\n");
 }
 
 TEST_CASE("a library without operators is an error") {
-  CHECK(build("").errors == "my_ops.json:1:1: error: no operator\n");
+  CHECK(build_library("").errors == "my_ops.json:1:1: error: no operator\n");
 }
 
 TEST_CASE("what a library cannot use yet is said where it stands") {
-  CHECK(build(entry("my::turn(Tensor(a) self) -> Tensor(a)", R"("view": "turn", "derivatives": {})", "turn(1) == 1"))
+  CHECK(build_library(
+            entry("my::turn(Tensor(a) self) -> Tensor(a)", R"("view": "turn", "derivatives": {})", "turn(1) == 1"))
             .errors ==
         "my_ops.json:2:11: error: my::turn: the recipe 'view' is for Keyway's own operators; write a composite of "
         "them\n");
-  CHECK(build(entry("my::f(Tensor self) -> Tensor",
-                    R"("kernels": ["CPU"], "requires": ["neg(self).dim() == 1"], "derivatives": {})", "f(1) == 1"))
+  CHECK(build_library(entry("my::f(Tensor self) -> Tensor",
+                            R"("kernels": ["CPU"], "requires": ["neg(self).dim() == 1"], "derivatives": {})",
+                            "f(1) == 1"))
             .errors == "my_ops.json:3:34: error: my::f: a contract of a library's operator cannot call an operator\n");
 }

@@ -11,15 +11,15 @@ using namespace keyway;
 
 namespace {
 
-struct Counted : RefCounted {};
+struct Object : RefCounted {};
 
 }  // namespace
 
 TEST_CASE("an InlineVector keeps its elements when it outgrows its place, and lets each go once") {
-  const auto object = make_intrusive<Counted>();
+  const auto object = make_intrusive<Object>();
   for (const std::uint32_t n : {0u, 1u, 2u, 3u, 9u}) {
     {
-      InlineVector<intrusive_ptr<Counted>, 2> list;
+      InlineVector<intrusive_ptr<Object>, 2> list;
       for (std::uint32_t i = 0; i < n; ++i) list.push_back(object);
       REQUIRE(list.size() == n);
       CHECK(list.empty() == (n == 0));

@@ -5,20 +5,17 @@
 #include <keyway/core/schema/printer.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/core/schema/error_in.h>
 
 #include <random>
 #include <string>
 #include <string_view>
 
 using namespace keyway;
+using keyway::testing::error_in;
 using namespace std::string_view_literals;
 
 namespace {
-
-std::string error_in(const std::string& text) {
-  const ParseResult result = parse_schema(text);
-  return result.ok() ? "ok" : std::to_string(result.column()) + ": " + result.message();
-}
 
 std::string repeat(const std::string& text, int count) {
   std::string out;

@@ -1,19 +1,10 @@
-#include <keyway/core/schema/parser.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/core/schema/error_in.h>
 
 #include <string>
 
 using namespace keyway;
-
-namespace {
-
-// "column: message", or "ok".
-std::string error_in(std::string_view text) {
-  const ParseResult result = parse_schema(text);
-  return result.ok() ? "ok" : std::to_string(result.column()) + ": " + result.message();
-}
-
-}  // namespace
+using keyway::testing::error_in;
 
 TEST_CASE("an unknown type is an error that suggests what was meant") {
   CHECK(error_in("f(tensor x) -> ()") == "3: 'tensor' is not a type; did you mean 'Tensor'?");

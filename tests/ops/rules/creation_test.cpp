@@ -1,17 +1,15 @@
 #include <keyway/ops/rules/creation.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/ops/rules/meta.h>
 
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 using namespace keyway;
-using keyway::testing::error_of;
+using namespace keyway::testing;
 
 namespace {
-
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
 std::int64_t arange_count(const Scalar& start, const Scalar& end, const Scalar& step,
                           std::optional<ScalarType> dtype = std::nullopt) {

@@ -1,20 +1,12 @@
 #include <keyway/ops/rules/indexing.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/ops/rules/meta.h>
 
 #include <cstdint>
 #include <vector>
 
 using namespace keyway;
-using keyway::testing::error_of;
-
-namespace {
-
-using Ints = std::vector<std::int64_t>;
-
-TensorBase tensor(const Ints& sizes) { return make_tensor(sizes, ScalarType::Float, DeviceType::Meta); }
-Ints sizes_of(const OutputMeta& meta) { return {meta.sizes.begin(), meta.sizes.end()}; }
-
-}  // namespace
+using namespace keyway::testing;
 
 TEST_CASE("index_select replaces a size by the number of indices") {
   CHECK(sizes_of(rules::index_select(tensor({2, 3}), 1, tensor({7}))) == Ints{2, 7});

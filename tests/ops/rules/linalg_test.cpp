@@ -1,19 +1,12 @@
 #include <keyway/ops/rules/linalg.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/ops/rules/meta.h>
 
 #include <cstdint>
 #include <vector>
 
 using namespace keyway;
-
-namespace {
-
-using Ints = std::vector<std::int64_t>;
-
-TensorBase tensor(const Ints& sizes) { return make_tensor(sizes, ScalarType::Float, DeviceType::Meta); }
-Ints sizes_of(const OutputMeta& meta) { return {meta.sizes.begin(), meta.sizes.end()}; }
-
-}  // namespace
+using namespace keyway::testing;
 
 TEST_CASE("products have the outer sizes of their operands") {
   CHECK(sizes_of(rules::mm(tensor({2, 3}), tensor({3, 5}))) == Ints{2, 5});

@@ -2,6 +2,7 @@
 #include <keyway/core/tensor_base.h>
 #include <keyway/ops/rules/predicates.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/ops/rules/meta.h>
 
 #include <cmath>
 #include <limits>
@@ -9,11 +10,9 @@
 #include <vector>
 
 using namespace keyway;
+using namespace keyway::testing;
 
 namespace {
-
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
 TensorBase meta(IntArrayRef sizes) { return make_tensor(sizes, kFloat, DeviceType::Meta); }
 

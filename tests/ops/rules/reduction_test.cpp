@@ -1,20 +1,13 @@
 #include <keyway/ops/rules/reduction.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/ops/rules/meta.h>
 
 #include <cstdint>
 #include <random>
 #include <vector>
 
 using namespace keyway;
-
-namespace {
-
-using Ints = std::vector<std::int64_t>;
-
-TensorBase tensor(const Ints& sizes) { return make_tensor(sizes, ScalarType::Float, DeviceType::Meta); }
-Ints sizes_of(const OutputMeta& meta) { return {meta.sizes.begin(), meta.sizes.end()}; }
-
-}  // namespace
+using namespace keyway::testing;
 
 TEST_CASE("a reduction takes the dimensions away or leaves 1 in their place") {
   std::mt19937 rng(1);

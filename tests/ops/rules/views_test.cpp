@@ -3,6 +3,7 @@
 #include <keyway/core/tensor_base.h>
 #include <keyway/ops/rules/views.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/ops/rules/meta.h>
 
 #include <algorithm>
 #include <functional>
@@ -12,15 +13,9 @@
 #include <vector>
 
 using namespace keyway;
-using keyway::testing::error_of;
+using namespace keyway::testing;
 
 namespace {
-
-using Ints = std::vector<std::int64_t>;
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-
-TensorBase tensor(const Ints& sizes) { return make_tensor(sizes, ScalarType::Float, DeviceType::Meta); }
 
 std::int64_t product(const Ints& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
