@@ -26,9 +26,8 @@ ci_stage() {
   boundary_calls ci 2000
 }
 
-# Of the CUDA backend only what the host runs: its kernels on emulated devices are a matter of tools/nightly.sh.
 asan_stage() {
-  local options=(-DKEYWAY_UNITY=ALL -DKEYWAY_EMULATED_CUDA=OFF)
+  local options=(-DKEYWAY_UNITY=ALL)
   build asan
   run_tests asan -LE checks
 }

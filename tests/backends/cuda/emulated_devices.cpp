@@ -8,6 +8,9 @@ namespace {
 
 const bool loaded = [] {
   const char* const file = std::getenv("KEYWAY_EMULATED_CUDA");
+#if defined(KEYWAY_SANITIZED)
+  setenv("KEYWAY_NO_CUDA_MEMORY_CACHING", "1", 0);  // so that the sanitizer knows where each tensor ends
+#endif
   if (file != nullptr) keyway::load_plugin(file).release();
   return file != nullptr;
 }();

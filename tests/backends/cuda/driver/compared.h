@@ -80,4 +80,11 @@ inline Tensor scattered(IntArrayRef sizes, std::int64_t low, std::int64_t high, 
   return numbers;
 }
 
+inline constexpr ScalarType kFloatDtypes[] = {kFloat, kDouble, kHalf, kBFloat16};
+
+// Numbers of the normal distribution.
+inline Tensor normal_numbers(IntArrayRef sizes, ScalarType dtype) {
+  return randn(sizes, TensorOptions()).to(kCPU, dtype);
+}
+
 }  // namespace keyway::inline v1::testing

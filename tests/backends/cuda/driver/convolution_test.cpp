@@ -16,7 +16,7 @@ using namespace keyway::testing;
 namespace {
 
 // Small integers, exact in every dtype.
-Tensor numbers(IntArrayRef sizes, ScalarType dtype, std::int64_t seed) {
+Tensor operand(IntArrayRef sizes, ScalarType dtype, std::int64_t seed) {
   return testing::scattered(sizes, -2, 2, seed).to(kCPU, dtype);
 }
 
@@ -38,11 +38,11 @@ const Problem kProblems[] = {
 };
 
 void compare(const Problem& p, ScalarType dtype, bool last) {
-  Tensor input = numbers(p.input, dtype, 1);
+  Tensor input = operand(p.input, dtype, 1);
   if (last && input.dim() == 4) input = input.transpose(1, 3).contiguous().transpose(1, 3);
-  const Tensor weight = numbers(p.weight, dtype, 2);
+  const Tensor weight = operand(p.weight, dtype, 2);
   const std::int64_t channels = p.transposed ? p.weight[1] * p.groups : p.weight[0];
-  const Tensor bias = numbers({channels}, dtype, 3);
+  const Tensor bias = operand({channels}, dtype, 3);
   const std::vector<std::int64_t> no_more(p.stride.size(), 0);
   const auto run = [&](const Tensor& x, const Tensor& w, const Tensor& b) {
     return convolution(x, w, b, p.stride, p.padding, p.dilation, p.transposed, no_more, p.groups);
@@ -51,7 +51,7 @@ void compare(const Problem& p, ScalarType dtype, bool last) {
   CHECK(same_values(run(on_cuda(input), on_cuda(weight), on_cuda(bias)), out));
   CHECK(same_values(run(on_cuda(input), on_cuda(weight), {}), run(input, weight, {})));
 
-  const Tensor grad = numbers(out.sizes(), dtype, 4);
+  const Tensor grad = operand(out.sizes(), dtype, 4);
   const auto backward = [&](const Tensor& dy, const Tensor& x, const Tensor& w) {
     const std::array<bool, 3> all{true, true, true};
     return convolution_backward(dy, x, w, IntArrayRef({channels}), p.stride, p.padding, p.dilation, p.transposed,
@@ -84,14 +84,14 @@ TEST_CASE("convolutions and their gradients, in one to three dimensions, groups,
 TEST_CASE("a convolution whose windows take several chunks, which divide images") {
   if (!has_products()) return;
   // 5 channels by 225 taps: chunks of 3712 places in complex128, and images of 2500.
-  const Tensor input = numbers({3, 5, 50, 50}, kComplexDouble, 1), weight = numbers({2, 5, 15, 15}, kComplexDouble, 2);
+  const Tensor input = operand({3, 5, 50, 50}, kComplexDouble, 1), weight = operand({2, 5, 15, 15}, kComplexDouble, 2);
   const std::vector<std::int64_t> stride{1, 1}, padding{7, 7}, none{0, 0};
   const auto run = [&](const Tensor& x, const Tensor& w) {
     return convolution(x, w, {}, stride, padding, stride, false, none, 1);
   };
   const Tensor out = run(input, weight);
   CHECK(same_values(run(on_cuda(input), on_cuda(weight)), out));
-  const Tensor grad = numbers(out.sizes(), kComplexDouble, 3);
+  const Tensor grad = operand(out.sizes(), kComplexDouble, 3);
   const auto backward = [&](const Tensor& dy, const Tensor& x, const Tensor& w) {
     const std::array<bool, 3> two{true, true, false};
     return convolution_backward(dy, x, w, std::nullopt, stride, padding, stride, false, none, 1, two);
@@ -106,7 +106,7 @@ TEST_CASE("convolutions of nothing are zeros, or the bias") {
   if (!has_products()) return;
   const TensorOptions there = TensorOptions().dtype(kFloat).device(kCUDA);
   const std::vector<std::int64_t> one{1}, none{0};
-  const Tensor bias = numbers({2}, kFloat, 1);
+  const Tensor bias = operand({2}, kFloat, 1);
   const Tensor out =
       convolution(zeros({3, 0, 5}, there), zeros({2, 0, 2}, there), on_cuda(bias), one, none, one, false, none, 1);
   CHECK(same_values(out, bias.view({1, 2, 1}).expand({3, 2, 4})));

@@ -15,7 +15,7 @@ using namespace keyway::testing;
 namespace {
 
 // Numbers of little size that are the same in each run, exact in every dtype.
-Tensor numbers(IntArrayRef sizes, ScalarType dtype, std::int64_t seed) {
+Tensor factor(IntArrayRef sizes, ScalarType dtype, std::int64_t seed) {
   return testing::scattered(sizes, -3, 3, seed).to(kCPU, dtype);
 }
 
@@ -26,7 +26,7 @@ TEST_CASE("products of many tiles, of every dtype, however their matrices lie") 
   for (const ScalarType dtype : {kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble, kComplexHalf,
                                  kComplexFloat, kComplexDouble}) {
     INFO(to_string(dtype));
-    const Tensor a = numbers({70, 37}, dtype, 1), b = numbers({37, 131}, dtype, 2);
+    const Tensor a = factor({70, 37}, dtype, 1), b = factor({37, 131}, dtype, 2);
     const Tensor a_there = a.to(kCUDA, dtype), b_there = b.to(kCUDA, dtype);
     CHECK(same_values(mm(a_there, b_there), mm(a, b)));
     CHECK(same_values(mm(b_there.transpose(0, 1), a_there.transpose(0, 1)), mm(b.transpose(0, 1), a.transpose(0, 1))));
@@ -40,14 +40,14 @@ TEST_CASE("batches, with matrices that are all one") {
   if (!has_products()) return;
   for (const ScalarType dtype : {kInt, kHalf, kFloat, kComplexHalf}) {
     INFO(to_string(dtype));
-    const Tensor a = numbers({5, 3, 66}, dtype, 3), b = numbers({5, 66, 4}, dtype, 4);
+    const Tensor a = factor({5, 3, 66}, dtype, 3), b = factor({5, 66, 4}, dtype, 4);
     const Tensor a_there = a.to(kCUDA, dtype), b_there = b.to(kCUDA, dtype);
     CHECK(same_values(bmm(a_there, b_there), bmm(a, b)));
     const Tensor one = a.slice(0, 0, 1).expand({5, 3, 66}), one_there = a_there.slice(0, 0, 1).expand({5, 3, 66});
     CHECK(same_values(bmm(one_there, b_there), bmm(one, b)));
     CHECK(same_values(bmm(a_there.slice(0, 0, 5, 2), b_there.slice(0, 0, 5, 2)),
                       bmm(a.slice(0, 0, 5, 2), b.slice(0, 0, 5, 2))));
-    const Tensor column = numbers({3, 1}, dtype, 5);
+    const Tensor column = factor({3, 1}, dtype, 5);
     CHECK(same_values(baddbmm(column.to(kCUDA, dtype), a_there, b_there, 2, 3), baddbmm(column, a, b, 2, 3)));
   }
 }
@@ -56,14 +56,14 @@ TEST_CASE("what is added may be broadcast, may lie another way, may be the resul
   if (!has_products()) return;
   for (const ScalarType dtype : {kLong, kFloat, kDouble, kComplexFloat}) {
     INFO(to_string(dtype));
-    const Tensor a = numbers({65, 9}, dtype, 1), b = numbers({9, 67}, dtype, 2);
+    const Tensor a = factor({65, 9}, dtype, 1), b = factor({9, 67}, dtype, 2);
     const Tensor a_there = a.to(kCUDA, dtype), b_there = b.to(kCUDA, dtype);
-    for (const Tensor& add : {numbers({67}, dtype, 3), numbers({65, 1}, dtype, 4), numbers({65, 67}, dtype, 5),
-                              numbers({67, 65}, dtype, 6).transpose(0, 1)}) {
+    for (const Tensor& add : {factor({67}, dtype, 3), factor({65, 1}, dtype, 4), factor({65, 67}, dtype, 5),
+                              factor({67, 65}, dtype, 6).transpose(0, 1)}) {
       const Tensor there = add.to(kCUDA, dtype);
       CHECK(same_values(addmm(there, a_there, b_there, 2, -1), addmm(add, a, b, 2, -1)));
     }
-    Tensor sum = numbers({65, 67}, dtype, 5), sum_there = sum.to(kCUDA, dtype);
+    Tensor sum = factor({65, 67}, dtype, 5), sum_there = sum.to(kCUDA, dtype);
     for (int i = 0; i < 2; ++i) {
       addmm_out(sum, sum, a, b, 2, 1);
       addmm_out(sum_there, sum_there, a_there, b_there, 2, 1);
@@ -77,7 +77,7 @@ TEST_CASE("what is added may be broadcast, may lie another way, may be the resul
   }
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const ScalarType dtype : {kHalf, kFloat, kComplexHalf}) {
-    const Tensor a = numbers({3, 4}, dtype, 1), b = numbers({4, 5}, dtype, 2);
+    const Tensor a = factor({3, 4}, dtype, 1), b = factor({4, 5}, dtype, 2);
     const Tensor bad = full({5}, nan, TensorOptions().dtype(dtype).device(kCUDA));
     CHECK(same_values(addmm(bad, a.to(kCUDA, dtype), b.to(kCUDA, dtype), 0, 1), mm(a, b)));
   }
@@ -89,7 +89,7 @@ TEST_CASE("products of nothing are zeros, or what is added") {
   CHECK(same_values(mm(zeros({3, 0}, there), zeros({0, 70}, there)), zeros({3, 70}, kFloat)));
   CHECK(mm(zeros({0, 3}, there), zeros({3, 4}, there)).numel() == 0);
   CHECK(bmm(zeros({0, 3, 2}, there), zeros({0, 2, 4}, there)).numel() == 0);
-  const Tensor add = numbers({70}, kFloat, 1);
+  const Tensor add = factor({70}, kFloat, 1);
   CHECK(same_values(addmm(add.to(kCUDA, kFloat), zeros({3, 0}, there), zeros({0, 70}, there), 2, 1),
                     add.mul(2).expand({3, 70})));
 }
@@ -105,7 +105,7 @@ TEST_CASE("16-bit floats are summed in float32") {
 
 TEST_CASE("products in streams, and on the second device, follow what is computed before them") {
   if (!has_products()) return;
-  const Tensor a = numbers({40, 40}, kFloat, 1);
+  const Tensor a = factor({40, 40}, kFloat, 1);
   const Tensor expected = mm(mm(a, a), a);
   for (int device = 0; device < device_count(kCUDA) && device < 2; ++device) {
     const Device on(kCUDA, static_cast<std::int8_t>(device));
@@ -127,6 +127,6 @@ TEST_CASE("a product without cuBLASLt says what is missing") {
     CHECK(text.find("install cuBLAS") != std::string::npos);
   }
   CHECK_THROWS_AS(mm(floats, floats), Error);
-  const Tensor integers = numbers({2, 2}, kLong, 1);
+  const Tensor integers = factor({2, 2}, kLong, 1);
   CHECK(same_values(mm(integers.to(kCUDA, kLong), integers.to(kCUDA, kLong)), mm(integers, integers)));
 }

@@ -1,45 +1,16 @@
 #include <keyway/tests/backends/cuda/emulator/device_code.h>
+#include <keyway/tests/backends/cuda/emulator/fiber.h>
 #include <keyway/tests/backends/cuda/emulator/run_block.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
-#include <sys/mman.h>
-#include <ucontext.h>
 #include <vector>
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 namespace emulator {
 
 namespace {
 
-constexpr std::size_t kStackBytes = 512 << 10;
-
-// A place to stop at and to go on from.
-struct Place {
-  ucontext_t context{};
-  const void* stack = nullptr;
-  std::size_t stack_bytes = 0;
-};
-
-// From one stack to another, and back some day. What the sanitizer is told of that: where the other one lies, and, when
-// this one goes on, where the one lies that it comes from.
-void switch_places(Place& from, Place& to) {
-#if defined(__SANITIZE_ADDRESS__)
-  void* fake_stack = nullptr;
-  __sanitizer_start_switch_fiber(&fake_stack, to.stack, to.stack_bytes);
-  swapcontext(&from.context, &to.context);
-  __sanitizer_finish_switch_fiber(fake_stack, &to.stack, &to.stack_bytes);
-#else
-  swapcontext(&from.context, &to.context);
-#endif
-}
-
-// The threads of a block. A stack serves one thread after the other, until one waits at a barrier and keeps it.
+// The threads of a block. A fiber serves one thread after the other, until one waits at a barrier and keeps it.
 class Block {
  public:
   void run(dim3 threads, const std::function<void()>& thread, bool backwards) {
@@ -48,28 +19,38 @@ class Block {
     backwards_ = backwards;
     count_ = threads.x * threads.y * threads.z;
     next_ = 0;
-    while (next_ < count_) go_on(idle_place());
+    while (next_ < count_) go_on(idle_fiber());
     while (!waiting_.empty()) {
-      std::vector<Place*> now = std::move(waiting_);
+      std::vector<Fiber*> now = std::move(waiting_);
       waiting_.clear();
       std::reverse(now.begin(), now.end());
-      for (Place* place : now) go_on(*place);
+      for (Fiber* fiber : now) go_on(*fiber);
     }
   }
 
   // Of the thread that runs.
   void wait() {
     const dim3 me = threadIdx;
-    Place& mine = *current_;
+    Fiber& mine = *current_;
     waiting_.push_back(&mine);
-    switch_places(mine, outside_);
+    mine.hand_over(outside_);
     threadIdx = me;
   }
 
+  // Of a fiber: the threads that it is there for, over and over.
+  [[noreturn]] void serve() {
+    for (;;) {
+      Fiber& mine = *current_;
+      run_threads();
+      idle_.push_back(&mine);
+      mine.hand_over(outside_);
+    }
+  }
+
  private:
-  void go_on(Place& place) {
-    current_ = &place;
-    switch_places(outside_, place);
+  void go_on(Fiber& fiber) {
+    current_ = &fiber;
+    outside_.hand_over(fiber);
   }
 
   // Some thread that has not begun, and those after it.
@@ -82,47 +63,12 @@ class Block {
     }
   }
 
-  static void begin(unsigned high, unsigned low) {
-    auto& block = *reinterpret_cast<Block*>(std::uintptr_t{high} << 32 | low);
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(nullptr, &block.outside_.stack, &block.outside_.stack_bytes);
-#endif
-    for (;;) {
-      Place& mine = *block.current_;
-      block.run_threads();
-      block.idle_.push_back(&mine);
-      switch_places(mine, block.outside_);
-    }
-  }
+  Fiber& idle_fiber();
 
-  Place& idle_place() {
-    if (idle_.empty()) {
-      auto made = std::make_unique<Place>();
-      made->stack_bytes = kStackBytes;
-      void* const stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (stack == MAP_FAILED) {
-        std::fputs("the emulated device has no room for another thread's stack\n", stderr);
-        std::abort();
-      }
-      getcontext(&made->context);
-      made->stack = stack;
-      made->context.uc_stack.ss_sp = stack;
-      made->context.uc_stack.ss_size = kStackBytes;
-      const auto self = reinterpret_cast<std::uintptr_t>(this);
-      makecontext(&made->context, reinterpret_cast<void (*)()>(&begin), 2, static_cast<unsigned>(self >> 32),
-                  static_cast<unsigned>(self));
-      idle_.push_back(made.get());
-      places_.push_back(std::move(made));
-    }
-    Place& place = *idle_.back();
-    idle_.pop_back();
-    return place;
-  }
-
-  Place outside_;
-  Place* current_ = nullptr;
-  std::vector<std::unique_ptr<Place>> places_;
-  std::vector<Place*> idle_, waiting_;
+  Fiber outside_;
+  Fiber* current_ = nullptr;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Fiber*> idle_, waiting_;
   dim3 threads_;
   const std::function<void()>* thread_ = nullptr;
   bool backwards_ = false;
@@ -133,6 +79,16 @@ class Block {
 Block& the_block() {
   static Block& block = *new Block;
   return block;
+}
+
+Fiber& Block::idle_fiber() {
+  if (idle_.empty()) {
+    fibers_.push_back(std::make_unique<Fiber>([] { the_block().serve(); }));
+    idle_.push_back(fibers_.back().get());
+  }
+  Fiber& fiber = *idle_.back();
+  idle_.pop_back();
+  return fiber;
 }
 
 }  // namespace
