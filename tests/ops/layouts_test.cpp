@@ -42,10 +42,10 @@ void check_layout(const Sample& sample, const Stack& arguments, const std::strin
 }
 
 void check_layouts(const Sample& sample, Tally& tally) {
-  constexpr std::pair<Lay, const char*> kLays[] = {{Lay::Transposed, "transposed"}, {Lay::Strided, "strided"}};
+  constexpr std::pair<Lay, const char*> lays[] = {{Lay::Transposed, "transposed"}, {Lay::Strided, "strided"}};
   const std::vector<Slot> slots = slots_of(sample.arguments);
   check_layout(sample, sample.arguments, "as written", tally);
-  for (const auto& [lay, name] : kLays) {
+  for (const auto& [lay, name] : lays) {
     for (const Slot slot : slots) {
       check_layout(sample, with_tensor(sample.arguments, slot, laid(tensor_at(sample.arguments, slot), lay)),
                    std::string(name) + " argument " + std::to_string(slot.argument), tally);
