@@ -117,9 +117,6 @@ struct Registry {
   OperatorRecord& record(const std::string& full_name);
 };
 
-// The table that an observed one stands for; any other is itself.
-const Table& unobserved(const Table& table);
-
 // What an operator has that is not defined: calls say so.
 const Table& table_of_errors();
 

@@ -2,6 +2,7 @@
 // functions in out style; and on CUDA's, where there is one.
 #include <keyway/core/device_guard.h>
 #include <keyway/dispatch/library.h>
+#include <keyway/dispatch/observer.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
@@ -23,7 +24,7 @@ RegistrationHandle serve_by_cpu(DispatchKey key) {
   request.site = {"device_test.cpp", 1};
   for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
     const OpInfo& info = op.entry().info();
-    const Table& table = op.entry().table();
+    const Table& table = unobserved(op.entry().table());
     const std::uint8_t number = table.slots[static_cast<std::size_t>(DispatchKey::CPU)];
     const bool makes_result = op.name().starts_with("keyway::nonzero");
     if (info.wrapper == nullptr || table.info[number].key != DispatchKey::CPU || makes_result) continue;
