@@ -1,17 +1,16 @@
 // randperm and multinomial, with the CPU's numbers (backends/cpu/random.cpp, multinomial.cpp).
 //
-// What is drawn without replacement is sorted by random keys, by a bitonic network (Batcher, Sorting networks and their
-// applications, 1968): a launch for each of its log(n) (log(n) + 1) / 2 stages, each bound by memory. Running sums of
-// weights are added up in the order of the CPU, since their last bits decide what is drawn: a thread for each row.
+// What is drawn without replacement comes in the stable order of random keys (order.h), which bounds it. Running sums
+// of weights are added up in the order of the CPU, since their last bits decide what is drawn: a thread for each row.
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/driver/rows.cuh>
 #include <keyway/backends/cuda/kernels/kernels_random.h>
 #include <keyway/backends/cuda/kernels/operands.h>
+#include <keyway/backends/cuda/kernels/order.h>
 #include <keyway/ops/functors/random.h>
 #include <keyway/ops/rules/random.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -19,90 +18,25 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-// Rows of keys, and the places that they had; each row is padded to a power of two with places from `n` on.
-struct Keys {
-  std::uint64_t* key;
-  std::int64_t* place;
-  std::int64_t n, padded;
-
-  KEYWAY_HD bool less(std::int64_t a, std::int64_t b) const {
-    return key[a] != key[b] ? key[a] < key[b] : place[a] < place[b];
-  }
-  KEYWAY_HD void swap(std::int64_t a, std::int64_t b) const {
-    const std::uint64_t k = key[a];
-    const std::int64_t p = place[a];
-    key[a] = key[b];
-    place[a] = place[b];
-    key[b] = k;
-    place[b] = p;
-  }
-};
-
-// Puts the two of a pair `apart` in order; runs of `run` are turned in turn. Operands: the first key of a pair, the
-// pair's number.
-struct Exchange {
-  Keys keys;
-  std::int64_t run, apart;
-
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    const std::int64_t half = keys.padded / 2, row = place.number(1) / half, pair = place.number(1) - row * half;
-    const std::int64_t i = (pair / apart) * 2 * apart + pair % apart;
-    const std::int64_t a = row * keys.padded + i, b = a + apart;
-    const bool up = (i & run) == 0;
-    if (up ? keys.less(b, a) : keys.less(a, b)) keys.swap(a, b);
-  }
-};
-
-// Operands: the key, its number. `make(row, i)` is one.
-template <typename Make>
-struct MakeKey {
-  Keys keys;
-  Make make;
-
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    const std::int64_t at = place.number(1), row = at / keys.padded, i = at - row * keys.padded;
-    keys.key[at] = i < keys.n ? make(row, i) : ~std::uint64_t{0};
-    keys.place[at] = i;
-  }
-};
-
-// The places of the keys of each row in the order of the keys; of equal ones in their own.
-template <typename Make>
-TensorBase sorted_places(std::int64_t rows, std::int64_t n, const Make& make, Device device) {
-  const auto padded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
-  const TensorBase key = make_tensor({rows, padded}, kLong, device), place = make_tensor({rows, padded}, kLong, device);
-  const Keys keys{static_cast<std::uint64_t*>(key.data_ptr()), static_cast<std::int64_t*>(place.data_ptr()), n, padded};
-  each<2>(Places(key.sizes()).tensor(key).number().space(), MakeKey<Make>{keys, make}, device);
-  const TensorBase pairs = make_view(key, {rows, padded / 2}, {padded, 2}, 0);
-  if (padded == 1) return place;
-  const Strided space = Places(pairs.sizes()).tensor(pairs).number().space();
-  for (std::int64_t run = 2; run <= padded; run *= 2) {
-    for (std::int64_t apart = run / 2; apart > 0; apart /= 2) {
-      each<2>(space, Exchange{keys, run, apart}, device);
-    }
-  }
-  return place;
-}
-
+// Random bits, in the order of unsigned numbers. Operands: the key, its number.
 struct RandomKey {
   PhiloxCall call;
 
-  KEYWAY_HD std::uint64_t operator()(std::int64_t, std::int64_t i) const {
-    return call.bits(static_cast<std::uint64_t>(i)).wide(0);
+  KEYWAY_HD void operator()(const Place<2>& place) const {
+    const std::uint64_t bits = call.bits(static_cast<std::uint64_t>(place.number(1))).wide(0);
+    place.at<std::int64_t>(0) = static_cast<std::int64_t>(bits ^ std::uint64_t{1} << 63);
   }
 };
 
-// The time of a class, in the order of its bits; those without a weight come last.
+// The time of a class, which is not negative and so in the order of its bits; those without a weight come last.
+// Operands: the key, the weight, their number.
 struct TimeKey {
   PhiloxCall call;
-  const double* weights;
-  std::int64_t classes;
 
-  KEYWAY_HD std::uint64_t operator()(std::int64_t row, std::int64_t c) const {
-    const std::int64_t place = row * classes + c;
-    const double weight = weights[place];
-    const double time = weight > 0 ? Waiting{call}(place) / weight : std::numeric_limits<double>::infinity();
-    return keyway::detail::bit_cast<std::uint64_t>(time);
+  KEYWAY_HD void operator()(const Place<3>& place) const {
+    const double weight = place.at<const double>(1);
+    const double time = weight > 0 ? Waiting{call}(place.number(2)) / weight : std::numeric_limits<double>::infinity();
+    place.at<std::int64_t>(0) = keyway::detail::bit_cast<std::int64_t>(time);
   }
 };
 
@@ -117,8 +51,7 @@ struct Verdict {
 struct CheckWeights {
   static constexpr const char* kRefusal =
       "argument 'self' has a weight that is negative or not finite, a row with too few that are not zero, or one whose "
-      "sum "
-      "is infinite";
+      "sum is infinite";
   std::int64_t needed;
 
   __device__ bool operator()(const Row<1>& row) const {
@@ -194,9 +127,10 @@ void multinomial(const TensorBase& self, std::int64_t num_samples, bool replacem
   cuda::rows<1>(RowPlaces(weights.sizes(), 1).tensor(weights), CheckWeights{replacement ? 1 : num_samples},
                 self.device());
   if (!replacement) {
-    const TimeKey time{call, static_cast<const double*>(weights.data_ptr()), classes};
-    const TensorBase places = sorted_places(rows, classes, time, self.device());
-    return copy_elements(make_view(places, {rows, num_samples}, places.strides(), 0), to);
+    const TensorBase keys = make_tensor(weights.sizes(), kLong, self.device());
+    each<3>(Places(keys.sizes()).tensor(keys).tensor(weights).number().space(), TimeKey{call}, self.device());
+    const TensorBase order = stable_row_order(keys, num_samples);
+    return copy_elements(make_view(order, {rows, num_samples}, order.strides(), 0), to);
   }
   const TensorBase sums = make_tensor(weights.sizes(), kDouble, self.device());
   const TensorBase last = make_tensor({rows, 1}, kLong, self.device());
@@ -209,8 +143,9 @@ void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& 
   rules::check_holds(out.dtype(), 0, std::max<std::int64_t>(0, n - 1));
   const PhiloxCall call = next_call(generator, out.device());
   if (n == 0) return;
-  const TensorBase places = sorted_places(1, n, RandomKey{call}, out.device());
-  copy_elements(make_view(places, {n}, {1}, 0), out);
+  const TensorBase keys = make_tensor({n}, kLong, out.device());
+  each<2>(Places(keys.sizes()).tensor(keys).number().space(), RandomKey{call}, out.device());
+  copy_elements(stable_order(keys), out);
 }
 
 }  // namespace keyway::inline v1::cuda
