@@ -2,7 +2,6 @@
 // and all the more where a sanitizer looks at each call of it.
 #include <keyway/tests/backends/cuda/emulator/fiber.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <sys/mman.h>
