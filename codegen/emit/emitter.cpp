@@ -30,9 +30,13 @@ constexpr WholeEmitter kWholeEmitters[] = {
 
 // What libraries out of tree do not have: the methods of Tensor, and what the tree's own tests and contracts need.
 constexpr WholeEmitter kKeywayEmitters[] = {
-    {"assembly/plans.h", emit_plans}, {"backends/cuda/kernels/register_kernels.cpp", emit_cuda_registrations},
-    {"ops/methods.h", emit_methods},  {"ops/tensor_operators.h", emit_tensor_operators},
-    {"tensor.h", emit_tensor},        {"tests/ops/op_cases.cpp", emit_op_cases},
+    {"assembly/plans.h", emit_plans},
+    {"backends/cuda/kernels/register_kernels.cpp", emit_cuda_registrations},
+    {"ops/methods.h", emit_methods},
+    {"ops/tensor_operators.h", emit_tensor_operators},
+    {"tensor.h", emit_tensor},
+    {"tests/ops/op_cases.cpp", emit_op_cases},
+    {"python/api_names.cpp", emit_python_names},
 };
 
 // All paths and texts, also the empty ones.

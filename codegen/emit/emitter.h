@@ -75,6 +75,8 @@ std::string emit_autograd(const Family& family);
 std::string emit_autograd_kernels(const Family& family);
 // emit_op_cases.cpp: calls and claims of the generated test suite.
 std::string emit_op_cases(const std::vector<Family>& families);
+// emit_python_names.cpp: where operators stand in Python.
+std::string emit_python_names(const std::vector<Family>& families);
 // emit_umbrella.cpp: the header that includes all functions.
 std::string emit_umbrella(const std::vector<Family>& families);
 

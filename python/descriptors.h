@@ -1,0 +1,29 @@
+// Descriptors: what describes tensors: dtype, layout and memory_format, of which Python has one object each; device.
+#pragma once
+
+#include <keyway/core/device.h>
+#include <keyway/core/layout.h>
+#include <keyway/core/memory_format.h>
+#include <keyway/core/scalar_type.h>
+
+#include <nanobind/nanobind.h>
+#include <optional>
+
+namespace keyway::inline v1::python {
+
+void add_descriptors(nanobind::module_& module);
+
+// Python's objects of a value: `keyway.float32`.
+nanobind::object to_object(ScalarType dtype);
+nanobind::object to_object(Layout layout);
+nanobind::object to_object(MemoryFormat format);
+nanobind::object to_object(Device device);
+
+// The value of an argument, if it is one: also `float`, `int`, `bool` and `complex` for a dtype, and text or the number
+// of a CUDA device for a device. Throw keyway::Error for a device that does not exist.
+std::optional<ScalarType> dtype_in(PyObject* object);
+std::optional<Layout> layout_in(PyObject* object);
+std::optional<MemoryFormat> memory_format_in(PyObject* object);
+std::optional<Device> device_in(PyObject* object);
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,81 @@
+#include <keyway/core/base/error.h>
+#include <keyway/python/errors.h>
+
+#include <array>
+#include <new>
+#include <string>
+
+namespace keyway::inline v1::python {
+namespace {
+
+struct ErrorClass {
+  ErrorKind kind;
+  const char* name;
+  PyObject** python;  // Python's own exception of this kind; null: none but RuntimeError
+  const char* doc;
+};
+
+const ErrorClass kErrorClasses[] = {
+    {ErrorKind::Value, "ValueError", &PyExc_ValueError, "An argument has the right type and a wrong value or shape."},
+    {ErrorKind::Type, "TypeError", &PyExc_TypeError, "An argument has a wrong type or dtype."},
+    {ErrorKind::Index, "IndexError", &PyExc_IndexError, "An index is out of range."},
+    {ErrorKind::NotImplemented, "NotImplementedError", &PyExc_NotImplementedError,
+     "An operator has no kernel here, or a part of Keyway is not there yet."},
+    {ErrorKind::OutOfMemory, "OutOfMemoryError", &PyExc_MemoryError,
+     "A request for memory above the limit, or one that the system refused."},
+    {ErrorKind::Registration, "RegistrationError", nullptr, "A schema, kernel or library that cannot be registered."},
+    {ErrorKind::Autograd, "AutogradError", nullptr,
+     "The graph forbids it: a saved value was changed, the graph was freed, a tensor has no history."},
+    {ErrorKind::Parse, "ParseError", &PyExc_ValueError, "Text or a file is not what it should be."},
+    {ErrorKind::Internal, "InternalError", nullptr, "An invariant of Keyway itself is broken."},
+};
+
+PyObject* base_class = nullptr;
+std::array<PyObject*, std::size(kErrorClasses)> classes{};
+
+PyObject* class_of(ErrorKind kind) {
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (kErrorClasses[i].kind == kind) return classes[i];
+  }
+  return base_class;
+}
+
+PyObject* new_class(const char* name, const char* doc, PyObject* bases) {
+  const std::string full = std::string("keyway.") + name;
+  PyObject* made = PyErr_NewExceptionWithDoc(full.c_str(), doc, bases, nullptr);
+  if (made == nullptr) rethrow_python_error();
+  return made;
+}
+
+}  // namespace
+
+void add_errors(nanobind::module_& module) {
+  base_class =
+      new_class("Error", "What Keyway refuses: its text names operator, argument and rule.", PyExc_RuntimeError);
+  module.attr("Error") = nanobind::borrow(base_class);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const ErrorClass& entry = kErrorClasses[i];
+    const nanobind::object bases =
+        checked(entry.python != nullptr ? PyTuple_Pack(2, base_class, *entry.python) : PyTuple_Pack(1, base_class));
+    classes[i] = new_class(entry.name, entry.doc, bases.ptr());
+    module.attr(entry.name) = nanobind::borrow(classes[i]);
+  }
+}
+
+void set_python_error() noexcept {
+  try {
+    throw;
+  } catch (nanobind::python_error& error) {
+    error.restore();
+  } catch (const Error& error) {
+    PyErr_SetString(class_of(error.kind()), error.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_SystemError, "a C++ exception that is no std::exception");
+  }
+}
+
+}  // namespace keyway::inline v1::python

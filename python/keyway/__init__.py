@@ -1,0 +1,3 @@
+"""Keyway: tensors, operators, autograd and the operator registry."""
+
+from keyway._C import *  # noqa: F403

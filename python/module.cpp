@@ -1,0 +1,28 @@
+// The extension module keyway._C.
+#include <keyway/python/descriptors.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/operators.h>
+#include <keyway/python/random.h>
+#include <keyway/python/tensor_attributes.h>
+#include <keyway/python/tensor_object.h>
+
+#include <nanobind/nanobind.h>
+
+NB_MODULE(_C, module) {
+  using namespace keyway::python;  // NOLINT
+  module.doc() = "Keyway's tensors and operators; import keyway instead.";
+  nanobind::set_leak_warnings(false);  // dtypes, classes and functions live as long as the program
+  add_errors(module);
+  nanobind::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const keyway::Error&) {
+      set_python_error();
+    }
+  });
+  add_descriptors(module);
+  add_random(module);
+  add_tensor_class(module);
+  add_tensor_attributes(module);
+  add_operators(module);
+}

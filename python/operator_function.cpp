@@ -1,0 +1,162 @@
+#include <keyway/core/base/error.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/operator_function.h>
+#include <keyway/python/results.h>
+#include <keyway/python/tensor_object.h>
+#include <keyway/python/text.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <fmt/format.h>
+#include <memory>
+#include <structmember.h>
+#include <utility>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+struct OperatorFunction {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* name;
+  PyObject* doc;
+  std::vector<Signature>* overloads;  // the one to be preferred first
+};
+
+PyTypeObject* function_class = nullptr;
+
+OperatorFunction* as_function(PyObject* object) { return reinterpret_cast<OperatorFunction*>(object); }
+
+std::string_view name_of(OperatorFunction* function) { return text_in(function->name); }
+
+// The types of what was given: "(Tensor, int, dim=str)".
+std::string types_of(const CallArguments& given) {
+  std::string text;
+  for (std::size_t i = 0; i < given.positional + given.keyword_count(); ++i) {
+    if (i > 0) text += ", ";
+    if (i >= given.positional) text += std::string(text_in(given.keyword(i - given.positional))) + "=";
+    text += is_tensor(given.values[i]) ? "Tensor" : Py_TYPE(given.values[i])->tp_name;
+  }
+  return "(" + text + ")";
+}
+
+[[noreturn]] void refuse(OperatorFunction* function, const CallArguments& given) {
+  Stack stack;
+  bool requires_grad = false;
+  std::string why;
+  if (function->overloads->size() == 1) {
+    (void)function->overloads->front().parse(given, stack, requires_grad, &why);
+    KEYWAY_FAIL(Type, "{}(): {}", name_of(function), why);
+  }
+  std::string list;
+  for (const Signature& overload : *function->overloads) {
+    (void)overload.parse(given, stack, requires_grad, &why);
+    list += fmt::format("\n  {}{}\n      {}", name_of(function), overload.str(), why);
+  }
+  KEYWAY_FAIL(Type, "{}(): no overload takes {}:{}", name_of(function), types_of(given), list);
+}
+
+nb::object run(const Signature& overload, Stack& stack, bool requires_grad) {
+  {
+    const nb::gil_scoped_release unlocked;
+    overload.op().call_boxed(stack);
+  }
+  if (requires_grad) Tensor(stack.back().to_tensor()).requires_grad_();
+  return results(overload.op(), stack);
+}
+
+PyObject* call(PyObject* callable, PyObject* const* values, std::size_t flags, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    OperatorFunction* const function = as_function(callable);
+    const CallArguments given{values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), keywords};
+    Stack stack;
+    for (const Signature& overload : *function->overloads) {
+      bool requires_grad = false;
+      if (overload.parse(given, stack, requires_grad, nullptr))
+        return run(overload, stack, requires_grad).release().ptr();
+    }
+    refuse(function, given);
+  });
+}
+
+PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
+  if (instance == nullptr || instance == Py_None) return Py_NewRef(self);
+  return PyMethod_New(self, instance);
+}
+
+PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("<operator %U>", as_function(self)->name); }
+
+PyObject* overload_list(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    nb::list names;
+    for (const Signature& overload : *as_function(self)->overloads) {
+      names.append(to_str(overload.op().name()));
+    }
+    return names.release().ptr();
+  });
+}
+
+void dealloc(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  delete as_function(self)->overloads;
+  Py_XDECREF(as_function(self)->name);
+  Py_XDECREF(as_function(self)->doc);
+  type->tp_free(self);
+  Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperatorFunction, vectorcall), READONLY, nullptr},
+    {"__name__", T_OBJECT, offsetof(OperatorFunction, name), READONLY, nullptr},
+    {"__qualname__", T_OBJECT, offsetof(OperatorFunction, name), READONLY, nullptr},
+    {"__doc__", T_OBJECT, offsetof(OperatorFunction, doc), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+PyGetSetDef attributes[] = {
+    {"overloads", overload_list, nullptr, "Full names of the overloads, in the order in which they are tried.",
+     nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+PyType_Slot slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
+    {Py_tp_repr, reinterpret_cast<void*>(repr)},
+    {Py_tp_members, members},
+    {Py_tp_getset, attributes},
+    {0, nullptr},
+};
+// A method descriptor: `x.add(y)` calls it with both, and makes no bound method.
+PyType_Spec spec = {
+    "keyway.OperatorFunction", sizeof(OperatorFunction), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    slots};
+
+}  // namespace
+
+void add_operator_function_class(nb::module_& module) {
+  nb::object type = checked(PyType_FromSpec(&spec));
+  function_class = reinterpret_cast<PyTypeObject*>(type.ptr());
+  module.attr("OperatorFunction") = type;
+  (void)type.release();  // as long as the program
+}
+
+nb::object make_operator_function(const std::string& name, const std::vector<OperatorHandle>& overloads,
+                                  CallStyle style, const std::string& doc) {
+  auto signatures = std::make_unique<std::vector<Signature>>();
+  for (const OperatorHandle& op : overloads) {
+    const Signature signature(op, style);
+    const auto place = std::ranges::find_if(*signatures, [&](const Signature& s) { return s.yields_to(signature); });
+    signatures->insert(place, signature);
+  }
+  nb::object made = checked(function_class->tp_alloc(function_class, 0));
+  OperatorFunction* const function = as_function(made.ptr());
+  function->vectorcall = call;
+  function->overloads = signatures.release();
+  function->name = to_str(name).release().ptr();
+  function->doc = to_str(doc).release().ptr();
+  return made;
+}
+
+}  // namespace keyway::inline v1::python

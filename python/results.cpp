@@ -1,0 +1,60 @@
+#include <keyway/core/schema/schema.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/results.h>
+#include <keyway/python/values.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+// The class of results with names, made when first needed and kept for the length of the program.
+PyTypeObject* named_tuple_class(const FunctionSchema& schema) {
+  static std::map<std::string, PyTypeObject*, std::less<>> classes;  // guarded by the interpreter lock
+  std::string key(schema.name());
+  for (const Argument result : schema.returns()) key += " " + std::string(result.name());
+  if (const auto known = classes.find(key); known != classes.end()) return known->second;
+
+  // What it is made of must outlive it.
+  auto* const names = new std::vector<std::string>{"keyway.return_types." + std::string(schema.name())};
+  for (const Argument result : schema.returns()) names->emplace_back(result.name());
+  auto* const fields = new std::vector<PyStructSequence_Field>();
+  for (std::size_t i = 1; i < names->size(); ++i) fields->push_back({(*names)[i].c_str(), nullptr});
+  fields->push_back({nullptr, nullptr});
+  PyStructSequence_Desc description{names->front().c_str(), nullptr, fields->data(),
+                                    static_cast<int>(schema.returns().size())};
+  PyTypeObject* const made = PyStructSequence_NewType(&description);
+  if (made == nullptr) rethrow_python_error();
+  return classes.emplace(std::move(key), made).first->second;
+}
+
+bool has_names(const FunctionSchema& schema) {
+  for (const Argument result : schema.returns()) {
+    if (result.name().empty()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+nb::object results(const OperatorHandle& op, Stack& stack) {
+  if (stack.size() == 1) return to_object(std::move(stack[0]));
+  if (stack.empty()) return nb::none();
+  if (!has_names(op.schema())) {
+    nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(stack.size())));
+    for (std::size_t i = 0; i < stack.size(); ++i)
+      PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(std::move(stack[i])).release().ptr());
+    return tuple;
+  }
+  nb::object tuple = checked(PyStructSequence_New(named_tuple_class(op.schema())));
+  for (std::size_t i = 0; i < stack.size(); ++i)
+    PyStructSequence_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(std::move(stack[i])).release().ptr());
+  return tuple;
+}
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,214 @@
+#include <keyway/python/errors.h>
+#include <keyway/python/signature.h>
+#include <keyway/python/tensor_object.h>
+#include <keyway/python/text.h>
+
+#include <fmt/format.h>
+#include <string_view>
+#include <utility>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+PyObject* interned(const char* text) {
+  PyObject* made = PyUnicode_InternFromString(text);
+  if (made == nullptr) rethrow_python_error();
+  return made;
+}
+
+PyObject* out_key() {
+  static PyObject* const key = interned("out");
+  return key;
+}
+PyObject* requires_grad_key() {
+  static PyObject* const key = interned("requires_grad");
+  return key;
+}
+
+bool is_key(PyObject* given, PyObject* key) {
+  return given == key || (!PyUnicode_CHECK_INTERNED(given) && PyUnicode_Compare(given, key) == 0);
+}
+
+// The argument of a keyword, if it is given.
+PyObject* find_keyword(const CallArguments& given, PyObject* key) {
+  for (std::size_t i = 0; i < given.keyword_count(); ++i) {
+    if (is_key(given.keyword(i), key)) return given.values[given.positional + i];
+  }
+  return nullptr;
+}
+
+bool fail(std::string* why, auto&& text) {
+  if (why != nullptr) *why = text();
+  return false;
+}
+
+const char* type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
+
+// Makes a tensor from options, so that it may be told to require a gradient.
+bool is_factory(const FunctionSchema& schema) {
+  const ArgumentList arguments = schema.arguments();
+  return arguments.find("dtype") && arguments.find("layout") && arguments.find("device") &&
+         arguments.find("pin_memory") && !arguments.find("non_blocking");
+}
+
+}  // namespace
+
+Signature::Signature(const OperatorHandle& op, CallStyle style) : op_(op), arguments_(op.schema().arguments().size()) {
+  const ArgumentList arguments = op.schema().arguments();
+  factory_ = is_factory(op.schema());
+  const auto add = [&](std::size_t i) {
+    const Argument argument = arguments[i];
+    if (argument.is_out()) {
+      outs_.push_back(i);
+      return;
+    }
+    std::string name(argument.name());
+    if (style == CallStyle::Function && name == "self") name = "input";
+    const ValueType type(argument.type());
+    const auto from = argument.default_value();
+    parameters_.push_back({name, interned(name.c_str()), i, type, from ? std::string(from->text()) : std::string(),
+                           from ? default_value(type, *from) : IValue(), from.has_value(), argument.is_kwarg_only()});
+    if (!argument.is_kwarg_only()) ++positional_;
+  };
+  const std::size_t self = style == CallStyle::Method ? *arguments.find("self") : arguments.size();
+  if (style == CallStyle::Method) add(self);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (i != self) add(i);
+  }
+  const std::size_t first = style == CallStyle::Method ? 1 : 0;
+  open_list_ = positional_ == first + 1 && parameters_[first].type.is_int_list();
+}
+
+bool Signature::parse_one(const Parameter& parameter, std::size_t i, PyObject* object, Stack& stack,
+                          std::string* why) const {
+  if (to_value(parameter.type, object, stack[parameter.position])) return true;
+  return fail(why, [&] {
+    return fmt::format("argument '{}' (position {}) must be {}, not {}", parameter.name, i + 1, parameter.type.str(),
+                       type_name(object));
+  });
+}
+
+// One tensor, or a tuple of as many as there are results.
+bool Signature::parse_out(PyObject* object, Stack& stack, std::string* why) const {
+  if (outs_.size() == 1 && is_tensor(object)) {
+    stack[outs_[0]] = IValue(static_cast<const TensorBase&>(tensor_in(object)));
+    return true;
+  }
+  const bool is_tuple = PyTuple_Check(object) || PyList_Check(object);
+  if (!is_tuple || PySequence_Size(object) != static_cast<Py_ssize_t>(outs_.size()))
+    return fail(why, [&] {
+      return fmt::format("argument 'out' must be {}, not {}",
+                         outs_.size() == 1 ? "a Tensor" : fmt::format("a tuple of {} Tensors", outs_.size()),
+                         type_name(object));
+    });
+  for (std::size_t i = 0; i < outs_.size(); ++i) {
+    const nb::object item = checked(PySequence_GetItem(object, static_cast<Py_ssize_t>(i)));
+    if (!is_tensor(item.ptr()))
+      return fail(why, [&] { return fmt::format("argument 'out' holds a {}", type_name(item.ptr())); });
+    stack[outs_[i]] = IValue(static_cast<const TensorBase&>(tensor_in(item.ptr())));
+  }
+  return true;
+}
+
+bool Signature::parse_requires_grad(PyObject* object, bool& requires_grad, std::string* why) const {
+  if (!PyBool_Check(object))
+    return fail(why, [&] { return fmt::format("argument 'requires_grad' must be bool, not {}", type_name(object)); });
+  requires_grad = object == Py_True;
+  return true;
+}
+
+// Which keyword of a call that has too many is wrong.
+bool Signature::explain_keywords(const CallArguments& given, std::string* why) const {
+  return fail(why, [&] {
+    for (std::size_t i = 0; i < given.keyword_count(); ++i) {
+      PyObject* const key = given.keyword(i);
+      const std::string_view name = text_in(key);
+      bool known = (!outs_.empty() && is_key(key, out_key())) || (factory_ && is_key(key, requires_grad_key()));
+      for (std::size_t p = 0; p < parameters_.size(); ++p) {
+        if (!is_key(key, parameters_[p].key)) continue;
+        known = true;
+        if (p < given.positional && !parameters_[p].keyword_only)
+          return fmt::format("got several values for argument '{}'", name);
+      }
+      if (!known) return fmt::format("got an unexpected keyword argument '{}'", name);
+    }
+    return std::string("got a keyword argument that it does not take");
+  });
+}
+
+bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_grad, std::string* why) const {
+  stack.clear();
+  stack.resize(arguments_);
+  std::size_t used = 0;
+  // x.view(2, 3)
+  const bool is_open = open_list_ && given.positional >= positional_ && PyLong_Check(given.values[positional_ - 1]) &&
+                       !PyBool_Check(given.values[positional_ - 1]);
+  if (given.positional > positional_ && !is_open)
+    return fail(why,
+                [&] { return fmt::format("takes {} positional arguments, not {}", positional_, given.positional); });
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Parameter& parameter = parameters_[i];
+    if (i < given.positional && !parameter.keyword_only) {
+      if (is_open && i + 1 == positional_) {
+        const nb::object list = checked(PyTuple_New(static_cast<Py_ssize_t>(given.positional - i)));
+        for (std::size_t j = i; j < given.positional; ++j)
+          PyTuple_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(j - i), Py_NewRef(given.values[j]));
+        if (!parse_one(parameter, i, list.ptr(), stack, why)) return false;
+      } else if (!parse_one(parameter, i, given.values[i], stack, why)) {
+        return false;
+      }
+      continue;
+    }
+    PyObject* const value = find_keyword(given, parameter.key);
+    used += value != nullptr ? 1 : 0;
+    if (value != nullptr) {
+      if (!parse_one(parameter, i, value, stack, why)) return false;
+    } else if (parameter.has_default) {
+      stack[parameter.position] = parameter.default_value;
+    } else {
+      return fail(why, [&] { return fmt::format("misses argument '{}' (position {})", parameter.name, i + 1); });
+    }
+  }
+  PyObject* const out = given.keyword_count() > used ? find_keyword(given, out_key()) : nullptr;
+  if (out != nullptr && (out == Py_None) == outs_.empty()) {
+    ++used;
+    if (out != Py_None && !parse_out(out, stack, why)) return false;
+  } else if (!outs_.empty()) {
+    return fail(why, [] { return std::string("misses argument 'out'"); });
+  }
+  if (factory_ && given.keyword_count() > used) {
+    if (PyObject* const flag = find_keyword(given, requires_grad_key())) {
+      ++used;
+      if (!parse_requires_grad(flag, requires_grad, why)) return false;
+    }
+  }
+  return given.keyword_count() == used || explain_keywords(given, why);
+}
+
+std::string Signature::str() const {
+  std::string text;
+  bool starred = false;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  for (const Parameter& parameter : parameters_) {
+    if (parameter.keyword_only && !std::exchange(starred, true)) add("*");
+    add(parameter.type.str() + " " + parameter.name + (parameter.has_default ? "=" + parameter.default_text : ""));
+  }
+  if ((!outs_.empty() || factory_) && !starred) add("*");
+  if (!outs_.empty()) add(outs_.size() == 1 ? "Tensor out" : fmt::format("tuple of {} Tensors out", outs_.size()));
+  if (factory_) add("bool requires_grad=False");
+  return "(" + text + ")";
+}
+
+bool Signature::yields_to(const Signature& other) const {
+  for (std::size_t i = 0; i < parameters_.size() && i < other.parameters_.size(); ++i) {
+    const ValueType& mine = parameters_[i].type;
+    const ValueType& its = other.parameters_[i].type;
+    if (mine.kind == its.kind && mine.list == its.list) continue;
+    return its.kind == TypeKind::Tensor && !its.list;
+  }
+  return false;
+}
+
+}  // namespace keyway::inline v1::python

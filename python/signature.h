@@ -1,0 +1,73 @@
+// Signature: how an overload is called from Python: its parameters in Python's order and under Python's names, and how
+// arguments become the stack of a boxed call.
+//
+// What differs from the schema is what differs in PyTorch: `self` is called `input` in functions and comes first in
+// methods; results that are given go into one argument `out`; factories take `requires_grad`; where a list of integers
+// is all there is, it may be written without brackets: `x.view(2, 3)`.
+#pragma once
+
+#include <keyway/dispatch/dispatcher.h>
+#include <keyway/python/values.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <nanobind/nanobind.h>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1::python {
+
+// What a vectorcall gives: positional arguments, then those of the keywords.
+struct CallArguments {
+  PyObject* const* values;
+  std::size_t positional;
+  PyObject* keywords;  // a tuple of names, or null
+
+  std::size_t keyword_count() const {
+    return keywords == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(keywords));
+  }
+  PyObject* keyword(std::size_t i) const { return PyTuple_GET_ITEM(keywords, static_cast<Py_ssize_t>(i)); }
+};
+
+enum class CallStyle : std::uint8_t { Function, Method };
+
+class Signature {
+ public:
+  Signature(const OperatorHandle& op, CallStyle style);
+
+  const OperatorHandle& op() const { return op_; }
+  // Fills `stack` with the arguments of the operator, and says whether the result is to require a gradient; false if
+  // the call is not one of this overload, and then, unless `why` is null, why not.
+  bool parse(const CallArguments& given, Stack& stack, bool& requires_grad, std::string* why) const;
+  // "(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)".
+  std::string str() const;
+  // Whether a number that fits both means the other: that takes a tensor where this takes a number.
+  bool yields_to(const Signature& other) const;
+
+ private:
+  struct Parameter {
+    std::string name;
+    PyObject* key;         // the name as Python's dictionaries hold it, for the length of the program
+    std::size_t position;  // on the stack
+    ValueType type;
+    std::string default_text;
+    IValue default_value;
+    bool has_default;
+    bool keyword_only;
+  };
+
+  bool parse_one(const Parameter& parameter, std::size_t i, PyObject* object, Stack& stack, std::string* why) const;
+  bool parse_out(PyObject* object, Stack& stack, std::string* why) const;
+  bool parse_requires_grad(PyObject* object, bool& requires_grad, std::string* why) const;
+  bool explain_keywords(const CallArguments& given, std::string* why) const;
+
+  OperatorHandle op_;
+  std::vector<Parameter> parameters_;  // without those of `out`
+  std::vector<std::size_t> outs_;      // positions of the results that are given
+  std::size_t arguments_;
+  std::size_t positional_ = 0;
+  bool open_list_ = false;  // the last positional parameter may be written without brackets
+  bool factory_ = false;
+};
+
+}  // namespace keyway::inline v1::python

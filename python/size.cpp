@@ -1,0 +1,53 @@
+#include <keyway/python/errors.h>
+#include <keyway/python/size.h>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+PyTypeObject* size_class = nullptr;
+
+PyObject* repr(PyObject* self) {
+  const nb::object list = nb::steal(PySequence_List(self));
+  return list.is_valid() ? PyUnicode_FromFormat("keyway.Size(%R)", list.ptr()) : nullptr;
+}
+
+PyObject* numel(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    nb::object product = nb::int_(1);
+    for (const nb::handle size : nb::borrow<nb::tuple>(self)) product = product * size;
+    return product.release().ptr();
+  });
+}
+
+PyMethodDef methods[] = {
+    {"numel", numel, METH_NOARGS, "The number of elements of a tensor of these sizes."},
+    {nullptr, nullptr, 0, nullptr},
+};
+PyType_Slot slots[] = {
+    {Py_tp_repr, reinterpret_cast<void*>(repr)},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, const_cast<char*>("The sizes of a tensor: a tuple of integers.")},
+    {0, nullptr},
+};
+PyType_Spec spec = {"keyway.Size", 0, 0, Py_TPFLAGS_DEFAULT, slots};
+
+}  // namespace
+
+void add_size_class(nb::module_& module) {
+  const nb::object bases = checked(PyTuple_Pack(1, &PyTuple_Type));
+  nb::object type = checked(PyType_FromSpecWithBases(&spec, bases.ptr()));
+  size_class = reinterpret_cast<PyTypeObject*>(type.ptr());
+  module.attr("Size") = type;
+  (void)type.release();  // as long as the program
+}
+
+nb::object to_size(IntArrayRef sizes) {
+  nb::object tuple = checked(size_class->tp_alloc(size_class, static_cast<Py_ssize_t>(sizes.size())));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), nb::int_(sizes[i]).release().ptr());
+  return tuple;
+}
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,143 @@
+#include <keyway/python/errors.h>
+#include <keyway/python/tensor_object.h>
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <structmember.h>
+#include <utility>
+
+namespace keyway::inline v1::python {
+
+PyTypeObject* tensor_class = nullptr;
+
+namespace {
+
+PyObject* as_object(TensorObject* object) { return reinterpret_cast<PyObject*>(object); }
+TensorObject* as_tensor(PyObject* object) { return reinterpret_cast<TensorObject*>(object); }
+
+// What a tensor knows of its object. Usually the object holds the tensor. An object that has something to lose, and
+// that nobody in Python holds any more while C++ holds its tensor, is held by this, until the tensor goes or comes
+// back.
+class ObjectTie final : public TensorExtra {
+ public:
+  explicit ObjectTie(TensorObject* object) : object_(object) {}
+  ~ObjectTie() override {
+    if (!holds_ || Py_IsInitialized() == 0) return;
+    const nanobind::gil_scoped_acquire lock;
+    Py_DECREF(as_object(object_));
+  }
+
+  // Takes over a reference of the object, which gives up the tensor. It is hidden meanwhile: the garbage collector
+  // would find an object without a tensor.
+  static void hold(TensorObject* object) {
+    PyObject_GC_UnTrack(object);
+    const Tensor tensor = std::move(object->tensor);  // goes last, and this with it if other threads were quicker
+    static_cast<ObjectTie*>(tensor.impl()->extra())->holds_ = true;
+  }
+  // A new reference for Python.
+  nanobind::object take(TensorBase tensor) {
+    if (!std::exchange(holds_, false)) return nanobind::borrow(as_object(object_));
+    object_->tensor = std::move(tensor);
+    PyObject_GC_Track(object_);
+    return nanobind::steal(as_object(object_));
+  }
+
+ private:
+  TensorObject* object_;
+  bool holds_ = false;
+};
+
+// Requires: the tensor has no object.
+nanobind::object new_object(PyTypeObject* type, TensorBase tensor) {
+  nanobind::object made = checked(type->tp_alloc(type, 0));
+  TensorObject* const object = as_tensor(made.ptr());
+  new (&object->tensor) Tensor(std::move(tensor));
+  object->tensor.impl()->set_extra(std::make_unique<ObjectTie>(object));
+  return made;
+}
+
+bool has_something_to_lose(TensorObject* object) {
+  return Py_TYPE(as_object(object)) != tensor_class || (object->dict != nullptr && PyDict_GET_SIZE(object->dict) > 0);
+}
+
+// Called when Python's last reference is gone, before anything of the object is: if it is to live on, it has one again.
+void save_object(PyObject* self) {
+  TensorObject* const object = as_tensor(self);
+  if (!object->tensor.defined() || object->tensor.use_count() == 1 || !has_something_to_lose(object)) return;
+  PyObject_ClearWeakRefs(self);
+  Py_SET_REFCNT(self, 1);
+  ObjectTie::hold(object);
+}
+
+void dealloc_tensor(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  TensorObject* const object = as_tensor(self);
+  if (type == tensor_class) {  // of a subclass, its own function has done so
+    save_object(self);
+    if (Py_REFCNT(self) > 0) return;
+  }
+  PyObject_GC_UnTrack(self);
+  if (object->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  Py_CLEAR(object->dict);
+  if (object->tensor.defined()) object->tensor.impl()->set_extra(nullptr);
+  object->tensor.~Tensor();
+  type->tp_free(self);
+  Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(as_tensor(self)->dict);
+  return 0;
+}
+int clear_tensor(PyObject* self) {
+  Py_CLEAR(as_tensor(self)->dict);
+  return 0;
+}
+
+PyMemberDef tensor_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+PyGetSetDef tensor_attributes[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyType_Slot tensor_slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_tensor)},
+    {Py_tp_del, reinterpret_cast<void*>(save_object)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse_tensor)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear_tensor)},
+    {Py_tp_members, tensor_members},
+    {Py_tp_getset, tensor_attributes},
+    {Py_tp_doc, const_cast<char*>("An n-dimensional array of numbers of one dtype, on one device.")},
+    {0, nullptr},
+};
+PyType_Spec tensor_spec = {
+    "keyway.Tensor", sizeof(TensorObject), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, tensor_slots};
+
+}  // namespace
+
+void add_tensor_class(nanobind::module_& module) {
+  nanobind::object type = checked(PyType_FromSpec(&tensor_spec));
+  tensor_class = reinterpret_cast<PyTypeObject*>(type.ptr());
+  module.attr("Tensor") = type;
+  (void)type.release();  // as long as the program
+}
+
+nanobind::object to_object(TensorBase tensor) {
+  if (!tensor.defined()) return nanobind::none();
+  if (auto* const tie = static_cast<ObjectTie*>(tensor.impl()->extra())) return tie->take(std::move(tensor));
+  return new_object(tensor_class, std::move(tensor));
+}
+
+nanobind::object to_object_of(PyTypeObject* subclass, const Tensor& tensor) {
+  const bool is_free = tensor.impl()->extra() == nullptr;
+  return new_object(subclass, is_free ? tensor : tensor.detach());
+}
+
+}  // namespace keyway::inline v1::python

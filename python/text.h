@@ -1,0 +1,20 @@
+// Text between the two languages.
+#pragma once
+
+#include <keyway/python/errors.h>
+
+#include <nanobind/nanobind.h>
+#include <string_view>
+
+namespace keyway::inline v1::python {
+
+// Requires: `object` is a str, and outlives the result.
+inline std::string_view text_in(PyObject* object) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(object, &size);
+  if (text == nullptr) rethrow_python_error();
+  return {text, static_cast<std::size_t>(size)};
+}
+inline nanobind::str to_str(std::string_view text) { return nanobind::str(text.data(), text.size()); }
+
+}  // namespace keyway::inline v1::python

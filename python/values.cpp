@@ -1,0 +1,370 @@
+#include <keyway/core/base/error.h>
+#include <keyway/core/reduction.h>
+#include <keyway/python/descriptors.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/tensor_object.h>
+#include <keyway/python/text.h>
+#include <keyway/python/values.h>
+
+#include <charconv>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+SchemaType without_optional(SchemaType type) { return type.is(TypeKind::Optional) ? type.element() : type; }
+
+// A tensor that may stand for a number: one element, no dimensions, no gradient to lose.
+bool is_number_tensor(PyObject* object) {
+  return is_tensor(object) && tensor_in(object).dim() == 0 && !tensor_in(object).requires_grad();
+}
+
+// An integer of Python, of NumPy, or a tensor of one. No bool.
+bool to_int(PyObject* object, std::int64_t& value) {
+  if (PyBool_Check(object) || PyFloat_Check(object)) return false;
+  if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    KEYWAY_CHECK(overflow == 0, "an integer does not fit in 64 bits");
+    return true;
+  }
+  if (is_tensor(object)) {
+    if (!is_number_tensor(object) || !is_integral(tensor_in(object).dtype(), false)) return false;
+    value = tensor_in(object).item().to<std::int64_t>();
+    return true;
+  }
+  if (!PyIndex_Check(object)) return false;
+  const nb::object number = checked(PyNumber_Index(object));
+  return to_int(number.ptr(), value);
+}
+
+bool to_double(PyObject* object, double& value) {
+  if (PyFloat_Check(object)) {
+    value = PyFloat_AS_DOUBLE(object);
+    return true;
+  }
+  Scalar scalar;
+  if (PyBool_Check(object) || !to_scalar(object, scalar) || scalar.is_complex()) return false;
+  value = scalar.to<double>();
+  return true;
+}
+
+bool to_bool(PyObject* object, bool& value) {
+  if (!PyBool_Check(object)) {
+    if (!is_number_tensor(object) || tensor_in(object).dtype() != kBool) return false;
+    value = tensor_in(object).item().to<bool>();
+    return true;
+  }
+  value = object == Py_True;
+  return true;
+}
+
+template <typename T>
+bool to_named(std::optional<T> named, IValue& value) {
+  if (named) value = IValue(*named);
+  return named.has_value();
+}
+
+bool to_one(TypeKind kind, PyObject* object, IValue& value) {
+  switch (kind) {
+    case TypeKind::Tensor:
+      if (!is_tensor(object)) return false;
+      value = IValue(static_cast<const TensorBase&>(tensor_in(object)));
+      return true;
+    case TypeKind::Scalar: {
+      Scalar scalar;
+      if (!to_scalar(object, scalar)) return false;
+      value = IValue(scalar);
+      return true;
+    }
+    case TypeKind::Int:
+    case TypeKind::SymInt: {
+      std::int64_t number = 0;
+      if (!to_int(object, number)) return false;
+      value = IValue(number);
+      return true;
+    }
+    case TypeKind::Float: {
+      double number = 0;
+      if (!to_double(object, number)) return false;
+      value = IValue(number);
+      return true;
+    }
+    case TypeKind::Bool: {
+      bool truth = false;
+      if (!to_bool(object, truth)) return false;
+      value = IValue(truth);
+      return true;
+    }
+    case TypeKind::Complex: {
+      Scalar scalar;
+      if (!to_scalar(object, scalar)) return false;
+      value = IValue(scalar.to<complex<double>>());
+      return true;
+    }
+    case TypeKind::Str:
+      if (!PyUnicode_Check(object)) return false;
+      value = IValue(text_in(object));
+      return true;
+    case TypeKind::ScalarType: return to_named(dtype_in(object), value);
+    case TypeKind::Layout: return to_named(layout_in(object), value);
+    case TypeKind::MemoryFormat: return to_named(memory_format_in(object), value);
+    case TypeKind::Device: return to_named(device_in(object), value);
+    case TypeKind::Generator: {
+      Generator generator(nullptr);
+      if (!nb::try_cast(nb::handle(object), generator)) return false;
+      value = IValue(std::move(generator));
+      return true;
+    }
+    default: return false;
+  }
+}
+
+// The elements of a list that are converted by `one`; false if one of them is of another type.
+template <typename T, typename One>
+bool to_elements(PyObject* sequence, std::vector<T>& elements, One&& one) {
+  const Py_ssize_t size = PySequence_Size(sequence);
+  if (size < 0) rethrow_python_error();
+  elements.resize(static_cast<std::size_t>(size));
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    const nb::object item = checked(PySequence_GetItem(sequence, i));
+    if (!one(item.ptr(), elements[static_cast<std::size_t>(i)])) return false;
+  }
+  return true;
+}
+
+// A list of T: of a sequence, or of one value `size` times over.
+template <typename T, typename One>
+bool to_list(const ValueType& type, PyObject* object, IValue& value, One&& one) {
+  std::vector<T> elements;
+  if (PyList_Check(object) || PyTuple_Check(object)) {
+    if (!to_elements(object, elements, one)) return false;
+  } else {
+    T element{};
+    if (type.list_size == 0 || !one(object, element)) return false;
+    elements.assign(type.list_size, element);
+  }
+  if constexpr (std::is_same_v<T, char>) {
+    value = IValue::bool_list(std::move(elements));
+  } else {
+    value = IValue(std::move(elements));
+  }
+  return true;
+}
+
+bool to_list(const ValueType& type, PyObject* object, IValue& value) {
+  switch (type.kind) {
+    case TypeKind::Tensor:
+      return to_list<TensorBase>(type, object, value, [&](PyObject* item, TensorBase& tensor) {
+        if (type.optional_elements && item == Py_None) return true;
+        if (!is_tensor(item)) return false;
+        tensor = tensor_in(item);
+        return true;
+      });
+    case TypeKind::Int:
+    case TypeKind::SymInt: return to_list<std::int64_t>(type, object, value, to_int);
+    case TypeKind::Float: return to_list<double>(type, object, value, to_double);
+    case TypeKind::Scalar: return to_list<Scalar>(type, object, value, to_scalar);
+    case TypeKind::Bool:
+      return to_list<char>(type, object, value, [](PyObject* item, char& truth) {
+        bool is_true = false;
+        if (!to_bool(item, is_true)) return false;
+        truth = is_true ? 1 : 0;
+        return true;
+      });
+    default:
+      return to_list<IValue>(type, object, value,
+                             [&](PyObject* item, IValue& element) { return to_one(type.kind, item, element); });
+  }
+}
+
+double double_of(std::string_view text) {
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  if (text == "-inf") return -std::numeric_limits<double>::infinity();
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// A name: of a reduction, a dtype, a memory format or a layout.
+IValue named_default(TypeKind kind, std::string_view name) {
+  if (kind == TypeKind::ScalarType)
+    return IValue(parse_dtype(name == "long" ? "int64" : name == "float" ? "float32" : name));
+  if (kind == TypeKind::MemoryFormat) return IValue(*try_parse_memory_format(name));
+  if (kind == TypeKind::Layout) return IValue(*try_parse_layout(name));
+  return IValue(name == "Mean" ? Reduction::Mean : name == "Sum" ? Reduction::Sum : Reduction::None);
+}
+
+IValue one_default(TypeKind kind, DefaultValue from) {
+  switch (from.kind()) {
+    case DefaultKind::None: return {};
+    case DefaultKind::Bool: return IValue(*from.as_bool());
+    case DefaultKind::Int:
+      return kind == TypeKind::Float ? IValue(static_cast<double>(*from.as_int())) : IValue(*from.as_int());
+    case DefaultKind::Float: return IValue(double_of(from.text()));
+    case DefaultKind::Complex:
+      return IValue(complex<double>(0, double_of(from.text().substr(0, from.text().size() - 1))));
+    case DefaultKind::String: return IValue(*from.as_string());
+    default: return named_default(kind, from.text());
+  }
+}
+
+template <typename T, typename Get>
+IValue list_default(const ValueType& type, DefaultValue from, Get&& get) {
+  std::vector<T> elements;
+  if (from.kind() == DefaultKind::List) {
+    for (const DefaultValue element : from.elements()) elements.push_back(get(one_default(type.kind, element)));
+  } else {
+    elements.assign(type.list_size, get(one_default(type.kind, from)));
+  }
+  if constexpr (std::is_same_v<T, char>) {
+    return IValue::bool_list(std::move(elements));
+  } else {
+    return IValue(std::move(elements));
+  }
+}
+
+}  // namespace
+
+ValueType::ValueType(SchemaType type) : kind(without_optional(type).kind()), optional(type.is(TypeKind::Optional)) {
+  const SchemaType value = without_optional(type);
+  if (!value.is(TypeKind::List)) return;
+  list = true;
+  list_size = value.list_size();
+  optional_elements = value.element().is(TypeKind::Optional);
+  kind = without_optional(value.element()).kind();
+}
+
+std::string ValueType::str() const {
+  const auto name = [&]() -> std::string {
+    switch (kind) {
+      case TypeKind::Tensor: return "Tensor";
+      case TypeKind::Scalar: return "Number";
+      case TypeKind::Int:
+      case TypeKind::SymInt: return "int";
+      case TypeKind::Float: return "float";
+      case TypeKind::Bool: return "bool";
+      case TypeKind::Complex: return "complex";
+      case TypeKind::Str: return "str";
+      case TypeKind::ScalarType: return "keyway.dtype";
+      case TypeKind::Layout: return "keyway.layout";
+      case TypeKind::MemoryFormat: return "keyway.memory_format";
+      case TypeKind::Device: return "keyway.device";
+      case TypeKind::Generator: return "keyway.Generator";
+      default: return "object";
+    }
+  }();
+  std::string text = optional_elements ? "Optional[" + name + "]" : name;
+  if (list) text = "tuple of " + text + "s";
+  return optional ? "Optional[" + text + "]" : text;
+}
+
+bool to_value(const ValueType& type, PyObject* object, IValue& value) {
+  if (object == Py_None && type.optional) {
+    value = IValue();
+    return true;
+  }
+  return type.list ? to_list(type, object, value) : to_one(type.kind, object, value);
+}
+
+IValue default_value(const ValueType& type, DefaultValue from) {
+  if (!type.list || from.kind() == DefaultKind::None) return one_default(type.kind, from);
+  switch (type.kind) {
+    case TypeKind::Tensor: return IValue(std::vector<TensorBase>());
+    case TypeKind::Float: return list_default<double>(type, from, [](const IValue& v) { return v.to_double(); });
+    case TypeKind::Bool:
+      return list_default<char>(type, from, [](const IValue& v) { return v.to_bool() ? '\1' : '\0'; });
+    case TypeKind::Scalar: return list_default<Scalar>(type, from, [](const IValue& v) { return v.to_scalar(); });
+    default: return list_default<std::int64_t>(type, from, [](const IValue& v) { return v.to_int(); });
+  }
+}
+
+bool to_scalar(PyObject* object, Scalar& scalar) {
+  if (PyFloat_CheckExact(object)) {
+    scalar = Scalar(PyFloat_AS_DOUBLE(object));
+  } else if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+    scalar = Scalar(std::int64_t{number});
+    if (overflow == 0) return true;
+    const unsigned long long above = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
+    if (PyErr_Occurred() != nullptr) PyErr_Clear(), overflow = -1;
+    KEYWAY_CHECK(overflow > 0, "an integer does not fit in 64 bits");
+    scalar = Scalar(std::uint64_t{above});
+  } else if (PyBool_Check(object)) {
+    scalar = Scalar(object == Py_True);
+  } else if (is_tensor(object)) {
+    if (!is_number_tensor(object)) return false;
+    scalar = tensor_in(object).item();
+  } else if (PyComplex_Check(object)) {
+    scalar = Scalar(complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
+  } else if (PyFloat_Check(object)) {
+    scalar = Scalar(PyFloat_AS_DOUBLE(object));
+  } else if (PyIndex_Check(object)) {
+    return to_scalar(checked(PyNumber_Index(object)).ptr(), scalar);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+nb::object to_object(const Scalar& scalar) {
+  if (scalar.is_bool()) return nb::bool_(scalar.to<bool>());
+  if (scalar.is_complex()) {
+    const auto z = scalar.to<complex<double>>();
+    return checked(PyComplex_FromDoubles(z.real(), z.imag()));
+  }
+  if (scalar.is_floating_point()) return nb::float_(scalar.to<double>());
+  if (scalar.type() == kUInt64) return nb::int_(scalar.to<std::uint64_t>());
+  return nb::int_(scalar.to<std::int64_t>());
+}
+
+namespace {
+
+template <typename List>
+nb::object tuple_of(const List& list) {
+  nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
+  for (std::size_t i = 0; i < list.size(); ++i)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(IValue(list[i])).release().ptr());
+  return tuple;
+}
+
+}  // namespace
+
+nb::object to_object(IValue&& value) {
+  if (value.is_tensor()) return to_object(std::move(value).to_tensor());
+  return to_object(static_cast<const IValue&>(value));
+}
+
+nb::object to_object(const IValue& value) {
+  switch (value.tag()) {
+    case ValueTag::None: return nb::none();
+    case ValueTag::Tensor: return to_object(value.to_tensor());
+    case ValueTag::Int:
+    case ValueTag::Double:
+    case ValueTag::Bool:
+    case ValueTag::Complex:
+    case ValueTag::Uint64: return to_object(value.to_scalar());
+    case ValueTag::ScalarType: return to_object(value.to_scalar_type());
+    case ValueTag::Layout: return to_object(value.to_layout());
+    case ValueTag::MemoryFormat: return to_object(value.to_memory_format());
+    case ValueTag::Device: return to_object(value.to_device());
+    case ValueTag::String: return to_str(value.to_string_ref());
+    case ValueTag::Generator: return nb::cast(value.to_generator());
+    case ValueTag::IntList: return tuple_of(value.to_int_list());
+    case ValueTag::DoubleList: return tuple_of(value.to_double_list());
+    case ValueTag::BoolList: return tuple_of(value.to_bool_list());
+    case ValueTag::TensorList: return tuple_of(value.to_tensor_list());
+    case ValueTag::ScalarList: return tuple_of(value.to_scalar_list());
+    case ValueTag::List: return tuple_of(value.to_list());
+  }
+  return nb::none();
+}
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,41 @@
+// Values: between Python objects and the IValues of boxed calls.
+#pragma once
+
+#include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/ivalue.h>
+
+#include <nanobind/nanobind.h>
+#include <string>
+
+namespace keyway::inline v1::python {
+
+// What a parameter takes, read off its schema type once.
+struct ValueType {
+  explicit ValueType(SchemaType type);
+
+  TypeKind kind;  // of the elements of a list
+  bool optional = false;
+  bool list = false;
+  bool optional_elements = false;
+  std::size_t list_size = 0;  // T[N]: one value stands for N of them
+
+  bool is_int_list() const { return list && (kind == TypeKind::Int || kind == TypeKind::SymInt); }
+  // As Python would write it: "Tensor", "tuple of ints", "Optional[Number]".
+  std::string str() const;
+};
+
+// Gives `value` what `object` stands for; false, and no Python error, if that is of another type. None is the value of
+// an optional parameter that is left out. Throw keyway::Error, or the Python error of what was asked of the object.
+bool to_value(const ValueType& type, PyObject* object, IValue& value);
+// The value of a default in a schema. Requires: it fits the type, as in every schema that was parsed.
+IValue default_value(const ValueType& type, DefaultValue from);
+
+// A number; false if it is none. Tensors of one element without dimensions count as one.
+bool to_scalar(PyObject* object, Scalar& scalar);
+
+// The Python object of a value: a list of tensors is a tuple, nothing and an undefined tensor are None.
+nanobind::object to_object(const IValue& value);
+nanobind::object to_object(IValue&& value);
+nanobind::object to_object(const Scalar& scalar);
+
+}  // namespace keyway::inline v1::python
