@@ -34,10 +34,10 @@ void set_data(Tensor& self, const Tensor& new_data) {
   KEYWAY_CHECK_AS(Autograd, !self.requires_grad() || autograd::is_differentiable(new_data.dtype()),
                   "argument 'new_data' is {}, but a tensor that requires grad is floating or complex",
                   new_data.dtype());
-  KEYWAY_CHECK(self.device() == new_data.device(), "argument 'self' is on {}, but argument 'new_data' is on {}",
-               self.device(), new_data.device());
   TensorImpl& impl = *self.impl();
-  if (self.sizes() != new_data.sizes() || self.dtype() != new_data.dtype()) autograd::forget_accumulator(self);
+  const bool is_alike =
+      self.sizes() == new_data.sizes() && self.dtype() == new_data.dtype() && self.device() == new_data.device();
+  if (!is_alike) autograd::forget_accumulator(self);
   impl.set_storage(new_data.storage());
   impl.set_dtype(new_data.dtype());
   impl.set_geometry(new_data.sizes(), new_data.strides(), new_data.storage_offset(), new_data.numel());

@@ -95,7 +95,13 @@ class KEYWAY_API TensorImpl final : public RefCounted {
     numel_ = numel;
     set_layout(0);
   }
-  void set_storage(Storage storage) { storage_ = std::move(storage); }
+  // The tensor is then where the storage is. Requires: there is one.
+  void set_storage(Storage storage) {
+    const Device device = storage.device();
+    key_set_ = key_set_.remove_backend(device_.type()) | DispatchKeySet(device.type());
+    device_ = device;
+    storage_ = std::move(storage);
+  }
   void set_dtype(ScalarType dtype) { dtype_ = dtype; }
   void set_key_set(DispatchKeySet keys) { key_set_ = keys; }
 

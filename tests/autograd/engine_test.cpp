@@ -46,7 +46,7 @@ TEST_CASE("backward with inputs computes their gradients only, and adds them in 
 
 // --- What stays of the graph
 
-TEST_CASE("a second backward needs retain_graph, and says so; what the first gave stays") {
+TEST_CASE("a second backward needs retain_graph, and says so, and what the first gave stays") {
   const Tensor x = leaf({3});
   const Tensor y = (x * x).sum();
   y.backward({}, true);

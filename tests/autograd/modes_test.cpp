@@ -238,6 +238,17 @@ TEST_CASE("set_data to another shape or dtype is heeded by graphs that are made 
   CHECK(values_of(x.grad().to(kDouble)) == Values{3, 3, 3});
 }
 
+TEST_CASE("set_data to another device is heeded by calls and by graphs that are made after it") {
+  const Tensor x = leaf({2, 3});
+  const Tensor before = x * 2;
+  x.set_data(empty({2}, TensorOptions(kMeta).dtype(kDouble)));
+  CHECK(x.device() == Device(kMeta));
+  CHECK(x.key_set().has(Functionality::Autograd));
+  CHECK(error_of([&] { x + before; }).find("meta") != std::string::npos);
+  (x * x).sum().backward();
+  CHECK(x.grad().is_meta());
+}
+
 TEST_CASE("a change of data() that backward needs is noticed") {
   const Tensor x = leaf({2});
   const Tensor h = x * 1;

@@ -89,7 +89,7 @@ TEST_CASE("floats convert to integers by cutting off, within the range") {
   }
 }
 
-TEST_CASE("floats convert to narrower floats within the range; infinity and NaN stay") {
+TEST_CASE("floats convert to narrower floats within the range, and infinity and NaN stay") {
   CHECK(Scalar(0.1).to<float>() == 0.1f);
   CHECK(!converts<float>(1e39));
   CHECK(!converts<float>(-1e39));

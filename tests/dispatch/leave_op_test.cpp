@@ -91,7 +91,7 @@ TEST_CASE("a long argument is cut") {
   CHECK(text.ends_with("..."));
 }
 
-TEST_CASE("what memory cannot hold is an error of the operator; other exceptions pass") {
+TEST_CASE("what memory cannot hold is an error of the operator, and other exceptions pass") {
   int what = 0;
   const RegistrationHandle handle = define("leave::memory(Tensor self) -> ()", [&what](const TensorBase&) {
     if (what == 0) throw std::bad_alloc();

@@ -32,7 +32,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("parameters are listed by path, each tensor once; state dicts have every name") {
+TEST_CASE("parameters are listed by path, each tensor once, and state dicts have every name") {
   const Net net;
   CHECK(net->named_parameters().keys() == Names{"tied", "hidden.bias", "output.weight"});
   CHECK(net->named_parameters(false).keys() == Names{"tied"});
@@ -125,6 +125,18 @@ TEST_CASE("a conversion reaches every handle, and leaves integers alone") {
   CHECK(weight.requires_grad());
   CHECK(values_of(weight) == before);
   CHECK(net(some_tensor({5, 3})).scalar_type() == kDouble);
+}
+
+TEST_CASE("a move to another device reaches every handle, with gradients, and integers too") {
+  const Net net;
+  const Tensor weight = net->hidden->weight;
+  net(some_tensor({5, 3}, 1, kFloat)).sum().backward();
+  net->to(kMeta);
+  for (const Tensor& moved : {weight, net->tied, net->count, weight.grad()}) CHECK(moved.is_meta());
+  CHECK(weight.requires_grad());
+  CHECK(weight.is_leaf());
+  CHECK(net(keyway::empty({5, 3}, kMeta)).is_meta());
+  CHECK(error_of([&] { net(some_tensor({5, 3}, 1, kFloat)); }).find("meta") != std::string::npos);
 }
 
 TEST_CASE("a module prints its parts") {

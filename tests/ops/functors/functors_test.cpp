@@ -36,7 +36,7 @@ TEST_CASE("integer arithmetic wraps around") {
   CHECK(Add<bool>{true}(true, true) == true);
 }
 
-TEST_CASE("integer division: floor, truncation and remainders for all signs; nothing traps") {
+TEST_CASE("integer division: floor, truncation and remainders for all signs, and nothing traps") {
   for (int a = -128; a < 128; ++a) {
     for (int b = -128; b < 128; ++b) {
       const auto x = static_cast<std::int8_t>(a), y = static_cast<std::int8_t>(b);

@@ -52,7 +52,7 @@ Trainer::Batch Trainer::draw_batch() {
     std::copy_n(from, context, inputs.data_ptr<std::int64_t>() + row * context);
     std::copy_n(from + 1, context, targets.data_ptr<std::int64_t>() + row * context);
   }
-  return {inputs, targets};
+  return {inputs.to(model_->device(), kLong), targets.to(model_->device(), kLong)};
 }
 
 double Trainer::step() {

@@ -104,10 +104,10 @@ std::int64_t TransformerImpl::parameter_count() const {
   return count;
 }
 
-Tensor to_tensor(Characters characters, std::int64_t row_size) {
+Tensor to_tensor(Characters characters, std::int64_t row_size, Device device) {
   Tensor tensor = empty({static_cast<std::int64_t>(characters.size()) / row_size, row_size}, kLong);
   std::ranges::copy(characters, tensor.data_ptr<std::int64_t>());
-  return tensor;
+  return tensor.to(device, kLong);
 }
 
 namespace {
@@ -116,8 +116,8 @@ namespace {
 double window_loss(Transformer& model, Characters characters, std::size_t counted) {
   const auto time = static_cast<std::int64_t>(characters.size()) - 1;
   const auto from = time - static_cast<std::int64_t>(counted);
-  const Tensor logits = model(to_tensor(characters.first(characters.size() - 1), time)).select(0, 0);
-  const Tensor targets = to_tensor(characters.subspan(1), time).select(0, 0);
+  const Tensor logits = model(to_tensor(characters.first(characters.size() - 1), time, model->device())).select(0, 0);
+  const Tensor targets = to_tensor(characters.subspan(1), time, model->device()).select(0, 0);
   const double mean = nn::functional::cross_entropy(logits.slice(0, from), targets.slice(0, from)).item<double>();
   return mean * static_cast<double>(counted);
 }
@@ -157,7 +157,8 @@ std::vector<std::uint8_t> generate(Transformer model, std::vector<std::uint8_t> 
   const std::size_t begin = text.size();
   while (text.size() < begin + count) {
     const Characters recent = Characters(text).last(std::min(text.size(), context));
-    const Tensor logits = model(to_tensor(recent, static_cast<std::int64_t>(recent.size()))).select(0, 0).select(0, -1);
+    const Tensor characters = to_tensor(recent, static_cast<std::int64_t>(recent.size()), model->device());
+    const Tensor logits = model(characters).select(0, 0).select(0, -1);
     const Tensor chosen = multinomial(softmax(logits / temperature, -1), 1);
     text.push_back(static_cast<std::uint8_t>(chosen.item<std::int64_t>()));
   }

@@ -56,6 +56,8 @@ class TransformerImpl : public nn::Module {
 
   const TransformerOptions& options() const { return options_; }
   std::int64_t parameter_count() const;
+  // Where its parameters are, and where it wants characters.
+  Device device() const { return characters_->weight.device(); }
 
  private:
   void reset_parameters();
@@ -69,8 +71,8 @@ class TransformerImpl : public nn::Module {
 };
 using Transformer = nn::ModuleHolder<TransformerImpl>;
 
-// Characters as a tensor [rows, row_size] of int64.
-Tensor to_tensor(Characters characters, std::int64_t row_size);
+// Characters as a tensor [rows, row_size] of int64 on a device.
+Tensor to_tensor(Characters characters, std::int64_t row_size, Device device = kCPU);
 
 // Mean loss of the held-out characters, in nats a character: each is predicted once, from half a context at least but
 // for the first ones. With `most_windows`, only of so many windows, spread evenly.

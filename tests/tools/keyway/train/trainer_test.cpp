@@ -1,4 +1,5 @@
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/core/device_guard.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tools/keyway/train/trainer.h>
 
@@ -18,7 +19,7 @@ struct Run {
   double held_out;
 };
 
-Run train(const tools::Corpus& corpus, std::uint64_t seed, std::int64_t steps) {
+Run train(const tools::Corpus& corpus, std::uint64_t seed, std::int64_t steps, Device device = kCPU) {
   tools::TransformerOptions model;
   model.alphabet = static_cast<std::int64_t>(corpus.alphabet().size());
   model.context = 16;
@@ -31,6 +32,7 @@ Run train(const tools::Corpus& corpus, std::uint64_t seed, std::int64_t steps) {
   options.seed = seed;
   manual_seed(seed);
   tools::Transformer transformer(model);
+  transformer->to(device);
   tools::Trainer trainer(transformer, corpus, options);
   Run run;
   for (std::int64_t i = 0; i < steps; ++i) run.losses.push_back(trainer.step());
@@ -40,7 +42,7 @@ Run train(const tools::Corpus& corpus, std::uint64_t seed, std::int64_t steps) {
 
 }  // namespace
 
-TEST_CASE("the same seed gives the same losses, whatever the number of threads; another seed others") {
+TEST_CASE("the same seed gives the same losses, whatever the number of threads, and another seed others") {
   const tools::Corpus corpus = make_corpus();
   const int threads = get_num_threads();
   set_num_threads(1);
@@ -51,6 +53,14 @@ TEST_CASE("the same seed gives the same losses, whatever the number of threads; 
   CHECK(one.losses == two.losses);
   CHECK(one.held_out == two.held_out);
   CHECK(train(corpus, 4, 5).losses != one.losses);
+}
+
+TEST_CASE("training on a CUDA device goes as it does on the CPU") {
+  if (device_count(kCUDA) == 0) return;
+  const tools::Corpus corpus = make_corpus();
+  const Run here = train(corpus, 3, 4), there = train(corpus, 3, 4, kCUDA);
+  for (std::size_t i = 0; i < here.losses.size(); ++i) CHECK(there.losses[i] == Approx(here.losses[i]).epsilon(1e-4));
+  CHECK(there.held_out == Approx(here.held_out).epsilon(1e-4));
 }
 
 TEST_CASE("training learns a simple text") {
