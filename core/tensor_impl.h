@@ -109,10 +109,14 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   void set_autograd_meta(std::unique_ptr<AutogradMeta> meta) { autograd_meta_ = std::move(meta); }
   TensorExtra* extra() const { return extra_.get(); }
   void set_extra(std::unique_ptr<TensorExtra> extra) { extra_ = std::move(extra); }
+  // What another language keeps of a tensor, as Python does of its object. Guarded by that language's lock.
+  TensorExtra* binding() const { return binding_.get(); }
+  void set_binding(std::unique_ptr<TensorExtra> binding) { binding_ = std::move(binding); }
 
   void release_resources() {
     autograd_meta_.reset();
     extra_.reset();
+    binding_.reset();
     storage_ = Storage();
   }
 
@@ -133,6 +137,7 @@ class KEYWAY_API TensorImpl final : public RefCounted {
   std::int64_t numel_;
   std::unique_ptr<AutogradMeta> autograd_meta_;
   std::unique_ptr<TensorExtra> extra_;
+  std::unique_ptr<TensorExtra> binding_;
   ScalarType dtype_;
   Device device_;
   mutable std::atomic<std::uint8_t> layout_{0};

@@ -1,3 +1,4 @@
+#include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/tensor_object.h>
 
@@ -33,7 +34,7 @@ class ObjectTie final : public TensorExtra {
   static void hold(TensorObject* object) {
     PyObject_GC_UnTrack(object);
     const Tensor tensor = std::move(object->tensor);  // goes last, and this with it if other threads were quicker
-    static_cast<ObjectTie*>(tensor.impl()->extra())->holds_ = true;
+    static_cast<ObjectTie*>(tensor.impl()->binding())->holds_ = true;
   }
   // A new reference for Python.
   nanobind::object take(TensorBase tensor) {
@@ -53,7 +54,7 @@ nanobind::object new_object(PyTypeObject* type, TensorBase tensor) {
   nanobind::object made = checked(type->tp_alloc(type, 0));
   TensorObject* const object = as_tensor(made.ptr());
   new (&object->tensor) Tensor(std::move(tensor));
-  object->tensor.impl()->set_extra(std::make_unique<ObjectTie>(object));
+  object->tensor.impl()->set_binding(std::make_unique<ObjectTie>(object));
   return made;
 }
 
@@ -80,7 +81,7 @@ void dealloc_tensor(PyObject* self) {
   PyObject_GC_UnTrack(self);
   if (object->weak_references != nullptr) PyObject_ClearWeakRefs(self);
   Py_CLEAR(object->dict);
-  if (object->tensor.defined()) object->tensor.impl()->set_extra(nullptr);
+  if (object->tensor.defined()) object->tensor.impl()->set_binding(nullptr);
   object->tensor.~Tensor();
   type->tp_free(self);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
@@ -96,6 +97,16 @@ int clear_tensor(PyObject* self) {
   return 0;
 }
 
+// Tensor(data), and the same of a subclass: the memory of `data`, without its history.
+PyObject* new_tensor(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    const bool is_one = PyTuple_GET_SIZE(arguments) == 1 && (keywords == nullptr || PyDict_GET_SIZE(keywords) == 0);
+    KEYWAY_CHECK_AS(Type, is_one && is_tensor(PyTuple_GET_ITEM(arguments, 0)),
+                    "{}() takes one Tensor; keyway.tensor makes one of numbers", type->tp_name);
+    return to_object_of(type, tensor_in(PyTuple_GET_ITEM(arguments, 0)).detach()).release().ptr();
+  });
+}
+
 PyMemberDef tensor_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, dict), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
@@ -107,6 +118,7 @@ PyGetSetDef tensor_attributes[] = {
 };
 
 PyType_Slot tensor_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(new_tensor)},
     {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_tensor)},
     {Py_tp_del, reinterpret_cast<void*>(save_object)},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse_tensor)},
@@ -126,18 +138,27 @@ void add_tensor_class(nanobind::module_& module) {
   nanobind::object type = checked(PyType_FromSpec(&tensor_spec));
   tensor_class = reinterpret_cast<PyTypeObject*>(type.ptr());
   module.attr("Tensor") = type;
+  type.attr("_make_subclass") = nanobind::cpp_function(
+      [](nanobind::type_object subclass, const Tensor& data, bool requires_grad) {
+        auto* const made = reinterpret_cast<PyTypeObject*>(subclass.ptr());
+        KEYWAY_CHECK_AS(Type, PyType_IsSubtype(made, tensor_class), "{} is no subclass of Tensor", made->tp_name);
+        nanobind::object object = to_object_of(made, data.detach());
+        if (requires_grad) tensor_in(object.ptr()).requires_grad_();
+        return object;
+      },
+      nanobind::arg("cls"), nanobind::arg("data"), nanobind::arg("require_grad") = false,
+      "A tensor of a subclass over the memory of `data`, a leaf.");
   (void)type.release();  // as long as the program
 }
 
 nanobind::object to_object(TensorBase tensor) {
   if (!tensor.defined()) return nanobind::none();
-  if (auto* const tie = static_cast<ObjectTie*>(tensor.impl()->extra())) return tie->take(std::move(tensor));
+  if (auto* const tie = static_cast<ObjectTie*>(tensor.impl()->binding())) return tie->take(std::move(tensor));
   return new_object(tensor_class, std::move(tensor));
 }
 
 nanobind::object to_object_of(PyTypeObject* subclass, const Tensor& tensor) {
-  const bool is_free = tensor.impl()->extra() == nullptr;
-  return new_object(subclass, is_free ? tensor : tensor.detach());
+  return new_object(subclass, tensor.impl()->binding() == nullptr ? tensor : tensor.detach());
 }
 
 }  // namespace keyway::inline v1::python
