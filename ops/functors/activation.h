@@ -116,15 +116,15 @@ struct Elu {
   }
 };
 
-// Into [min_val, max_val].
+// Into [min_val, max_val]; max_val where there is no such number.
 template <typename T>
 struct Hardtanh {
   T min_val;
   T max_val;
 
   KEYWAY_HD constexpr T operator()(T x) const {
-    const Opmath<T> wide = opmath(x);
-    return wide < opmath(min_val) ? min_val : wide > opmath(max_val) ? max_val : x;
+    const T raised = opmath(x) < opmath(min_val) ? min_val : x;
+    return opmath(raised) > opmath(max_val) ? max_val : raised;
   }
 };
 

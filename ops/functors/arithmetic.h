@@ -83,9 +83,16 @@ struct Reciprocal {
   KEYWAY_HD constexpr T operator()(T x) const { return static_cast<T>(Opmath<T>(1) / opmath(x)); }
 };
 
+// Of bool an integer, as in PyTorch.
 template <typename T>
 struct Square {
-  KEYWAY_HD constexpr T operator()(T x) const { return Mul<T>{}(x, x); }
+  KEYWAY_HD constexpr auto operator()(T x) const {
+    if constexpr (std::same_as<T, bool>) {
+      return std::int64_t{x};
+    } else {
+      return Mul<T>{}(x, x);
+    }
+  }
 };
 
 // sqrt(a^2 + b^2), without overflow on the way.

@@ -90,7 +90,7 @@ void scan_amounts(const char* name, bool product, const TensorBase& self, std::i
 void scan_extremes(const char* name, bool greatest, const TensorBase& self, std::int64_t dim, const TensorBase& values,
                    const TensorBase& indices) {
   if (self.numel() == 0) return;
-  visit_real(self.dtype(), name, [&]<typename T>() {
+  visit_dtype<kRealTypes | kBool>(self.dtype(), name, [&]<typename T>() {
     scan(Extremes<T>{{greatest}}, {with_dim(values), with_dim(indices), with_dim(self)}, dim);
   });
 }
