@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <nanobind/operators.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <string>
 

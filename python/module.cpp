@@ -1,6 +1,10 @@
 // The extension module keyway._C.
+#include <keyway/python/conversion_protocol.h>
 #include <keyway/python/descriptors.h>
+#include <keyway/python/dtype_functions.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/indexing.h>
+#include <keyway/python/number_protocol.h>
 #include <keyway/python/operators.h>
 #include <keyway/python/random.h>
 #include <keyway/python/tensor_attributes.h>
@@ -21,8 +25,10 @@ NB_MODULE(_C, module) {
     }
   });
   add_descriptors(module);
+  add_dtype_functions(module);
   add_random(module);
-  add_tensor_class(module);
+  add_tensor_class(module, {number_slots(), conversion_slots(), indexing_slots()});
   add_tensor_attributes(module);
   add_operators(module);
+  add_conversions();
 }

@@ -1,4 +1,5 @@
 #include <keyway/python/errors.h>
+#include <keyway/python/number_arguments.h>
 #include <keyway/python/signature.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
@@ -69,7 +70,9 @@ Signature::Signature(const OperatorHandle& op, CallStyle style) : op_(op), argum
     const ValueType type(argument.type());
     const auto from = argument.default_value();
     parameters_.push_back({name, interned(name.c_str()), i, type, from ? std::string(from->text()) : std::string(),
-                           from ? default_value(type, *from) : IValue(), from.has_value(), argument.is_kwarg_only()});
+                           from ? default_value(type, *from) : IValue(), from.has_value(), argument.is_kwarg_only(),
+                           takes_number(op.schema(), argument.name())});
+    if (parameters_.back().takes_number) numbers_.push_back(i);
     if (!argument.is_kwarg_only()) ++positional_;
   };
   const std::size_t self = style == CallStyle::Method ? *arguments.find("self") : arguments.size();
@@ -83,11 +86,26 @@ Signature::Signature(const OperatorHandle& op, CallStyle style) : op_(op), argum
 
 bool Signature::parse_one(const Parameter& parameter, std::size_t i, PyObject* object, Stack& stack,
                           std::string* why) const {
-  if (to_value(parameter.type, object, stack[parameter.position])) return true;
+  IValue& value = stack[parameter.position];
+  if (to_value(parameter.type, object, value)) return true;
+  if (Scalar number; parameter.takes_number && to_scalar(object, number)) {
+    value = IValue(number);
+    return true;
+  }
   return fail(why, [&] {
     return fmt::format("argument '{}' (position {}) must be {}, not {}", parameter.name, i + 1, parameter.type.str(),
                        type_name(object));
   });
+}
+
+// Makes tensors of the numbers that were given for such.
+bool Signature::parse_numbers(Stack& stack, std::string* why) const {
+  for (const std::size_t i : numbers_) {
+    if (stack[i].is_tensor()) continue;
+    if (numbers_to_tensors(op_.schema(), numbers_, stack)) return true;
+    return fail(why, [] { return std::string("one of the arguments must be a Tensor"); });
+  }
+  return true;
 }
 
 // One tensor, or a tuple of as many as there are results.
@@ -184,7 +202,8 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
       if (!parse_requires_grad(flag, requires_grad, why)) return false;
     }
   }
-  return given.keyword_count() == used || explain_keywords(given, why);
+  if (given.keyword_count() != used) return explain_keywords(given, why);
+  return parse_numbers(stack, why);
 }
 
 std::string Signature::str() const {
@@ -193,7 +212,8 @@ std::string Signature::str() const {
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   for (const Parameter& parameter : parameters_) {
     if (parameter.keyword_only && !std::exchange(starred, true)) add("*");
-    add(parameter.type.str() + " " + parameter.name + (parameter.has_default ? "=" + parameter.default_text : ""));
+    add((parameter.takes_number ? "Tensor | Number" : parameter.type.str()) + " " + parameter.name +
+        (parameter.has_default ? "=" + parameter.default_text : ""));
   }
   if ((!outs_.empty() || factory_) && !starred) add("*");
   if (!outs_.empty()) add(outs_.size() == 1 ? "Tensor out" : fmt::format("tuple of {} Tensors out", outs_.size()));

@@ -3,7 +3,7 @@
 //
 // What differs from the schema is what differs in PyTorch: `self` is called `input` in functions and comes first in
 // methods; results that are given go into one argument `out`; factories take `requires_grad`; where a list of integers
-// is all there is, it may be written without brackets: `x.view(2, 3)`.
+// is all there is, it may be written without brackets: `x.view(2, 3)`; some tensors may be numbers.
 #pragma once
 
 #include <keyway/dispatch/dispatcher.h>
@@ -54,9 +54,11 @@ class Signature {
     IValue default_value;
     bool has_default;
     bool keyword_only;
+    bool takes_number;  // instead of a tensor
   };
 
   bool parse_one(const Parameter& parameter, std::size_t i, PyObject* object, Stack& stack, std::string* why) const;
+  bool parse_numbers(Stack& stack, std::string* why) const;
   bool parse_out(PyObject* object, Stack& stack, std::string* why) const;
   bool parse_requires_grad(PyObject* object, bool& requires_grad, std::string* why) const;
   bool explain_keywords(const CallArguments& given, std::string* why) const;
@@ -64,6 +66,7 @@ class Signature {
   OperatorHandle op_;
   std::vector<Parameter> parameters_;  // without those of `out`
   std::vector<std::size_t> outs_;      // positions of the results that are given
+  std::vector<std::size_t> numbers_;   // positions of the tensors that may be numbers
   std::size_t arguments_;
   std::size_t positional_ = 0;
   bool open_list_ = false;  // the last positional parameter may be written without brackets

@@ -7,6 +7,7 @@
 #include <keyway/python/values.h>
 
 #include <cstdint>
+#include <nanobind/stl/optional.h>
 #include <optional>
 
 namespace nb = nanobind;

@@ -7,6 +7,7 @@
 #include <new>
 #include <structmember.h>
 #include <utility>
+#include <vector>
 
 namespace keyway::inline v1::python {
 
@@ -117,25 +118,28 @@ PyGetSetDef tensor_attributes[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
-PyType_Slot tensor_slots[] = {
-    {Py_tp_new, reinterpret_cast<void*>(new_tensor)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_tensor)},
-    {Py_tp_del, reinterpret_cast<void*>(save_object)},
-    {Py_tp_traverse, reinterpret_cast<void*>(traverse_tensor)},
-    {Py_tp_clear, reinterpret_cast<void*>(clear_tensor)},
+const PyType_Slot object_slots[] = {
+    type_slot<new_tensor>(Py_tp_new),
+    type_slot<dealloc_tensor>(Py_tp_dealloc),
+    type_slot<save_object>(Py_tp_del),
+    type_slot<traverse_tensor>(Py_tp_traverse),
+    type_slot<clear_tensor>(Py_tp_clear),
     {Py_tp_members, tensor_members},
     {Py_tp_getset, tensor_attributes},
     {Py_tp_doc, const_cast<char*>("An n-dimensional array of numbers of one dtype, on one device.")},
-    {0, nullptr},
 };
-PyType_Spec tensor_spec = {
-    "keyway.Tensor", sizeof(TensorObject), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, tensor_slots};
 
 }  // namespace
 
-void add_tensor_class(nanobind::module_& module) {
-  nanobind::object type = checked(PyType_FromSpec(&tensor_spec));
+void add_tensor_class(nanobind::module_& module, std::initializer_list<std::span<const PyType_Slot>> protocols) {
+  std::vector<PyType_Slot> slots(std::begin(object_slots), std::end(object_slots));
+  for (const std::span<const PyType_Slot> protocol : protocols)
+    slots.insert(slots.end(), protocol.begin(), protocol.end());
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"keyway.Tensor", sizeof(TensorObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                      slots.data()};
+  nanobind::object type = checked(PyType_FromSpec(&spec));
   tensor_class = reinterpret_cast<PyTypeObject*>(type.ptr());
   module.attr("Tensor") = type;
   type.attr("_make_subclass") = nanobind::cpp_function(

@@ -4,7 +4,9 @@
 
 #include <keyway/tensor.h>
 
+#include <initializer_list>
 #include <nanobind/nanobind.h>
+#include <span>
 
 namespace keyway::inline v1::python {
 
@@ -14,10 +16,16 @@ struct TensorObject {
   PyObject* weak_references;
 };
 
-// The class keyway.Tensor, once add_tensor_class has made it. Its methods that are operators are added by
-// add_operators.
+// The class keyway.Tensor, once add_tensor_class has made it, with the slots of these protocols. Its methods that are
+// operators are added by add_operators.
 extern PyTypeObject* tensor_class;
-void add_tensor_class(nanobind::module_& module);
+void add_tensor_class(nanobind::module_& module, std::initializer_list<std::span<const PyType_Slot>> protocols);
+
+// A function as a slot of a Python type.
+template <auto function>
+PyType_Slot type_slot(int id) {
+  return {id, reinterpret_cast<void*>(function)};
+}
 
 inline bool is_tensor(PyObject* object) {
   return Py_TYPE(object) == tensor_class || PyType_IsSubtype(Py_TYPE(object), tensor_class) != 0;

@@ -1,0 +1,104 @@
+#include <keyway/core/base/error.h>
+#include <keyway/ops/all.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/index_items.h>
+#include <keyway/python/tensor_object.h>
+#include <keyway/python/values.h>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+using Kind = IndexItem::Kind;
+
+IndexItem read_slice(PyObject* slice) {
+  IndexItem item{Kind::Slice};
+  Py_ssize_t start = 0, stop = 0, step = 0;
+  const bool has_step = reinterpret_cast<PySliceObject*>(slice)->step != Py_None;
+  if (PySlice_Unpack(slice, &start, &stop, &step) != 0) rethrow_python_error();
+  KEYWAY_CHECK(!has_step || step > 0, "the step of a slice must be greater than zero, not {}; flip() reverses a tensor",
+               step);
+  item.start = start, item.stop = stop, item.step = step;
+  return item;
+}
+
+bool is_sequence(PyObject* object) {
+  return PySequence_Check(object) != 0 && !PyUnicode_Check(object) && !PyBytes_Check(object);
+}
+
+// A list or an array as an index tensor. Integers of any size count as such; without elements the dtype says nothing.
+IndexItem read_sequence(PyObject* sequence) {
+  static PyObject* const as_tensor = nb::object(nb::module_::import_("keyway").attr("as_tensor")).release().ptr();
+  const nb::object made = checked(PyObject_CallOneArg(as_tensor, sequence));
+  Tensor elements = tensor_in(made.ptr());
+  const ScalarType dtype = elements.dtype();
+  if (elements.numel() == 0 ? dtype != kBool : is_integral(dtype, false) && dtype != kByte)
+    elements = elements.to(kLong);
+  IndexItem item{Kind::Elements};
+  item.elements = std::move(elements);
+  return item;
+}
+
+IndexItem read_integer(PyObject* number) {
+  int overflow = 0;
+  IndexItem item{Kind::Integer};
+  item.start = PyLong_AsLongLongAndOverflow(number, &overflow);
+  KEYWAY_CHECK_AS(Index, overflow == 0, "an index does not fit in 64 bits");
+  return item;
+}
+
+IndexItem read_item(PyObject* object) {
+  if (PyBool_Check(object)) return {Kind::Truth, object == Py_True ? 1 : 0};
+  if (PyLong_Check(object)) return read_integer(object);
+  if (PySlice_Check(object)) return read_slice(object);
+  if (object == Py_None) return {Kind::NewAxis};
+  if (object == Py_Ellipsis) return {Kind::Ellipsis};
+  if (is_tensor(object)) {
+    IndexItem item{Kind::Elements};
+    item.elements = tensor_in(object);
+    return item;
+  }
+  if (is_sequence(object)) return read_sequence(object);
+  if (PyIndex_Check(object)) return read_integer(checked(PyNumber_Index(object)).ptr());
+  Scalar number;  // bools of other libraries
+  if (!PyFloat_Check(object) && to_scalar(object, number) && number.is_bool())
+    return {Kind::Truth, number.to<bool>() ? 1 : 0};
+  KEYWAY_FAIL(Index,
+              "only integers, slices (`:`), ellipsis (`...`), None, bools, and tensors, lists or arrays of integers or "
+              "bools are indices, not {}",
+              Py_TYPE(object)->tp_name);
+}
+
+// A list that PyTorch takes for a tuple: one of fewer than 32 items that are not all numbers.
+bool counts_as_tuple(PyObject* index) {
+  if (!PyList_Check(index) || PyList_GET_SIZE(index) >= 32) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(index); ++i) {
+    PyObject* const item = PyList_GET_ITEM(index, i);
+    if (is_tensor(item) || PySlice_Check(item) || item == Py_None || item == Py_Ellipsis || is_sequence(item))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void read_index(PyObject* index, IndexItems& items) {
+  nb::object tuple;
+  if (PyTuple_Check(index)) {
+    tuple = nb::borrow(index);
+  } else if (counts_as_tuple(index)) {
+    tuple = checked(PySequence_Tuple(index));
+    const char* const warning =
+        "a list that indexes several dimensions is taken for a tuple, and will be an index tensor: write "
+        "x[tuple(list)]";
+    if (PyErr_WarnEx(PyExc_UserWarning, warning, 1) != 0) rethrow_python_error();
+  } else {
+    items.push_back(read_item(index));
+    return;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.ptr()); ++i)
+    items.push_back(read_item(PyTuple_GET_ITEM(tuple.ptr(), i)));
+}
+
+}  // namespace keyway::inline v1::python

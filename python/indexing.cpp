@@ -1,0 +1,106 @@
+#include <keyway/core/base/error.h>
+#include <keyway/ops/all.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/indexing.h>
+#include <keyway/python/selection.h>
+#include <keyway/python/tensor_object.h>
+#include <keyway/python/values.h>
+
+#include <array>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+// The elements that index tensors name. Whatever is wrong with those, a place out of range or shapes that do not fit,
+// is an error of the index.
+Tensor named_elements(const Selection& picked) {
+  try {
+    return picked.view.index(picked.indices);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Value) throw;
+    throw Error(ErrorKind::Index, error.what(), error.file(), error.line());
+  }
+}
+
+void set_named_elements(const Selection& picked, const Tensor& value) {
+  try {
+    picked.view.index_put_(picked.indices, value);
+  } catch (const Error&) {
+    (void)named_elements(picked);  // throws if it is not the value that is wrong
+    throw;
+  }
+}
+
+PyObject* get_item(PyObject* self, PyObject* index) {
+  return guarded([&]() -> PyObject* {
+    const Tensor tensor = tensor_in(self);
+    IndexItems items;
+    read_index(index, items);
+    Tensor result;
+    {
+      const nb::gil_scoped_release unlocked;
+      const Selection picked = select_items(tensor, items);
+      result = picked.indices.empty() ? picked.view : named_elements(picked);
+    }
+    return to_object(TensorBase(std::move(result))).release().ptr();
+  });
+}
+
+// A number fills what is picked; the whole of a mask at once.
+void assign_number(const Selection& picked, const Scalar& value) {
+  const Tensor& view = picked.view;
+  if (picked.indices.empty()) {
+    view.fill_(value);
+    return;
+  }
+  const Tensor& first = *picked.indices[0];
+  if (picked.indices.size() == 1 && first.defined() && first.dtype() == kBool && first.sizes() == view.sizes()) {
+    view.masked_fill_(first, value);
+    return;
+  }
+  set_named_elements(picked, full({}, value, view.options()));
+}
+
+// A tensor is broadcast to what is picked; leading dimensions of size 1 do not count.
+void assign_tensor(const Selection& picked, Tensor value) {
+  while (value.dim() > 0 && value.sizes()[0] == 1) value = value.squeeze(0);
+  const Tensor& view = picked.view;
+  if (picked.indices.empty()) {
+    view.copy_(value);
+    return;
+  }
+  if (value.dim() == 0 && value.device() != view.device()) value = value.to(TensorOptions().device(view.device()));
+  set_named_elements(picked, value);
+}
+
+int set_item(PyObject* self, PyObject* index, PyObject* value) {
+  return guarded([&] {
+    KEYWAY_CHECK_AS(Type, value != nullptr, "elements of a Tensor cannot be deleted");
+    const Tensor tensor = tensor_in(self);
+    IndexItems items;
+    read_index(index, items);
+    const Tensor source = is_tensor(value) ? tensor_in(value) : Tensor();
+    Scalar number;
+    KEYWAY_CHECK_AS(Type, source.defined() || to_scalar(value, number),
+                    "elements of a Tensor are set to a number or to a Tensor, not to a {}", Py_TYPE(value)->tp_name);
+    const nb::gil_scoped_release unlocked;
+    const Selection picked = select_items(tensor, items);
+    if (source.defined()) {
+      assign_tensor(picked, source);
+    } else {
+      assign_number(picked, number);
+    }
+    return 0;
+  });
+}
+
+}  // namespace
+
+std::span<const PyType_Slot> indexing_slots() {
+  static const std::array slots = {type_slot<get_item>(Py_mp_subscript), type_slot<set_item>(Py_mp_ass_subscript)};
+  return slots;
+}
+
+}  // namespace keyway::inline v1::python

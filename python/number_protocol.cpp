@@ -1,0 +1,134 @@
+#include <keyway/core/base/error.h>
+#include <keyway/ops/rules/promotion.h>
+#include <keyway/python/descriptors.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/number_protocol.h>
+#include <keyway/python/tensor_method.h>
+#include <keyway/python/tensor_object.h>
+#include <keyway/python/values.h>
+
+#include <array>
+#include <cstdint>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+// What an operator takes besides tensors: Python's numbers, and what counts as one.
+bool is_operand(PyObject* object) {
+  if (is_tensor(object) || PyFloat_CheckExact(object) || PyLong_Check(object)) return true;
+  Scalar number;
+  return to_scalar(object, number);
+}
+
+// `x op y` with the tensor on the left.
+template <MethodName name>
+PyObject* forward(PyObject* self, PyObject* other) {
+  return guarded([&] { return is_operand(other) ? call_method<name>(self, other) : Py_NewRef(Py_NotImplemented); });
+}
+
+// With the number on the left: what commutes changes places, the others take the number as it stands.
+enum class Reflected { Swapped, AsIs, None };
+
+template <MethodName name, Reflected reflected>
+PyObject* binary(PyObject* left, PyObject* right) {
+  if (is_tensor(left)) return forward<name>(left, right);
+  if constexpr (reflected == Reflected::Swapped) {
+    return forward<name>(right, left);
+  } else if constexpr (reflected == Reflected::AsIs) {
+    return guarded([&] { return is_operand(left) ? call_method<name>(left, right) : Py_NewRef(Py_NotImplemented); });
+  } else {
+    return Py_NewRef(Py_NotImplemented);
+  }
+}
+
+// PyTorch's `2 / x` is the reciprocal of x times 2, not rounded as a quotient.
+PyObject* divide(PyObject* left, PyObject* right) {
+  if (is_tensor(left)) return forward<"div">(left, right);
+  return guarded([&]() -> PyObject* {
+    if (!is_operand(left)) return Py_NewRef(Py_NotImplemented);
+    const nb::object reciprocal = checked(call_method<"reciprocal">(right));
+    return call_method<"mul">(reciprocal.ptr(), left);
+  });
+}
+
+// A tensor without dimensions as exponent is a number, but counts for the dtype as a tensor.
+PyObject* raise(PyObject* base, PyObject* exponent) {
+  return guarded([&]() -> PyObject* {
+    if (!is_tensor(exponent)) return forward<"pow">(base, exponent);
+    const ScalarType dtype = (Promotion() << tensor_in(base) << tensor_in(exponent)).result();
+    const nb::object target = to_object(dtype);
+    const nb::object converted = checked(call_method<"to">(base, target.ptr()));
+    return forward<"pow">(converted.ptr(), exponent);
+  });
+}
+
+// The third argument of pow() is a modulus, which tensors do not have.
+template <auto function>
+PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
+  return modulus == Py_None && is_tensor(base) ? function(base, exponent) : Py_NewRef(Py_NotImplemented);
+}
+
+template <MethodName name>
+PyObject* unary(PyObject* self) {
+  return guarded([&] { return call_method<name>(self); });
+}
+
+PyObject* positive(PyObject* self) {
+  return guarded([&] {
+    KEYWAY_CHECK_AS(Type, tensor_in(self).dtype() != kBool, "the operator + is not there for bool tensors");
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* compare(PyObject* self, PyObject* other, int op) {
+  switch (op) {
+    case Py_LT: return forward<"lt">(self, other);
+    case Py_LE: return forward<"le">(self, other);
+    case Py_EQ: return forward<"eq">(self, other);
+    case Py_NE: return forward<"ne">(self, other);
+    case Py_GT: return forward<"gt">(self, other);
+    default: return forward<"ge">(self, other);
+  }
+}
+
+// Tensors are equal element by element, so their hash is that of the object.
+Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<std::uintptr_t>(self)); }
+
+}  // namespace
+
+std::span<const PyType_Slot> number_slots() {
+  static const std::array slots = {
+      type_slot<binary<"add", Reflected::Swapped>>(Py_nb_add),
+      type_slot<binary<"sub", Reflected::AsIs>>(Py_nb_subtract),
+      type_slot<binary<"mul", Reflected::Swapped>>(Py_nb_multiply),
+      type_slot<binary<"floor_divide", Reflected::AsIs>>(Py_nb_floor_divide),
+      type_slot<binary<"remainder", Reflected::AsIs>>(Py_nb_remainder),
+      type_slot<binary<"bitwise_and", Reflected::Swapped>>(Py_nb_and),
+      type_slot<binary<"bitwise_or", Reflected::Swapped>>(Py_nb_or),
+      type_slot<binary<"bitwise_xor", Reflected::Swapped>>(Py_nb_xor),
+      type_slot<binary<"matmul", Reflected::None>>(Py_nb_matrix_multiply),
+      type_slot<divide>(Py_nb_true_divide),
+      type_slot<power<raise>>(Py_nb_power),
+      type_slot<unary<"neg">>(Py_nb_negative),
+      type_slot<unary<"abs">>(Py_nb_absolute),
+      type_slot<unary<"bitwise_not">>(Py_nb_invert),
+      type_slot<positive>(Py_nb_positive),
+      type_slot<forward<"add_">>(Py_nb_inplace_add),
+      type_slot<forward<"sub_">>(Py_nb_inplace_subtract),
+      type_slot<forward<"mul_">>(Py_nb_inplace_multiply),
+      type_slot<forward<"div_">>(Py_nb_inplace_true_divide),
+      type_slot<forward<"floor_divide_">>(Py_nb_inplace_floor_divide),
+      type_slot<forward<"remainder_">>(Py_nb_inplace_remainder),
+      type_slot<power<forward<"pow_">>>(Py_nb_inplace_power),
+      type_slot<forward<"bitwise_and_">>(Py_nb_inplace_and),
+      type_slot<forward<"bitwise_or_">>(Py_nb_inplace_or),
+      type_slot<forward<"bitwise_xor_">>(Py_nb_inplace_xor),
+      type_slot<compare>(Py_tp_richcompare),
+      type_slot<hash>(Py_tp_hash),
+  };
+  return slots;
+}
+
+}  // namespace keyway::inline v1::python

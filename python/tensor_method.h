@@ -1,0 +1,36 @@
+// TensorMethod: calls methods of Tensor that are operators from C++, by names that are looked up once.
+#pragma once
+
+#include <keyway/python/errors.h>
+#include <keyway/python/tensor_object.h>
+
+#include <cstddef>
+#include <nanobind/nanobind.h>
+
+namespace keyway::inline v1::python {
+
+template <std::size_t size>
+struct MethodName {
+  char text[size];
+  constexpr MethodName(const char (&from)[size]) {  // NOLINT
+    for (std::size_t i = 0; i < size; ++i) text[i] = from[i];
+  }
+};
+
+// The function of a method, for the length of the program. Throws nanobind::python_error if there is none.
+template <MethodName name>
+PyObject* tensor_method() {
+  static PyObject* const found =
+      checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_class), name.text)).release().ptr();
+  return found;
+}
+
+// Calls a method; the first argument need not be a tensor if the operator takes it. Gives a new reference, or null and
+// Python's error.
+template <MethodName name, typename... Arguments>
+PyObject* call_method(Arguments*... arguments) {
+  PyObject* const values[] = {arguments...};
+  return PyObject_Vectorcall(tensor_method<name>(), values, sizeof...(arguments), nullptr);
+}
+
+}  // namespace keyway::inline v1::python
