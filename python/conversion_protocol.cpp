@@ -113,7 +113,7 @@ PyObject* tolist(PyObject* self, PyObject*) {
       const nb::gil_scoped_release unlocked;
       tensor = tensor.detach().cpu();
     }
-    return visit_dtype<kNumberTypes>(tensor.dtype(), "tolist", [&]<typename T>() {
+    return visit_dtype<(kAnyTypes | kFloat8Types)>(tensor.dtype(), "tolist", [&]<typename T>() {
       return to_list(tensor, 0, tensor.const_data_ptr<T>()).release().ptr();
     });
   });

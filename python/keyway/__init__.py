@@ -1,3 +1,16 @@
 """Keyway: tensors, operators, autograd and the operator registry."""
 
 from keyway._C import *  # noqa: F403
+
+from keyway._methods import (
+    flatten,
+    is_complex,
+    is_floating_point,
+    is_nonzero,
+    is_tensor,
+    numel,
+    ravel,
+    unflatten,
+)
+from keyway._printing import set_printoptions
+from keyway._type_info import finfo, iinfo

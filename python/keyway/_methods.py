@@ -1,0 +1,236 @@
+"""Methods of Tensor that are no operators: conversions in all of PyTorch's forms, transposed attributes, compositions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from keyway import _C
+from keyway._C import Tensor, device, dtype, memory_format
+
+_to_by_schema = Tensor.to
+
+
+def _to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor with another dtype or on another device; itself if nothing changes and `copy` is not set.
+
+    to(dtype, non_blocking=False, copy=False, *, memory_format=None)
+    to(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None)
+    to(other, non_blocking=False, copy=False, *, memory_format=None): dtype and device of another tensor
+
+    Raises keyway.TypeError for other arguments, keyway.Error for a device that is not there.
+    """
+    if args and isinstance(args[0], (Tensor, dtype, type)):
+        return _to_by_schema(self, *args, **kwargs)
+    if "other" in kwargs:
+        return _to_by_schema(self, *args, **kwargs)
+    return _to_options(self, *args, **kwargs)
+
+
+def _to_options(
+    self: Tensor,
+    device: device | str | int | None = None,
+    dtype: dtype | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    *,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    return _to_by_schema(
+        self, dtype=dtype, device=device, non_blocking=non_blocking, copy=copy, memory_format=memory_format
+    )
+
+
+_to.__name__ = _to_options.__name__ = "to"
+
+
+def _conversion(name: str, target: dtype) -> Any:
+    def convert(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
+        return _to_by_schema(self, dtype=target, memory_format=memory_format)
+
+    convert.__name__ = name
+    convert.__doc__ = f"The tensor as {target}; itself if it is that."
+    return convert
+
+
+_CONVERSIONS = {
+    "double": _C.float64,
+    "float": _C.float32,
+    "half": _C.float16,
+    "bfloat16": _C.bfloat16,
+    "long": _C.int64,
+    "int": _C.int32,
+    "short": _C.int16,
+    "char": _C.int8,
+    "byte": _C.uint8,
+    "bool": _C.bool,
+    "cdouble": _C.complex128,
+    "cfloat": _C.complex64,
+    "chalf": _C.complex32,
+}
+
+
+def _cpu(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
+    """The tensor in the host's memory; itself if it lies there."""
+    return _to_by_schema(self, device="cpu", memory_format=memory_format)
+
+
+def _cuda(
+    self: Tensor,
+    device: device | str | int | None = None,
+    non_blocking: bool = False,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """The tensor on a CUDA device, by default the current one. Raises keyway.Error where there is none."""
+    where = _C.device("cuda" if device is None else device)
+    if where.type != "cuda":
+        raise _C.ValueError(f"cuda(): {where} is no CUDA device")
+    return _to_by_schema(self, device=where, non_blocking=non_blocking, memory_format=memory_format)
+
+
+# The old names of tensor types: Tensor.type() gives them.
+_TYPE_NAMES = {
+    _C.float64: "DoubleTensor",
+    _C.float32: "FloatTensor",
+    _C.float16: "HalfTensor",
+    _C.bfloat16: "BFloat16Tensor",
+    _C.int64: "LongTensor",
+    _C.int32: "IntTensor",
+    _C.int16: "ShortTensor",
+    _C.int8: "CharTensor",
+    _C.uint8: "ByteTensor",
+    _C.bool: "BoolTensor",
+    _C.complex128: "ComplexDoubleTensor",
+    _C.complex64: "ComplexFloatTensor",
+    _C.complex32: "ComplexHalfTensor",
+}
+
+
+def _type(self: Tensor, dtype: dtype | str | None = None, non_blocking: bool = False) -> Tensor | str:
+    """The tensor with another dtype, given as such or as "keyway.FloatTensor"; without argument the name of that kind.
+
+    Raises keyway.ValueError for another name.
+    """
+    place = "keyway." if self.is_cpu else f"keyway.{self.device.type}."
+    if dtype is None:
+        return place + _TYPE_NAMES.get(self.dtype, str(self.dtype).removeprefix("keyway."))
+    if isinstance(dtype, str):
+        found = [known for known, name in _TYPE_NAMES.items() if place + name == dtype]
+        if not found:
+            raise _C.ValueError(f"type(): there is no {dtype!r} on {self.device}")
+        dtype = found[0]
+    return _to_by_schema(self, dtype=dtype, non_blocking=non_blocking)
+
+
+def _transposed(self: Tensor) -> Tensor:
+    """A view with the dimensions in reverse order."""
+    return self.permute(tuple(reversed(range(self.dim()))))
+
+
+def _matrix_transposed(self: Tensor) -> Tensor:
+    """A view with the last two dimensions exchanged. Raises keyway.ValueError with fewer than two."""
+    if self.dim() == 1:
+        raise _C.ValueError("mT is there for matrices and batches of them, not for a tensor of 1 dimension")
+    return self.transpose(-2, -1) if self.dim() > 1 else self
+
+
+def _adjoint(self: Tensor) -> Tensor:
+    """The matrix transposed, a view. Raises keyway.ValueError unless there are two dimensions, or none;
+    keyway.NotImplementedError for complex matrices, which would have to be conjugated."""
+    if self.dim() not in (0, 2):
+        raise _C.ValueError(f"H is there for matrices, not for a tensor of {self.dim()} dimensions")
+    return _matrix_adjoint(self)
+
+
+def _matrix_adjoint(self: Tensor) -> Tensor:
+    """The matrices transposed, a view. Raises keyway.ValueError for 1 dimension, keyway.NotImplementedError for complex
+    matrices, which would have to be conjugated."""
+    if self.is_complex():
+        raise _C.NotImplementedError("there is no operator that conjugates yet")
+    return _matrix_transposed(self)
+
+
+def _wrapped(dim: int, dims: int, function: str) -> int:
+    if not -max(dims, 1) <= dim < max(dims, 1):
+        raise _C.IndexError(f"{function}(): dimension {dim} is out of range for a tensor of {dims} dimensions")
+    return dim % max(dims, 1)
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The tensor with the dimensions from `start_dim` to `end_dim` joined into one: a view where it can be.
+
+    Raises keyway.IndexError for dimensions out of range, keyway.ValueError if they are in the wrong order.
+    """
+    start = _wrapped(start_dim, input.dim(), "flatten")
+    end = _wrapped(end_dim, input.dim(), "flatten")
+    if start > end:
+        raise _C.ValueError(f"flatten(): start_dim {start_dim} comes after end_dim {end_dim}")
+    if input.dim() == 0:
+        return input.reshape(1)
+    if start == end:
+        return input
+    shape = input.shape
+    return input.reshape(shape[:start] + (math.prod(shape[start : end + 1]),) + shape[end + 1 :])
+
+
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """A view with dimension `dim` split into dimensions of these sizes, one of which may be -1.
+
+    Raises keyway.IndexError for a dimension out of range, keyway.ValueError if the sizes do not make up the dimension.
+    """
+    at = _wrapped(dim, input.dim(), "unflatten")
+    sizes = tuple(sizes)
+    known = math.prod(size for size in sizes if size != -1)
+    length = input.size(at)
+    if -1 in sizes and known > 0 and length % known == 0:
+        sizes = tuple(length // known if size == -1 else size for size in sizes)
+    if not sizes or math.prod(sizes) != length or min(sizes) < 0:
+        raise _C.ValueError(f"unflatten(): sizes {sizes} do not make up dimension {dim} of size {length}")
+    return input.view(input.shape[:at] + sizes + input.shape[at + 1 :])
+
+
+def ravel(input: Tensor) -> Tensor:
+    """The tensor with all dimensions joined into one: a view where it can be."""
+    return input.reshape(-1)
+
+
+def is_tensor(obj: object) -> bool:
+    """Whether an object is a keyway.Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input.numel()
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the dtype is a floating-point one."""
+    return input.is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the dtype is a complex one."""
+    return input.is_complex()
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not zero. Raises keyway.ValueError unless there is one element."""
+    return bool(input)
+
+
+Tensor.to = _to
+for _name, _dtype in _CONVERSIONS.items():
+    setattr(Tensor, _name, _conversion(_name, _dtype))
+Tensor.cpu = _cpu
+Tensor.cuda = _cuda
+Tensor.type = _type
+Tensor.T = property(_transposed)
+Tensor.mT = property(_matrix_transposed)
+Tensor.H = property(_adjoint)
+Tensor.mH = property(_matrix_adjoint)
+Tensor.flatten = flatten
+Tensor.unflatten = unflatten
+Tensor.ravel = ravel
+Tensor.is_nonzero = is_nonzero
