@@ -1,6 +1,8 @@
 // The extension module keyway._C.
+#include <keyway/python/construction.h>
 #include <keyway/python/conversion_protocol.h>
 #include <keyway/python/descriptors.h>
+#include <keyway/python/dlpack_exchange.h>
 #include <keyway/python/dtype_functions.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/indexing.h>
@@ -29,6 +31,10 @@ NB_MODULE(_C, module) {
   add_random(module);
   add_tensor_class(module, {number_slots(), conversion_slots(), indexing_slots()});
   add_tensor_attributes(module);
+  add_buffer_protocol();
+  add_dlpack_export(module);
+  add_dlpack_import(module);
+  add_construction(module);
   add_operators(module);
   add_conversions();
 }

@@ -161,7 +161,7 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
   stack.resize(arguments_);
   std::size_t used = 0;
   // x.view(2, 3)
-  const bool is_open = open_list_ && given.positional >= positional_ && PyLong_Check(given.values[positional_ - 1]) &&
+  const bool is_open = open_list_ && given.positional >= positional_ && PyIndex_Check(given.values[positional_ - 1]) &&
                        !PyBool_Check(given.values[positional_ - 1]);
   if (given.positional > positional_ && !is_open)
     return fail(why,

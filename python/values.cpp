@@ -2,6 +2,7 @@
 #include <keyway/core/reduction.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/numpy_classes.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
 #include <keyway/python/values.h>
@@ -24,6 +25,16 @@ bool is_number_tensor(PyObject* object) {
   return is_tensor(object) && tensor_in(object).dim() == 0 && !tensor_in(object).requires_grad();
 }
 
+// What an object's __index__ gives; nothing if it has none, or is no single integer, as an array may be.
+nb::object index_of(PyObject* object) {
+  if (!PyIndex_Check(object)) return {};
+  nb::object number = nb::steal(PyNumber_Index(object));
+  if (number.is_valid()) return number;
+  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) rethrow_python_error();
+  PyErr_Clear();
+  return {};
+}
+
 // An integer of Python, of NumPy, or a tensor of one. No bool.
 bool to_int(PyObject* object, std::int64_t& value) {
   if (PyBool_Check(object) || PyFloat_Check(object)) return false;
@@ -38,9 +49,8 @@ bool to_int(PyObject* object, std::int64_t& value) {
     value = tensor_in(object).item().to<std::int64_t>();
     return true;
   }
-  if (!PyIndex_Check(object)) return false;
-  const nb::object number = checked(PyNumber_Index(object));
-  return to_int(number.ptr(), value);
+  const nb::object number = index_of(object);
+  return number.is_valid() && to_int(number.ptr(), value);
 }
 
 bool to_double(PyObject* object, double& value) {
@@ -56,6 +66,7 @@ bool to_double(PyObject* object, double& value) {
 
 bool to_bool(PyObject* object, bool& value) {
   if (!PyBool_Check(object)) {
+    if (!is_tensor(object)) return to_bool_of_numpy(object, value);
     if (!is_number_tensor(object) || tensor_in(object).dtype() != kBool) return false;
     value = tensor_in(object).item().to<bool>();
     return true;
@@ -306,10 +317,11 @@ bool to_scalar(PyObject* object, Scalar& scalar) {
     scalar = Scalar(complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
   } else if (PyFloat_Check(object)) {
     scalar = Scalar(PyFloat_AS_DOUBLE(object));
-  } else if (PyIndex_Check(object)) {
-    return to_scalar(checked(PyNumber_Index(object)).ptr(), scalar);
+  } else if (is_numpy_scalar(object)) {
+    return to_scalar_of_numpy(object, scalar);
   } else {
-    return false;
+    const nb::object number = is_numpy_array(object) ? nb::object() : index_of(object);
+    return number.is_valid() && to_scalar(number.ptr(), scalar);
   }
   return true;
 }

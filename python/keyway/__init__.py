@@ -14,3 +14,4 @@ from keyway._methods import (
 )
 from keyway._printing import set_printoptions
 from keyway._type_info import finfo, iinfo
+from keyway import _numpy  # noqa: F401  attaches to Tensor

@@ -1,0 +1,64 @@
+"""Tensors and NumPy: `x.numpy()`, and what NumPy asks a tensor for. NumPy is imported when it is first needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from keyway import _C
+
+if TYPE_CHECKING:
+    import numpy
+
+_DTYPES = frozenset({
+    _C.bool, _C.uint8, _C.uint16, _C.uint32, _C.uint64, _C.int8, _C.int16, _C.int32, _C.int64, _C.float16, _C.float32,
+    _C.float64, _C.complex64, _C.complex128,
+})  # fmt: skip
+
+
+def _numpy(self: _C.Tensor, *, force: bool = False) -> numpy.ndarray:
+    """An array over the tensor's memory: what is written to one is in the other.
+
+    With `force` it is, where that cannot be, an array over a copy: of a tensor that requires grad or is on another
+    device. Raises keyway.TypeError for tensors on other devices and dtypes that NumPy does not have,
+    keyway.AutogradError for tensors that require grad.
+    """
+    import numpy
+
+    if force:
+        self = self.detach().to(device="cpu")
+    if self.device.type != "cpu":
+        raise _C.TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+            "memory first."
+        )
+    if self.requires_grad:
+        raise _C.AutogradError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    if self.dtype not in _DTYPES:
+        raise _C.TypeError(f"NumPy has no dtype {self.dtype}: convert the tensor first, as with .to(keyway.float32)")
+    return numpy.asarray(memoryview(self))
+
+
+def _array(self: _C.Tensor, dtype: Any = None, *, copy: bool | None = None) -> numpy.ndarray:
+    """What numpy.asarray asks for, with NumPy 2's rules for `copy`: False raises ValueError where `dtype` needs one."""
+    import numpy
+
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"dtype {dtype} needs a copy of a tensor of {self.dtype}: not with copy=False")
+        return array.astype(dtype)
+    return numpy.array(array) if copy else array
+
+
+def _array_wrap(self: _C.Tensor, array: numpy.ndarray, context: Any = None, return_scalar: bool = False) -> _C.Tensor:
+    """What NumPy's functions of this tensor return: a tensor over their result."""
+    return _C.from_numpy(array)
+
+
+_numpy.__name__ = _numpy.__qualname__ = "numpy"
+_C.Tensor.numpy = _numpy
+_C.Tensor.__array__ = _array
+_C.Tensor.__array_wrap__ = _array_wrap
+_C.Tensor.__array_priority__ = 1000  # of two operands, the tensor's operator is asked first

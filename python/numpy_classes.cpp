@@ -1,0 +1,87 @@
+#include <keyway/python/errors.h>
+#include <keyway/python/numpy_classes.h>
+#include <keyway/python/values.h>
+
+#include <string>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+struct NumpyClasses {
+  PyObject* array = nullptr;
+  PyObject* generic = nullptr;
+  PyObject* truth = nullptr;
+  PyObject* integer = nullptr;
+  PyObject* floating = nullptr;
+  PyObject* complex = nullptr;
+};
+
+// Null before NumPy is imported, and while it is.
+const NumpyClasses* numpy_classes() {
+  static NumpyClasses classes;  // guarded by the interpreter lock
+  if (classes.array != nullptr) return &classes;
+  PyObject* const numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+  if (numpy == nullptr) return nullptr;
+  NumpyClasses found;
+  const auto find = [&](const char* name, PyObject*& place) {
+    place = PyObject_GetAttrString(numpy, name);
+    if (place == nullptr) PyErr_Clear();
+    return place != nullptr && PyType_Check(place);
+  };
+  const bool all = find("generic", found.generic) && find("bool_", found.truth) && find("integer", found.integer) &&
+                   find("floating", found.floating) && find("complexfloating", found.complex) &&
+                   find("ndarray", found.array);
+  if (!all) return nullptr;
+  classes = found;  // as long as the program
+  return &classes;
+}
+
+bool is_a(PyObject* object, PyObject* type) {
+  return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(type)) != 0;
+}
+
+}  // namespace
+
+bool is_numpy_array(PyObject* object) {
+  const NumpyClasses* const numpy = numpy_classes();
+  return numpy != nullptr && is_a(object, numpy->array);
+}
+
+bool is_numpy_scalar(PyObject* object) {
+  const NumpyClasses* const numpy = numpy_classes();
+  return numpy != nullptr && is_a(object, numpy->generic);
+}
+
+bool to_scalar_of_numpy(PyObject* object, Scalar& scalar) {
+  if (!is_numpy_scalar(object)) return false;
+  const NumpyClasses& numpy = *numpy_classes();
+  if (is_a(object, numpy.floating)) {
+    const double number = PyFloat_AsDouble(object);
+    if (number == -1 && PyErr_Occurred() != nullptr) rethrow_python_error();
+    scalar = Scalar(number);
+  } else if (is_a(object, numpy.complex)) {
+    const Py_complex number = PyComplex_AsCComplex(object);
+    if (PyErr_Occurred() != nullptr) rethrow_python_error();
+    scalar = Scalar(complex<double>(number.real, number.imag));
+  } else if (is_a(object, numpy.integer)) {
+    return to_scalar(checked(PyNumber_Index(object)).ptr(), scalar);
+  } else {
+    bool truth = false;
+    if (!to_bool_of_numpy(object, truth)) return false;
+    scalar = Scalar(truth);
+  }
+  return true;
+}
+
+bool to_bool_of_numpy(PyObject* object, bool& truth) {
+  const NumpyClasses* const numpy = numpy_classes();
+  if (numpy == nullptr || !is_a(object, numpy->truth)) return false;
+  const int value = PyObject_IsTrue(object);
+  if (value < 0) rethrow_python_error();
+  truth = value != 0;
+  return true;
+}
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,173 @@
+#include <keyway/core/base/error.h>
+#include <keyway/core/default_dtype.h>
+#include <keyway/core/promote_types.h>
+#include <keyway/core/visit_dtype.h>
+#include <keyway/python/arrays.h>
+#include <keyway/python/elements.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/sequences.h>
+#include <keyway/python/tensor_object.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+// A number of Python itself, and of no class derived from its own.
+bool is_plain_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+}
+
+// Neither text, nor a tensor: one of these is an element.
+bool is_sequence(PyObject* object) {
+  if (is_plain_number(object)) return false;
+  if (PyList_Check(object) || PyTuple_Check(object)) return true;
+  if (PyUnicode_Check(object) || PyBytes_Check(object) || is_tensor(object)) return false;
+  return PySequence_Check(object) != 0;
+}
+
+// Sequences of sequences, gone through in their order. A user's sequence may change while it is read: every length is
+// looked at again, and nothing is read or written beyond what was found to be there.
+class NestedData {
+ public:
+  // `infer`: whether the dtype is to be found.
+  NestedData(PyObject* data, bool infer) : data_(data), infer_(infer) { measure(data, 0); }
+
+  IntArrayRef sizes() const { return sizes_; }
+  // Of all elements; Undefined if there are none.
+  ScalarType dtype() const { return dtype_; }
+  void fill(const Tensor& tensor) {
+    char* place = static_cast<char*>(tensor.data_ptr());
+    end_ = place + tensor.nbytes();
+    visit_dtype<kAnyTypes | kFloat8Types>(tensor.dtype(), "tensor", [&]<typename T>() { write<T>(data_, 0, place); });
+    if (place != end_) fail_changed();
+  }
+
+ private:
+  void measure(PyObject* object, std::size_t dim) {
+    if (!is_sequence(object)) return measure_element(object, dim);
+    if (is_array(object)) return measure_array(object, dim);
+    const nb::object list = checked(PySequence_Fast(object, "not a sequence"));
+    enter(PySequence_Fast_GET_SIZE(list.ptr()), dim);
+    PyTypeObject* last = nullptr;  // of an element that has been looked at: others of its type add nothing
+    where_.push_back(0);
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.ptr()); ++i) {
+      const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(list.ptr(), i));
+      if (Py_TYPE(item.ptr()) == last) continue;
+      where_.back() = i;
+      measure(item.ptr(), dim + 1);
+      last = is_plain_number(item.ptr()) ? Py_TYPE(item.ptr()) : nullptr;
+    }
+    where_.pop_back();
+  }
+
+  // A dimension, which has the same size wherever it is met.
+  void enter(std::int64_t size, std::size_t dim) {
+    if (dim == sizes_.size() && !complete_) {
+      KEYWAY_CHECK(dim < kMaxDims, "too many dimensions: {} has sequences in sequences, more than {} deep", place(),
+                   kMaxDims);
+      sizes_.push_back(size);
+      complete_ = size == 0;
+    }
+    KEYWAY_CHECK(dim < sizes_.size(), "expected a number at {}, as there are before, not a sequence", place());
+    KEYWAY_CHECK(size == sizes_[dim], "expected sequence of length {} at dim {} (got {}): {}", sizes_[dim], dim, size,
+                 place());
+  }
+
+  void measure_element(PyObject* object, std::size_t dim) {
+    complete_ = true;
+    if (!is_plain_number(object) && is_array(object)) {
+      infer_from(object);
+    } else {
+      const auto dtype = dtype_of_element(object);
+      KEYWAY_CHECK_AS(Type, dtype || !infer_ || PyUnicode_Check(object) == 0, "{} is a str, which is no number",
+                      place());
+      KEYWAY_CHECK_AS(Type, dtype || !infer_, "could not infer a dtype of a {}: {} is no number",
+                      Py_TYPE(object)->tp_name, place());
+      if (dtype) add(*dtype);
+    }
+    KEYWAY_CHECK(dim == sizes_.size(), "expected sequence of length {} at dim {} (got a number): {}",
+                 dim < sizes_.size() ? sizes_[dim] : 0, dim, place());
+  }
+
+  void measure_array(PyObject* object, std::size_t dim) {
+    const TensorBase array = tensor_of_array(object).tensor;
+    for (const std::int64_t size : array.sizes()) enter(size, dim++);
+    complete_ = true;
+    add(array.dtype());
+    KEYWAY_CHECK(dim == sizes_.size(), "an array of shape {} is not of as many dimensions as what is before: {}",
+                 array.sizes(), place());
+  }
+
+  void infer_from(PyObject* array) {
+    if (infer_) add(tensor_of_array(array).tensor.dtype());
+  }
+  void add(ScalarType dtype) { dtype_ = dtype_ == ScalarType::Undefined ? dtype : promote_types(dtype_, dtype); }
+
+  template <typename T>
+  void write(PyObject* object, std::size_t dim, char*& place) {
+    if (!is_sequence(object)) return write_element<T>(object, place);
+    if (is_array(object)) return write_array(object, cpp_type_to_scalar_type<T>, dim, place);
+    const nb::object list = checked(PySequence_Fast(object, "not a sequence"));
+    if (dim >= sizes_.size() || PySequence_Fast_GET_SIZE(list.ptr()) != sizes_[dim]) fail_changed();
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.ptr()); ++i) {
+      const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(list.ptr(), i));
+      write<T>(item.ptr(), dim + 1, place);
+    }
+  }
+
+  template <typename T>
+  void write_element(PyObject* object, char*& place) {
+    if (static_cast<std::size_t>(end_ - place) < sizeof(T)) fail_changed();
+    const T value = element_of<T>(object);
+    std::memcpy(place, &value, sizeof(T));
+    place += sizeof(T);
+  }
+
+  void write_array(PyObject* object, ScalarType dtype, std::size_t dim, char*& place) {
+    const Tensor array = Tensor(tensor_of_array(object).tensor).to(dtype).contiguous();
+    const IntArrayRef expected = IntArrayRef(sizes_).slice(std::min(dim, sizes_.size()));
+    if (array.sizes() != expected || static_cast<std::size_t>(end_ - place) < array.nbytes()) fail_changed();
+    if (array.nbytes() != 0) std::memcpy(place, array.data_ptr(), array.nbytes());
+    place += array.nbytes();
+  }
+
+  [[noreturn]] static void fail_changed() { KEYWAY_FAIL(Value, "the sequences changed while they were read"); }
+
+  // "data[1][0]".
+  std::string place() const {
+    std::string text = "data";
+    for (const Py_ssize_t i : where_) text += "[" + std::to_string(i) + "]";
+    return text;
+  }
+
+  PyObject* data_;
+  bool infer_;
+  bool complete_ = false;  // all dimensions are known
+  std::vector<std::int64_t> sizes_;
+  ScalarType dtype_ = ScalarType::Undefined;
+  std::vector<Py_ssize_t> where_;
+  char* end_ = nullptr;
+};
+
+}  // namespace
+
+TensorBase tensor_of_sequence(PyObject* data, std::optional<ScalarType> dtype) {
+  KEYWAY_CHECK_AS(Type, !PyUnicode_Check(data) && !PyBytes_Check(data), "invalid data type '{}'",
+                  Py_TYPE(data)->tp_name);
+  NestedData nested(data, !dtype);
+  const bool is_empty = nested.dtype() == ScalarType::Undefined;
+  const Tensor tensor = make_tensor(nested.sizes(),
+                                    dtype      ? *dtype
+                                    : is_empty ? get_default_dtype()
+                                               : nested.dtype(),
+                                    DeviceType::CPU);
+  nested.fill(tensor);
+  return tensor;
+}
+
+}  // namespace keyway::inline v1::python
