@@ -9,6 +9,7 @@
 #include <keyway/python/number_protocol.h>
 #include <keyway/python/operators.h>
 #include <keyway/python/random.h>
+#include <keyway/python/serialization.h>
 #include <keyway/python/tensor_attributes.h>
 #include <keyway/python/tensor_object.h>
 
@@ -35,6 +36,7 @@ NB_MODULE(_C, module) {
   add_dlpack_export(module);
   add_dlpack_import(module);
   add_construction(module);
+  add_serialization(module);
   add_operators(module);
   add_conversions();
 }

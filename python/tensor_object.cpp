@@ -137,8 +137,7 @@ void add_tensor_class(nanobind::module_& module, std::initializer_list<std::span
     slots.insert(slots.end(), protocol.begin(), protocol.end());
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"keyway.Tensor", sizeof(TensorObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                      slots.data()};
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
   nanobind::object type = checked(PyType_FromSpec(&spec));
   tensor_class = reinterpret_cast<PyTypeObject*>(type.ptr());
   module.attr("Tensor") = type;

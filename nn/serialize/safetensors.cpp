@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <memory>
+#include <optional>
 
 namespace keyway::inline v1::nn {
 
@@ -51,7 +53,21 @@ std::vector<std::size_t> file_order(const SafetensorsHeader& header) {
   return order;
 }
 
-SafetensorsHeader read_header(const FileBytes& file) {
+// A file in memory, read as FileBytes is.
+class MemoryBytes {
+ public:
+  explicit MemoryBytes(std::string_view bytes) : bytes_(bytes) {}
+  std::uint64_t size() const { return bytes_.size(); }
+  void read(void* to, std::uint64_t bytes, std::uint64_t offset) const {
+    if (bytes != 0) std::memcpy(to, bytes_.data() + offset, bytes);
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+template <typename Bytes>
+SafetensorsHeader read_header(const Bytes& file) {
   std::string start(std::min<std::uint64_t>(file.size(), 8), '\0');
   file.read(start.data(), start.size(), 0);
   start.resize(safetensors_header_end(start, file.size()));
@@ -67,7 +83,8 @@ void check_bools(const SafetensorsEntry& entry, const void* data) {
   KEYWAY_CHECK_AS(Parse, fine, "tensor '{}': an element of BOOL is neither 0 nor 1", entry.name);
 }
 
-Tensor read_tensor(const FileBytes& file, std::uint64_t data_start, const SafetensorsEntry& entry) {
+template <typename Bytes>
+Tensor read_tensor(const Bytes& file, std::uint64_t data_start, const SafetensorsEntry& entry) {
   const TensorBase tensor = make_tensor(entry.shape, entry.dtype, DeviceType::CPU);
   file.read(tensor.data_ptr(), byte_count(entry), data_start + entry.begin);
   check_bools(entry, tensor.data_ptr());
@@ -104,19 +121,44 @@ SafetensorsFile read_file(const FileBytes& file, SafetensorsOptions options) {
   return result;
 }
 
-}  // namespace
-
-void save_safetensors(const StateDict& tensors, const std::string& path, const Metadata& metadata) {
+// Hands the bytes of a file to `write`, piece by piece.
+template <typename Write>
+void write_file(const StateDict& tensors, const Metadata& metadata, Write&& write) {
   SafetensorsHeader header = plan_file(tensors, metadata);
   const std::string start = print_safetensors_header(header);
   const NoGradGuard no_grad;
-  AtomicFile file(path);
-  file.write(start);
+  write(std::string_view(start));
   for (const std::size_t i : file_order(header)) {
     const Tensor bytes = tensors[i].value().detach().to(DeviceType::CPU).contiguous();
-    file.write({static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()});
+    write(std::string_view(static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()));
   }
-  file.commit();
+}
+
+}  // namespace
+
+void save_safetensors(const StateDict& tensors, const std::string& path, const Metadata& metadata) {
+  std::optional<AtomicFile> file;  // opened when the header is known to be one
+  write_file(tensors, metadata, [&](std::string_view bytes) {
+    if (!file) file.emplace(path);
+    file->write(bytes);
+  });
+  file->commit();
+}
+
+std::string print_safetensors(const StateDict& tensors, const Metadata& metadata) {
+  std::string file;
+  write_file(tensors, metadata, [&](std::string_view bytes) { file += bytes; });
+  return file;
+}
+
+SafetensorsFile parse_safetensors(std::string_view bytes) {
+  const MemoryBytes file(bytes);
+  SafetensorsHeader header = read_header(file);
+  SafetensorsFile result;
+  result.metadata = std::move(header.metadata);
+  for (const SafetensorsEntry& entry : header.tensors)
+    result.tensors.insert(entry.name, read_tensor(file, header.data_start, entry));
+  return result;
 }
 
 SafetensorsFile read_safetensors(const std::string& path, SafetensorsOptions options) {
