@@ -59,6 +59,10 @@ void check_writable(std::string_view argument, const TensorBase& tensor) {
                tensor.sizes(), tensor.strides());
 }
 
+void check_writable(std::string_view argument, ArrayRef<TensorBase> tensors) {
+  for (const TensorBase& tensor : tensors) check_writable(argument, tensor);
+}
+
 void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dtype) {
   KEYWAY_CHECK(self.sizes() == IntArrayRef(meta.sizes),
                "argument 'self' has shape {}, but the result has {}: an in-place call cannot change the shape",

@@ -50,6 +50,7 @@ class ResizedOut {
 
 // Throws if two elements of `tensor`, which the operator writes to, share a place. Undefined ones pass.
 KEYWAY_API void check_writable(std::string_view argument, const TensorBase& tensor);
+KEYWAY_API void check_writable(std::string_view argument, ArrayRef<TensorBase> tensors);
 
 // How memory of two tensors meets.
 enum class Overlap {

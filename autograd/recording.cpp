@@ -30,6 +30,14 @@ void fail_out(std::string_view op, std::string_view arguments) {
               op, arguments);
 }
 
+void fail_written_lists(std::string_view arguments) {
+  KEYWAY_FAIL(
+      Autograd,
+      "the operator changes lists of tensors, which is not recorded, but a tensor of its arguments ({}) requires "
+      "grad: call it under no_grad",
+      arguments);
+}
+
 variable_list unpack(const std::vector<SavedVariable>& saved, const Node& node) {
   variable_list out;
   out.reserve(saved.size());

@@ -93,6 +93,8 @@ void check_underived(std::string_view op, std::string_view argument, const Input
 
 // Throws: an out= call of tensors, some of `arguments`, that require a gradient.
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_out(std::string_view op, std::string_view arguments);
+// Throws: an operator that changes lists of tensors was given some that require a gradient.
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_written_lists(std::string_view arguments);
 
 // --- Backward
 

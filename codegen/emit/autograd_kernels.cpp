@@ -202,8 +202,9 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
   const std::string needs = fmt::format("needs_grad({})", joined(tensors));
   if (!has_recorder(op, overload)) {
     if (!tensors.empty()) {
-      out +=
-          fmt::format("  if ({}) [[unlikely]] fail_out(\"{}\", \"{}\");\n", needs, schema.full_name(), joined(tensors));
+      const std::string fail =
+          schema.is_out() ? fmt::format("fail_out(\"{}\", ", schema.full_name()) : std::string("fail_written_lists(");
+      out += fmt::format("  if ({}) [[unlikely]] {}\"{}\");\n", needs, fail, joined(tensors));
     }
     return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd",
                        ");\n}\n");
@@ -254,7 +255,10 @@ std::string adinplace_kernel(const Op& op, const Overload& overload) {
 }  // namespace
 
 bool has_recorder(const Op& op, const Overload& overload) {
-  return has_autograd_kernel(op, overload) && !overload.schema->is_out();
+  const FunctionSchema schema = *overload.schema;
+  const bool writes_list = !schema.arguments().empty() && schema.arguments()[0].is_write() &&
+                           schema.arguments()[0].type().is(TypeKind::List);
+  return has_autograd_kernel(op, overload) && !schema.is_out() && !writes_list;
 }
 
 std::string recorder_text(const Op& op, const AutogradPlan& plan, const Overload& overload) {

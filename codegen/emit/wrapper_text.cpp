@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
+#include <utility>
 
 namespace keyway::inline v1 {
 namespace {
@@ -128,10 +130,14 @@ class Struct {
   std::string device() const {
     std::vector<std::string> single, lists;
     std::string first;
+    bool required = false;
     for (const TensorArgument& tensor : tensor_arguments(op_)) {
       if (first.empty() && !tensor.list) first = tensor.name;
+      required = required || (!tensor.list && !tensor.optional);
       (tensor.list ? lists : single).push_back(tensor.name);
     }
+    // Of tensors that may all be absent, none says where the call runs.
+    if (!required && !lists.empty()) std::ranges::move(std::exchange(single, {}), std::back_inserter(lists));
     std::string device;
     if (single.empty() && lists.empty()) {
       if (!schema_.arguments().find("device")) return {};

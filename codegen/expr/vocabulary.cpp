@@ -42,6 +42,7 @@ constexpr FunctionSchema kPredicates[] = {
     schema_literal<"broadcast_sizes(int[] a, int[] b) -> int[]">,
     schema_literal<"concatenable(Tensor[] tensors, int dim) -> bool">,
     schema_literal<"same_sizes(Tensor[] tensors) -> bool">,
+    schema_literal<"same_sizes(Tensor[] a, Tensor[] b) -> bool">,
     schema_literal<"pool_sizes(int[] input, int[2] kernel, int[2] stride, int[2] padding, int[2] dilation, "
                    "bool ceil_mode) -> int[]">,
     schema_literal<"conv_sizes(int[] input, int[] kernel, int[] stride, int[] padding, int[] dilation, "

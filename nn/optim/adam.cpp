@@ -1,4 +1,5 @@
 #include <keyway/nn/optim/adam.h>
+#include <keyway/nn/optim/fused.h>
 #include <keyway/ops/all.h>
 
 #include <cmath>
@@ -19,13 +20,20 @@ void check_options(const char* name, const OptimizerOptions& defaults) {
                options.weight_decay());
 }
 
+void make_moments(const Tensor& parameter, AdamParamState& state) {
+  if (state.exp_avg.defined()) return;
+  state.exp_avg = zeros_like(parameter);
+  state.exp_avg_sq = zeros_like(parameter);
+}
+
 // The step that both share.
 template <typename Options>
 void adam_step(const Tensor& parameter, const Tensor& grad, const Options& options, AdamParamState& state) {
   const auto [beta1, beta2] = options.betas();
-  if (!state.exp_avg.defined()) {
-    state.exp_avg = zeros_like(parameter);
-    state.exp_avg_sq = zeros_like(parameter);
+  make_moments(parameter, state);
+  if (state.device_step.defined()) {
+    state.step = state.steps() + 1;
+    state.device_step = {};
   }
   state.exp_avg.mul_(beta1).add_(grad, 1 - beta1);
   state.exp_avg_sq.mul_(beta2).add_(mul(grad, grad), 1 - beta2);
@@ -40,6 +48,30 @@ void adam_step(const Tensor& parameter, const Tensor& grad, const Options& optio
   const double correction2 = 1 - std::pow(beta2, t);
   const Tensor denominator = second.sqrt().div_(std::sqrt(correction2)).add_(options.eps());
   parameter.add_(div(state.exp_avg, denominator), -options.lr() / correction1);
+}
+
+// The same by one call of `step`, _fused_adam_ or _fused_adamw_, for each set of parameters that it takes.
+template <typename Options, typename Step>
+void fused_adam_step(std::vector<ParamChange>& changes, const Options& options, const Step& step) {
+  const auto state_of = [](const ParamChange& change) -> AdamParamState& {
+    return static_cast<AdamParamState&>(*change.state);
+  };
+  const auto sets = take_fused(changes, options.fused(), [](const auto&, const auto&) { return true; });
+  for (const FusedSet& set : sets) {
+    for (const ParamChange& change : set) {
+      AdamParamState& state = state_of(change);
+      make_moments(change.parameter, state);
+      if (options.amsgrad() && !state.max_exp_avg_sq.defined()) state.max_exp_avg_sq = zeros_like(change.parameter);
+    }
+    const auto means = list_of(set, [&](const ParamChange& c) { return state_of(c).exp_avg; });
+    const auto squares = list_of(set, [&](const ParamChange& c) { return state_of(c).exp_avg_sq; });
+    const auto greatest = options.amsgrad()
+                              ? list_of(set, [&](const ParamChange& c) { return state_of(c).max_exp_avg_sq; })
+                              : std::vector<Tensor>();
+    const auto [beta1, beta2] = options.betas();
+    step(parameters_of(set), grads_of(set), means, squares, greatest, count_steps(set), options.lr(), beta1, beta2,
+         options.weight_decay(), options.eps(), options.amsgrad(), /*maximize=*/false);
+  }
 }
 
 }  // namespace
@@ -60,6 +92,10 @@ void Adam::update(const Tensor& parameter, const Tensor& grad, const AdamOptions
   adam_step(parameter, decays ? grad.add(parameter, options.weight_decay()) : grad, options, state);
 }
 
+void Adam::update_fused(std::vector<ParamChange>& changes, const AdamOptions& options) {
+  fused_adam_step(changes, options, [](const auto&... arguments) { _fused_adam_(arguments...); });
+}
+
 AdamW::AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults)
     : OptimizerOf(std::move(groups), std::move(defaults)) {
   check_options<AdamWOptions>("AdamW", this->defaults());
@@ -68,6 +104,10 @@ AdamW::AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults)
 void AdamW::update(const Tensor& parameter, const Tensor& grad, const AdamWOptions& options, AdamWParamState& state) {
   if (options.weight_decay() != 0) parameter.mul_(1 - options.lr() * options.weight_decay());
   adam_step(parameter, grad, options, state);
+}
+
+void AdamW::update_fused(std::vector<ParamChange>& changes, const AdamWOptions& options) {
+  fused_adam_step(changes, options, [](const auto&... arguments) { _fused_adamw_(arguments...); });
 }
 
 }  // namespace keyway::inline v1::optim

@@ -4,6 +4,7 @@
 #include <keyway/nn/optim/optimizer.h>
 #include <keyway/nn/option.h>
 
+#include <optional>
 #include <tuple>
 
 namespace keyway::inline v1::optim {
@@ -29,11 +30,15 @@ class AdamLikeOptions : public OptimizerCloneableOptions<Self> {
   double eps() const { return eps_; }
   double weight_decay() const { return weight_decay_; }
   bool amsgrad() const { return amsgrad_; }
+  // Whether all parameters are changed by one call of _fused_adam_ or _fused_adamw_. If it is not said: floating point
+  // ones on the CPU and on CUDA devices. No part of the optimizer's state.
+  std::optional<bool> fused() const { return fused_; }
   Self& lr(double value) { return lr_ = value, self(); }
   Self& betas(Betas value) { return betas_ = value, self(); }
   Self& eps(double value) { return eps_ = value, self(); }
   Self& weight_decay(double value) { return weight_decay_ = value, self(); }
   Self& amsgrad(bool value) { return amsgrad_ = value, self(); }
+  Self& fused(std::optional<bool> value) { return fused_ = value, self(); }
 
  private:
   Self& self() { return static_cast<Self&>(*this); }
@@ -43,6 +48,7 @@ class AdamLikeOptions : public OptimizerCloneableOptions<Self> {
   double eps_ = 1e-8;
   double weight_decay_;
   bool amsgrad_ = false;
+  std::optional<bool> fused_;
 };
 
 class AdamOptions : public AdamLikeOptions<AdamOptions> {
@@ -76,6 +82,7 @@ class KEYWAY_API Adam : public OptimizerOf<AdamOptions, AdamParamState> {
 
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const AdamOptions& options, AdamParamState& state) override;
+  void update_fused(std::vector<ParamChange>& changes, const AdamOptions& options) override;
 };
 
 // The same with g = gradient, after parameter *= 1 - lr * weight_decay.
@@ -88,6 +95,7 @@ class KEYWAY_API AdamW : public OptimizerOf<AdamWOptions, AdamWParamState> {
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const AdamWOptions& options,
               AdamWParamState& state) override;
+  void update_fused(std::vector<ParamChange>& changes, const AdamWOptions& options) override;
 };
 
 }  // namespace keyway::inline v1::optim

@@ -11,6 +11,9 @@ namespace keyway::inline v1::optim {
 OptionVisitor::~OptionVisitor() = default;
 OptimizerOptions::~OptimizerOptions() = default;
 OptimizerParamState::~OptimizerParamState() = default;
+std::int64_t OptimizerParamState::steps() const {
+  return device_step.defined() ? device_step.item<std::int64_t>() : step;
+}
 OptimizerParamGroup::~OptimizerParamGroup() = default;
 OptimizerParamGroup::OptimizerParamGroup(OptimizerParamGroup&&) noexcept = default;
 Optimizer::~Optimizer() = default;
@@ -51,14 +54,17 @@ Tensor Optimizer::step(const LossClosure& closure) {
   }
   const NoGradGuard no_grad;
   for (OptimizerParamGroup& group : groups_) {
+    std::vector<ParamChange> changes;
+    changes.reserve(group.params_.size());
     for (std::size_t i = 0; i < group.params_.size(); ++i) {
-      const Tensor grad = group.params_[i].grad();
+      Tensor grad = group.params_[i].grad();
       if (!grad.defined()) continue;
       auto& state = group.states_[i];
       if (state == nullptr) state = make_state();
       ++state->step;
-      update(group.params_[i], grad, group.options(), *state);
+      changes.push_back({group.params_[i], std::move(grad), state.get()});
     }
+    if (!changes.empty()) update_all(std::move(changes), group.options());
   }
   return loss;
 }
@@ -146,7 +152,7 @@ nn::StateDict Optimizer::state_dict() const {
     for (const auto& state : groups_[g].states_) {
       const std::string prefix = state_prefix(count++);
       if (state == nullptr) continue;
-      dict.insert(prefix + "step", number_tensor(static_cast<double>(state->step)));
+      dict.insert(prefix + "step", number_tensor(static_cast<double>(state->steps())));
       state->visit([&](std::string_view name, Tensor& tensor) {
         if (tensor.defined()) dict.insert(prefix + std::string(name), tensor.detach());
       });

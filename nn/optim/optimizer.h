@@ -39,7 +39,19 @@ class KEYWAY_API OptimizerParamState {
   virtual ~OptimizerParamState();
   // Calls f for each tensor, also for undefined ones.
   virtual void visit(const std::function<void(std::string_view name, Tensor& tensor)>& f) = 0;
-  std::int64_t step = 0;  // that this parameter has seen
+  // The steps that this parameter has seen. Reads device_step, if that counts them.
+  std::int64_t steps() const;
+  std::int64_t step = 0;
+  // The same number on the parameter's device, float32, where fused steps read it. A graph that is replayed counts
+  // here, and not in `step`.
+  Tensor device_step;
+};
+
+// A parameter that a step changes.
+struct ParamChange {
+  Tensor parameter;
+  Tensor grad;
+  OptimizerParamState* state;
 };
 
 // Parameters that are trained alike. Without options of its own a group takes the optimizer's.
@@ -91,9 +103,8 @@ class KEYWAY_API Optimizer {
  protected:
   explicit Optimizer(std::unique_ptr<OptimizerOptions> defaults) : defaults_(std::move(defaults)) {}
 
-  // Changes `parameter` in place. Called without recording; state.step is counted already.
-  virtual void update(const Tensor& parameter, const Tensor& grad, const OptimizerOptions& options,
-                      OptimizerParamState& state) = 0;
+  // Changes parameters of one group in place. Called without recording; state->step is counted already.
+  virtual void update_all(std::vector<ParamChange> changes, const OptimizerOptions& options) = 0;
   virtual std::unique_ptr<OptimizerParamState> make_state() const = 0;
 
  private:
@@ -121,12 +132,18 @@ class OptimizerOf : public Optimizer {
   }
 
  protected:
+  // Changes one parameter.
   virtual void update(const Tensor& parameter, const Tensor& grad, const Options& options, State& state) = 0;
+  // Changes those that one operator can change together, and leaves the others.
+  virtual void update_fused(std::vector<ParamChange>& /*changes*/, const Options& /*options*/) {}
 
  private:
-  void update(const Tensor& parameter, const Tensor& grad, const OptimizerOptions& options,
-              OptimizerParamState& state) final {
-    update(parameter, grad, static_cast<const Options&>(options), static_cast<State&>(state));
+  void update_all(std::vector<ParamChange> changes, const OptimizerOptions& options) final {
+    const auto& own = static_cast<const Options&>(options);
+    update_fused(changes, own);
+    for (const ParamChange& change : changes) {
+      update(change.parameter, change.grad, own, static_cast<State&>(*change.state));
+    }
   }
   std::unique_ptr<OptimizerParamState> make_state() const final { return std::make_unique<State>(); }
 };

@@ -1,3 +1,4 @@
+#include <keyway/nn/optim/fused.h>
 #include <keyway/nn/optim/sgd.h>
 #include <keyway/ops/all.h>
 
@@ -38,6 +39,27 @@ void SGD::update(const Tensor& parameter, const Tensor& grad, const SGDOptions& 
     direction = options.nesterov() ? direction.add(buffer, options.momentum()) : buffer;
   }
   parameter.add_(direction, -options.lr());
+}
+
+void SGD::update_fused(std::vector<ParamChange>& changes, const SGDOptions& options) {
+  const auto buffer_of = [](const ParamChange& change) -> Tensor& {
+    return static_cast<SGDParamState&>(*change.state).momentum_buffer;
+  };
+  const auto sets = take_fused(changes, options.fused(), [&](const ParamChange& a, const ParamChange& b) {
+    return buffer_of(a).defined() == buffer_of(b).defined();
+  });
+  for (const FusedSet& set : sets) {
+    const bool is_first = !buffer_of(set.front()).defined();
+    std::vector<Tensor> buffers;
+    if (options.momentum() != 0) {
+      for (const ParamChange& change : set) {
+        if (is_first) buffer_of(change) = empty_like(change.parameter);
+      }
+      buffers = list_of(set, buffer_of);
+    }
+    _fused_sgd_(parameters_of(set), grads_of(set), buffers, options.weight_decay(), options.momentum(), options.lr(),
+                options.dampening(), options.nesterov(), /*maximize=*/false, is_first);
+  }
 }
 
 }  // namespace keyway::inline v1::optim

@@ -4,6 +4,8 @@
 #include <keyway/nn/optim/optimizer.h>
 #include <keyway/nn/option.h>
 
+#include <optional>
+
 namespace keyway::inline v1::optim {
 
 class KEYWAY_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
@@ -15,6 +17,9 @@ class KEYWAY_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   KEYWAY_OPTION(double, dampening) = 0;
   KEYWAY_OPTION(double, weight_decay) = 0;
   KEYWAY_OPTION(bool, nesterov) = false;
+  // Whether all parameters are changed by one call of _fused_sgd_. If it is not said: floating point ones on the CPU
+  // and on CUDA devices. No part of the optimizer's state.
+  KEYWAY_OPTION(std::optional<bool>, fused) = std::nullopt;
 };
 
 class KEYWAY_API SGDParamState : public OptimizerParamState {
@@ -34,6 +39,7 @@ class KEYWAY_API SGD : public OptimizerOf<SGDOptions, SGDParamState> {
 
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const SGDOptions& options, SGDParamState& state) override;
+  void update_fused(std::vector<ParamChange>& changes, const SGDOptions& options) override;
 };
 
 }  // namespace keyway::inline v1::optim

@@ -75,6 +75,9 @@ inline Device same_device(std::initializer_list<NamedTensor> tensors) { return d
 KEYWAY_API Device same_device(const char* argument, ArrayRef<TensorBase> tensors);
 // Checks that the defined tensors of a list are on `device`.
 KEYWAY_API void check_device(const char* argument, ArrayRef<TensorBase> tensors, Device device);
+inline void check_device(const char* argument, const TensorBase& tensor, Device device) {
+  check_device(argument, {&tensor, 1}, device);
+}
 
 // --- Dtypes
 

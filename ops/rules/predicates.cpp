@@ -196,6 +196,16 @@ bool same_sizes(ArrayRef<TensorBase> tensors, std::string* why) {
   return true;
 }
 
+bool same_sizes(ArrayRef<TensorBase> a, ArrayRef<TensorBase> b, std::string* why) {
+  if (a.size() != b.size()) return no(why, "one list has {} tensors, and the other {}", a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!a[i].defined() || !b[i].defined()) return no(why, "tensor {} is undefined", i);
+    if (a[i].sizes() == b[i].sizes()) continue;
+    return no(why, "tensor {} has shape {} in one list, and {} in the other", i, a[i].sizes(), b[i].sizes());
+  }
+  return true;
+}
+
 namespace {
 
 // How far a window of `kernel` elements, `dilation` apart, reaches: dilation * (kernel - 1).

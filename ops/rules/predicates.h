@@ -116,6 +116,8 @@ KEYWAY_API DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b);
 // Whether the tensors have `dim`, and equal sizes but for it. A tensor of shape [0] goes with all.
 KEYWAY_API bool concatenable(ArrayRef<TensorBase> tensors, std::int64_t dim, std::string* why = nullptr);
 KEYWAY_API bool same_sizes(ArrayRef<TensorBase> tensors, std::string* why = nullptr);
+// Whether both lists have as many tensors, those of one place of the same sizes.
+KEYWAY_API bool same_sizes(ArrayRef<TensorBase> a, ArrayRef<TensorBase> b, std::string* why = nullptr);
 
 // Sizes of the result of pooling: windows over `input` that each begin inside it or its left padding.
 // Arguments with one item count for all dimensions. An answer that is not positive means that the window does

@@ -42,6 +42,10 @@ constexpr Exception kWithoutGradient[] = {
 };
 
 constexpr Exception kExempt[] = {
+    {"keyway::_foreach_add_.Scalar", "", "changes lists, and refuses tensors that require grad"},
+    {"keyway::_fused_adam_", "", "as _foreach_add_"},
+    {"keyway::_fused_adamw_", "", "as _foreach_add_"},
+    {"keyway::_fused_sgd_", "", "as _foreach_add_"},
     {"keyway::data", "", "leaves the graph, as it is meant to"},
     {"keyway::detach", "", "leaves the graph, as it is meant to"},
     {"keyway::detach_", "", "leaves the graph, as it is meant to"},

@@ -237,7 +237,12 @@ Outcome call(std::string_view name, const Stack& arguments) {
     const Tensor tensor = tensor_at(arguments, slot);
     if (list[slot.argument].is_write() && !tensor.requires_grad()) stack = with_tensor(stack, slot, copy_of(tensor));
   }
-  return call_in_place(name, std::move(stack));
+  Outcome outcome = call_in_place(name, stack);
+  // What was written to lists is no result of the call, but what came of it.
+  for (std::size_t i = 0; i < stack.size() && outcome.error.empty(); ++i) {
+    if (list[i].is_write() && stack[i].is(ValueTag::TensorList)) outcome.results.push_back(stack[i]);
+  }
+  return outcome;
 }
 
 Tally::~Tally() {

@@ -103,6 +103,19 @@ TEST_CASE("tensors that differ in one dimension can be joined along it") {
   CHECK_FALSE(contract::concatenable(huge, 0));
 }
 
+TEST_CASE("lists have the same sizes if they are as long, and their tensors alike one by one") {
+  const TensorBase two = meta({2}), three = meta({3}), pair = meta({2, 3});
+  const std::vector<TensorBase> list{two, pair}, same{meta({2}), meta({2, 3})}, short_one{two}, other{two, three};
+  CHECK(contract::same_sizes(list, same));
+  CHECK(why_not([&](std::string* why) { return contract::same_sizes(list, short_one, why); }) ==
+        "one list has 2 tensors, and the other 1");
+  CHECK(why_not([&](std::string* why) { return contract::same_sizes(list, other, why); }) ==
+        "tensor 1 has shape [2, 3] in one list, and [3] in the other");
+  CHECK(why_not([&](std::string* why) {
+          return contract::same_sizes(list, std::vector<TensorBase>{two, TensorBase()}, why);
+        }) == "tensor 1 is undefined");
+}
+
 TEST_CASE("pooling has as many windows as fit") {
   for (std::int64_t in : {1, 2, 5, 7}) {
     for (std::int64_t kernel : {1, 2, 3}) {

@@ -1,0 +1,59 @@
+#include <keyway/nn/optim/fused.h>
+#include <keyway/ops/all.h>
+
+#include <algorithm>
+
+namespace keyway::inline v1::optim {
+
+namespace {
+
+bool is_fusable(const Tensor& parameter) {
+  return parameter.is_floating_point() && (parameter.is_cpu() || parameter.is_cuda());
+}
+
+}  // namespace
+
+std::vector<FusedSet> take_fused(std::vector<ParamChange>& changes, std::optional<bool> fused,
+                                 const std::function<bool(const ParamChange&, const ParamChange&)>& also_alike) {
+  std::vector<FusedSet> sets;
+  std::vector<ParamChange> others;
+  for (ParamChange& change : changes) {
+    if (!fused.value_or(is_fusable(change.parameter))) {
+      others.push_back(std::move(change));
+      continue;
+    }
+    const auto takes = [&](const FusedSet& set) {
+      const Tensor& first = set.front().parameter;
+      return first.device() == change.parameter.device() && first.dtype() == change.parameter.dtype() &&
+             also_alike(set.front(), change);
+    };
+    const auto found = std::find_if(sets.begin(), sets.end(), takes);
+    FusedSet& set = found == sets.end() ? sets.emplace_back() : *found;
+    set.push_back(std::move(change));
+  }
+  changes = std::move(others);
+  return sets;
+}
+
+std::vector<Tensor> parameters_of(const FusedSet& set) {
+  return list_of(set, [](const ParamChange& change) { return change.parameter; });
+}
+
+std::vector<Tensor> grads_of(const FusedSet& set) {
+  return list_of(set, [](const ParamChange& change) { return change.grad; });
+}
+
+std::vector<Tensor> count_steps(const FusedSet& set) {
+  std::vector<Tensor> steps = list_of(set, [](const ParamChange& change) {
+    Tensor& step = change.state->device_step;
+    if (!step.defined()) {
+      const auto before = static_cast<double>(change.state->step - 1);
+      step = full({}, before, TensorOptions().dtype(kFloat).device(change.parameter.device()));
+    }
+    return step;
+  });
+  _foreach_add_(steps, 1);
+  return steps;
+}
+
+}  // namespace keyway::inline v1::optim

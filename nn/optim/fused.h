@@ -1,0 +1,34 @@
+// What optimizers share that change many parameters with one operator. Internal to nn/optim.
+#pragma once
+
+#include <keyway/nn/optim/optimizer.h>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace keyway::inline v1::optim {
+
+// The parameters of one call: on one device, of one dtype.
+using FusedSet = std::vector<ParamChange>;
+
+// Takes out of `changes` what is to be changed together: all if `fused` is true, nothing if it is false. If it is not
+// said, floating point parameters on devices that come with Keyway. `also_alike`: a further condition of one set.
+std::vector<FusedSet> take_fused(std::vector<ParamChange>& changes, std::optional<bool> fused,
+                                 const std::function<bool(const ParamChange&, const ParamChange&)>& also_alike);
+
+// What `member` is of each change.
+template <typename Member>
+std::vector<Tensor> list_of(const FusedSet& set, const Member& member) {
+  std::vector<Tensor> list;
+  list.reserve(set.size());
+  for (const ParamChange& change : set) list.push_back(member(change));
+  return list;
+}
+std::vector<Tensor> parameters_of(const FusedSet& set);
+std::vector<Tensor> grads_of(const FusedSet& set);
+
+// The numbers of the steps, each one more than before, on the parameters' device.
+std::vector<Tensor> count_steps(const FusedSet& set);
+
+}  // namespace keyway::inline v1::optim

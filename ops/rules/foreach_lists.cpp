@@ -1,0 +1,43 @@
+#include <keyway/ops/rules/foreach_lists.h>
+
+namespace keyway::inline v1 {
+
+ForeachLists::ForeachLists(std::initializer_list<List> lists, Copy copy) : lists_(lists), copy_(copy) {
+  data_.reserve(tensors() * lists_.size());
+  for (std::size_t l = 0; l < lists_.size(); ++l) {
+    if (lists_[l].written && !lists_[l].tensors.empty()) written_ |= 1u << l;
+  }
+  for (std::size_t i = 0; i < tensors(); ++i) {
+    const bool aligned = is_aligned(i);
+    for (const List& list : lists_) {
+      if (list.tensors.empty()) {
+        data_.push_back(nullptr);
+        continue;
+      }
+      TensorBase place = list.tensors[i];
+      if (!aligned) {
+        place = make_tensor(place.sizes(), place.dtype(), place.device());
+        copy_(list.tensors[i], place);
+        apart_.push_back({place, &list.tensors[i], list.written});
+      }
+      data_.push_back(static_cast<char*>(place.data_ptr()));
+    }
+  }
+}
+
+void ForeachLists::finish() const {
+  for (const Apart& apart : apart_) {
+    if (apart.written) copy_(apart.copy, *apart.of);
+  }
+}
+
+bool ForeachLists::is_aligned(std::size_t tensor) const {
+  const TensorBase& first = lists_.front().tensors[tensor];
+  bool aligned = first.is_non_overlapping_and_dense();
+  for (const List& list : lists_) {
+    aligned = aligned && (list.tensors.empty() || list.tensors[tensor].strides() == first.strides());
+  }
+  return aligned;
+}
+
+}  // namespace keyway::inline v1
