@@ -2,9 +2,11 @@
 #pragma once
 
 #include <keyway/core/base/macros.h>
+#include <keyway/core/graph_impl.h>
 #include <keyway/core/stream.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -54,6 +56,15 @@ class KEYWAY_API DeviceGuardImplInterface {
   virtual void synchronize_event(void* event) const = 0;
   // Milliseconds from one event to another, both made with timing and done.
   virtual double elapsed_time(void* start, void* end) const = 0;
+
+  // Whether work of the stream is written down for a graph instead of done.
+  virtual bool is_capturing(Stream) const { return false; }
+  // An empty graph. Throws keyway::Error(NotImplemented) where there are none.
+  virtual std::unique_ptr<GraphImplInterface> new_graph();
+
+  // A range of the thread's work begins, for tools that watch the devices, or the latest one ends.
+  virtual void range_push(const char* /*name*/) noexcept {}
+  virtual void range_pop() noexcept {}
 
  protected:
   ~DeviceGuardImplInterface() = default;

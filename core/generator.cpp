@@ -67,12 +67,28 @@ Generator Generator::clone() const {
 }
 
 PhiloxCall Generator::next_call() {
+  const GeneratorState state = take_calls(1);
+  return {state.seed, state.call};
+}
+
+GeneratorState Generator::take_calls(std::uint64_t count) {
   const std::lock_guard lock(states_mutex());
   GeneratorState& state = impl_->state;
-  KEYWAY_CHECK(state.call < kCalls,
+  KEYWAY_CHECK(count <= kCalls - state.call,
                "The random numbers of seed {} are used up after 2^48 calls; seed the generator anew.", state.seed);
-  return {state.seed, state.call++};
+  return {state.seed, std::exchange(state.call, state.call + count)};
 }
+
+namespace {
+
+thread_local constinit CapturedDraws* captured_draws = nullptr;
+
+}  // namespace
+
+CapturedDraws::CapturedDraws(Device device, const PhiloxStart* start) : device_(device), start_(start) {
+  captured_draws = this;
+}
+CapturedDraws::~CapturedDraws() { captured_draws = nullptr; }
 
 namespace {
 
@@ -114,6 +130,14 @@ void manual_seed(std::uint64_t seed) {
 }
 
 PhiloxCall next_call(const Generator& generator, Device device) {
+  if (captured_draws != nullptr && captured_draws->device_ == device) {
+    KEYWAY_CHECK(
+        !generator.defined() || generator == default_generator(device),
+        "a graph of {} is captured: its replays draw from the default generator of the device, and the call names "
+        "another one",
+        device);
+    return {0, captured_draws->calls_++, captured_draws->start_};
+  }
   if (!generator.defined()) return default_generator(device).next_call();
   const Device own = generator.device();
   KEYWAY_CHECK(own.type() == device.type() && (!own.has_index() || own.index() == device.index()),

@@ -53,6 +53,8 @@ class Generator {
 
   // What one call of a random operator draws from. Errors: after 2^48 calls a sequence is used up.
   KEYWAY_API PhiloxCall next_call();
+  // The next `count` calls; returns what the generator was before. The same errors.
+  KEYWAY_API GeneratorState take_calls(std::uint64_t count);
 
   KEYWAY_API Device device() const;
   // Whether both are handles of one state.
@@ -72,8 +74,29 @@ KEYWAY_API Generator& default_cpu_generator();
 // Seeds those of all devices.
 KEYWAY_API void manual_seed(std::uint64_t seed);
 
+// While it lives, random operators that its thread calls on a device do not draw from a generator, but take numbers
+// that count from `start`: they become part of a graph, whose replays take as many calls from the default generator.
+class KEYWAY_API CapturedDraws {
+ public:
+  // Requires: the thread has no other one.
+  CapturedDraws(Device device, const PhiloxStart* start);
+  ~CapturedDraws();
+  CapturedDraws(const CapturedDraws&) = delete;
+  CapturedDraws& operator=(const CapturedDraws&) = delete;
+  // How many calls there were.
+  std::uint64_t calls() const { return calls_; }
+
+ private:
+  friend KEYWAY_API PhiloxCall next_call(const Generator& generator, Device device);
+
+  Device device_;
+  const PhiloxStart* start_;
+  std::uint64_t calls_ = 0;
+};
+
 // What a call of a random operator on a device draws from: the next one of `generator`, or of the device's default one
-// if it is absent. Errors: it is for another device.
+// if it is absent. Errors: it is for another device; the call becomes part of a graph, and the generator is not the
+// default one.
 KEYWAY_API PhiloxCall next_call(const Generator& generator, Device device);
 
 }  // namespace keyway::inline v1

@@ -21,6 +21,12 @@ void Stream::synchronize() const {
   impl.synchronize_stream(*this);
 }
 
+bool Stream::is_capturing() const {
+  DeviceGuardImplInterface& impl = device_guard_impl(device_type());
+  detail::checked_device(impl, device_);
+  return impl.is_capturing(*this);
+}
+
 std::string to_string(const Stream& stream) {
   const std::string of = " of " + to_string(stream.device());
   return stream.is_default() ? "default stream" + of : "stream " + std::to_string(stream.id()) + of;

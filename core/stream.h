@@ -35,6 +35,8 @@ class Stream {
   KEYWAY_API bool query() const;
   // Waits until it is.
   KEYWAY_API void synchronize() const;
+  // Whether a graph is being captured in it (cuda_graph.h).
+  KEYWAY_API bool is_capturing() const;
 
   friend constexpr bool operator==(const Stream&, const Stream&) = default;
 

@@ -1,9 +1,11 @@
 // Profile: what a listener has heard, added up and remembered.
 #include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/device_span.h>
 #include <keyway/dispatch/profiler.h>
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
@@ -21,6 +23,7 @@ struct Open {
   Clock::time_point begin;
   Clock::duration inner{};  // what the calls within have taken
   std::string arguments;
+  std::shared_ptr<DeviceSpan> span;  // null: not on a device, or not asked for
 };
 thread_local std::vector<Open> open_calls;
 
@@ -67,6 +70,13 @@ struct Profile::State {
   struct Sum {
     std::uint64_t calls = 0;
     Clock::duration self{}, total{};
+    double device_self = 0, device_total = 0;  // milliseconds
+  };
+  using Called = std::pair<const OperatorEntry*, std::uint64_t>;  // an operator, and keys
+  // A call whose time on the device is not known yet. Those within a call stand before it.
+  struct Timed {
+    Called called;
+    std::shared_ptr<DeviceSpan> span, outer;
   };
   struct Event {
     const OperatorEntry* op;
@@ -80,13 +90,27 @@ struct Profile::State {
   const Options options;
   const Clock::time_point start = Clock::now();
   mutable std::mutex mutex;
-  std::map<std::pair<const OperatorEntry*, std::uint64_t>, Sum> sums;  // by operator and keys
+  std::map<Called, Sum> sums;
   std::vector<Event> events;
+  std::deque<Timed> timed;
 
   explicit State(Options o) : options(o) {}
 
-  Row row_of(const std::pair<const OperatorEntry*, std::uint64_t>& called, const Sum& sum) const {
-    Row row{called.first->short_name(), "", "", sum.calls, seconds(sum.self), seconds(sum.total)};
+  // Adds up what the devices took, waiting for all of them or only for none.
+  void add_device_times(bool waits) {
+    for (; !timed.empty() && (waits || timed.front().span->is_done()); timed.pop_front()) {
+      const auto& [called, span, outer] = timed.front();
+      const double total = span->total();
+      Sum& sum = sums[called];
+      sum.device_total += total;
+      sum.device_self += total - span->inner;
+      if (outer != nullptr) outer->inner += total;
+    }
+  }
+
+  Row row_of(const Called& called, const Sum& sum) const {
+    Row row{called.first->short_name(), "", "", sum.calls, seconds(sum.self), seconds(sum.total), sum.device_self / 1e3,
+            sum.device_total / 1e3};
     follow(*called.first, DispatchKeySet::from_raw(called.second), row);
     return row;
   }
@@ -97,7 +121,11 @@ Profile::Profile(Options options) : state_(std::make_unique<State>(options)) {}
 Profile::~Profile() = default;
 
 void Profile::begin(const CallEvent& call) {
-  open_calls.push_back({this, {}, {}, state_->options.shapes ? arguments_text(call) : std::string()});
+  std::shared_ptr<DeviceSpan> span;
+  if (state_->options.device_times) {
+    if (const auto stream = device_stream_of(call)) span = std::make_shared<DeviceSpan>(*stream);
+  }
+  open_calls.push_back({this, {}, {}, state_->options.shapes ? arguments_text(call) : std::string(), std::move(span)});
   open_calls.back().begin = Clock::now();
 }
 
@@ -110,15 +138,21 @@ void Profile::end(const CallEvent& call, bool threw) noexcept {
       std::find_if(open_calls.rbegin(), open_calls.rend(), [&](const Open& o) { return o.profile == this; });
   if (outer != open_calls.rend()) outer->inner += whole;
   try {
+    if (own.span != nullptr) own.span->close();
     const std::lock_guard lock(state_->mutex);
-    State::Sum& sum = state_->sums[{&call.op, call.keys.raw()}];
+    const State::Called called{&call.op, call.keys.raw()};
+    if (own.span != nullptr) {
+      state_->timed.push_back({called, own.span, outer != open_calls.rend() ? outer->span : nullptr});
+      state_->add_device_times(false);
+    }
+    State::Sum& sum = state_->sums[called];
     ++sum.calls;
     sum.self += whole - own.inner;
     sum.total += whole;
     if (state_->options.events) {
       state_->events.push_back({&call.op, thread_number(), own.begin, whole, std::move(own.arguments), threw});
     }
-  } catch (const std::bad_alloc&) {  // this call is missing from the profile
+  } catch (const std::exception&) {  // this call is missing from the profile: no memory, or a device that fails
   }
 }
 
@@ -126,6 +160,7 @@ std::vector<Profile::Row> Profile::rows(Column by) const {
   std::vector<Row> rows;
   {
     const std::lock_guard lock(state_->mutex);
+    state_->add_device_times(true);
     for (const auto& [called, sum] : state_->sums) rows.push_back(state_->row_of(called, sum));
   }
   const auto value = [by](const Row& row) {
@@ -135,6 +170,8 @@ std::vector<Profile::Row> Profile::rows(Column by) const {
       case Column::Self: return row.self_seconds;
       case Column::Total: return row.total_seconds;
       case Column::Mean: return row.total_seconds / static_cast<double>(row.calls);
+      case Column::DeviceSelf: return row.device_self_seconds;
+      case Column::DeviceTotal: return row.device_total_seconds;
     }
     return 0.0;
   };
@@ -149,15 +186,20 @@ std::string Profile::table(Column by, std::size_t most, std::uint64_t runs) cons
   const auto times = static_cast<double>(std::max<std::uint64_t>(runs, 1));
   double whole = 0;
   for (const Row& row : all) whole += row.self_seconds;
+  const bool on_devices = state_->options.device_times;
   const auto line = [&](const Row& row) {
     const double mean = row.calls == 0 ? 0 : row.total_seconds * 1e3 / static_cast<double>(row.calls);
-    return fmt::format("  {:<34} {:>9.1f} {:>9.3f} {:>5.1f} % {:>9.3f} {:>9.4f}  {:<28} {}\n", row.op,
+    const std::string device = on_devices ? fmt::format(" {:>11.3f} {:>12.3f}", row.device_self_seconds * 1e3 / times,
+                                                        row.device_total_seconds * 1e3 / times)
+                                          : std::string();
+    return fmt::format("  {:<34} {:>9.1f} {:>9.3f} {:>5.1f} % {:>9.3f} {:>9.4f}{}  {:<28} {}\n", row.op,
                        static_cast<double>(row.calls) / times, row.self_seconds * 1e3 / times,
-                       whole > 0 ? 100 * row.self_seconds / whole : 0, row.total_seconds * 1e3 / times, mean, row.keys,
-                       row.kernel);
+                       whole > 0 ? 100 * row.self_seconds / whole : 0, row.total_seconds * 1e3 / times, mean, device,
+                       row.keys, row.kernel);
   };
-  std::string out = fmt::format("  {:<34} {:>9} {:>9} {:>7} {:>9} {:>9}  {:<28} {}\n", "operator", "calls", "self ms",
-                                "share", "total ms", "mean ms", "keys", "kernel");
+  std::string out = fmt::format(
+      "  {:<34} {:>9} {:>9} {:>7} {:>9} {:>9}{}  {:<28} {}\n", "operator", "calls", "self ms", "share", "total ms",
+      "mean ms", on_devices ? fmt::format(" {:>11} {:>12}", "device self", "device total") : "", "keys", "kernel");
   Row others{fmt::format("{} others", all.size() - std::min(all.size(), most)), "", "", 0, 0, 0};
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i < most) {
@@ -167,6 +209,8 @@ std::string Profile::table(Column by, std::size_t most, std::uint64_t runs) cons
     others.calls += all[i].calls;
     others.self_seconds += all[i].self_seconds;
     others.total_seconds += all[i].total_seconds;
+    others.device_self_seconds += all[i].device_self_seconds;
+    others.device_total_seconds += all[i].device_total_seconds;
   }
   return all.size() > most ? out + line(others) : out;
 }

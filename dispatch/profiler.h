@@ -81,6 +81,8 @@ class KEYWAY_API Profile : public CallListener {
   struct Options {
     bool events = false;  // remember every call, for trace(): about 100 bytes each
     bool shapes = false;  // and its arguments
+    // Also what calls take on their devices, by two events each. What is captured for a graph has no time.
+    bool device_times = false;
   };
   Profile();
   explicit Profile(Options options);
@@ -96,9 +98,12 @@ class KEYWAY_API Profile : public CallListener {
     std::uint64_t calls;
     double self_seconds;   // without what it called
     double total_seconds;  // with it
+    // On the device, from the first work of the call to the last; 0 without Options::device_times.
+    double device_self_seconds = 0;
+    double device_total_seconds = 0;
   };
-  enum class Column { Op, Calls, Self, Total, Mean };
-  // The largest first; by the names of operators, in their order.
+  enum class Column { Op, Calls, Self, Total, Mean, DeviceSelf, DeviceTotal };
+  // The largest first; by the names of operators, in their order. Waits for the devices, with Options::device_times.
   std::vector<Row> rows(Column by = Column::Self) const;
   // For people: `most` rows, and one for the others. Times in milliseconds; calls and times are divided by `runs`.
   std::string table(Column by = Column::Self, std::size_t most = 20, std::uint64_t runs = 1) const;

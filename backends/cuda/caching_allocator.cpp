@@ -104,7 +104,9 @@ void CachingAllocator::record_stream(void* pointer, StreamId stream) {
 
 void CachingAllocator::empty_cache() {
   const std::lock_guard lock(mutex_);
-  if (captured_.empty()) wait_for_events();
+  KEYWAY_CHECK(captured_.empty(), "a graph of {} is being captured, and memory cannot be given back meanwhile",
+               memory_.device());
+  wait_for_events();
   free_cache();
 }
 
@@ -193,10 +195,11 @@ void* CachingAllocator::ask_device(std::size_t bytes) {
 
 // First a segment of the size is given up, then all that is cached.
 void* CachingAllocator::ask_device_again(Pool& pool, std::size_t bytes) {
+  if (!captured_.empty()) return nullptr;  // to give memory back, the device would have to be waited for
   ++stats_.retries;
   free_segments(pool.large, bytes);
   if (void* const data = ask_device(bytes)) return data;
-  if (captured_.empty()) wait_for_events();
+  wait_for_events();
   free_cache();
   return ask_device(bytes);
 }

@@ -49,7 +49,7 @@ class KEYWAY_API CachingAllocator {
   void free(void* pointer);
   // Work that is queued in `stream` before the free uses the memory too.
   void record_stream(void* pointer, StreamId stream);
-  // Gives back the segments that nobody uses.
+  // Gives back the segments that nobody uses. Throws keyway::Error(Value) while a stream is captured.
   void empty_cache();
   // At most this part of the device's memory, in (0, 1].
   void set_fraction(double fraction);

@@ -40,6 +40,12 @@ KEYWAY_HD constexpr PhiloxBlock philox4x32_10(PhiloxBlock counter, std::uint64_t
   return x;
 }
 
+// Where the calls of a graph begin. It lies on the device, and each replay sets it anew.
+struct PhiloxStart {
+  std::uint64_t seed = 0;
+  std::uint64_t call = 0;
+};
+
 // The random numbers of one call of one operator. A kernel takes it by value and asks it per element.
 //
 // The key is the seed; the counter is {element: 64 bits, call: 48 bits, block: 16 bits}. `call` comes from
@@ -48,9 +54,15 @@ KEYWAY_HD constexpr PhiloxBlock philox4x32_10(PhiloxBlock counter, std::uint64_t
 struct PhiloxCall {
   std::uint64_t seed = 0;
   std::uint64_t call = 0;  // below 2^48
+  // Of a call in a graph: `call` is counted from here, and the seed stands here. Device code alone reads it; that of a
+  // call on the host is null.
+  const PhiloxStart* start = nullptr;
 
   // 128 random bits.
   KEYWAY_HD constexpr PhiloxBlock bits(std::uint64_t element, std::uint16_t block = 0) const {
+#if defined(__CUDA_ARCH__) || defined(KEYWAY_EMULATED_DEVICE)
+    if (start != nullptr) return PhiloxCall{start->seed, start->call + call}.bits(element, block);
+#endif
     return philox4x32_10({{static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(element >> 32),
                            static_cast<std::uint32_t>(call), static_cast<std::uint32_t>(call >> 32) << 16 | block}},
                          seed);

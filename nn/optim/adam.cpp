@@ -22,6 +22,7 @@ void check_options(const char* name, const OptimizerOptions& defaults) {
 
 void make_moments(const Tensor& parameter, AdamParamState& state) {
   if (state.exp_avg.defined()) return;
+  check_may_make_state("Adam", parameter);
   state.exp_avg = zeros_like(parameter);
   state.exp_avg_sq = zeros_like(parameter);
 }
@@ -30,6 +31,8 @@ void make_moments(const Tensor& parameter, AdamParamState& state) {
 template <typename Options>
 void adam_step(const Tensor& parameter, const Tensor& grad, const Options& options, AdamParamState& state) {
   const auto [beta1, beta2] = options.betas();
+  KEYWAY_CHECK(!is_captured(parameter),
+               "Adam: the number of the step stands on the host where steps are not fused: they cannot be captured");
   make_moments(parameter, state);
   if (state.device_step.defined()) {
     state.step = state.steps() + 1;
@@ -61,7 +64,9 @@ void fused_adam_step(std::vector<ParamChange>& changes, const Options& options, 
     for (const ParamChange& change : set) {
       AdamParamState& state = state_of(change);
       make_moments(change.parameter, state);
-      if (options.amsgrad() && !state.max_exp_avg_sq.defined()) state.max_exp_avg_sq = zeros_like(change.parameter);
+      if (!options.amsgrad() || state.max_exp_avg_sq.defined()) continue;
+      check_may_make_state("Adam", change.parameter);
+      state.max_exp_avg_sq = zeros_like(change.parameter);
     }
     const auto means = list_of(set, [&](const ParamChange& c) { return state_of(c).exp_avg; });
     const auto squares = list_of(set, [&](const ParamChange& c) { return state_of(c).exp_avg_sq; });

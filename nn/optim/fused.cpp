@@ -1,3 +1,4 @@
+#include <keyway/core/stream.h>
 #include <keyway/nn/optim/fused.h>
 #include <keyway/ops/all.h>
 
@@ -43,10 +44,22 @@ std::vector<Tensor> grads_of(const FusedSet& set) {
   return list_of(set, [](const ParamChange& change) { return change.grad; });
 }
 
+bool is_captured(const Tensor& parameter) {
+  return parameter.is_cuda() && current_stream(parameter.device()).is_capturing();
+}
+
+void check_may_make_state(const char* optimizer, const Tensor& parameter) {
+  KEYWAY_CHECK(!is_captured(parameter),
+               "{}: the first step makes the optimizer's state, which is no part of a graph: take a step before one is "
+               "captured",
+               optimizer);
+}
+
 std::vector<Tensor> count_steps(const FusedSet& set) {
   std::vector<Tensor> steps = list_of(set, [](const ParamChange& change) {
     Tensor& step = change.state->device_step;
     if (!step.defined()) {
+      check_may_make_state("Adam", change.parameter);
       const auto before = static_cast<double>(change.state->step - 1);
       step = full({}, before, TensorOptions().dtype(kFloat).device(change.parameter.device()));
     }

@@ -28,6 +28,10 @@ std::vector<Tensor> list_of(const FusedSet& set, const Member& member) {
 std::vector<Tensor> parameters_of(const FusedSet& set);
 std::vector<Tensor> grads_of(const FusedSet& set);
 
+// Throws in a capture: what `optimizer` makes in its first step, each replay would make anew.
+void check_may_make_state(const char* optimizer, const Tensor& parameter);
+bool is_captured(const Tensor& parameter);
+
 // The numbers of the steps, each one more than before, on the parameters' device.
 std::vector<Tensor> count_steps(const FusedSet& set);
 

@@ -16,6 +16,15 @@ void SGDParamState::visit(const std::function<void(std::string_view, Tensor&)>& 
   f("momentum_buffer", momentum_buffer);
 }
 
+namespace {
+
+// Whether a step is one addition for each parameter, which on the CPU gains nothing from being done for all at once.
+bool is_addition(const ParamChange& change, const SGDOptions& options) {
+  return options.momentum() == 0 && options.weight_decay() == 0 && change.parameter.is_cpu();
+}
+
+}  // namespace
+
 SGD::SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults)
     : OptimizerOf(std::move(groups), std::move(defaults)) {
   const auto& options = static_cast<const SGDOptions&>(this->defaults());
@@ -34,6 +43,7 @@ void SGD::update(const Tensor& parameter, const Tensor& grad, const SGDOptions& 
     if (buffer.defined()) {
       buffer.mul_(options.momentum()).add_(direction, 1 - options.dampening());
     } else {
+      check_may_make_state("SGD", parameter);
       buffer = direction.detach().clone();
     }
     direction = options.nesterov() ? direction.add(buffer, options.momentum()) : buffer;
@@ -42,6 +52,7 @@ void SGD::update(const Tensor& parameter, const Tensor& grad, const SGDOptions& 
 }
 
 void SGD::update_fused(std::vector<ParamChange>& changes, const SGDOptions& options) {
+  if (!options.fused() && is_addition(changes.front(), options)) return;
   const auto buffer_of = [](const ParamChange& change) -> Tensor& {
     return static_cast<SGDParamState&>(*change.state).momentum_buffer;
   };
@@ -53,7 +64,9 @@ void SGD::update_fused(std::vector<ParamChange>& changes, const SGDOptions& opti
     std::vector<Tensor> buffers;
     if (options.momentum() != 0) {
       for (const ParamChange& change : set) {
-        if (is_first) buffer_of(change) = empty_like(change.parameter);
+        if (!is_first) break;
+        check_may_make_state("SGD", change.parameter);
+        buffer_of(change) = empty_like(change.parameter);
       }
       buffers = list_of(set, buffer_of);
     }

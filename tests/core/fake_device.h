@@ -102,6 +102,11 @@ class FakeDevices final : public DeviceGuardImplInterface {
   double elapsed_time(void* start, void* end) const override {
     return static_cast<FakeEvent*>(end)->place - static_cast<FakeEvent*>(start)->place;
   }
+  bool is_capturing(Stream stream) const override { return captured && *captured == stream; }
+  void range_push(const char* name) noexcept override { note("range " + std::string(name)); }
+  void range_pop() noexcept override { note("range ends"); }
+
+  std::optional<Stream> captured;
 
  private:
   struct ThreadDevices {

@@ -109,3 +109,30 @@ TEST_CASE("a call draws from the generator that it is given, or from its device'
   CHECK(error_of([&] { next_call(own, kCPU); }) == "the generator is for device cuda:0, but the tensor is on cpu");
   manual_seed(Generator::kDefaultSeed);
 }
+
+TEST_CASE("several calls are taken at once, and those of a graph from nobody") {
+  Generator g;
+  g.manual_seed(9);
+  CHECK(g.take_calls(3) == GeneratorState{9, 0});
+  CHECK(g.take_calls(0) == GeneratorState{9, 3});
+  CHECK(g.next_call().call == 3);
+  g.set_state({9, (std::uint64_t{1} << 48) - 2});
+  CHECK(error_of([&] { g.take_calls(3); }).find("used up after 2^48 calls") != std::string::npos);
+  CHECK(g.take_calls(2).call == (std::uint64_t{1} << 48) - 2);
+
+  const Device cpu(DeviceType::CPU);
+  const GeneratorState before = default_cpu_generator().get_state();
+  const PhiloxStart start{5, 70};
+  {
+    CapturedDraws draws(cpu, &start);
+    const PhiloxCall first = next_call(nullptr, cpu), second = next_call(default_cpu_generator(), cpu);
+    CHECK(first.call == 0);
+    CHECK(second.call == 1);
+    CHECK(second.start == &start);
+    CHECK(draws.calls() == 2);
+    CHECK(error_of([&] { next_call(g, cpu); }).find("its replays draw from the default generator") !=
+          std::string::npos);
+  }
+  CHECK(default_cpu_generator().get_state() == before);
+  CHECK(next_call(nullptr, cpu).start == nullptr);
+}

@@ -1,6 +1,10 @@
 // Listeners hear of each call once, of their thread or of all; profiles add up what they hear.
+#include <keyway/core/device_guard.h>
+#include <keyway/core/stream_guard.h>
+#include <keyway/dispatch/device_ranges.h>
 #include <keyway/dispatch/profiler.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/core/fake_device.h>
 #include <keyway/tests/dispatch/block.h>
 
 #include <nlohmann/json.hpp>
@@ -144,4 +148,94 @@ TEST_CASE("a profile has a row for each operator and way, with times that add up
   CHECK(event.at("args").at("arguments") == "self Tensor float32[2, 3] on cpu, n 0");
   CHECK(trace.at("traceEvents").at(1).at("ts") <= event.at("ts"));
   CHECK(trace.at("traceEvents").at(9).at("args").at("threw") == true);
+}
+
+namespace {
+
+// Devices whose work is counted; the operator on_npu queues `n` pieces of it, and twice_on_npu one more.
+FakeDevices* busy = nullptr;
+
+std::int64_t queue_pieces(const TensorBase& self, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) busy->queue(current_stream(self.device()));
+  return n;
+}
+std::int64_t queue_twice(const TensorBase& self, std::int64_t n) {
+  const auto on_npu = op("prof::on_npu").typed<std::int64_t(const TensorBase&, std::int64_t)>();
+  queue_pieces(self, 1);
+  return on_npu.call(self, n) + on_npu.call(self, n);
+}
+
+struct BusyDevices {
+  FakeDevices npu;
+  DeviceGuardRegistration guard = register_device_guard(npu);
+  FakeAllocator allocator{npu};
+  RegistrationHandle ops = Block()
+                               .def("prof::on_npu(Tensor self, int n) -> int")
+                               .def("prof::twice_on_npu(Tensor self, int n) -> int")
+                               .impl("prof::on_npu", runtime_key(Functionality::Dense, npu.type()), queue_pieces)
+                               .impl("prof::on_npu", DispatchKey::CPU, inner)
+                               .impl("prof::twice_on_npu", DispatchKey::CompositeImplicitAutograd, queue_twice)
+                               .commit();
+
+  BusyDevices() {
+    busy = &npu;
+    set_allocator(npu.type(), &allocator);
+  }
+  ~BusyDevices() { set_allocator(npu.type(), nullptr); }
+
+  TensorBase tensor() const {
+    const DeviceGuard on(npu.device(1));
+    return make_tensor({2}, kFloat, npu.device(1));
+  }
+  std::int64_t call(const char* name, const TensorBase& self) const {
+    return op(name).typed<std::int64_t(const TensorBase&, std::int64_t)>().call(self, 3);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a profile has what calls take on their devices, by events in the current stream") {
+  BusyDevices devices;
+  const TensorBase x = devices.tensor();
+  const StreamGuard stream(new_stream(x.device()));
+  const auto profile = std::make_shared<Profile>(Profile::Options{.device_times = true});
+  {
+    const ThreadListening listening(profile);
+    devices.call("prof::twice_on_npu", x);
+    devices.call("prof::on_npu", x);
+    devices.call("prof::on_npu", tensor());
+    devices.npu.captured = current_stream(x.device());
+    devices.call("prof::on_npu", x);  // has no time of its own
+  }
+  devices.npu.finish(current_stream(x.device()));
+  const std::vector<Profile::Row> rows = profile->rows(Profile::Column::DeviceTotal);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].op == "prof::on_npu");
+  CHECK(rows[0].calls == 4);
+  CHECK(rows[0].device_total_seconds == Approx(0.009));
+  CHECK(rows[0].device_self_seconds == Approx(0.009));
+  CHECK(rows[1].op == "prof::twice_on_npu");
+  CHECK(rows[1].device_total_seconds == Approx(0.007));
+  CHECK(rows[1].device_self_seconds == Approx(0.001));
+  CHECK(rows[2].keys == "CPU");
+  CHECK(rows[2].device_total_seconds == 0);
+  CHECK(profile->rows(Profile::Column::DeviceSelf)[1].device_total_seconds == Approx(0.007));
+  const std::string table = profile->table();
+  CHECK(table.find("device self device total") != std::string::npos);
+  CHECK(Profile().table().find("device") == std::string::npos);
+  CHECK(devices.npu.live_events() == 0);
+}
+
+TEST_CASE("calls are ranges for the tools that watch a type of devices") {
+  BusyDevices devices;
+  const TensorBase x = devices.tensor();
+  {
+    const ThreadListening listening(std::make_shared<DeviceRanges>(devices.npu.type()));
+    devices.npu.asked();
+    devices.call("prof::twice_on_npu", x);
+    CHECK(devices.npu.asked() == Lines{"range prof::twice_on_npu", "range prof::on_npu", "range ends",
+                                       "range prof::on_npu", "range ends", "range ends"});
+  }
+  const ThreadListening nobody(std::make_shared<DeviceRanges>(register_device_type("nobody")));
+  devices.call("prof::on_npu", x);
 }

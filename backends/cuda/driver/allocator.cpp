@@ -23,14 +23,6 @@ constexpr auto kDeleters = []<int... I>(std::integer_sequence<int, I...>) {
 }
 (std::make_integer_sequence<int, kMaxDevices>());
 
-bool is_caching() {
-  static const bool caching = [] {
-    const char* const unwanted = std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING");
-    return unwanted == nullptr || std::string_view(unwanted) != "1";
-  }();
-  return caching;
-}
-
 void* allocate_uncached(RuntimeMemory& memory, std::size_t bytes) {
   if (bytes == 0) return nullptr;
   void* const data = memory.allocate(bytes);
@@ -44,6 +36,14 @@ void* allocate_uncached(RuntimeMemory& memory, std::size_t bytes) {
 CudaAllocator& cuda_allocator() {
   static CudaAllocator& allocator = *new CudaAllocator(cuda_device_guard());
   return allocator;
+}
+
+bool CudaAllocator::is_caching() {
+  static const bool caching = [] {
+    const char* const unwanted = std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING");
+    return unwanted == nullptr || std::string_view(unwanted) != "1";
+  }();
+  return caching;
 }
 
 CudaAllocator::Cache& CudaAllocator::cache_of(int device) {

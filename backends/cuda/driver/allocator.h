@@ -23,6 +23,8 @@ class CudaAllocator final : public Allocator {
   // Memory of the current device, for its current stream.
   DataPtr allocate(std::size_t bytes) override;
   void copy_data(void* to, const void* from, std::size_t bytes) override;
+  // Whether memory is kept for reuse, as it is unless the environment says otherwise.
+  static bool is_caching();
   CachingAllocator& of_device(int device) { return *cache_of(device).cache; }
   // Memory of allocate() goes back through this.
   void free(int device, void* memory) noexcept;

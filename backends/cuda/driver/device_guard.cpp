@@ -1,9 +1,12 @@
+#include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/graph.h>
 #include <keyway/backends/cuda/driver/refusals.h>
 #include <keyway/backends/cuda/driver/stream_pool.h>
 #include <keyway/backends/cuda/driver/with_device.h>
 
 #include <array>
+#include <nvtx3/nvToolsExt.h>
 
 namespace keyway::inline v1::cuda {
 
@@ -69,17 +72,20 @@ Stream CudaDeviceGuard::exchange_stream(Stream stream) {
 }
 
 bool CudaDeviceGuard::query_stream(Stream stream) const {
+  refuse_in_capture("a question about a stream");
   const WithDevice on(stream.device().index());
   return is_done(cudaStreamQuery(runtime_stream(stream)), "cudaStreamQuery");
 }
 
 void CudaDeviceGuard::synchronize_stream(Stream stream) const {
+  refuse_in_capture("waiting for a stream");
   const WithDevice on(stream.device().index());
   KEYWAY_CUDA_CHECK(cudaStreamSynchronize(runtime_stream(stream)));
   throw_refused(stream);
 }
 
 void CudaDeviceGuard::synchronize_device(Device device) const {
+  refuse_in_capture("waiting for a device");
   const WithDevice on(device.index());
   KEYWAY_CUDA_CHECK(cudaDeviceSynchronize());
   throw_refused(device);
@@ -95,20 +101,24 @@ void* CudaDeviceGuard::create_event(Device device, bool timing) {
 void CudaDeviceGuard::destroy_event(void* event, Device) noexcept { (void)cudaEventDestroy(runtime_event(event)); }
 
 void CudaDeviceGuard::record(void* event, Stream stream) {
+  refuse_in_capture("an event");
   const WithDevice on(stream.device().index());
   KEYWAY_CUDA_CHECK(cudaEventRecord(runtime_event(event), runtime_stream(stream)));
 }
 
 void CudaDeviceGuard::block(void* event, Stream stream) {
+  refuse_in_capture("waiting for an event");
   const WithDevice on(stream.device().index());
   KEYWAY_CUDA_CHECK(cudaStreamWaitEvent(runtime_stream(stream), runtime_event(event), 0));
 }
 
 bool CudaDeviceGuard::query_event(void* event) const {
+  refuse_in_capture("a question about an event");
   return is_done(cudaEventQuery(runtime_event(event)), "cudaEventQuery");
 }
 
 void CudaDeviceGuard::synchronize_event(void* event) const {
+  refuse_in_capture("waiting for an event");
   KEYWAY_CUDA_CHECK(cudaEventSynchronize(runtime_event(event)));
 }
 
@@ -117,5 +127,17 @@ double CudaDeviceGuard::elapsed_time(void* start, void* end) const {
   KEYWAY_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, runtime_event(start), runtime_event(end)));
   return milliseconds;
 }
+
+bool CudaDeviceGuard::is_capturing(Stream stream) const {
+  if (stream.is_default()) return false;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  KEYWAY_CUDA_CHECK(cudaStreamIsCapturing(runtime_stream(stream), &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
+std::unique_ptr<GraphImplInterface> CudaDeviceGuard::new_graph() { return std::make_unique<CudaGraph>(); }
+
+void CudaDeviceGuard::range_push(const char* name) noexcept { (void)nvtxRangePushA(name); }
+void CudaDeviceGuard::range_pop() noexcept { (void)nvtxRangePop(); }
 
 }  // namespace keyway::inline v1::cuda

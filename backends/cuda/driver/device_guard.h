@@ -33,6 +33,12 @@ class CudaDeviceGuard final : public DeviceGuardImplInterface {
   bool query_event(void* event) const override;
   void synchronize_event(void* event) const override;
   double elapsed_time(void* start, void* end) const override;
+
+  bool is_capturing(Stream stream) const override;
+  std::unique_ptr<GraphImplInterface> new_graph() override;
+
+  void range_push(const char* name) noexcept override;
+  void range_pop() noexcept override;
 };
 
 // The one of the process.

@@ -1,3 +1,4 @@
+#include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/named_kernel.h>
 
@@ -25,7 +26,7 @@ RunningOp::RunningOp(const char* name) noexcept : outer_(running_op) { running_o
 RunningOp::~RunningOp() { running_op = outer_; }
 
 void RunningOp::launched() const {
-  if (!is_blocking()) [[likely]]
+  if (!is_blocking() || current_capture() != nullptr) [[likely]]
     return;
   const CudaDeviceGuard& guard = cuda_device_guard();
   guard.synchronize_stream(guard.get_stream(guard.get_device()));

@@ -13,7 +13,7 @@ class RunningOp {
  public:
   explicit RunningOp(const char* name) noexcept;
   // Waits until the device has done what was launched, where KEYWAY_CUDA_LAUNCH_BLOCKING=1 asks for that, so that a
-  // failure is that of the operator that it names. Throws keyway::Error.
+  // failure is that of the operator that it names; not in a capture, where nothing is done. Throws keyway::Error.
   void launched() const;
   ~RunningOp();
   RunningOp(const RunningOp&) = delete;

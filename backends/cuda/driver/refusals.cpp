@@ -1,3 +1,4 @@
+#include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/devices.h>
 #include <keyway/backends/cuda/driver/named_kernel.h>
@@ -17,6 +18,8 @@ namespace keyway::inline v1::cuda {
 namespace {
 
 constexpr int kStreams = 1 + kStreamLevels * kStreamsPerLevel;
+constexpr int kOfGraphs = kStreams;
+constexpr int kSlots = kStreams + 1;
 
 // The slots of a device, made when its first kernel that can refuse anything is launched; never freed.
 struct Slots {
@@ -44,14 +47,15 @@ void throw_slot(RefusalSlot& slot) {
 RefusalSlot* refusal_slot(Stream stream) {
   Slots& slots = slots_of(stream.device());
   std::call_once(slots.made, [&] {
+    const OutsideCapture outside;
     void* memory = nullptr;
-    constexpr std::size_t bytes = kStreams * sizeof(RefusalSlot);
+    constexpr std::size_t bytes = kSlots * sizeof(RefusalSlot);
     KEYWAY_CUDA_CHECK(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped));
     auto* const first = static_cast<RefusalSlot*>(memory);
-    for (int i = 0; i < kStreams; ++i) first[i] = nullptr;
+    for (int i = 0; i < kSlots; ++i) first[i] = nullptr;
     slots.first.store(first, std::memory_order_release);
   });
-  return slots.first.load(std::memory_order_acquire) + stream.id();
+  return slots.first.load(std::memory_order_acquire) + (is_captured(stream) ? kOfGraphs : stream.id());
 }
 
 const Refusal* refusal(const char* op, const char* reason) {
@@ -75,12 +79,14 @@ RefusalNote refusal_note(const char* reason, Stream stream) {
 
 void throw_refused(Stream stream) {
   RefusalSlot* const first = slots_of(stream.device()).first.load(std::memory_order_acquire);
-  if (first != nullptr) throw_slot(first[stream.id()]);
+  if (first == nullptr) return;
+  throw_slot(first[stream.id()]);
+  throw_slot(first[kOfGraphs]);
 }
 
 void throw_refused(Device device) {
   RefusalSlot* const first = slots_of(device).first.load(std::memory_order_acquire);
-  for (int i = 0; first != nullptr && i < kStreams; ++i) throw_slot(first[i]);
+  for (int i = 0; first != nullptr && i < kSlots; ++i) throw_slot(first[i]);
 }
 
 }  // namespace keyway::inline v1::cuda

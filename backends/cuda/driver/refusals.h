@@ -13,7 +13,9 @@ struct Refusal {
   const char* reason;
 };
 
-// Where kernels of a stream note the address of a Refusal. The device writes, and the host reads and clears it.
+// Where kernels of a stream note the address of a Refusal. The device writes, and the host reads and clears it. Graphs
+// of a device, which may be replayed in any stream, have one place: what is found there is thrown by the next
+// synchronisation with any stream of the device.
 using RefusalSlot = const Refusal* volatile;
 RefusalSlot* refusal_slot(Stream stream);
 

@@ -1,9 +1,11 @@
+#include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/runtime_memory.h>
 #include <keyway/backends/cuda/driver/with_device.h>
 
 namespace keyway::inline v1::cuda {
 
 void* RuntimeMemory::allocate(std::size_t bytes) {
+  const OutsideCapture outside;
   const WithDevice on(device_.index());
   void* memory = nullptr;
   const cudaError_t status = cudaMalloc(&memory, bytes);
@@ -16,6 +18,7 @@ void* RuntimeMemory::allocate(std::size_t bytes) {
 }
 
 void RuntimeMemory::free(void* memory) noexcept {
+  const OutsideCapture outside;
   const TryWithDevice on(device_.index());
   (void)cudaFree(memory);
 }
@@ -28,6 +31,7 @@ DeviceMemory::Room RuntimeMemory::room() const noexcept {
 }
 
 void* RuntimeMemory::record(StreamId stream) {
+  const OutsideCapture outside;
   void* const event = guard_.create_event(device_, false);
   try {
     guard_.record(event, Stream(device_, stream));
@@ -36,6 +40,16 @@ void* RuntimeMemory::record(StreamId stream) {
     throw;
   }
   return event;
+}
+
+bool RuntimeMemory::is_done(void* event) {
+  const OutsideCapture outside;
+  return guard_.query_event(event);
+}
+
+void RuntimeMemory::wait(void* event) {
+  const OutsideCapture outside;
+  guard_.synchronize_event(event);
 }
 
 }  // namespace keyway::inline v1::cuda

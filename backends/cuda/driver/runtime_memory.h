@@ -17,8 +17,8 @@ class RuntimeMemory final : public DeviceMemory {
   void free(void* memory) noexcept override;
   Room room() const noexcept override;
   void* record(StreamId stream) override;
-  bool is_done(void* event) override { return guard_.query_event(event); }
-  void wait(void* event) override { guard_.synchronize_event(event); }
+  bool is_done(void* event) override;
+  void wait(void* event) override;
   void destroy(void* event) noexcept override { guard_.destroy_event(event, device_); }
 
  private:

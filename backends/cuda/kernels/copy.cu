@@ -1,4 +1,5 @@
 // The operators of the family copy: between elements of one device, and between devices.
+#include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/pointwise.cuh>
@@ -53,6 +54,7 @@ void copy_within(const TensorBase& dst, const TensorBase& src) {
 }
 
 void copy_from_host(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
+  refuse_in_capture("a copy from the host");
   const cudaStream_t stream = stream_of(dst.device());
   TensorBase from = src;
   if (!src.is_contiguous()) {
@@ -68,6 +70,7 @@ void copy_from_host(const TensorBase& dst, const TensorBase& src, bool non_block
 }
 
 void copy_to_host(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
+  refuse_in_capture("a copy to the host");
   TensorBase from = src;
   if (!is_one_piece(src, dst)) {
     from = piece(dst, dst.dtype(), src.device());
@@ -135,6 +138,7 @@ void copy_(TensorBase& self, const TensorBase& src, bool non_blocking) {
 }
 
 Scalar _local_scalar_dense(const TensorBase& self) {
+  refuse_in_capture("reading an element on the host");
   const TensorBase host = make_tensor({}, self.dtype(), kCPU);
   move_bytes(host, self, stream_of(self.device()));
   cuda_device_guard().synchronize_stream(cuda_device_guard().get_stream(self.device()));

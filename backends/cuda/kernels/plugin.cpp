@@ -2,9 +2,12 @@
 #include <keyway/backends/cuda/driver/allocator.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/kernels/serve.h>
+#include <keyway/dispatch/device_ranges.h>
 #include <keyway/dispatch/plugin.h>
 
+#include <cstdlib>
 #include <memory>
+#include <string_view>
 
 namespace keyway::inline v1::cuda {
 
@@ -12,6 +15,10 @@ KEYWAY_PLUGIN(cuda, plugin) {
   plugin.keep(register_device_guard(cuda_device_guard()));
   set_allocator(DeviceType::CUDA, &cuda_allocator());
   register_kernels(plugin.impl("keyway", DispatchKey::CUDA));
+  const char* const ranges = std::getenv("KEYWAY_CUDA_NVTX");
+  if (ranges != nullptr && std::string_view(ranges) == "1") {
+    plugin.keep(listen_to_all_threads(std::make_shared<DeviceRanges>(DeviceType::CUDA)));
+  }
   plugin.keep(std::shared_ptr<void>(&cuda_allocator(), [](void*) { set_allocator(DeviceType::CUDA, nullptr); }));
 }
 

@@ -2,6 +2,7 @@
 #include <keyway/tests/backends/cuda/simulated_device.h>
 #include <keyway/tests/campaign.h>
 
+#include <algorithm>
 #include <random>
 
 using namespace keyway;
@@ -18,6 +19,28 @@ struct Held {
   char* data;
   std::size_t size;
   StreamId stream;
+};
+
+// Bytes that a graph may read and write whenever it is replayed, as intervals that do not touch.
+class GraphMemory {
+ public:
+  void add(std::uintptr_t begin, std::uintptr_t end) {
+    auto at = parts_.upper_bound(begin);
+    if (at != parts_.begin() && std::prev(at)->second >= begin) --at;
+    while (at != parts_.end() && at->first <= end) {
+      begin = std::min(begin, at->first);
+      end = std::max(end, at->second);
+      at = parts_.erase(at);
+    }
+    parts_.emplace(begin, end);
+  }
+  bool meets(std::uintptr_t begin, std::uintptr_t end) const {
+    const auto after = parts_.lower_bound(end);
+    return after != parts_.begin() && std::prev(after)->second > begin;
+  }
+
+ private:
+  std::map<std::uintptr_t, std::uintptr_t> parts_;
 };
 
 // Random callers of an allocator, who check what they get.
@@ -37,7 +60,7 @@ class Trace {
       device_.work(stream, random(1, 20));
     } else if (what < 97) {
       capture();
-    } else if (random(0, 200) == 0) {
+    } else if (captured_.empty() && random(0, 200) == 0) {
       allocator_.empty_cache();
     }
   }
@@ -45,7 +68,7 @@ class Trace {
     for (const auto& [begin, held] : held_) allocator_.free(held.data);
     held_.clear();
     bytes_ = 0;
-    for (const auto& [stream, pool] : captured_) allocator_.end_capture(stream);
+    while (!captured_.empty()) end_capture(captured_.begin()->first);
     for (const PoolId pool : pools_) allocator_.release_pool(pool);
     device_.work_all();
     allocator_.empty_cache();
@@ -85,6 +108,10 @@ class Trace {
                        (after == held_.begin() || std::prev(after)->first + std::prev(after)->second.size <= begin);
     right_ = right_ && apart && begin % 512 == 0 && device_.holds(data, size) &&
              !device_.is_used_elsewhere(stream, data, size);
+    const auto captured = captured_.find(stream);
+    const PoolId own = captured == captured_.end() ? 0 : captured->second;
+    for (auto& [pool, memory] : graphs_) right_ = right_ && (pool == own || !memory.meets(begin, begin + size));
+    if (own != 0) graphs_[own].add(begin, begin + size);
     device_.use(stream, data, size);
     for (std::int64_t guests = random(0, 9) - 7; guests > 0; --guests) {
       const StreamId guest = random(0, kStreams - 1);
@@ -103,23 +130,34 @@ class Trace {
     allocator_.free(at->second.data);
     held_.erase(at);
   }
+  // Begins a capture or ends one, or lets a graph go; some graphs share the pool of another.
   void capture() {
     const StreamId stream = random(0, kStreams - 1);
-    if (const auto at = captured_.find(stream); at != captured_.end()) {
-      allocator_.end_capture(stream);
-      captured_.erase(at);
-    } else if (pools_.size() < 3) {
-      const PoolId pool = allocator_.begin_capture(stream);
+    if (captured_.contains(stream)) return end_capture(stream);
+    if (pools_.size() < 3) {
+      const PoolId shared = pools_.empty() || random(0, 2) > 0 ? 0 : pools_.back();
+      for (const auto& [of, pool] : captured_) {
+        if (pool == shared) return;
+      }
+      const PoolId pool = allocator_.begin_capture(stream, shared);
+      ++device_.captures;
       captured_[stream] = pool;
       pools_.push_back(pool);
-    } else {
-      const std::size_t i = static_cast<std::size_t>(random(0, 2));
-      for (const auto& [of, pool] : captured_) {
-        if (pool == pools_[i]) return;
-      }
-      allocator_.release_pool(pools_[i]);
-      pools_.erase(pools_.begin() + static_cast<std::ptrdiff_t>(i));
+      return;
     }
+    const std::size_t i = static_cast<std::size_t>(random(0, 2));
+    const PoolId gone = pools_[i];
+    for (const auto& [of, pool] : captured_) {
+      if (pool == gone) return;
+    }
+    allocator_.release_pool(gone);
+    pools_.erase(pools_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (std::find(pools_.begin(), pools_.end(), gone) == pools_.end()) graphs_.erase(gone);
+  }
+  void end_capture(StreamId stream) {
+    --device_.captures;
+    allocator_.end_capture(stream);
+    captured_.erase(stream);
   }
 
   SimulatedDevice& device_;
@@ -127,7 +165,8 @@ class Trace {
   std::mt19937_64 rng_;
   std::map<std::uintptr_t, Held> held_;
   std::map<StreamId, PoolId> captured_;
-  std::vector<PoolId> pools_;
+  std::vector<PoolId> pools_;  // one for each graph
+  std::map<PoolId, GraphMemory> graphs_;
   std::size_t bytes_ = 0;
   int refused_ = 0;
   bool right_ = true;
@@ -158,6 +197,7 @@ TEST_CASE("random traces: no overlap, no loss, and no byte before the work of ot
     CHECK(device.taken() == 0);
     CHECK(device.live_events() == 0);
     CHECK(device.wrong_frees == 0);
+    CHECK(device.spoiled == 0);
     CHECK(allocator.stats().active.current == 0);
   }
 }
@@ -250,6 +290,21 @@ TEST_CASE("a graph keeps its memory until it is gone") {
   allocator.empty_cache();
   CHECK_FALSE(device.holds(inside, 1000));
   CHECK(error_of([&] { allocator.release_pool(graph); }).starts_with("there is no memory pool"));
+}
+
+TEST_CASE("while a graph is captured nothing is given back to the device") {
+  SimulatedDevice device(40 * kMiB);
+  CachingAllocator allocator(device);
+  allocator.free(allocator.allocate(30 * kMiB, 0));
+  const PoolId graph = allocator.begin_capture(1);
+  device.captures = 1;
+  CHECK(error_of([&] { allocator.allocate(30 * kMiB, 1); }).starts_with("out of memory on cuda:0: "));
+  CHECK(error_of([&] { allocator.empty_cache(); }).starts_with("a graph of cuda:0 is being captured"));
+  device.captures = 0;
+  allocator.end_capture(1);
+  CHECK(device.spoiled == 0);
+  CHECK(allocator.allocate(30 * kMiB, 1) != nullptr);  // of what the default stream had
+  allocator.release_pool(graph);
 }
 
 TEST_CASE("the summary has units") {

@@ -56,6 +56,7 @@ class SimulatedDevice final : public cuda::DeviceMemory {
     return reinterpret_cast<void*>(place);
   }
   void free(void* memory) noexcept override {
+    check_not_captured();
     work_all();
     const auto found = segments_.find(address(memory));
     if (found == segments_.end()) {
@@ -69,14 +70,17 @@ class SimulatedDevice final : public cuda::DeviceMemory {
 
   void* record(StreamId stream) override {
     KEYWAY_CHECK(!fails, "the device fails");
+    check_not_captured();
     ++live_events_;
     return new Event{stream, queued_[stream]};
   }
   bool is_done(void* event) override {
+    check_not_captured();
     const Event& e = *static_cast<Event*>(event);
     return e.number <= done_[e.stream];
   }
   void wait(void* event) override {
+    check_not_captured();
     const Event& e = *static_cast<Event*>(event);
     done_[e.stream] = std::max(done_[e.stream], e.number);
   }
@@ -87,6 +91,8 @@ class SimulatedDevice final : public cuda::DeviceMemory {
 
   int wrong_frees = 0;
   bool fails = false;  // events
+  int captures = 0;    // streams that are captured now
+  int spoiled = 0;     // calls that a capture forbids
 
  private:
   static constexpr std::uintptr_t kBegin = std::uintptr_t{1} << 40;
@@ -99,6 +105,7 @@ class SimulatedDevice final : public cuda::DeviceMemory {
     StreamId stream;
     std::int64_t number;  // in its stream
   };
+  void check_not_captured() noexcept { spoiled += captures > 0 ? 1 : 0; }
   static std::uintptr_t address(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
   const std::size_t total_;

@@ -11,13 +11,20 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <nvtx3/nvToolsExt.h>
 #include <string>
 #include <vector>
+
+// Work that was captured.
+struct EmulatedGraph {
+  std::vector<std::function<void()>> work;
+};
 
 // All of a stream that nobody has waited for yet.
 struct EmulatedStream {
   int device;
   std::deque<std::function<void()>> work;
+  std::unique_ptr<EmulatedGraph> captured{};  // where work goes instead, while it is captured
 };
 
 namespace {
@@ -72,7 +79,7 @@ struct Machine {
 Machine& machine() {
   static Machine& all = *[] {
     auto* const made = new Machine;
-    for (int device = 0; device < kDevices; ++device) made->streams.push_back({device, {}});
+    for (int device = 0; device < kDevices; ++device) made->streams.push_back({device, {}, nullptr});
     return made;
   }();
   return all;
@@ -90,6 +97,20 @@ EmulatedStream& stream_of(cudaStream_t stream) {
   EmulatedStream& found = stream != nullptr ? *stream : machine().streams[static_cast<std::size_t>(current_device)];
   if (found.device != current_device) stop("a stream is used where another device is current");
   return found;
+}
+
+// Whether the thread captures a stream, and so may not wait.
+thread_local bool is_capturing = false;
+void check_may_wait(const char* call) {
+  if (is_capturing) stop(std::string(call) + " while the thread captures a graph");
+}
+
+void put(EmulatedStream& stream, std::function<void()> work) {
+  if (stream.captured != nullptr) {
+    stream.captured->work.push_back(std::move(work));
+  } else {
+    stream.work.push_back(std::move(work));
+  }
 }
 
 void run_one(EmulatedStream& stream) {
@@ -120,14 +141,15 @@ void copy(void* to, const void* from, std::size_t bytes, EmulatedStream& stream)
     if (piece == nullptr) continue;
     if (machine().find(static_cast<const char*>(address) + bytes - 1) != piece) stop("a copy leaves its memory");
   }
+  if (stream.captured != nullptr && (source == nullptr || target == nullptr))
+    stop("a graph has a copy of memory that is not pinned");
   if (source == nullptr) {
     // Pageable memory has been read when the call returns.
-    stream.work.push_back(
-        [to, held = std::vector<char>(static_cast<const char*>(from), static_cast<const char*>(from) + bytes)] {
-          std::memcpy(to, held.data(), held.size());
-        });
+    put(stream, [to, held = std::vector<char>(static_cast<const char*>(from), static_cast<const char*>(from) + bytes)] {
+      std::memcpy(to, held.data(), held.size());
+    });
   } else {
-    stream.work.push_back([=] { std::memmove(to, from, bytes); });
+    put(stream, [=] { std::memmove(to, from, bytes); });
   }
   if (target == nullptr) run_all(stream);  // and written
 }
@@ -146,7 +168,7 @@ void emulator::stop(const std::string& what) {
 
 void emulator::enqueue(cudaStream_t stream, std::function<void()> work) {
   const Lock lock(machine().mutex);
-  stream_of(stream).work.push_back(std::move(work));
+  put(stream_of(stream), std::move(work));
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
@@ -187,6 +209,7 @@ cudaError_t cudaSetDevice(int device) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
+  check_may_wait("cudaDeviceSynchronize");
   const Lock lock(machine().mutex);
   run_device(current_device);
   return cudaSuccess;
@@ -200,11 +223,12 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int priority) {
   if (priority > 0 || priority < -5) return result(cudaErrorInvalidValue);
   const Lock lock(machine().mutex);
-  machine().streams.push_back({current_device, {}});
+  machine().streams.push_back({current_device, {}, nullptr});
   *stream = &machine().streams.back();
   return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  check_may_wait("cudaStreamQuery");
   const Lock lock(machine().mutex);
   EmulatedStream& asked = stream_of(stream);
   if (asked.work.empty()) return cudaSuccess;
@@ -212,8 +236,53 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return result(cudaErrorNotReady);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  check_may_wait("cudaStreamSynchronize");
   const Lock lock(machine().mutex);
   run_all(stream_of(stream));
+  return cudaSuccess;
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  const bool was_strict = is_capturing;
+  is_capturing = *mode != cudaStreamCaptureModeRelaxed;
+  *mode = was_strict ? cudaStreamCaptureModeThreadLocal : cudaStreamCaptureModeRelaxed;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  const Lock lock(machine().mutex);
+  if (stream == nullptr || stream->captured != nullptr) return result(cudaErrorInvalidValue);
+  stream->captured = std::make_unique<EmulatedGraph>();
+  is_capturing = true;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  const Lock lock(machine().mutex);
+  if (stream == nullptr || stream->captured == nullptr) return result(cudaErrorInvalidValue);
+  *graph = stream->captured.release();
+  is_capturing = false;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  const Lock lock(machine().mutex);
+  const bool captured = stream != nullptr && stream->captured != nullptr;
+  *status = captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* work, cudaGraph_t graph, unsigned long long) {
+  *work = new EmulatedGraph(*graph);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t work) {
+  delete work;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t work, cudaStream_t stream) {
+  const Lock lock(machine().mutex);
+  for (const std::function<void()>& piece : work->work) put(stream_of(stream), piece);
   return cudaSuccess;
 }
 
@@ -226,22 +295,25 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  check_may_wait("cudaEventRecord");
   const Lock lock(machine().mutex);
   EmulatedStream& in = stream_of(stream);
   event->mark = std::make_shared<Mark>(Mark{&in, false, {}});
-  in.work.push_back([mark = event->mark] {
+  put(in, [mark = event->mark] {
     mark->reached = true;
     mark->when = Clock::now();
   });
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  check_may_wait("cudaEventQuery");
   const Lock lock(machine().mutex);
   if (event->mark == nullptr || event->mark->reached) return cudaSuccess;
   run_one(*event->mark->stream);
   return result(cudaErrorNotReady);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  check_may_wait("cudaEventSynchronize");
   const Lock lock(machine().mutex);
   if (event->mark != nullptr) reach(event->mark);
   return cudaSuccess;
@@ -256,12 +328,14 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  check_may_wait("cudaStreamWaitEvent");
   const Lock lock(machine().mutex);
-  if (event->mark != nullptr) stream_of(stream).work.push_back([mark = event->mark] { reach(mark); });
+  if (event->mark != nullptr) put(stream_of(stream), [mark = event->mark] { reach(mark); });
   return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+  check_may_wait("cudaMalloc");
   const Lock lock(machine().mutex);
   std::size_t& used = machine().used[current_device];
   if (bytes > kDeviceBytes - used) return result(cudaErrorMemoryAllocation);
@@ -274,6 +348,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   return cudaSuccess;
 }
 cudaError_t cudaFree(void* memory) {
+  check_may_wait("cudaFree");
   if (memory == nullptr) return cudaSuccess;
   const Lock lock(machine().mutex);
   const auto found = machine().memory.find(static_cast<const char*>(memory));
@@ -291,12 +366,14 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
+  check_may_wait("cudaHostAlloc");
   const Lock lock(machine().mutex);
   if (posix_memalign(memory, kAlignment, bytes) != 0) return result(cudaErrorMemoryAllocation);
   machine().memory.emplace(static_cast<const char*>(*memory), Memory{bytes, -1});
   return cudaSuccess;
 }
 cudaError_t cudaFreeHost(void* memory) {
+  check_may_wait("cudaFreeHost");
   if (memory == nullptr) return cudaSuccess;
   const Lock lock(machine().mutex);
   for (int device = 0; device < kDevices; ++device) run_device(device);
@@ -323,7 +400,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 }
 cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
   const Lock lock(machine().mutex);
-  stream_of(stream).work.push_back([=] { std::memset(memory, value, bytes); });
+  put(stream_of(stream), [=] { std::memset(memory, value, bytes); });
   return cudaSuccess;
 }
 
@@ -336,7 +413,20 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void
                       blocks.z < 1U << 16 && threads.x * threads.y * threads.z > 0 &&
                       threads.x * threads.y * threads.z <= 1024;
   if (!can_be) return result(cudaErrorInvalidConfiguration);
-  stream_of(stream).work.push_back(
+  put(stream_of(stream),
       [blocks, threads, thread = known->second(kernel, arguments)] { emulator::run_grid(blocks, threads, thread); });
   return cudaSuccess;
+}
+
+namespace {
+thread_local int open_ranges = 0;
+}  // namespace
+
+int nvtxRangePushA(const char* name) {
+  if (name == nullptr || *name == 0) stop("a range has no name");
+  return open_ranges++;
+}
+int nvtxRangePop() {
+  if (open_ranges == 0) stop("a range ends that has not begun");
+  return --open_ranges;
 }

@@ -1,0 +1,72 @@
+#include <keyway/core/base/error.h>
+#include <keyway/core/cuda_graph.h>
+
+namespace keyway::inline v1 {
+
+GraphImplInterface::~GraphImplInterface() = default;
+
+std::unique_ptr<GraphImplInterface> DeviceGuardImplInterface::new_graph() {
+  KEYWAY_FAIL(NotImplemented, "devices of type {} have no graphs", type());
+}
+
+CUDAGraph::CUDAGraph() = default;
+CUDAGraph::CUDAGraph(CUDAGraph&&) noexcept = default;
+CUDAGraph& CUDAGraph::operator=(CUDAGraph&&) noexcept = default;
+CUDAGraph::~CUDAGraph() = default;
+
+void CUDAGraph::capture_begin(MempoolId pool) {
+  KEYWAY_CHECK(impl_ == nullptr, "the graph holds something: reset() it first");
+  DeviceGuardImplInterface& devices = device_guard_impl(DeviceType::CUDA);
+  detail::checked_device(devices, DeviceType::CUDA);
+  auto graph = devices.new_graph();
+  graph->capture_begin(pool);
+  impl_ = std::move(graph);
+  captures_ = std::this_thread::get_id();
+}
+
+void CUDAGraph::capture_end() {
+  KEYWAY_CHECK(impl_ != nullptr && captures_ != std::thread::id(),
+               "nothing is being captured: call capture_begin() first");
+  KEYWAY_CHECK(captures_ == std::this_thread::get_id(), "a capture ends in the thread that began it");
+  captures_ = {};
+  try {
+    impl_->capture_end();
+  } catch (...) {
+    reset();
+    throw;
+  }
+}
+
+void CUDAGraph::replay() {
+  KEYWAY_CHECK(captures_ == std::thread::id(), "the graph is still being captured: call capture_end() first");
+  captured().replay();
+}
+
+void CUDAGraph::reset() {
+  impl_.reset();
+  captures_ = {};
+}
+
+MempoolId CUDAGraph::pool() const { return captured().pool(); }
+
+GraphImplInterface& CUDAGraph::captured() const {
+  KEYWAY_CHECK(impl_ != nullptr, "the graph is empty: capture something first");
+  return *impl_;
+}
+
+CUDAGraphCapture::CUDAGraphCapture(CUDAGraph& graph, MempoolId pool, std::optional<Stream> stream)
+    : graph_(graph), stream_(stream ? *stream : new_stream(DeviceType::CUDA)) {
+  synchronize(stream_.current_device());
+  graph_.capture_begin(pool);
+}
+
+CUDAGraphCapture::~CUDAGraphCapture() {
+  if (!ended_) graph_.reset();
+}
+
+void CUDAGraphCapture::end() {
+  ended_ = true;
+  graph_.capture_end();
+}
+
+}  // namespace keyway::inline v1
