@@ -45,7 +45,7 @@ void add_dtype_functions(nb::module_& module) {
       "get_default_dtype", [] { return to_object(get_default_dtype()); },
       "The dtype that new floating-point tensors have when nobody names one.");
   module.def(
-      "set_default_dtype", [](nb::handle d) { set_default_dtype(asked_dtype(d, "d")); }, nb::arg("d"),
+      "set_default_dtype", [](nb::handle d) { set_default_dtype(asked_dtype(d, "d")); }, nb::arg("d").none(),
       "Sets the dtype that new floating-point tensors have: float16, bfloat16, float32 or float64. Raises "
       "keyway.TypeError for others.");
   module.def(
@@ -53,16 +53,16 @@ void add_dtype_functions(nb::module_& module) {
       [](nb::handle a, nb::handle b) {
         return to_object(checked_promote_types(asked_dtype(a, "type1"), asked_dtype(b, "type2")));
       },
-      nb::arg("type1"), nb::arg("type2"),
+      nb::arg("type1").none(), nb::arg("type2").none(),
       "The smallest dtype that holds the values of both. Raises keyway.TypeError where there is none.");
   module.def(
       "can_cast",
       [](nb::handle from, nb::handle to) { return can_cast(asked_dtype(from, "from_"), asked_dtype(to, "to")); },
-      nb::arg("from_"), nb::arg("to"),
+      nb::arg("from_").none(), nb::arg("to").none(),
       "Whether results of dtype `from_` may be stored in a tensor of dtype `to`: not complex ones in real, floating "
       "ones "
       "in integral, nor numbers in bool.");
-  module.def("result_type", result_type, nb::arg("tensor1"), nb::arg("tensor2"),
+  module.def("result_type", result_type, nb::arg("tensor1").none(), nb::arg("tensor2").none(),
              "The dtype of an arithmetic operation on two tensors or numbers. Tensors without dimensions and numbers "
              "count only if they are of a higher category: bool, integral, floating, complex.");
 }

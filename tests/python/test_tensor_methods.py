@@ -1,0 +1,132 @@
+"""Methods of tensors that are no operators."""
+
+import keyway
+import pytest
+
+
+@pytest.mark.parametrize("arguments, keywords", [
+    ((keyway.float64,), {}),
+    ((float,), {}),
+    (("cpu", keyway.float64), {}),
+    ((keyway.device("cpu"), keyway.float64, True, True), {}),
+    ((None, keyway.float64), {}),
+    ((), {"dtype": keyway.float64}),
+    ((), {"dtype": keyway.float64, "device": "cpu", "copy": True, "non_blocking": True}),
+    ((keyway.ones(1, dtype=keyway.float64),), {"copy": True}),
+    ((), {"other": keyway.ones(1, dtype=keyway.float64)}),
+    ((keyway.float64,), {"memory_format": keyway.contiguous_format}),
+], ids=str)
+def test_to_takes_dtypes_devices_and_tensors(arguments, keywords):
+    made = keyway.arange(3).to(*arguments, **keywords)
+    assert made.dtype is keyway.float64
+    assert made.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_to_gives_the_tensor_itself_if_nothing_changes():
+    x = keyway.ones(2)
+    assert x.to(keyway.float32) is x
+    assert x.to("cpu") is x
+    assert x.to() is x
+    assert x.to("cpu", copy=True) is not x
+    assert x.float() is x
+    assert x.cpu() is x
+
+
+def test_to_refuses_what_it_does_not_know():
+    for arguments, keywords in [((2.5,), {}), (("cpu", "cpu"), {}), ((), {"colour": 1}), ((keyway.float32, "cpu"), {})]:
+        with pytest.raises(TypeError):
+            keyway.ones(2).to(*arguments, **keywords)
+    with pytest.raises(keyway.Error, match="abc"):
+        keyway.ones(2).to("abc")
+
+
+def test_gradients_flow_through_conversions():
+    x = keyway.ones(2, requires_grad=True)
+    x.to(keyway.float64).double().sum()._backward([])
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("method, dtype", [
+    ("double", "float64"), ("float", "float32"), ("half", "float16"), ("bfloat16", "bfloat16"), ("long", "int64"),
+    ("int", "int32"), ("short", "int16"), ("char", "int8"), ("byte", "uint8"), ("bool", "bool"),
+    ("cfloat", "complex64"), ("cdouble", "complex128"),
+])
+def test_methods_named_like_dtypes_convert(method, dtype):
+    made = getattr(keyway.tensor([0, 1]), method)()
+    assert made.dtype is getattr(keyway, dtype)
+    assert made.tolist() == [0, 1]
+
+
+def test_cuda_says_why_it_cannot():
+    if keyway.ones(1).is_cuda:
+        pytest.skip("a device is the default")
+    with pytest.raises(keyway.ValueError, match="cpu is no CUDA device"):
+        keyway.ones(2).cuda("cpu")
+
+
+def test_type_names_and_converts():
+    x = keyway.ones(2)
+    assert x.type() == "keyway.FloatTensor"
+    assert x.type("keyway.LongTensor").dtype is keyway.int64
+    assert x.type(keyway.int8).dtype is keyway.int8
+    with pytest.raises(keyway.ValueError, match="BigTensor"):
+        x.type("keyway.BigTensor")
+
+
+def test_transposed_attributes_are_views():
+    x = keyway.arange(6).view(1, 2, 3)
+    assert x.T.shape == (3, 2, 1)
+    assert x.mT.shape == x.mH.shape == (1, 3, 2)
+    assert x[0].H.tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert x.T.data_ptr() == x.data_ptr()
+    assert keyway.tensor(1).T.item() == keyway.tensor(1).mT.item() == keyway.tensor(1).H.item() == 1
+    with pytest.raises(keyway.ValueError, match="mT"):
+        keyway.ones(2).mT
+    with pytest.raises(keyway.ValueError, match="H is there for matrices"):
+        x.H
+    with pytest.raises(keyway.NotImplementedError):
+        keyway.ones(2, 2, dtype=keyway.complex64).H
+
+
+def test_flatten_joins_dimensions():
+    x = keyway.arange(24).view(2, 3, 4)
+    assert x.flatten().tolist() == list(range(24))
+    assert x.flatten(1).shape == (2, 12)
+    assert keyway.flatten(x, end_dim=1).shape == (6, 4)
+    assert x.flatten(1, 1) is x
+    assert keyway.tensor(3).flatten().tolist() == [3]
+    assert x.flatten().data_ptr() == x.data_ptr()
+    assert keyway.ones(0, 3, 2).flatten(1).shape == (0, 6)
+    with pytest.raises(keyway.ValueError, match="start_dim 2 comes after end_dim 1"):
+        x.flatten(2, 1)
+    with pytest.raises(keyway.IndexError):
+        x.flatten(3)
+
+
+def test_unflatten_splits_a_dimension():
+    x = keyway.arange(12).view(2, 6)
+    assert x.unflatten(1, (2, 3)).shape == x.unflatten(-1, (-1, 3)).shape == (2, 2, 3)
+    assert keyway.unflatten(x, 0, (2, 1)).shape == (2, 1, 6)
+    for sizes in ((4, 2), (), (-1, 4), (-1, -1)):
+        with pytest.raises(keyway.ValueError):
+            x.unflatten(1, sizes)
+
+
+def test_functions_about_tensors():
+    x = keyway.ones(2, 3)
+    assert keyway.is_tensor(x) and not keyway.is_tensor([1])
+    assert keyway.numel(x) == 6
+    assert keyway.is_floating_point(x) and not keyway.is_complex(x)
+    assert keyway.is_nonzero(keyway.tensor([2])) and not keyway.tensor(0.0).is_nonzero()
+    assert keyway.ravel(x).shape == x.ravel().shape == (6,)
+    with pytest.raises(keyway.ValueError):
+        keyway.is_nonzero(x)
+
+
+def test_strides_and_sizes_are_asked_for_as_a_whole_or_by_dimension():
+    x = keyway.ones(2, 3)
+    assert x.stride() == (3, 1)
+    assert x.stride(-1) == x.stride(dim=1) == 1
+    assert x.size() == (2, 3)
+    assert x.size(-1) == x.size(dim=1) == 3
+    assert repr(keyway.device("cuda", 1)) == "device(type='cuda', index=1)"
