@@ -14,6 +14,5 @@ from keyway._methods import (
 )
 from keyway._printing import set_printoptions
 from keyway._type_info import finfo, iinfo
-from keyway import _numpy  # noqa: F401  attaches to Tensor
 from keyway import _numpy, _pickling  # noqa: F401  they attach to Tensor
 from keyway._serialization import load, load_metadata, save

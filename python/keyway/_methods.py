@@ -47,7 +47,9 @@ _to.__name__ = _to_options.__name__ = "to"
 
 def _conversion(name: str, target: dtype) -> Any:
     def convert(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
-        return _to_by_schema(self, dtype=target, memory_format=memory_format)
+        if memory_format is None:
+            return _to_by_schema(self, target)
+        return _to_by_schema(self, target, memory_format=memory_format)
 
     convert.__name__ = name
     convert.__doc__ = f"The tensor as {target}; itself if it is that."

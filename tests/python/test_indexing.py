@@ -292,3 +292,16 @@ def test_random_indices_read_and_write_as_numpys(seed):
         array[index.of(1)] = -1
         x[index.of(0)] = -1
         assert x.tolist() == array.tolist(), index.of(1)
+
+
+def test_arrays_and_numbers_of_numpy_are_indices():
+    np = pytest.importorskip("numpy")
+    x = grid()
+    assert x[np.int64(1)].shape == x[np.array(1)].shape == (3, 4)
+    assert x[np.array([1, 0], dtype=np.int16)][0].tolist() == x[1].tolist()
+    assert x[np.array([True, False])].shape == (1, 3, 4)
+    assert x[np.bool_(True)].shape == (1, 2, 3, 4)
+    x[np.array([0]), np.int8(1)] = np.float32(7)
+    assert x[0, 1].tolist() == [7, 7, 7, 7]
+    with pytest.raises(keyway.IndexError, match="not float64"):
+        x[np.array([0.5])]
