@@ -1,4 +1,4 @@
-"""Methods of Tensor that are no operators: conversions in all of PyTorch's forms, transposed attributes, compositions."""
+"""Methods of Tensor that are no operators: conversions in PyTorch's forms, transposed attributes, compositions."""
 
 from __future__ import annotations
 
@@ -153,7 +153,15 @@ def _matrix_adjoint(self: Tensor) -> Tensor:
     return _matrix_transposed(self)
 
 
+def _checked(input: object, function: str) -> Tensor:
+    if not isinstance(input, Tensor):
+        raise _C.TypeError(f"{function}(): argument 'input' must be Tensor, not {type(input).__name__}")
+    return input
+
+
 def _wrapped(dim: int, dims: int, function: str) -> int:
+    if not isinstance(dim, int):
+        raise _C.TypeError(f"{function}(): a dimension is an int, not {type(dim).__name__}")
     if not -max(dims, 1) <= dim < max(dims, 1):
         raise _C.IndexError(f"{function}(): dimension {dim} is out of range for a tensor of {dims} dimensions")
     return dim % max(dims, 1)
@@ -164,11 +172,12 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
     Raises keyway.IndexError for dimensions out of range, keyway.ValueError if they are in the wrong order.
     """
-    start = _wrapped(start_dim, input.dim(), "flatten")
-    end = _wrapped(end_dim, input.dim(), "flatten")
+    dims = _checked(input, "flatten").dim()
+    start = _wrapped(start_dim, dims, "flatten")
+    end = _wrapped(end_dim, dims, "flatten")
     if start > end:
         raise _C.ValueError(f"flatten(): start_dim {start_dim} comes after end_dim {end_dim}")
-    if input.dim() == 0:
+    if dims == 0:
         return input.reshape(1)
     if start == end:
         return input
@@ -181,7 +190,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
     Raises keyway.IndexError for a dimension out of range, keyway.ValueError if the sizes do not make up the dimension.
     """
-    at = _wrapped(dim, input.dim(), "unflatten")
+    at = _wrapped(dim, _checked(input, "unflatten").dim(), "unflatten")
     sizes = tuple(sizes)
     known = math.prod(size for size in sizes if size != -1)
     length = input.size(at)
@@ -194,7 +203,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 def ravel(input: Tensor) -> Tensor:
     """The tensor with all dimensions joined into one: a view where it can be."""
-    return input.reshape(-1)
+    return _checked(input, "ravel").reshape(-1)
 
 
 def is_tensor(obj: object) -> bool:
@@ -204,22 +213,22 @@ def is_tensor(obj: object) -> bool:
 
 def numel(input: Tensor) -> int:
     """The number of elements."""
-    return input.numel()
+    return _checked(input, "numel").numel()
 
 
 def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating-point one."""
-    return input.is_floating_point()
+    return _checked(input, "is_floating_point").is_floating_point()
 
 
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one."""
-    return input.is_complex()
+    return _checked(input, "is_complex").is_complex()
 
 
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero. Raises keyway.ValueError unless there is one element."""
-    return bool(input)
+    return bool(_checked(input, "is_nonzero"))
 
 
 Tensor.to = _to

@@ -55,15 +55,20 @@ def set_printoptions(
     profile: "default", "short" or "full"; the other arguments count more.
     sci_mode: whether numbers are printed in scientific notation; None leaves it to the numbers.
 
-    Raises keyway.ValueError for another profile.
+    Raises keyway.ValueError for another profile, keyway.TypeError for what is no such number; nothing is set then.
     """
+    counts = {"precision": precision, "edgeitems": edgeitems, "linewidth": linewidth}
+    for name, value in counts.items():
+        if value is not None and not (isinstance(value, int) and value >= 0):
+            raise _C.TypeError(f"set_printoptions(): {name} is an int that is not negative, not {value!r}")
+    if not isinstance(threshold, (int, float, type(None))) or not isinstance(sci_mode, (bool, type(None))):
+        raise _C.TypeError("set_printoptions(): threshold is a number, and sci_mode a bool")
     if profile is not None:
         if profile not in _PROFILES:
             raise _C.ValueError(f"set_printoptions(): profile is 'default', 'short' or 'full', not {profile!r}")
         for name, value in _PROFILES[profile].items():
             setattr(_options, name, value)
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    for name, value in given.items():
+    for name, value in {**counts, "threshold": threshold}.items():
         if value is not None:
             setattr(_options, name, value)
     _options.sci_mode = sci_mode

@@ -121,6 +121,9 @@ def test_functions_about_tensors():
     assert keyway.ravel(x).shape == x.ravel().shape == (6,)
     with pytest.raises(keyway.ValueError):
         keyway.is_nonzero(x)
+    for function in (keyway.numel, keyway.is_complex, keyway.is_nonzero, keyway.flatten, keyway.ravel):
+        with pytest.raises(keyway.TypeError, match="must be Tensor, not int"):
+            function(3)
 
 
 def test_strides_and_sizes_are_asked_for_as_a_whole_or_by_dimension():
