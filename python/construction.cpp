@@ -167,6 +167,7 @@ void add_construction(nb::module_& module) {
              nb::arg("offset") = 0, nb::arg("requires_grad") = false,
              "A tensor of one dimension over `count` elements (-1: all) of an object with the buffer protocol, from "
              "byte `offset` on, read as `dtype`.");
+  module.def("_tensor_of_buffer", [](nb::handle buffer) { return shared(tensor_of_buffer(buffer.ptr())); });
   module.attr("Tensor").attr("new_tensor") =
       nb::cpp_function(new_tensor, nb::name("new_tensor"), nb::is_method(), nb::arg("data").none(), nb::kw_only(),
                        nb::arg("dtype") = none, nb::arg("device") = none, nb::arg("requires_grad") = false,

@@ -1,4 +1,7 @@
-"""Tensors and NumPy: `x.numpy()`, and what NumPy asks a tensor for. NumPy is imported when it is first needed."""
+"""Tensors and NumPy: `x.numpy()`, and what NumPy, and code for the array API, ask a tensor for.
+
+NumPy and keyway.array_api are imported when they are first needed.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from keyway import _C
 
 if TYPE_CHECKING:
+    import types
+
     import numpy
 
 _DTYPES = frozenset({
@@ -57,8 +62,27 @@ def _array_wrap(self: _C.Tensor, array: numpy.ndarray, context: Any = None, retu
     return _C.from_numpy(array)
 
 
+def _array_namespace(self: _C.Tensor, *, api_version: str | None = None) -> types.ModuleType:
+    """The module of the array API's functions. Raises keyway.ValueError for a version that it is not of."""
+    import keyway.array_api
+
+    version = keyway.array_api.__array_api_version__
+    if api_version not in (None, "2021.12", "2022.12", version):
+        raise _C.ValueError(f"keyway.array_api is of version {version}, not {api_version}")
+    return keyway.array_api
+
+
+def _to_device(self: _C.Tensor, device: _C.device | str, /, *, stream: object = None) -> _C.Tensor:
+    """The tensor on another device; itself if it is there. Raises keyway.NotImplementedError for a `stream`."""
+    if stream is not None:
+        raise _C.NotImplementedError("to_device(): argument 'stream' is not supported")
+    return self.to(device=device)
+
+
 _numpy.__name__ = _numpy.__qualname__ = "numpy"
 _C.Tensor.numpy = _numpy
 _C.Tensor.__array__ = _array
 _C.Tensor.__array_wrap__ = _array_wrap
 _C.Tensor.__array_priority__ = 1000  # of two operands, the tensor's operator is asked first
+_C.Tensor.__array_namespace__ = _array_namespace
+_C.Tensor.to_device = _to_device

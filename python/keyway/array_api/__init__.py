@@ -1,0 +1,40 @@
+"""The Python array API standard, version 2023.12, over keyway.Tensor, as far as the operators reach.
+
+Functions have the standard's names, argument orders and defaults. Not there, for want of operators: acos, asin, atan,
+atan2, bitwise_left_shift, bitwise_right_shift, conj, imag, real, and the extensions linalg and fft; pow needs one
+number as exponent. `x.size` is PyTorch's method, not the standard's attribute: `x.numel()` is the number of elements.
+"""
+
+from math import e, inf, nan, pi
+
+from keyway.array_api._creation import (
+    arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like, tril,
+    triu, zeros, zeros_like,
+)  # fmt: skip
+from keyway.array_api._data_types import (
+    astype, bool, can_cast, complex64, complex128, finfo, float32, float64, iinfo, int8, int16, int32, int64, isdtype,
+    result_type, uint8, uint16, uint32, uint64,
+)  # fmt: skip
+from keyway.array_api._elementwise import (
+    abs, acosh, add, asinh, atanh, bitwise_and, bitwise_invert, bitwise_or, bitwise_xor, ceil, clip, copysign, cos, cosh,
+    divide, equal, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, isfinite, isinf, isnan, less,
+    less_equal, log, log1p, log2, log10, logaddexp, logical_and, logical_not, logical_or, logical_xor, maximum, minimum,
+    multiply, negative, not_equal, positive, pow, remainder, round, sign, signbit, sin, sinh, sqrt, square, subtract,
+    tan, tanh, trunc,
+)  # fmt: skip
+from keyway.array_api._info import __array_namespace_info__
+from keyway.array_api._linalg import matmul, matrix_transpose, tensordot, vecdot
+from keyway.array_api._manipulation import (
+    broadcast_arrays, broadcast_to, concat, expand_dims, flip, moveaxis, permute_dims, repeat, reshape, roll, squeeze,
+    stack, take, tile, unstack,
+)  # fmt: skip
+from keyway.array_api._sorting import (
+    argmax, argmin, argsort, nonzero, searchsorted, sort, unique_all, unique_counts, unique_inverse, unique_values,
+    where,
+)  # fmt: skip
+from keyway.array_api._statistics import all, any, cumulative_sum, max, mean, min, prod, std, sum, var
+
+__array_api_version__ = "2023.12"
+newaxis = None
+
+__all__ = [name for name in list(globals()) if name[0] != "_"] + ["__array_api_version__", "__array_namespace_info__"]

@@ -1,0 +1,86 @@
+"""Creation functions of the array API."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+from keyway import _C
+from keyway._C import (
+    empty, empty_like, from_dlpack, full_like, ones, ones_like, tril, triu, zeros, zeros_like,
+)  # fmt: skip
+
+__all__ = [
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid",
+    "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def asarray(obj: Any, /, *, dtype: _C.dtype | None = None, device: object = None, copy: bool | None = None) -> _C.Tensor:
+    """An array of numbers, sequences, arrays, buffers: over the memory of `obj` if `copy` allows and it has some."""
+    has_interface = isinstance(obj, _C.Tensor) or hasattr(obj, "__dlpack__") or hasattr(obj, "__array_interface__")
+    if not has_interface and not isinstance(obj, (list, tuple, int, float, complex)):
+        with contextlib.suppress(TypeError):  # it has no buffer
+            obj = _C._tensor_of_buffer(obj)
+    return _C.asarray(obj, dtype=dtype, device=device, copy=copy)
+
+
+def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: _C.dtype | None = None,
+           device: object = None) -> _C.Tensor:  # fmt: skip
+    """Numbers from `start` (0 if only one is given) to before `stop`; none if `step` leads away from it."""
+    if stop is None:
+        start, stop = 0, start
+    if dtype is None and all(isinstance(n, int) for n in (start, stop, step)):
+        dtype = _C.int64
+    if step != 0 and (stop - start) * step < 0:
+        stop = start
+    return _C.arange(start, stop, step, dtype=dtype, device=device)
+
+
+def full(shape: int | tuple[int, ...], fill_value: complex, *, dtype: _C.dtype | None = None,
+         device: object = None) -> _C.Tensor:  # fmt: skip
+    """An array of one number everywhere."""
+    return _C.full((shape,) if isinstance(shape, int) else shape, fill_value, dtype=dtype, device=device)
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: _C.dtype | None = None,
+        device: object = None) -> _C.Tensor:  # fmt: skip
+    """Ones on the k-th diagonal, zeros elsewhere."""
+    rows = _C.arange(n_rows, device=device).add(k).unsqueeze(1)
+    columns = _C.arange(n_rows if n_cols is None else n_cols, device=device).unsqueeze(0)
+    return rows.eq(columns).to(dtype=dtype or _C.zeros(0).dtype)
+
+
+def linspace(start: complex, stop: complex, /, num: int, *, dtype: _C.dtype | None = None, device: object = None,
+             endpoint: bool = True) -> _C.Tensor:  # fmt: skip
+    """`num` numbers, evenly apart, from `start` to `stop`, which is the last one if `endpoint`."""
+    if num < 0:
+        raise _C.ValueError(f"linspace(): argument 'num' must not be negative, not {num}")
+    target = dtype or _C.tensor([start, stop, 1.0]).dtype
+    exact = _C.complex128 if target.is_complex else _C.float64
+    places = _C.arange(num, device=device)
+    count = num - 1 if endpoint else num
+    step = (stop - start) / count if count > 0 else 0
+    steps = places.to(dtype=exact)
+    upwards = steps.mul(step).add(start)
+    if not endpoint or num < 2:
+        return upwards.to(dtype=target)
+    downwards = steps.sub(count).mul(step).add(stop)  # so that both ends are what was asked for
+    return _C.where(places.lt(num / 2), upwards, downwards).to(dtype=target)
+
+
+def meshgrid(*arrays: _C.Tensor, indexing: str = "xy") -> list[_C.Tensor]:
+    """Coordinates of a grid from those of its axes, one array an axis; "xy" swaps the first two dimensions of "ij"."""
+    if indexing not in ("xy", "ij"):
+        raise _C.ValueError(f"meshgrid(): argument 'indexing' must be 'xy' or 'ij', not '{indexing}'")
+    order = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        order[:2] = [1, 0]
+    sizes: Sequence[int] = [arrays[a].numel() for a in order]
+    grids = []
+    for a, array in enumerate(arrays):
+        shape = [1] * len(arrays)
+        shape[order.index(a)] = array.numel()
+        grids.append(array.reshape(shape).expand(sizes).clone())
+    return grids

@@ -1,0 +1,87 @@
+"""Statistical functions of the array API, all and any."""
+
+from __future__ import annotations
+
+from keyway import _C
+from keyway.array_api._axes import Axis, axes_last, axis_number, with_axes
+
+_UNSIGNED = (_C.uint8, _C.uint16, _C.uint32, _C.uint64)
+
+
+def _sum_dtype(x: _C.Tensor, dtype: _C.dtype | None) -> _C.dtype:
+    """What sums and products are made in, where nobody says: 64 bits of the kind for integers."""
+    if dtype is not None or x.is_floating_point() or x.is_complex():
+        return dtype or x.dtype
+    return _C.uint64 if x.dtype in _UNSIGNED else _C.int64
+
+
+def sum(x: _C.Tensor, /, *, axis: Axis = None, dtype: _C.dtype | None = None, keepdims: bool = False) -> _C.Tensor:
+    """Sums; of integers as int64 or uint64, unless `dtype` says something else."""
+    rows, sizes = axes_last(x, axis)
+    return with_axes(rows.sum(-1, dtype=_sum_dtype(x, dtype)), sizes, keepdims)
+
+
+def prod(x: _C.Tensor, /, *, axis: Axis = None, dtype: _C.dtype | None = None, keepdims: bool = False) -> _C.Tensor:
+    """Products; of integers as int64 or uint64, unless `dtype` says something else. Of no elements 1."""
+    rows, sizes = axes_last(x.to(dtype=_sum_dtype(x, dtype)), axis)
+    count = rows.shape[-1]
+    product = rows.cumprod(-1).select(-1, -1) if count else _C.ones(rows.shape[:-1], dtype=rows.dtype, device=x.device)
+    return with_axes(product, sizes, keepdims)
+
+
+def max(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
+    """The largest elements; NaN where there is one."""
+    rows, sizes = axes_last(x, axis)
+    return with_axes(rows.max(-1)[0], sizes, keepdims)
+
+
+def min(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
+    """The smallest elements; NaN where there is one."""
+    rows, sizes = axes_last(x, axis)
+    return with_axes(rows.min(-1)[0], sizes, keepdims)
+
+
+def mean(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
+    """Means of floating or complex elements."""
+    rows, sizes = axes_last(x, axis)
+    return with_axes(rows.mean(-1), sizes, keepdims)
+
+
+def var(x: _C.Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> _C.Tensor:
+    """Variances: sums of squared distances from the mean, divided by the count less `correction`."""
+    rows, sizes = axes_last(x, axis)
+    squares = rows.sub(rows.mean(-1, keepdim=True)).square()
+    return with_axes(squares.sum(-1).div(rows.shape[-1] - correction), sizes, keepdims)
+
+
+def std(x: _C.Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> _C.Tensor:
+    """Standard deviations: square roots of variances."""
+    return var(x, axis=axis, correction=correction, keepdims=keepdims).sqrt()
+
+
+def cumulative_sum(x: _C.Tensor, /, *, axis: int | None = None, dtype: _C.dtype | None = None,
+                   include_initial: bool = False) -> _C.Tensor:  # fmt: skip
+    """Sums of the elements up to each place of an axis, which one of several must be named; with `include_initial` after
+    a 0."""
+    if axis is None:
+        if x.ndim != 1:
+            raise _C.ValueError(f"cumulative_sum(): needs argument 'axis' for {x.ndim} dimensions")
+        axis = 0
+    axis = axis_number(axis, x.ndim)
+    sums = x.cumsum(axis, dtype=_sum_dtype(x, dtype))
+    if not include_initial:
+        return sums
+    sizes = tuple(1 if a == axis else n for a, n in enumerate(x.shape))
+    return _C.cat([sums.new_zeros(sizes), sums], axis)
+
+
+def all(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
+    """Whether no element is 0."""
+    rows, sizes = axes_last(x, axis)
+    return with_axes(rows.eq(0).sum(-1).eq(0), sizes, keepdims)
+
+
+def any(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
+    """Whether an element is not 0."""
+    rows, sizes = axes_last(x, axis)
+    return with_axes(rows.ne(0).sum(-1).ne(0), sizes, keepdims)
