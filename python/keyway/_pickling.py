@@ -16,7 +16,8 @@ def _state(tensor: _C.Tensor) -> Any:
     getstate = getattr(type(tensor), "__getstate__", None)
     if getstate is not None and getstate is not getattr(object, "__getstate__", None):
         return getstate(tensor)
-    slots = {name: getattr(tensor, name) for name in copyreg._slotnames(type(tensor)) if hasattr(tensor, name)}  # type: ignore[attr-defined]
+    names = copyreg._slotnames(type(tensor))  # type: ignore[attr-defined]
+    slots = {name: getattr(tensor, name) for name in names if hasattr(tensor, name)}
     attributes = dict(tensor.__dict__)
     if slots:
         return attributes or None, slots
@@ -43,7 +44,9 @@ def _reduce(self: _C.Tensor, protocol: Any = None) -> tuple[Any, ...]:
     if self.device.type == _VIRTUAL:
         data: Any = None
     else:
-        plain = plain.to(device="cpu").clone()  # dense, in the order of dimensions that the tensor has in memory
+        plain = plain.to(device="cpu")
+        if not plain.is_contiguous():
+            plain = plain.clone()  # dense, in the order of dimensions that the tensor has in memory
         elements = memoryview(_C._bytes_of(plain))
         data = pickle.PickleBuffer(elements) if int(protocol) >= 5 else bytes(elements)
     parts = (type(self), data, self.dtype, tuple(plain.shape), tuple(plain.stride()), str(self.device),

@@ -56,7 +56,8 @@ def load(f: Source, *, map_location: _C.device | str | None = None, mmap: bool =
     """The tensors of a safetensors file, in its order: of a path, its bytes, or an object with read().
 
     They are on the CPU, or on the device `map_location`. With `mmap` their elements stay in the file until they are
-    read, and what is written to them stays in this process. Raises keyway.ParseError for what is no such file, OSError for what cannot be opened.
+    read, and what is written to them stays in this process. Raises keyway.ParseError for what is no such file, and
+    OSError where there is none.
     """
     tensors, _ = _read(f, mmap)
     if map_location is None:

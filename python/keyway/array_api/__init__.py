@@ -16,8 +16,8 @@ from keyway.array_api._data_types import (
     result_type, uint8, uint16, uint32, uint64,
 )  # fmt: skip
 from keyway.array_api._elementwise import (
-    abs, acosh, add, asinh, atanh, bitwise_and, bitwise_invert, bitwise_or, bitwise_xor, ceil, clip, copysign, cos, cosh,
-    divide, equal, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, isfinite, isinf, isnan, less,
+    abs, acosh, add, asinh, atanh, bitwise_and, bitwise_invert, bitwise_or, bitwise_xor, ceil, clip, copysign, cos,
+    cosh, divide, equal, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, isfinite, isinf, isnan, less,
     less_equal, log, log1p, log2, log10, logaddexp, logical_and, logical_not, logical_or, logical_xor, maximum, minimum,
     multiply, negative, not_equal, positive, pow, remainder, round, sign, signbit, sin, sinh, sqrt, square, subtract,
     tan, tanh, trunc,

@@ -29,8 +29,7 @@ def axis_numbers(axis: Axis, rank: int) -> tuple[int, ...]:
 
 
 def axes_last(x: _C.Tensor, axis: Axis) -> tuple[_C.Tensor, tuple[int, ...]]:
-    """A tensor with the elements of some axes in its last dimension, and the sizes that the others have with the reduced
-    axes kept as 1."""
+    """A tensor with the elements of some axes in its last dimension, and the shape with these axes kept as 1."""
     numbers = axis_numbers(axis, x.ndim)
     kept = tuple(a for a in range(x.ndim) if a not in numbers)
     count = 1

@@ -17,7 +17,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def asarray(obj: Any, /, *, dtype: _C.dtype | None = None, device: object = None, copy: bool | None = None) -> _C.Tensor:
+def asarray(obj: Any, /, *, dtype: _C.dtype | None = None, device: object = None,
+            copy: bool | None = None) -> _C.Tensor:  # fmt: skip
     """An array of numbers, sequences, arrays, buffers: over the memory of `obj` if `copy` allows and it has some."""
     has_interface = isinstance(obj, _C.Tensor) or hasattr(obj, "__dlpack__") or hasattr(obj, "__array_interface__")
     if not has_interface and not isinstance(obj, (list, tuple, int, float, complex)):

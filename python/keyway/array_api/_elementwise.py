@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from keyway import _C
 from keyway._C import (
-    abs, add, bitwise_and, bitwise_or, bitwise_xor, ceil, cos, exp, expm1, floor, floor_divide, isinf, isnan, log, log1p,
-    logical_and, logical_not, logical_or, logical_xor, maximum, minimum, remainder, round, sgn, sin, sqrt, square, tanh,
+    abs, add, bitwise_and, bitwise_or, bitwise_xor, ceil, cos, exp, expm1, floor, floor_divide, isinf, isnan, log,
+    log1p, logical_and, logical_not, logical_or, logical_xor, maximum, minimum, remainder, round, sgn, sin, sqrt, square, tanh,
     trunc,
 )  # fmt: skip
 

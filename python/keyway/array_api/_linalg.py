@@ -48,7 +48,7 @@ def _product(sizes: Sequence[int]) -> int:
 
 
 def vecdot(x1: _C.Tensor, x2: _C.Tensor, /, *, axis: int = -1) -> _C.Tensor:
-    """Products summed along an axis, of which the others broadcast. Raises keyway.NotImplementedError for complex x1."""
+    """Products summed along an axis, the others broadcast. Raises keyway.NotImplementedError for complex x1."""
     if x1.is_complex():
         raise _C.NotImplementedError("vecdot(): there is no operator conj for complex arrays")
     if x1.shape[axis_number(axis, x1.ndim)] != x2.shape[axis_number(axis, x2.ndim)]:

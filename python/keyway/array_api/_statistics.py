@@ -24,9 +24,9 @@ def sum(x: _C.Tensor, /, *, axis: Axis = None, dtype: _C.dtype | None = None, ke
 def prod(x: _C.Tensor, /, *, axis: Axis = None, dtype: _C.dtype | None = None, keepdims: bool = False) -> _C.Tensor:
     """Products; of integers as int64 or uint64, unless `dtype` says something else. Of no elements 1."""
     rows, sizes = axes_last(x.to(dtype=_sum_dtype(x, dtype)), axis)
-    count = rows.shape[-1]
-    product = rows.cumprod(-1).select(-1, -1) if count else _C.ones(rows.shape[:-1], dtype=rows.dtype, device=x.device)
-    return with_axes(product, sizes, keepdims)
+    if rows.shape[-1] == 0:
+        return with_axes(rows.new_ones(rows.shape[:-1]), sizes, keepdims)
+    return with_axes(rows.cumprod(-1, dtype=rows.dtype).select(-1, -1), sizes, keepdims)
 
 
 def max(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
@@ -61,8 +61,8 @@ def std(x: _C.Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims
 
 def cumulative_sum(x: _C.Tensor, /, *, axis: int | None = None, dtype: _C.dtype | None = None,
                    include_initial: bool = False) -> _C.Tensor:  # fmt: skip
-    """Sums of the elements up to each place of an axis, which one of several must be named; with `include_initial` after
-    a 0."""
+    """Sums of the elements up to each place of an axis, which must be named if there are several; with
+    `include_initial` after a 0."""
     if axis is None:
         if x.ndim != 1:
             raise _C.ValueError(f"cumulative_sum(): needs argument 'axis' for {x.ndim} dimensions")
