@@ -54,6 +54,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   } else {
     grad.add_(fresh);
   }
+  run_post_accumulate_hooks(leaf_);
   return {};
 }
 

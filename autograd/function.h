@@ -15,6 +15,7 @@
 #include <keyway/autograd/record.h>
 #include <keyway/dispatch/ivalue.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <type_traits>
@@ -56,8 +57,10 @@ class KEYWAY_API AutogradContext {
 // The node of a user's Function.
 class KEYWAY_API FunctionNode final : public Node {
  public:
-  using Backward = variable_list (*)(AutogradContext&, variable_list);
-  FunctionNode(std::string name, Backward backward) : name_(std::move(name)), backward_(backward) { ctx.node_ = this; }
+  using Backward = std::function<variable_list(AutogradContext&, variable_list)>;
+  FunctionNode(std::string name, Backward backward) : name_(std::move(name)), backward_(std::move(backward)) {
+    ctx.node_ = this;
+  }
 
   std::string name() const override { return name_; }
   variable_list apply(variable_list&& grads) override;

@@ -24,6 +24,12 @@ const void* this_thread_token() { return &next_sequence_nr; }
 
 Node::Node() : sequence_nr_(next_sequence_nr++) {}
 Node::~Node() = default;
+NodeBinding::~NodeBinding() = default;
+
+void Node::release_resources() {
+  hooks_.reset();
+  binding_.reset();
+}
 
 void Node::destroy(Node* node) {
   node->next_to_destroy_ = destroy_list.head;
@@ -32,6 +38,7 @@ void Node::destroy(Node* node) {
   destroy_list.running = true;
   while (Node* head = destroy_list.head) {
     destroy_list.head = head->next_to_destroy_;
+    head->binding_.reset();  // first: who reaches the node through it finds it whole until then
     delete head;
   }
   destroy_list.running = false;

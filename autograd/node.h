@@ -40,6 +40,12 @@ struct OutputInfo {
 using PreHook = std::function<void(variable_list& grad_outputs)>;
 using PostHook = std::function<void(variable_list& grad_inputs, const variable_list& grad_outputs)>;
 
+// What another language keeps of a node, as Python does of its object and the hooks that it added.
+class KEYWAY_API NodeBinding {
+ public:
+  virtual ~NodeBinding();
+};
+
 class KEYWAY_API Node : public RefCounted {
  public:
   Node();
@@ -84,6 +90,10 @@ class KEYWAY_API Node : public RefCounted {
   void add_post_hook(PostHook hook) { make_hooks().post.push_back(std::move(hook)); }
   bool has_post_hooks() const { return hooks_ && !hooks_->post.empty(); }
 
+  // Guarded by that language's lock.
+  NodeBinding* binding() const { return binding_.get(); }
+  void set_binding(std::unique_ptr<NodeBinding> binding) { binding_ = std::move(binding); }
+
   // Serialises threads whose backward runs through one node; a thread may enter again.
   void lock();
   void unlock();
@@ -93,7 +103,7 @@ class KEYWAY_API Node : public RefCounted {
 
   // Called by intrusive_ptr when only weak references are left. A node that holds who refers to it weakly lets go of
   // it, or neither would be freed.
-  virtual void release_resources() {}
+  virtual void release_resources();
   // Called by intrusive_ptr. Frees a chain of a million nodes without recursion: what the destructor of one
   // node lets go is put on a list of the thread and freed when that destructor has returned.
   static void destroy(Node* node);
@@ -117,6 +127,7 @@ class KEYWAY_API Node : public RefCounted {
   InlineVector<OutputInfo, 1> outputs_;
   std::uint64_t sequence_nr_;
   std::unique_ptr<Hooks> hooks_;
+  std::unique_ptr<NodeBinding> binding_;
   std::atomic<const void*> owner_{nullptr};
   std::uint32_t depth_ = 0;
   Node* next_to_destroy_ = nullptr;

@@ -3,11 +3,27 @@
 
 namespace keyway::inline v1::autograd {
 
+namespace {
+Edge history_of(const TensorBase& saved, bool is_output) {
+  if (!is_output) return gradient_edge(saved);
+  return {nullptr, static_cast<const Meta*>(saved.impl()->autograd_meta())->output_nr()};
+}
+
+Tensor unpacked(const PackedTensor& packed) {
+  const ExchangeSavedTensorHooks without(nullptr);
+  return packed.unpack();
+}
+}  // namespace
+
 SavedVariable::SavedVariable(const TensorBase& tensor, bool is_output) {
   if (!tensor.defined()) return;
   KEYWAY_CHECK_AS(Autograd, !tensor.is_inference(),
                   "a tensor made in inference mode cannot be saved for backward: clone() it outside of inference mode");
   version_ = tensor._version();
+  if (SavedTensorHooks* hooks = saved_tensor_hooks) [[unlikely]] {
+    pack(tensor, is_output, *hooks);
+    return;
+  }
   if (tensor.is_leaf() && tensor.requires_grad()) {
     data_ = Tensor(tensor);
     return;
@@ -15,8 +31,14 @@ SavedVariable::SavedVariable(const TensorBase& tensor, bool is_output) {
   data_ = make_view(tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset());
   has_history_ = tensor.requires_grad();
   if (!has_history_) return;
-  edge_ = is_output ? Edge{nullptr, static_cast<const Meta*>(tensor.impl()->autograd_meta())->output_nr()}
-                    : gradient_edge(tensor);
+  edge_ = history_of(tensor, is_output);
+}
+
+void SavedVariable::pack(const TensorBase& tensor, bool is_output, SavedTensorHooks& hooks) {
+  has_history_ = tensor.requires_grad();
+  if (has_history_) edge_ = history_of(tensor, is_output);
+  const ExchangeSavedTensorHooks without(nullptr);
+  packed_ = hooks.pack(Tensor(make_view(tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset())));
 }
 
 Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
@@ -25,13 +47,14 @@ Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
       "{}: backward through this graph a second time, but what it saved is freed: pass retain_graph=true to "
       "the first backward",
       owner.name());
-  if (!data_.defined()) return {};
-  KEYWAY_CHECK_AS(Autograd, data_._version() == version_,
+  const Tensor data = packed_ ? unpacked(*packed_) : data_;
+  if (!data.defined()) return {};
+  KEYWAY_CHECK_AS(Autograd, packed_ || data._version() == version_,
                   "{}: a tensor of shape {} that it needs for the gradient was changed in place: it is at version {}, "
                   "but was saved at {}; clone() it before the change",
-                  owner.name(), data_.sizes(), data_._version(), version_);
-  if (!has_history_ || !with_history) return data_;
-  Tensor original(make_view(data_, data_.sizes(), data_.strides(), data_.storage_offset()));
+                  owner.name(), data.sizes(), data._version(), version_);
+  if (!has_history_ || !with_history) return data;
+  Tensor original(make_view(data, data.sizes(), data.strides(), data.storage_offset()));
   set_gradient_edge(original,
                     edge_ ? edge_ : Edge{intrusive_ptr<Node>::retain(const_cast<Node*>(&owner)), edge_.input_nr});
   return original;

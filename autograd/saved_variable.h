@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/autograd/node.h>
+#include <keyway/autograd/saved_tensor_hooks.h>
 #include <keyway/core/thread_state.h>
 
 namespace keyway::inline v1::autograd {
@@ -22,13 +23,17 @@ class KEYWAY_API SavedVariable {
   Tensor unpack(const Node& owner, bool with_history = grad_enabled()) const;
   void reset() {
     data_ = Tensor();
+    packed_.reset();
     edge_ = {};
     released_ = true;
   }
 
  private:
+  void pack(const TensorBase& tensor, bool is_output, SavedTensorHooks& hooks);
+
   Tensor data_;
-  Edge edge_;  // without a node for outputs: it leads to the owner
+  std::unique_ptr<PackedTensor> packed_;  // in place of the tensor, if the thread had hooks
+  Edge edge_;                             // without a node for outputs: it leads to the owner
   std::uint32_t version_ = 0;
   bool has_history_ = false;
   bool released_ = false;

@@ -33,12 +33,15 @@ struct MetaAccess {
   static SpinLock& accumulator_lock(Meta& meta) { return meta.accumulator_lock_; }
   static weak_intrusive_ptr<Node>& accumulator(Meta& meta) { return meta.accumulator_; }
   static ViewInfo& view_slot(Meta& meta) { return meta.view_; }
-  static auto& hooks(Meta& meta) { return meta.hooks_; }
+  static const LeafHooks* hooks(const Meta& meta) { return meta.hooks_.get(); }
+  static LeafHooks& make_hooks(const TensorBase& leaf) {
+    Meta& meta = make(leaf);
+    if (!meta.hooks_) meta.hooks_ = std::make_unique<LeafHooks>();
+    return *meta.hooks_;
+  }
 };
 
 namespace {
-
-using Hook = std::function<Tensor(const Tensor&)>;
 
 // Serialises what several threads may do to a view's grad_fn while they only read the view. One lock for all views,
 // since renewing one may renew another; it is rare.
@@ -82,7 +85,7 @@ void retain_at(const TensorBase& tensor, const Edge& edge) {
 }
 
 // Replaces a gradient by what the hook gives for it, if anything.
-void call_hook(const Hook& hook, Tensor& grad) {
+void call_hook(const GradientHook& hook, Tensor& grad) {
   if (!grad.defined()) return;
   Tensor replaced = hook(grad);
   if (!replaced.defined()) return;
@@ -107,6 +110,7 @@ std::string_view why_not(Creation creation) {
 }  // namespace
 
 void Meta::renew_view_grad_fn() const {
+  intrusive_ptr<Node> before;  // goes after the lock: what it frees may wait for another language's
   const std::lock_guard lock(graph_mutex());
   const std::uint32_t version = self_->version();
   if (view_.version.load(std::memory_order_relaxed) == version) return;
@@ -120,7 +124,7 @@ void Meta::renew_view_grad_fn() const {
                     why_not(view_.creation));
   } else if (base.requires_grad()) {
     const TensorBase self(intrusive_ptr<TensorImpl>::retain(self_));
-    grad_fn_ = make_intrusive<AsStridedBackward>(gradient_edge(base), base, self);
+    before = std::exchange(grad_fn_, make_intrusive<AsStridedBackward>(gradient_edge(base), base, self));
     output_nr_ = 0;
     if (retains_grad_) retain_at(self, {grad_fn_, 0});
   }
@@ -130,6 +134,11 @@ void Meta::renew_view_grad_fn() const {
 intrusive_ptr<Node> grad_fn(const TensorBase& tensor) {
   const Meta* meta = tensor.defined() ? MetaAccess::find(tensor) : nullptr;
   return meta == nullptr ? nullptr : meta->grad_fn();
+}
+
+const Node* last_grad_fn(const TensorBase& tensor) {
+  const Meta* meta = MetaAccess::find(tensor);
+  return meta == nullptr ? nullptr : MetaAccess::fn(*meta);
 }
 
 Edge gradient_edge(const TensorBase& tensor) {
@@ -253,6 +262,7 @@ Tensor grad_of(const TensorBase& tensor) {
 
 void set_grad(const TensorBase& tensor, const Tensor& grad) {
   if (grad.defined()) {
+    KEYWAY_CHECK_AS(Autograd, !grad.is_same(tensor), "a tensor cannot be its own gradient");
     KEYWAY_CHECK_AS(Autograd, grad.sizes() == tensor.sizes(), "a gradient of shape {} is set for a tensor of shape {}",
                     grad.sizes(), tensor.sizes());
     KEYWAY_CHECK_AS(Autograd, grad.dtype() == tensor.dtype(), "a gradient of {} is set for a tensor of {}",
@@ -274,7 +284,14 @@ void run_hooks(const TensorBase& leaf, Tensor& grad) {
   Meta* meta = MetaAccess::find(leaf);
   if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr) return;
   // A copy: a hook may register others.
-  for (const Hook& hook : std::vector<Hook>(*MetaAccess::hooks(*meta))) call_hook(hook, grad);
+  for (const auto& hook : std::vector<GradientHook>(MetaAccess::hooks(*meta)->of_gradient)) call_hook(hook, grad);
+}
+
+void run_post_accumulate_hooks(const TensorBase& leaf) {
+  Meta* meta = MetaAccess::find(leaf);
+  if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr) return;
+  const Tensor tensor(leaf);
+  for (const auto& hook : std::vector<PostAccumulateHook>(MetaAccess::hooks(*meta)->post_accumulate)) hook(tensor);
 }
 
 bool retains_grad(const TensorBase& tensor) {
@@ -282,7 +299,7 @@ bool retains_grad(const TensorBase& tensor) {
   return meta != nullptr && MetaAccess::retains_grad(*meta);
 }
 
-void register_hook(const TensorBase& tensor, Hook hook) {
+void register_hook(const TensorBase& tensor, GradientHook hook) {
   KEYWAY_CHECK_AS(Autograd, tensor.defined(), "register_hook: the tensor is undefined");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "register_hook: the tensor does not require grad");
   if (!tensor.is_leaf()) {
@@ -291,9 +308,13 @@ void register_hook(const TensorBase& tensor, Hook hook) {
         [hook = std::move(hook), i = edge.input_nr](variable_list& grads) { call_hook(hook, grads[i]); });
     return;
   }
-  auto& hooks = MetaAccess::hooks(MetaAccess::make(tensor));
-  if (!hooks) hooks = std::make_unique<std::vector<Hook>>();
-  hooks->push_back(std::move(hook));
+  MetaAccess::make_hooks(tensor).of_gradient.push_back(std::move(hook));
+}
+
+void register_post_accumulate_grad_hook(const TensorBase& leaf, PostAccumulateHook hook) {
+  KEYWAY_CHECK_AS(Autograd, leaf.requires_grad() && leaf.is_leaf(),
+                  "register_post_accumulate_grad_hook: the tensor is no leaf that requires grad");
+  MetaAccess::make_hooks(leaf).post_accumulate.push_back(std::move(hook));
 }
 
 void forget_accumulator(const TensorBase& leaf) {

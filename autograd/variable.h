@@ -26,6 +26,14 @@ struct ViewInfo {
   intrusive_ptr<Node> base_grad_fn;  // of the base when a view of another creation than Default was made
 };
 
+// Of a leaf: what may replace its gradient, and what is told that it has been accumulated.
+using GradientHook = std::function<Tensor(const Tensor& grad)>;
+using PostAccumulateHook = std::function<void(const Tensor& leaf)>;
+struct LeafHooks {
+  std::vector<GradientHook> of_gradient;
+  std::vector<PostAccumulateHook> post_accumulate;
+};
+
 class KEYWAY_API Meta final : public AutogradMeta {
  public:
   explicit Meta(TensorImpl* self) : self_(self) {}
@@ -59,7 +67,7 @@ class KEYWAY_API Meta final : public AutogradMeta {
   mutable SpinLock accumulator_lock_;
   weak_intrusive_ptr<Node> accumulator_;
   mutable ViewInfo view_;  // without a base: no view
-  std::unique_ptr<std::vector<std::function<Tensor(const Tensor&)>>> hooks_;
+  std::unique_ptr<LeafHooks> hooks_;
 };
 
 // Only floating and complex tensors have gradients.
@@ -67,6 +75,8 @@ inline bool is_differentiable(ScalarType dtype) { return is_floating_point(dtype
 
 // The node that made a tensor; null for leaves.
 KEYWAY_API intrusive_ptr<Node> grad_fn(const TensorBase& tensor);
+// The same, but for a view whose base or self was changed it may be that of before. Only to look at.
+KEYWAY_API const Node* last_grad_fn(const TensorBase& tensor);
 // Where the gradient of a tensor goes: to the node that made it, of a leaf that requires one to its
 // accumulator, else nowhere.
 KEYWAY_API Edge gradient_edge(const TensorBase& tensor);
@@ -95,9 +105,12 @@ KEYWAY_API void retain_grad(const TensorBase& tensor);
 KEYWAY_API bool retains_grad(const TensorBase& tensor);
 // Calls the hooks of a leaf with its gradient, which they may replace.
 KEYWAY_API void run_hooks(const TensorBase& leaf, Tensor& grad);
+KEYWAY_API void run_post_accumulate_hooks(const TensorBase& leaf);
 // Called with the gradient of `tensor` whenever one is computed; a defined result, of the same shape, dtype and device,
 // replaces it. Of a tensor that is changed in place later: the gradient of its value until then.
-KEYWAY_API void register_hook(const TensorBase& tensor, std::function<Tensor(const Tensor&)> hook);
+KEYWAY_API void register_hook(const TensorBase& tensor, GradientHook hook);
+// Called with a leaf whenever a backward has added to its `grad`.
+KEYWAY_API void register_post_accumulate_grad_hook(const TensorBase& leaf, PostAccumulateHook hook);
 // Makes graphs that are recorded from now on see the leaf's sizes and dtype as they are.
 KEYWAY_API void forget_accumulator(const TensorBase& leaf);
 // Cuts a tensor off its history, in place.
