@@ -1,11 +1,15 @@
 // The extension module keyway._C.
+#include <keyway/python/autograd.h>
 #include <keyway/python/construction.h>
 #include <keyway/python/conversion_protocol.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/dlpack_exchange.h>
 #include <keyway/python/dtype_functions.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/function_node.h>
+#include <keyway/python/hooks.h>
 #include <keyway/python/indexing.h>
+#include <keyway/python/node_object.h>
 #include <keyway/python/number_protocol.h>
 #include <keyway/python/operators.h>
 #include <keyway/python/random.h>
@@ -39,4 +43,12 @@ NB_MODULE(_C, module) {
   add_serialization(module);
   add_operators(module);
   add_conversions();
+  nanobind::module_ autograd = module.def_submodule("_autograd");
+  add_autograd(autograd);
+  add_function_context(autograd);
+  add_function_node(autograd);
+  add_gradient_modes(module, autograd);
+  add_hooks(autograd);
+  add_node_class(autograd);
+  add_saved_tensor_hooks(autograd);
 }

@@ -56,6 +56,14 @@ void set_grad(const Tensor& self, PyObject* value) {
   autograd::set_grad(self, value == Py_None ? Tensor() : tensor_in(value));
 }
 
+// `del x.grad` is `x.grad = None`.
+int set_or_delete_grad(PyObject* self, PyObject* value, void*) {
+  return guarded([&] {
+    set_grad(tensor_in(self), value == nullptr ? Py_None : value);
+    return 0;
+  });
+}
+
 PyGetSetDef attributes[] = {
     {"shape", getter<shape>, nullptr, "The sizes, a keyway.Size.", nullptr},
     {"dtype", getter<dtype>, nullptr, "The type of the elements.", nullptr},
@@ -64,7 +72,7 @@ PyGetSetDef attributes[] = {
     {"ndim", getter<ndim>, nullptr, "The number of dimensions.", nullptr},
     {"requires_grad", getter<requires_grad>, setter<set_requires_grad>, "Whether gradients flow to this tensor.",
      nullptr},
-    {"grad", getter<grad>, setter<set_grad>, "What backward has accumulated, or None.", nullptr},
+    {"grad", getter<grad>, set_or_delete_grad, "What backward has accumulated, or None.", nullptr},
     {"is_leaf", getter<is_leaf>, nullptr, "Whether the tensor was not computed from one that requires a gradient.",
      nullptr},
     {"itemsize", getter<itemsize>, nullptr, "Bytes of an element.", nullptr},

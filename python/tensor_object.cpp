@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/node_binding.h>
 #include <keyway/python/tensor_object.h>
 
 #include <cstddef>
@@ -37,6 +38,7 @@ class ObjectTie final : public TensorExtra {
     const Tensor tensor = std::move(object->tensor);  // goes last, and this with it if other threads were quicker
     static_cast<ObjectTie*>(tensor.impl()->binding())->holds_ = true;
   }
+  TensorObject* object() const { return object_; }
   // A new reference for Python.
   nanobind::object take(TensorBase tensor) {
     if (!std::exchange(holds_, false)) return nanobind::borrow(as_object(object_));
@@ -60,7 +62,8 @@ nanobind::object new_object(PyTypeObject* type, TensorBase tensor) {
 }
 
 bool has_something_to_lose(TensorObject* object) {
-  return Py_TYPE(as_object(object)) != tensor_class || (object->dict != nullptr && PyDict_GET_SIZE(object->dict) > 0);
+  return Py_TYPE(as_object(object)) != tensor_class || (object->dict != nullptr && PyDict_GET_SIZE(object->dict) > 0) ||
+         object->hooks != nullptr || object->post_accumulate_hooks != nullptr;
 }
 
 // Called when Python's last reference is gone, before anything of the object is: if it is to live on, it has one again.
@@ -72,16 +75,19 @@ void save_object(PyObject* self) {
   ObjectTie::hold(object);
 }
 
+// Of subclasses, too: see init_subclass.
 void dealloc_tensor(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   TensorObject* const object = as_tensor(self);
-  if (type == tensor_class) {  // of a subclass, its own function has done so
-    save_object(self);
-    if (Py_REFCNT(self) > 0) return;
-  }
+  if (type->tp_finalize != nullptr && PyObject_CallFinalizerFromDealloc(self) < 0) return;
+  save_object(self);
+  if (Py_REFCNT(self) > 0) return;
   PyObject_GC_UnTrack(self);
   if (object->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  if (type != tensor_class) type->tp_clear(self);  // what stands in __slots__
   Py_CLEAR(object->dict);
+  Py_CLEAR(object->hooks);
+  Py_CLEAR(object->post_accumulate_hooks);
   if (object->tensor.defined()) object->tensor.impl()->set_binding(nullptr);
   object->tensor.~Tensor();
   type->tp_free(self);
@@ -89,12 +95,21 @@ void dealloc_tensor(PyObject* self) {
 }
 
 int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
+  TensorObject* const object = as_tensor(self);
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(as_tensor(self)->dict);
-  return 0;
+  Py_VISIT(object->dict);
+  Py_VISIT(object->hooks);
+  Py_VISIT(object->post_accumulate_hooks);
+  return object->tensor.use_count() == 1 ? visit_graph(object->tensor, visit, arg) : 0;
 }
+// The garbage collector has found that nobody reaches the object. Of a cycle through the graph, the history is a link;
+// the data stays, for those who are told of the object's end. The dicts of hooks stay too: C++ counts on them.
 int clear_tensor(PyObject* self) {
-  Py_CLEAR(as_tensor(self)->dict);
+  TensorObject* const object = as_tensor(self);
+  Py_CLEAR(object->dict);
+  if (object->hooks != nullptr) PyDict_Clear(object->hooks);
+  if (object->post_accumulate_hooks != nullptr) PyDict_Clear(object->post_accumulate_hooks);
+  if (object->tensor.use_count() == 1) object->tensor.impl()->set_autograd_meta(nullptr);
   return 0;
 }
 
@@ -108,6 +123,22 @@ PyObject* new_tensor(PyTypeObject* type, PyObject* arguments, PyObject* keywords
   });
 }
 
+// The function that a class statement gives a class frees an object without asking whether it is to live on. (tp_del,
+// in which that could be asked, would keep the garbage collector from every cycle with a tensor in it.)
+PyObject* init_subclass(PyObject* subclass, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    reinterpret_cast<PyTypeObject*>(subclass)->tp_dealloc = dealloc_tensor;
+    const nanobind::object super = checked(PyObject_CallFunctionObjArgs(
+        reinterpret_cast<PyObject*>(&PySuper_Type), reinterpret_cast<PyObject*>(tensor_class), subclass, nullptr));
+    return PyObject_Call(super.attr("__init_subclass__").ptr(), arguments, keywords);
+  });
+}
+
+PyMethodDef tensor_methods[] = {
+    {"__init_subclass__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(init_subclass)),
+     METH_CLASS | METH_VARARGS | METH_KEYWORDS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
 PyMemberDef tensor_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, dict), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
@@ -121,9 +152,9 @@ PyGetSetDef tensor_attributes[] = {
 const PyType_Slot object_slots[] = {
     type_slot<new_tensor>(Py_tp_new),
     type_slot<dealloc_tensor>(Py_tp_dealloc),
-    type_slot<save_object>(Py_tp_del),
     type_slot<traverse_tensor>(Py_tp_traverse),
     type_slot<clear_tensor>(Py_tp_clear),
+    {Py_tp_methods, tensor_methods},
     {Py_tp_members, tensor_members},
     {Py_tp_getset, tensor_attributes},
     {Py_tp_doc, const_cast<char*>("An n-dimensional array of numbers of one dtype, on one device.")},
@@ -152,6 +183,11 @@ void add_tensor_class(nanobind::module_& module, std::initializer_list<std::span
       nanobind::arg("cls"), nanobind::arg("data"), nanobind::arg("require_grad") = false,
       "A tensor of a subclass over the memory of `data`, a leaf.");
   (void)type.release();  // as long as the program
+}
+
+TensorObject* object_of(const TensorImpl& tensor) {
+  const auto* const tie = static_cast<ObjectTie*>(tensor.binding());
+  return tie != nullptr ? tie->object() : nullptr;
 }
 
 nanobind::object to_object(TensorBase tensor) {

@@ -14,6 +14,10 @@ struct TensorObject {
   PyObject_HEAD Tensor tensor;
   PyObject* dict;
   PyObject* weak_references;
+  // Of a leaf: dicts of functions, number by number; null as long as there were none. Those of other tensors are their
+  // node's.
+  PyObject* hooks;
+  PyObject* post_accumulate_hooks;
 };
 
 // The class keyway.Tensor, once add_tensor_class has made it, with the slots of these protocols. Its methods that are
@@ -30,6 +34,8 @@ PyType_Slot type_slot(int id) {
 inline bool is_tensor(PyObject* object) {
   return Py_TYPE(object) == tensor_class || PyType_IsSubtype(Py_TYPE(object), tensor_class) != 0;
 }
+// The object that a tensor has; null if it has none. It may be one that only C++ holds, without its tensor.
+TensorObject* object_of(const TensorImpl& tensor);
 // Requires: is_tensor(object).
 inline const Tensor& tensor_in(PyObject* object) { return reinterpret_cast<TensorObject*>(object)->tensor; }
 

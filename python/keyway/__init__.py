@@ -16,3 +16,5 @@ from keyway._printing import set_printoptions
 from keyway._type_info import finfo, iinfo
 from keyway import _numpy, _pickling  # noqa: F401  they attach to Tensor
 from keyway._serialization import load, load_metadata, save
+from keyway import autograd, utils
+from keyway.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401

@@ -1,0 +1,74 @@
+#include <keyway/autograd/engine.h>
+#include <keyway/autograd/gradcheck.h>
+#include <keyway/core/base/error.h>
+#include <keyway/python/autograd.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/tensor_object.h>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+using autograd::variable_list;
+using OptionalTensors = std::vector<std::optional<Tensor>>;
+
+variable_list or_undefined(const OptionalTensors& tensors) {
+  variable_list list;
+  for (const auto& tensor : tensors) list.push_back(tensor.value_or(Tensor()));
+  return list;
+}
+
+// The engine runs without the interpreter lock; nodes and hooks in Python take it.
+void backward(const variable_list& tensors, const OptionalTensors& gradients, bool retain_graph, bool create_graph,
+              const variable_list& inputs) {
+  const variable_list given = or_undefined(gradients);
+  const nb::gil_scoped_release unlocked;
+  autograd::backward(tensors, given, retain_graph, create_graph, inputs);
+}
+
+nb::object grad(const variable_list& outputs, const variable_list& inputs, const OptionalTensors& gradients,
+                bool retain_graph, bool create_graph, bool allow_unused) {
+  variable_list found = or_undefined(gradients);
+  {
+    const nb::gil_scoped_release unlocked;
+    found = autograd::grad(outputs, inputs, found, retain_graph, create_graph, allow_unused);
+  }
+  nb::list list;
+  for (const Tensor& gradient : found) list.append(to_object(gradient));
+  return checked(PyList_AsTuple(list.ptr()));
+}
+
+// A function of a list of tensors in Python, as gradcheck calls it. It gives a list of tensors.
+autograd::CheckedFunction checked_function(const nb::callable& function) {
+  return [function = function.ptr()](const variable_list& inputs) {
+    const nb::gil_scoped_acquire lock;
+    nb::list list;
+    for (const Tensor& input : inputs) list.append(to_object(input));
+    return nb::cast<variable_list>(nb::handle(function)(list));
+  };
+}
+
+template <auto check>
+bool run_check(const nb::callable& function, const variable_list& inputs, double eps, double atol, double rtol) {
+  const auto checked = checked_function(function);
+  const nb::gil_scoped_release unlocked;
+  return check(checked, inputs, eps, atol, rtol);
+}
+
+}  // namespace
+
+void add_autograd(nb::module_& module) {
+  module.def("backward", backward, "Accumulates gradients; see keyway.autograd.backward.");
+  module.def("grad", grad, "Returns gradients; see keyway.autograd.grad.");
+  module.def("gradcheck", run_check<autograd::gradcheck>, "See keyway.autograd.gradcheck.");
+  module.def("gradgradcheck", run_check<autograd::gradgradcheck>, "See keyway.autograd.gradgradcheck.");
+}
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,73 @@
+#include <keyway/core/base/error.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/function_node.h>
+#include <keyway/python/tensor_object.h>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+// The tensors among the arguments of `method`, which takes nothing else, but None where `optional`.
+autograd::variable_list tensors_in(const nb::args& given, const char* method, bool optional = false) {
+  autograd::variable_list tensors;
+  for (const nb::handle argument : given) {
+    const bool absent = optional && argument.is_none();
+    KEYWAY_CHECK_AS(Type, absent || is_tensor(argument.ptr()), "{}: argument {} is a {}, not a Tensor", method,
+                    tensors.size(), Py_TYPE(argument.ptr())->tp_name);
+    tensors.push_back(absent ? Tensor() : tensor_in(argument.ptr()));
+  }
+  return tensors;
+}
+
+nb::object saved_tensors(const FunctionContext& self) {
+  const autograd::variable_list saved = self.live().saved_tensors();
+  nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(saved.size())));
+  for (std::size_t i = 0; i < saved.size(); ++i)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(saved[i]).release().ptr());
+  return tuple;
+}
+
+}  // namespace
+
+autograd::AutogradContext& FunctionContext::live() const {
+  KEYWAY_CHECK_AS(Autograd, node != nullptr, "the context of a Function is used after its graph is gone");
+  return node->ctx;
+}
+
+void add_function_context(nb::module_& module) {
+  nb::class_<FunctionContext> type(module, "FunctionCtx", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                                   "What forward of a keyway.autograd.Function leaves for backward.");
+  type.def(
+      "save_for_backward",
+      [](const FunctionContext& self, const nb::args& tensors) {
+        self.live().save_for_backward(tensors_in(tensors, "save_for_backward", /*optional=*/true));
+      },
+      "Keeps tensors, inputs and outputs of forward mostly, or None. backward notices if one was changed in place.");
+  type.def_prop_ro("saved_tensors", saved_tensors, "What save_for_backward was given, a tuple.");
+  type.def(
+      "mark_dirty",
+      [](const FunctionContext& self, const nb::args& inputs) {
+        self.live().mark_dirty(tensors_in(inputs, "mark_dirty"));
+      },
+      "Says that forward changed these inputs in place; it has to return them.");
+  type.def(
+      "mark_non_differentiable",
+      [](const FunctionContext& self, const nb::args& outputs) {
+        self.live().mark_non_differentiable(tensors_in(outputs, "mark_non_differentiable"));
+      },
+      "Says that these outputs have no gradient.");
+  type.def(
+      "set_materialize_grads",
+      [](const FunctionContext& self, bool value) { self.live().set_materialize_grads(value); }, nb::arg("value"),
+      "Whether backward gets zeros (the default) or None for an output that has no gradient. It is always None for an "
+      "output that is no tensor, of integers or marked as not differentiable.");
+  type.def_prop_ro(
+      "needs_input_grad", [](const FunctionContext& self) { return self.needs_input_grad; },
+      "For each argument of forward, whether it requires a gradient: a tuple of bools.");
+}
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,18 @@
+// FunctionContext: the `ctx` of a keyway.autograd.Function.
+#pragma once
+
+#include <keyway/autograd/function.h>
+
+#include <nanobind/nanobind.h>
+
+namespace keyway::inline v1::python {
+
+struct FunctionContext {
+  autograd::FunctionNode* node = nullptr;  // held by what forward returned; null once that is gone
+  nanobind::object needs_input_grad;       // a tuple of bools
+
+  // The node's own context. Throws if it is gone.
+  autograd::AutogradContext& live() const;
+};
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,31 @@
+// HeldObject: a Python object that C++ holds and may let go of anywhere: on a thread without the interpreter lock, and
+// after the interpreter is gone.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <utility>
+
+namespace keyway::inline v1::python {
+
+class HeldObject {
+ public:
+  explicit HeldObject(nanobind::object object) : object_(std::move(object)) {}
+  ~HeldObject() {
+    if (Py_IsInitialized() == 0) {
+      (void)object_.release();
+    } else if (object_.is_valid()) {
+      const nanobind::gil_scoped_acquire lock;
+      object_.reset();
+    }
+  }
+  HeldObject(HeldObject&&) noexcept = default;
+  HeldObject& operator=(HeldObject&&) = delete;
+
+  // Requires: the interpreter lock is held, to do more with it than to compare it.
+  nanobind::handle get() const { return object_; }
+
+ private:
+  nanobind::object object_;
+};
+
+}  // namespace keyway::inline v1::python

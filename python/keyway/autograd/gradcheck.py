@@ -1,0 +1,61 @@
+"""Checks of gradients against differences."""
+
+from __future__ import annotations
+
+from keyway import _C
+from keyway._C import Tensor, _autograd
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+__all__ = ["gradcheck", "gradgradcheck"]
+
+
+
+def _wants_grad(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def _check(check: Callable[..., bool], func: Callable[..., Any], inputs: Tensor | Sequence[Any],
+           tolerances: tuple[float, float, float], raise_exception: bool) -> bool:
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    places = [i for i, value in enumerate(given) if _wants_grad(value)]
+
+    def call(tensors: Sequence[Tensor]) -> list[Tensor]:
+        arguments = list(given)
+        for place, tensor in zip(places, tensors):
+            arguments[place] = tensor
+        result = func(*arguments)
+        results = [result] if isinstance(result, Tensor) else list(result)
+        for tensor in results:
+            if isinstance(tensor, Tensor) and tensor.is_complex():
+                raise _C.NotImplementedError("gradcheck: a complex result; give its real and imaginary parts instead")
+        return [tensor for tensor in results if isinstance(tensor, Tensor)]
+
+    leaves = [given[i] if given[i].is_leaf else given[i].detach().requires_grad_() for i in places]
+    try:
+        return check(call, leaves, *tolerances)
+    except _C.AutogradError:
+        if raise_exception:
+            raise
+        return False
+
+
+def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: float = 1e-6, atol: float = 1e-5,
+              rtol: float = 1e-3, raise_exception: bool = True) -> bool:
+    """Compares the gradients of ``func(*inputs)`` with central differences of width ``2 * eps``.
+
+    Checked is each tensor of ``inputs`` that requires grad: float64 on the CPU, no two elements in one place; its
+    elements are changed and restored. ``func`` returns a tensor or several; what is no tensor is passed over.
+    Returns True. Where a gradient differs by more than ``atol + rtol * abs(difference)``, raises keyway.AutogradError
+    with the first such element, or returns False without ``raise_exception``.
+    """
+    return _check(_autograd.gradcheck, func, inputs, (eps, atol, rtol), raise_exception)
+
+
+def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: float = 1e-6, atol: float = 1e-5,
+                  rtol: float = 1e-3, raise_exception: bool = True) -> bool:
+    """The same for the gradients themselves, as functions of ``inputs`` and of the gradients of the results."""
+    return _check(_autograd.gradgradcheck, func, inputs, (eps, atol, rtol), raise_exception)

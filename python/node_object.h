@@ -1,0 +1,27 @@
+// NodeObject: the Python object of a node: `x.grad_fn`. A node has one as long as anybody holds that, and its metadata
+// as long as itself.
+#pragma once
+
+#include <keyway/autograd/node.h>
+
+#include <nanobind/nanobind.h>
+
+namespace keyway::inline v1::python {
+
+struct NodeObject {
+  explicit NodeObject(intrusive_ptr<autograd::Node> of) : node(std::move(of)) {}
+  ~NodeObject();
+  NodeObject(const NodeObject&) = delete;
+  NodeObject& operator=(const NodeObject&) = delete;
+
+  // Throws if the garbage collector has taken the node.
+  autograd::Node& live() const;
+
+  intrusive_ptr<autograd::Node> node;
+};
+
+void add_node_class(nanobind::module_& module);
+// None for no node.
+nanobind::object to_object(const intrusive_ptr<autograd::Node>& node);
+
+}  // namespace keyway::inline v1::python
