@@ -47,6 +47,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   return node && node->use_count() == 1 ? visit_graph(*node, visit, arg) : 0;
 }
 int clear(PyObject* self) {
+  if (!nb::inst_ready(self)) return 0;
   const intrusive_ptr<autograd::Node> freed = std::move(nb::inst_ptr<NodeObject>(self)->node);
   if (freed && freed->binding() != nullptr) static_cast<PythonNodeBinding&>(*freed->binding()).object = nullptr;
   return 0;

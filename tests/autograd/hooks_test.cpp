@@ -266,3 +266,28 @@ TEST_CASE("hooks of the node of a leaf run around its accumulation") {
   (x * 2).backward();
   CHECK(seen == std::vector<Values>{{2}, {2}});
 }
+
+// --- Hooks after accumulation
+
+TEST_CASE("a hook after accumulation sees the leaf with its gradient, once a backward, and may take that") {
+  Tensor x = leaf({3});
+  std::vector<Values> seen;
+  autograd::register_post_accumulate_grad_hook(x, [&](const Tensor& tensor) {
+    seen.push_back(values_of(tensor.grad()));
+    autograd::set_grad(tensor, Tensor());
+  });
+  (x * 2 + x * 5).backward();
+  (x * 3).backward();
+  CHECK(seen == std::vector<Values>{{7}, {3}});
+  CHECK_FALSE(x.grad().defined());
+  (void)autograd::grad({x * 2}, {x});
+  CHECK(seen.size() == 2);
+}
+
+TEST_CASE("only leaves that require grad have hooks after accumulation") {
+  const auto nothing = [](const Tensor&) {};
+  CHECK(error_of([&] { autograd::register_post_accumulate_grad_hook(leaf({1}) * 2, nothing); }).find("no leaf") !=
+        std::string::npos);
+  CHECK(error_of([&] { autograd::register_post_accumulate_grad_hook(ones({1}), nothing); }).find("no leaf") !=
+        std::string::npos);
+}
