@@ -13,6 +13,7 @@
 #include <keyway/python/number_protocol.h>
 #include <keyway/python/operators.h>
 #include <keyway/python/random.h>
+#include <keyway/python/registry.h>
 #include <keyway/python/serialization.h>
 #include <keyway/python/tensor_attributes.h>
 #include <keyway/python/tensor_object.h>
@@ -51,4 +52,5 @@ NB_MODULE(_C, module) {
   add_hooks(autograd);
   add_node_class(autograd);
   add_saved_tensor_hooks(autograd);
+  add_registry(module);
 }

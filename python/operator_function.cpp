@@ -1,5 +1,7 @@
 #include <keyway/core/base/error.h>
+#include <keyway/python/dispatch_keys.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/function_overrides.h>
 #include <keyway/python/operator_function.h>
 #include <keyway/python/results.h>
 #include <keyway/python/tensor_object.h>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <structmember.h>
+#include <unordered_map>
 #include <utility>
 
 namespace nb = nanobind;
@@ -57,6 +60,15 @@ std::string types_of(const CallArguments& given) {
   KEYWAY_FAIL(Type, "{}(): no overload takes {}:{}", name_of(function), types_of(given), list);
 }
 
+// The overload that takes the arguments, and these on the stack.
+const Signature& choose(OperatorFunction* function, const CallArguments& given, Stack& stack, bool& requires_grad) {
+  for (const Signature& overload : *function->overloads) {
+    requires_grad = false;
+    if (overload.parse(given, stack, requires_grad, nullptr)) return overload;
+  }
+  refuse(function, given);
+}
+
 nb::object run(const Signature& overload, Stack& stack, bool requires_grad) {
   {
     const nb::gil_scoped_release unlocked;
@@ -70,13 +82,30 @@ PyObject* call(PyObject* callable, PyObject* const* values, std::size_t flags, P
   return guarded([&]() -> PyObject* {
     OperatorFunction* const function = as_function(callable);
     const CallArguments given{values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), keywords};
+    if (has_overrides(given)) [[unlikely]]
+      return call_overrides(callable, given).release().ptr();
     Stack stack;
-    for (const Signature& overload : *function->overloads) {
-      bool requires_grad = false;
-      if (overload.parse(given, stack, requires_grad, nullptr))
-        return run(overload, stack, requires_grad).release().ptr();
+    bool requires_grad = false;
+    const Signature& overload = choose(function, given, stack, requires_grad);
+    return run(overload, stack, requires_grad).release().ptr();
+  });
+}
+
+// redispatch(keys, ...): a call by these keys as they are.
+PyObject* redispatch(PyObject* self, PyObject* const* values, Py_ssize_t size, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    DispatchKeySet keys;
+    KEYWAY_CHECK_AS(Type, size > 0 && nb::try_cast(nb::handle(values[0]), keys),
+                    "{}.redispatch: the first argument is a keyway.DispatchKeySet", name_of(as_function(self)));
+    const CallArguments given{values + 1, static_cast<std::size_t>(size - 1), keywords};
+    Stack stack;
+    bool requires_grad = false;
+    const OperatorHandle op = choose(as_function(self), given, stack, requires_grad).op();
+    {
+      const nb::gil_scoped_release unlocked;
+      op.redispatch_boxed(keys, stack);
     }
-    refuse(function, given);
+    return results(op, stack).release().ptr();
   });
 }
 
@@ -106,6 +135,23 @@ void dealloc(PyObject* self) {
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
 
+const OperatorHandle& only_overload(PyObject* self) {
+  const std::vector<Signature>& overloads = *as_function(self)->overloads;
+  KEYWAY_CHECK_AS(Type, overloads.size() == 1, "{} has {} overloads: ask one of them", name_of(as_function(self)),
+                  overloads.size());
+  return overloads.front().op();
+}
+
+PyObject* full_name(PyObject* self, PyObject*) {
+  return guarded([&] { return to_str(only_overload(self).name()).release().ptr(); });
+}
+PyObject* schema_text(PyObject* self, void*) {
+  return guarded([&] { return to_str(only_overload(self).entry().info().schema).release().ptr(); });
+}
+PyObject* tags(PyObject* self, void*) {
+  return guarded([&] { return to_str(only_overload(self).entry().info().tags).attr("split")().release().ptr(); });
+}
+
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperatorFunction, vectorcall), READONLY, nullptr},
     {"__name__", T_OBJECT, offsetof(OperatorFunction, name), READONLY, nullptr},
@@ -116,7 +162,16 @@ PyMemberDef members[] = {
 PyGetSetDef attributes[] = {
     {"overloads", overload_list, nullptr, "Full names of the overloads, in the order in which they are tried.",
      nullptr},
+    {"schema", schema_text, nullptr, "The schema of an overload.", nullptr},
+    {"_schema", schema_text, nullptr, "The schema of an overload.", nullptr},
+    {"tags", tags, nullptr, "The tags of an overload: ['core', 'pointwise'].", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+PyMethodDef methods[] = {
+    {"name", full_name, METH_NOARGS, "The full name of an overload: 'keyway::add.Tensor'."},
+    {"redispatch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(redispatch)),
+     METH_FASTCALL | METH_KEYWORDS, "redispatch(keys, *args, **kwargs): calls the kernel that these keys come to."},
+    {nullptr, nullptr, 0, nullptr},
 };
 PyType_Slot slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
@@ -125,6 +180,7 @@ PyType_Slot slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(repr)},
     {Py_tp_members, members},
     {Py_tp_getset, attributes},
+    {Py_tp_methods, methods},
     {0, nullptr},
 };
 // A method descriptor: `x.add(y)` calls it with both, and makes no bound method.
@@ -157,6 +213,37 @@ nb::object make_operator_function(const std::string& name, const std::vector<Ope
   function->name = to_str(name).release().ptr();
   function->doc = to_str(doc).release().ptr();
   return made;
+}
+
+nb::object overload_function(const OperatorHandle& op) {
+  static auto* const known = new std::unordered_map<const OperatorEntry*, nb::object>();  // entries are for ever
+  nb::object& function = (*known)[&op.entry()];
+  if (!function.is_valid()) {
+    const OpInfo& info = op.entry().info();
+    const std::string overload(info.overload.empty() ? "default" : info.overload);
+    function = make_operator_function(
+        std::string(info.name) + "." + overload, {op}, CallStyle::Function,
+        info.doc.empty() ? std::string(info.schema) : fmt::format("{}\n\n{}", info.schema, info.doc));
+  }
+  return function;
+}
+
+ParsedCall parse_call(nb::handle function, const nb::args& args, const nb::kwargs& kwargs) {
+  KEYWAY_CHECK_AS(Type, Py_TYPE(function.ptr()) == function_class, "{} is no operator",
+                  nb::cast<std::string>(nb::repr(function)));
+  std::vector<PyObject*> values;
+  nb::list names;
+  for (const nb::handle value : args) values.push_back(value.ptr());
+  for (const auto& [name, value] : kwargs) {
+    names.append(name);
+    values.push_back(value.ptr());
+  }
+  const nb::tuple keywords(names);
+  Stack stack;
+  bool requires_grad = false;
+  const CallArguments given{values.data(), args.size(), keywords.ptr()};
+  const Signature& overload = choose(as_function(function.ptr()), given, stack, requires_grad);
+  return {overload.op(), std::move(stack)};
 }
 
 }  // namespace keyway::inline v1::python

@@ -17,4 +17,15 @@ void add_operator_function_class(nanobind::module_& module);
 nanobind::object make_operator_function(const std::string& name, const std::vector<OperatorHandle>& overloads,
                                         CallStyle style, const std::string& doc);
 
+// The function of one overload: the same object each time.
+nanobind::object overload_function(const OperatorHandle& op);
+
+// A call that was not made: the overload that takes the arguments, and these as its stack.
+struct ParsedCall {
+  OperatorHandle op;
+  Stack stack;
+};
+// Throws keyway::Error if `function` is no OperatorFunction, or none of its overloads takes the arguments.
+ParsedCall parse_call(nanobind::handle function, const nanobind::args& args, const nanobind::kwargs& kwargs);
+
 }  // namespace keyway::inline v1::python

@@ -5,8 +5,6 @@
 #include <keyway/python/operators.h>
 #include <keyway/python/tensor_object.h>
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -22,28 +20,6 @@ std::vector<OperatorHandle> overloads_of(const ApiName& name) {
   std::istringstream words(name.overloads);
   for (std::string word; words >> word;) overloads.push_back(Dispatcher::singleton().op(word));
   return overloads;
-}
-
-// Every operator of a namespace and name: what keyway.ops finds.
-nb::object find_operator(const std::string& name) {
-  std::vector<OperatorHandle> overloads;
-  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
-    if (op.entry().info().name == name) overloads.push_back(op);
-  }
-  if (overloads.empty()) return nb::none();
-  return make_operator_function(name, overloads, CallStyle::Function, {});
-}
-
-nb::object find_overload(const std::string& name) {
-  const auto op = Dispatcher::singleton().find_op(name);
-  if (!op) return nb::none();
-  return make_operator_function(name, {*op}, CallStyle::Function, {});
-}
-
-std::vector<std::string> operator_names() {
-  std::vector<std::string> names;
-  for (const OperatorHandle& op : Dispatcher::singleton().ops()) names.push_back(op.name());
-  return names;
 }
 
 }  // namespace
@@ -62,9 +38,6 @@ void add_operators(nb::module_& module) {
       (place == "nn" ? nn : module).attr(name.name) = function;
     }
   }
-  module.def("_find_operator", find_operator, "The function of all overloads of 'ns::name', or None.");
-  module.def("_find_overload", find_overload, "The function of the overload 'ns::name.overload', or None.");
-  module.def("_operator_names", operator_names, "Full names of all operators.");
 }
 
 }  // namespace keyway::inline v1::python

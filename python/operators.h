@@ -1,4 +1,4 @@
-// Operators: Python's names of all operators: functions, methods of Tensor, and keyway.ops.
+// Operators: Python's names of all operators: functions, and methods of Tensor.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -18,3 +18,5 @@ from keyway import _numpy, _pickling  # noqa: F401  they attach to Tensor
 from keyway._serialization import load, load_metadata, save
 from keyway import autograd, utils
 from keyway.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
+from keyway import library, overrides, profiler
+from keyway._ops import explain, ops, registry_snapshot, what_if

@@ -1,0 +1,191 @@
+#include <keyway/core/base/error.h>
+#include <keyway/core/thread_state.h>
+#include <keyway/python/dispatch_keys.h>
+#include <keyway/python/tensor_object.h>
+#include <keyway/python/text.h>
+
+#include <array>
+#include <fmt/format.h>
+#include <string>
+#include <thread>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+// Those that have a name in the library; of other backends they are made by name.
+constexpr std::array kNamedKeys{
+    DispatchKey::Undefined,
+    DispatchKey::CPU,
+    DispatchKey::CUDA,
+    DispatchKey::Meta,
+    DispatchKey::QuantizedCPU,
+    DispatchKey::QuantizedCUDA,
+    DispatchKey::SparseCPU,
+    DispatchKey::SparseCUDA,
+    DispatchKey::BackendSelect,
+    DispatchKey::Python,
+    DispatchKey::Functionalize,
+    DispatchKey::ADInplaceOrView,
+    DispatchKey::AutogradCPU,
+    DispatchKey::AutogradCUDA,
+    DispatchKey::AutogradMeta,
+    DispatchKey::Tracer,
+    DispatchKey::AutocastCPU,
+    DispatchKey::AutocastCUDA,
+    DispatchKey::Batched,
+    DispatchKey::Profiler,
+    DispatchKey::Autograd,
+    DispatchKey::CompositeExplicitAutograd,
+    DispatchKey::CompositeImplicitAutograd,
+};
+
+DispatchKeySet set_of(nb::handle object) {
+  DispatchKeySet set;
+  return nb::try_cast(object, set) ? set : DispatchKeySet(dispatch_key_in(object));
+}
+
+// Keys that a thread's calls have more, or less, between enter and exit. Takes back what it changed and nothing else,
+// so that guards need not be left in the order in which they were entered.
+template <std::uint64_t ThreadState::*kKeys, std::uint64_t kAllowed>
+class KeyGuard {
+ public:
+  explicit KeyGuard(DispatchKeySet keys) : keys_(keys.raw() & kAllowed) {}
+
+  void enter() {
+    KEYWAY_CHECK(thread_ == std::thread::id(), "a guard of dispatch keys is entered already: make one for each `with`");
+    changed_ = keys_ & ~(thread_state.*kKeys);
+    thread_state.*kKeys |= changed_;
+    thread_ = std::this_thread::get_id();
+  }
+  void exit() {
+    KEYWAY_CHECK(thread_ == std::this_thread::get_id(),
+                 "a guard of dispatch keys is left on a thread that did not enter it");
+    thread_state.*kKeys &= ~changed_;
+    thread_ = {};
+  }
+
+ private:
+  std::uint64_t keys_;
+  std::uint64_t changed_ = 0;
+  std::thread::id thread_;  // none: not entered
+};
+using IncludeGuard = KeyGuard<&ThreadState::included, ~std::uint64_t{0}>;
+using ExcludeGuard = KeyGuard<&ThreadState::excluded, ~DispatchKeySet::kBackendMask>;  // a call keeps its backend
+
+DispatchKeySet union_of(const nb::args& keys) {
+  DispatchKeySet set;
+  for (const nb::handle key : keys) set = set | set_of(key);
+  return set;
+}
+
+template <typename Guard>
+void add_guard(nb::module_& module, const char* name, const char* doc) {
+  nb::class_<Guard>(module, name, doc)
+      .def("__init__", [](Guard* self, const nb::args& keys) { new (self) Guard(union_of(keys)); })
+      .def("__enter__", &Guard::enter)
+      .def("__exit__", [](Guard& self, const nb::args&) { self.exit(); });
+}
+
+nb::list keys_of(DispatchKeySet set) {
+  nb::list keys;
+  for (const DispatchKey key : set.keys()) keys.append(nb::cast(DispatchKeyObject{key}));
+  keys.attr("reverse")();
+  return keys;
+}
+
+void add_key_class(nb::module_& module) {
+  nb::class_<DispatchKeyObject> type(module, "DispatchKey",
+                                     "A runtime or alias key: DispatchKey.CPU, DispatchKey('AutogradNPU').");
+  type.def(
+          "__init__",
+          [](DispatchKeyObject* self, nb::handle name) { new (self) DispatchKeyObject{dispatch_key_in(name)}; },
+          nb::arg("name"))
+      .def_prop_ro(
+          "name", [](DispatchKeyObject self) { return to_str(to_string(self.key)); }, "'AutogradCPU'.")
+      .def_prop_ro(
+          "is_alias", [](DispatchKeyObject self) { return is_alias(self.key); },
+          "Whether it stands for other keys, as Autograd does: for registrations, in no set.")
+      .def("__repr__", [](DispatchKeyObject self) { return to_str("DispatchKey." + to_string(self.key)); })
+      .def("__hash__", [](DispatchKeyObject self) { return static_cast<std::size_t>(self.key); })
+      .def(
+          "__eq__",
+          [](DispatchKeyObject self, nb::handle other) {
+            DispatchKeyObject key{};
+            return nb::try_cast(other, key) && key.key == self.key;
+          },
+          nb::arg("other").none());
+  for (const DispatchKey key : kNamedKeys) type.attr(to_string(key).c_str()) = nb::cast(DispatchKeyObject{key});
+}
+
+void add_set_class(nb::module_& module) {
+  nb::class_<DispatchKeySet>(module, "DispatchKeySet",
+                             "A set of keys: DispatchKeySet('CPU', DispatchKey.AutogradCPU). Backends and "
+                             "functionalities are stored apart: differences and remove() take functionalities only.")
+      .def("__init__", [](DispatchKeySet* self, const nb::args& keys) { new (self) DispatchKeySet(union_of(keys)); })
+      .def_static("full", &DispatchKeySet::full, "Every backend and every functionality.")
+      .def_static(
+          "full_after",
+          [](nb::handle key) {
+            const DispatchKey after = dispatch_key_in(key);
+            if (after == DispatchKey::Autograd) return kAfterAutograd;
+            KEYWAY_CHECK(!is_alias(after), "{} stands for no one place in the order of keys", to_string(after));
+            return DispatchKeySet::full_after(functionality_of(after));
+          },
+          nb::arg("key"),
+          "Every backend, and what is of lower priority than the key: where its kernel redispatches to.")
+      .def("__or__", [](DispatchKeySet self, nb::handle other) { return self | set_of(other); })
+      .def("__and__", [](DispatchKeySet self, nb::handle other) { return self & set_of(other); })
+      .def("__sub__", [](DispatchKeySet self, nb::handle other) { return self - set_of(other); })
+      .def(
+          "add", [](DispatchKeySet self, nb::handle key) { return self | set_of(key); }, nb::arg("key"))
+      .def(
+          "remove", [](DispatchKeySet self, nb::handle key) { return self - set_of(key); }, nb::arg("key"))
+      .def(
+          "has", [](DispatchKeySet self, nb::handle key) { return self.has(dispatch_key_in(key)); }, nb::arg("key"))
+      .def("__contains__", [](DispatchKeySet self, nb::handle key) { return self.has(dispatch_key_in(key)); })
+      .def(
+          "highest_priority_key", [](DispatchKeySet self) { return DispatchKeyObject{self.highest_priority_key()}; },
+          "Where a call with this set goes first.")
+      .def("keys", keys_of, "The runtime keys, the one of highest priority first.")
+      .def("__iter__", [](DispatchKeySet self) { return keys_of(self).attr("__iter__")(); })
+      .def("__bool__", [](DispatchKeySet self) { return !self.empty(); })
+      .def("__repr__", [](DispatchKeySet self) { return to_str("DispatchKeySet(" + to_string(self) + ")"); })
+      .def("__hash__", [](DispatchKeySet self) { return static_cast<std::size_t>(self.raw()); })
+      .def(
+          "__eq__",
+          [](DispatchKeySet self, nb::handle other) {
+            DispatchKeySet set;
+            return nb::try_cast(other, set) && set == self;
+          },
+          nb::arg("other").none());
+}
+
+}  // namespace
+
+DispatchKey dispatch_key_in(nb::handle object) {
+  DispatchKeyObject given{};
+  if (nb::try_cast(object, given)) return given.key;
+  KEYWAY_CHECK_AS(Type, PyUnicode_Check(object.ptr()), "a dispatch key is a keyway.DispatchKey or its name, not {}",
+                  Py_TYPE(object.ptr())->tp_name);
+  const std::string_view name = text_in(object.ptr());
+  const auto key = parse_dispatch_key(name);
+  KEYWAY_CHECK(key, "'{}' is no dispatch key; of a backend that is not loaded there are none", name);
+  return *key;
+}
+
+void add_dispatch_keys(nb::module_& module) {
+  add_key_class(module);
+  add_set_class(module);
+  add_guard<IncludeGuard>(module, "IncludeDispatchKeyGuard",
+                          "`with IncludeDispatchKeyGuard(keys)`: this thread's calls carry these keys too.");
+  add_guard<ExcludeGuard>(module, "ExcludeDispatchKeyGuard",
+                          "`with ExcludeDispatchKeyGuard(keys)`: this thread's calls pass over these keys. They keep "
+                          "their backends.");
+  module.def(
+      "dispatch_keys", [](const Tensor& tensor) { return tensor.key_set(); }, nb::arg("tensor"),
+      "The keys that a tensor brings to a call.");
+}
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,33 @@
+// FunctionOverrides: arguments that answer calls of operators themselves: objects of classes that define
+// __keyway_function__, which is PyTorch's __torch_function__ under another name.
+#pragma once
+
+#include <keyway/python/signature.h>
+#include <keyway/python/tensor_object.h>
+
+#include <nanobind/nanobind.h>
+
+namespace keyway::inline v1::python {
+
+// Adds the guard DisableFunctionOverrides and what keyway.overrides is made of.
+void add_function_overrides(nanobind::module_& module);
+
+namespace detail {
+// Of an object that is no plain tensor: whether it, or an element of a list, has an override. Disabled ones count as
+// none.
+bool has_override(PyObject* object);
+}  // namespace detail
+
+// Whether a call has such arguments. For a plain tensor that is one comparison.
+inline bool has_overrides(const CallArguments& given) {
+  const std::size_t size = given.positional + given.keyword_count();
+  for (std::size_t i = 0; i < size; ++i) {
+    if (Py_TYPE(given.values[i]) != tensor_class && detail::has_override(given.values[i])) return true;
+  }
+  return false;
+}
+
+// What the arguments answer. Throws keyway::Error if all decline. Requires: has_overrides(given).
+nanobind::object call_overrides(nanobind::handle function, const CallArguments& given);
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,50 @@
+// KernelArguments: between the stack of a boxed call and a call of a Python function that stands for an operator: the
+// other direction of Signature.
+#pragma once
+
+#include <keyway/dispatch/dispatcher.h>
+#include <keyway/python/values.h>
+
+#include <cstddef>
+#include <nanobind/nanobind.h>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1::python {
+
+class KernelArguments {
+ public:
+  // Of an operator; made once, and kept for the length of the program. Requires: the interpreter lock.
+  static const KernelArguments& of(const OperatorEntry& op);
+
+  // Calls the function with `first`, then the arguments on top of the stack under the names of the schema. Those that
+  // have their default value are left out as far as that can be, so that a function need not know them; not if it
+  // asked for `all`.
+  nanobind::object call(nanobind::handle function, const std::vector<nanobind::object>& first, const Stack& stack,
+                        bool all) const;
+  // Puts what the function returned in the place of the arguments. Throws keyway::Error, which begins with `who`, for
+  // results that the schema does not allow.
+  void take_results(nanobind::handle returned, const std::string& who, Stack& stack) const;
+
+ private:
+  struct Parameter {
+    PyObject* name;  // for the length of the program
+    bool has_default;
+    IValue default_value;
+  };
+  struct Result {
+    ValueType type;
+    std::string text;                  // "Tensor(a!)", for people
+    std::vector<std::size_t> written;  // it is one of these arguments; none: any value
+  };
+
+  explicit KernelArguments(const OperatorEntry& op);
+  const IValue* first_on(const Stack& stack) const { return stack.data() + (stack.size() - parameters_.size()); }
+  IValue result(std::size_t i, nanobind::handle returned, const std::string& who, const Stack& stack) const;
+
+  std::vector<Parameter> parameters_;
+  std::vector<Result> results_;
+  std::size_t positional_;
+};
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,158 @@
+"""custom_op: an operator made of a Python function, and what is registered to it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NoReturn
+
+from keyway import _C
+from keyway._gradient_kernel import GradientFormula, GradientKernel
+from keyway._infer_schema import infer_schema
+from keyway._ops import operator_function
+from keyway._registrations import Library
+from keyway._schema import Schema
+
+DeviceTypes = str | Sequence[str] | None
+
+_custom_ops: dict[str, CustomOpDef] = {}
+
+
+def keys_of_devices(device_types: DeviceTypes) -> list[str]:
+    """The dispatch keys of kernels for these devices; for all of them, if they are None."""
+    if device_types is None:
+        return ["CompositeExplicitAutograd"]
+    names = [device_types] if isinstance(device_types, str) else list(device_types)
+    return [_C.DispatchKey(_C.device(name).type.upper()).name for name in names]
+
+
+class CustomOpDef:
+    """An operator that custom_op made. Called as a function; keyway.ops.<namespace>.<name> is the same operator."""
+
+    def __init__(self, namespace: str, name: str, schema: str, fn: Callable[..., Any]) -> None:
+        self._qualname = f"{namespace}::{name}"
+        self._init_fn = fn
+        self._fake_fn: Callable[..., Any] | None = None
+        self.__doc__ = fn.__doc__
+        self.__name__ = name
+        if self._qualname in _custom_ops:
+            _custom_ops.pop(self._qualname)._lib.destroy()
+        self._lib = Library(namespace, "FRAGMENT")
+        try:
+            self._lib.define(name + schema)
+            self._opoverload = operator_function(self._qualname)
+            self._schema = Schema(self._opoverload)
+            self._gradient = GradientKernel(self._opoverload, self._schema)
+            self._register_layers(name)
+        except BaseException:
+            self._lib.destroy()
+            raise
+        _custom_ops[self._qualname] = self
+
+    def _register_layers(self, name: str) -> None:
+        """What stands above and beside the kernels of devices."""
+        self._lib.impl(name, self._fake_kernel, "Meta")
+        self._gradient.register(self._lib)
+        if self._schema.mutated:
+            self._lib.impl(name, self._count_changes, "ADInplaceOrView", with_keyset=True)
+
+    def _fake_kernel(self, *args: Any, **kwargs: Any) -> Any:
+        if self._fake_fn is not None:
+            return self._fake_fn(*args, **kwargs)
+        if self._schema.mutated and not self._schema.returns:
+            return None
+        raise _C.NotImplementedError(
+            f"{self._qualname} has no kernel for meta tensors: @{self.__name__}.register_fake gives it one"
+        )
+
+    def _count_changes(self, keys: _C.DispatchKeySet, *args: Any, **kwargs: Any) -> Any:
+        """Tells autograd that tensors were changed, whatever the kernel changed them with."""
+        result = self._opoverload.redispatch(keys & _C.DispatchKeySet.full_after("ADInplaceOrView"), *args, **kwargs)
+        for tensor in self._schema.mutated_tensors(args, kwargs):
+            _C._bump_version(tensor)
+        return result
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._opoverload(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<custom operator {self._qualname}>"
+
+    def register_kernel(self, device_types: DeviceTypes, fn: Callable[..., Any] | None = None, /) -> Callable[..., Any]:
+        """Registers an implementation for devices ("cpu", ["cpu", "cuda"]; None: all), in place of the one before; a
+        decorator if fn is not given. Results must not share memory with arguments or with each other."""
+
+        def register(kernel: Callable[..., Any]) -> Callable[..., Any]:
+            checked = self._schema.refusing_aliases(self._qualname, kernel)
+            for key in keys_of_devices(device_types):
+                self._lib.impl(self._qualname, checked, key, allow_override=True)
+            return kernel
+
+        return register if fn is None else register(fn)
+
+    def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
+        """Registers what gives the results for meta tensors: their shapes and dtypes, without data. A decorator."""
+        self._fake_fn = fn
+        return fn
+
+    def register_autograd(
+        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+    ) -> None:
+        """Registers the gradient. backward(ctx, *grads) gives a gradient, or None, for each argument (of a list of
+        tensors, a list); setup_context(ctx, inputs, output) saves what it needs; with keyword-only arguments,
+        setup_context(ctx, inputs, keyword_only_inputs, output). Raises keyway.Error for an operator that writes to its
+        arguments."""
+        self._gradient.formula = GradientFormula(self._schema, backward, setup_context)
+
+    def register_vmap(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Raises keyway.NotImplementedError: Keyway has no vmap."""
+        refuse_vmap(self._qualname)
+
+
+def refuse_vmap(name: str) -> NoReturn:
+    raise _C.NotImplementedError(f"register_vmap({name}): Keyway has no vmap for which a rule could be registered")
+
+
+def known_custom_op(name: str) -> CustomOpDef | None:
+    """The custom operator of that full name."""
+    return _custom_ops.get(name)
+
+
+def custom_op(
+    name: str,
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: Iterable[str] | Literal["unknown"],
+    device_types: DeviceTypes = None,
+    schema: str | None = None,
+) -> Any:
+    """Makes the operator `name` ("my::scale") of a function; a decorator if fn is not given.
+
+    `mutates_args` names the arguments that it writes to; `device_types` says where it may be called (None: on every
+    device but meta); `schema` is "(Tensor x, float by) -> Tensor", or read off the type hints (infer_schema). The same
+    name made again replaces the operator. A gradient is an error in backward until register_autograd gives one, and
+    meta tensors are until register_fake does.
+
+    >>> @keyway.library.custom_op("my::scale", mutates_args=())
+    ... def scale(x: keyway.Tensor, by: float) -> keyway.Tensor:
+    ...     return x.mul(by)
+    """
+
+    def make(function: Callable[..., Any]) -> CustomOpDef:
+        namespace, colons, short = str(name).partition("::")
+        if not (colons and namespace.isidentifier() and short.isidentifier()):
+            raise _C.ValueError(f"custom_op('{name}'): the name of an operator is 'namespace::name'")
+        text = infer_schema(function, mutates_args=mutates_args) if schema is None else schema.strip()
+        if not text.startswith("("):
+            raise _C.ValueError(f"custom_op('{name}'): a schema begins with its arguments: '(Tensor x) -> Tensor'")
+        made = CustomOpDef(namespace, short, text, function)
+        try:
+            if schema is not None:
+                made._schema.check_mutates_args(name, mutates_args)
+            made.register_kernel(device_types, function)
+        except BaseException:
+            _custom_ops.pop(made._qualname)._lib.destroy()
+            raise
+        return made
+
+    return make if fn is None else make(fn)

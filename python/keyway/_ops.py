@@ -1,0 +1,167 @@
+"""keyway.ops: every registered operator as keyway.ops.<namespace>.<operator>.<overload>, found when it is asked for."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from keyway import _C
+
+_registry_age = _C._registry_age
+
+# What keyway.explain and others take for an operator.
+OperatorLike = Any
+
+
+class OpPacket:
+    """All overloads of an operator. A call means the first that takes its arguments; an attribute is one of them:
+    `packet.Tensor`, and `packet.default` for the one without a name."""
+
+    def __init__(self, qualified_name: str) -> None:
+        self._qualified_name = qualified_name
+        self._function: Callable[..., Any] | None = None
+        self._age = -1
+
+    @property
+    def __name__(self) -> str:
+        return self._qualified_name.partition("::")[2]
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        return self._resolve().__doc__
+
+    def _resolve(self) -> Callable[..., Any]:
+        """The function of the overloads that there are now. Raises keyway.NotImplementedError if there are none."""
+        age = _registry_age()
+        if self._age != age:
+            self._function = _C._find_packet(self._qualified_name)
+            self._age = age
+        if self._function is None:
+            self._age = -1
+            raise _C.NotImplementedError(f"operator {self._qualified_name} is no longer defined")
+        return self._function
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        function = self._function if self._age == _registry_age() else self._resolve()
+        return function(*args, **kwargs)
+
+    def __getattr__(self, overload: str) -> Any:
+        if overload.startswith("__"):
+            raise AttributeError(overload)
+        suffix = "" if overload == "default" else "." + overload
+        found = _C._find_overload(self._qualified_name + suffix)
+        if found is None:
+            raise AttributeError(
+                f"operator {self._qualified_name} has no overload '{overload}', but {', '.join(self.overloads())}"
+            )
+        return found
+
+    def overloads(self) -> list[str]:
+        """Names of the overloads; that of the one without a name is 'default'. Empty if the operator went."""
+        named = [name.partition(".") for name in _C._operator_names()]
+        return [overload or "default" for name, _, overload in named if name == self._qualified_name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.overloads()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.overloads())
+
+    def __repr__(self) -> str:
+        return f"<operator {self._qualified_name}: {', '.join(self.overloads()) or 'no longer defined'}>"
+
+
+class OpNamespace(types.ModuleType):
+    """The operators of a namespace: keyway.ops.my."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("keyway.ops." + name)
+        self._namespace = name
+
+    def __getattr__(self, name: str) -> OpPacket:
+        if name.startswith("__") or _C._find_packet(f"{self._namespace}::{name}") is None:
+            raise AttributeError(f"there is no operator {self._namespace}::{name}, or its library is not loaded")
+        packet = OpPacket(f"{self._namespace}::{name}")
+        setattr(self, name, packet)  # asked for once
+        return packet
+
+    def __dir__(self) -> list[str]:
+        prefix = self._namespace + "::"
+        names = (name.removeprefix(prefix) for name in _C._operator_names() if name.startswith(prefix))
+        return sorted({name.partition(".")[0] for name in names})
+
+    def __repr__(self) -> str:
+        return f"<operators of {self._namespace}>"
+
+
+class Ops(types.ModuleType):
+    """keyway.ops."""
+
+    def __init__(self) -> None:
+        super().__init__("keyway.ops", "Every registered operator: keyway.ops.<namespace>.<operator>.<overload>.")
+        self.loaded_libraries: set[str] = set()
+
+    def __getattr__(self, name: str) -> OpNamespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        namespace = OpNamespace(name)  # what is in it may come later
+        setattr(self, name, namespace)
+        return namespace
+
+    def __dir__(self) -> list[str]:
+        return sorted({"load_library", *(name.partition("::")[0] for name in _C._operator_names())})
+
+    def load_library(self, path: str | os.PathLike[str]) -> None:
+        """Loads a shared library that registers operators or kernels, for good: one whose KEYWAY_LIBRARY blocks do so
+        when it is loaded, or a plug-in (KEYWAY_PLUGIN). Raises OSError if the system cannot load it, and
+        keyway.RegistrationError for what a plug-in registers wrongly."""
+        file = os.path.realpath(path)
+        if file in self.loaded_libraries:
+            return
+        library = ctypes.CDLL(file)
+        if hasattr(library, "keyway_plugin"):
+            _C.load_plugin(file)
+        self.loaded_libraries.add(file)
+
+
+ops = Ops()
+
+
+def operator_function(op: OperatorLike) -> Callable[..., Any]:
+    """The OperatorFunction that `op` means: itself, a packet's, or that of a name such as 'my::scale' or
+    'keyway::add.Tensor'."""
+    if isinstance(op, OpPacket):
+        return op._resolve()
+    if isinstance(op, str):
+        name = op if "::" in op else "keyway::" + op
+        found = _C._find_overload(name) or _C._find_packet(name)
+        if found is None:
+            raise _C.NotImplementedError(f"there is no operator {name}, or its library is not loaded")
+        return found
+    found = getattr(op, "_opoverload", op)  # of a custom operator
+    if not isinstance(found, _C.OperatorFunction):
+        raise _C.TypeError(f"{op!r} is no operator")
+    return found
+
+
+def explain(op: OperatorLike, *args: Any, **kwargs: Any) -> _C.Explanation:
+    """Why a call `op(*args, **kwargs)` on this thread would end where it ends: keys, the kernel, the rule that found
+    it, and why others are passed. Calls nothing. `op` is an operator or its name.
+
+    >>> print(keyway.explain("add.Tensor", x, y))
+    """
+    return _C._explain(operator_function(op), *args, **kwargs)
+
+
+def what_if(op: OperatorLike, key: _C.DispatchKey | str) -> list[tuple[_C.DispatchKey, str, str]]:
+    """What a kernel of the overload, registered to the key, would change: each slot as (key, before, after). Nothing is
+    registered."""
+    return _C._what_if(operator_function(op).name(), key)
+
+
+def registry_snapshot(pattern: str = "") -> str:
+    """All that is registered, as canonical JSON; of operators those whose full name has `pattern` in it."""
+    return _C._registry_snapshot(pattern)

@@ -1,0 +1,149 @@
+#include <keyway/core/base/error.h>
+#include <keyway/dispatch/library.h>
+#include <keyway/python/dispatch_keys.h>
+#include <keyway/python/errors.h>
+#include <keyway/python/library.h>
+#include <keyway/python/python_kernel.h>
+
+#include <memory>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+using Block = keyway::Library;
+
+bool interpreter_ends() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+// Each registration is a block of its own. The registry has locks of its own, and to undo a block is to wait for calls
+// that may want the interpreter lock: nobody goes there with it.
+class Registrations {
+ public:
+  Registrations(std::string ns, const std::string& kind, const std::string& file, int line) : ns_(std::move(ns)) {
+    KEYWAY_CHECK(kind == "DEF" || kind == "FRAGMENT" || kind == "IMPL", "a library is DEF, FRAGMENT or IMPL, not '{}'",
+                 kind);
+    const CallSite where{file.c_str(), line};
+    if (kind == "IMPL") {
+      (void)Block(Block::Kind::Impl, ns_, DispatchKey::Undefined, where);  // which checks the namespace
+      return;
+    }
+    Block block(kind == "DEF" ? Block::Kind::Def : Block::Kind::Fragment, ns_, std::nullopt, where);
+    if (kind == "DEF") add(block, nullptr);
+  }
+  Registrations(const Registrations&) = delete;
+  Registrations& operator=(const Registrations&) = delete;
+  // When the interpreter ends, they stay: calls in their kernels may never return, and nobody makes others.
+  ~Registrations() {
+    try {
+      if (!interpreter_ends()) undo();
+    } catch (const std::exception& error) {
+      const nb::error_scope scope;
+      const std::string text = "library " + ns_ + " stays registered: " + error.what();
+      if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) PyErr_WriteUnraisable(nullptr);
+    }
+    for (Registered& kept : registered_) {
+      kept.handle.release();
+      (void)kept.kernel.release();
+    }
+  }
+
+  void define(const std::string& schema, const std::vector<std::string>& tags, const std::string& file, int line) {
+    Block block(Block::Kind::Fragment, ns_, std::nullopt, {file.c_str(), line});
+    block.def(schema, {file.c_str(), line});
+    for (const std::string& tag : tags) block.tags({tag});
+    add(block, nullptr);
+  }
+  void impl(const std::string& op, nb::handle key, nb::object function, bool with_keys, bool all_arguments,
+            const std::string& file, int line) {
+    Block block(Block::Kind::Impl, ns_, dispatch_key_in(key), {file.c_str(), line});
+    auto kernel = function.is_none()
+                      ? nullptr
+                      : std::make_unique<PythonKernel>(
+                            std::move(function), PythonKernel::Takes{.keys = with_keys, .defaults = all_arguments});
+    if (kernel) {
+      block.impl_boxed(op, &PythonKernel::call, {file.c_str(), line});
+    } else {
+      block.impl(op, Fallthrough{}, {file.c_str(), line});
+    }
+    add(block, std::move(kernel));
+  }
+  void fallback(nb::handle key, nb::object function, bool with_keys, const std::string& file, int line) {
+    Block block(Block::Kind::Impl, "_", dispatch_key_in(key), {file.c_str(), line});
+    auto kernel = function.is_none() ? nullptr
+                                     : std::make_unique<PythonKernel>(
+                                           std::move(function), PythonKernel::Takes{.keys = with_keys, .op = true});
+    if (kernel) {
+      block.fallback(&PythonKernel::call, {file.c_str(), line});
+    } else {
+      block.fallback(Fallthrough{}, {file.c_str(), line});
+    }
+    add(block, std::move(kernel));
+  }
+
+  // The latest first. Throws where one cannot be undone now; it and those before it stay.
+  void undo() {
+    while (!registered_.empty()) {
+      Registered last = std::move(registered_.back());
+      registered_.pop_back();
+      try {
+        const nb::gil_scoped_release unlocked;
+        last.handle.undo();
+      } catch (...) {
+        registered_.push_back(std::move(last));
+        throw;
+      }
+    }
+  }
+
+ private:
+  struct Registered {
+    std::unique_ptr<PythonKernel> kernel;  // outlives what it is registered as
+    RegistrationHandle handle;
+  };
+
+  void add(Block& block, std::unique_ptr<PythonKernel> kernel) {
+    LibraryRequest request = block.take_request();
+    const auto serve = [&](auto& asked) {
+      asked.kernel.kernel.context = kernel.get();
+      asked.name = kernel->name();
+      if (!kernel->site().file.empty()) asked.site = kernel->site();
+    };
+    if (kernel && !request.impls.empty()) serve(request.impls.back());
+    if (kernel && !request.fallbacks.empty()) serve(request.fallbacks.back());
+    RegistrationHandle handle;
+    {
+      const nb::gil_scoped_release unlocked;
+      handle = Dispatcher::singleton().commit(std::move(request));
+    }
+    registered_.push_back({std::move(kernel), std::move(handle)});
+  }
+
+  std::string ns_;
+  std::vector<Registered> registered_;
+};
+
+}  // namespace
+
+void add_library(nb::module_& module) {
+  nb::class_<Registrations>(module, "_Registrations")
+      .def(nb::init<std::string, const std::string&, const std::string&, int>())
+      .def("define", &Registrations::define)
+      .def("impl", &Registrations::impl, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg())
+      .def("fallback", &Registrations::fallback, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg())
+      .def("undo", &Registrations::undo);
+}
+
+}  // namespace keyway::inline v1::python

@@ -1,0 +1,58 @@
+#include <keyway/dispatch/plugin.h>
+#include <keyway/python/registry.h>
+
+#include <nanobind/stl/string.h>
+#include <string>
+#include <utility>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+// A plug-in stays loaded when its object goes, as a module does.
+class PluginObject {
+ public:
+  explicit PluginObject(LoadedPlugin plugin)
+      : plugin_(std::move(plugin)), name_(plugin_.name()), path_(plugin_.path()) {}
+  PluginObject(PluginObject&&) noexcept = default;
+  ~PluginObject() {
+    if (plugin_.loaded()) plugin_.release();
+  }
+  bool loaded() const { return plugin_.loaded(); }
+  const std::string& name() const { return name_; }
+  const std::string& path() const { return path_; }
+  void unload() {
+    const nb::gil_scoped_release unlocked;
+    plugin_.unload();
+  }
+
+ private:
+  LoadedPlugin plugin_;
+  std::string name_, path_;
+};
+
+PluginObject load(const std::string& path) {
+  const nb::gil_scoped_release unlocked;
+  return PluginObject(load_plugin(path));
+}
+
+}  // namespace
+
+void add_plugins(nb::module_& module) {
+  nb::class_<PluginObject>(module, "Plugin", "A plug-in that is loaded. It stays when this object goes.")
+      .def_prop_ro("name", &PluginObject::name)
+      .def_prop_ro("path", &PluginObject::path)
+      .def_prop_ro("loaded", &PluginObject::loaded, "Whether it was not unloaded.")
+      .def("unload", &PluginObject::unload,
+           "Takes back what it registered, waits for calls that are under way in its kernels, and unloads its library. "
+           "Nobody may hold what its code made. Errors: from inside a call of its kernels.")
+      .def("__repr__", [](const PluginObject& self) {
+        return "<keyway.Plugin " + self.name() + (self.loaded() ? "" : ", unloaded") + ">";
+      });
+  module.def("load_plugin", load, nb::arg("path"),
+             "Loads the plug-in (KEYWAY_PLUGIN) in a shared library. Errors: RegistrationError, which names the file; "
+             "then the registry is as it was.");
+}
+
+}  // namespace keyway::inline v1::python

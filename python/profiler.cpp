@@ -1,0 +1,86 @@
+#include <keyway/core/base/error.h>
+#include <keyway/dispatch/profiler.h>
+#include <keyway/python/registry.h>
+
+#include <memory>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+Profile::Column column_of(const std::string& name) {
+  if (name == "op") return Profile::Column::Op;
+  if (name == "calls") return Profile::Column::Calls;
+  if (name == "self") return Profile::Column::Self;
+  if (name == "total") return Profile::Column::Total;
+  KEYWAY_CHECK(name == "mean", "a profile is sorted by op, calls, self, total or mean, not by '{}'", name);
+  return Profile::Column::Mean;
+}
+
+// A profile that listens between start and stop.
+class Profiling {
+ public:
+  Profiling(bool events, bool shapes)
+      : profile_(std::make_shared<Profile>(Profile::Options{.events = events, .shapes = shapes})) {}
+  Profiling(const Profiling&) = delete;
+  Profiling& operator=(const Profiling&) = delete;
+  // What a thread listens to is undone by that thread only, in order: one that was never stopped goes on.
+  ~Profiling() { (void)thread_listening_.release(); }
+
+  void start(bool all_threads) {
+    KEYWAY_CHECK(!listening(), "the profiler is running already");
+    if (all_threads) {
+      const nb::gil_scoped_release unlocked;
+      all_listening_ = listen_to_all_threads(profile_);
+    } else {
+      const nb::gil_scoped_release unlocked;
+      thread_listening_ = std::make_unique<ThreadListening>(profile_);
+      thread_ = std::this_thread::get_id();
+    }
+  }
+  void stop() {
+    KEYWAY_CHECK(listening(), "the profiler is not running");
+    KEYWAY_CHECK(!thread_listening_ || thread_ == std::this_thread::get_id(),
+                 "the profiler was started on another thread");
+    const nb::gil_scoped_release unlocked;
+    thread_listening_.reset();
+    all_listening_.reset();
+  }
+  const Profile& profile() const { return *profile_; }
+
+ private:
+  bool listening() const { return thread_listening_ || all_listening_; }
+
+  std::shared_ptr<Profile> profile_;
+  std::unique_ptr<ThreadListening> thread_listening_;
+  std::thread::id thread_;
+  std::optional<ObserverHandle> all_listening_;
+};
+
+}  // namespace
+
+void add_profiler(nb::module_& module) {
+  nb::class_<Profile::Row>(module, "_ProfileRow")
+      .def_ro("op", &Profile::Row::op)
+      .def_ro("keys", &Profile::Row::keys)
+      .def_ro("kernel", &Profile::Row::kernel)
+      .def_ro("calls", &Profile::Row::calls)
+      .def_ro("self_seconds", &Profile::Row::self_seconds)
+      .def_ro("total_seconds", &Profile::Row::total_seconds);
+  nb::class_<Profiling>(module, "_Profiling")
+      .def(nb::init<bool, bool>())
+      .def("start", &Profiling::start)
+      .def("stop", &Profiling::stop)
+      .def("rows", [](const Profiling& self, const std::string& by) { return self.profile().rows(column_of(by)); })
+      .def("table", [](const Profiling& self, const std::string& by,
+                       std::size_t most) { return self.profile().table(column_of(by), most); })
+      .def("trace", [](const Profiling& self) { return self.profile().trace(); });
+}
+
+}  // namespace keyway::inline v1::python
