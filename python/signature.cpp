@@ -92,6 +92,10 @@ bool Signature::parse_one(const Parameter& parameter, std::size_t i, PyObject* o
     value = IValue(number);
     return true;
   }
+  if (object == Py_None && parameter.default_text == "[]") {  // PyTorch writes this default as None
+    value = parameter.default_value;
+    return true;
+  }
   return fail(why, [&] {
     return fmt::format("argument '{}' (position {}) must be {}, not {}", parameter.name, i + 1, parameter.type.str(),
                        type_name(object));

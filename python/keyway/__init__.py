@@ -20,3 +20,4 @@ from keyway import autograd, utils
 from keyway.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
 from keyway import library, overrides, profiler
 from keyway._ops import explain, ops, registry_snapshot, what_if
+from keyway import nn, optim

@@ -1,1 +1,3 @@
 """What programs need around tensors."""
+
+from keyway.utils import data as data

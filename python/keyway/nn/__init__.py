@@ -1,0 +1,35 @@
+"""Neural networks: modules, what they compute as functions, initial values, helpers."""
+
+from keyway.nn import functional as functional
+from keyway.nn import init as init
+from keyway.nn import utils as utils
+from keyway.nn.modules.activation import (
+    GELU as GELU, Hardsigmoid as Hardsigmoid, Hardtanh as Hardtanh, LeakyReLU as LeakyReLU, LogSigmoid as LogSigmoid,
+    LogSoftmax as LogSoftmax, ReLU as ReLU, ReLU6 as ReLU6, SiLU as SiLU, Sigmoid as Sigmoid, Softmax as Softmax,
+    Softmin as Softmin, Softsign as Softsign, Tanh as Tanh, Tanhshrink as Tanhshrink,
+)
+from keyway.nn.modules.container import (
+    ModuleDict as ModuleDict, ModuleList as ModuleList, ParameterList as ParameterList, Sequential as Sequential,
+)
+from keyway.nn.modules.conv import (
+    Conv1d as Conv1d, Conv2d as Conv2d, Conv3d as Conv3d, ConvTranspose1d as ConvTranspose1d,
+    ConvTranspose2d as ConvTranspose2d, ConvTranspose3d as ConvTranspose3d,
+)
+from keyway.nn.modules.dropout import (
+    Dropout as Dropout, Dropout1d as Dropout1d, Dropout2d as Dropout2d, Dropout3d as Dropout3d,
+)
+from keyway.nn.modules.embedding import Embedding as Embedding
+from keyway.nn.modules.flatten import Flatten as Flatten, Unflatten as Unflatten
+from keyway.nn.modules.linear import Identity as Identity, Linear as Linear
+from keyway.nn.modules.loss import (
+    BCEWithLogitsLoss as BCEWithLogitsLoss, CrossEntropyLoss as CrossEntropyLoss, HuberLoss as HuberLoss,
+    KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss, NLLLoss as NLLLoss, SmoothL1Loss as SmoothL1Loss,
+)
+from keyway.nn.modules.module import Module as Module
+from keyway.nn.modules.normalization import LayerNorm as LayerNorm
+from keyway.nn.modules.pooling import (
+    AdaptiveAvgPool1d as AdaptiveAvgPool1d, AdaptiveAvgPool2d as AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d as AdaptiveAvgPool3d, AvgPool1d as AvgPool1d, AvgPool2d as AvgPool2d, AvgPool3d as AvgPool3d,
+    MaxPool1d as MaxPool1d, MaxPool2d as MaxPool2d, MaxPool3d as MaxPool3d,
+)
+from keyway.nn.parameter import Parameter as Parameter

@@ -1,0 +1,181 @@
+"""What layers compute: convolutions with padding by name, embeddings, dropout, normalisation, attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+import keyway
+from keyway import _C
+from keyway._C import Tensor, _nn
+from keyway.nn.functional._padding import pad
+
+
+def _conv(dims: int) -> Any:
+    operator = getattr(_nn, f"conv{dims}d")
+
+    def conv(
+        input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        if isinstance(padding, str):
+            input, padding = _pad_by_name(input, weight, stride, padding, dilation, dims)
+        return operator(input, weight, bias, stride, padding, dilation, groups)
+
+    conv.__name__ = conv.__qualname__ = f"conv{dims}d"
+    conv.__doc__ = (f"Convolution over the last {dims} dimensions of an input [N, C, ...] (or [C, ...]) with a weight\n"
+                    "[C_out, C / groups, kernel...] and a bias [C_out]. `padding` is one number, one for each dimension,\n"
+                    "'valid' (none) or 'same' (the result has the input's size; for a stride of 1).")
+    return conv
+
+
+def _pad_by_name(
+    input: Tensor, weight: Tensor, stride: Any, padding: str, dilation: Any, dims: int
+) -> tuple[Tensor, list[int]]:
+    """The input, padded where both ends differ, and the padding that is left to do."""
+    if padding == "valid":
+        return input, [0] * dims
+    if padding != "same":
+        raise ValueError(f"conv{dims}d: padding is 'valid', 'same' or numbers, not '{padding}'")
+    if any(s != 1 for s in expanded(stride, dims)):
+        raise ValueError(f"conv{dims}d: padding='same' is not supported for strided convolutions")
+    totals = [d * (size - 1) for d, size in zip(expanded(dilation, dims), weight.shape[2:])]
+    if any(total % 2 for total in totals):
+        input = pad(input, [n for total in reversed(totals) for n in (0, total % 2)])
+    return input, [total // 2 for total in totals]
+
+
+def expanded(value: Any, dims: int) -> list[int]:
+    """One number for all dimensions as a list, or a list of one for each."""
+    values = [value] * dims if isinstance(value, int) else list(value)
+    return values * dims if len(values) == 1 else values
+
+
+conv1d = _conv(1)
+conv2d = _conv(2)
+conv3d = _conv(3)
+
+
+def embedding(
+    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Tensor:
+    """Rows of a table: indices [...] of int64 or int32 and a weight [rows, width] to [..., width].
+
+    The row `padding_idx` gets no gradient. With `max_norm`, rows that are looked up and longer are shortened to that
+    norm first, in the table. Raises keyway.Error for `sparse`, which is not there.
+    """
+    rows = weight.size(0)
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise ValueError(f"embedding: padding_idx is {padding_idx}, but the table has {rows} rows")
+    row = -1 if padding_idx is None else padding_idx % rows
+    if max_norm is not None:
+        with keyway.no_grad():
+            _shorten_rows(weight, input.reshape(-1), max_norm, norm_type)
+    return _C.embedding(weight, input, row, scale_grad_by_freq, sparse)
+
+
+def _shorten_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
+    looked_up = weight.index_select(0, indices)
+    norms = vector_norm(looked_up, norm_type, 1)
+    scale = _C.where(norms.gt(max_norm), norms.add(1e-7).reciprocal().mul(max_norm), _C.ones_like(norms))
+    weight.index_copy_(0, indices, looked_up.mul(scale))
+
+
+def vector_norm(input: Tensor, p: float, dim: int) -> Tensor:
+    """The p-norm over a dimension, which is kept with size 1; its gradient at zero is zero."""
+    size = input.abs()
+    if p == math.inf:
+        return size.amax(dim, True)
+    if p == 1:
+        return size.sum(dim, True)
+    total = size.pow(p).sum(dim, True)
+    is_zero = total.eq(0)
+    return total.masked_fill(is_zero, 1).pow(1 / p).masked_fill(is_zero, 0)
+
+
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
+    """input / max(its p-norm over a dimension, eps)."""
+    return _C.div(input, vector_norm(input, p, dim).clamp(min=eps), out=out)
+
+
+def _check_probability(p: float) -> None:
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """While training, zeroes each element with probability p and divides the others by 1 - p."""
+    _check_probability(p)
+    return (_C.dropout_ if inplace else _C.dropout)(input, p, training)
+
+
+def _channel_dropout(dims: int) -> Any:
+    def channel_dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+        _check_probability(p)
+        if not training or p == 0:
+            return input
+        kept = [1] * input.dim()
+        kept[: input.dim() - dims] = input.shape[: input.dim() - dims]
+        mask = input.new_empty(kept).bernoulli_(1 - p)
+        return (input.mul_ if inplace else input.mul)(mask.div(1 - p) if p < 1 else mask)
+
+    channel_dropout.__name__ = channel_dropout.__qualname__ = f"dropout{dims}d"
+    channel_dropout.__doc__ = (f"While training, zeroes whole channels of an input [N, C, ...] or [C, ...] of {dims} more "
+                               "dimensions, each with probability p, and divides the others by 1 - p.")
+    return channel_dropout
+
+
+dropout1d = _channel_dropout(1)
+dropout2d = _channel_dropout(2)
+dropout3d = _channel_dropout(3)
+
+
+def layer_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None,
+    eps: float = 1e-05,
+) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) over the last dimensions, of `normalized_shape`, times weight plus bias."""
+    return _C.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, scale: float | None = None,
+) -> Tensor:
+    """softmax(query key^T * scale + mask) value, for [..., L, E], [..., S, E] and [..., S, V].
+
+    `scale` is 1 / sqrt(E) by default. `attn_mask`, broadcast to [..., L, S], is added, or if it is of dtype bool, says
+    which positions are seen. With `is_causal`, position i sees up to i. Dropout applies whatever mode modules are in.
+    """
+    if is_causal and attn_mask is not None:
+        raise ValueError("scaled_dot_product_attention: is_causal and attn_mask are not given together")
+    factor = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = _C.matmul(query.mul(factor), key.transpose(-2, -1))
+    if is_causal:
+        attn_mask = _C.ones(query.size(-2), key.size(-2), dtype=_C.bool, device=query.device).tril()
+    if attn_mask is not None and attn_mask.dtype is _C.bool:
+        scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)
+    elif attn_mask is not None:
+        scores = scores.add(attn_mask)
+    return _C.matmul(dropout(scores.softmax(-1), dropout_p), value)
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Classes [...] of int64 to [..., num_classes] of int64: 1 at the class, 0 elsewhere. -1: as many classes as the
+    largest one says."""
+    if tensor.dtype is not _C.int64:
+        raise keyway.TypeError(f"one_hot: classes are int64, not {tensor.dtype}")
+    if tensor.numel() == 0 and num_classes <= 0:
+        raise keyway.ValueError("one_hot: without classes, num_classes must be given")
+    flat = tensor.reshape(-1)
+    largest = int(flat.amax().item()) if tensor.numel() > 0 else -1
+    if tensor.numel() > 0 and flat.neg().amax().item() > 0:
+        raise keyway.ValueError("one_hot: classes are not negative")
+    if num_classes == -1:
+        num_classes = largest + 1
+    if num_classes < 1 or largest >= num_classes:
+        raise keyway.ValueError(f"one_hot: there are {num_classes} classes, but the largest in the tensor is {largest}")
+    return tensor.new_zeros([*tensor.shape, num_classes]).scatter_(-1, tensor.unsqueeze(-1), 1)

@@ -1,0 +1,95 @@
+"""Losses: a number that training makes small. `reduction` says whether the losses of all elements come out ("none"), their
+mean or their sum; `size_average` and `reduce` are older ways to say so."""
+
+from __future__ import annotations
+
+import warnings
+
+from keyway import _C
+from keyway._C import Tensor
+from keyway.nn.functional._reduction import chosen_name, number
+
+
+def cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Tensor:
+    """The cross entropy between logits [N, C, ...] (or [C]) and classes, int64 [N, ...] (or []), or the probabilities of
+    all classes, of the input's shape and dtype. `weight` is [C]; a target of `ignore_index` counts nothing."""
+    kind = number(chosen_name(size_average, reduce, reduction))
+    return _C.cross_entropy_loss(input, target, weight, kind, ignore_index, label_smoothing)
+
+
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:
+    """The negative of the log-probability [N, C, ...] (or [C]) that the input gives each class, int64 [N, ...] (or []).
+    `weight` is [C]; a target of `ignore_index` counts nothing."""
+    return _C.nll_loss_nd(input, target, weight, number(chosen_name(size_average, reduce, reduction)), ignore_index)
+
+
+def mse_loss(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Tensor:
+    """(input - target)^2, of tensors of one shape."""
+    _warn_of_shapes(input, target)
+    return _C.mse_loss(input, target, number(chosen_name(size_average, reduce, reduction)))
+
+
+def l1_loss(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Tensor:
+    """|input - target|, of tensors of one shape."""
+    _warn_of_shapes(input, target)
+    return _C.l1_loss(input, target, number(chosen_name(size_average, reduce, reduction)))
+
+
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", beta: float = 1.0,
+) -> Tensor:
+    """d^2 / (2 beta) where d = |input - target| is below beta, else d - beta / 2."""
+    _warn_of_shapes(input, target)
+    kind = number(chosen_name(size_average, reduce, reduction))
+    return _C.l1_loss(input, target, kind) if beta == 0 else _C.smooth_l1_loss(input, target, kind, beta)
+
+
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+    """d^2 / 2 where d = |input - target| is below delta, else delta * (d - delta / 2)."""
+    _warn_of_shapes(input, target)
+    return _C.huber_loss(input, target, number(reduction), delta)
+
+
+def kl_div(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", log_target: bool = False,
+) -> Tensor:
+    """target * (log(target) - input), of log-probabilities and probabilities, or if `log_target`, of log-probabilities
+    both. A reduction "batchmean", which is what the name promises, is the sum divided by the first size."""
+    name = chosen_name(size_average, reduce, reduction)
+    if name == "mean":
+        warnings.warn("reduction='mean' divides the total loss by both the batch size and the support size; "
+                      "'batchmean' divides only by the batch size, and aligns with the KL math definition", stacklevel=2)
+    batch_mean = name == "batchmean"
+    loss = _C.kl_div(input, target, number("sum" if batch_mean else name), log_target=log_target)
+    return loss.div(input.size(0)) if batch_mean and input.dim() > 0 else loss
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean", pos_weight: Tensor | None = None,
+) -> Tensor:
+    """The cross entropy of sigmoid(input) and probabilities, of one shape. `weight` is the weight of each element,
+    `pos_weight` that of its positive part; both are broadcast."""
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({tuple(target.shape)}) must be the same as input size ({tuple(input.shape)})")
+    kind = number(chosen_name(size_average, reduce, reduction))
+    return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, kind)
+
+
+def _warn_of_shapes(input: Tensor, target: Tensor) -> None:
+    if target.shape != input.shape:
+        warnings.warn(f"Using a target size ({tuple(target.shape)}) that is different to the input size "
+                      f"({tuple(input.shape)}). This will likely lead to incorrect results due to broadcasting. "
+                      "Please ensure they have the same size.", stacklevel=3)

@@ -1,0 +1,1 @@
+"""The modules; keyway.nn has all their names."""

@@ -1,0 +1,245 @@
+"""Containers: modules that hold others in order or by name."""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict
+from typing import Any, Iterable, Iterator, Mapping
+
+import keyway
+from keyway._C import Tensor
+from keyway.nn.modules.module import Module, _indented
+from keyway.nn.parameter import Parameter
+
+
+class _List(Module):
+    """What lists of modules share: members are named "0", "1", ..."""
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def _name_at(self, index: int) -> str:
+        """The name of the member at an index, which may count from the end."""
+        i = operator.index(index)
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"index {i} is out of range: there are {len(self)} modules")
+        return list(self._modules)[i]
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return self._make(OrderedDict(list(self._modules.items())[index]))
+        return self._modules[self._name_at(index)]
+
+    def _make(self, members: OrderedDict[str, Any]) -> Any:
+        return type(self)(members.values())
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        setattr(self, self._name_at(index), module)
+
+    def __delitem__(self, index: int | slice) -> None:
+        names = list(self._modules)
+        gone = set(names[index]) if isinstance(index, slice) else {self._name_at(index)}
+        self._renumber([module for name, module in self._modules.items() if name not in gone])
+
+    def _renumber(self, modules: list[Any]) -> None:
+        self._modules.clear()
+        for i, module in enumerate(modules):
+            self.add_module(str(i), module)
+
+    def append(self, module: Module) -> Any:
+        """Adds a module at the end; returns this."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> Any:
+        """Adds modules at the end; returns this."""
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Module) -> Any:
+        """Adds a module before that of an index; returns this."""
+        if not isinstance(module, Module):
+            raise TypeError(f"{type(module).__name__} is no Module subclass")
+        modules = list(self)
+        modules.insert(index, module)
+        self._renumber(modules)
+        return self
+
+    def pop(self, index: int = -1) -> Any:
+        """Removes the module of an index, and returns it."""
+        module = self[index]
+        del self[index]
+        return module
+
+
+class Sequential(_List):
+    """Modules one after the other: each gets what the one before returned.
+
+    Made from modules, or from one OrderedDict of names and modules.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        named = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else enumerate(args)
+        for name, module in named:
+            self.add_module(str(name), module)
+
+    def _make(self, members: OrderedDict[str, Any]) -> Any:
+        return type(self)(members)
+
+    def __add__(self, other: Any) -> Sequential:
+        return Sequential(*self, *other) if isinstance(other, Sequential) else NotImplemented
+
+    def __iadd__(self, other: Any) -> Sequential:
+        if not isinstance(other, Sequential):
+            return NotImplemented
+        self.extend(other)
+        return self
+
+    def forward(self, input: Any) -> Any:
+        """`input` through all modules."""
+        for module in self:
+            input = module(input)
+        return input
+
+
+class ModuleList(_List):
+    """Modules in a list that are submodules, each; it has no forward()."""
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.extend(modules)
+
+    def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
+        self.extend(modules)
+        return self
+
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
+        return ModuleList([*self, *other])
+
+    def __repr__(self) -> str:
+        """Neighbours that read alike stand in one line: "(0-3): 4 x Linear(...)"."""
+        runs: list[tuple[int, int, str]] = []
+        for i, module in enumerate(self):
+            text = repr(module)
+            if runs and runs[-1][2] == text:
+                runs[-1] = (runs[-1][0], i, text)
+            else:
+                runs.append((i, i, text))
+        if not runs:
+            return f"{self._get_name()}()"
+        lines = [f"({a}): {_indented(t)}" if a == b else f"({a}-{b}): {b - a + 1} x {_indented(t)}" for a, b, t in runs]
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+class ModuleDict(Module):
+    """Modules by name that are submodules, each; it has no forward()."""
+
+    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._modules
+
+    def clear(self) -> None:
+        """Removes all modules."""
+        self._modules.clear()
+
+    def pop(self, key: str) -> Any:
+        """Removes the module of a name, and returns it."""
+        return self._modules.pop(key)
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return self._modules.keys()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Names and modules."""
+        return self._modules.items()
+
+    def values(self) -> Iterable[Any]:
+        """The modules."""
+        return self._modules.values()
+
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
+        """Adds modules, also in place of those that have the names."""
+        for key, module in modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules:
+            self[key] = module
+
+
+class ParameterList(Module):
+    """Parameters in a list; tensors that are none become such. It has no forward()."""
+
+    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
+        super().__init__()
+        if values is not None:
+            self.extend(values)
+
+    def _name_at(self, index: int) -> str:
+        i = operator.index(index)
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"index {i} is out of range: there are {len(self)} parameters")
+        return str(i % len(self))
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._parameters.values())
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return type(self)(list(self)[index])
+        return self._parameters[self._name_at(index)]
+
+    def __setitem__(self, index: int, value: Tensor) -> None:
+        self.register_parameter(self._name_at(index), _as_parameter(value))
+
+    def append(self, value: Tensor) -> ParameterList:
+        """Adds a parameter at the end; returns this."""
+        self.register_parameter(str(len(self)), _as_parameter(value))
+        return self
+
+    def extend(self, values: Iterable[Tensor]) -> ParameterList:
+        """Adds parameters at the end; returns this."""
+        for value in list(values):
+            self.append(value)
+        return self
+
+    def __iadd__(self, values: Iterable[Tensor]) -> ParameterList:
+        return self.extend(values)
+
+    def extra_repr(self) -> str:
+        return "\n".join(f"({i}): Parameter containing: [{_describe(p)}]" for i, p in enumerate(self))
+
+
+def _as_parameter(value: Any) -> Parameter:
+    if not isinstance(value, Tensor):
+        raise keyway.TypeError(f"a ParameterList holds tensors, not {type(value).__name__}")
+    return value if isinstance(value, Parameter) else Parameter(value)
+
+
+def _describe(parameter: Tensor) -> str:
+    return f"{parameter.dtype} of size {'x'.join(map(str, parameter.shape))}"

@@ -1,0 +1,46 @@
+"""Normalisation."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from keyway import _C
+from keyway._C import Tensor
+from keyway.nn import functional as F
+from keyway.nn import init
+from keyway.nn.modules.module import Module
+from keyway.nn.parameter import Parameter
+
+
+class LayerNorm(Module):
+    """(x - mean) / sqrt(variance + eps) over the last dimensions, which are `normalized_shape`, times weight plus bias.
+
+    `weight` and `bias` have that shape, and begin as ones and zeros; without `elementwise_affine` there are none.
+    """
+
+    def __init__(self, normalized_shape: int | Sequence[int], eps: float = 1e-5, elementwise_affine: bool = True,
+                 bias: bool = True, device: Any = None, dtype: _C.dtype | None = None) -> None:
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+
+        def parameter(is_there: bool) -> Parameter | None:
+            return Parameter(_C.empty(self.normalized_shape, device=device, dtype=dtype)) if is_there else None
+
+        self.register_parameter("weight", parameter(elementwise_affine))
+        self.register_parameter("bias", parameter(elementwise_affine and bias))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Makes the weight ones and the bias zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

@@ -1,0 +1,139 @@
+"""Pooling: one number for each window."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Sequence, Union
+
+from keyway._C import Tensor
+from keyway.nn import functional as F
+from keyway.nn.functional._layers import expanded
+from keyway.nn.modules.module import Module
+
+Sizes = Union[int, Sequence[int]]
+
+
+class _MaxPool(Module):
+    """The largest of each window, steps of `stride` (the kernel's size if it is None) apart; with `return_indices`, also
+    where it is."""
+
+    _dims: ClassVar[int]
+
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1,
+                 return_indices: bool = False, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input: Tensor) -> Any:
+        max_pool = getattr(F, f"max_pool{self._dims}d")
+        return max_pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+                        self.return_indices)
+
+    def extra_repr(self) -> str:
+        return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
+                f"ceil_mode={self.ceil_mode}")
+
+
+class MaxPool1d(_MaxPool):
+    """The largest of each window: [N, C, L] (or [C, L]) to [N, C, L']."""
+
+    _dims = 1
+
+
+class MaxPool2d(_MaxPool):
+    """The largest of each window: [N, C, H, W] (or [C, H, W]) to [N, C, H', W']."""
+
+    _dims = 2
+
+
+class MaxPool3d(_MaxPool):
+    """The largest of each window: [N, C, D, H, W] (or [C, D, H, W]) to [N, C, D', H', W']."""
+
+    _dims = 3
+
+
+class _AvgPool(Module):
+    _dims: ClassVar[int]
+
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: int | None = None) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Tensor) -> Tensor:
+        avg_pool = getattr(F, f"avg_pool{self._dims}d")
+        return avg_pool(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+                        self.divisor_override)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool1d(_AvgPool):
+    """The mean of each window: [N, C, L] (or [C, L]) to [N, C, L']. `count_include_pad`: the border's zeros count."""
+
+    _dims = 1
+
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True) -> None:
+        stride = kernel_size if stride is None else stride
+        sizes = [tuple(expanded(size, 1)) for size in (kernel_size, stride, padding)]
+        super().__init__(*sizes, ceil_mode, count_include_pad)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+
+
+class AvgPool2d(_AvgPool):
+    """The mean of each window: [N, C, H, W] (or [C, H, W]) to [N, C, H', W']; its sum divided by `divisor_override` if
+    that is given."""
+
+    _dims = 2
+
+
+class AvgPool3d(_AvgPool):
+    """The mean of each window: [N, C, D, H, W] (or [C, D, H, W]) to [N, C, D', H', W']; its sum divided by
+    `divisor_override` if that is given."""
+
+    _dims = 3
+
+
+class _AdaptiveAvgPool(Module):
+    _dims: ClassVar[int]
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        return getattr(F, f"adaptive_avg_pool{self._dims}d")(input, self.output_size)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+    """Means of windows such that the last dimension becomes `output_size`."""
+
+    _dims = 1
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+    """Means of windows such that the last two dimensions become `output_size`; None keeps one's size."""
+
+    _dims = 2
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+    """Means of windows such that the last three dimensions become `output_size`; None keeps one's size."""
+
+    _dims = 3

@@ -1,0 +1,34 @@
+"""Parameter: a tensor that modules count among their parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyway import _C
+from keyway._C import Tensor
+
+
+class Parameter(Tensor):
+    """A tensor that a module which gets it as an attribute trains.
+
+    Shares the memory of `data` and has no history. Without `data` it is empty.
+    Raises keyway.Error if `requires_grad` is true and the dtype is neither a floating-point nor a complex one.
+    """
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        if data is None:
+            data = _C.empty(0)
+        if not isinstance(data, Tensor):
+            raise TypeError(f"a Parameter is made from a Tensor, not from {type(data).__name__}")
+        made: Parameter = Tensor._make_subclass(cls, data, requires_grad)
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        known = memo.get(id(self))
+        if known is None:
+            known = type(self)(self.detach().clone(memory_format=_C.preserve_format), self.requires_grad)
+            memo[id(self)] = known
+        return known
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()

@@ -1,0 +1,62 @@
+"""Clipping: gradients that are too large, made smaller."""
+
+from __future__ import annotations
+
+import math
+from typing import Iterable, Union
+
+import keyway
+from keyway._C import Tensor
+
+Tensors = Union[Tensor, Iterable[Tensor]]
+
+
+def _gradients(parameters: Tensors) -> list[Tensor]:
+    parameters = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [parameter.grad for parameter in parameters if parameter.grad is not None]
+
+
+def get_total_norm(tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
+    """The norm of all tensors together as if they were one vector: a tensor of one element.
+
+    Raises keyway.Error if it is infinite or no number and `error_if_nonfinite` is true.
+    """
+    all_tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    with keyway.no_grad():
+        total = _norm_of_all(all_tensors, float(norm_type))
+    if error_if_nonfinite and not math.isfinite(total.item()):
+        raise keyway.Error(f"the total norm of order {norm_type} is {total.item()}; with error_if_nonfinite=False "
+                           "gradients are scaled by it all the same")
+    return total
+
+
+def _norm_of_all(tensors: list[Tensor], order: float) -> Tensor:
+    if not tensors:
+        return keyway.scalar_tensor(0.0)
+    device = tensors[0].device
+    if order == math.inf:
+        return keyway.stack([t.abs().amax().to(device=device) for t in tensors]).amax()
+    if order == 2:
+        return keyway.stack([t.square().sum().to(device=device) for t in tensors]).sum().sqrt()
+    return keyway.stack([t.abs().pow(order).sum().to(device=device) for t in tensors]).sum().pow(1 / order)
+
+
+def clip_grad_norm_(
+    parameters: Tensors, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+) -> Tensor:
+    """Scales the gradients of all parameters, in place, such that their norm together is at most `max_norm`. Returns the
+    norm before that, a tensor of one element."""
+    grads = _gradients(parameters)
+    total = get_total_norm(grads, norm_type, error_if_nonfinite)
+    with keyway.no_grad():
+        factor = total.add(1e-6).reciprocal().mul(float(max_norm)).clamp(max=1.0)
+        for grad in grads:
+            grad.mul_(factor.to(device=grad.device))
+    return total
+
+
+def clip_grad_value_(parameters: Tensors, clip_value: float) -> None:
+    """Clamps every element of the gradients to [-clip_value, clip_value], in place."""
+    with keyway.no_grad():
+        for grad in _gradients(parameters):
+            grad.clamp_(-float(clip_value), float(clip_value))

@@ -1,0 +1,78 @@
+"""ReduceLROnPlateau: a lower learning rate once a measure does not get better any more."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+from keyway.optim.lr_scheduler import LRScheduler
+from keyway.optim.optimizer import Optimizer
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Times `factor`, but not below `min_lr`, once step(measure) has seen no improvement more than `patience` times in a
+    row; `cooldown` steps after that do not count.
+
+    An improvement is, for mode "min", a measure below best * (1 - threshold), or with threshold_mode="abs", below
+    best - threshold; for mode "max", above the opposite. A change of less than `eps` is not made.
+    """
+
+    def __init__(self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10,
+                 threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0,
+                 min_lr: float | Sequence[float] = 0, eps: float = 1e-8) -> None:
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        count = len(optimizer.param_groups)
+        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * count
+        if len(self.min_lrs) != count:
+            raise ValueError(f"expected {count} min_lrs, got {len(self.min_lrs)}")
+        self.optimizer = optimizer
+        self.mode = mode
+        self.factor = factor
+        self.patience = patience
+        self.threshold = threshold
+        self.threshold_mode = threshold_mode
+        self.cooldown = cooldown
+        self.eps = eps
+        self.last_epoch = 0
+        self.best = math.inf if mode == "min" else -math.inf
+        self.num_bad_epochs = 0
+        self.cooldown_counter = 0
+        self._last_lr = self._current()
+
+    def step(self, metrics: Any) -> None:  # type: ignore[override]
+        """Looks at a measure: a number, or a tensor of one element."""
+        measure = float(metrics.item() if hasattr(metrics, "item") else metrics)
+        self.last_epoch += 1
+        if self.is_better(measure, self.best):
+            self.best = measure
+            self.num_bad_epochs = 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce()
+            self.cooldown_counter = self.cooldown
+            self.num_bad_epochs = 0
+        self._last_lr = self._current()
+
+    def is_better(self, a: float, best: float) -> bool:
+        """Whether measure `a` is an improvement of the best so far."""
+        sign = -1 if self.mode == "min" else 1
+        if self.threshold_mode == "rel":
+            return sign * a > sign * best * (1 + sign * self.threshold)
+        return sign * a > sign * best + self.threshold
+
+    def _reduce(self) -> None:
+        for group, least in zip(self.optimizer.param_groups, self.min_lrs):
+            lower = max(group["lr"] * self.factor, least)
+            if group["lr"] - lower > self.eps:
+                group["lr"] = lower

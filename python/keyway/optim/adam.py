@@ -1,0 +1,64 @@
+"""Adam and AdamW: steps scaled by running moments of each gradient."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import keyway
+from keyway._C import Tensor
+from keyway.optim.optimizer import Optimizer, Params, check_not_negative
+
+
+class Adam(Optimizer):
+    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g^2                     (amsgrad: the largest v so far is used)
+        parameter -= lr * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+
+    With `decoupled_weight_decay`, g = gradient, after parameter *= 1 - lr * weight_decay.
+    """
+
+    def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False,
+                 decoupled_weight_decay: bool = False) -> None:
+        check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
+        for i, beta in enumerate(betas):
+            if not 0 <= beta < 1:
+                raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+                                  "maximize": maximize, "decoupled_weight_decay": decoupled_weight_decay})
+
+    def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        if not state:
+            state["step"] = keyway.scalar_tensor(0.0)
+            state["exp_avg"] = keyway.zeros_like(parameter)
+            state["exp_avg_sq"] = keyway.zeros_like(parameter)
+            if group["amsgrad"]:
+                state["max_exp_avg_sq"] = keyway.zeros_like(parameter)
+        if group["maximize"]:
+            grad = grad.neg()
+        if group["weight_decay"] != 0 and group["decoupled_weight_decay"]:
+            parameter.mul_(1 - group["lr"] * group["weight_decay"])
+        elif group["weight_decay"] != 0:
+            grad = grad.add(parameter, alpha=group["weight_decay"])
+
+        beta1, beta2 = group["betas"]
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.add_(grad.sub(mean), alpha=1 - beta1)
+        square.mul_(beta2).add_(grad.mul(grad), alpha=1 - beta2)
+        if group["amsgrad"]:
+            square = keyway.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
+        step = state["step"].add_(1).item()
+        correction = math.sqrt(1 - beta2**step)
+        denominator = square.sqrt().div_(correction).add_(group["eps"])
+        parameter.add_(mean.div(denominator), alpha=-group["lr"] / (1 - beta1**step))
+
+
+class AdamW(Adam):
+    """Adam with `decoupled_weight_decay`."""
+
+    def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True)

@@ -1,0 +1,269 @@
+"""Schedules of learning rates: step() after each optimizer.step(), or after each epoch."""
+
+from __future__ import annotations
+
+import bisect
+import math
+import warnings
+from collections import Counter
+from types import FunctionType
+from typing import Any, Callable, Iterable, Sequence
+
+from keyway.optim.optimizer import Optimizer
+
+
+class LRScheduler:
+    """The base of schedules. A subclass defines get_lr(): the learning rates of all groups at step `last_epoch`.
+
+    `last_epoch` is the number of the latest step; the first, 0, is done when the schedule is made. To go on with a later
+    one, the groups must have "initial_lr". `base_lrs` are the learning rates that the groups had at first.
+    """
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        self.optimizer = optimizer
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming an optimizer")
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._last_lr: list[float] = []
+        self._advance()
+
+    def step(self) -> None:
+        """Gives the groups their next learning rates."""
+        if self.last_epoch == 0 and getattr(self.optimizer, "_step_count", 1) == 0:
+            warnings.warn("lr_scheduler.step() was called before optimizer.step(): the first learning rate is skipped. "
+                          "Call them in the opposite order", stacklevel=2)
+        self._advance()
+
+    def _advance(self) -> None:
+        self.last_epoch += 1
+        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
+            group["lr"] = lr
+        self._last_lr = self._current()
+
+    def _restart(self) -> None:
+        """Step 0 again, from the learning rates of the beginning."""
+        for group, lr in zip(self.optimizer.param_groups, self.base_lrs):
+            group["lr"] = lr
+        self.last_epoch = -1
+        self._advance()
+
+    def get_lr(self) -> list[float]:
+        """The learning rates of step `last_epoch`; the groups still have those of the step before."""
+        raise NotImplementedError(f"{type(self).__name__} does not define get_lr()")
+
+    def get_last_lr(self) -> list[float]:
+        """The learning rates that the latest step gave."""
+        return self._last_lr
+
+    def _current(self) -> list[float]:
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the schedule knows, but the optimizer."""
+        return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes on from a state."""
+        self.__dict__.update(state_dict)
+
+
+class LambdaLR(LRScheduler):
+    """The first learning rate times lr_lambda(step); one function for all groups, or one for each."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+                 last_epoch: int = -1) -> None:
+        count = len(optimizer.param_groups)
+        self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * count
+        if len(self.lr_lambdas) != count:
+            raise ValueError(f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}")
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        return [base * function(self.last_epoch) for base, function in zip(self.base_lrs, self.lr_lambdas)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the schedule knows, but the optimizer; of functions, nothing, and of other callables, attributes."""
+        state = {name: value for name, value in super().state_dict().items() if name != "lr_lambdas"}
+        state["lr_lambdas"] = [None if isinstance(f, FunctionType) else dict(vars(f)) for f in self.lr_lambdas]
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes on from a state."""
+        super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
+        for function, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
+            if attributes is not None:
+                vars(function).update(attributes)
+
+
+class _Multiplied(LRScheduler):
+    """Schedules that multiply the present learning rates, whoever set them."""
+
+    def get_lr(self) -> list[float]:
+        ratio = self._ratio(self.last_epoch)
+        return [lr * ratio for lr in self._current()]
+
+    def _ratio(self, step: int) -> float:
+        """What step number `step` multiplies by."""
+        raise NotImplementedError
+
+
+class StepLR(_Multiplied):
+    """Times `gamma` every `step_size` steps."""
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.step_size = step_size
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def _ratio(self, step: int) -> float:
+        return self.gamma if step > 0 and step % self.step_size == 0 else 1.0
+
+
+class MultiStepLR(_Multiplied):
+    """Times `gamma` at each of the steps `milestones`."""
+
+    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.milestones = Counter(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def _ratio(self, step: int) -> float:
+        return self.gamma ** self.milestones[step]
+
+
+class ExponentialLR(_Multiplied):
+    """Times `gamma` every step."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def _ratio(self, step: int) -> float:
+        return self.gamma if step > 0 else 1.0
+
+
+class ConstantLR(_Multiplied):
+    """Times `factor` for the first `total_iters` steps."""
+
+    def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
+        if not 0 < factor <= 1:
+            raise ValueError(f"the constant factor is {factor}, but must be in (0, 1]")
+        self.factor = factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def _ratio(self, step: int) -> float:
+        first = self.factor if step == 0 else 1.0
+        return first / self.factor if step == self.total_iters else first
+
+
+class LinearLR(_Multiplied):
+    """Times a factor that goes in a line from `start_factor` to `end_factor` in `total_iters` steps, and stays there."""
+
+    def __init__(self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5,
+                 last_epoch: int = -1) -> None:
+        if not 0 < start_factor <= 1 or not 0 <= end_factor <= 1:
+            raise ValueError(f"the factors are {start_factor} and {end_factor}, but must be in (0, 1] and [0, 1]")
+        self.start_factor = start_factor
+        self.end_factor = end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def _ratio(self, step: int) -> float:
+        if step == 0:
+            return self.start_factor
+        return 1.0 if step > self.total_iters else self._factor(step) / self._factor(step - 1)
+
+    def _factor(self, step: int) -> float:
+        return self.start_factor + (self.end_factor - self.start_factor) * step / self.total_iters
+
+
+class PolynomialLR(_Multiplied):
+    """Times (1 - step / total_iters)^power, which becomes 0 and stays so."""
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
+        self.total_iters = total_iters
+        self.power = power
+        super().__init__(optimizer, last_epoch)
+
+    def _ratio(self, step: int) -> float:
+        if step == 0 or step > self.total_iters:
+            return 1.0
+        return ((self.total_iters - step) / (self.total_iters - step + 1)) ** self.power
+
+
+class CosineAnnealingLR(LRScheduler):
+    """From the first learning rate to `eta_min` and back along a cosine; half a period is `T_max` steps."""
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+        self.T_max = T_max
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        step = self.last_epoch
+        if step == 0:
+            return self._current()
+        if (step - 1) % (2 * self.T_max) == self.T_max:  # from the lowest point there is nothing to be multiplied
+            rise = (1 - math.cos(math.pi / self.T_max)) / 2
+            return [lr + (base - self.eta_min) * rise for lr, base in zip(self._current(), self.base_lrs)]
+        ratio = self._height(step) / self._height(step - 1)
+        return [self.eta_min + (lr - self.eta_min) * ratio for lr in self._current()]
+
+    def _height(self, step: int) -> float:
+        """Twice the part of the way from `eta_min` to the top that a step is at."""
+        return 1 + math.cos(math.pi * step / self.T_max)
+
+
+class SequentialLR(LRScheduler):
+    """One schedule after the other: the next begins, with its step 0, at each of the steps `milestones`."""
+
+    def __init__(self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int],
+                 last_epoch: int = -1) -> None:
+        if len(schedulers) < 1:
+            raise ValueError("SequentialLR expects at least one scheduler to be chained")
+        if any(scheduler.optimizer is not optimizer for scheduler in schedulers):
+            raise ValueError("SequentialLR expects all schedulers to belong to the same optimizer")
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(f"SequentialLR expects one milestone fewer than schedulers, not {len(milestones)} for "
+                             f"{len(schedulers)}")
+        self._schedulers = list(schedulers)
+        self._milestones = list(milestones)
+        self.optimizer = optimizer
+        self.base_lrs = schedulers[0].base_lrs
+        self.last_epoch = last_epoch + 1
+        self._schedulers[0]._restart()
+        self._last_lr = self._schedulers[0].get_last_lr()
+
+    def step(self) -> None:
+        """Gives the groups their next learning rates."""
+        self.last_epoch += 1
+        i = bisect.bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[i]
+        if i > 0 and self._milestones[i - 1] == self.last_epoch:
+            scheduler._restart()
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the schedules know, but the optimizer."""
+        state = super().state_dict()
+        state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes on from a state."""
+        super().load_state_dict({name: value for name, value in state_dict.items() if name != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
+            scheduler.load_state_dict(state)
+
+
+from keyway.optim._one_cycle import OneCycleLR as OneCycleLR  # noqa: E402
+from keyway.optim._plateau import ReduceLROnPlateau as ReduceLROnPlateau  # noqa: E402

@@ -1,0 +1,157 @@
+"""Optimizer: changes parameters by their gradients."""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from typing import Any, Callable, Iterable, Union
+
+import keyway
+from keyway._C import Tensor
+from keyway.nn.modules._hooks import Hooks, RemovableHandle
+from keyway.nn.modules.module import zero_grad_of
+
+Params = Union[Iterable[Tensor], Iterable[dict[str, Any]]]
+
+
+class Optimizer:
+    """The base of all optimizers.
+
+    `params` are parameters, or groups of them: dicts with "params" and whichever options differ from `defaults`. A
+    subclass defines _update(), which changes one parameter. `state` holds what is remembered of each parameter.
+    """
+
+    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        self._pre_hooks = Hooks()
+        self._post_hooks = Hooks()
+        self._step_count = 0
+        if isinstance(params, Tensor):
+            raise TypeError("an optimizer takes an iterable of Tensors or dicts, not one Tensor")
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Adds a group of parameters that are trained alike.
+
+        Raises TypeError for what is no group or no Tensor; ValueError for a Tensor that was computed, or is in a group.
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"a group of parameters is a dict, not {type(param_group).__name__}")
+        given = param_group["params"]
+        if isinstance(given, (set, frozenset)):
+            raise TypeError("parameters must be in a fixed order, as in a list, not in a set")
+        params = [given] if isinstance(given, Tensor) else list(given)
+        seen = {id(p) for group in self.param_groups for p in group["params"]}
+        for parameter in params:
+            if not isinstance(parameter, Tensor):
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(parameter).__name__}")
+            if not parameter.is_leaf:
+                raise ValueError("can't optimize a non-leaf Tensor")
+            if id(parameter) in seen:
+                raise ValueError("some parameters appear in more than one place of the parameter groups")
+            seen.add(id(parameter))
+        self.param_groups.append({**self.defaults, **param_group, "params": params})
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drops the gradients of all parameters, or makes them zero."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                zero_grad_of(parameter, set_to_none)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Changes every parameter that has a gradient. `closure`, if given, computes the loss and the gradients first; its
+        result is returned."""
+        for hook, _ in list(self._pre_hooks.values()):
+            hook(self, (closure,), {})
+        loss = None
+        with keyway.no_grad():
+            if closure is not None:
+                with keyway.enable_grad():
+                    loss = closure()
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    if parameter.grad is not None:
+                        self._update(parameter, parameter.grad, group, self.state[parameter])
+        self._step_count += 1
+        for hook, _ in list(self._post_hooks.values()):
+            hook(self, (closure,), {})
+        return loss
+
+    def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        """Changes `parameter` in place; called without recording. `state` is its own, empty at first."""
+        raise keyway.NotImplementedError(f"{type(self).__name__} defines neither step() nor _update()")
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Has hook(optimizer, args, kwargs) called before each step."""
+        return self._pre_hooks.add(hook, prepend=False, with_kwargs=True)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Has hook(optimizer, args, kwargs) called after each step."""
+        return self._post_hooks.add(hook, prepend=False, with_kwargs=True)
+
+    # ---- state -------------------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """{"state": of each parameter, by number, "param_groups": the options}; parameters are numbered over all groups.
+        Tensors are shared."""
+        numbers = {id(p): i for i, p in enumerate(self._all_parameters())}
+        groups = [
+            {**{k: v for k, v in group.items() if k != "params"}, "params": [numbers[id(p)] for p in group["params"]]}
+            for group in self.param_groups
+        ]
+        return {"state": {numbers[id(p)]: state for p, state in self.state.items()}, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes on from a state; its tensors are copied, to the dtypes and devices of the parameters.
+
+        Raises ValueError if the groups differ in number or size; then nothing has changed.
+        """
+        saved_groups = state_dict["param_groups"]
+        if len(saved_groups) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(a["params"]) != len(b["params"]) for a, b in zip(self.param_groups, saved_groups)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        numbers = [number for group in saved_groups for number in group["params"]]
+        parameter_of = dict(zip(numbers, self._all_parameters()))
+        state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        for number, values in state_dict["state"].items():
+            parameter = parameter_of[number]
+            state[parameter] = {name: _loaded(name, value, parameter) for name, value in values.items()}
+        self.state = state
+        self.param_groups = [
+            {**copy.deepcopy({k: v for k, v in saved.items() if k != "params"}), "params": group["params"]}
+            for group, saved in zip(self.param_groups, saved_groups)
+        ]
+
+    def _all_parameters(self) -> list[Tensor]:
+        return [parameter for group in self.param_groups for parameter in group["params"]]
+
+    def __repr__(self) -> str:
+        text = type(self).__name__ + " ("
+        for i, group in enumerate(self.param_groups):
+            options = "".join(f"\n    {key}: {group[key]}" for key in sorted(group) if key != "params")
+            text += f"\nParameter Group {i}{options}\n"
+        return text + ")"
+
+
+def _loaded(name: str, value: Any, parameter: Tensor) -> Any:
+    """A copy of what a state holds; numbers of steps keep their dtype and stay on the host."""
+    if not isinstance(value, Tensor):
+        return copy.deepcopy(value)
+    value = value.detach()
+    if name == "step" or not parameter.is_floating_point():
+        return value.clone()
+    return value.to(device=parameter.device, dtype=parameter.dtype, copy=True)
+
+
+def check_not_negative(**options: float) -> None:
+    """Raises ValueError for a negative option."""
+    for name, value in options.items():
+        if not value >= 0:
+            raise ValueError(f"Invalid {name} value: {value}; it must not be negative")

@@ -1,0 +1,131 @@
+"""DataLoader: batches of a dataset's examples."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Callable, Iterable, Iterator, Sized
+
+import keyway
+from keyway._C import Generator
+from keyway.utils.data._workers import END, WorkerInfo, load_ahead
+from keyway.utils.data.collate import default_collate, default_convert
+from keyway.utils.data.dataset import Dataset, IterableDataset
+from keyway.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+
+
+class _Unlimited(Sampler[None]):
+    """What an iterable dataset is asked for: the next example, again and again."""
+
+    def __iter__(self) -> Iterator[None]:
+        while True:
+            yield None
+
+
+class DataLoader:
+    """Batches of the examples of `dataset`, each time it is iterated.
+
+    Examples come in order, or if `shuffle`, in an order drawn with `generator`; or as `sampler` or `batch_sampler` says.
+    `batch_size` of them make a batch, by `collate_fn`; the last may be smaller, and is left out if `drop_last`. With
+    batch_size=None examples come one by one, only converted by `collate_fn`.
+
+    With `num_workers`, so many threads load batches ahead, `prefetch_factor` (2) each; batches come in the same order as
+    without. Workers are threads and no processes: the dataset is shared and not copied, whatever it holds, and operators,
+    files and NumPy run at the same time; what Python itself computes does not. What an example or `collate_fn` raises is
+    raised here, with its traceback. `worker_init_fn`, if given, is called with the number of each worker; `timeout`, if
+    not 0, is how many seconds a batch may take, after which keyway.Error is raised.
+    """
+
+    def __init__(
+        self, dataset: Dataset[Any], batch_size: int | None = 1, shuffle: bool | None = None,
+        sampler: Iterable[Any] | None = None, batch_sampler: Iterable[Any] | None = None, num_workers: int = 0,
+        collate_fn: Callable[[Any], Any] | None = None, *, drop_last: bool = False, timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None, generator: Generator | None = None,
+        prefetch_factor: int | None = None,
+    ) -> None:
+        if num_workers < 0 or timeout < 0:
+            raise ValueError("num_workers and timeout must not be negative")
+        if num_workers == 0 and prefetch_factor is not None:
+            raise ValueError("prefetch_factor needs workers: let num_workers > 0")
+        if prefetch_factor is not None and prefetch_factor < 1:
+            raise ValueError(f"prefetch_factor must be positive, not {prefetch_factor}")
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.generator = generator
+        self._is_iterable = isinstance(dataset, IterableDataset)
+        self._check_samplers(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        if batch_sampler is not None:
+            batch_size, drop_last = None, False
+        if sampler is None:
+            sampler = self._default_sampler(bool(shuffle))
+        if batch_sampler is None and batch_size is not None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
+        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+
+    def _check_samplers(self, batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any, drop_last: bool) -> None:
+        if self._is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
+            raise ValueError("an IterableDataset has its own order: give no shuffle, sampler or batch_sampler")
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+            raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+        if batch_size is None and drop_last:
+            raise ValueError("batch_size=None makes no batches, of which drop_last could leave out one")
+
+    def _default_sampler(self, shuffle: bool) -> Iterable[Any]:
+        if self._is_iterable:
+            return _Unlimited()
+        source: Sized = self.dataset  # type: ignore[assignment]
+        return RandomSampler(source, generator=self.generator) if shuffle else SequentialSampler(source)
+
+    def __iter__(self) -> Iterator[Any]:
+        orders = iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
+        if self.num_workers == 0:
+            return self._load_here(orders)
+        return self._load_ahead(orders)
+
+    def _fetcher(self) -> Callable[[Any], Any]:
+        """A function from what the samplers give to a batch; to END where the examples of an iterable dataset end."""
+        examples = iter(self.dataset) if self._is_iterable else None  # type: ignore[call-overload]
+
+        def fetch(order: Any) -> Any:
+            if examples is None and isinstance(order, list):
+                return self.collate_fn([self.dataset[i] for i in order])
+            if examples is None:
+                return self.collate_fn(self.dataset[order])
+            if not isinstance(order, list):
+                example = next(examples, END)
+                return END if example is END else self.collate_fn(example)
+            batch = list(itertools.islice(examples, len(order)))
+            is_left_out = self.drop_last and len(batch) < len(order)
+            return END if not batch or is_left_out else self.collate_fn(batch)
+
+        return fetch
+
+    def _load_here(self, orders: Iterator[Any]) -> Iterator[Any]:
+        fetch = self._fetcher()
+        for order in orders:
+            batch = fetch(order)
+            if batch is END:
+                return
+            yield batch
+
+    def _load_ahead(self, orders: Iterator[Any]) -> Iterator[Any]:
+        seed = int(keyway.empty([], dtype=keyway.int64).random_(generator=self.generator).item())
+        infos = [WorkerInfo(i, self.num_workers, seed + i, self.dataset) for i in range(self.num_workers)]
+        return load_ahead(orders, infos, self.worker_init_fn, self._fetcher, self.prefetch_factor, self.timeout)
+
+    def __len__(self) -> int:
+        """The number of batches. Raises TypeError if the dataset does not know its size."""
+        if not self._is_iterable:
+            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
+        size = len(self.dataset)  # type: ignore[arg-type]
+        if self.batch_size is None:
+            return size
+        return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
