@@ -159,8 +159,9 @@ class ConstantLR(_Multiplied):
         super().__init__(optimizer, last_epoch)
 
     def _ratio(self, step: int) -> float:
-        first = self.factor if step == 0 else 1.0
-        return first / self.factor if step == self.total_iters else first
+        if step == 0:
+            return self.factor
+        return 1 / self.factor if step == self.total_iters else 1.0
 
 
 class LinearLR(_Multiplied):

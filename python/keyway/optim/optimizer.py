@@ -8,8 +8,9 @@ from typing import Any, Callable, Iterable, Union
 
 import keyway
 from keyway._C import Tensor
-from keyway.nn.modules._hooks import Hooks, RemovableHandle
+from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules.module import zero_grad_of
+from keyway.utils.hooks import RemovableHandle
 
 Params = Union[Iterable[Tensor], Iterable[dict[str, Any]]]
 
@@ -89,11 +90,11 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has hook(optimizer, args, kwargs) called before each step."""
-        return self._pre_hooks.add(hook, prepend=False, with_kwargs=True)
+        return self._pre_hooks.add(hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has hook(optimizer, args, kwargs) called after each step."""
-        return self._post_hooks.add(hook, prepend=False, with_kwargs=True)
+        return self._post_hooks.add(hook)
 
     # ---- state -------------------------------------------------------------------------------------------------------
 

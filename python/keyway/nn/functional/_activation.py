@@ -50,7 +50,8 @@ def tanh(input: Tensor) -> Tensor:
 
 def logsigmoid(input: Tensor) -> Tensor:
     """log(1 / (1 + exp(-x))), elementwise, without overflow."""
-    return _C.clamp(input, max=0).sub(input.abs().neg().exp().log1p())
+    size = input.abs()
+    return input.sub(size).div(2).sub(size.neg().exp().log1p())
 
 
 def softsign(input: Tensor) -> Tensor:

@@ -83,13 +83,13 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of sigmoid(input) and probabilities, of one shape. `weight` is the weight of each element,
     `pos_weight` that of its positive part; both are broadcast."""
     if target.shape != input.shape:
-        raise ValueError(f"Target size ({tuple(target.shape)}) must be the same as input size ({tuple(input.shape)})")
+        raise ValueError(f"Target size {tuple(target.shape)} must be the same as input size {tuple(input.shape)}")
     kind = number(chosen_name(size_average, reduce, reduction))
     return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, kind)
 
 
 def _warn_of_shapes(input: Tensor, target: Tensor) -> None:
     if target.shape != input.shape:
-        warnings.warn(f"Using a target size ({tuple(target.shape)}) that is different to the input size "
-                      f"({tuple(input.shape)}). This will likely lead to incorrect results due to broadcasting. "
+        warnings.warn(f"Using a target size {tuple(target.shape)} that is different to the input size "
+                      f"{tuple(input.shape)}. This will likely lead to incorrect results due to broadcasting. "
                       "Please ensure they have the same size.", stacklevel=3)

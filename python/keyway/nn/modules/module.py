@@ -7,8 +7,9 @@ from typing import Any, Callable, TypeVar
 import keyway
 from keyway import _C
 from keyway._C import Tensor
-from keyway.nn.modules._hooks import Hooks, RemovableHandle
+from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules._state import State
+from keyway.utils.hooks import RemovableHandle
 
 M = TypeVar("M", bound="Module")
 

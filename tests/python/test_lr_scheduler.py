@@ -1,0 +1,128 @@
+"""Schedules of learning rates: their formulas, chaining, state."""
+
+import math
+import warnings
+
+import keyway
+import pytest
+from keyway import nn, optim
+from keyway.optim import lr_scheduler
+
+
+def make_optimizer(lr=1.0, **options):
+    return optim.SGD([nn.Parameter(keyway.zeros(1))], lr=lr, **options)
+
+
+def rates(make, steps, lr=1.0):
+    """The learning rates at steps 0 to `steps`."""
+    optimizer = make_optimizer(lr)
+    schedule = make(optimizer)
+    seen = [optimizer.param_groups[0]["lr"]]
+    for _ in range(steps):
+        optimizer.step()
+        schedule.step()
+        assert schedule.get_last_lr() == [optimizer.param_groups[0]["lr"]]
+        seen.append(optimizer.param_groups[0]["lr"])
+    return seen
+
+
+def cosine(part):
+    return (1 + math.cos(math.pi * part)) / 2
+
+
+@pytest.mark.parametrize("make, expected", [
+    (lambda o: lr_scheduler.StepLR(o, 2, 0.5), [1, 1, 0.5, 0.5, 0.25]),
+    (lambda o: lr_scheduler.MultiStepLR(o, [1, 3, 3], 0.5), [1, 0.5, 0.5, 0.125, 0.125]),
+    (lambda o: lr_scheduler.ExponentialLR(o, 0.5), [1, 0.5, 0.25, 0.125, 0.0625]),
+    (lambda o: lr_scheduler.LambdaLR(o, lambda step: 1 / (1 + step)), [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5]),
+    (lambda o: lr_scheduler.ConstantLR(o, 0.25, 2), [0.25, 0.25, 1, 1, 1]),
+    (lambda o: lr_scheduler.LinearLR(o, 0.4, 1.0, 3), [0.4, 0.6, 0.8, 1, 1]),
+    (lambda o: lr_scheduler.PolynomialLR(o, 4, 2), [1, 9 / 16, 4 / 16, 1 / 16, 0]),
+    (lambda o: lr_scheduler.CosineAnnealingLR(o, 4), [1, cosine(1 / 4), 0.5, cosine(3 / 4), 0]),
+    (lambda o: lr_scheduler.CosineAnnealingLR(o, 2, 0.5), [1, 0.75, 0.5, 0.75, 1]),
+])
+def test_schedules_follow_their_formulas(make, expected):
+    assert rates(make, 4) == pytest.approx(expected, abs=1e-12)
+
+
+def test_schedules_follow_one_another():
+    seen = rates(lambda o: lr_scheduler.SequentialLR(
+        o, [lr_scheduler.LinearLR(o, 0.5, 1.0, 2), lr_scheduler.ExponentialLR(o, 0.1)], [2]), 4)
+    assert seen == pytest.approx([0.5, 0.75, 1.0, 0.1, 0.01])
+
+
+def test_two_schedules_at_once_multiply():
+    optimizer = make_optimizer()
+    schedules = [lr_scheduler.ExponentialLR(optimizer, 0.5), lr_scheduler.StepLR(optimizer, 2, 0.1)]
+    for _ in range(2):
+        optimizer.step()
+        for schedule in schedules:
+            schedule.step()
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(0.025)
+
+
+def test_one_cycle_goes_up_and_down_with_the_momentum_opposite():
+    optimizer = make_optimizer(momentum=0.9)
+    schedule = lr_scheduler.OneCycleLR(optimizer, 1.0, total_steps=11, pct_start=0.5, div_factor=10, final_div_factor=10)
+    group, lr, momentum = optimizer.param_groups[0], [], []
+    for _ in range(11):
+        lr.append(group["lr"])
+        momentum.append(group["momentum"])
+        optimizer.step()
+        if len(lr) < 11:
+            schedule.step()
+    assert lr[0] == pytest.approx(0.1) and lr[-1] == pytest.approx(0.01) and 0.97 < max(lr) <= 1
+    assert momentum[0] == pytest.approx(0.95) and momentum[lr.index(max(lr))] == min(momentum) < 0.86
+    with pytest.raises(ValueError, match="Tried to step 12 times. The specified number of total steps is 11"):
+        schedule.step()
+
+
+def test_a_plateau_lowers_the_learning_rate_after_patience():
+    optimizer = make_optimizer()
+    schedule = lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1, cooldown=1, min_lr=0.2)
+    seen = []
+    for measure in [3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, keyway.tensor(1.0)]:
+        schedule.step(measure)
+        seen.append(optimizer.param_groups[0]["lr"])
+    assert seen == [1, 1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.2, 0.2]
+
+
+def test_a_schedule_goes_on_from_a_saved_state():
+    optimizer = make_optimizer()
+    schedule = lr_scheduler.CosineAnnealingLR(optimizer, 10)
+    for _ in range(3):
+        optimizer.step()
+        schedule.step()
+    other_optimizer = make_optimizer()
+    other = lr_scheduler.CosineAnnealingLR(other_optimizer, 99)
+    other_optimizer.load_state_dict(optimizer.state_dict())
+    other.load_state_dict(schedule.state_dict())
+    for o, s in ((optimizer, schedule), (other_optimizer, other)):
+        o.step()
+        s.step()
+    assert other.get_last_lr() == schedule.get_last_lr() == pytest.approx([cosine(0.4)])
+
+
+def test_a_step_before_the_optimizers_warns():
+    schedule = lr_scheduler.StepLR(make_optimizer(), 1)
+    with pytest.warns(UserWarning, match="called before optimizer.step"):
+        schedule.step()
+    optimizer = make_optimizer()
+    schedule = lr_scheduler.StepLR(optimizer, 1)
+    optimizer.step()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        schedule.step()
+
+
+@pytest.mark.parametrize("make, error", [
+    (lambda o: lr_scheduler.StepLR(3, 1), TypeError), (lambda o: lr_scheduler.StepLR(o, 1, last_epoch=5), KeyError),
+    (lambda o: lr_scheduler.LambdaLR(o, [abs, abs]), ValueError), (lambda o: lr_scheduler.LinearLR(o, 0.0), ValueError),
+    (lambda o: lr_scheduler.OneCycleLR(o, 1.0), ValueError), (lambda o: lr_scheduler.OneCycleLR(o, 1.0, 5), ValueError),
+    (lambda o: lr_scheduler.ReduceLROnPlateau(o, "best"), ValueError),
+    (lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.StepLR(make_optimizer(), 1)], []), ValueError)])
+def test_schedules_check_their_arguments(make, error):
+    optimizer = make_optimizer()
+    del optimizer.param_groups[0]["momentum"]
+    with pytest.raises(error):
+        make(optimizer)

@@ -1,0 +1,199 @@
+"""Layers and their initial values: known numbers, shapes, refusals."""
+
+import math
+
+import keyway
+import pytest
+from keyway import nn
+
+
+def filled(module):
+    """A module whose parameters count 0, 1, 2, ... in tenths."""
+    for parameter in module.parameters():
+        numbers = keyway.arange(parameter.numel(), dtype=keyway.float32)
+        parameter.detach().copy_(numbers.mul(0.1).reshape(parameter.shape))
+    return module
+
+
+def test_linear_is_weight_times_input_plus_bias():
+    layer = filled(nn.Linear(2, 3))
+    expected = [[0.1 * 2, 0.2 + 0.3 * 2 + 0.1, 0.4 + 0.5 * 2 + 0.2]]
+    assert layer(keyway.tensor([[1.0, 2.0]])).tolist()[0] == pytest.approx(expected[0])
+    assert nn.Linear(2, 3, bias=False).bias is None
+
+
+def test_linear_begins_uniform_within_one_over_the_root_of_its_inputs():
+    keyway.manual_seed(0)
+    layer = nn.Linear(400, 300)
+    for parameter in layer.parameters():
+        assert 0.049 < parameter.detach().abs().amax().item() <= 0.05
+    assert layer.weight.detach().square().mean().item() == pytest.approx(0.05**2 / 3, rel=0.02)
+
+
+def test_embedding_looks_rows_up_and_keeps_its_padding_from_learning():
+    table = nn.Embedding(4, 2, padding_idx=-1)
+    assert table.weight[3].tolist() == [0.0, 0.0]
+    table(keyway.tensor([[3, 1], [1, 0]])).sum().backward()
+    assert table.weight.grad.tolist() == [[1.0, 1.0], [2.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
+    with pytest.raises(ValueError, match="padding_idx is 9, but the table has 4 rows"):
+        nn.Embedding(4, 2, padding_idx=9)
+
+
+def test_embedding_shortens_rows_that_are_looked_up():
+    table = nn.Embedding.from_pretrained(keyway.tensor([[3.0, 4.0], [30.0, 40.0], [0.3, 0.4]]), max_norm=1.0)
+    seen = table(keyway.tensor([0, 0, 2]))
+    assert seen[0].tolist() == pytest.approx([0.6, 0.8]) and seen[2].tolist() == pytest.approx([0.3, 0.4])
+    assert table.weight[1].tolist() == [30.0, 40.0] and not table.weight.requires_grad
+
+
+def test_layer_norm_gives_mean_zero_and_variance_one():
+    row = nn.LayerNorm(4)(keyway.tensor([[1.0, 2.0, 3.0, 4.0]])).tolist()[0]
+    root = math.sqrt(1.25 + 1e-5)
+    assert row == pytest.approx([-1.5 / root, -0.5 / root, 0.5 / root, 1.5 / root])
+    assert not list(nn.LayerNorm([2, 3], elementwise_affine=False).parameters())
+    assert nn.LayerNorm(3, bias=False).bias is None
+
+
+def test_dropout_zeroes_some_and_scales_the_others_while_training():
+    keyway.manual_seed(1)
+    layer, x = nn.Dropout(0.25), keyway.ones(10000)
+    y = layer(x)
+    assert sorted(set(y.tolist())) == pytest.approx([0, 4 / 3])
+    assert y.mean().item() == pytest.approx(1, abs=0.03)
+    assert layer.eval()(x).tolist() == x.tolist()
+    with pytest.raises(ValueError, match="between 0 and 1, but got 2"):
+        nn.Dropout(2)
+
+
+def test_dropout_of_channels_zeroes_whole_channels():
+    keyway.manual_seed(1)
+    y = nn.Dropout2d(0.5)(keyway.ones(20, 10, 3, 3)).reshape(200, 9)
+    sums = sorted(set(y.sum(1).tolist()))
+    assert sums == [0.0, 18.0]
+
+
+def test_convolution_in_one_dimension_by_hand():
+    layer = nn.Conv1d(1, 1, 3, padding=1, bias=False)
+    layer.weight.detach().copy_(keyway.tensor([[[1.0, 10.0, 100.0]]]))
+    assert layer(keyway.tensor([[1.0, 2.0, 3.0]])).tolist() == [[210.0, 321.0, 32.0]]
+
+
+def test_padding_by_name_and_by_mode():
+    for padding_mode, expected in (("zeros", [210.0, 321.0, 32.0]), ("reflect", [212.0, 321.0, 232.0]),
+                                   ("replicate", [211.0, 321.0, 332.0])):
+        layer = nn.Conv1d(1, 1, 3, padding="same", bias=False, padding_mode=padding_mode)
+        layer.weight.detach().copy_(keyway.tensor([[[1.0, 10.0, 100.0]]]))
+        assert layer(keyway.tensor([[1.0, 2.0, 3.0]])).tolist() == [expected]
+    layer = nn.Conv1d(1, 1, 2, padding="same", bias=False)  # an even kernel has more padding behind
+    layer.weight.detach().copy_(keyway.tensor([[[1.0, 10.0]]]))
+    assert layer(keyway.tensor([[1.0, 2.0, 3.0]])).tolist() == [[21.0, 32.0, 3.0]]
+
+
+def test_a_transposed_convolution_undoes_the_size():
+    down, up = nn.Conv2d(2, 4, 3, stride=2, padding=1), nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1)
+    x = keyway.ones(1, 2, 8, 7)
+    assert tuple(up(down(x)).shape) == (1, 2, 7, 7)
+    assert tuple(up(down(x), output_size=[8, 7]).shape) == (1, 2, 8, 7)
+    with pytest.raises(ValueError, match="sizes of dimension 0 range from 7 to 8"):
+        up(down(x), output_size=[9, 7])
+
+
+@pytest.mark.parametrize("arguments", [
+    {"groups": 3}, {"padding": "big"}, {"padding": "same", "stride": 2}, {"padding_mode": "odd"}, {"kernel_size": [1, 2, 3]}])
+def test_convolutions_refuse_what_does_not_fit(arguments):
+    with pytest.raises(ValueError):
+        nn.Conv2d(**{"in_channels": 4, "out_channels": 4, "kernel_size": 3, **arguments})
+
+
+def test_pooling_by_hand():
+    x = keyway.tensor([[[1.0, 5.0, 2.0, 4.0]]])
+    assert nn.MaxPool1d(2)(x).tolist() == [[[5.0, 4.0]]]
+    assert nn.AvgPool1d(2, stride=1)(x).tolist() == [[[3.0, 3.5, 3.0]]]
+    assert nn.AdaptiveAvgPool1d(1)(x).tolist() == [[[3.0]]]
+    values, indices = nn.MaxPool1d(2, return_indices=True)(x)
+    assert values.tolist() == [[[5.0, 4.0]]] and indices.tolist() == [[[1, 3]]]
+    assert tuple(nn.AdaptiveAvgPool2d((None, 2))(keyway.ones(1, 1, 5, 6)).shape) == (1, 1, 5, 2)
+
+
+def test_flatten_and_unflatten_undo_each_other():
+    x = keyway.ones(2, 3, 4, 5)
+    assert tuple(nn.Flatten()(x).shape) == (2, 60) and tuple(nn.Flatten(1, 2)(x).shape) == (2, 12, 5)
+    assert tuple(nn.Unflatten(1, (3, -1, 5))(nn.Flatten()(x)).shape) == (2, 3, 4, 5)
+    assert tuple(nn.Flatten(0)(keyway.tensor(1.0)).shape) == (1,)
+    with pytest.raises(ValueError, match="does not divide dimension 1 of size 60"):
+        nn.Unflatten(1, (7, 7))(nn.Flatten()(x))
+
+
+def test_losses_by_hand():
+    logits = keyway.tensor([[0.0, math.log(3)]])
+    target = keyway.tensor([1])
+    assert nn.CrossEntropyLoss()(logits, target).item() == pytest.approx(math.log(4 / 3))
+    assert nn.NLLLoss(reduction="none")(nn.LogSoftmax(1)(logits), target).tolist() == pytest.approx([math.log(4 / 3)])
+    a, b = keyway.tensor([0.0, 3.0]), keyway.tensor([0.5, 1.0])
+    assert nn.MSELoss()(a, b).item() == pytest.approx(2.125)
+    assert nn.L1Loss(reduction="sum")(a, b).item() == pytest.approx(2.5)
+    assert nn.SmoothL1Loss()(a, b).item() == pytest.approx((0.125 + 1.5) / 2)
+    assert nn.HuberLoss(delta=0.5)(a, b).item() == pytest.approx((0.125 + 0.875) / 2)
+    assert nn.BCEWithLogitsLoss()(keyway.zeros(3), keyway.ones(3)).item() == pytest.approx(math.log(2))
+    half = keyway.full((2, 2), 0.5)
+    assert nn.KLDivLoss(reduction="batchmean")(half.log(), half).item() == pytest.approx(0)
+    assert "weight" in nn.CrossEntropyLoss(keyway.ones(2)).state_dict()
+
+
+def test_an_unknown_reduction_is_refused():
+    with pytest.raises(ValueError, match="'all' is not a valid value for reduction"):
+        nn.MSELoss(reduction="all")(keyway.ones(1), keyway.ones(1))
+
+
+def test_initial_values_have_the_spread_they_promise():
+    keyway.manual_seed(2)
+    w = keyway.empty(200, 300)
+    for fill, variance in ((lambda: nn.init.xavier_uniform_(w), 2 / 500), (lambda: nn.init.xavier_normal_(w, 2), 8 / 500),
+                           (lambda: nn.init.kaiming_normal_(w, mode="fan_out", nonlinearity="relu"), 2 / 200),
+                           (lambda: nn.init.kaiming_uniform_(w, a=1), 1 / 300), (lambda: nn.init.normal_(w, 0, 3), 9)):
+        assert fill() is w
+        assert w.square().mean().item() == pytest.approx(variance, rel=0.03)
+    nn.init.trunc_normal_(w, std=2.0, a=-1, b=1.5)
+    assert -1 <= w.reshape(-1).neg().amax().neg().item() and w.reshape(-1).amax().item() <= 1.5
+    with pytest.raises(ValueError, match="do not fall into"):
+        nn.init.trunc_normal_(w, a=7, b=9)
+
+
+def test_orthogonal_rows_are_orthonormal():
+    keyway.manual_seed(3)
+    w = nn.init.orthogonal_(keyway.empty(4, 3, 2), gain=2)
+    product = w.reshape(4, 6).matmul(w.reshape(4, 6).t())
+    for i, row in enumerate(product.tolist()):
+        assert row == pytest.approx([4.0 if i == j else 0.0 for j in range(4)], abs=1e-5)
+
+
+def test_initial_values_record_nothing():
+    weight = nn.Parameter(keyway.empty(2, 2))
+    assert nn.init.eye_(weight) is weight and weight.is_leaf and weight.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert nn.init.constant_(weight, 3.0).tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    with pytest.raises(ValueError, match="fewer than 2 dimensions"):
+        nn.init.xavier_normal_(keyway.empty(3))
+    with pytest.raises(ValueError, match="Unsupported nonlinearity swish"):
+        nn.init.calculate_gain("swish")
+
+
+def test_gradients_are_clipped_together():
+    weights = [nn.Parameter(keyway.zeros(1)), nn.Parameter(keyway.zeros(2)), nn.Parameter(keyway.zeros(2))]
+    weights[0].grad, weights[1].grad = keyway.tensor([3.0]), keyway.tensor([0.0, 4.0])
+    assert nn.utils.clip_grad_norm_(weights, 1.0).item() == pytest.approx(5)
+    assert weights[1].grad.tolist() == pytest.approx([0, 0.8], rel=1e-5)
+    assert nn.utils.clip_grad_norm_(weights, 7.0, norm_type=math.inf).item() == pytest.approx(0.8)
+    assert weights[1].grad.tolist() == pytest.approx([0, 0.8], rel=1e-5)
+    nn.utils.clip_grad_value_(weights, 0.5)
+    assert weights[0].grad.item() == pytest.approx(0.5) and weights[1].grad.tolist() == [0.0, 0.5]
+    weights[0].grad = keyway.tensor([math.inf])
+    with pytest.raises(keyway.Error, match="the total norm of order 2.0 is inf"):
+        nn.utils.clip_grad_norm_(weights, 1.0, error_if_nonfinite=True)
+
+
+def test_parameters_become_one_vector_and_come_back():
+    layer = filled(nn.Linear(2, 2))
+    vector = nn.utils.parameters_to_vector(layer.parameters())
+    assert vector.tolist() == pytest.approx([0, 0.1, 0.2, 0.3, 0, 0.1])
+    nn.utils.vector_to_parameters(keyway.arange(6, dtype=keyway.float32), layer.parameters())
+    assert layer.weight.tolist() == [[0.0, 1.0], [2.0, 3.0]] and layer.bias.tolist() == [4.0, 5.0]

@@ -1,0 +1,168 @@
+"""keyway.optim: steps with known numbers, groups, state."""
+
+import copy
+import math
+
+import keyway
+import pytest
+from keyway import nn, optim
+
+
+def parameter(*values):
+    return nn.Parameter(keyway.tensor(list(values), dtype=keyway.float64))
+
+
+def trained(make, grads, values=(1.0,)):
+    """The values of a parameter after one step for each gradient."""
+    weight = parameter(*values)
+    optimizer = make([weight])
+    seen = []
+    for grad in grads:
+        weight.grad = keyway.full_like(weight, grad)
+        optimizer.step()
+        seen.append(weight[0].item())
+    return seen
+
+
+def test_sgd_by_hand():
+    assert trained(lambda p: optim.SGD(p, lr=0.1), [1, 2]) == pytest.approx([0.9, 0.7])
+    assert trained(lambda p: optim.SGD(p, lr=0.1, maximize=True), [1]) == pytest.approx([1.1])
+    assert trained(lambda p: optim.SGD(p, lr=0.1, weight_decay=0.5), [1]) == pytest.approx([0.85])
+    assert trained(lambda p: optim.SGD(p, lr=0.1, momentum=0.5), [1, 2]) == pytest.approx([0.9, 0.65])
+    assert trained(lambda p: optim.SGD(p, lr=0.1, momentum=0.5, dampening=0.5), [1, 2]) == pytest.approx([0.9, 0.75])
+    assert trained(lambda p: optim.SGD(p, lr=0.1, momentum=0.5, nesterov=True), [1, 2]) == pytest.approx([0.85, 0.525])
+
+
+def test_the_first_step_of_adam_has_the_length_of_the_learning_rate():
+    for grad in (1e-3, 1.0, 1e3):
+        assert trained(lambda p: optim.Adam(p, lr=0.1), [grad]) == pytest.approx([0.9], rel=1e-4)
+
+
+def test_adam_by_hand():
+    m, v, w, expected = 0.0, 0.0, 1.0, []
+    for t, g in enumerate([1.0, -2.0, 0.5], 1):
+        m, v = 0.8 * m + 0.2 * g, 0.9 * v + 0.1 * g * g
+        w -= 0.1 * (m / (1 - 0.8**t)) / (math.sqrt(v / (1 - 0.9**t)) + 1e-3)
+        expected.append(w)
+    assert trained(lambda p: optim.Adam(p, 0.1, (0.8, 0.9), 1e-3), [1.0, -2.0, 0.5]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_decay_goes_into_the_gradient_of_adam_and_past_that_of_adamw():
+    assert trained(lambda p: optim.AdamW(p, lr=0.1, weight_decay=0.5), [0, 0]) == pytest.approx([0.95, 0.9025])
+    assert trained(lambda p: optim.Adam(p, lr=0.1, weight_decay=0.5), [0]) == pytest.approx([0.9])
+
+
+def test_amsgrad_keeps_the_largest_moment():
+    with_largest = trained(lambda p: optim.Adam(p, lr=0.1, betas=(0.0, 0.5), amsgrad=True), [10.0, 1.0])
+    without = trained(lambda p: optim.Adam(p, lr=0.1, betas=(0.0, 0.5)), [10.0, 1.0])
+    assert with_largest[0] == pytest.approx(without[0]) and with_largest[1] > without[1]
+
+
+def test_a_parameter_without_a_gradient_stays():
+    used, unused = parameter(1.0), parameter(1.0)
+    optimizer = optim.Adam([used, unused])
+    used.grad = keyway.ones_like(used)
+    optimizer.step()
+    assert unused.item() == 1.0 and used.item() != 1.0 and unused not in optimizer.state
+
+
+def test_groups_have_options_of_their_own():
+    slow, fast = parameter(1.0), parameter(1.0)
+    optimizer = optim.SGD([{"params": slow, "lr": 0.1}, {"params": [fast]}], lr=0.5)
+    optimizer.add_param_group({"params": [parameter(1.0)], "lr": 0.0})
+    for group in optimizer.param_groups:
+        group["params"][0].grad = keyway.ones(1, dtype=keyway.float64)
+    optimizer.step()
+    assert [g["params"][0].item() for g in optimizer.param_groups] == pytest.approx([0.9, 0.5, 1.0])
+
+
+def test_what_cannot_be_trained_is_refused():
+    weight = parameter(1.0)
+    for params, error, text in (
+            ([], ValueError, "empty parameter list"), (weight, TypeError, "not one Tensor"), ([3], TypeError, "is int"),
+            ([weight.mul(2)], ValueError, "non-leaf"), ([weight, weight], ValueError, "more than one place"),
+            ([{"params": {weight}}], TypeError, "fixed order")):
+        with pytest.raises(error, match=text):
+            optim.SGD(params)
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: optim.SGD(p, lr=-1), lambda p: optim.SGD(p, momentum=-1), lambda p: optim.SGD(p, nesterov=True),
+    lambda p: optim.Adam(p, betas=(1.0, 0.9)), lambda p: optim.Adam(p, eps=-1), lambda p: optim.AdamW(p, lr=math.nan)])
+def test_options_are_checked(make):
+    with pytest.raises(ValueError):
+        make([parameter(1.0)])
+
+
+def test_gradients_are_dropped_or_made_zero():
+    weight = parameter(1.0)
+    optimizer = optim.SGD([weight])
+    weight.mul(2).sum().backward(create_graph=True)
+    optimizer.zero_grad(set_to_none=False)
+    assert weight.grad.tolist() == [0.0] and not weight.grad.requires_grad
+    optimizer.zero_grad()
+    assert weight.grad is None
+
+
+def test_a_closure_is_called_with_gradients_on_and_its_loss_comes_back():
+    weight = parameter(3.0)
+    optimizer = optim.SGD([weight], lr=0.1)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = weight.square().sum()
+        loss.backward()
+        return loss
+
+    assert optimizer.step(closure).item() == 9.0 and weight.item() == pytest.approx(2.4)
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.Adam(p, lr=0.1, amsgrad=True), lambda p: optim.AdamW(p)])
+def test_training_goes_on_from_a_saved_state(make):
+    def steps(weight, optimizer, count):
+        for i in range(count):
+            weight.grad = keyway.full_like(weight, float(i + 1))
+            optimizer.step()
+
+    weight = parameter(1.0, 2.0)
+    optimizer = make([weight])
+    steps(weight, optimizer, 3)
+    saved = copy.deepcopy(optimizer.state_dict())
+    other = nn.Parameter(weight.detach().clone())
+    resumed = make([other])
+    resumed.load_state_dict(saved)
+    steps(weight, optimizer, 2)
+    steps(other, resumed, 2)
+    assert other.tolist() == weight.tolist()
+    assert list(saved["state"]) == [0] and saved["param_groups"][0]["params"] == [0]
+
+
+def test_a_state_of_other_groups_is_refused_and_nothing_changes():
+    one, two = optim.SGD([parameter(1.0)], lr=0.5), optim.SGD([parameter(1.0), parameter(2.0)], lr=0.1)
+    with pytest.raises(ValueError, match="doesn't match the size"):
+        two.load_state_dict(one.state_dict())
+    two.add_param_group({"params": parameter(1.0)})
+    with pytest.raises(ValueError, match="different number of parameter groups"):
+        two.load_state_dict(one.state_dict())
+    assert two.param_groups[0]["lr"] == 0.1
+
+
+def test_an_optimizer_of_ones_own_defines_one_method():
+    class SignDescent(optim.Optimizer):
+        def __init__(self, params, lr):
+            super().__init__(params, {"lr": lr})
+
+        def _update(self, parameter, grad, group, state):
+            state["steps"] = state.get("steps", 0) + 1
+            parameter.sub_(grad.sign(), alpha=group["lr"])
+
+    weight = parameter(1.0)
+    optimizer = SignDescent([weight], 0.25)
+    seen = []
+    optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append(weight.item()))
+    for _ in range(2):
+        weight.grad = keyway.full_like(weight, 7.0)
+        optimizer.step()
+    assert seen == [0.75, 0.5] and optimizer.state[weight] == {"steps": 2}
+    assert "Parameter Group 0\n    lr: 0.25" in repr(optimizer)
