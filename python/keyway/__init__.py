@@ -1,5 +1,7 @@
 """Keyway: tensors, operators, autograd and the operator registry."""
 
+from typing import TYPE_CHECKING
+
 from keyway._C import *  # noqa: F403
 
 from keyway._methods import (
@@ -20,4 +22,8 @@ from keyway import autograd, utils
 from keyway.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
 from keyway import library, overrides, profiler
 from keyway._ops import explain, ops, registry_snapshot, what_if
-from keyway import nn, optim
+from keyway import _lazy
+
+if TYPE_CHECKING:
+    from keyway import nn, optim
+__getattr__ = _lazy.submodules(__name__, "nn", "optim")

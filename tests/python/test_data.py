@@ -161,14 +161,17 @@ def test_workers_load_at_the_same_time():
 
 
 def test_a_loader_that_is_left_early_ends_its_workers():
-    before = threading.active_count()
-    for batch in data.DataLoader(Squares(100), num_workers=2):
-        break
-    del batch
+    def workers():
+        return [thread for thread in threading.enumerate() if thread.name.startswith("keyway-loader")]
+
+    batches = iter(data.DataLoader(Squares(100), num_workers=2))
+    next(batches)
+    assert len(workers()) == 2
+    del batches
     deadline = time.monotonic() + 10
-    while threading.active_count() > before and time.monotonic() < deadline:
+    while workers() and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert threading.active_count() == before
+    assert workers() == []
 
 
 def test_a_batch_that_takes_too_long_is_an_error():

@@ -1,3 +1,9 @@
 """What programs need around tensors."""
 
-from keyway.utils import data as data
+from typing import TYPE_CHECKING
+
+from keyway import _lazy
+
+if TYPE_CHECKING:
+    from keyway.utils import checkpoint, data
+__getattr__ = _lazy.submodules(__name__, "checkpoint", "data")
