@@ -7,6 +7,7 @@ from typing import Literal
 
 import keyway
 from keyway._C import Generator, Tensor
+from keyway.autograd.grad_mode import no_grad
 
 Mode = Literal["fan_in", "fan_out"]
 
@@ -30,13 +31,13 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform in [a, b)."""
-    with keyway.no_grad():
+    with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal."""
-    with keyway.no_grad():
+    with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
@@ -50,10 +51,10 @@ def trunc_normal_(
     """
     if not a < b or a > mean + 4 * std or b < mean - 4 * std:
         raise ValueError(f"trunc_normal_: normal values of mean {mean} and std {std} do not fall into [{a}, {b}]")
-    with keyway.no_grad():
+    with no_grad():
         drawn = keyway.empty_like(tensor).normal_(mean, std, generator=generator)
         outside = drawn.lt(a).logical_or(drawn.gt(b))
-        while outside.reshape(-1).sum().item() > 0:
+        while bool(outside.sum().gt(0)):
             again = keyway.empty_like(tensor).normal_(mean, std, generator=generator)
             drawn = keyway.where(outside, again, drawn)
             outside = drawn.lt(a).logical_or(drawn.gt(b))
@@ -62,7 +63,7 @@ def trunc_normal_(
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """One value everywhere."""
-    with keyway.no_grad():
+    with no_grad():
         return tensor.fill_(val)
 
 
@@ -73,7 +74,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def zeros_(tensor: Tensor) -> Tensor:
     """Zeros."""
-    with keyway.no_grad():
+    with no_grad():
         return tensor.zero_()
 
 
@@ -81,7 +82,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """The identity, of a tensor of two dimensions."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    with keyway.no_grad():
+    with no_grad():
         rows = keyway.arange(tensor.size(0), device=tensor.device).unsqueeze(1)
         return tensor.copy_(rows.eq(keyway.arange(tensor.size(1), device=tensor.device)))
 
@@ -138,7 +139,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
         return tensor
-    with keyway.no_grad():
+    with no_grad():
         rows, columns = tensor.size(0), tensor.numel() // tensor.size(0)
         flat = keyway.empty(rows, columns, dtype=tensor.dtype, device=tensor.device).normal_(0, 1, generator=generator)
         vectors = _orthonormal(flat if rows <= columns else flat.t())

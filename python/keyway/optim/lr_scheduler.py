@@ -79,7 +79,7 @@ class LambdaLR(LRScheduler):
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
                  last_epoch: int = -1) -> None:
         count = len(optimizer.param_groups)
-        self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * count
+        self.lr_lambdas: list[Any] = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * count
         if len(self.lr_lambdas) != count:
             raise ValueError(f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}")
         super().__init__(optimizer, last_epoch)
@@ -134,7 +134,7 @@ class MultiStepLR(_Multiplied):
         super().__init__(optimizer, last_epoch)
 
     def _ratio(self, step: int) -> float:
-        return self.gamma ** self.milestones[step]
+        return float(self.gamma ** self.milestones[step])
 
 
 class ExponentialLR(_Multiplied):
@@ -196,7 +196,7 @@ class PolynomialLR(_Multiplied):
     def _ratio(self, step: int) -> float:
         if step == 0 or step > self.total_iters:
             return 1.0
-        return ((self.total_iters - step) / (self.total_iters - step + 1)) ** self.power
+        return float(((self.total_iters - step) / (self.total_iters - step + 1)) ** self.power)
 
 
 class CosineAnnealingLR(LRScheduler):

@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterable, Union
 
 import keyway
 from keyway._C import Tensor
+from keyway.autograd.grad_mode import enable_grad, no_grad
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules.module import zero_grad_of
 from keyway.utils.hooks import RemovableHandle
@@ -31,10 +32,10 @@ class Optimizer:
         self._step_count = 0
         if isinstance(params, Tensor):
             raise TypeError("an optimizer takes an iterable of Tensors or dicts, not one Tensor")
-        groups = list(params)
-        if not groups:
+        given: list[Any] = list(params)
+        if not given:
             raise ValueError("optimizer got an empty parameter list")
-        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+        for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -71,9 +72,9 @@ class Optimizer:
         for hook, _ in list(self._pre_hooks.values()):
             hook(self, (closure,), {})
         loss = None
-        with keyway.no_grad():
+        with no_grad():
             if closure is not None:
-                with keyway.enable_grad():
+                with enable_grad():
                     loss = closure()
             for group in self.param_groups:
                 for parameter in group["params"]:

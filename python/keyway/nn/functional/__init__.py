@@ -1,36 +1,45 @@
 """What layers compute, as functions: PyTorch's names, argument order and defaults.
 
-Operators of the namespace "nn" in ops/schemas are here under their own names; those that differ, and what is composed of
-operators, are written.
+Operators of the namespace "nn" in ops/schemas are here under their own names, as they are; those that differ from
+PyTorch's functions, and what is composed of operators, are written.
 """
 
+from typing import Any
+
 from keyway._C import _nn
-
-globals().update(
-    {name: getattr(_nn, name) for name in dir(_nn) if not name.startswith("_") and not name.endswith("_backward")}
-)
-
-# Names that are written take the place of an operator's.
-from keyway._C import relu_ as relu_  # noqa: E402
-from keyway.nn.functional._activation import (  # noqa: E402
+from keyway._C import relu_ as relu_
+from keyway.nn.functional._activation import (
     hardsigmoid as hardsigmoid, hardtanh as hardtanh, leaky_relu as leaky_relu, log_softmax as log_softmax,
     logsigmoid as logsigmoid, relu as relu, relu6 as relu6, sigmoid as sigmoid, silu as silu, softmax as softmax,
     softmin as softmin, softsign as softsign, tanh as tanh, tanhshrink as tanhshrink,
 )
-from keyway.nn.functional._layers import (  # noqa: E402
+from keyway.nn.functional._layers import (
     conv1d as conv1d, conv2d as conv2d, conv3d as conv3d, dropout as dropout, dropout1d as dropout1d,
     dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding, layer_norm as layer_norm,
     normalize as normalize, one_hot as one_hot, scaled_dot_product_attention as scaled_dot_product_attention,
 )
-from keyway.nn.functional._loss import (  # noqa: E402
+from keyway.nn.functional._loss import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, cross_entropy as cross_entropy,
     huber_loss as huber_loss, kl_div as kl_div, l1_loss as l1_loss, mse_loss as mse_loss, nll_loss as nll_loss,
     smooth_l1_loss as smooth_l1_loss,
 )
-from keyway.nn.functional._padding import (  # noqa: E402
+from keyway.nn.functional._padding import (
     pad as pad,
 )
-from keyway.nn.functional._pooling import (  # noqa: E402
+from keyway.nn.functional._pooling import (
     adaptive_avg_pool2d as adaptive_avg_pool2d, adaptive_avg_pool3d as adaptive_avg_pool3d, max_pool1d as max_pool1d,
     max_pool2d as max_pool2d, max_pool3d as max_pool3d,
 )
+
+
+def __getattr__(name: str) -> Any:
+    """An operator of the namespace "nn" that is not written here."""
+    operator = getattr(_nn, name, None)
+    if operator is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = operator
+    return operator
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *(name for name in dir(_nn) if not name.startswith("_"))})

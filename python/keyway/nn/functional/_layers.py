@@ -8,6 +8,7 @@ from typing import Any, Sequence
 import keyway
 from keyway import _C
 from keyway._C import Tensor, _nn
+from keyway.autograd.grad_mode import no_grad
 from keyway.nn.functional._padding import pad
 
 
@@ -20,7 +21,8 @@ def _conv(dims: int) -> Any:
     ) -> Tensor:
         if isinstance(padding, str):
             input, padding = _pad_by_name(input, weight, stride, padding, dilation, dims)
-        return operator(input, weight, bias, stride, padding, dilation, groups)
+        result: Tensor = operator(input, weight, bias, stride, padding, dilation, groups)
+        return result
 
     conv.__name__ = conv.__qualname__ = f"conv{dims}d"
     conv.__doc__ = (f"Convolution over the last {dims} dimensions of an input [N, C, ...] (or [C, ...]) with a weight\n"
@@ -70,7 +72,7 @@ def embedding(
         raise ValueError(f"embedding: padding_idx is {padding_idx}, but the table has {rows} rows")
     row = -1 if padding_idx is None else padding_idx % rows
     if max_norm is not None:
-        with keyway.no_grad():
+        with no_grad():
             _shorten_rows(weight, input.reshape(-1), max_norm, norm_type)
     return _C.embedding(weight, input, row, scale_grad_by_freq, sparse)
 
@@ -171,8 +173,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if tensor.numel() == 0 and num_classes <= 0:
         raise keyway.ValueError("one_hot: without classes, num_classes must be given")
     flat = tensor.reshape(-1)
-    largest = int(flat.amax().item()) if tensor.numel() > 0 else -1
-    if tensor.numel() > 0 and flat.neg().amax().item() > 0:
+    largest = int(flat.amax()) if tensor.numel() > 0 else -1
+    if bool(flat.lt(0).sum().gt(0)):
         raise keyway.ValueError("one_hot: classes are not negative")
     if num_classes == -1:
         num_classes = largest + 1

@@ -200,11 +200,13 @@ class Members:
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter of this full name. Raises AttributeError if there is none."""
-        return self._get_member(target, "_parameters", "parameter")
+        parameter: Parameter = self._get_member(target, "_parameters", "parameter")
+        return parameter
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer of this full name. Raises AttributeError if there is none."""
-        return self._get_member(target, "_buffers", "buffer")
+        buffer: Tensor = self._get_member(target, "_buffers", "buffer")
+        return buffer
 
     def _get_member(self, target: str, table: str, kind: str) -> Any:
         path, _, name = target.rpartition(".")

@@ -8,6 +8,7 @@ from typing import Any, Iterator, Mapping, NamedTuple
 
 import keyway
 from keyway._C import Tensor
+from keyway.autograd.grad_mode import no_grad
 from keyway.nn.modules._members import Members
 from keyway.nn.parameter import Parameter
 
@@ -24,8 +25,6 @@ class IncompatibleKeys(NamedTuple):
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
         return f"IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
-
-    __str__ = __repr__
 
 
 class State(Members):
@@ -123,7 +122,7 @@ class State(Members):
         if value.shape != member.shape:
             return f"its shape in the state is {tuple(value.shape)}, but in the module it is {tuple(member.shape)}"
         if not metadata.get("assign_to_params_buffers", False):
-            with keyway.no_grad():
+            with no_grad():
                 member.copy_(value)
         elif isinstance(member, Parameter) and not isinstance(value, Parameter):
             setattr(self, name, Parameter(value, member.requires_grad))

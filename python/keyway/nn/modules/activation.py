@@ -90,7 +90,8 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.gelu(input, approximate=self.approximate)
+        result: Tensor = F.gelu(input, approximate=self.approximate)
+        return result
 
     def extra_repr(self) -> str:
         return f"approximate={self.approximate!r}"
@@ -141,7 +142,8 @@ class _OverDim(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        return type(self)._function(input, self.dim, _stacklevel=5)
+        result: Tensor = type(self)._function(input, self.dim, _stacklevel=5)
+        return result
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"

@@ -34,7 +34,8 @@ class _List(Module):
         return self._modules[self._name_at(index)]
 
     def _make(self, members: OrderedDict[str, Any]) -> Any:
-        return type(self)(members.values())
+        """One of the same class of these members."""
+        raise NotImplementedError
 
     def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, self._name_at(index), module)
@@ -114,6 +115,9 @@ class ModuleList(_List):
         super().__init__()
         if modules is not None:
             self.extend(modules)
+
+    def _make(self, members: OrderedDict[str, Any]) -> Any:
+        return type(self)(members.values())
 
     def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
         self.extend(modules)

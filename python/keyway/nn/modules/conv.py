@@ -24,6 +24,7 @@ class _ConvNd(Module):
 
     _dims: ClassVar[int]
     _transposed: ClassVar[bool] = False
+    padding: Any  # numbers, or text
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes, padding: Sizes | str,
                  dilation: Sizes, output_padding: Sizes, groups: int, bias: bool, padding_mode: str, device: Any,
@@ -111,10 +112,12 @@ class _Conv(_ConvNd):
 
     def forward(self, input: Tensor) -> Tensor:
         conv = getattr(F, f"conv{self._dims}d")
-        if self.padding_mode == "zeros":
-            return conv(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
-        padded = F.pad(input, self._borders(), mode=_PADDINGS[self.padding_mode])
-        return conv(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._borders(), mode=_PADDINGS[self.padding_mode])
+            padding = 0
+        result: Tensor = conv(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        return result
 
 
 class Conv1d(_Conv):
@@ -153,7 +156,9 @@ class _ConvTranspose(_ConvNd):
         """With `output_size`, of the convolved dimensions or of all, the padding that leads to it."""
         padding = self.output_padding if output_size is None else self._padding_for(input, list(output_size))
         conv_transpose = getattr(F, f"conv_transpose{self._dims}d")
-        return conv_transpose(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation)
+        result: Tensor = conv_transpose(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups,
+                                        self.dilation)
+        return result
 
     def _padding_for(self, input: Tensor, output_size: list[int]) -> list[int]:
         if len(output_size) == input.dim():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import keyway
 from keyway import _C
 from keyway._C import Tensor
+from keyway.autograd.grad_mode import no_grad
 from keyway.nn import functional as F
 from keyway.nn import init
 from keyway.nn.modules.module import Module
@@ -48,7 +48,7 @@ class Embedding(Module):
         """Draws the table anew."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
-            with keyway.no_grad():
+            with no_grad():
                 self.weight.select(0, self.padding_idx).zero_()
 
     def forward(self, input: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any, Callable, TypeVar
 import keyway
 from keyway import _C
 from keyway._C import Tensor
+from keyway.autograd.grad_mode import no_grad
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules._state import State
 from keyway.utils.hooks import RemovableHandle
@@ -129,7 +130,7 @@ class Module(State):
         parameters stay the objects they are."""
         for module in self.children() if recurse else ():
             module._apply(fn)
-        with keyway.no_grad():
+        with no_grad():
             for parameter in self._parameters.values():
                 if parameter is None:
                     continue

@@ -71,11 +71,16 @@ class _AvgPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         avg_pool = getattr(F, f"avg_pool{self._dims}d")
-        return avg_pool(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
-                        self.divisor_override)
+        result: Tensor = avg_pool(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                                  self.count_include_pad, self.divisor_override)
+        return result
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+def _single(size: Sizes) -> tuple[int, ...]:
+    return tuple(expanded(size, 1))
 
 
 class AvgPool1d(_AvgPool):
@@ -85,12 +90,13 @@ class AvgPool1d(_AvgPool):
 
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
-        stride = kernel_size if stride is None else stride
-        sizes = [tuple(expanded(size, 1)) for size in (kernel_size, stride, padding)]
-        super().__init__(*sizes, ceil_mode, count_include_pad)
+        super().__init__(_single(kernel_size), None if stride is None else _single(stride), _single(padding), ceil_mode,
+                         count_include_pad)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+        result: Tensor = F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                                      self.count_include_pad)
+        return result
 
 
 class AvgPool2d(_AvgPool):
@@ -115,7 +121,8 @@ class _AdaptiveAvgPool(Module):
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
-        return getattr(F, f"adaptive_avg_pool{self._dims}d")(input, self.output_size)
+        result: Tensor = getattr(F, f"adaptive_avg_pool{self._dims}d")(input, self.output_size)
+        return result
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"

@@ -7,6 +7,7 @@ from typing import Iterable, Union
 
 import keyway
 from keyway._C import Tensor
+from keyway.autograd.grad_mode import no_grad
 
 Tensors = Union[Tensor, Iterable[Tensor]]
 
@@ -22,10 +23,10 @@ def get_total_norm(tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite:
     Raises keyway.Error if it is infinite or no number and `error_if_nonfinite` is true.
     """
     all_tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
-    with keyway.no_grad():
+    with no_grad():
         total = _norm_of_all(all_tensors, float(norm_type))
-    if error_if_nonfinite and not math.isfinite(total.item()):
-        raise keyway.Error(f"the total norm of order {norm_type} is {total.item()}; with error_if_nonfinite=False "
+    if error_if_nonfinite and not math.isfinite(float(total)):
+        raise keyway.Error(f"the total norm of order {norm_type} is {float(total)}; with error_if_nonfinite=False "
                            "gradients are scaled by it all the same")
     return total
 
@@ -48,7 +49,7 @@ def clip_grad_norm_(
     norm before that, a tensor of one element."""
     grads = _gradients(parameters)
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
-    with keyway.no_grad():
+    with no_grad():
         factor = total.add(1e-6).reciprocal().mul(float(max_norm)).clamp(max=1.0)
         for grad in grads:
             grad.mul_(factor.to(device=grad.device))
@@ -57,6 +58,6 @@ def clip_grad_norm_(
 
 def clip_grad_value_(parameters: Tensors, clip_value: float) -> None:
     """Clamps every element of the gradients to [-clip_value, clip_value], in place."""
-    with keyway.no_grad():
+    with no_grad():
         for grad in _gradients(parameters):
             grad.clamp_(-float(clip_value), float(clip_value))

@@ -6,6 +6,7 @@ from typing import Iterable
 
 import keyway
 from keyway._C import Tensor
+from keyway.autograd.grad_mode import no_grad
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
@@ -19,7 +20,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Copies a vector [numbers] into parameters. Raises keyway.Error if it has too few elements."""
     at = 0
-    with keyway.no_grad():
+    with no_grad():
         for parameter in parameters:
             parameter.copy_(vec.narrow(0, at, parameter.numel()).view_as(parameter))
             at += parameter.numel()

@@ -66,7 +66,8 @@ class DataLoader:
         self.drop_last = drop_last
         self.sampler = sampler
         self.batch_sampler = batch_sampler
-        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        default: Callable[[Any], Any] = default_convert if batch_sampler is None else default_collate
+        self.collate_fn = collate_fn or default
 
     def _check_samplers(self, batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any, drop_last: bool) -> None:
         if self._is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
@@ -92,7 +93,7 @@ class DataLoader:
 
     def _fetcher(self) -> Callable[[Any], Any]:
         """A function from what the samplers give to a batch; to END where the examples of an iterable dataset end."""
-        examples = iter(self.dataset) if self._is_iterable else None  # type: ignore[call-overload]
+        examples = iter(self.dataset) if self._is_iterable else None
 
         def fetch(order: Any) -> Any:
             if examples is None and isinstance(order, list):
@@ -117,7 +118,7 @@ class DataLoader:
             yield batch
 
     def _load_ahead(self, orders: Iterator[Any]) -> Iterator[Any]:
-        seed = int(keyway.empty([], dtype=keyway.int64).random_(generator=self.generator).item())
+        seed = int(keyway.empty([], dtype=keyway.int64).random_(generator=self.generator))
         infos = [WorkerInfo(i, self.num_workers, seed + i, self.dataset) for i in range(self.num_workers)]
         return load_ahead(orders, infos, self.worker_init_fn, self._fetcher, self.prefetch_factor, self.timeout)
 
