@@ -54,6 +54,33 @@ def test_layer_norm_gives_mean_zero_and_variance_one():
     assert nn.LayerNorm(3, bias=False).bias is None
 
 
+def test_group_norm_normalises_each_group_of_channels():
+    x = keyway.tensor([[1.0, 3.0, 10.0, 30.0]])
+    assert nn.GroupNorm(2, 4, eps=0)(x).tolist()[0] == pytest.approx([-1, 1, -1, 1])
+    with pytest.raises(ValueError, match="divisible"):
+        nn.GroupNorm(3, 4)
+
+
+def test_batch_norm_takes_the_batch_while_training_and_what_it_remembers_later():
+    layer, x = nn.BatchNorm1d(1, eps=0), keyway.tensor([[0.0], [4.0]])
+    assert layer(x).reshape(-1).tolist() == [-1.0, 1.0]
+    assert layer.running_mean.item() == pytest.approx(0.2) and layer.num_batches_tracked.item() == 1
+    assert layer.running_var.item() == pytest.approx(0.9 + 0.1 * 8)  # of the unbiased variance
+    layer.eval()
+    assert layer(x)[1].item() == pytest.approx(3.8 / math.sqrt(1.7)) and layer.num_batches_tracked.item() == 1
+    mean = nn.BatchNorm2d(1, momentum=None)
+    for value in (1.0, 3.0):
+        mean(keyway.full((1, 1, 2, 2), value))
+    assert mean.running_mean.item() == 2.0
+
+
+def test_batch_norm_refuses_other_shapes_and_batches_of_one():
+    with pytest.raises(ValueError, match="BatchNorm2d: expected an input of 4 dimensions, got 3"):
+        nn.BatchNorm2d(2)(keyway.ones(1, 2, 3))
+    with pytest.raises(ValueError, match="Expected more than 1 value per channel"):
+        nn.BatchNorm1d(2)(keyway.ones(1, 2))
+
+
 def test_dropout_zeroes_some_and_scales_the_others_while_training():
     keyway.manual_seed(1)
     layer, x = nn.Dropout(0.25), keyway.ones(10000)

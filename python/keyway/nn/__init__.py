@@ -8,6 +8,9 @@ from keyway.nn.modules.activation import (
     LogSoftmax as LogSoftmax, ReLU as ReLU, ReLU6 as ReLU6, SiLU as SiLU, Sigmoid as Sigmoid, Softmax as Softmax,
     Softmin as Softmin, Softsign as Softsign, Tanh as Tanh, Tanhshrink as Tanhshrink,
 )
+from keyway.nn.modules.batchnorm import (
+    BatchNorm1d as BatchNorm1d, BatchNorm2d as BatchNorm2d, BatchNorm3d as BatchNorm3d,
+)
 from keyway.nn.modules.container import (
     ModuleDict as ModuleDict, ModuleList as ModuleList, ParameterList as ParameterList, Sequential as Sequential,
 )
@@ -26,7 +29,7 @@ from keyway.nn.modules.loss import (
     KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss, NLLLoss as NLLLoss, SmoothL1Loss as SmoothL1Loss,
 )
 from keyway.nn.modules.module import Module as Module
-from keyway.nn.modules.normalization import LayerNorm as LayerNorm
+from keyway.nn.modules.normalization import GroupNorm as GroupNorm, LayerNorm as LayerNorm
 from keyway.nn.modules.pooling import (
     AdaptiveAvgPool1d as AdaptiveAvgPool1d, AdaptiveAvgPool2d as AdaptiveAvgPool2d,
     AdaptiveAvgPool3d as AdaptiveAvgPool3d, AvgPool1d as AvgPool1d, AvgPool2d as AvgPool2d, AvgPool3d as AvgPool3d,

@@ -15,17 +15,17 @@ from keyway.nn.functional._activation import (
 )
 from keyway.nn.functional._layers import (
     conv1d as conv1d, conv2d as conv2d, conv3d as conv3d, dropout as dropout, dropout1d as dropout1d,
-    dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding, layer_norm as layer_norm,
-    normalize as normalize, one_hot as one_hot, scaled_dot_product_attention as scaled_dot_product_attention,
+    dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding, one_hot as one_hot, scaled_dot_product_attention as scaled_dot_product_attention,
 )
 from keyway.nn.functional._loss import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, cross_entropy as cross_entropy,
     huber_loss as huber_loss, kl_div as kl_div, l1_loss as l1_loss, mse_loss as mse_loss, nll_loss as nll_loss,
     smooth_l1_loss as smooth_l1_loss,
 )
-from keyway.nn.functional._padding import (
-    pad as pad,
+from keyway.nn.functional._normalization import (
+    batch_norm as batch_norm, group_norm as group_norm, layer_norm as layer_norm, normalize as normalize,
 )
+from keyway.nn.functional._padding import pad as pad
 from keyway.nn.functional._pooling import (
     adaptive_avg_pool2d as adaptive_avg_pool2d, adaptive_avg_pool3d as adaptive_avg_pool3d, max_pool1d as max_pool1d,
     max_pool2d as max_pool2d, max_pool3d as max_pool3d,

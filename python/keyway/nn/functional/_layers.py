@@ -1,14 +1,15 @@
-"""What layers compute: convolutions with padding by name, embeddings, dropout, normalisation, attention."""
+"""What layers compute: convolutions with padding by name, embeddings, dropout, attention."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence
+from typing import Any
 
 import keyway
 from keyway import _C
 from keyway._C import Tensor, _nn
 from keyway.autograd.grad_mode import no_grad
+from keyway.nn.functional._normalization import vector_norm
 from keyway.nn.functional._padding import pad
 
 
@@ -84,25 +85,6 @@ def _shorten_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: f
     weight.index_copy_(0, indices, looked_up.mul(scale))
 
 
-def vector_norm(input: Tensor, p: float, dim: int) -> Tensor:
-    """The p-norm over a dimension, which is kept with size 1; its gradient at zero is zero."""
-    size = input.abs()
-    if p == math.inf:
-        return size.amax(dim, True)
-    if p == 1:
-        return size.sum(dim, True)
-    total = size.pow(p).sum(dim, True)
-    is_zero = total.eq(0)
-    return total.masked_fill(is_zero, 1).pow(1 / p).masked_fill(is_zero, 0)
-
-
-def normalize(
-    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
-) -> Tensor:
-    """input / max(its p-norm over a dimension, eps)."""
-    return _C.div(input, vector_norm(input, p, dim).clamp(min=eps), out=out)
-
-
 def _check_probability(p: float) -> None:
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -133,14 +115,6 @@ def _channel_dropout(dims: int) -> Any:
 dropout1d = _channel_dropout(1)
 dropout2d = _channel_dropout(2)
 dropout3d = _channel_dropout(3)
-
-
-def layer_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None,
-    eps: float = 1e-05,
-) -> Tensor:
-    """(x - mean) / sqrt(variance + eps) over the last dimensions, of `normalized_shape`, times weight plus bias."""
-    return _C.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def scaled_dot_product_attention(

@@ -44,3 +44,34 @@ class LayerNorm(Module):
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class GroupNorm(Module):
+    """(x - mean) / sqrt(variance + eps) over each of `num_groups` groups of channels, [N, C, ...], times weight plus bias.
+
+    `weight` and `bias` are [num_channels], and begin as ones and zeros; without `affine` there are none.
+    """
+
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
+                 dtype: _C.dtype | None = None) -> None:
+        super().__init__()
+        if num_groups < 1 or num_channels % num_groups != 0:
+            raise ValueError("num_channels must be divisible by num_groups")
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        self.register_parameter("weight", Parameter(_C.ones(num_channels, device=device, dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(_C.zeros(num_channels, device=device, dtype=dtype)) if affine else None)
+
+    def reset_parameters(self) -> None:
+        """Makes the weight ones and the bias zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"

@@ -1,0 +1,98 @@
+"""Batch normalisation."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from keyway import _C
+from keyway._C import Tensor
+from keyway.autograd.grad_mode import no_grad
+from keyway.nn import functional as F
+from keyway.nn import init
+from keyway.nn.modules.module import Module
+from keyway.nn.parameter import Parameter
+
+
+class _BatchNorm(Module):
+    """(x - mean) / sqrt(variance + eps) of each channel, [N, C, ...], times a weight [C] plus a bias [C], if `affine`.
+
+    While training, mean and variance are those of the batch, and go into the buffers `running_mean` and `running_var`: a
+    part `momentum` of them, or if that is None, such that they are the mean of all batches so far. When not training they
+    are these; without `track_running_stats`, those of the batch as well.
+    """
+
+    _dims: ClassVar[tuple[int, ...]]
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+                 track_running_stats: bool = True, device: Any = None, dtype: _C.dtype | None = None) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+
+        def ones(is_there: bool) -> Tensor | None:
+            return _C.ones(num_features, device=device, dtype=dtype) if is_there else None
+
+        for name in ("weight", "bias"):
+            values = ones(affine)
+            self.register_parameter(name, None if values is None else Parameter(values))
+        for name in ("running_mean", "running_var"):
+            self.register_buffer(name, ones(track_running_stats))
+        count = _C.zeros([], dtype=_C.int64, device=device) if track_running_stats else None
+        self.register_buffer("num_batches_tracked", count)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Forgets the batches so far."""
+        if self.track_running_stats:
+            init.zeros_(self.running_mean)
+            init.ones_(self.running_var)
+            init.zeros_(self.num_batches_tracked)
+
+    def reset_parameters(self) -> None:
+        """Makes the weight ones and the bias zeros, and forgets the batches so far."""
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() not in self._dims:
+            raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} dimensions, "
+                             f"got {input.dim()}")
+        uses_batch = self.training or self.running_mean is None
+        stats = (self.running_mean, self.running_var) if not self.training or self.track_running_stats else (None, None)
+        return F.batch_norm(input, *stats, self.weight, self.bias, uses_batch, self._count(), self.eps)
+
+    def _count(self) -> float:
+        """Counts the batch, if one is being tracked, and says what part of it is taken."""
+        if self.training and self.num_batches_tracked is not None:
+            with no_grad():
+                self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                return 1 / float(self.num_batches_tracked)
+        return 0.0 if self.momentum is None else self.momentum
+
+    def extra_repr(self) -> str:
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                f"track_running_stats={self.track_running_stats}")
+
+
+class BatchNorm1d(_BatchNorm):
+    """Batch normalisation of [N, C] or [N, C, L]."""
+
+    _dims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of [N, C, H, W]."""
+
+    _dims = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation of [N, C, D, H, W]."""
+
+    _dims = (5,)
