@@ -33,8 +33,8 @@ def draw_svg(curves, title):
     def place(x, y):
         return (LEFT + x / last * (WIDTH - LEFT - RIGHT), TOP + (high - y) / (high - low) * (HEIGHT - TOP - BOTTOM))
 
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12" '
-             f'fill="#808080"><text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>']
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
+             f'font-size="12" fill="#808080"><text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>']
     for y in ticks(low, high):
         at = place(0, y)[1]
         parts.append(f'<path d="M{LEFT} {at:.1f}H{WIDTH - RIGHT}" stroke="#80808040"/>'
@@ -45,5 +45,6 @@ def draw_svg(curves, title):
         colour = COLOURS[i % len(COLOURS)]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in thinned(curve)))
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
-                     f'<text x="{WIDTH - RIGHT}" y="{TOP + 16 * (i + 1)}" text-anchor="end" fill="{colour}">{escape(name)}</text>')
+                     f'<text x="{WIDTH - RIGHT}" y="{TOP + 16 * (i + 1)}" text-anchor="end" '
+                     f'fill="{colour}">{escape(name)}</text>')
     return "\n".join(parts) + "\n</svg>\n"

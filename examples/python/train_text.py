@@ -193,7 +193,8 @@ def train(model, text, held_out, options):
         if step % max(1, options.steps // 10) == 0 or step == options.steps:
             held.append((step, held_out_loss(model, held_out, options.batch)))
             rate = step * options.batch * model.context / (time.monotonic() - begin)
-            print(f"step {step:5}  loss {loss.item():.3f}  held-out {held[-1][1]:.3f}  {rate:,.0f} characters/s", flush=True)
+            print(f"step {step:5}  loss {loss.item():.3f}  held-out {held[-1][1]:.3f}  {rate:,.0f} characters/s",
+                  flush=True)
     return training, held
 
 

@@ -144,7 +144,8 @@ def test_workers_know_who_they_are_and_are_initialised_once():
             return info.id, info.num_workers, info.seed
 
     begun = []
-    batches = list(data.DataLoader(Who(6), num_workers=2, worker_init_fn=begun.append, collate_fn=lambda batch: batch[0]))
+    batches = list(data.DataLoader(Who(6), num_workers=2, worker_init_fn=begun.append,
+                                   collate_fn=lambda batch: batch[0]))
     assert [(i, n) for i, n, _ in batches] == [(0, 2), (1, 2)] * 3 and sorted(begun) == [0, 1]
     assert len({seed for _, _, seed in batches}) == 2 and data.get_worker_info() is None
 
@@ -188,7 +189,8 @@ def test_a_batch_that_takes_too_long_is_an_error():
 
 
 @pytest.mark.parametrize("arguments", [
-    {"shuffle": True, "sampler": [0]}, {"batch_sampler": [[0]], "batch_size": 2}, {"batch_size": None, "drop_last": True},
+    {"shuffle": True, "sampler": [0]}, {"batch_sampler": [[0]], "batch_size": 2},
+    {"batch_size": None, "drop_last": True},
     {"num_workers": -1}, {"prefetch_factor": 2}, {"batch_size": 0}, {"timeout": -1}])
 def test_options_that_contradict_are_refused(arguments):
     with pytest.raises(ValueError):

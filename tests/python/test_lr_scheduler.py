@@ -63,7 +63,8 @@ def test_two_schedules_at_once_multiply():
 
 def test_one_cycle_goes_up_and_down_with_the_momentum_opposite():
     optimizer = make_optimizer(momentum=0.9)
-    schedule = lr_scheduler.OneCycleLR(optimizer, 1.0, total_steps=11, pct_start=0.5, div_factor=10, final_div_factor=10)
+    schedule = lr_scheduler.OneCycleLR(optimizer, 1.0, total_steps=11, pct_start=0.5, div_factor=10,
+                                       final_div_factor=10)
     group, lr, momentum = optimizer.param_groups[0], [], []
     for _ in range(11):
         lr.append(group["lr"])

@@ -126,7 +126,8 @@ def test_a_transposed_convolution_undoes_the_size():
 
 
 @pytest.mark.parametrize("arguments", [
-    {"groups": 3}, {"padding": "big"}, {"padding": "same", "stride": 2}, {"padding_mode": "odd"}, {"kernel_size": [1, 2, 3]}])
+    {"groups": 3}, {"padding": "big"}, {"padding": "same", "stride": 2}, {"padding_mode": "odd"},
+    {"kernel_size": [1, 2, 3]}])
 def test_convolutions_refuse_what_does_not_fit(arguments):
     with pytest.raises(ValueError):
         nn.Conv2d(**{"in_channels": 4, "out_channels": 4, "kernel_size": 3, **arguments})
@@ -175,7 +176,8 @@ def test_an_unknown_reduction_is_refused():
 def test_initial_values_have_the_spread_they_promise():
     keyway.manual_seed(2)
     w = keyway.empty(200, 300)
-    for fill, variance in ((lambda: nn.init.xavier_uniform_(w), 2 / 500), (lambda: nn.init.xavier_normal_(w, 2), 8 / 500),
+    for fill, variance in ((lambda: nn.init.xavier_uniform_(w), 2 / 500),
+                           (lambda: nn.init.xavier_normal_(w, 2), 8 / 500),
                            (lambda: nn.init.kaiming_normal_(w, mode="fan_out", nonlinearity="relu"), 2 / 200),
                            (lambda: nn.init.kaiming_uniform_(w, a=1), 1 / 300), (lambda: nn.init.normal_(w, 0, 3), 9)):
         assert fill() is w

@@ -88,7 +88,8 @@ def test_attributes_become_members_by_what_they_are():
 
 def test_a_member_takes_only_what_its_kind_allows():
     module = Scale()
-    with pytest.raises(TypeError, match="cannot assign a Tensor as parameter 'factor': a Parameter or None is expected"):
+    with pytest.raises(TypeError, match="cannot assign a Tensor as parameter 'factor': a Parameter or None is "
+                                        "expected"):
         module.factor = keyway.ones(2)
     with pytest.raises(TypeError, match="cannot assign a int as buffer 'count'"):
         module.count = 1

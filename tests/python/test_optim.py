@@ -44,7 +44,8 @@ def test_adam_by_hand():
         m, v = 0.8 * m + 0.2 * g, 0.9 * v + 0.1 * g * g
         w -= 0.1 * (m / (1 - 0.8**t)) / (math.sqrt(v / (1 - 0.9**t)) + 1e-3)
         expected.append(w)
-    assert trained(lambda p: optim.Adam(p, 0.1, (0.8, 0.9), 1e-3), [1.0, -2.0, 0.5]) == pytest.approx(expected, rel=1e-12)
+    seen = trained(lambda p: optim.Adam(p, 0.1, (0.8, 0.9), 1e-3), [1.0, -2.0, 0.5])
+    assert seen == pytest.approx(expected, rel=1e-12)
 
 
 def test_decay_goes_into_the_gradient_of_adam_and_past_that_of_adamw():
@@ -118,7 +119,8 @@ def test_a_closure_is_called_with_gradients_on_and_its_loss_comes_back():
 
 
 @pytest.mark.parametrize("make", [
-    lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.Adam(p, lr=0.1, amsgrad=True), lambda p: optim.AdamW(p)])
+    lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.Adam(p, lr=0.1, amsgrad=True),
+    lambda p: optim.AdamW(p)])
 def test_training_goes_on_from_a_saved_state(make):
     def steps(weight, optimizer, count):
         for i in range(count):

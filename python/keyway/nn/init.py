@@ -12,11 +12,13 @@ from keyway.autograd.grad_mode import no_grad
 Mode = Literal["fan_in", "fan_out"]
 
 _GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
-_LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid")
+_LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+           "sigmoid")
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """What keeps the variance of a signal through a nonlinearity; `param` is the slope of "leaky_relu", 0.01 by default."""
+    """What keeps the variance of a signal through a nonlinearity; `param` is the slope of "leaky_relu", 0.01 by
+    default."""
     if nonlinearity in _LINEAR:
         return 1.0
     if nonlinearity == "leaky_relu":

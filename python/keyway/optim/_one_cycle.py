@@ -20,8 +20,8 @@ def _line(start: float, end: float, part: float) -> float:
 
 
 class OneCycleLR(LRScheduler):
-    """From max_lr / div_factor up to `max_lr` in `pct_start` of all steps, then down to the first one / final_div_factor;
-    with `three_phase`, back to the first one in as many steps, and down from there.
+    """From max_lr / div_factor up to `max_lr` in `pct_start` of all steps, then down to the first one /
+    final_div_factor; with `three_phase`, back to the first one in as many steps, and down from there.
 
     `total_steps` is given, or `epochs` and `steps_per_epoch`. Between them it goes along a cosine or, with
     anneal_strategy="linear", a line. With `cycle_momentum`, "momentum", or the first of "betas", goes the opposite way.
@@ -29,7 +29,8 @@ class OneCycleLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, max_lr: float | Sequence[float], total_steps: int | None = None,
                  epochs: int | None = None, steps_per_epoch: int | None = None, pct_start: float = 0.3,
-                 anneal_strategy: str = "cos", cycle_momentum: bool = True, base_momentum: float | Sequence[float] = 0.85,
+                 anneal_strategy: str = "cos", cycle_momentum: bool = True,
+                 base_momentum: float | Sequence[float] = 0.85,
                  max_momentum: float | Sequence[float] = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
                  three_phase: bool = False, last_epoch: int = -1) -> None:
         if not isinstance(optimizer, Optimizer):
@@ -52,7 +53,8 @@ class OneCycleLR(LRScheduler):
         """The learning rates of step `last_epoch`. Sets the momentum as well."""
         step = self.last_epoch
         if step >= self.total_steps:
-            raise ValueError(f"Tried to step {step + 1} times. The specified number of total steps is {self.total_steps}")
+            raise ValueError(f"Tried to step {step + 1} times. The specified number of total steps is "
+                             f"{self.total_steps}")
         start = 0.0
         for end, *names in self._phases:
             if step <= end or end == self._phases[-1][0]:
@@ -67,7 +69,9 @@ class OneCycleLR(LRScheduler):
 
 
 def _count_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
-    counts = {"total_steps": total_steps} if total_steps is not None else {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+    counts = {"total_steps": total_steps}
+    if total_steps is None:
+        counts = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
     for name, count in counts.items():
         if count is None:
             raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")

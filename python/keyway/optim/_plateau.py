@@ -10,11 +10,11 @@ from keyway.optim.optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Times `factor`, but not below `min_lr`, once step(measure) has seen no improvement more than `patience` times in a
-    row; `cooldown` steps after that do not count.
+    """Times `factor`, but not below `min_lr`, once step(measure) has seen no improvement more than `patience` times in
+    a row; `cooldown` steps after that do not count.
 
-    An improvement is, for mode "min", a measure below best * (1 - threshold), or with threshold_mode="abs", below
-    best - threshold; for mode "max", above the opposite. A change of less than `eps` is not made.
+    An improvement is, for mode "min", a measure below best * (1 - threshold), or with threshold_mode="abs", below best
+    - threshold; for mode "max", above the opposite. A change of less than `eps` is not made.
     """
 
     def __init__(self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10,

@@ -15,8 +15,8 @@ from keyway.optim.optimizer import Optimizer
 class LRScheduler:
     """The base of schedules. A subclass defines get_lr(): the learning rates of all groups at step `last_epoch`.
 
-    `last_epoch` is the number of the latest step; the first, 0, is done when the schedule is made. To go on with a later
-    one, the groups must have "initial_lr". `base_lrs` are the learning rates that the groups had at first.
+    `last_epoch` is the number of the latest step; the first, 0, is done when the schedule is made. To go on with a
+    later one, the groups must have "initial_lr". `base_lrs` are the learning rates that the groups had at first.
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -128,7 +128,8 @@ class StepLR(_Multiplied):
 class MultiStepLR(_Multiplied):
     """Times `gamma` at each of the steps `milestones`."""
 
-    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1,
+                 last_epoch: int = -1) -> None:
         self.milestones = Counter(milestones)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
@@ -165,7 +166,8 @@ class ConstantLR(_Multiplied):
 
 
 class LinearLR(_Multiplied):
-    """Times a factor that goes in a line from `start_factor` to `end_factor` in `total_iters` steps, and stays there."""
+    """Times a factor that goes in a line from `start_factor` to `end_factor` in `total_iters` steps, and stays
+    there."""
 
     def __init__(self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5,
                  last_epoch: int = -1) -> None:

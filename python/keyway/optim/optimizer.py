@@ -52,7 +52,8 @@ class Optimizer:
         seen = {id(p) for group in self.param_groups for p in group["params"]}
         for parameter in params:
             if not isinstance(parameter, Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(parameter).__name__}")
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is "
+                                f"{type(parameter).__name__}")
             if not parameter.is_leaf:
                 raise ValueError("can't optimize a non-leaf Tensor")
             if id(parameter) in seen:
@@ -67,8 +68,8 @@ class Optimizer:
                 zero_grad_of(parameter, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Changes every parameter that has a gradient. `closure`, if given, computes the loss and the gradients first; its
-        result is returned."""
+        """Changes every parameter that has a gradient. `closure`, if given, computes the loss and the gradients first;
+        its result is returned."""
         for hook, _ in list(self._pre_hooks.values()):
             hook(self, (closure,), {})
         loss = None
@@ -100,8 +101,8 @@ class Optimizer:
     # ---- state -------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """{"state": of each parameter, by number, "param_groups": the options}; parameters are numbered over all groups.
-        Tensors are shared."""
+        """{"state": of each parameter, by number, "param_groups": the options}; parameters are numbered over all
+        groups. Tensors are shared."""
         numbers = {id(p): i for i, p in enumerate(self._all_parameters())}
         groups = [
             {**{k: v for k, v in group.items() if k != "params"}, "params": [numbers[id(p)] for p in group["params"]]}
@@ -118,7 +119,8 @@ class Optimizer:
         if len(saved_groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(a["params"]) != len(b["params"]) for a, b in zip(self.param_groups, saved_groups)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's "
+                             "group")
         numbers = [number for group in saved_groups for number in group["params"]]
         parameter_of = dict(zip(numbers, self._all_parameters()))
         state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)

@@ -15,7 +15,8 @@ from keyway.nn.functional._activation import (
 )
 from keyway.nn.functional._layers import (
     conv1d as conv1d, conv2d as conv2d, conv3d as conv3d, dropout as dropout, dropout1d as dropout1d,
-    dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding, one_hot as one_hot, scaled_dot_product_attention as scaled_dot_product_attention,
+    dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding, one_hot as one_hot,
+    scaled_dot_product_attention as scaled_dot_product_attention,
 )
 from keyway.nn.functional._loss import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, cross_entropy as cross_entropy,

@@ -27,7 +27,8 @@ def _conv(dims: int) -> Any:
 
     conv.__name__ = conv.__qualname__ = f"conv{dims}d"
     conv.__doc__ = (f"Convolution over the last {dims} dimensions of an input [N, C, ...] (or [C, ...]) with a weight\n"
-                    "[C_out, C / groups, kernel...] and a bias [C_out]. `padding` is one number, one for each dimension,\n"
+                    "[C_out, C / groups, kernel...] and a bias [C_out]. `padding` is one number, one for each "
+                    "dimension,\n"
                     "'valid' (none) or 'same' (the result has the input's size; for a stride of 1).")
     return conv
 
@@ -60,7 +61,8 @@ conv3d = _conv(3)
 
 
 def embedding(
-    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
+    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0,
     scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:
     """Rows of a table: indices [...] of int64 or int32 and a weight [rows, width] to [..., width].
@@ -107,8 +109,8 @@ def _channel_dropout(dims: int) -> Any:
         return (input.mul_ if inplace else input.mul)(mask.div(1 - p) if p < 1 else mask)
 
     channel_dropout.__name__ = channel_dropout.__qualname__ = f"dropout{dims}d"
-    channel_dropout.__doc__ = (f"While training, zeroes whole channels of an input [N, C, ...] or [C, ...] of {dims} more "
-                               "dimensions, each with probability p, and divides the others by 1 - p.")
+    channel_dropout.__doc__ = (f"While training, zeroes whole channels of an input [N, C, ...] or [C, ...] of {dims} "
+                               "more dimensions, each with probability p, and divides the others by 1 - p.")
     return channel_dropout
 
 

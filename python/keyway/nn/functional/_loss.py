@@ -1,5 +1,5 @@
-"""Losses: a number that training makes small. `reduction` says whether the losses of all elements come out ("none"), their
-mean or their sum; `size_average` and `reduce` are older ways to say so."""
+"""Losses: a number that training makes small. `reduction` says whether the losses of all elements come out ("none"),
+their mean or their sum; `size_average` and `reduce` are older ways to say so."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
     ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The cross entropy between logits [N, C, ...] (or [C]) and classes, int64 [N, ...] (or []), or the probabilities of
-    all classes, of the input's shape and dtype. `weight` is [C]; a target of `ignore_index` counts nothing."""
+    """The cross entropy between logits [N, C, ...] (or [C]) and classes, int64 [N, ...] (or []), or the probabilities
+    of all classes, of the input's shape and dtype. `weight` is [C]; a target of `ignore_index` counts nothing."""
     kind = number(chosen_name(size_average, reduce, reduction))
     return _C.cross_entropy_loss(input, target, weight, kind, ignore_index, label_smoothing)
 
@@ -70,7 +70,8 @@ def kl_div(
     name = chosen_name(size_average, reduce, reduction)
     if name == "mean":
         warnings.warn("reduction='mean' divides the total loss by both the batch size and the support size; "
-                      "'batchmean' divides only by the batch size, and aligns with the KL math definition", stacklevel=2)
+                      "'batchmean' divides only by the batch size, and aligns with the KL math definition",
+                      stacklevel=2)
     batch_mean = name == "batchmean"
     loss = _C.kl_div(input, target, number("sum" if batch_mean else name), log_target=log_target)
     return loss.div(input.size(0)) if batch_mean and input.dim() > 0 else loss

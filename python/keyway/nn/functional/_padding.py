@@ -18,8 +18,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     """
     borders = list(pad)
     if len(borders) % 2 != 0 or len(borders) > 2 * input.dim():
-        raise ValueError(f"pad: a padding of {len(borders)} numbers does not fit an input of {input.dim()} dimensions: it "
-                         "has two for each padded dimension")
+        raise ValueError(f"pad: a padding of {len(borders)} numbers does not fit an input of {input.dim()} "
+                         "dimensions: it has two for each padded dimension")
     if mode != "constant":
         if mode not in _SOURCES:
             raise _C.NotImplementedError(f"pad: unrecognised padding mode '{mode}'")
@@ -69,7 +69,8 @@ def _positions(input: Tensor, dim: int, before: int, after: int) -> Tensor:
 def _reflected(input: Tensor, dim: int, before: int, after: int) -> Tensor:
     size = input.size(dim)
     if before >= size or after >= size:
-        raise ValueError(f"pad: a reflection of dimension {dim}, size {size}, is shorter than it, not {before} and {after}")
+        raise ValueError(f"pad: a reflection of dimension {dim}, size {size}, is shorter than it, not {before} and "
+                         f"{after}")
     at = _positions(input, dim, before, after).abs()
     return at.sub(at.sub(size - 1).clamp(min=0), alpha=2)
 
@@ -83,7 +84,8 @@ def _replicated(input: Tensor, dim: int, before: int, after: int) -> Tensor:
 def _wrapped(input: Tensor, dim: int, before: int, after: int) -> Tensor:
     size = input.size(dim)
     if before > size or after > size:
-        raise ValueError(f"pad: dimension {dim}, size {size}, is not wrapped around more than once: {before} and {after}")
+        raise ValueError(f"pad: dimension {dim}, size {size}, is not wrapped around more than once: {before} and "
+                         f"{after}")
     at = _positions(input, dim, before, after).add(size)
     return at.sub(_C.floor_divide(at, _C.scalar_tensor(size, dtype=_C.int64)).mul(size))
 

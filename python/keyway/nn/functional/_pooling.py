@@ -22,7 +22,8 @@ def _max_pool(dims: int) -> Any:
         return chosen(input, kernel_size, stride, padding, dilation, ceil_mode)
 
     max_pool.__name__ = max_pool.__qualname__ = f"max_pool{dims}d"
-    max_pool.__doc__ = (f"The largest of each window over the last {dims} dimensions, steps of `stride` (the kernel's size "
+    max_pool.__doc__ = (f"The largest of each window over the last {dims} dimensions, steps of `stride` (the kernel's "
+                        "size "
                         "if it is None) apart; with `return_indices`, also where it is, counted over these dimensions.")
     return max_pool
 
@@ -33,7 +34,8 @@ max_pool3d = _max_pool(3)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Means of windows such that the last two dimensions become `output_size`, one int or two; None keeps one's size."""
+    """Means of windows such that the last two dimensions become `output_size`, one int or two; None keeps one's
+    size."""
     return _nn.adaptive_avg_pool2d(input, _filled(output_size, input, 2))
 
 

@@ -1,4 +1,5 @@
-"""Members: the parameters, buffers and submodules of a module: how attributes become such, and walks over all of them."""
+"""Members: the parameters, buffers and submodules of a module: how attributes become such, and walks over all of
+them."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from keyway.nn.parameter import Parameter
 
 T = TypeVar("T")
 _TABLES = ("_parameters", "_buffers", "_modules")
+_KINDS = (("_parameters", "parameter", "Parameter"), ("_modules", "module", "Module"), ("_buffers", "buffer", "Tensor"))
 
 
 class Members:
@@ -34,7 +36,8 @@ class Members:
         """
         self._check_name(name, "_parameters", "parameter")
         if param is not None and not isinstance(param, Parameter):
-            raise TypeError(f"cannot register a {type(param).__name__} as parameter '{name}': it is no Parameter or None")
+            raise TypeError(f"cannot register a {type(param).__name__} as parameter '{name}': it is no Parameter or "
+                            "None")
         if param is not None and not param.is_leaf:
             raise ValueError(f"cannot register '{name}': it was computed from other tensors; a Parameter is a leaf. "
                              "Compute it in forward() instead")
@@ -53,7 +56,8 @@ class Members:
         """Adds a submodule, or None, reachable as an attribute of this name. Raises as register_parameter does."""
         self._check_name(name, "_modules", "module")
         if module is not None and not isinstance(module, Members):
-            raise TypeError(f"{type(module).__name__} is no Module subclass: it cannot be registered as module '{name}'")
+            raise TypeError(f"{type(module).__name__} is no Module subclass: it cannot be registered as module "
+                            f"'{name}'")
         self._modules[name] = module
 
     register_module = add_module
@@ -101,13 +105,13 @@ class Members:
 
     def _set_member(self, name: str, value: Any) -> bool:
         """Sets a registered member to what is neither Parameter nor module; False if there is none of this name."""
-        for table, kind, allowed in (("_parameters", "parameter", "a Parameter or None"),
-                                     ("_modules", "module", "a Module or None"), ("_buffers", "buffer", "a Tensor or None")):
+        for table, kind, allowed in _KINDS:
             members = self.__dict__.get(table, {})
             if name not in members:
                 continue
             if value is not None and not (kind == "buffer" and isinstance(value, Tensor)):
-                raise TypeError(f"cannot assign a {type(value).__name__} as {kind} '{name}': {allowed} is expected")
+                raise TypeError(f"cannot assign a {type(value).__name__} as {kind} '{name}': a {allowed} or None is "
+                                "expected")
             members[name] = value
             return True
         return False

@@ -60,7 +60,8 @@ class State(Members):
         if self._has_extra_state():
             destination[prefix + _EXTRA] = self.get_extra_state()
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True,
+                        assign: bool = False) -> IncompatibleKeys:
         """Copies what `state_dict` holds into the members of the same names; with `assign`, they become the members.
 
         Raises keyway.Error, listing everything that does not fit: wrong shapes and types, and if `strict`, missing and
@@ -88,7 +89,8 @@ class State(Members):
             if module is not None:
                 module._load(state, f"{prefix}{name}.", assign, strict, missing, unexpected, errors)
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any],
+                              strict: bool,
                               missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
         """Takes this module's own state. To be overridden together with _save_to_state_dict."""
         for name, tensor in self._own_state():

@@ -16,9 +16,9 @@ from keyway.nn.parameter import Parameter
 class _BatchNorm(Module):
     """(x - mean) / sqrt(variance + eps) of each channel, [N, C, ...], times a weight [C] plus a bias [C], if `affine`.
 
-    While training, mean and variance are those of the batch, and go into the buffers `running_mean` and `running_var`: a
-    part `momentum` of them, or if that is None, such that they are the mean of all batches so far. When not training they
-    are these; without `track_running_stats`, those of the batch as well.
+    While training, mean and variance are those of the batch, and go into the buffers `running_mean` and `running_var`:
+    a part `momentum` of them, or if that is None, such that they are the mean of all batches so far. When not training
+    they are these; without `track_running_stats`, those of the batch as well.
     """
 
     _dims: ClassVar[tuple[int, ...]]
@@ -60,11 +60,13 @@ class _BatchNorm(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in self._dims:
-            raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} dimensions, "
-                             f"got {input.dim()}")
+            raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} "
+                             f"dimensions, got {input.dim()}")
         uses_batch = self.training or self.running_mean is None
-        stats = (self.running_mean, self.running_var) if not self.training or self.track_running_stats else (None, None)
-        return F.batch_norm(input, *stats, self.weight, self.bias, uses_batch, self._count(), self.eps)
+        mean, variance = self.running_mean, self.running_var
+        if self.training and not self.track_running_stats:
+            mean = variance = None
+        return F.batch_norm(input, mean, variance, self.weight, self.bias, uses_batch, self._count(), self.eps)
 
     def _count(self) -> float:
         """Counts the batch, if one is being tracked, and says what part of it is taken."""

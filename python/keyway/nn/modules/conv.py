@@ -31,8 +31,8 @@ class _ConvNd(Module):
                  dtype: _C.dtype | None) -> None:
         super().__init__()
         if groups <= 0 or in_channels % groups != 0 or out_channels % groups != 0:
-            raise ValueError(f"{groups} groups must be positive, and divide {in_channels} in_channels and {out_channels} "
-                             "out_channels")
+            raise ValueError(f"{groups} groups must be positive, and divide {in_channels} in_channels and "
+                             f"{out_channels} out_channels")
         if padding_mode not in _PADDINGS or (self._transposed and padding_mode != "zeros"):
             allowed = ["zeros"] if self._transposed else list(_PADDINGS)
             raise ValueError(f"padding_mode must be one of {allowed}, but got padding_mode='{padding_mode}'")
@@ -95,11 +95,12 @@ class _Conv(_ConvNd):
     'zeros', 'reflect', 'replicate' or 'circular'.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes | str = 0,
-                 dilation: Sizes = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-                 dtype: _C.dtype | None = None) -> None:
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode,
-                         device, dtype)
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+                 padding: Sizes | str = 0,
+                 dilation: Sizes = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+                 device: Any = None, dtype: _C.dtype | None = None) -> None:
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias,
+                         padding_mode, device, dtype)
 
     def _borders(self) -> list[int]:
         """What F.pad takes for this padding."""
@@ -139,8 +140,8 @@ class Conv3d(_Conv):
 
 
 class _ConvTranspose(_ConvNd):
-    """What turns a convolution's gradient of its result into that of its input, with a weight
-    [in_channels, out_channels / groups, kernel...]. `output_padding` chooses among the sizes that a stride maps to one."""
+    """What turns a convolution's gradient of its result into that of its input, with a weight [in_channels,
+    out_channels / groups, kernel...]. `output_padding` chooses among the sizes that a stride maps to one."""
 
     _transposed = True
 
@@ -149,8 +150,8 @@ class _ConvTranspose(_ConvNd):
                  padding_mode: str = "zeros", device: Any = None, dtype: _C.dtype | None = None) -> None:
         if isinstance(padding, str):
             raise ValueError("a transposed convolution takes its padding as numbers")
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias,
-                         padding_mode, device, dtype)
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups,
+                         bias, padding_mode, device, dtype)
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """With `output_size`, of the convolved dimensions or of all, the padding that leads to it."""
@@ -171,8 +172,8 @@ class _ConvTranspose(_ConvNd):
             kernel = self.dilation[i] * (self.kernel_size[i] - 1) + 1
             least = (now - 1) * self.stride[i] - 2 * self.padding[i] + kernel
             if not least <= wanted < least + self.stride[i]:
-                raise ValueError(f"{type(self).__name__}: requested an output size of {output_size}, but sizes of dimension "
-                                 f"{i} range from {least} to {least + self.stride[i] - 1}")
+                raise ValueError(f"{type(self).__name__}: requested an output size of {output_size}, but sizes of "
+                                 f"dimension {i} range from {least} to {least + self.stride[i] - 1}")
             paddings.append(wanted - least)
         return paddings
 

@@ -16,8 +16,8 @@ from keyway.nn.parameter import Parameter
 class Embedding(Module):
     """Rows of a table: indices [...] to [..., embedding_dim].
 
-    `weight` is [num_embeddings, embedding_dim] and begins normal; the row `padding_idx` begins zero and gets no gradient.
-    With `max_norm`, rows that are looked up are shortened to that norm first. A sparse gradient is not there.
+    `weight` is [num_embeddings, embedding_dim] and begins normal; the row `padding_idx` begins zero and gets no
+    gradient. With `max_norm`, rows that are looked up are shortened to that norm first. A sparse gradient is not there.
     """
 
     def __init__(

@@ -9,7 +9,8 @@ from keyway.nn.modules.module import Module
 
 
 class _Loss(Module):
-    """What losses share: the reduction, "none", "mean" or "sum", for which `size_average` and `reduce` are older names."""
+    """What losses share: the reduction, "none", "mean" or "sum", for which `size_average` and `reduce` are older
+    names."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
@@ -88,7 +89,8 @@ class NLLLoss(_WeightedLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """The cross entropy of logits [N, C, ...] (or [C]) and classes [N, ...] (or []), or probabilities of all classes."""
+    """The cross entropy of logits [N, C, ...] (or [C]) and classes [N, ...] (or []), or probabilities of all
+    classes."""
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0) -> None:

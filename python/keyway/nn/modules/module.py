@@ -68,8 +68,8 @@ class Module(State):
             elif isinstance(changed, tuple) and len(changed) == 2:
                 args, kwargs = changed
             else:
-                raise keyway.TypeError("a forward pre-hook with keywords returns None or a tuple of the new arguments and "
-                                       f"the new keywords, not {type(changed).__name__}")
+                raise keyway.TypeError("a forward pre-hook with keywords returns None or a tuple of the new arguments "
+                                       f"and the new keywords, not {type(changed).__name__}")
         return args, kwargs
 
     def register_forward_pre_hook(
@@ -82,9 +82,9 @@ class Module(State):
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
-        """Has hook(module, args, result) called after each forward(); what it returns, if not None, replaces the result.
-        With `with_kwargs` it is hook(module, args, kwargs, result). With `always_call` it is called, with None as the
-        result, where forward() raised as well."""
+        """Has hook(module, args, result) called after each forward(); what it returns, if not None, replaces the
+        result. With `with_kwargs` it is hook(module, args, kwargs, result). With `always_call` it is called, with None
+        as the result, where forward() raised as well."""
         handle = self._forward_hooks.add(hook, prepend=prepend, with_kwargs=with_kwargs)
         if always_call:
             self._always_called.add(handle.id)

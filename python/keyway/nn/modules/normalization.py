@@ -47,7 +47,8 @@ class LayerNorm(Module):
 
 
 class GroupNorm(Module):
-    """(x - mean) / sqrt(variance + eps) over each of `num_groups` groups of channels, [N, C, ...], times weight plus bias.
+    """(x - mean) / sqrt(variance + eps) over each of `num_groups` groups of channels, [N, C, ...], times weight plus
+    bias.
 
     `weight` and `bias` are [num_channels], and begin as ones and zeros; without `affine` there are none.
     """
@@ -61,8 +62,10 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        self.register_parameter("weight", Parameter(_C.ones(num_channels, device=device, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(_C.zeros(num_channels, device=device, dtype=dtype)) if affine else None)
+        for name in ("weight", "bias"):
+            values = _C.empty(num_channels, device=device, dtype=dtype) if affine else None
+            self.register_parameter(name, None if values is None else Parameter(values))
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Makes the weight ones and the bias zeros."""

@@ -13,8 +13,8 @@ Sizes = Union[int, Sequence[int]]
 
 
 class _MaxPool(Module):
-    """The largest of each window, steps of `stride` (the kernel's size if it is None) apart; with `return_indices`, also
-    where it is."""
+    """The largest of each window, steps of `stride` (the kernel's size if it is None) apart; with `return_indices`,
+    also where it is."""
 
     _dims: ClassVar[int]
 
@@ -34,8 +34,8 @@ class _MaxPool(Module):
                         self.return_indices)
 
     def extra_repr(self) -> str:
-        return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
-                f"ceil_mode={self.ceil_mode}")
+        return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+                f"dilation={self.dilation}, ceil_mode={self.ceil_mode}")
 
 
 class MaxPool1d(_MaxPool):

@@ -45,8 +45,8 @@ def _norm_of_all(tensors: list[Tensor], order: float) -> Tensor:
 def clip_grad_norm_(
     parameters: Tensors, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
-    """Scales the gradients of all parameters, in place, such that their norm together is at most `max_norm`. Returns the
-    norm before that, a tensor of one element."""
+    """Scales the gradients of all parameters, in place, such that their norm together is at most `max_norm`. Returns
+    the norm before that, a tensor of one element."""
     grads = _gradients(parameters)
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
     with no_grad():

@@ -4,7 +4,8 @@ from keyway.utils.data._workers import WorkerInfo as WorkerInfo, get_worker_info
 from keyway.utils.data.collate import default_collate as default_collate, default_convert as default_convert
 from keyway.utils.data.dataloader import DataLoader as DataLoader
 from keyway.utils.data.dataset import (
-    ChainDataset as ChainDataset, ConcatDataset as ConcatDataset, Dataset as Dataset, IterableDataset as IterableDataset,
+    ChainDataset as ChainDataset, ConcatDataset as ConcatDataset, Dataset as Dataset,
+    IterableDataset as IterableDataset,
     Subset as Subset, TensorDataset as TensorDataset, random_split as random_split,
 )
 from keyway.utils.data.sampler import (

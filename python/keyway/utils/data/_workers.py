@@ -60,8 +60,8 @@ class _Worker:
 
 def load_ahead(orders: Iterator[Any], infos: list[WorkerInfo], init: Callable[[int], None] | None,
                make_fetcher: Callable[[], Callable[[Any], Any]], prefetch: int, timeout: float) -> Iterator[Any]:
-    """The batches of `orders`, dealt to workers in turn; each has up to `prefetch` of them to load. One that returns END
-    gets no more."""
+    """The batches of `orders`, dealt to workers in turn; each has up to `prefetch` of them to load. One that returns
+    END gets no more."""
     workers = deque(_Worker(info, init, make_fetcher) for info in infos)
     everyone = list(workers)
     loading: deque[tuple[_Worker, Future[Any]]] = deque()

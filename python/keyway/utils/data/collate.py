@@ -13,8 +13,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
     """Examples of one kind as a batch with one dimension more.
 
     Tensors are stacked; numbers become a tensor (of float64, int64 or bool), NumPy's arrays and scalars one of their
-    dtype; text stays a list; of dicts, tuples, named tuples and lists, each place is collated. Raises TypeError for others,
-    ValueError for sequences of different lengths.
+    dtype; text stays a list; of dicts, tuples, named tuples and lists, each place is collated. Raises TypeError for
+    others, ValueError for sequences of different lengths.
     """
     first = batch[0]
     kind = type(first)

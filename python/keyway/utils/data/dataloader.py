@@ -24,15 +24,15 @@ class _Unlimited(Sampler[None]):
 class DataLoader:
     """Batches of the examples of `dataset`, each time it is iterated.
 
-    Examples come in order, or if `shuffle`, in an order drawn with `generator`; or as `sampler` or `batch_sampler` says.
-    `batch_size` of them make a batch, by `collate_fn`; the last may be smaller, and is left out if `drop_last`. With
-    batch_size=None examples come one by one, only converted by `collate_fn`.
+    Examples come in order, or if `shuffle`, in an order drawn with `generator`; or as `sampler` or `batch_sampler`
+    says. `batch_size` of them make a batch, by `collate_fn`; the last may be smaller, and is left out if `drop_last`.
+    With batch_size=None examples come one by one, only converted by `collate_fn`.
 
-    With `num_workers`, so many threads load batches ahead, `prefetch_factor` (2) each; batches come in the same order as
-    without. Workers are threads and no processes: the dataset is shared and not copied, whatever it holds, and operators,
-    files and NumPy run at the same time; what Python itself computes does not. What an example or `collate_fn` raises is
-    raised here, with its traceback. `worker_init_fn`, if given, is called with the number of each worker; `timeout`, if
-    not 0, is how many seconds a batch may take, after which keyway.Error is raised.
+    With `num_workers`, so many threads load batches ahead, `prefetch_factor` (2) each; batches come in the same order
+    as without. Workers are threads and no processes: the dataset is shared and not copied, whatever it holds, and
+    operators, files and NumPy run at the same time; what Python itself computes does not. What an example or
+    `collate_fn` raises is raised here, with its traceback. `worker_init_fn`, if given, is called with the number of
+    each worker; `timeout`, if not 0, is how many seconds a batch may take, after which keyway.Error is raised.
     """
 
     def __init__(
@@ -75,7 +75,8 @@ class DataLoader:
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
-            raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+            raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
+                             "drop_last")
         if batch_size is None and drop_last:
             raise ValueError("batch_size=None makes no batches, of which drop_last could leave out one")
 

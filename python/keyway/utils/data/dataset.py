@@ -107,8 +107,8 @@ class Subset(Dataset[T]):
 def random_split(dataset: Dataset[T], lengths: Sequence[float], generator: Generator | None = None) -> list[Subset[T]]:
     """Parts of a dataset that share no example, drawn at random.
 
-    `lengths` are numbers of examples that sum up to all, or parts of 1 that sum up to 1; what rounding leaves goes to the
-    first parts, one each. Raises ValueError for other lengths.
+    `lengths` are numbers of examples that sum up to all, or parts of 1 that sum up to 1; what rounding leaves goes to
+    the first parts, one each. Raises ValueError for other lengths.
     """
     total = len(dataset)  # type: ignore[arg-type]
     counts = _counts(lengths, total)

@@ -17,6 +17,10 @@ class Sampler(Generic[T]):
         raise NotImplementedError("Subclasses of Sampler should implement __iter__.")
 
 
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
 class SequentialSampler(Sampler[int]):
     """All examples in order."""
 
@@ -38,7 +42,7 @@ class RandomSampler(Sampler[int]):
                  generator: Generator | None = None) -> None:
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
-        if num_samples is not None and (isinstance(num_samples, bool) or not isinstance(num_samples, int) or num_samples < 0):
+        if num_samples is not None and not _is_count(num_samples, 0):
             raise ValueError(f"num_samples should be a non-negative integer value, but got num_samples={num_samples}")
         self.data_source = data_source
         self.replacement = replacement
@@ -85,11 +89,12 @@ class WeightedRandomSampler(Sampler[int]):
 
     def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True,
                  generator: Generator | None = None) -> None:
-        if isinstance(num_samples, bool) or not isinstance(num_samples, int) or num_samples <= 0:
+        if not _is_count(num_samples, 1):
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
         self.weights = keyway.as_tensor(weights, dtype=keyway.float64)
         if self.weights.dim() != 1:
-            raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}")
+            raise ValueError(f"weights should be a 1d sequence but given weights have shape "
+                             f"{tuple(self.weights.shape)}")
         self.num_samples = num_samples
         self.replacement = replacement
         self.generator = generator
@@ -106,7 +111,7 @@ class BatchSampler(Sampler[list[int]]):
     """What another sampler gives, in lists of `batch_size`; the last may be smaller, and is left out if `drop_last`."""
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool) -> None:
-        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size <= 0:
+        if not _is_count(batch_size, 1):
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         if not isinstance(drop_last, bool):
             raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
