@@ -1,0 +1,309 @@
+"""Operators as Python calls them: arguments, results, errors, and the objects that tensors are."""
+
+import gc
+import resource
+import sys
+import threading
+import weakref
+
+import keyway
+import pytest
+
+
+def values(x):
+    """The elements of a tensor of one dimension."""
+    return [x.select(0, i).item() for i in range(x.size(0))]
+
+
+# --- Calls
+
+def test_a_function_and_a_method_give_the_same():
+    a, b = keyway.arange(3), keyway.full((3,), 10)
+    assert values(keyway.add(a, b)) == values(a.add(b)) == [10, 11, 12]
+
+
+def test_the_first_argument_of_a_function_is_called_input_and_others_keep_their_names():
+    a = keyway.arange(3)
+    assert values(keyway.add(input=a, other=a, alpha=2)) == [0, 3, 6]
+    assert values(keyway.sub(a, other=1)) == [-1, 0, 1]
+
+
+def test_an_argument_behind_the_star_is_taken_by_name_only():
+    a = keyway.arange(3)
+    with pytest.raises(keyway.TypeError, match="takes 2 positional arguments, not 3"):
+        keyway.add(a, a, 2)
+
+
+def test_an_overload_is_chosen_by_the_types_of_the_arguments():
+    a = keyway.full((2,), 2.0)
+    assert values(keyway.pow(a, 3)) == [8.0, 8.0]
+    assert values(keyway.div(a, a)) == [1.0, 1.0]
+    assert values(keyway.div(a, 4)) == values(keyway.div(a, 4.0)) == [0.5, 0.5]
+
+
+def test_a_list_of_sizes_may_be_written_without_brackets():
+    a = keyway.arange(6)
+    assert a.view(2, 3).shape == a.view((2, 3)).shape == a.view([2, 3]).shape == (2, 3)
+    assert keyway.ones(2, 3).shape == (2, 3)
+    assert a.view(2, 3).permute(1, 0).shape == (3, 2)
+
+
+def test_none_stands_for_an_optional_argument_that_is_left_out():
+    a = keyway.full((2, 2), 3.0)
+    assert keyway.clamp(a, None, 2.0).sum().item() == 8.0
+    assert keyway.sum(a, dtype=None).item() == 12.0
+
+
+def test_numbers_are_those_of_python_and_tensors_without_dimensions():
+    a = keyway.ones(2)
+    assert values(a.mul(2)) == values(a.mul(2.0)) == values(a.mul(keyway.full((), 2.0))) == [2.0, 2.0]
+    assert a.mul(True).dtype is keyway.float32
+    assert a.mul(1 + 2j).dtype is keyway.complex64
+
+    class Two:
+        def __index__(self):
+            return 2
+
+    assert values(keyway.arange(Two())) == [0, 1]
+
+
+def test_every_name_of_the_library_is_a_function_or_a_method():
+    everywhere = [*vars(keyway).values(), *vars(keyway._C._nn).values(), *vars(keyway.Tensor).values()]
+    reached = {op for f in everywhere if isinstance(f, keyway.OperatorFunction) for op in f.overloads}
+    assert len(reached) > 400
+    assert {"keyway::add.Tensor", "keyway::add_.Tensor", "keyway::add.out", "keyway::sort.stable"} <= reached
+
+
+# --- Results
+
+def test_results_with_names_are_named_tuples():
+    found = keyway.sort(keyway.arange(3), descending=True)
+    assert isinstance(found, tuple) and type(found).__name__ == "sort"
+    assert values(found.values) == [2, 1, 0] and values(found.indices) == [2, 1, 0]
+    largest, where = keyway.max(keyway.arange(3), 0)
+    assert (largest.item(), where.item()) == (2, 2)
+
+
+def test_a_list_of_tensors_comes_as_a_tuple():
+    parts = keyway.split(keyway.arange(5), 2)
+    assert isinstance(parts, tuple) and [values(p) for p in parts] == [[0, 1], [2, 3], [4]]
+
+
+def test_a_call_that_writes_returns_the_object_that_it_wrote_to():
+    a = keyway.ones(2)
+    assert a.add_(1) is a
+    out = keyway.empty(2)
+    assert keyway.add(a, a, out=out) is out
+    assert values(out) == [4.0, 4.0]
+
+
+def test_several_results_go_into_a_tuple_given_as_out():
+    out = keyway.empty(0), keyway.empty(0, dtype=keyway.int64)
+    found = keyway.max(keyway.ones(2, 3), 1, out=out)
+    assert found.values is out[0] and found.indices is out[1]
+    assert values(out[0]) == [1.0, 1.0]
+
+
+def test_out_that_is_none_is_out_that_is_left_out():
+    a = keyway.ones(2)
+    assert values(keyway.add(a, a, out=None)) == [2.0, 2.0]
+
+
+def test_a_factory_takes_requires_grad():
+    assert keyway.ones(2, requires_grad=True).requires_grad
+    assert not keyway.ones(2, requires_grad=False).requires_grad
+    assert keyway.zeros_like(keyway.ones(2), requires_grad=True).requires_grad
+    with pytest.raises(keyway.TypeError, match="requires_grad"):
+        keyway.ones(2, requires_grad=1)
+    with pytest.raises(keyway.Error, match="floating"):
+        keyway.ones(2, dtype=keyway.int64, requires_grad=True)
+
+
+# --- Errors
+
+def test_a_call_that_no_overload_takes_lists_them_with_the_reasons():
+    with pytest.raises(keyway.TypeError) as raised:
+        keyway.add(keyway.ones(1), "text")
+    text = str(raised.value)
+    assert text.startswith("add(): no overload takes (Tensor, str):")
+    assert "add(Tensor input, Tensor other, *, Number alpha=1)" in text
+    assert "argument 'other' (position 2) must be Tensor, not str" in text
+
+
+def test_an_error_of_the_library_is_also_pythons_own_of_that_kind():
+    with pytest.raises(keyway.Error) as raised:
+        keyway.index_select(keyway.ones(2), 0, keyway.arange(3))
+    assert isinstance(raised.value, IndexError) and isinstance(raised.value, keyway.IndexError)
+    with pytest.raises(TypeError):
+        keyway.mm(1, 2)
+
+
+@pytest.mark.parametrize(("call", "text"), [
+    (lambda a: keyway.mm(a, a, foo=2), "(?s)mm.*unexpected keyword argument 'foo'"),
+    (lambda a: keyway.sigmoid(a, input=a), "(?s)sigmoid.*several values for argument 'input'"),
+    (lambda a: keyway.mm(a), "(?s)mm.*misses argument 'mat2'"),
+    (lambda a: keyway.mm(a, None), "(?s)mm.*argument 'mat2' .* must be Tensor, not NoneType"),
+    (lambda a: keyway.add(a, a, out=1), "argument 'out' must be a Tensor, not int"),
+    (lambda a: keyway.sort(a, out=(a,)), "argument 'out' must be a tuple of 2 Tensors"),
+    (lambda a: keyway.ones("2"), "ones.*argument 'size' .* must be tuple of ints, not str"),
+    (lambda a: keyway.ones((2, "3")), "ones.*argument 'size'"),
+    (lambda a: keyway.ones(1.5), "ones.*argument 'size'"),
+    (lambda a: a.view(2, dtype=keyway.int8), "(?s)view.*dtype"),
+])
+def test_a_wrong_argument_is_named(call, text):
+    with pytest.raises(keyway.TypeError, match=text):
+        call(keyway.ones(2, 2))
+
+
+def test_integers_that_do_not_fit_are_refused():
+    for number in (2**64, -(2**63) - 1, 10**400):
+        with pytest.raises(keyway.Error, match="64 bits"):
+            keyway.arange(3).add(number)
+        with pytest.raises(keyway.Error, match="64 bits"):
+            keyway.ones(number)
+
+
+def test_an_exception_of_an_argument_comes_out_as_it_was():
+    class Bad:
+        def __index__(self):
+            raise LookupError("no number today")
+
+    for call in (lambda: keyway.ones(2).mul(Bad()), lambda: keyway.ones((1, Bad())), lambda: keyway.arange(Bad())):
+        with pytest.raises(LookupError, match="no number today"):
+            call()
+
+
+def test_keywords_that_were_made_at_run_time_and_odd_names_are_taken_or_refused():
+    a = keyway.ones(2)
+    assert values(keyway.add(a, **{"oth" + "er": a})) == [2.0, 2.0]
+    for name in ("", "other\0", "\udc80", "日本"):
+        with pytest.raises((keyway.TypeError, UnicodeEncodeError)):
+            keyway.add(a, a, **{name: 1})
+
+
+# --- Objects
+
+def test_a_tensor_is_one_object_as_long_as_anybody_holds_it():
+    w = keyway.ones(2, requires_grad=True)
+    w.grad = keyway.zeros(2)
+    assert w.grad is w.grad
+
+
+def test_attributes_live_on_while_only_cpp_holds_the_tensor_also_twice():
+    w = keyway.ones(2)
+    w.grad = keyway.zeros(2)
+    w.grad.tag = "kept"
+    for turn in range(3):
+        gc.collect()
+        assert w.grad.tag == ("kept" if turn == 0 else turn)
+        w.grad.tag = turn + 1
+
+
+def test_a_subclass_lives_on_while_only_cpp_holds_the_tensor():
+    class Mine(keyway.Tensor):
+        pass
+
+    made = keyway.ones(2)
+    made.__class__ = Mine
+    w = keyway.ones(2)
+    w.grad = made
+    del made
+    gc.collect()
+    assert type(w.grad) is Mine
+    gc.collect()
+    assert type(w.grad) is Mine
+
+
+def test_an_object_with_attributes_goes_with_its_tensor():
+    class Witness:
+        pass
+
+    w = keyway.ones(2)
+    w.grad = keyway.zeros(2)
+    w.grad.witness = Witness()
+    seen = weakref.ref(w.grad.witness)
+    gc.collect()
+    assert seen() is not None
+    w.grad = None
+    assert seen() is None
+
+
+@pytest.mark.parametrize("subclass", [False, True])
+def test_a_tensor_that_refers_to_itself_is_collected(subclass):
+    class Mine(keyway.Tensor):
+        pass
+
+    a = keyway.ones(2)
+    if subclass:
+        a.__class__ = Mine
+    a.me = a
+    seen = weakref.ref(a)
+    del a
+    gc.collect()
+    assert seen() is None and gc.garbage == []
+
+
+def test_a_tensor_that_refers_to_itself_is_kept_with_its_attributes_while_cpp_holds_it():
+    w = keyway.ones(2)
+    w.grad = keyway.zeros(2)
+    w.grad.me = w.grad
+    gc.collect()
+    assert w.grad.me is w.grad
+
+
+# --- Threads and memory
+
+def test_threads_call_at_once():
+    wrong = []
+
+    def work(number):
+        a = keyway.full((100,), float(number))
+        for _ in range(200):
+            if keyway.add(a, a).sum().item() != 200.0 * number:
+                wrong.append(number)
+            try:
+                keyway.mm(a, a)
+            except keyway.Error:
+                continue
+            wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def mixed_calls(a, b):
+    """Ten calls, two of which fail."""
+    keyway.add(a, b)
+    a.mul(2.5)
+    keyway.max(a, 0).values.sum().item()
+    keyway.add(a, b, alpha=2)
+    keyway.split(a, 2)
+    a.view(2, 2).shape
+    keyway.zeros(2, dtype=keyway.int64)
+    a.tag = [a]
+    for wrong in ("text", keyway.ones(3)):
+        try:
+            keyway.add(a, wrong)
+        except keyway.Error:
+            pass
+    a.detach().clone().mul_(2)
+
+
+def peak_kilobytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux only")
+def test_memory_does_not_grow_over_calls_and_errors():
+    a, b = keyway.ones(4), keyway.ones(4)
+    for _ in range(2000):
+        mixed_calls(a, b)
+    before = peak_kilobytes()
+    for _ in range(10000):
+        mixed_calls(a, b)
+    # A leak of one object a call would be 100000 times 32 bytes or more.
+    assert peak_kilobytes() - before < 1024
