@@ -3,6 +3,7 @@
 #include <keyway/python/errors.h>
 #include <keyway/python/operator_function.h>
 #include <keyway/python/operators.h>
+#include <keyway/python/results.h>
 #include <keyway/python/tensor_object.h>
 
 #include <sstream>
@@ -26,6 +27,7 @@ std::vector<OperatorHandle> overloads_of(const ApiName& name) {
 
 void add_operators(nb::module_& module) {
   add_operator_function_class(module);
+  add_return_types(module);
   nb::module_ nn = module.def_submodule("_nn");
   for (const ApiName& name : kApiNames) {
     const std::string_view place = name.place;

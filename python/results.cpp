@@ -42,6 +42,18 @@ bool has_names(const FunctionSchema& schema) {
 
 }  // namespace
 
+void add_return_types(nb::module_& module) {
+  nb::module_ types = module.def_submodule("_return_types");
+  nb::list names;
+  for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
+    const std::string name(op.schema().name());
+    if (op.schema().returns().size() < 2 || !has_names(op.schema()) || nb::hasattr(types, name.c_str())) continue;
+    types.attr(name.c_str()) = nb::borrow(reinterpret_cast<PyObject*>(named_tuple_class(op.schema())));
+    names.append(nb::str(name.c_str()));
+  }
+  types.attr("__all__") = names;
+}
+
 nb::object results(const OperatorHandle& op, Stack& stack) {
   if (stack.size() == 1) return to_object(std::move(stack[0]));
   if (stack.empty()) return nb::none();

@@ -37,6 +37,9 @@ constexpr WholeEmitter kKeywayEmitters[] = {
     {"tensor.h", emit_tensor},
     {"tests/ops/op_cases.cpp", emit_op_cases},
     {"python/api_names.cpp", emit_python_names},
+    {"python/_C/_nn.pyi", emit_python_nn},
+    {"python/_C/_operators.pyi", emit_python_functions},
+    {"python/return_types.pyi", emit_python_return_types},
 };
 
 // All paths and texts, also the empty ones.

@@ -77,6 +77,10 @@ std::string emit_autograd_kernels(const Family& family);
 std::string emit_op_cases(const std::vector<Family>& families);
 // emit_python_names.cpp: where operators stand in Python.
 std::string emit_python_names(const std::vector<Family>& families);
+// emit_python_stubs.cpp: their types: functions and methods, those of nn.functional, and the classes of their results.
+std::string emit_python_functions(const std::vector<Family>& families);
+std::string emit_python_nn(const std::vector<Family>& families);
+std::string emit_python_return_types(const std::vector<Family>& families);
 // emit_umbrella.cpp: the header that includes all functions.
 std::string emit_umbrella(const std::vector<Family>& families);
 

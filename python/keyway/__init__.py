@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from keyway._C import *  # noqa: F403
 
 from keyway._methods import (
-    flatten,
-    is_complex,
-    is_floating_point,
-    is_nonzero,
-    is_tensor,
-    numel,
-    ravel,
-    unflatten,
+    flatten as flatten,
+    is_complex as is_complex,
+    is_floating_point as is_floating_point,
+    is_nonzero as is_nonzero,
+    is_tensor as is_tensor,
+    numel as numel,
+    ravel as ravel,
+    unflatten as unflatten,
 )
 from keyway._printing import set_printoptions
 from keyway._type_info import finfo, iinfo
@@ -27,3 +27,7 @@ from keyway import _lazy
 if TYPE_CHECKING:
     from keyway import nn, optim
 __getattr__ = _lazy.submodules(__name__, "nn", "optim")
+from keyway._printing import set_printoptions as set_printoptions
+from keyway._type_info import finfo as finfo, iinfo as iinfo
+from keyway._serialization import load as load, load_metadata as load_metadata, save as save
+from keyway import return_types as return_types, testing as testing, types as types

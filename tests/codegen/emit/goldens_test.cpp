@@ -32,6 +32,8 @@ constexpr const char* kGoldens[] = {
     "ops/more_composites.h",
     "ops/more_entries.h",
     "ops/tensor_operators.h",
+    "python/_C/_operators.pyi",
+    "python/api_names.cpp",
     "tensor.h",
     "tests/ops/op_cases.cpp",
 };
@@ -169,6 +171,8 @@ TEST_CASE("editing one operator rewrites files of its family only, and those tha
       "ops/all.h",
       "ops/methods.h",
       "ops/tensor_operators.h",
+    "python/_C/_operators.pyi",
+    "python/api_names.cpp",
       "tensor.h",
       "tests/ops/op_cases.cpp",
   };

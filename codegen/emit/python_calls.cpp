@@ -1,0 +1,152 @@
+#include <keyway/codegen/emit/public_api.h>
+#include <keyway/codegen/emit/python_calls.h>
+#include <keyway/codegen/emit/python_types.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <utility>
+
+namespace keyway::inline v1 {
+namespace {
+
+// Makes a tensor from options, so that it may be told to require a gradient.
+bool is_factory(FunctionSchema schema) {
+  const ArgumentList arguments = schema.arguments();
+  return arguments.find("dtype") && arguments.find("layout") && arguments.find("device") &&
+         arguments.find("pin_memory") && !arguments.find("non_blocking");
+}
+
+bool is_int_list(SchemaType type) {
+  const SchemaType value = type.is(TypeKind::Optional) ? type.element() : type;
+  if (!value.is(TypeKind::List)) return false;
+  return value.element().is(TypeKind::Int) || value.element().is(TypeKind::SymInt);
+}
+
+PythonParameter parameter_of(FunctionSchema schema, std::size_t i, bool method) {
+  const Argument argument = schema.arguments()[i];
+  return {!method && argument.name() == "self" ? "input" : std::string(argument.name()), python_type(argument.type()),
+          argument.has_default() ? python_default(argument) : "", argument.is_kwarg_only(), i};
+}
+
+std::string out_type(FunctionSchema schema) {
+  std::string types = "Tensor";
+  for (std::size_t i = 1; i < schema.out_count(); ++i) types += ", Tensor";
+  return schema.out_count() == 1 ? types : fmt::format("tuple[{}]", types);
+}
+
+PythonCall call_of(const PublicFunction& function, bool method) {
+  const FunctionSchema schema = *function.schema;
+  const ArgumentList arguments = schema.arguments();
+  PythonCall call{function.op, function.kind, function.schema, {}, false};
+  const std::size_t self = method ? *arguments.find("self") : arguments.size();
+  if (method) call.parameters.push_back(parameter_of(schema, self, method));
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (i != self && !arguments[i].is_out()) call.parameters.push_back(parameter_of(schema, i, method));
+  const std::size_t first = method ? 1 : 0;
+  const auto positional = std::ranges::count(call.parameters, false, &PythonParameter::keyword_only);
+  call.open_list = positional == static_cast<std::ptrdiff_t>(first + 1) &&
+                   is_int_list(arguments[call.parameters[first].position].type());
+  if (schema.is_out()) call.parameters.push_back({"out", out_type(schema), "", true, arguments.size()});
+  if (is_factory(schema)) call.parameters.push_back({"requires_grad", "bool", "False", true, arguments.size()});
+  return call;
+}
+
+bool same(const PythonParameter& a, const PythonParameter& b) {
+  return a.name == b.name && a.type == b.type && a.default_value == b.default_value && a.keyword_only == b.keyword_only;
+}
+
+// The functional call that an out= call is, without its last parameter.
+PythonCall* functional_of(const PythonCall& out, std::vector<PythonCall>& calls) {
+  const auto found = std::ranges::find_if(calls, [&](const PythonCall& call) {
+    return call.op == out.op && call.parameters.size() + 1 == out.parameters.size() &&
+           std::equal(call.parameters.begin(), call.parameters.end(), out.parameters.begin(), same);
+  });
+  return found == calls.end() ? nullptr : &*found;
+}
+
+// Whether a number that fits both means the other: that takes a tensor where this takes a number.
+bool yields_to(const PythonCall& call, const PythonCall& other) {
+  const auto [mine, its] =
+      std::mismatch(call.parameters.begin(), call.parameters.end(), other.parameters.begin(), other.parameters.end(),
+                    [](const auto& a, const auto& b) { return a.type == b.type; });
+  return mine != call.parameters.end() && its != other.parameters.end() && mine->type == "Number" &&
+         its->type == "Tensor";
+}
+
+void add(PythonName& name, const PublicFunction& function) {
+  name.overloads.emplace_back(function.schema->full_name());
+  PythonCall call = call_of(function, name.is_method());
+  PythonCall* const functional = call.kind == OverloadKind::Out ? functional_of(call, name.calls) : nullptr;
+  if (functional == nullptr) {
+    const auto place = std::ranges::find_if(name.calls, [&](const PythonCall& c) { return yields_to(c, call); });
+    name.calls.insert(place, std::move(call));
+    return;
+  }
+  PythonParameter out = call.parameters.back();
+  out.type += " | None";
+  out.default_value = "None";
+  functional->parameters.push_back(std::move(out));
+}
+
+enum class SignatureText { Doc, Stub };
+
+// A parameter, and in a stub the end of those that are given by position.
+std::string parameter_text(const PythonParameter& parameter, SignatureText kind) {
+  const bool is_stub = kind == SignatureText::Stub;
+  const bool is_keyword = is_stub && (parameter.name == "from" || parameter.name == "lambda");
+  std::string text = fmt::format("{}{}: {}", parameter.name, is_keyword ? "_" : "", parameter.type);
+  const std::string& value = parameter.default_value;
+  const bool is_literal = !value.starts_with("keyway.") && !value.starts_with("float(");
+  if (!value.empty()) text += " = " + (is_stub && !is_literal ? "..." : value);
+  return is_keyword ? text + ", /" : text;
+}
+
+std::string signature(const PythonCall& call, bool open, SignatureText kind) {
+  std::string text;
+  bool starred = false;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const auto& parameters = call.parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const PythonParameter& parameter = parameters[i];
+    const bool is_last = i + 1 == parameters.size() || parameters[i + 1].keyword_only;
+    if (open && is_last && !parameter.keyword_only) {
+      add(fmt::format("*{}: int", parameter.name));
+      starred = true;
+      continue;
+    }
+    if (parameter.keyword_only && !std::exchange(starred, true)) add("*");
+    add(i == 0 && parameter.name == "self" ? "self" : parameter_text(parameter, kind));
+  }
+  return fmt::format("({}) -> {}", text, python_result_type(*call.schema));
+}
+
+std::vector<std::string> signatures(const PythonCall& call, SignatureText kind) {
+  std::vector<std::string> texts{signature(call, false, kind)};
+  if (call.open_list) texts.push_back(signature(call, true, kind));
+  return texts;
+}
+
+}  // namespace
+
+std::vector<PythonName> python_names(const std::vector<Family>& families) {
+  std::map<std::pair<std::string, std::string>, PythonName> names;  // by place and name
+  const auto add_to = [&](const std::string& place, const PublicFunction& function) {
+    const std::string name(function.schema->name());
+    add(names.try_emplace({place, name}, PythonName{place, name, {}, {}}).first->second, function);
+  };
+  for (const Family& family : families) {
+    for (const PublicFunction& function : public_functions(family)) add_to(function.op->python_namespace, function);
+    for (const PublicFunction& method : public_methods(family)) add_to("Tensor", method);
+  }
+  std::vector<PythonName> sorted;
+  for (auto& [key, name] : names) sorted.push_back(std::move(name));
+  return sorted;
+}
+
+std::vector<std::string> python_signatures(const PythonCall& call) { return signatures(call, SignatureText::Doc); }
+std::vector<std::string> python_stub_signatures(const PythonCall& call) {
+  return signatures(call, SignatureText::Stub);
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,48 @@
+// The names that operators have in Python, and how each is called: what signature.cpp of the extension does with a
+// schema at run time, in text.
+#pragma once
+
+#include <keyway/codegen/model/model.h>
+#include <keyway/codegen/model/variants.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+struct PythonParameter {
+  std::string name;           // "input"
+  std::string type;           // "Tensor"
+  std::string default_value;  // "1", or empty
+  bool keyword_only;
+  std::size_t position;  // in the schema; behind its arguments: `out` and `requires_grad`
+};
+
+// What an overload takes. An out= overload that takes the same as its functional one is an argument `out` of that.
+struct PythonCall {
+  const Op* op;
+  OverloadKind kind;
+  OwnedSchema schema;
+  std::vector<PythonParameter> parameters;
+  bool open_list;  // the last positional parameter may be written without brackets: `x.view(2, 3)`
+};
+
+struct PythonName {
+  std::string place;  // "" for `keyway.`, "nn" for `keyway.nn.functional.`, "Tensor" for its methods
+  std::string name;
+  std::vector<std::string> overloads;  // full names
+  std::vector<PythonCall> calls;       // those of an operator one after the other
+
+  bool is_method() const { return place == "Tensor"; }
+};
+
+// Sorted by place and name.
+std::vector<PythonName> python_names(const std::vector<Family>& families);
+
+// "(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor"; of a call with an open list two.
+std::vector<std::string> python_signatures(const PythonCall& call);
+// As a stub has them, where all must be Python: `from` is `from_`, by position only; `...` for what has no literal.
+std::vector<std::string> python_stub_signatures(const PythonCall& call);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,185 @@
+#include <keyway/codegen/emit/python_example.h>
+#include <keyway/codegen/emit/python_types.h>
+#include <keyway/codegen/expr/expr_printer.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <map>
+
+namespace keyway::inline v1 {
+namespace {
+
+// What a tensor that is written in literals holds: any float makes it one of floats, else any bool one of bools.
+enum class Elements { Ints, Bools, Floats };
+
+Elements elements_of(const Expr& expr) {
+  if (as<FloatExpr>(expr) || as<NameExpr>(expr)) return Elements::Floats;
+  if (as<BoolExpr>(expr)) return Elements::Bools;
+  const auto* list = as<ListExpr>(expr);
+  if (list != nullptr && list->items.empty()) return Elements::Floats;
+  Elements found = Elements::Ints;
+  for (const ExprPtr& child : children(expr)) found = std::max(found, elements_of(*child));
+  return found;
+}
+
+std::string dtype_of(Elements elements) {
+  if (elements == Elements::Floats) return "keyway.float32";
+  return elements == Elements::Bools ? "keyway.bool" : "keyway.int64";
+}
+
+// Literals as Python has them: as they are, but for names and for lists, which may hold tensors.
+std::string literal(const Expr& expr, const std::function<std::string(const Expr&)>& leaf) {
+  const auto* list = as<ListExpr>(expr);
+  if (list == nullptr) return leaf(expr);
+  std::string items;
+  for (const ExprPtr& item : list->items) items += (items.empty() ? "" : ", ") + literal(*item, leaf);
+  return fmt::format("[{}]", items);
+}
+
+std::string number(const Expr& expr) {
+  if (const auto* name = as<NameExpr>(expr)) return python_constant(name->name);
+  if (const auto* unary = as<UnaryExpr>(expr)) return "-" + number(*unary->operand);
+  return to_text(expr);
+}
+
+std::string tensor(const Expr& expr, Elements elements);
+
+// A call within an example, as one of a method: requires_grad_([1.0]).
+std::string method_call(const CallExpr& call) {
+  std::string self;
+  std::string arguments;
+  for (const CallArgument& argument : call.arguments) {
+    if (self.empty()) {
+      self = tensor(*argument.value, elements_of(*argument.value));
+    } else {
+      arguments += (arguments.empty() ? "" : ", ") + literal(*argument.value, number);
+    }
+  }
+  return fmt::format("{}.{}({})", self, call.function, arguments);
+}
+
+// `elements`: what they are to be, which their text need not say.
+std::string tensor(const Expr& expr, Elements elements) {
+  if (const auto* call = as<CallExpr>(expr)) return method_call(*call);
+  const std::string dtype = elements == elements_of(expr) ? "" : ", dtype=" + dtype_of(elements);
+  return fmt::format("keyway.tensor({}{})", literal(expr, number), dtype);
+}
+std::string tensor(const Expr& expr) { return tensor(expr, elements_of(expr)); }
+
+bool holds_tensors(SchemaType type) {
+  return type.is(TypeKind::Tensor) ||
+         ((type.is(TypeKind::Optional) || type.is(TypeKind::List)) && holds_tensors(type.element()));
+}
+
+std::string argument(const Expr& expr, SchemaType type) {
+  if (as<NoneExpr>(expr)) return "None";
+  if (type.is(TypeKind::Optional)) return argument(expr, type.element());
+  if (!holds_tensors(type)) return literal(expr, number);
+  const auto* list = as<ListExpr>(expr);
+  if (type.is(TypeKind::Tensor) || list == nullptr) return tensor(expr);
+  std::string items;
+  for (const ExprPtr& item : list->items) items += (items.empty() ? "" : ", ") + argument(*item, type.element());
+  return fmt::format("[{}]", items);
+}
+
+// What the example gives for the arguments of the schema, by their position.
+std::map<std::size_t, const Expr*> given_in(const CallExpr& example, FunctionSchema schema) {
+  std::map<std::size_t, const Expr*> given;
+  for (std::size_t i = 0; i < example.arguments.size(); ++i) {
+    const CallArgument& argument = example.arguments[i];
+    const auto named = argument.keyword.empty() ? i : *schema.arguments().find(argument.keyword);
+    given.emplace(named, argument.value.get());
+  }
+  return given;
+}
+
+const Expr& call_in(const Example& example) {
+  const auto* method = as<MethodExpr>(*example.call);
+  return method != nullptr ? *method->object : *example.call;
+}
+
+// What a call in place writes to has room for the results.
+Elements elements_of_self(const PythonCall& call, const Expr& self) {
+  const Elements own = elements_of(self);
+  const bool widens = call.kind == OverloadKind::Inplace && call.op->example.value != nullptr &&
+                      elements_of(*call.op->example.value) == Elements::Floats;
+  return widens ? Elements::Floats : own;
+}
+
+// Where a function is found; those that begin with an underscore stay in the extension.
+std::string_view module_of(const PythonName& name) {
+  const bool is_nn = name.place == "nn";
+  if (name.name.starts_with('_')) return is_nn ? "keyway._C._nn" : "keyway._C";
+  return is_nn ? "keyway.nn.functional" : "keyway";
+}
+
+std::string call_text(const PythonName& name, const PythonCall& call) {
+  const FunctionSchema schema = *call.schema;
+  const auto given = given_in(*as<CallExpr>(call_in(call.op->example)), schema);
+  std::string self;
+  std::string arguments;
+  bool by_name = false;
+  for (const PythonParameter& parameter : call.parameters) {
+    const bool is_first = &parameter == &call.parameters.front();
+    const auto found = given.find(parameter.position);
+    by_name = by_name || found == given.end() || parameter.keyword_only;
+    if (found == given.end()) continue;
+    const Expr& value = *found->second;
+    const std::string text = is_first && call.kind == OverloadKind::Inplace
+                                 ? tensor(value, elements_of_self(call, value))
+                                 : argument(value, schema.arguments()[parameter.position].type());
+    if (is_first && name.is_method()) {
+      self = text;
+    } else {
+      arguments += fmt::format("{}{}{}", arguments.empty() ? "" : ", ", by_name ? parameter.name + "=" : "", text);
+    }
+  }
+  if (call.kind == OverloadKind::Out)  // that has no functional call to be shown instead
+    arguments += fmt::format(", out=keyway.empty(0, dtype={})", dtype_of(elements_of(*call.op->example.value)));
+  return name.is_method() ? fmt::format("{}.{}({})", self, name.name, arguments)
+                          : fmt::format("{}.{}({})", module_of(name), name.name, arguments);
+}
+
+// The dtype that a call in place leaves as it is.
+Elements elements_of_result(const PythonCall& call, const Expr& value) {
+  if (call.kind != OverloadKind::Inplace) return elements_of(value);
+  const auto given = given_in(*as<CallExpr>(call_in(call.op->example)), *call.schema);
+  return elements_of_self(call, *given.at(call.parameters.front().position));
+}
+
+std::string check(const std::string& result, const std::string& expected) {
+  return fmt::format(">>> keyway.testing.assert_close({}, {})", result, expected);
+}
+
+std::vector<std::string> checks(const PythonCall& call, const Expr& value) {
+  const auto* tuple = as<TupleExpr>(value);
+  const SchemaType type = call.schema->returns()[0].type();
+  if (type.is(TypeKind::List)) return {check("result", argument(value, type))};
+  if (tuple == nullptr) return {check("result", tensor(value, elements_of_result(call, value)))};
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < tuple->items.size(); ++i)
+    if (as<NoneExpr>(*tuple->items[i]) == nullptr)
+      lines.push_back(check(fmt::format("result[{}]", i), tensor(*tuple->items[i])));
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> python_example(const PythonName& name, const PythonCall& call) {
+  const Example& example = call.op->example;
+  const std::string text = call_text(name, call);
+  const ArgumentList returns = call.schema->returns();
+  if (returns.empty()) return {">>> " + text};
+  if (!holds_tensors(returns[0].type())) return {">>> " + text, to_text(*example.value)};
+  std::vector<std::string> lines{">>> result = " + text};
+  if (const auto* method = as<MethodExpr>(*example.call)) {  // sizes() or strides()
+    lines.push_back(fmt::format(">>> list(result.{}())", method->method == "sizes" ? "size" : "stride"));
+    lines.push_back(to_text(*example.value));
+    return lines;
+  }
+  for (std::string& line : checks(call, *example.value)) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace keyway::inline v1

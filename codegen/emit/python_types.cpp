@@ -1,0 +1,91 @@
+#include <keyway/codegen/emit/python_types.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+std::string one_type(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::Tensor: return "Tensor";
+    case TypeKind::Scalar: return "Number";
+    case TypeKind::Int:
+    case TypeKind::SymInt: return "int";
+    case TypeKind::Float: return "float";
+    case TypeKind::Bool: return "bool";
+    case TypeKind::Complex: return "complex";
+    case TypeKind::Str: return "str";
+    case TypeKind::ScalarType: return "dtype";
+    case TypeKind::Layout: return "layout";
+    case TypeKind::MemoryFormat: return "memory_format";
+    case TypeKind::Device: return "Device";
+    case TypeKind::Generator: return "Generator";
+    default: return "object";
+  }
+}
+
+// Of the types that defaults name: the argument tells what `long` is.
+std::string named_default(std::string_view name) {
+  if (name == "long") return "keyway.int64";
+  if (name == "float") return "keyway.float32";
+  return python_constant(name);
+}
+
+std::string default_text(DefaultValue value) {
+  switch (value.kind()) {
+    case DefaultKind::Identifier: return named_default(value.text());
+    case DefaultKind::Float: {
+      const bool finite = value.text().find_first_of("0123456789") != std::string_view::npos;
+      return finite ? std::string(value.text()) : fmt::format("float('{}')", value.text());
+    }
+    case DefaultKind::List: {
+      std::string items;
+      for (const DefaultValue item : value.elements()) items += (items.empty() ? "" : ", ") + default_text(item);
+      return value.elements().size() == 1 ? fmt::format("({},)", items) : fmt::format("({})", items);
+    }
+    default: return std::string(value.text());
+  }
+}
+
+}  // namespace
+
+std::string python_type(SchemaType type) {
+  if (type.is(TypeKind::Optional)) return python_type(type.element()) + " | None";
+  if (!type.is(TypeKind::List)) return one_type(type.kind());
+  const std::string element = python_type(type.element());
+  const std::string list = fmt::format("Sequence[{}]", element);
+  return type.list_size() > 0 ? fmt::format("{} | {}", element, list) : list;
+}
+
+std::string python_result_type(SchemaType type) {
+  if (type.is(TypeKind::Optional)) return python_result_type(type.element()) + " | None";
+  if (type.is(TypeKind::List)) return fmt::format("tuple[{}, ...]", python_result_type(type.element()));
+  return one_type(type.kind());
+}
+
+bool has_named_results(FunctionSchema schema) {
+  return schema.returns().size() > 1 &&
+         std::ranges::all_of(schema.returns(), [](const Argument& result) { return !result.name().empty(); });
+}
+
+std::string python_result_type(FunctionSchema schema) {
+  const ArgumentList returns = schema.returns();
+  if (returns.empty()) return "None";
+  if (returns.size() == 1) return python_result_type(returns[0].type());
+  if (has_named_results(schema)) return fmt::format("return_types.{}", schema.name());
+  std::string types;
+  for (const Argument result : returns) types += (types.empty() ? "" : ", ") + python_result_type(result.type());
+  return fmt::format("tuple[{}]", types);
+}
+
+std::string python_constant(std::string_view name) {
+  if (name == "Mean") return "1";
+  if (name == "Sum") return "2";
+  if (name == "inf" || name == "nan") return fmt::format("float('{}')", name);
+  return fmt::format("keyway.{}", name);
+}
+
+std::string python_default(Argument argument) { return default_text(*argument.default_value()); }
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,141 @@
+"""Helpers for tests: `keyway.testing.assert_close`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import keyway
+from keyway import Tensor, dtype
+
+__all__ = ["assert_close"]
+
+# rtol and atol of the dtypes that are not compared exactly.
+_TOLERANCES: dict[dtype, tuple[float, float]] = {
+    keyway.float16: (1e-3, 1e-5),
+    keyway.bfloat16: (1.6e-2, 1e-5),
+    keyway.float32: (1.3e-6, 1e-5),
+    keyway.float64: (1e-7, 1e-7),
+    keyway.complex32: (1e-3, 1e-5),
+    keyway.complex64: (1.3e-6, 1e-5),
+    keyway.complex128: (1e-7, 1e-7),
+}
+
+
+class _Comparison:
+    """What one call of assert_close holds values to."""
+
+    def __init__(self, rtol: float | None, atol: float | None, equal_nan: bool, attributes: list[str],
+                 check_dtype: bool, check_device: bool, msg: str | Callable[[str], str] | None) -> None:
+        if (rtol is None) != (atol is None):
+            raise keyway.ValueError("assert_close(): rtol and atol are given both, or neither")
+        self.given = None if rtol is None or atol is None else (rtol, atol)
+        self.equal_nan = equal_nan
+        self.attributes = attributes
+        self.check_dtype = check_dtype
+        self.check_device = check_device
+        self.msg = msg
+
+    def fail(self, text: str, place: str) -> NoReturn:
+        text += f"\nThis is item {place}." if place else ""
+        raise AssertionError(self.msg(text) if callable(self.msg) else text if self.msg is None else self.msg)
+
+    def compare(self, actual: Any, expected: Any, place: str = "") -> None:
+        if isinstance(actual, Tensor) and isinstance(expected, Tensor):
+            self.compare_tensors(actual, expected, place)
+        elif isinstance(actual, (bool, int, float, complex)) and isinstance(expected, (bool, int, float, complex)):
+            self.compare_numbers(actual, expected, place)
+        elif actual is None or expected is None:
+            if actual is not expected:
+                self.fail(f"One is None: {actual!r} and {expected!r}.", place)
+        elif _are(Mapping, actual, expected):
+            if actual.keys() != expected.keys():
+                self.fail(f"The keys differ: {sorted(map(repr, actual))} and {sorted(map(repr, expected))}.", place)
+            for key in expected:
+                self.compare(actual[key], expected[key], f"{place}[{key!r}]")
+        elif _are(Sequence, actual, expected):
+            if len(actual) != len(expected):
+                self.fail(f"The lengths differ: {len(actual)} and {len(expected)}.", place)
+            for i, (one, other) in enumerate(zip(actual, expected)):
+                self.compare(one, other, f"{place}[{i}]")
+        else:
+            raise keyway.TypeError(f"assert_close(): cannot compare {type(actual).__name__} with "
+                                   f"{type(expected).__name__}{' at item ' + place if place else ''}")
+
+    def compare_numbers(self, actual: complex, expected: complex, place: str) -> None:
+        if self.check_dtype and type(actual) is not type(expected):
+            self.fail(f"The types differ: {type(actual).__name__} and {type(expected).__name__}.", place)
+        exact = isinstance(actual, int) and isinstance(expected, int)
+        rtol, atol = self.given or ((0.0, 0.0) if exact else _TOLERANCES[keyway.float64])
+        difference = abs(actual - expected)
+        within = difference < float("inf") and difference <= atol + rtol * abs(expected)
+        both_nan = actual != actual and expected != expected
+        if actual != expected and not within and not (self.equal_nan and both_nan):
+            self.fail(f"The numbers {actual} and {expected} differ by {difference}; "
+                      f"rtol is {rtol} and atol {atol}.", place)
+
+    def compare_tensors(self, actual: Tensor, expected: Tensor, place: str) -> None:
+        for attribute in self.attributes:
+            one, other = getattr(actual, attribute), getattr(expected, attribute)
+            one, other = (one(), other()) if callable(one) else (one, other)
+            if one != other:
+                self.fail(f"The attribute '{attribute}' differs: {one} and {other}.", place)
+        if actual.is_meta or expected.is_meta or actual.numel() == 0:
+            return
+        exact = (0.0, 0.0)
+        rtol, atol = self.given or max(_TOLERANCES.get(actual.dtype, exact), _TOLERANCES.get(expected.dtype, exact))
+        actual, expected = actual.detach().to(device="cpu"), expected.detach().to(device="cpu")
+        close = keyway.eq(actual, expected)
+        wide = keyway.complex128 if actual.is_complex() or expected.is_complex() else keyway.float64
+        one, other = actual.to(wide), expected.to(wide)
+        difference, magnitude = keyway.sub(one, other).abs(), other.abs()
+        if (rtol, atol) != exact:
+            within = keyway.le(difference, magnitude.mul(rtol).add(atol))
+            close = keyway.logical_or(close, keyway.logical_and(within, difference.lt(float("inf"))))
+        if self.equal_nan:
+            close = keyway.logical_or(close, keyway.logical_and(one.ne(one), other.ne(other)))
+        wrong = actual.numel() - int(close.sum().item().real)
+        if wrong > 0:
+            self.fail(_report(close, difference, magnitude, wrong, rtol, atol), place)
+
+
+def _are(kind: type, actual: Any, expected: Any) -> bool:
+    text = (str, bytes)
+    return all(isinstance(value, kind) and not isinstance(value, text) for value in (actual, expected))
+
+
+def _report(close: Tensor, difference: Tensor, magnitude: Tensor, wrong: int, rtol: float, atol: float) -> str:
+    total = close.numel()
+    lines = [f"The tensors differ in {wrong} of {total} elements ({100 * wrong / total:.1f}%)."]
+    flat = difference.masked_fill(close, -1.0).reshape(-1)
+    at = int(flat.argmax().item().real)
+    index, rest = [], at
+    for size in reversed(close.shape):
+        index.append(rest % size)
+        rest //= size
+    value = magnitude.reshape(-1).select(0, at).item().real
+    lines.append(f"The greatest difference is {flat.select(0, at).item()} at index {tuple(reversed(index))}, where the "
+                 f"expected one is of magnitude {value}; rtol is {rtol} and atol {atol}.")
+    return "\n".join(lines)
+
+
+def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None,
+                 atol: float | None = None, equal_nan: bool = False, check_device: bool = True,
+                 check_dtype: bool = True, check_layout: bool = True, check_stride: bool = False,
+                 msg: str | Callable[[str], str] | None = None) -> None:
+    """Raises AssertionError unless `|actual - expected| <= atol + rtol * |expected|` holds for every element.
+
+    Tensors, numbers, None, and sequences and mappings of them are compared. Shapes are equal, and so are devices,
+    dtypes and layouts unless the flags say otherwise. `rtol` and `atol` are given both or neither; by default they are
+    those of the dtype, the greater ones of two: (1.3e-6, 1e-5) for float32, (1e-7, 1e-7) for float64, (1e-3, 1e-5) for
+    float16, (1.6e-2, 1e-5) for bfloat16, and integers and bool are equal. `msg` replaces the text of the error, or
+    makes it of the text that there would be.
+
+    >>> keyway.testing.assert_close(keyway.tensor([1.0, 2.0]), keyway.tensor([1.0, 2.000001]))
+    """
+    if not allow_subclasses and type(actual) is not type(expected):
+        raise AssertionError(f"The types differ: {type(actual).__name__} and {type(expected).__name__}.")
+    flags = {"shape": True, "device": check_device, "dtype": check_dtype, "layout": check_layout,
+             "stride": check_stride}
+    attributes = [name for name, checked in flags.items() if checked]
+    _Comparison(rtol, atol, equal_nan, attributes, check_dtype, check_device, msg).compare(actual, expected)

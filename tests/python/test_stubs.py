@@ -1,0 +1,125 @@
+"""Type stubs: complete, true to the operators, and accepted by mypy."""
+
+import ast
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import keyway
+import pytest
+
+PACKAGE = Path(keyway.__file__).parent
+HERE = Path(__file__).parent
+
+
+def functions_of(path, inside=None):
+    """The definitions of functions by name, at the top of a stub or in a class of it."""
+    body = ast.parse(path.read_text()).body
+    if inside:
+        body = next(node for node in body if isinstance(node, ast.ClassDef) and node.name == inside).body
+    found = {}
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+PLACES = [
+    (keyway._C, functions_of(PACKAGE / "_C/_operators.pyi")),
+    (keyway._C._nn, functions_of(PACKAGE / "_C/_nn.pyi")),
+    (keyway.Tensor, functions_of(PACKAGE / "_C/_operators.pyi", "TensorOperators")),
+]
+
+
+@pytest.mark.parametrize(("place", "stubs"), PLACES, ids=["keyway", "nn", "Tensor"])
+def test_the_stubs_have_every_operator_and_nothing_else(place, stubs):
+    operators = {name for name, value in vars(place).items() if isinstance(value, keyway.OperatorFunction)}
+    assert set(stubs) == operators
+
+
+def documented_parameters(docstring, name):
+    """The parameter lists of a docstring's signatures, of names only."""
+    lists = []
+    for line in docstring.splitlines():
+        if line.startswith(name + "("):
+            text = line.replace("from:", "from_:").replace("keyway.", "")
+            function = ast.parse(f"def {text}: ...").body[0]
+            lists.append(names_of(function))
+    return lists
+
+
+def names_of(function):
+    arguments = function.args
+    star = ["*" + arguments.vararg.arg] if arguments.vararg else ["*"] if arguments.kwonlyargs else []
+    return [a.arg for a in arguments.posonlyargs + arguments.args] + star + [a.arg for a in arguments.kwonlyargs]
+
+
+@pytest.mark.parametrize(("place", "stubs"), PLACES, ids=["keyway", "nn", "Tensor"])
+def test_the_stubs_have_the_parameters_of_the_docstrings(place, stubs):
+    for name, definitions in stubs.items():
+        documented = documented_parameters(vars(place)[name].__doc__, name)
+        assert [names_of(definition) for definition in definitions] == documented, name
+
+
+def test_every_class_of_named_results_is_in_the_stubs():
+    tree = ast.parse((PACKAGE / "return_types.pyi").read_text())
+    fields = {node.name: [f.target.id for f in node.body] for node in tree.body if isinstance(node, ast.ClassDef)}
+    made = {name: value for name, value in vars(keyway.return_types).items() if isinstance(value, type)}
+    assert set(fields) == set(made)
+    assert {name: list(made[name].__match_args__) for name in made} == fields
+
+
+def public_names(value):
+    return {name for name in vars(value) if not name.startswith("_")}
+
+
+def test_the_hand_written_stubs_have_what_the_extension_has():
+    tree = ast.parse((PACKAGE / "_C/__init__.pyi").read_text())
+    names = {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign)}
+    names |= {n.name for n in tree.body if isinstance(n, (ast.ClassDef, ast.FunctionDef))}
+    operators = {name for name, value in vars(keyway._C).items() if isinstance(value, keyway.OperatorFunction)}
+    assert public_names(keyway._C) - operators - names == set()
+
+
+def mypy(folder, *what):
+    """The lines that mypy says of files, or of a package."""
+    pytest.importorskip("mypy")
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(folder / "cache"), *what],
+        capture_output=True, text=True, check=False, env={"MYPYPATH": str(PACKAGE.parent)}, cwd=folder)
+    assert run.stderr == ""
+    return run.stdout.splitlines()
+
+
+def test_mypy_accepts_the_package(tmp_path):
+    assert mypy(tmp_path, "-p", "keyway") == []
+
+
+def test_mypy_accepts_a_sample_program(tmp_path):
+    assert mypy(tmp_path, str(HERE / "typed_sample.py")) == []
+
+
+def test_the_sample_program_runs():
+    runpy.run_path(str(HERE / "typed_sample.py"), run_name="__main__")
+
+
+def test_mypy_refuses_every_wrong_call(tmp_path):
+    (tmp_path / "wrong_calls.py").write_text(WRONG_CALLS)
+    refused = {int(line.split(":")[1]) for line in mypy(tmp_path, "wrong_calls.py") if ": error:" in line}
+    assert refused == set(range(2, len(WRONG_CALLS.splitlines()) + 1))
+
+
+WRONG_CALLS = """import keyway
+keyway.add(keyway.ones(2), "text")
+keyway.add(keyway.ones(2), keyway.ones(2), 2, 3)
+keyway.add(keyway.ones(2), other=keyway.ones(2), beta=1)
+keyway.zeros("2")
+keyway.zeros(2, dtype="float32")
+keyway.zeros(2, requires_grad=keyway.ones(2))
+keyway.sort(keyway.ones(2)).nothing
+keyway.ones(2).view(2.5)
+keyway.ones(2).mm()
+keyway.ones(2).shape = (2,)
+x: int = keyway.ones(2)
+"""
