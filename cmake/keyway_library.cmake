@@ -62,9 +62,11 @@ function(keyway_library)
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
   install(TARGETS keyway EXPORT keyway FILE_SET HEADERS)
-  install(TARGETS keyway_static EXPORT keyway_static INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(TARGETS keyway_static EXPORT keyway_static ARCHIVE COMPONENT static
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT keyway NAMESPACE keyway:: DESTINATION ${package_dir} FILE keyway-targets.cmake)
-  install(EXPORT keyway_static NAMESPACE keyway:: DESTINATION ${package_dir} FILE keyway-static-targets.cmake)
+  install(EXPORT keyway_static NAMESPACE keyway:: DESTINATION ${package_dir} FILE keyway-static-targets.cmake
+    COMPONENT static)
   set(KEYWAY_STATIC_DEPENDENCIES)
   foreach(library IN LISTS link)
     if(library MATCHES "^(.+)::")

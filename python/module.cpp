@@ -23,6 +23,7 @@
 NB_MODULE(_C, module) {
   using namespace keyway::python;  // NOLINT
   module.doc() = "Keyway's tensors and operators; import keyway instead.";
+  module.attr("__version__") = KEYWAY_VERSION;
   nanobind::set_leak_warnings(false);  // dtypes, classes and functions live as long as the program
   add_errors(module);
   nanobind::register_exception_translator([](const std::exception_ptr& error, void*) {

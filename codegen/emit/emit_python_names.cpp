@@ -1,6 +1,7 @@
 // The names that operators have in Python, with their docstrings.
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/emit/line_breaks.h>
 #include <keyway/codegen/emit/python_calls.h>
 #include <keyway/codegen/emit/python_doc.h>
 
@@ -33,9 +34,9 @@ std::string emit_python_names(const std::vector<Family>& families) {
     out +=
         fmt::format("    {{{}, {},\n     {},{}}},\n", cpp_string(name.place), cpp_string(name.name),
                     cpp_string(fmt::format("{}", fmt::join(name.overloads, " "))), lines_text(python_docstring(name)));
-  return out +
-         "};\n\n}  // namespace\n\nconst ApiNames kApiNames = {kNames, std::size(kNames)};\n\n"
-         "}  // namespace keyway::inline v1::python\n";
+  return with_breaks(out +
+                     "};\n\n}  // namespace\n\nconst ApiNames kApiNames = {kNames, std::size(kNames)};\n\n"
+                     "}  // namespace keyway::inline v1::python\n");
 }
 
 }  // namespace keyway::inline v1

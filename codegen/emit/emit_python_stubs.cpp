@@ -18,18 +18,6 @@ constexpr std::string_view kImports =
     "from keyway._C import Generator, Tensor, dtype, layout, memory_format\n"
     "from keyway.types import Device, Number\n";
 
-std::string stub(const PythonName& name, std::string_view indent) {
-  std::vector<std::string> signatures;
-  for (const PythonCall& call : name.calls)
-    for (std::string& signature : python_stub_signatures(call)) signatures.push_back(std::move(signature));
-  std::string out;
-  for (const std::string& signature : signatures) {
-    if (signatures.size() > 1) out += fmt::format("{}@overload\n", indent);
-    out += fmt::format("{}def {}{}: ...\n", indent, name.name, signature);
-  }
-  return out;
-}
-
 // Also names that begin with an underscore are for other stubs to import.
 std::string exported(const std::vector<PythonName>& names, std::string_view place) {
   std::string list;
@@ -38,10 +26,11 @@ std::string exported(const std::vector<PythonName>& names, std::string_view plac
   return fmt::format("__all__ = [\n{}]\n", list);
 }
 
-std::string stubs(const std::vector<PythonName>& names, std::string_view place, std::string_view indent) {
+std::string stubs(const std::vector<PythonName>& names, std::string_view place) {
   std::string out;
   for (const PythonName& name : names)
-    if (name.place == place) out += stub(name, indent);
+    for (const PythonCall& call : name.calls)
+      if (name.place == place) out += python_stubs(name, call, name.calls.size() > 1);
   return out;
 }
 
@@ -50,12 +39,12 @@ std::string stubs(const std::vector<PythonName>& names, std::string_view place, 
 std::string emit_python_functions(const std::vector<Family>& families) {
   const std::vector<PythonName> names = python_names(families);
   return fmt::format("{}\n{}\n{}\n{}\nclass TensorOperators:\n{}", kBanner, kImports, exported(names, ""),
-                     stubs(names, "", ""), stubs(names, "Tensor", "    "));
+                     stubs(names, ""), stubs(names, "Tensor"));
 }
 
 std::string emit_python_nn(const std::vector<Family>& families) {
   const std::vector<PythonName> names = python_names(families);
-  return fmt::format("{}\n{}\n{}\n{}", kBanner, kImports, exported(names, "nn"), stubs(names, "nn", ""));
+  return fmt::format("{}\n{}\n{}\n{}", kBanner, kImports, exported(names, "nn"), stubs(names, "nn"));
 }
 
 std::string emit_python_return_types(const std::vector<Family>& families) {

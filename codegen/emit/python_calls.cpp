@@ -1,3 +1,4 @@
+#include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/public_api.h>
 #include <keyway/codegen/emit/python_calls.h>
 #include <keyway/codegen/emit/python_types.h>
@@ -102,29 +103,28 @@ std::string parameter_text(const PythonParameter& parameter, SignatureText kind)
   return is_keyword ? text + ", /" : text;
 }
 
-std::string signature(const PythonCall& call, bool open, SignatureText kind) {
-  std::string text;
+// `head`(parameters) -> result, with the last positional parameter without brackets if `open`.
+std::string signature(std::string_view head, const PythonCall& call, bool open, SignatureText kind) {
+  std::vector<std::string> items;
   bool starred = false;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   const auto& parameters = call.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const PythonParameter& parameter = parameters[i];
     const bool is_last = i + 1 == parameters.size() || parameters[i + 1].keyword_only;
     if (open && is_last && !parameter.keyword_only) {
-      add(fmt::format("*{}: int", parameter.name));
+      items.push_back(fmt::format("*{}: int", parameter.name));
       starred = true;
       continue;
     }
-    if (parameter.keyword_only && !std::exchange(starred, true)) add("*");
-    add(i == 0 && parameter.name == "self" ? "self" : parameter_text(parameter, kind));
+    if (parameter.keyword_only && !std::exchange(starred, true)) items.emplace_back("*");
+    items.push_back(i == 0 && parameter.name == "self" ? "self" : parameter_text(parameter, kind));
   }
-  return fmt::format("({}) -> {}", text, python_result_type(*call.schema));
+  const std::string_view tail = kind == SignatureText::Stub ? ": ...\n" : "\n";
+  return listed(fmt::format("{}(", head), items, fmt::format(") -> {}{}", python_result_type(*call.schema), tail));
 }
 
-std::vector<std::string> signatures(const PythonCall& call, SignatureText kind) {
-  std::vector<std::string> texts{signature(call, false, kind)};
-  if (call.open_list) texts.push_back(signature(call, true, kind));
-  return texts;
+std::string signatures(std::string_view head, const PythonCall& call, SignatureText kind) {
+  return signature(head, call, false, kind) + (call.open_list ? signature(head, call, true, kind) : "");
 }
 
 }  // namespace
@@ -144,9 +144,14 @@ std::vector<PythonName> python_names(const std::vector<Family>& families) {
   return sorted;
 }
 
-std::vector<std::string> python_signatures(const PythonCall& call) { return signatures(call, SignatureText::Doc); }
-std::vector<std::string> python_stub_signatures(const PythonCall& call) {
-  return signatures(call, SignatureText::Stub);
+std::string python_signatures(const PythonName& name, const PythonCall& call) {
+  return signatures(name.name, call, SignatureText::Doc);
+}
+
+std::string python_stubs(const PythonName& name, const PythonCall& call, bool is_overload) {
+  const std::string_view indent = name.is_method() ? "    " : "";
+  const std::string overload = is_overload || call.open_list ? fmt::format("{}@overload\n", indent) : "";
+  return signatures(fmt::format("{}{}def {}", overload, indent, name.name), call, SignatureText::Stub);
 }
 
 }  // namespace keyway::inline v1

@@ -40,9 +40,10 @@ struct PythonName {
 // Sorted by place and name.
 std::vector<PythonName> python_names(const std::vector<Family>& families);
 
-// "(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor"; of a call with an open list two.
-std::vector<std::string> python_signatures(const PythonCall& call);
-// As a stub has them, where all must be Python: `from` is `from_`, by position only; `...` for what has no literal.
-std::vector<std::string> python_stub_signatures(const PythonCall& call);
+// The lines "sort(input: Tensor, dim: int = -1) -> return_types.sort\n"; of a call with an open list two.
+std::string python_signatures(const PythonName& name, const PythonCall& call);
+// The same as definitions of a stub, where all must be Python: `from` is `from_`, by position only; `...` for what has
+// no literal. `is_overload`: of several.
+std::string python_stubs(const PythonName& name, const PythonCall& call, bool is_overload);
 
 }  // namespace keyway::inline v1

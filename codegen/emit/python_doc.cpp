@@ -74,8 +74,7 @@ std::vector<std::string> gradient_lines(const Op& op) {
 std::string section(const PythonName& name, const std::vector<const PythonCall*>& calls) {
   const PythonCall& call = *calls.front();
   std::string out;
-  for (const PythonCall* each : calls)
-    for (const std::string& signature : python_signatures(*each)) out += name.name + signature + "\n";
+  for (const PythonCall* each : calls) out += python_signatures(name, *each);
   std::vector<std::string> lines{(call.kind == OverloadKind::Inplace ? "In place: " : "") + call.op->doc, ""};
   for (const auto& more : {shape_lines(*call.op),
                            dtype_lines(call.op->dtypes),

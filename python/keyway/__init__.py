@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from keyway._C import *  # noqa: F403
+from keyway._C import __version__ as __version__
 
 from keyway._methods import (
     flatten as flatten,
@@ -31,3 +32,4 @@ from keyway._printing import set_printoptions as set_printoptions
 from keyway._type_info import finfo as finfo, iinfo as iinfo
 from keyway._serialization import load as load, load_metadata as load_metadata, save as save
 from keyway import return_types as return_types, testing as testing, types as types
+from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path

@@ -1,6 +1,7 @@
 """Type stubs: complete, true to the operators, and accepted by mypy."""
 
 import ast
+import re
 import runpy
 import subprocess
 import sys
@@ -41,11 +42,9 @@ def test_the_stubs_have_every_operator_and_nothing_else(place, stubs):
 def documented_parameters(docstring, name):
     """The parameter lists of a docstring's signatures, of names only."""
     lists = []
-    for line in docstring.splitlines():
-        if line.startswith(name + "("):
-            text = line.replace("from:", "from_:").replace("keyway.", "")
-            function = ast.parse(f"def {text}: ...").body[0]
-            lists.append(names_of(function))
+    for text in re.findall(rf"^{name}\(.*?\) -> .*?$", docstring, re.MULTILINE | re.DOTALL):
+        text = text.replace("from:", "from_:").replace("keyway.", "")
+        lists.append(names_of(ast.parse(f"def {text}: ...").body[0]))
     return lists
 
 

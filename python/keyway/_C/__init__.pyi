@@ -9,6 +9,8 @@ from keyway._C._operators import *
 from keyway._C._operators import TensorOperators
 from keyway.types import Device
 
+__version__: _str
+
 # --- Errors
 
 class Error(RuntimeError): ...

@@ -171,8 +171,8 @@ TEST_CASE("editing one operator rewrites files of its family only, and those tha
       "ops/all.h",
       "ops/methods.h",
       "ops/tensor_operators.h",
-    "python/_C/_operators.pyi",
-    "python/api_names.cpp",
+      "python/_C/_operators.pyi",
+      "python/api_names.cpp",
       "tensor.h",
       "tests/ops/op_cases.cpp",
   };

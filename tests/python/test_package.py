@@ -1,0 +1,69 @@
+"""The package: its version, what its import costs, and what an installed one is made of."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import keyway
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = Path(keyway.__file__).parents[2]
+
+
+def python(program, **environment):
+    """What a program prints."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_version_is_that_of_the_library():
+    assert keyway.__version__ == re.search(r"project\(keyway VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+
+
+def test_the_package_has_types():
+    assert (Path(keyway.__file__).parent / "py.typed").exists()
+
+
+COST_OF_IMPORT = """
+import sys, time
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+before, begin = resident(), time.process_time()
+import keyway
+print(time.process_time() - begin, resident() - before, "numpy" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_an_import_costs_less_than_60_ms_and_40_mb_and_imports_no_numpy():
+    runs = [python(COST_OF_IMPORT, PYTHONPATH=str(Path(keyway.__file__).parents[1])).split() for _ in range(5)]
+    assert min(float(seconds) for seconds, _, _ in runs) < 0.060
+    assert min(int(size) for _, size, _ in runs) < 40e6
+    assert {numpy for _, _, numpy in runs} == {"False"}
+
+
+INSTALLED = """
+import keyway
+from pathlib import Path
+assert keyway.add(keyway.ones(2), 1).sum().item() == 4
+libraries = {line.split()[-1] for line in open("/proc/self/maps") if "libkeyway" in line}
+print(keyway.__file__, *libraries, keyway.cmake_prefix_path, keyway.include_path)
+assert list(Path(keyway.cmake_prefix_path).glob("*/cmake/keyway/keyway-config.cmake"))
+assert (Path(keyway.include_path) / "keyway/keyway.h").exists()
+"""
+
+
+@pytest.mark.skipif(not (BUILD / "CMakeCache.txt").exists(), reason="the package is no build folder's")
+def test_an_installed_package_runs_on_its_own_library_and_has_what_plugins_are_built_with(tmp_path):
+    root = tmp_path / "keyway"
+    shutil.copytree(SOURCE / "python/keyway", root, ignore=shutil.ignore_patterns("__pycache__"))
+    for component in ("Unspecified", "python"):  # those of pyproject.toml
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", root, "--component", component], check=True,
+                       stdout=subprocess.DEVNULL)
+    for path in python(INSTALLED, PYTHONPATH=str(tmp_path)).split():
+        assert Path(path).is_relative_to(root)
+    assert (root / "_C/_operators.pyi").exists() and (root / "return_types.pyi").exists()
