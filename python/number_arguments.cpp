@@ -2,46 +2,9 @@
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/python/number_arguments.h>
 
-#include <algorithm>
 #include <optional>
 
 namespace keyway::inline v1::python {
-namespace {
-
-struct NumberRule {
-  std::string_view op;  // without the underscore of its in-place form
-  bool self, other;     // which tensors may be numbers
-  bool alone;           // also if nothing else is a tensor
-};
-
-// From PyTorch's native_functions.yaml: overloads named Scalar take a number for `other`, those named Scalar_Tensor for
-// `self`. From its parser of Python's arguments: the operators whose tensors may be numbers. Numbers that an overload
-// of Keyway's takes are not listed.
-constexpr NumberRule kNumberRules[] = {
-    {"add", true, false, true},         {"bitwise_and", true, true, false}, {"bitwise_or", true, true, false},
-    {"bitwise_xor", true, true, false}, {"copy_", false, true, false},      {"div", true, false, true},
-    {"floor_divide", true, true, true}, {"fmod", false, true, false},       {"mul", true, false, true},
-    {"remainder", true, true, false},   {"sub", true, false, true},
-};
-
-const NumberRule* rule_of(const FunctionSchema& schema) {
-  const std::string_view ns = schema.namespace_name();
-  if (!ns.empty() && ns != "keyway") return nullptr;
-  const std::string_view name = schema.name();
-  const auto* const rule = std::ranges::find_if(kNumberRules, [&](const NumberRule& r) {
-    return name == r.op || (name.size() == r.op.size() + 1 && name.starts_with(r.op) && name.ends_with('_'));
-  });
-  return rule == std::end(kNumberRules) ? nullptr : rule;
-}
-
-}  // namespace
-
-bool takes_number(const FunctionSchema& schema, std::string_view argument) {
-  const NumberRule* const rule = rule_of(schema);
-  if (rule == nullptr) return false;
-  if (argument == "self") return rule->self && !schema.is_inplace();
-  return rule->other && (argument == "other" || argument == "src");
-}
 
 bool numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::size_t>& positions, Stack& stack) {
   Promotion promotion;
@@ -53,7 +16,7 @@ bool numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::siz
       if (!device) device = stack[i].to_tensor().device();
     }
   }
-  if (!device && !rule_of(schema)->alone) return false;
+  if (!device && !number_rule(schema)->alone) return false;
   for (const std::size_t i : positions) {
     if (!stack[i].is_tensor()) promotion << stack[i].to_scalar();
   }

@@ -2,17 +2,13 @@
 // take one for a tensor, and Keyway's schema has tensors only, a number becomes a tensor without dimensions.
 #pragma once
 
-#include <keyway/core/schema/schema.h>
+#include <keyway/core/schema/number_arguments.h>
 #include <keyway/dispatch/dispatcher.h>
 
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
 namespace keyway::inline v1::python {
-
-// Whether the tensor `argument` of an overload may be a number.
-bool takes_number(const FunctionSchema& schema, std::string_view argument);
 
 // Replaces the numbers at these positions of the stack by tensors of the dtype that the call's result is computed in:
 // numbers count less than tensors, as everywhere. False, and nothing changed, if no tensor stands beside the numbers

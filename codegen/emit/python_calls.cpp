@@ -2,6 +2,7 @@
 #include <keyway/codegen/emit/public_api.h>
 #include <keyway/codegen/emit/python_calls.h>
 #include <keyway/codegen/emit/python_types.h>
+#include <keyway/core/schema/number_arguments.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -26,7 +27,8 @@ bool is_int_list(SchemaType type) {
 
 PythonParameter parameter_of(FunctionSchema schema, std::size_t i, bool method) {
   const Argument argument = schema.arguments()[i];
-  return {!method && argument.name() == "self" ? "input" : std::string(argument.name()), python_type(argument.type()),
+  const std::string type = python_type(argument.type()) + (takes_number(schema, argument.name()) ? " | Number" : "");
+  return {!method && argument.name() == "self" ? "input" : std::string(argument.name()), type,
           argument.has_default() ? python_default(argument) : "", argument.is_kwarg_only(), i};
 }
 
@@ -72,7 +74,7 @@ bool yields_to(const PythonCall& call, const PythonCall& other) {
       std::mismatch(call.parameters.begin(), call.parameters.end(), other.parameters.begin(), other.parameters.end(),
                     [](const auto& a, const auto& b) { return a.type == b.type; });
   return mine != call.parameters.end() && its != other.parameters.end() && mine->type == "Number" &&
-         its->type == "Tensor";
+         its->type.starts_with("Tensor");
 }
 
 void add(PythonName& name, const PublicFunction& function) {

@@ -36,7 +36,8 @@ PLACES = [
 @pytest.mark.parametrize(("place", "stubs"), PLACES, ids=["keyway", "nn", "Tensor"])
 def test_the_stubs_have_every_operator_and_nothing_else(place, stubs):
     operators = {name for name, value in vars(place).items() if isinstance(value, keyway.OperatorFunction)}
-    assert set(stubs) == operators
+    glue = {"to"} if place is keyway.Tensor else set()  # takes more forms than the operator
+    assert set(stubs) - glue == operators - glue
 
 
 def documented_parameters(docstring, name):
@@ -57,6 +58,8 @@ def names_of(function):
 @pytest.mark.parametrize(("place", "stubs"), PLACES, ids=["keyway", "nn", "Tensor"])
 def test_the_stubs_have_the_parameters_of_the_docstrings(place, stubs):
     for name, definitions in stubs.items():
+        if not isinstance(vars(place)[name], keyway.OperatorFunction):
+            continue
         documented = documented_parameters(vars(place)[name].__doc__, name)
         assert [names_of(definition) for definition in definitions] == documented, name
 
@@ -85,7 +88,8 @@ def mypy(folder, *what):
     """The lines that mypy says of files, or of a package."""
     pytest.importorskip("mypy")
     run = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(folder / "cache"), *what],
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(folder / "cache"),
+         "--config-file", str(HERE.parents[1] / "pyproject.toml"), *what],
         capture_output=True, text=True, check=False, env={"MYPYPATH": str(PACKAGE.parent)}, cwd=folder)
     assert run.stderr == ""
     return run.stdout.splitlines()
