@@ -1,6 +1,7 @@
 // Outputs: where a generated wrapper gets the tensors that a kernel writes to.
 #pragma once
 
+#include <keyway/core/pinned_memory.h>
 #include <keyway/dispatch/dispatcher.h>
 #include <keyway/ops/rules/output_meta.h>
 
@@ -12,6 +13,7 @@ inline TensorBase allocate_output(const OutputMeta& meta, ScalarType dtype, Devi
     return {};
   if (meta.strides.empty()) [[likely]]
     return make_tensor(meta.sizes, dtype, device);
+  if (meta.pinned) return make_pinned_tensor(meta.sizes, meta.strides, dtype, device);
   return make_tensor_strided(meta.sizes, meta.strides, dtype, device);
 }
 

@@ -57,11 +57,18 @@ class KEYWAY_API Allocator {
   // Copies bytes within the current device, after what its current stream has to do before: what a storage that grows
   // keeps. Without an implementation it throws keyway::Error(NotImplemented). Never asked of the CPU's.
   virtual void copy_data(void* to, const void* from, std::size_t bytes);
+  // Memory of the CPU that devices of this type copy from and to while the host goes on: it is freed at once, and
+  // given out again when they are done with it. Without an implementation it throws keyway::Error(NotImplemented).
+  virtual Allocator& pinned();
+  // Whether memory of the CPU is such, whoever made it so.
+  virtual bool is_pinned(const void* memory) const;
 };
 
 // The allocator of a device type: what its backend set, or what a caller plugged in. Throws keyway::Error if
 // the backend is not loaded. Thread-safe.
 KEYWAY_API Allocator& get_allocator(DeviceType type);
+// The same; null instead of an error, and no backend is loaded for the question.
+KEYWAY_API Allocator* find_allocator(DeviceType type);
 // Plugs `allocator` in for storages made from now on; null puts the backend's own back. Returns the one
 // before. Requires: it lives as long as the process.
 KEYWAY_API Allocator* set_allocator(DeviceType type, Allocator* allocator);

@@ -98,6 +98,10 @@ class HostAllocator final : public Allocator {
     KEYWAY_FAIL(OutOfMemory, "the system refused {} bytes ({} in use)", bytes, allocated_.load());
   }
 
+  // The CPU reaches all of its memory.
+  Allocator& pinned() override { return *this; }
+  bool is_pinned(const void*) const override { return true; }
+
   HostMemoryStats stats() {
     const std::lock_guard lock(mutex_);
     return {allocated_, cached_, peak_, requests_, hits_, limit()};

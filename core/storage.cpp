@@ -16,6 +16,12 @@ void Allocator::copy_data(void*, const void*, std::size_t) {
       "a storage that grows keeps its bytes, but the device's allocator cannot copy them (Allocator::copy_data)");
 }
 
+Allocator& Allocator::pinned() {
+  KEYWAY_FAIL(NotImplemented, "the device's allocator has no pinned memory of the CPU (Allocator::pinned)");
+}
+
+bool Allocator::is_pinned(const void*) const { return false; }
+
 namespace {
 constinit std::array<std::atomic<Allocator*>, kNumDeviceTypes> allocators{};
 
@@ -32,12 +38,14 @@ __attribute__((noinline)) Storage make_device_storage(std::size_t bytes, Device 
 }
 }  // namespace
 
+Allocator* find_allocator(DeviceType type) {
+  Allocator* const allocator = allocators[static_cast<std::size_t>(type)].load(std::memory_order_acquire);
+  return allocator == nullptr && type == DeviceType::CPU ? &host_allocator() : allocator;
+}
+
 Allocator& get_allocator(DeviceType type) {
-  Allocator* allocator = allocators[static_cast<std::size_t>(type)].load(std::memory_order_acquire);
-  if (allocator == nullptr && type == DeviceType::CPU) return host_allocator();
-  if (allocator == nullptr && load_device_guard_impl(type) != nullptr) {
-    allocator = allocators[static_cast<std::size_t>(type)].load(std::memory_order_acquire);
-  }
+  Allocator* allocator = find_allocator(type);
+  if (allocator == nullptr && load_device_guard_impl(type) != nullptr) allocator = find_allocator(type);
   KEYWAY_CHECK_AS(NotImplemented, allocator != nullptr,
                   "no allocator for device type {}: its backend is not loaded or has none", type);
   return *allocator;

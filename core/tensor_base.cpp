@@ -1,4 +1,5 @@
 #include <keyway/core/device_guard.h>
+#include <keyway/core/pinned_memory.h>
 #include <keyway/core/tensor_base.h>
 
 #include <cstring>
@@ -78,7 +79,8 @@ void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef stri
       storage.set_data(DataPtr(nullptr, tensor.device()), bytes);
     } else {
       const OptionalDeviceGuard guard(tensor.is_cpu() ? std::nullopt : std::optional(tensor.device()));
-      Allocator& allocator = get_allocator(tensor.device().type());
+      Allocator& allocator =
+          is_pinned(tensor) ? get_allocator(DeviceType::CUDA).pinned() : get_allocator(tensor.device().type());
       DataPtr data = allocator.allocate(bytes);
       if (storage.nbytes() != 0) {
         if (tensor.is_cpu()) {

@@ -27,11 +27,13 @@ void cumprod(const TensorBase& self, std::int64_t dim, TensorBase& out) {
 }
 
 void cummax(const TensorBase& self, std::int64_t dim, TensorBase& values, TensorBase& indices) {
-  visit_dtype<kRealTypes | kBool>(self.dtype(), "cummax", [&]<typename T>() { scan(Cummax<T>{}, values, indices, self, dim); });
+  visit_dtype<kRealTypes | kBool>(self.dtype(), "cummax",
+                                  [&]<typename T>() { scan(Cummax<T>{}, values, indices, self, dim); });
 }
 
 void cummin(const TensorBase& self, std::int64_t dim, TensorBase& values, TensorBase& indices) {
-  visit_dtype<kRealTypes | kBool>(self.dtype(), "cummin", [&]<typename T>() { scan(Cummin<T>{}, values, indices, self, dim); });
+  visit_dtype<kRealTypes | kBool>(self.dtype(), "cummin",
+                                  [&]<typename T>() { scan(Cummin<T>{}, values, indices, self, dim); });
 }
 
 }  // namespace cpu

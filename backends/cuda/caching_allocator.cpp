@@ -27,7 +27,8 @@ std::size_t segment_size(std::size_t block) {
 
 }  // namespace
 
-CachingAllocator::CachingAllocator(DeviceMemory& memory) : memory_(memory), limit_(memory.room().total) {
+CachingAllocator::CachingAllocator(DeviceMemory& memory)
+    : memory_(memory), waiting_(memory), limit_(memory.room().total) {
   pools_[0].captures = 1;  // it never goes
 }
 
@@ -82,12 +83,12 @@ void CachingAllocator::free(void* pointer) {
     return;
   }
   block->state = State::Waiting;
-  block->deferred = std::exchange(deferred_, block);
+  waiting_.add(block);
   if (!captured_.empty()) return;
   try {
-    guard_deferred();
+    waiting_.guard();
   } catch (const std::exception&) {
-    // What is still deferred stays so until the next allocate(), which can say what is wrong.
+    // What has no events yet gets them in the next allocate(), which can say what is wrong.
   }
 }
 
@@ -98,8 +99,7 @@ void CachingAllocator::record_stream(void* pointer, StreamId stream) {
   KEYWAY_CHECK(found != blocks_.end() && found->second->state == State::Used,
                "the pointer is not one of {} that is in use", memory_.device());
   Block& block = *found->second;
-  if (stream == block.stream) return;
-  if (std::find(block.guests.begin(), block.guests.end(), stream) == block.guests.end()) block.guests.push_back(stream);
+  if (stream != block.stream) block.add_guest(Stream(memory_.device(), stream));
 }
 
 void CachingAllocator::empty_cache() {
@@ -129,8 +129,7 @@ PoolId CachingAllocator::begin_capture(StreamId stream, PoolId pool) {
 void CachingAllocator::end_capture(StreamId stream) {
   const std::lock_guard lock(mutex_);
   KEYWAY_CHECK(captured_.erase(stream) == 1, "stream {} is not captured", stream);
-  if (!captured_.empty()) return;
-  guard_deferred();
+  if (captured_.empty()) waiting_.guard();
 }
 
 void CachingAllocator::release_pool(PoolId pool) {
@@ -159,7 +158,7 @@ CachingAllocator::Pool& CachingAllocator::pool_of(StreamId stream) {
 
 CachingAllocator::Block* CachingAllocator::find_free(Pool& pool, StreamId stream, std::size_t size) {
   FreeBlocks& blocks = size <= kMaxSmall ? pool.small : pool.large;
-  Block key{&pool, stream, nullptr, size, false};
+  Block key(&pool, stream, nullptr, size, false);
   const auto found = blocks.lower_bound(&key);
   if (found == blocks.end() || (*found)->stream != stream) return nullptr;
   Block* const block = *found;
@@ -206,7 +205,7 @@ void* CachingAllocator::ask_device_again(Pool& pool, std::size_t bytes) {
 
 CachingAllocator::Block* CachingAllocator::add_block(Pool& pool, StreamId stream, char* data, std::size_t size,
                                                      bool small) {
-  auto block = std::make_unique<Block>(Block{&pool, stream, data, size, small});
+  auto block = std::make_unique<Block>(&pool, stream, data, size, small);
   FreeBlocks place;
   block->place = place.extract(place.insert(block.get()).first);
   return (blocks_[data] = std::move(block)).get();
@@ -253,50 +252,15 @@ void CachingAllocator::merge_with_next(Block* block) noexcept {
 
 // ---- Events ----
 
-void CachingAllocator::guard_by_events(Block* block) {
-  for (; !block->guests.empty(); block->guests.pop_back()) {
-    const StreamId guest = block->guests.back();
-    std::deque<Pending>& queue = pending_[guest];
-    queue.push_back({nullptr, block});
-    try {
-      queue.back().event = memory_.record(guest);
-    } catch (...) {
-      queue.pop_back();
-      throw;
-    }
-    ++block->events;
-  }
-}
-
-void CachingAllocator::guard_deferred() {
-  for (; deferred_ != nullptr; deferred_ = deferred_->deferred) guard_by_events(deferred_);
-}
-
-void CachingAllocator::finish(const Pending& pending) {
-  memory_.destroy(pending.event);
-  if (--pending.block->events == 0 && pending.block->guests.empty()) put_back(pending.block);
-}
-
 void CachingAllocator::process_events() {
   if (!captured_.empty()) return;
-  guard_deferred();
-  for (auto& [stream, queue] : pending_) {
-    while (!queue.empty() && memory_.is_done(queue.front().event)) {
-      const Pending pending = queue.front();
-      queue.pop_front();
-      finish(pending);
-    }
-  }
+  waiting_.guard();
+  waiting_.collect([this](Block* block) { put_back(block); });
 }
 
 void CachingAllocator::wait_for_events() {
-  guard_deferred();
-  for (auto& [stream, queue] : pending_) {
-    for (; !queue.empty(); queue.pop_front()) {
-      memory_.wait(queue.front().event);
-      finish(queue.front());
-    }
-  }
+  waiting_.guard();
+  waiting_.wait([this](Block* block) { put_back(block); });
 }
 
 // ---- Giving back ----

@@ -14,17 +14,16 @@
 
 #include <keyway/backends/cuda/device_memory.h>
 #include <keyway/backends/cuda/memory_stats.h>
+#include <keyway/backends/cuda/waiting_blocks.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 namespace keyway::inline v1::cuda {
 
@@ -76,7 +75,7 @@ class KEYWAY_API CachingAllocator {
     }
   };
   using FreeBlocks = std::set<Block*, Less>;
-  struct Block {
+  struct Block : Waiting<Block> {
     Pool* pool;
     StreamId stream;
     char* data;
@@ -84,23 +83,18 @@ class KEYWAY_API CachingAllocator {
     bool small;  // cut from a segment for small ones
     std::size_t requested = 0;
     State state = State::Used;
-    int events = 0;                  // that it waits for
-    std::vector<StreamId> guests{};  // streams of others that use it, and whose events it has not got yet
-    Block* before = nullptr;         // neighbours in the segment
+    Block* before = nullptr;  // neighbours in the segment
     Block* after = nullptr;
-    Block* deferred = nullptr;      // the next one
     FreeBlocks::node_type place{};  // among the free ones, while it is not there: what is freed needs no memory
 
+    Block(Pool* its_pool, StreamId its_stream, char* at, std::size_t bytes, bool is_small)
+        : pool(its_pool), stream(its_stream), data(at), size(bytes), small(is_small) {}
     bool is_segment() const { return before == nullptr && after == nullptr; }
   };
   struct Pool {
     FreeBlocks small, large;
     int captures = 0;       // graphs that have it
     std::size_t bytes = 0;  // of its segments
-  };
-  struct Pending {
-    void* event;
-    Block* block;
   };
 
   Pool& pool_of(StreamId stream);
@@ -114,9 +108,6 @@ class KEYWAY_API CachingAllocator {
   void take(Block* block);
   void put_back(Block* block) noexcept;
   void merge_with_next(Block* block) noexcept;
-  void guard_by_events(Block* block);
-  void guard_deferred();
-  void finish(const Pending& pending);
   void process_events();
   void wait_for_events();
   void free_segments(Pool& pool);
@@ -130,8 +121,7 @@ class KEYWAY_API CachingAllocator {
   std::unordered_map<void*, std::unique_ptr<Block>> blocks_;  // all, by address
   std::map<PoolId, Pool> pools_;
   std::map<StreamId, PoolId> captured_;
-  std::map<StreamId, std::deque<Pending>> pending_;  // in the order of their events
-  Block* deferred_ = nullptr;  // freed, without events of all guests: a captured stream forbids them, or one failed
+  WaitingBlocks<Block> waiting_;  // without events as long as a stream is captured, which forbids them
   PoolId next_pool_ = 1;
   std::size_t limit_;
   MemoryStats stats_;

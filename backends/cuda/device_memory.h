@@ -1,14 +1,14 @@
-// DeviceMemory: what the caching allocator needs of one device. The driver implements it, and so does a test without
-// one.
+// DeviceMemory: what the caching allocator needs of one device, besides events of its streams. The driver implements
+// it, and so does a test without one.
 #pragma once
 
-#include <keyway/core/stream.h>
+#include <keyway/backends/cuda/stream_events.h>
 
 #include <cstddef>
 
 namespace keyway::inline v1::cuda {
 
-class DeviceMemory {
+class DeviceMemory : public StreamEvents {
  public:
   struct Room {
     std::size_t free, total;
@@ -20,12 +20,6 @@ class DeviceMemory {
   // Waits for all work of the device before.
   virtual void free(void* memory) noexcept = 0;
   virtual Room room() const noexcept = 0;
-
-  // An event after all work that is queued in the stream now. Throws keyway::Error.
-  virtual void* record(StreamId stream) = 0;
-  virtual bool is_done(void* event) = 0;
-  virtual void wait(void* event) = 0;
-  virtual void destroy(void* event) noexcept = 0;
 
  protected:
   ~DeviceMemory() = default;

@@ -118,7 +118,7 @@ class Struct {
         out += fmt::format("  check_writable(\"{0}\", {0});\n", tensor.name);
     }
     out += contract_statements(op_);
-    return out + (has_tensor_options(schema_) ? "  check_tensor_options(layout, pin_memory);\n" : "");
+    return out + (has_tensor_options(schema_) ? "  check_layout(layout);\n" : "");
   }
 
   std::string plan() {

@@ -1,7 +1,9 @@
+#include <keyway/core/pinned_memory.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/copy.h>
 #include <keyway/ops/copy_composites.h>
 #include <keyway/ops/creation.h>
+#include <keyway/ops/rules/output_meta.h>
 
 namespace keyway::inline v1::composite {
 
@@ -17,6 +19,7 @@ Tensor convert(const Tensor& self, TensorOptions options, bool non_blocking, boo
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   const bool is_so_already = (!options.has_dtype() || options.dtype() == self.dtype()) &&
                              (!options.has_device() || is_on(self, options.device())) &&
+                             (!options.pinned_memory() || keyway::is_pinned(self)) &&
                              (format == MemoryFormat::Preserve || self.suggest_memory_format() == format);
   if (is_so_already && !copy) return self;
   return keyway::_to_copy(self, options, non_blocking, memory_format);
@@ -27,7 +30,10 @@ Tensor convert(const Tensor& self, TensorOptions options, bool non_blocking, boo
 Tensor to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
                std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
                std::optional<MemoryFormat> memory_format) {
-  Tensor result = keyway::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format);
+  // What comes from a device while the host goes on must arrive in pinned memory.
+  const bool arrives = non_blocking && self.is_cuda() && device && device->is_cpu();
+  const bool pinned = arrives || pin_memory.value_or(false);
+  Tensor result = keyway::empty_like(self, options_of(dtype, layout, device, pinned), memory_format);
   result.copy_(self, non_blocking);
   return result;
 }
@@ -42,7 +48,18 @@ Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {
   return self.is_contiguous(memory_format) ? self : self.clone(memory_format);
 }
 
+bool is_pinned(const Tensor& self, std::optional<Device> device) {
+  return keyway::is_pinned(self, device ? device->type() : kCUDA);
+}
+
 Scalar item(const Tensor& self) { return keyway::_local_scalar_dense(self); }
+
+Tensor pin_memory(const Tensor& self, std::optional<Device> device) {
+  const DeviceType devices = device ? device->type() : kCUDA;
+  if (self.is_meta() || keyway::is_pinned(self, devices)) return self;
+  const Tensor pinned(make_pinned_tensor(self.sizes(), meta_like(self).strides, self.dtype(), self.device(), devices));
+  return pinned.copy_(self);
+}
 
 Tensor to_device(const Tensor& self, Device device, ScalarType dtype, bool non_blocking, bool copy,
                  std::optional<MemoryFormat> memory_format) {

@@ -1,4 +1,5 @@
 #include <keyway/core/default_dtype.h>
+#include <keyway/core/pinned_memory.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/creation.h>
 #include <keyway/ops/creation_composites.h>
@@ -13,7 +14,7 @@ using LayoutArg = std::optional<Layout>;
 using DeviceArg = std::optional<Device>;
 
 Tensor make(const OutputMeta& meta, TensorOptions options) {
-  KEYWAY_CHECK_AS(NotImplemented, !options.pinned_memory(), "memory cannot be pinned for device {}", options.device());
+  if (options.pinned_memory()) return make_pinned_tensor(meta.sizes, meta.strides, options.dtype(), options.device());
   if (meta.strides.empty()) return make_tensor(meta.sizes, options.dtype(), options.device());
   return make_tensor_strided(meta.sizes, meta.strides, options.dtype(), options.device());
 }
@@ -44,10 +45,10 @@ Tensor arange_start(const Scalar& start, const Scalar& end, DType dtype, LayoutA
 Tensor empty(IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory,
              std::optional<MemoryFormat> memory_format) {
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
-  if (format != MemoryFormat::Contiguous) {
+  if (format != MemoryFormat::Contiguous || pin_memory.value_or(false)) {
     return make(meta_of(size, format), options_of(dtype, layout, device, pin_memory));
   }
-  // The short way; contracts have seen to layout and pin_memory.
+  // The short way; a contract has seen to the layout.
   return make_tensor(size, dtype ? *dtype : get_default_dtype(), device ? *device : Device(DeviceType::CPU));
 }
 

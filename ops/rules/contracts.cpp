@@ -82,10 +82,9 @@ ScalarType dtype_of(std::string_view argument, ArrayRef<TensorBase> tensors) {
   KEYWAY_FAIL(Value, "argument '{}' has no tensor", argument);
 }
 
-void check_tensor_options(const std::optional<Layout>& layout, const std::optional<bool>& pin_memory) {
+void check_layout(const std::optional<Layout>& layout) {
   KEYWAY_CHECK_AS(NotImplemented, !layout || *layout == Layout::Strided, "argument 'layout' is {}, but must be strided",
                   *layout);
-  KEYWAY_CHECK_AS(NotImplemented, !pin_memory.value_or(false), "argument 'pin_memory' is True, but must be False");
 }
 
 }  // namespace keyway::inline v1

@@ -122,8 +122,8 @@ inline void check_number(std::string_view argument, const std::optional<Scalar>&
 }
 // The dtype of the first tensor of a list. Throws keyway::Error if it has none.
 KEYWAY_API ScalarType dtype_of(std::string_view argument, ArrayRef<TensorBase> tensors);
-// Checks what is asked of a new tensor besides dtype and device.
-KEYWAY_API void check_tensor_options(const std::optional<Layout>& layout, const std::optional<bool>& pin_memory);
+// Checks the layout that is asked of a new tensor.
+KEYWAY_API void check_layout(const std::optional<Layout>& layout);
 
 // Checked arithmetic of contracts: a + b and so on; throws fail_arithmetic(contract).
 namespace contract {

@@ -26,6 +26,11 @@ OutputMeta meta_like(const TensorBase& self) {
   return {DimVector(self.sizes()), DimVector(self.strides()), true};
 }
 
+OutputMeta meta_of_new(IntArrayRef sizes, std::optional<bool> pin_memory) {
+  if (!pin_memory.value_or(false)) return meta_of(sizes);
+  return {DimVector(sizes), contiguous_strides(sizes), true, true};
+}
+
 OutputMeta meta_of(IntArrayRef sizes, MemoryFormat format) {
   if (format == MemoryFormat::Contiguous) return meta_of(sizes);
   return {DimVector(sizes), strides_for(sizes, format), true};

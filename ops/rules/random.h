@@ -32,8 +32,8 @@ inline std::array<OutputMeta, 2> native_dropout(const TensorBase& input, double,
   return {meta_of(input.sizes()), meta_of(input.sizes())};
 }
 inline OutputMeta randperm(std::int64_t n, const Generator&, std::optional<ScalarType>, std::optional<Layout>,
-                           std::optional<Device>, std::optional<bool>) {
-  return meta_of({n});
+                           std::optional<Device>, std::optional<bool> pin_memory) {
+  return meta_of_new({n}, pin_memory);
 }
 
 }  // namespace keyway::inline v1::rules

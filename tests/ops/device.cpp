@@ -33,9 +33,9 @@ bool lie_on(const Stack& results, Device device) {
 
 // Calls whose results are not a matter of values, or that are about a device of their own.
 bool is_compared(const OpCases& entry) {
-  static const std::set<std::string_view> kOfDevices{"keyway::to.device", "keyway::to.dtype_layout",
-                                                     "keyway::_to_copy",  "keyway::to.other",
-                                                     "keyway::copy_",     "keyway::is_pinned"};
+  static const std::set<std::string_view> kOfDevices{
+      "keyway::to.device", "keyway::to.dtype_layout", "keyway::_to_copy",  "keyway::to.other",
+      "keyway::copy_",     "keyway::is_pinned",       "keyway::pin_memory"};
   return has_values(entry) && !kOfDevices.contains(entry.op);
 }
 

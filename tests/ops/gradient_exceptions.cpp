@@ -29,6 +29,7 @@ constexpr Exception kWithoutGradient[] = {
     {"keyway::argsort.stable", "", "the result is integers"},
     {"keyway::bernoulli.p", "", "a constant"},
     {"keyway::full_like", "", "a constant"},
+    {"keyway::is_pinned", "", "the result is a bool"},
     {"keyway::item", "", "the result is a number"},
     {"keyway::new_full", "", "a constant"},
     {"keyway::new_ones", "", "a constant"},

@@ -33,12 +33,7 @@ void* allocate_uncached(RuntimeMemory& memory, std::size_t bytes) {
 
 }  // namespace
 
-CudaAllocator& cuda_allocator() {
-  static CudaAllocator& allocator = *new CudaAllocator(cuda_device_guard());
-  return allocator;
-}
-
-bool CudaAllocator::is_caching() {
+bool is_caching() {
   static const bool caching = [] {
     const char* const unwanted = std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING");
     return unwanted == nullptr || std::string_view(unwanted) != "1";
@@ -46,10 +41,15 @@ bool CudaAllocator::is_caching() {
   return caching;
 }
 
+CudaAllocator& cuda_allocator() {
+  static CudaAllocator& allocator = *new CudaAllocator(cuda_device_guard());
+  return allocator;
+}
+
 CudaAllocator::Cache& CudaAllocator::cache_of(int device) {
   Cache& here = caches_[static_cast<std::size_t>(device)];
   std::call_once(here.made, [&] {
-    here.memory.emplace(guard_, Device(DeviceType::CUDA, static_cast<std::int8_t>(device)));
+    here.memory.emplace(Device(DeviceType::CUDA, static_cast<std::int8_t>(device)));
     here.cache.emplace(*here.memory);
   });
   return here;
@@ -70,6 +70,13 @@ void CudaAllocator::free(int device, void* memory) noexcept {
   } else {
     here.memory->free(memory);
   }
+}
+
+bool CudaAllocator::is_pinned(const void* memory) const {
+  if (devices().all.empty()) return false;
+  cudaPointerAttributes found{};
+  KEYWAY_CUDA_CHECK(cudaPointerGetAttributes(&found, memory));
+  return found.type == cudaMemoryTypeHost;
 }
 
 void CudaAllocator::copy_data(void* to, const void* from, std::size_t bytes) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <keyway/backends/cuda/caching_allocator.h>
+#include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
+#include <keyway/backends/cuda/driver/pinned_allocator.h>
 #include <keyway/backends/cuda/driver/runtime_memory.h>
 #include <keyway/core/allocator.h>
 
@@ -12,9 +14,12 @@
 
 namespace keyway::inline v1::cuda {
 
-// A cache for each device, made when memory of it is first asked for. With KEYWAY_NO_CUDA_MEMORY_CACHING=1 in the
-// environment memory comes from the device and goes back to it each time, which takes long: so that tools that watch
-// over memory (compute-sanitizer, AddressSanitizer for emulated devices) know where each tensor's ends.
+// Whether memory is kept for reuse. Not so with KEYWAY_NO_CUDA_MEMORY_CACHING=1 in the environment: it goes back each
+// time, which takes long, so that tools that watch over memory (compute-sanitizer, AddressSanitizer for emulated
+// devices) know where each tensor's ends.
+bool is_caching();
+
+// A cache for each device, made when memory of it is first asked for.
 class CudaAllocator final : public Allocator {
  public:
   // Requires: `guard` outlives this.
@@ -23,8 +28,8 @@ class CudaAllocator final : public Allocator {
   // Memory of the current device, for its current stream.
   DataPtr allocate(std::size_t bytes) override;
   void copy_data(void* to, const void* from, std::size_t bytes) override;
-  // Whether memory is kept for reuse, as it is unless the environment says otherwise.
-  static bool is_caching();
+  Allocator& pinned() override { return pinned_allocator(); }
+  bool is_pinned(const void* memory) const override;
   CachingAllocator& of_device(int device) { return *cache_of(device).cache; }
   // Memory of allocate() goes back through this.
   void free(int device, void* memory) noexcept;

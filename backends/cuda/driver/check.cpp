@@ -19,10 +19,19 @@ ErrorKind kind_of(cudaError_t status) {
   }
 }
 
-const char* advice(cudaError_t status) {
+// What this build has code for, and what the current device would need.
+std::string architectures() {
+  int device = 0;
+  cudaDeviceProp found{};
+  if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&found, device) != cudaSuccess) return {};
+  return fmt::format("; cuda:{} is of architecture {}{}, and this build has code for {}: see CMAKE_CUDA_ARCHITECTURES",
+                     device, found.major, found.minor, KEYWAY_CUDA_ARCHITECTURES);
+}
+
+std::string advice(cudaError_t status) {
   switch (status) {
     case cudaErrorNoKernelImageForDevice:
-      return "; the backend was built for other architectures than this device's: see CMAKE_CUDA_ARCHITECTURES";
+    case cudaErrorUnsupportedPtxVersion: return architectures();
     case cudaErrorInsufficientDriver: return "; the driver is missing, or older than the runtime of this build";
     default:
       return is_for_good(status) ? "; a kernel that ran before failed, and this process cannot use CUDA any more" : "";
@@ -30,6 +39,24 @@ const char* advice(cudaError_t status) {
 }
 
 }  // namespace
+
+bool is_done(cudaError_t status, const char* call) {
+  if (status == cudaErrorNotReady) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  check(status, call, __FILE__, __LINE__);
+  return true;
+}
+
+bool is_there(cudaError_t status, const char* call) {
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  check(status, call, __FILE__, __LINE__);
+  return true;
+}
 
 bool is_for_good(cudaError_t status) {
   switch (status) {

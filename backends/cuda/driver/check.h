@@ -18,6 +18,11 @@ inline void check(cudaError_t status, const char* call, const char* file, int li
 // For calls that report what ran before them as well.
 #define KEYWAY_CUDA_CHECK(call) ::keyway::cuda::check((call), #call, __FILE__, __LINE__)
 
+// For questions whose answer may be "not yet".
+bool is_done(cudaError_t status, const char* call);
+// For calls that ask for memory: whether there is some.
+bool is_there(cudaError_t status, const char* call);
+
 // Whether the error is one of the process: every further call of the runtime gives it again.
 bool is_for_good(cudaError_t status);
 

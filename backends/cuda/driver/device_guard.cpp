@@ -1,12 +1,15 @@
 #include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/events.h>
 #include <keyway/backends/cuda/driver/graph.h>
 #include <keyway/backends/cuda/driver/refusals.h>
 #include <keyway/backends/cuda/driver/stream_pool.h>
 #include <keyway/backends/cuda/driver/with_device.h>
 
 #include <array>
+#include <memory>
 #include <nvtx3/nvToolsExt.h>
+#include <utility>
 
 namespace keyway::inline v1::cuda {
 
@@ -19,17 +22,12 @@ StreamId& stream_number(Device device) { return current_streams[static_cast<std:
 
 Device cuda_device(int index) { return {DeviceType::CUDA, static_cast<std::int8_t>(index)}; }
 
-cudaEvent_t runtime_event(void* event) { return static_cast<cudaEvent_t>(event); }
-
-// A question whose answer may be "not yet".
-bool is_done(cudaError_t status, const char* call) {
-  if (status == cudaErrorNotReady) {
-    (void)cudaGetLastError();
-    return false;
-  }
-  check(status, call, __FILE__, __LINE__);
-  return true;
-}
+// What others hold as an event.
+struct GuardEvent {
+  cudaEvent_t event;
+  Stream stream;  // where it was recorded last
+};
+GuardEvent& guard_event(void* event) { return *static_cast<GuardEvent*>(event); }
 
 }  // namespace
 
@@ -92,39 +90,42 @@ void CudaDeviceGuard::synchronize_device(Device device) const {
 }
 
 void* CudaDeviceGuard::create_event(Device device, bool timing) {
-  const WithDevice on(device.index());
-  cudaEvent_t event = nullptr;
-  KEYWAY_CUDA_CHECK(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming));
-  return event;
+  auto made = std::make_unique<GuardEvent>(GuardEvent{nullptr, Stream(device)});
+  made->event = make_event(device, timing ? cudaEventDefault : cudaEventDisableTiming);
+  return made.release();
 }
 
-void CudaDeviceGuard::destroy_event(void* event, Device) noexcept { (void)cudaEventDestroy(runtime_event(event)); }
+void CudaDeviceGuard::destroy_event(void* event, Device) noexcept {
+  const std::unique_ptr<GuardEvent> gone(&guard_event(event));
+  (void)cudaEventDestroy(gone->event);
+}
 
 void CudaDeviceGuard::record(void* event, Stream stream) {
   refuse_in_capture("an event");
   const WithDevice on(stream.device().index());
-  KEYWAY_CUDA_CHECK(cudaEventRecord(runtime_event(event), runtime_stream(stream)));
+  KEYWAY_CUDA_CHECK(cudaEventRecord(guard_event(event).event, runtime_stream(stream)));
+  guard_event(event).stream = stream;
 }
 
 void CudaDeviceGuard::block(void* event, Stream stream) {
   refuse_in_capture("waiting for an event");
-  const WithDevice on(stream.device().index());
-  KEYWAY_CUDA_CHECK(cudaStreamWaitEvent(runtime_stream(stream), runtime_event(event), 0));
+  wait_for(stream, guard_event(event).event);
 }
 
 bool CudaDeviceGuard::query_event(void* event) const {
   refuse_in_capture("a question about an event");
-  return is_done(cudaEventQuery(runtime_event(event)), "cudaEventQuery");
+  return is_done(guard_event(event).event);
 }
 
 void CudaDeviceGuard::synchronize_event(void* event) const {
   refuse_in_capture("waiting for an event");
-  KEYWAY_CUDA_CHECK(cudaEventSynchronize(runtime_event(event)));
+  KEYWAY_CUDA_CHECK(cudaEventSynchronize(guard_event(event).event));
+  throw_refused(guard_event(event).stream);
 }
 
 double CudaDeviceGuard::elapsed_time(void* start, void* end) const {
   float milliseconds = 0;
-  KEYWAY_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, runtime_event(start), runtime_event(end)));
+  KEYWAY_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, guard_event(start).event, guard_event(end).event));
   return milliseconds;
 }
 

@@ -2,12 +2,16 @@
 #include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/events.h>
+#include <keyway/backends/cuda/driver/peer_access.h>
+#include <keyway/backends/cuda/driver/pinned_allocator.h>
 #include <keyway/backends/cuda/driver/pointwise.cuh>
 #include <keyway/backends/cuda/host_copy.h>
 #include <keyway/backends/cuda/kernels/copy_elements.h>
 #include <keyway/backends/cuda/kernels/element_bits.h>
 #include <keyway/backends/cuda/kernels/kernels_copy.h>
 #include <keyway/core/device_guard.h>
+#include <keyway/core/pinned_memory.h>
 #include <keyway/core/visit_dtype.h>
 
 namespace keyway::inline v1::cuda {
@@ -24,10 +28,11 @@ void move_elements(const TensorBase& src, const TensorBase& dst) {
   visit_bits(dst.itemsize(), [&]<typename T>() { pointwise(Bits<T>{}, dst, src); });
 }
 
-cudaStream_t stream_of(Device device) { return runtime_stream(cuda_device_guard().get_stream(device)); }
+Stream stream_of(Device device) { return cuda_device_guard().get_stream(device); }
 
-void move_bytes(const TensorBase& dst, const TensorBase& src, cudaStream_t stream) {
-  KEYWAY_CUDA_CHECK(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), dst.nbytes(), cudaMemcpyDefault, stream));
+void move_bytes(const TensorBase& dst, const TensorBase& src, Stream stream) {
+  KEYWAY_CUDA_CHECK(
+      cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), dst.nbytes(), cudaMemcpyDefault, runtime_stream(stream)));
 }
 
 // A tensor whose bytes are those of `like` as one piece.
@@ -35,7 +40,9 @@ bool is_one_piece(const TensorBase& tensor, const TensorBase& like) {
   return tensor.is_contiguous() && tensor.sizes() == like.sizes() && tensor.dtype() == like.dtype();
 }
 
-TensorBase piece(const TensorBase& like, ScalarType dtype, Device device) {
+// Memory of the CPU is pinned if the copy goes on while the host does.
+TensorBase piece(const TensorBase& like, ScalarType dtype, Device device, bool goes_on = false) {
+  if (goes_on && device.is_cpu()) return make_pinned_tensor(like.sizes(), {}, dtype, device);
   const OptionalDeviceGuard guard(device.type() == DeviceType::CUDA ? std::optional(device) : std::nullopt);
   return make_tensor(like.sizes(), dtype, device);
 }
@@ -53,65 +60,70 @@ void copy_within(const TensorBase& dst, const TensorBase& src) {
   copy_elements(apart, dst);
 }
 
+// What is not pinned has been read when this returns.
 void copy_from_host(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
   refuse_in_capture("a copy from the host");
-  const cudaStream_t stream = stream_of(dst.device());
+  const Stream stream = stream_of(dst.device());
+  const bool goes_on = non_blocking && is_pinned(src);
   TensorBase from = src;
   if (!src.is_contiguous()) {
-    from = piece(src, src.dtype(), kCPU);
+    from = piece(src, src.dtype(), kCPU, goes_on);
     copy_on_host(from, src);
   }
   const TensorBase to = is_one_piece(dst, src) ? dst : piece(src, src.dtype(), dst.device());
+  if (goes_on) pinned_allocator().record_stream(from.data_ptr(), stream);
   move_bytes(to, from, stream);
   if (!to.is_same(dst)) copy_within(dst, to);
-  // What was put together here goes when this returns; the runtime has read it by then only if it is not pinned.
-  if (!non_blocking || !from.is_same(src))
-    cuda_device_guard().synchronize_stream(cuda_device_guard().get_stream(dst.device()));
+  if (!goes_on) cuda_device_guard().synchronize_stream(stream);
 }
 
+// What is not pinned, or has to be put in place by the host, has been written when this returns.
 void copy_to_host(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
   refuse_in_capture("a copy to the host");
+  const Stream stream = stream_of(src.device());
+  const bool goes_on = non_blocking && dst.is_contiguous() && is_pinned(dst);
   TensorBase from = src;
   if (!is_one_piece(src, dst)) {
     from = piece(dst, dst.dtype(), src.device());
     copy_within(from, src);
   }
   const TensorBase to = dst.is_contiguous() ? dst : piece(dst, dst.dtype(), kCPU);
-  move_bytes(to, from, stream_of(src.device()));
-  if (non_blocking && to.is_same(dst)) return;
-  cuda_device_guard().synchronize_stream(cuda_device_guard().get_stream(src.device()));
+  if (goes_on) pinned_allocator().record_stream(to.data_ptr(), stream);
+  move_bytes(to, from, stream);
+  if (goes_on) return;
+  cuda_device_guard().synchronize_stream(stream);
   if (!to.is_same(dst)) copy_on_host(dst, to);
 }
 
-// An event of one stream that another one waits for.
-void wait_for(Stream waiting, Stream other) {
-  CudaDeviceGuard& guard = cuda_device_guard();
-  void* const event = guard.create_event(other.device(), false);
-  try {
-    guard.record(event, other);
-    guard.block(event, waiting);
-  } catch (...) {
-    guard.destroy_event(event, other.device());
-    throw;
-  }
-  guard.destroy_event(event, other.device());  // the runtime keeps it until it has come
+void move_to_peer(const TensorBase& dst, const TensorBase& src, Stream stream) {
+  KEYWAY_CUDA_CHECK(cudaMemcpyPeerAsync(dst.data_ptr(), dst.device().index(), src.data_ptr(), src.device().index(),
+                                        dst.nbytes(), runtime_stream(stream)));
 }
 
-// In the current stream of the source's device, between what both devices' streams have before and after.
+// In the current stream of the target's device, after what that of the source's has before; what the latter gets later
+// comes after the copy.
 void copy_to_peer(const TensorBase& dst, const TensorBase& src) {
-  const Stream from_stream = cuda_device_guard().get_stream(src.device());
-  const Stream to_stream = cuda_device_guard().get_stream(dst.device());
+  refuse_in_capture("a copy between devices");
+  const DeviceGuard guard(dst.device());
+  const Stream stream = stream_of(dst.device()), other = stream_of(src.device());
+  const bool reaches = has_peer_access(dst.device().index(), src.device().index());
+  const bool one_piece = dst.is_contiguous() && is_one_piece(src, dst);
   TensorBase from = src;
-  if (!is_one_piece(src, dst)) {
+  if (!reaches && !is_one_piece(src, dst)) {
     from = piece(dst, dst.dtype(), src.device());
     copy_within(from, src);
   }
-  const TensorBase to = dst.is_contiguous() ? dst : piece(dst, dst.dtype(), dst.device());
-  wait_for(from_stream, to_stream);
-  KEYWAY_CUDA_CHECK(cudaMemcpyPeerAsync(to.data_ptr(), to.device().index(), from.data_ptr(), from.device().index(),
-                                        to.nbytes(), runtime_stream(from_stream)));
-  wait_for(to_stream, from_stream);
-  if (!to.is_same(dst)) copy_within(dst, to);
+  wait_for(stream, other);
+  if (one_piece) {
+    move_to_peer(dst, src, stream);
+  } else if (reaches) {
+    copy_elements(src, dst);
+  } else {
+    const TensorBase to = dst.is_contiguous() ? dst : piece(dst, dst.dtype(), dst.device());
+    move_to_peer(to, from, stream);
+    if (!to.is_same(dst)) copy_within(dst, to);
+  }
+  wait_for(other, stream);
 }
 
 }  // namespace
@@ -141,7 +153,7 @@ Scalar _local_scalar_dense(const TensorBase& self) {
   refuse_in_capture("reading an element on the host");
   const TensorBase host = make_tensor({}, self.dtype(), kCPU);
   move_bytes(host, self, stream_of(self.device()));
-  cuda_device_guard().synchronize_stream(cuda_device_guard().get_stream(self.device()));
+  cuda_device_guard().synchronize_stream(stream_of(self.device()));
   return visit_any(self.dtype(), "item", [&]<typename T>() { return Scalar(*host.data_ptr<T>()); });
 }
 

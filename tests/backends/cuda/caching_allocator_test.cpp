@@ -12,8 +12,6 @@ using cuda::PoolId;
 
 namespace {
 
-constexpr std::size_t kMiB = std::size_t{1} << 20;
-
 // A caller's memory.
 struct Held {
   char* data;

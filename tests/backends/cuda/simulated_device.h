@@ -1,119 +1,42 @@
-// A device of the test's own: addresses without memory, streams whose work is done when the test says so, and a record
-// of which work still uses which bytes.
+// SimulatedDevice: a device of the test's own.
 #pragma once
 
 #include <keyway/backends/cuda/device_memory.h>
-#include <keyway/core/base/error.h>
-#include <keyway/tests/catch.h>
-
-#include <cstdint>
-#include <map>
-#include <vector>
+#include <keyway/tests/backends/cuda/simulated_streams.h>
 
 namespace keyway::inline v1::testing {
 
-class SimulatedDevice final : public cuda::DeviceMemory {
+class SimulatedDevice final : public SimulatedStreams<cuda::DeviceMemory> {
  public:
-  explicit SimulatedDevice(std::size_t total) : total_(total) {}
-
-  std::size_t taken() const { return taken_; }
-  std::size_t live_events() const { return live_events_; }
-  // Queues a piece of work that uses the bytes [data, data + size).
-  void use(StreamId stream, const void* data, std::size_t size) {
-    uses_.push_back({address(data), address(data) + size, stream, ++queued_[stream]});
-  }
-  // Does up to `n` pieces of the work that is queued.
-  void work(StreamId stream, std::int64_t n) { done_[stream] = std::min(queued_[stream], done_[stream] + n); }
-  void work_all() { done_ = queued_; }
-  // Whether work of a stream other than `stream` may still use one of the bytes.
-  bool is_used_elsewhere(StreamId stream, const void* data, std::size_t size) {
-    std::erase_if(uses_, [&](const Use& use) { return use.number <= done_[use.stream]; });
-    const std::uintptr_t begin = address(data), end = begin + size;
-    for (const Use& use : uses_) {
-      if (use.stream != stream && use.begin < end && begin < use.end) return true;
-    }
-    return false;
-  }
-  // Whether the device gave all of the bytes, in one piece.
-  bool holds(const void* data, std::size_t size) const {
-    auto at = segments_.upper_bound(address(data));
-    if (at == segments_.begin()) return false;
-    --at;
-    return address(data) + size <= at->first + at->second;
-  }
+  using SimulatedStreams::SimulatedStreams;
 
   Device device() const noexcept override { return Device(kCUDA, 0); }
-  void* allocate(std::size_t bytes) override {
-    if (bytes > total_ - taken_) return nullptr;
-    // Neighbours, so that a block that grew over its segment's end would be noticed.
-    std::uintptr_t place = kBegin;
-    for (const auto& [begin, size] : segments_) {
-      if (begin - place >= bytes) break;
-      place = begin + size;
-    }
-    segments_[place] = bytes;
-    taken_ += bytes;
-    return reinterpret_cast<void*>(place);
-  }
+  // Waits for all work, as a device does.
   void free(void* memory) noexcept override {
     check_not_captured();
     work_all();
-    const auto found = segments_.find(address(memory));
-    if (found == segments_.end()) {
-      ++wrong_frees;
-      return;
-    }
-    taken_ -= found->second;
-    segments_.erase(found);
+    SimulatedStreams::free(memory);
   }
-  Room room() const noexcept override { return {total_ - taken_, total_}; }
+  Room room() const noexcept override { return {total_ - taken(), total_}; }
 
-  void* record(StreamId stream) override {
-    KEYWAY_CHECK(!fails, "the device fails");
+  void* record(Stream stream) override {
     check_not_captured();
-    ++live_events_;
-    return new Event{stream, queued_[stream]};
+    return SimulatedStreams::record(stream);
   }
   bool is_done(void* event) override {
     check_not_captured();
-    const Event& e = *static_cast<Event*>(event);
-    return e.number <= done_[e.stream];
+    return SimulatedStreams::is_done(event);
   }
   void wait(void* event) override {
     check_not_captured();
-    const Event& e = *static_cast<Event*>(event);
-    done_[e.stream] = std::max(done_[e.stream], e.number);
-  }
-  void destroy(void* event) noexcept override {
-    --live_events_;
-    delete static_cast<Event*>(event);
+    SimulatedStreams::wait(event);
   }
 
-  int wrong_frees = 0;
-  bool fails = false;  // events
-  int captures = 0;    // streams that are captured now
-  int spoiled = 0;     // calls that a capture forbids
+  int captures = 0;  // streams that are captured now
+  int spoiled = 0;   // calls that a capture forbids
 
  private:
-  static constexpr std::uintptr_t kBegin = std::uintptr_t{1} << 40;
-  struct Event {
-    StreamId stream;
-    std::int64_t number;
-  };
-  struct Use {
-    std::uintptr_t begin, end;
-    StreamId stream;
-    std::int64_t number;  // in its stream
-  };
   void check_not_captured() noexcept { spoiled += captures > 0 ? 1 : 0; }
-  static std::uintptr_t address(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
-
-  const std::size_t total_;
-  std::size_t taken_ = 0;
-  std::size_t live_events_ = 0;
-  std::map<std::uintptr_t, std::size_t> segments_;
-  std::vector<Use> uses_;
-  std::map<StreamId, std::int64_t> queued_, done_;
 };
 
 }  // namespace keyway::inline v1::testing

@@ -12,7 +12,10 @@
 #include <memory>
 #include <mutex>
 #include <nvtx3/nvToolsExt.h>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 // Work that was captured.
@@ -66,6 +69,7 @@ struct Machine {
   std::map<const char*, Memory> memory;  // by where it begins
   std::size_t used[kDevices] = {};
   std::map<const void*, keyway::cuda::BindKernel> kernels;
+  std::set<std::pair<int, int>> peers;  // devices, and those whose memory they reach
 
   // The piece that an address lies in; null for the host's own memory.
   const Memory* find(const void* address) const {
@@ -92,6 +96,22 @@ cudaError_t result(cudaError_t status) {
 }
 
 using emulator::stop;
+
+bool is_device(int device) { return device >= 0 && device < kDevices; }
+
+// What the machine is to be like, as the environment has it.
+bool is_wanted(const char* variable, std::string_view value) {
+  const char* const set = std::getenv(variable);
+  return set != nullptr && set == value;
+}
+// KEYWAY_EMULATED_CUDA_DRIVER: the version of the driver, 0 where there is none; else the runtime's.
+constexpr int kRuntimeVersion = 13000;
+int driver_version() {
+  const char* const set = std::getenv("KEYWAY_EMULATED_CUDA_DRIVER");
+  return set == nullptr ? kRuntimeVersion : std::atoi(set);
+}
+// KEYWAY_EMULATED_CUDA_ARCHITECTURE=old: devices that no kernel was compiled for.
+bool is_old() { return is_wanted("KEYWAY_EMULATED_CUDA_ARCHITECTURE", "old"); }
 
 EmulatedStream& stream_of(cudaStream_t stream) {
   EmulatedStream& found = stream != nullptr ? *stream : machine().streams[static_cast<std::size_t>(current_device)];
@@ -177,7 +197,9 @@ const char* cudaGetErrorName(cudaError_t error) {
     case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
     case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
     case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case cudaErrorInsufficientDriver: return "cudaErrorInsufficientDriver";
     case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+    case cudaErrorNoKernelImageForDevice: return "cudaErrorNoKernelImageForDevice";
     case cudaErrorNotReady: return "cudaErrorNotReady";
     default: return "another error";
   }
@@ -186,17 +208,21 @@ const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(erro
 cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 
 cudaError_t cudaDriverGetVersion(int* version) {
-  *version = 13000;
+  *version = driver_version();
   return cudaSuccess;
 }
-cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = kRuntimeVersion;
+  return cudaSuccess;
+}
 cudaError_t cudaGetDeviceCount(int* count) {
+  if (driver_version() < kRuntimeVersion) return result(cudaErrorInsufficientDriver);
   *count = kDevices;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device < 0 || device >= kDevices) return result(cudaErrorInvalidDevice);
-  *properties = {"the host", 9, 0, 4};
+  if (!is_device(device)) return result(cudaErrorInvalidDevice);
+  *properties = {"the host", is_old() ? 7 : 9, 0, 4};
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
@@ -204,7 +230,7 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  if (device < 0 || device >= kDevices) return result(cudaErrorInvalidDevice);
+  if (!is_device(device)) return result(cudaErrorInvalidDevice);
   current_device = device;
   return cudaSuccess;
 }
@@ -213,6 +239,22 @@ cudaError_t cudaDeviceSynchronize() {
   const Lock lock(machine().mutex);
   run_device(current_device);
   return cudaSuccess;
+}
+
+// KEYWAY_EMULATED_CUDA_PEERS=apart: no device reaches the other one's memory.
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  if (!is_device(device) || !is_device(peer)) return result(cudaErrorInvalidDevice);
+  *can = device != peer && !is_wanted("KEYWAY_EMULATED_CUDA_PEERS", "apart");
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  int can = 0;
+  if (const cudaError_t status = cudaDeviceCanAccessPeer(&can, current_device, peer); status != cudaSuccess)
+    return status;
+  if (can == 0) stop("access is enabled to a device that cannot be reached");
+  const Lock lock(machine().mutex);
+  const bool is_new = machine().peers.emplace(current_device, peer).second;
+  return is_new ? cudaSuccess : result(cudaErrorPeerAccessAlreadyEnabled);
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -381,6 +423,14 @@ cudaError_t cudaFreeHost(void* memory) {
   std::free(memory);
   return cudaSuccess;
 }
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  const Lock lock(machine().mutex);
+  const Memory* const found = machine().find(pointer);
+  *attributes = found == nullptr      ? cudaPointerAttributes{cudaMemoryTypeUnregistered, -1}
+                : found->device == -1 ? cudaPointerAttributes{cudaMemoryTypeHost, 0}
+                                      : cudaPointerAttributes{cudaMemoryTypeDevice, found->device};
+  return cudaSuccess;
+}
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
   const Lock lock(machine().mutex);
@@ -406,6 +456,7 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
 
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments, std::size_t,
                              cudaStream_t stream) {
+  if (is_old()) return result(cudaErrorNoKernelImageForDevice);
   const Lock lock(machine().mutex);
   const auto known = machine().kernels.find(kernel);
   if (known == machine().kernels.end()) stop("kernel_address was not asked for the kernel that is launched");

@@ -28,8 +28,8 @@ struct arange {
   static constexpr Function* kFunction = composite::arange;
 
   static void check(const Scalar&, std::optional<ScalarType>, std::optional<Layout> layout, std::optional<Device>,
-                    std::optional<bool> pin_memory) {
-    check_tensor_options(layout, pin_memory);
+                    std::optional<bool>) {
+    check_layout(layout);
   }
 };
 
@@ -41,8 +41,8 @@ struct arange_start {
   static constexpr Function* kFunction = composite::arange_start;
 
   static void check(const Scalar&, const Scalar&, std::optional<ScalarType>, std::optional<Layout> layout,
-                    std::optional<Device>, std::optional<bool> pin_memory) {
-    check_tensor_options(layout, pin_memory);
+                    std::optional<Device>, std::optional<bool>) {
+    check_layout(layout);
   }
 };
 
@@ -60,7 +60,7 @@ struct arange_start_step {
     if (step == 0) [[unlikely]] {
       fail_contract("step != 0", {{"step", step}});
     }
-    check_tensor_options(layout, pin_memory);
+    check_layout(layout);
     plan.device = device.value_or(DeviceType::CPU);
     plan.dtype[0] = dtype.has_value() ? *dtype : get_default_dtype();
     plan.meta[0] = rules::arange(start, end, step, dtype, layout, device, pin_memory);

@@ -1,0 +1,20 @@
+// StreamEvents: places in streams that can be waited for. The driver implements them, and so does a test without one.
+#pragma once
+
+#include <keyway/core/stream.h>
+
+namespace keyway::inline v1::cuda {
+
+class StreamEvents {
+ public:
+  // An event after all work that is queued in the stream now. Throws keyway::Error.
+  virtual void* record(Stream stream) = 0;
+  virtual bool is_done(void* event) = 0;
+  virtual void wait(void* event) = 0;
+  virtual void destroy(void* event) noexcept = 0;
+
+ protected:
+  ~StreamEvents() = default;
+};
+
+}  // namespace keyway::inline v1::cuda

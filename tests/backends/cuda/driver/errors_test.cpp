@@ -1,0 +1,83 @@
+// What the backend says where something is missing or goes wrong. What needs a device is skipped where there is none.
+#include <keyway/core/device_guard.h>
+#include <keyway/core/event.h>
+#include <keyway/core/stream_guard.h>
+#include <keyway/keyway.h>
+#include <keyway/tests/backends/cuda/driver/compared.h>
+#include <keyway/tests/catch.h>
+
+#include <cstdlib>
+#include <string>
+
+using namespace keyway;
+using testing::error_of;
+using testing::has_device;
+
+namespace {
+
+void check_says(const std::string& text, const std::string& part) {
+  INFO(text);
+  CHECK(text.find(part) != std::string::npos);
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Tensor numbers(std::int64_t value, std::int64_t count) {
+  return full({count}, value, TensorOptions().dtype(kInt).device(kCUDA));
+}
+
+}  // namespace
+
+TEST_CASE("a driver that is missing or too old is told from a machine without devices") {
+  const std::string driver = variable("KEYWAY_EMULATED_CUDA_DRIVER");
+  if (driver.empty()) return;
+  REQUIRE(device_count(kCUDA) == 0);
+  const std::string text = error_of([] { (void)empty({2}, kCUDA); });
+  CHECK(text.starts_with("empty"));
+  check_says(text, ": there is no cuda device: ");
+  check_says(text, driver == "0" ? "no CUDA driver is installed"
+                                 : "the driver is for CUDA 12.2, and this build for 13.0: the driver is too old");
+}
+
+TEST_CASE("a device that no kernel was compiled for is named, with what there is code for") {
+  if (variable("KEYWAY_EMULATED_CUDA_ARCHITECTURE") != "old") return;
+  const std::string text = error_of([] { (void)full({2}, 1, TensorOptions().dtype(kInt).device(kCUDA)); });
+  CHECK(text.starts_with("fill_"));
+  check_says(text, "cudaErrorNoKernelImageForDevice");
+  check_says(text, "cuda:0 is of architecture 70, and this build has code for 80-real, 90");
+}
+
+TEST_CASE("out of memory names the operator, what was asked, and who has the rest") {
+  if (!has_device() || variable("KEYWAY_NO_CUDA_MEMORY_CACHING") == "1") return;
+  const Tensor one = zeros({1}, TensorOptions().dtype(kDouble).device(kCUDA));
+  const Tensor many = one.expand({std::int64_t{1} << 50});
+  const std::string text = error_of([&] { (void)(many + many); });
+  check_says(text, "add.Tensor: out of memory on cuda:0: 8192.00 TiB asked for stream 0; of ");
+  for (const char* part : {" the device has ", " free. Held here: ", " in use and ", " cached; the limit is "}) {
+    check_says(text, part);
+  }
+  CHECK((one + 1).item().to<double>() == 1);  // and others go on
+}
+
+TEST_CASE("what a kernel refused is an error of the next wait for an event of its stream, once, with the operator") {
+  if (!has_device() || variable("KEYWAY_EMULATED_CUDA_ARCHITECTURE") == "old") return;
+  const Stream stream = new_stream(Device("cuda:0")), other = new_stream(Device("cuda:0"));
+  const StreamGuard guard(stream);
+  (void)floor_divide(numbers(1, 5000), numbers(0, 5000));
+  Event of_other(kCUDA), event(kCUDA);
+  of_other.record(other);
+  event.record(stream);
+  of_other.synchronize();  // of a stream where nothing was refused
+  check_says(error_of([&] { event.synchronize(); }), "floor_divide: integer division by zero");
+  event.synchronize();
+  synchronize(Device("cuda:0"));
+
+  const Tensor rows = zeros({3, 2}, TensorOptions().dtype(kFloat).device(kCUDA));
+  (void)rows.index_select(0, numbers(3, 1).to(kLong));
+  event.record(stream);
+  check_says(error_of([&] { event.synchronize(); }), "index_select");
+  event.synchronize();
+}
