@@ -60,12 +60,14 @@ struct PhiloxCall {
 
   // 128 random bits.
   KEYWAY_HD constexpr PhiloxBlock bits(std::uint64_t element, std::uint16_t block = 0) const {
+    PhiloxStart at{seed, call};
 #if defined(__CUDA_ARCH__) || defined(KEYWAY_EMULATED_DEVICE)
-    if (start != nullptr) return PhiloxCall{start->seed, start->call + call}.bits(element, block);
+    if (start != nullptr) at = {start->seed, start->call + call};
 #endif
-    return philox4x32_10({{static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(element >> 32),
-                           static_cast<std::uint32_t>(call), static_cast<std::uint32_t>(call >> 32) << 16 | block}},
-                         seed);
+    return philox4x32_10(
+        {{static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(element >> 32),
+          static_cast<std::uint32_t>(at.call), static_cast<std::uint32_t>(at.call >> 32) << 16 | block}},
+        at.seed);
   }
 
   // A number of [0, bound), each equally likely; of all 2^64 if bound is 0. Multiplies and rejects (Lemire,
