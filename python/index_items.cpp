@@ -1,9 +1,14 @@
 #include <keyway/core/base/error.h>
 #include <keyway/ops/all.h>
+#include <keyway/python/arrays.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/index_items.h>
+#include <keyway/python/sequences.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/values.h>
+
+#include <optional>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -29,9 +34,7 @@ bool is_sequence(PyObject* object) {
 
 // A list or an array as an index tensor. Integers of any size count as such; without elements the dtype says nothing.
 IndexItem read_sequence(PyObject* sequence) {
-  static PyObject* const as_tensor = nb::object(nb::module_::import_("keyway").attr("as_tensor")).release().ptr();
-  const nb::object made = checked(PyObject_CallOneArg(as_tensor, sequence));
-  Tensor elements = tensor_in(made.ptr());
+  Tensor elements = is_array(sequence) ? tensor_of_array(sequence).tensor : tensor_of_sequence(sequence, std::nullopt);
   const ScalarType dtype = elements.dtype();
   if (elements.numel() == 0 ? dtype != kBool : is_integral(dtype, false) && dtype != kByte)
     elements = elements.to(kLong);
