@@ -231,17 +231,20 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(_checked(input, "is_nonzero"))
 
 
-Tensor.to = _to
-for _name, _dtype in _CONVERSIONS.items():
-    setattr(Tensor, _name, _conversion(_name, _dtype))
-Tensor.cpu = _cpu
-Tensor.cuda = _cuda
-Tensor.type = _type
-Tensor.T = property(_transposed)
-Tensor.mT = property(_matrix_transposed)
-Tensor.H = property(_adjoint)
-Tensor.mH = property(_matrix_adjoint)
-Tensor.flatten = flatten
-Tensor.unflatten = unflatten
-Tensor.ravel = ravel
-Tensor.is_nonzero = is_nonzero
+_ATTRIBUTES = {
+    "to": _to,
+    "cpu": _cpu,
+    "cuda": _cuda,
+    "type": _type,
+    "T": property(_transposed),
+    "mT": property(_matrix_transposed),
+    "H": property(_adjoint),
+    "mH": property(_matrix_adjoint),
+    "flatten": flatten,
+    "unflatten": unflatten,
+    "ravel": ravel,
+    "is_nonzero": is_nonzero,
+    **{name: _conversion(name, target) for name, target in _CONVERSIONS.items()},
+}
+for _name, _attribute in _ATTRIBUTES.items():
+    setattr(Tensor, _name, _attribute)

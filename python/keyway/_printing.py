@@ -68,9 +68,9 @@ def set_printoptions(
             raise _C.ValueError(f"set_printoptions(): profile is 'default', 'short' or 'full', not {profile!r}")
         for name, value in _PROFILES[profile].items():
             setattr(_options, name, value)
-    for name, value in {**counts, "threshold": threshold}.items():
-        if value is not None:
-            setattr(_options, name, value)
+    for name, number in {**counts, "threshold": threshold}.items():
+        if number is not None:
+            setattr(_options, name, number)
     _options.sci_mode = sci_mode
 
 
@@ -172,11 +172,10 @@ class _Layout:
 
 
 def _flat(values: Any, dims: int) -> list[Any]:
-    if dims == 0:
-        return [values]
-    for _ in range(dims - 1):
-        values = [value for row in values for value in row]
-    return values
+    flat: list[Any] = [values]
+    for _ in range(dims):
+        flat = [value for row in flat for value in row]
+    return flat
 
 
 def _remarks(tensor: Tensor) -> list[str]:
@@ -235,6 +234,5 @@ def _format(self: Tensor, spec: str) -> str:
     return object.__format__(self, spec)
 
 
-Tensor.__repr__ = tensor_text
-Tensor.__str__ = tensor_text
-Tensor.__format__ = _format
+for _name, _method in {"__repr__": tensor_text, "__str__": tensor_text, "__format__": _format}.items():
+    setattr(Tensor, _name, _method)
