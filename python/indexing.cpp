@@ -1,8 +1,10 @@
 #include <keyway/core/base/error.h>
 #include <keyway/ops/all.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/function_overrides.h>
 #include <keyway/python/indexing.h>
 #include <keyway/python/selection.h>
+#include <keyway/python/tensor_method.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/values.h>
 
@@ -33,8 +35,20 @@ void set_named_elements(const Selection& picked, const Tensor& value) {
   }
 }
 
+// What a subclass of Tensor answers to `self[...]` if it has an override: a new reference; null if none has.
+template <MethodName name, typename... Arguments>
+nb::object overridden(Arguments*... arguments) {
+  PyObject* const values[] = {arguments...};
+  const CallArguments given{values, sizeof...(arguments), nullptr};
+  if (!has_overrides(given)) return {};
+  return call_overrides(tensor_method<name>(), given);
+}
+
 PyObject* get_item(PyObject* self, PyObject* index) {
   return guarded([&]() -> PyObject* {
+    if (Py_TYPE(self) != tensor_class) {
+      if (nb::object answer = overridden<"__getitem__">(self, index); answer.is_valid()) return answer.release().ptr();
+    }
     const Tensor tensor = tensor_in(self);
     IndexItems items;
     read_index(index, items);
@@ -78,6 +92,7 @@ void assign_tensor(const Selection& picked, Tensor value) {
 int set_item(PyObject* self, PyObject* index, PyObject* value) {
   return guarded([&] {
     KEYWAY_CHECK_AS(Type, value != nullptr, "elements of a Tensor cannot be deleted");
+    if (Py_TYPE(self) != tensor_class && overridden<"__setitem__">(self, index, value).is_valid()) return 0;
     const Tensor tensor = tensor_in(self);
     IndexItems items;
     read_index(index, items);

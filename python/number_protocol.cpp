@@ -2,6 +2,7 @@
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/function_overrides.h>
 #include <keyway/python/number_protocol.h>
 #include <keyway/python/tensor_method.h>
 #include <keyway/python/tensor_object.h>
@@ -15,11 +16,11 @@ namespace nb = nanobind;
 namespace keyway::inline v1::python {
 namespace {
 
-// What an operator takes besides tensors: Python's numbers, and what counts as one.
+// What an operator takes besides tensors: Python's numbers, what counts as one, and objects that answer themselves.
 bool is_operand(PyObject* object) {
   if (is_tensor(object) || PyFloat_CheckExact(object) || PyLong_Check(object)) return true;
   Scalar number;
-  return to_scalar(object, number);
+  return to_scalar(object, number) || detail::has_override(object);
 }
 
 // `x op y` with the tensor on the left.

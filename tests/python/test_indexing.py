@@ -180,6 +180,21 @@ def test_values_of_other_shapes_types_and_dtypes_are_refused():
     assert x.sum().item() == 0
 
 
+def test_a_subclass_may_answer_an_index_itself():
+    asked = []
+
+    class Asking(keyway.Tensor):
+        @classmethod
+        def __keyway_function__(cls, func, types, args=(), kwargs=None):
+            asked.append(func.__name__)
+            return super().__keyway_function__(func, types, args, kwargs)
+
+    x = Asking(keyway.zeros(2, 3))
+    x[0] = 5
+    assert x[0].tolist() == [5.0, 5.0, 5.0]
+    assert asked[:2] == ["__setitem__", "__getitem__"]
+
+
 # --- Errors of the index
 
 @pytest.mark.parametrize("index, text", [

@@ -180,6 +180,16 @@ def test_a_foreign_type_gets_its_turn():
     assert (keyway.ones(2) < Meter()) == "longer"
 
 
+def test_an_object_with_an_override_is_an_operand():
+    class Answering:
+        @classmethod
+        def __keyway_function__(cls, func, types, args=(), kwargs=None):
+            return func.__name__
+
+    assert keyway.ones(2) + Answering() == "add"
+    assert Answering() - keyway.ones(2) == "sub"
+
+
 def test_tensors_are_keys_of_dictionaries_by_identity():
     x, y = keyway.ones(2), keyway.ones(2)
     assert {x: 1, y: 2}[x] == 1
