@@ -36,7 +36,7 @@ class CustomOpDef:
         self.__name__ = name
         if self._qualname in _custom_ops:
             _custom_ops.pop(self._qualname)._lib.destroy()
-        self._lib = Library(namespace, "FRAGMENT")
+        self._lib: Library = Library(namespace, "FRAGMENT")
         try:
             self._lib.define(name + schema)
             self._opoverload = operator_function(self._qualname)

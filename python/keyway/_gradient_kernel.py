@@ -44,7 +44,7 @@ class GradientKernel:
         self.schema = schema
         self.formula = formula
         # A class of its own, so that nodes of the graph have its name.
-        self.function = type(schema.name.replace("::", "_").replace(".", "_"), (_Recorded,), {})
+        self.function: type[_Recorded] = type(schema.name.replace("::", "_").replace(".", "_"), (_Recorded,), {})
 
     def register(self, library: Library) -> None:
         library.impl(self.schema.name, self.__call__, "Autograd", with_keyset=True, all_arguments=True)
@@ -68,6 +68,11 @@ def register_gradient(
     GradientKernel(overload, schema, GradientFormula(schema, backward, setup_context)).register(library)
 
 
+def _size_of_list(arg: Any) -> int | None:
+    """Of a list with tensors in it; None for any other argument."""
+    return len(arg) if isinstance(arg, tuple) and next(tensors_in(arg), None) is not None else None
+
+
 class _Call:
     """A call of the operator, as it reaches the kernel at Autograd. Function sees tensors as arguments of their own, so
     lists of them are laid out flat."""
@@ -77,7 +82,7 @@ class _Call:
         self.formula = kernel.formula
         self.keys = keys & _BELOW
         self.kwargs = kwargs
-        self.sizes = [len(arg) if isinstance(arg, tuple) and any(tensors_in(arg)) else None for arg in args]
+        self.sizes = [_size_of_list(arg) for arg in args]
 
     def flat(self, args: Sequence[Any]) -> list[Any]:
         """Raises keyway.ValueError if backward gave other gradients than there are arguments."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import collections.abc
-import inspect
 import numbers
 import types
 import typing
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from keyway import _C
+
+if TYPE_CHECKING:
+    import inspect
 
 _BASE_TYPES: dict[Any, str] = {
     _C.Tensor: "Tensor",
@@ -88,7 +90,7 @@ def infer_schema(
     mutated = set() if unknown else set(mutates_args)
     texts: list[str] = []
     starred = False
-    parameters = inspect.signature(prototype_function).parameters
+    parameters = _parameters_of(prototype_function)
     for i, parameter in enumerate(parameters.values()):
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
             texts.append("*")
@@ -101,6 +103,12 @@ def infer_schema(
     if "return" not in hints:
         raise _C.ValueError(f"infer_schema({name}): the result needs a type hint; `-> None` if there is none")
     return f"{op_name or ''}({', '.join(texts)}) -> {_returns_text(name, hints['return'])}"
+
+
+def _parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    import inspect  # here, for it takes long
+
+    return inspect.signature(function).parameters
 
 
 def _hints_of(function: Callable[..., Any], name: str) -> dict[str, Any]:

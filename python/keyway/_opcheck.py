@@ -8,7 +8,7 @@ from typing import Any
 from keyway import _C
 from keyway._ops import operator_function
 from keyway._schema import tensors_in
-from keyway.autograd import gradcheck
+from keyway.autograd.gradcheck import gradcheck
 
 
 class OpCheckError(_C.Error):
@@ -22,7 +22,7 @@ class _Call:
         function = operator_function(op)
         name = _C._explain(function, *args, **kwargs).op
         self.overload = operator_function(name)
-        self.name: str = self.overload.name()  # type: ignore[attr-defined]
+        self.name: str = self.overload.name()
         self.args, self.kwargs = args, kwargs
 
     def run(self, change: Callable[[_C.Tensor], _C.Tensor]) -> Any:

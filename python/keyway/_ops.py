@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from keyway import _C
@@ -22,7 +21,7 @@ class OpPacket:
 
     def __init__(self, qualified_name: str) -> None:
         self._qualified_name = qualified_name
-        self._function: Callable[..., Any] | None = None
+        self._function: _C.OperatorFunction | None = None
         self._age = -1
 
     @property
@@ -33,19 +32,20 @@ class OpPacket:
     def __doc__(self) -> str | None:  # type: ignore[override]
         return self._resolve().__doc__
 
-    def _resolve(self) -> Callable[..., Any]:
+    def _resolve(self) -> _C.OperatorFunction:
         """The function of the overloads that there are now. Raises keyway.NotImplementedError if there are none."""
         age = _registry_age()
         if self._age != age:
             self._function = _C._find_packet(self._qualified_name)
             self._age = age
         if self._function is None:
-            self._age = -1
             raise _C.NotImplementedError(f"operator {self._qualified_name} is no longer defined")
         return self._function
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        function = self._function if self._age == _registry_age() else self._resolve()
+        function = self._function
+        if function is None or self._age != _registry_age():
+            function = self._resolve()
         return function(*args, **kwargs)
 
     def __getattr__(self, overload: str) -> Any:
@@ -121,6 +121,8 @@ class Ops(types.ModuleType):
         file = os.path.realpath(path)
         if file in self.loaded_libraries:
             return
+        import ctypes  # here, for it takes long
+
         library = ctypes.CDLL(file)
         if hasattr(library, "keyway_plugin"):
             _C.load_plugin(file)
@@ -130,7 +132,7 @@ class Ops(types.ModuleType):
 ops = Ops()
 
 
-def operator_function(op: OperatorLike) -> Callable[..., Any]:
+def operator_function(op: OperatorLike) -> _C.OperatorFunction:
     """The OperatorFunction that `op` means: itself, a packet's, or that of a name such as 'my::scale' or
     'keyway::add.Tensor'."""
     if isinstance(op, OpPacket):
@@ -153,15 +155,18 @@ def explain(op: OperatorLike, *args: Any, **kwargs: Any) -> _C.Explanation:
 
     >>> print(keyway.explain("add.Tensor", x, y))
     """
-    return _C._explain(operator_function(op), *args, **kwargs)
+    explanation: _C.Explanation = _C._explain(operator_function(op), *args, **kwargs)
+    return explanation
 
 
 def what_if(op: OperatorLike, key: _C.DispatchKey | str) -> list[tuple[_C.DispatchKey, str, str]]:
     """What a kernel of the overload, registered to the key, would change: each slot as (key, before, after). Nothing is
     registered."""
-    return _C._what_if(operator_function(op).name(), key)
+    changes: list[tuple[_C.DispatchKey, str, str]] = _C._what_if(operator_function(op).name(), key)
+    return changes
 
 
 def registry_snapshot(pattern: str = "") -> str:
     """All that is registered, as canonical JSON; of operators those whose full name has `pattern` in it."""
-    return _C._registry_snapshot(pattern)
+    text: str = _C._registry_snapshot(pattern)
+    return text

@@ -46,7 +46,7 @@ __all__ = [
 
 def _full_name(op: Any) -> str:
     """Of an operator that is given as a name, an overload, a packet or a custom operator."""
-    name = op if isinstance(op, str) else operator_function(op).name()  # type: ignore[attr-defined]
+    name = op if isinstance(op, str) else operator_function(op).name()
     if "::" not in name:
         raise _C.ValueError(f"'{name}' has no namespace: the full name of an operator is 'namespace::name'")
     return name

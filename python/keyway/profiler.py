@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from keyway import _C
@@ -24,16 +23,16 @@ _COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
 class FunctionEventAvg:
     """The calls of one operator by one row of kernels. Times in microseconds, as PyTorch gives them."""
 
-    key: str
-    dispatch_keys: str
-    kernel: str
-    count: int
-    self_cpu_time_total: float
-    cpu_time_total: float
+    def __init__(self, row: Any) -> None:
+        self.key: str = row.op
+        self.dispatch_keys: str = row.keys
+        self.kernel: str = row.kernel
+        self.count: int = row.calls
+        self.self_cpu_time_total: float = row.self_seconds * 1e6
+        self.cpu_time_total: float = row.total_seconds * 1e6
 
     @property
     def cpu_time(self) -> float:
@@ -45,16 +44,14 @@ class EventList(list[FunctionEventAvg]):
     """What a profile adds up to, a row for each operator and row of kernels."""
 
     def __init__(self, profiling: Any) -> None:
-        super().__init__(
-            FunctionEventAvg(r.op, r.keys, r.kernel, r.calls, r.self_seconds * 1e6, r.total_seconds * 1e6)
-            for r in profiling.rows("self")
-        )
+        super().__init__(FunctionEventAvg(row) for row in profiling.rows("self"))
         self._profiling = profiling
 
     def table(self, sort_by: str = "self", row_limit: int = 20) -> str:
         """As text, times in milliseconds: `row_limit` rows and one for the others, the largest by `sort_by` first: op,
         calls, self, total or mean, or PyTorch's names of these."""
-        return self._profiling.table(_COLUMNS.get(sort_by, sort_by), row_limit)
+        text: str = self._profiling.table(_COLUMNS.get(sort_by, sort_by), row_limit)
+        return text
 
 
 class profile:

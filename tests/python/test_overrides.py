@@ -51,6 +51,13 @@ def test_methods_overloads_and_packets_ask_too():
     assert keyway.ops.keyway.add(x, duck)[0] is Duck
 
 
+def test_operators_of_numbers_ask_too():
+    duck, x = Duck(), keyway.ones([1])
+    assert (x + duck)[1] is Tensor.add
+    assert (duck * x)[3] == (x, duck)
+    assert (x < duck)[1] is Tensor.lt
+
+
 def test_elements_of_lists_are_asked():
     duck, x = Duck(), keyway.ones([1])
     assert keyway.cat([x, duck], dim=0)[0] is Duck
