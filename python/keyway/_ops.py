@@ -139,10 +139,10 @@ def operator_function(op: OperatorLike) -> _C.OperatorFunction:
         return op._resolve()
     if isinstance(op, str):
         name = op if "::" in op else "keyway::" + op
-        found = _C._find_overload(name) or _C._find_packet(name)
-        if found is None:
+        named: _C.OperatorFunction | None = _C._find_overload(name) or _C._find_packet(name)
+        if named is None:
             raise _C.NotImplementedError(f"there is no operator {name}, or its library is not loaded")
-        return found
+        return named
     found = getattr(op, "_opoverload", op)  # of a custom operator
     if not isinstance(found, _C.OperatorFunction):
         raise _C.TypeError(f"{op!r} is no operator")
