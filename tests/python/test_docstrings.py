@@ -41,8 +41,9 @@ def test_the_example_of_every_operator_holds(name):
 
 def test_a_docstring_says_how_to_call_and_what_is_asked_of_arguments():
     doc = keyway.add.__doc__
-    assert doc.startswith("add(input: Tensor, other: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor\n")
-    for part in ("add(input: Tensor, other: Number, alpha: Number = 1", "The shapes broadcast.", "Requires: ",
+    head = "add(input: Tensor | Number, other: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor\n"
+    assert doc.startswith(head)
+    for part in ("add(input: Tensor | Number, other: Number, alpha: Number = 1", "The shapes broadcast.", "Requires: ",
                  "Differentiable in `input`, `other`.", ">>> result = keyway.add("):
         assert part in doc
     assert "add(self, other: Tensor, *, alpha: Number = 1) -> Tensor\n" in keyway.Tensor.add.__doc__

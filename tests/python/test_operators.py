@@ -126,7 +126,7 @@ def test_a_call_that_no_overload_takes_lists_them_with_the_reasons():
         keyway.add(keyway.ones(1), "text")
     text = str(raised.value)
     assert text.startswith("add(): no overload takes (Tensor, str):")
-    assert "add(Tensor input, Tensor other, *, Number alpha=1)" in text
+    assert "add(Tensor | Number input, Tensor other, *, Number alpha=1)" in text
     assert "argument 'other' (position 2) must be Tensor, not str" in text
 
 

@@ -5,7 +5,7 @@ from builtins import bool as _bool, float as _float, int as _int, str as _str
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, final, overload
 
-from keyway._C import _nn as _nn
+from keyway._C import _autograd as _autograd, _nn as _nn
 from keyway._C._operators import *
 from keyway._C._operators import TensorOperators
 from keyway._C._protocols import TensorProtocols
@@ -226,7 +226,12 @@ class Tensor(TensorProtocols, TensorOperators):
     def is_complex(self) -> _bool: ...
     def is_inference(self) -> _bool: ...
     @property
-    def grad_fn(self) -> Any: ...
+    def grad_fn(self) -> _autograd.Node | None: ...
+    @property
+    def output_nr(self) -> _int: ...
+    data: Tensor  # type: ignore[assignment]
+    @property
+    def retains_grad(self) -> _bool: ...  # type: ignore[override]
     def backward(
         self,
         gradient: Tensor | None = None,
