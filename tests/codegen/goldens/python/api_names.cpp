@@ -9,7 +9,7 @@ namespace {
 constexpr ApiName kNames[] = {
     {"", "add",
      "add.Tensor add.out",
-     "add(input: Tensor, other: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor\n"
+     "add(input: Tensor | Number, other: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor\n"
      "    Adds `other`, scaled by `alpha`, to `input`.\n"
      "\n"
      "    The shapes broadcast.\n"
@@ -205,7 +205,7 @@ constexpr ApiName kNames[] = {
      "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
     {"Tensor", "copy_",
      "copy_",
-     "copy_(self, src: Tensor, non_blocking: bool = False) -> Tensor\n"
+     "copy_(self, src: Tensor | Number, non_blocking: bool = False) -> Tensor\n"
      "    Copies `src` into `self`.\n"
      "\n"
      "    Dtype of `self`: any\n"
