@@ -3,7 +3,7 @@
 import builtins
 from builtins import bool as _bool, float as _float, int as _int, str as _str
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, final, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar, final, overload
 
 from keyway._C import _autograd as _autograd, _nn as _nn
 from keyway._C._operators import *
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy
 
 __version__: _str
+
+_T = TypeVar("_T", bound="Tensor")
 
 # --- Errors
 
@@ -174,6 +176,8 @@ class OperatorFunction:
 # What is neither an operator nor a part of a protocol is below; what is written in Python is in its module.
 class Tensor(TensorProtocols, TensorOperators):
     def __new__(cls, data: Tensor) -> Self: ...
+    @staticmethod
+    def _make_subclass(cls: type[_T], data: Tensor, requires_grad: _bool = False) -> _T: ...
     grad: Tensor | None
     requires_grad: _bool
     @property
