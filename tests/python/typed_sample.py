@@ -35,7 +35,38 @@ class Scaled(Tensor):
     factor: float
 
 
+class Model(keyway.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = keyway.nn.Linear(3, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return keyway.nn.functional.relu(self.linear(x))
+
+
+def indexed(x: Tensor) -> Tensor:
+    y = (2 - x * 2.5 + 1) @ x.t() if x.dim() == 2 else -x
+    mask = (y > 0) & (y != 1)
+    y[mask] = 3
+    y[0] += 1
+    return y[..., None, 0].to(keyway.float64).cpu()
+
+
+def trained(steps: int) -> float:
+    model, data = Model(), keyway.tensor([[1.0, 2.0, 3.0]])
+    optimizer = keyway.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss: Tensor = keyway.nn.functional.mse_loss(model(data), keyway.ones(1, 1))
+        loss.backward()
+        optimizer.step()
+    with keyway.no_grad():
+        return float(model(data).sum())
+
+
 def main() -> None:
+    indexed(keyway.ones(2, 3))
+    print(trained(2))
     x = make((6,))
     total: Tensor = affine(x, 2.5).sum()
     number: Number = total.item()
