@@ -52,6 +52,9 @@ class KEYWAY_API StorageImpl final : public RefCounted {
   std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.store(version() + 1, std::memory_order_relaxed); }
 
+  // For bytes whose address somebody else has: an array of NumPy's, say, that was made of them.
+  void forbid_resize() { resizable_ = false; }
+
   // Replaces the bytes; the old ones are freed. Requires: nobody uses them.
   void set_data(DataPtr data, std::size_t bytes) {
     data_ = std::move(data);

@@ -44,6 +44,7 @@ template <typename T>
 nb::object capsule_of(const Tensor& tensor, bool is_copied) {
   auto exported = std::make_unique<Exported<T>>();
   exported->tensor = tensor.detach();
+  tensor.storage().impl()->forbid_resize();
   exported->sizes = DimVector(tensor.sizes());
   exported->strides = DimVector(tensor.strides());
   T& managed = exported->managed;

@@ -71,6 +71,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     }
     auto kept = std::make_unique<ExportedBuffer>();
     kept->storage = tensor.storage();
+    tensor.storage().impl()->forbid_resize();
     kept->sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
     for (const std::int64_t stride : tensor.strides())
       kept->strides.push_back(stride * static_cast<Py_ssize_t>(tensor.itemsize()));

@@ -97,6 +97,15 @@ def test_a_storage_of_numpys_does_not_grow():
         keyway.add(keyway.ones(4, dtype=keyway.float64), 1, out=tensor)
 
 
+def test_a_storage_whose_bytes_were_handed_out_does_not_grow():
+    for hand_out in (keyway.Tensor.numpy, memoryview, keyway.Tensor.__dlpack__):
+        tensor = keyway.full((10000,), 3.0)
+        kept = hand_out(tensor)
+        with pytest.raises(keyway.Error, match="have to grow"):
+            keyway.add(keyway.ones(20000), 1, out=tensor)
+        assert kept is not None and tensor.shape == (10000,)
+
+
 def test_an_array_stays_valid_when_its_tensor_gets_other_data():
     tensor = keyway.full((10000,), 3.0)
     array = tensor.numpy()
