@@ -36,8 +36,7 @@ void CudaGraph::check_can_capture(Stream stream) const {
   KEYWAY_CHECK(!stream.is_default(),
                "the {} cannot be captured: make another stream current, with StreamGuard or CUDAGraphCapture", stream);
   KEYWAY_CHECK(current_capture() == nullptr, "this thread is capturing {} already", current_capture()->stream);
-  KEYWAY_CHECK(is_caching(),
-               "graphs keep their memory in the cache, which KEYWAY_NO_CUDA_MEMORY_CACHING=1 turns off");
+  KEYWAY_CHECK(is_caching(), "graphs keep their memory in the cache, which KEYWAY_NO_CUDA_MEMORY_CACHING=1 turns off");
 }
 
 void CudaGraph::capture_begin(MempoolId pool) {
