@@ -2,6 +2,7 @@
 #include <keyway/python/errors.h>
 
 #include <array>
+#include <cstring>
 #include <new>
 #include <string>
 
@@ -62,17 +63,29 @@ void add_errors(nanobind::module_& module) {
   }
 }
 
+namespace {
+
+// Also a text with bytes that are no UTF-8.
+void set_error(PyObject* type, const char* text) noexcept {
+  PyObject* const made = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "replace");
+  if (made == nullptr) return;
+  PyErr_SetObject(type, made);
+  Py_DECREF(made);
+}
+
+}  // namespace
+
 void set_python_error() noexcept {
   try {
     throw;
   } catch (nanobind::python_error& error) {
     error.restore();
   } catch (const Error& error) {
-    PyErr_SetString(class_of(error.kind()), error.what());
+    set_error(class_of(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
+    set_error(PyExc_RuntimeError, error.what());
   } catch (...) {
     PyErr_SetString(PyExc_SystemError, "a C++ exception that is no std::exception");
   }

@@ -1,15 +1,20 @@
 #include <keyway/backends/cuda/driver/allocator.h>
+#include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/pinned_allocator.h>
 
 namespace keyway::inline v1::cuda {
 
 void* RuntimeHostMemory::allocate(std::size_t bytes) {
+  const OutsideCapture outside;
   void* memory = nullptr;
   return is_there(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "cudaHostAlloc") ? memory : nullptr;
 }
 
-void RuntimeHostMemory::free(void* memory) noexcept { (void)cudaFreeHost(memory); }
+void RuntimeHostMemory::free(void* memory) noexcept {
+  const OutsideCapture outside;
+  (void)cudaFreeHost(memory);
+}
 
 PinnedAllocator& pinned_allocator() {
   static PinnedAllocator& allocator = *new PinnedAllocator;
