@@ -94,13 +94,15 @@ void dealloc_tensor(PyObject* self) {
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
 
+// What an object whose tensor C++ holds, too, refers to is not shown: a cycle through it is not to be collected.
 int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
   TensorObject* const object = as_tensor(self);
   Py_VISIT(Py_TYPE(self));
+  if (object->tensor.use_count() > 1) return 0;
   Py_VISIT(object->dict);
   Py_VISIT(object->hooks);
   Py_VISIT(object->post_accumulate_hooks);
-  return object->tensor.use_count() == 1 ? visit_graph(object->tensor, visit, arg) : 0;
+  return visit_graph(object->tensor, visit, arg);
 }
 // The garbage collector has found that nobody reaches the object. Of a cycle through the graph, the history is a link;
 // the data stays, for those who are told of the object's end. The dicts of hooks stay too: C++ counts on them.

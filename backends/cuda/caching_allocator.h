@@ -75,7 +75,7 @@ class KEYWAY_API CachingAllocator {
     }
   };
   using FreeBlocks = std::set<Block*, Less>;
-  struct Block : Waiting<Block> {
+  struct Block : WaitingBlock<Block> {
     Pool* pool;
     StreamId stream;
     char* data;

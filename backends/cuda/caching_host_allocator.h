@@ -39,7 +39,7 @@ class KEYWAY_API CachingHostAllocator {
   MemoryStats stats() const;
 
  private:
-  struct Block : Waiting<Block> {
+  struct Block : WaitingBlock<Block> {
     char* data = nullptr;
     std::size_t size = 0;
     std::size_t requested = 0;  // 0: nobody has it

@@ -13,7 +13,7 @@ namespace keyway::inline v1::cuda {
 
 // What a block has for that.
 template <typename Block>
-struct Waiting {
+struct WaitingBlock {
   std::vector<Stream> guests{};  // streams that may use it, and whose events it has not got yet
   int events = 0;                // that it waits for
   Block* deferred = nullptr;     // the next one without all of its events
@@ -26,7 +26,7 @@ struct Waiting {
   }
 };
 
-// `Block` has a base Waiting<Block>.
+// `Block` has a base WaitingBlock<Block>.
 template <typename Block>
 class WaitingBlocks {
  public:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from keyway import _C
 
-_root = Path(_C.__file__).parent
-
-cmake_prefix_path: str = str(_root)
+cmake_prefix_path: str = os.path.dirname(_C.__file__)
 """For CMAKE_PREFIX_PATH: the folder where `find_package(keyway)` finds the library that this package runs on."""
 
-include_path: str = str(_root / "include")
+include_path: str = os.path.join(cmake_prefix_path, "include")
 """The folder of the headers `<keyway/keyway.h>` and those below it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copyreg
-import pickle
 from typing import Any
 
 from keyway import _C
@@ -48,7 +47,9 @@ def _reduce(self: _C.Tensor, protocol: Any = None) -> tuple[Any, ...]:
         if not plain.is_contiguous():
             plain = plain.clone()  # dense, in the order of dimensions that the tensor has in memory
         elements = memoryview(_C._bytes_of(plain))
-        data = pickle.PickleBuffer(elements) if int(protocol) >= 5 else bytes(elements)
+        from pickle import PickleBuffer  # here, for it takes long
+
+        data = PickleBuffer(elements) if int(protocol) >= 5 else bytes(elements)
     parts = (type(self), data, self.dtype, tuple(plain.shape), tuple(plain.stride()), str(self.device),
              self.requires_grad)  # fmt: skip
     return _rebuild, parts, _state(self)

@@ -298,6 +298,7 @@ class Tensor(TensorProtocols, TensorOperators):
         self, other: Tensor, non_blocking: _bool = False, copy: _bool = False,
         *, memory_format: memory_format | None = None,
     ) -> Tensor: ...
+    def to_device(self, device: Device, /, *, stream: object = None) -> Tensor: ...
 
 # --- Tensors of data
 
