@@ -30,6 +30,7 @@ void adam_step(const AdamSettings& settings, const ForeachLists& lists, ArrayRef
 namespace cpu {
 
 void _foreach_add__Scalar(ArrayRef<TensorBase> self, const Scalar& scalar) {
+  check_converts(scalar, self);
   for (const TensorBase& tensor : self) {
     const ForeachLists lists({{{&tensor, 1}}}, copy_elements);
     visit_dtype<kNumberTypes>(tensor.dtype(), "_foreach_add_", [&]<typename T>() {

@@ -1,4 +1,7 @@
+#include <keyway/core/visit_dtype.h>
 #include <keyway/ops/rules/foreach_lists.h>
+
+#include <concepts>
 
 namespace keyway::inline v1 {
 
@@ -38,6 +41,21 @@ bool ForeachLists::is_aligned(std::size_t tensor) const {
     aligned = aligned && (list.tensors.empty() || list.tensors[tensor].strides() == first.strides());
   }
   return aligned;
+}
+
+void check_converts(const Scalar& scalar, ArrayRef<TensorBase> tensors) {
+  for (const TensorBase& tensor : tensors) {
+    visit_dtype<kNumberTypes>(tensor.dtype(), "check_converts", [&]<typename T>() {
+      // Narrow types compute in float.
+      if constexpr (NarrowFloatType<T>) {
+        static_cast<void>(scalar.to<float>());
+      } else if constexpr (std::same_as<T, complex<Half>>) {
+        static_cast<void>(scalar.to<complex<float>>());
+      } else {
+        static_cast<void>(scalar.to<T>());
+      }
+    });
+  }
 }
 
 }  // namespace keyway::inline v1

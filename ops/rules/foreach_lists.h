@@ -1,6 +1,7 @@
 // ForeachLists: the operands of a kernel that goes through several lists of tensors side by side.
 #pragma once
 
+#include <keyway/core/scalar.h>
 #include <keyway/core/tensor_base.h>
 
 #include <cstddef>
@@ -48,5 +49,9 @@ class KEYWAY_API ForeachLists {
   unsigned written_ = 0;
   Copy copy_;
 };
+
+// For kernels that change several tensors by a number: what one of them cannot take is an error before any is changed
+// (Value, as Scalar::to).
+KEYWAY_API void check_converts(const Scalar& scalar, ArrayRef<TensorBase> tensors);
 
 }  // namespace keyway::inline v1

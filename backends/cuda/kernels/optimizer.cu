@@ -39,6 +39,7 @@ void add_to_all(ArrayRef<TensorBase> tensors, const Scalar& scalar) {
 }  // namespace
 
 void _foreach_add__Scalar(ArrayRef<TensorBase> self, const Scalar& scalar) {
+  check_converts(scalar, self);
   // One launch has tensors of one dtype.
   std::vector<TensorBase> rest = self.vec();
   while (!rest.empty()) {

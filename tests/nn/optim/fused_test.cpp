@@ -127,6 +127,11 @@ TEST_CASE("_foreach_add_ adds to all tensors, of several dtypes and layouts too"
   CHECK(b.sum().item<std::int64_t>() == 12);
   CHECK(d.sum().item<double>() == 15);
   CHECK(error_of([&] { _foreach_add_(Tensors{a, b}, 0.5); }).find("_foreach_add_.Scalar: requires") == 0);
+  const Tensor small = zeros({2}, kChar);
+  CHECK(error_of([&] {
+          _foreach_add_(Tensors{b, small}, 1000);
+        }).find("1000 is outside the range of int8") != std::string::npos);
+  CHECK(b.sum().item<std::int64_t>() == 12);
 }
 
 TEST_CASE("operators that change lists refuse what they cannot change, by name") {
