@@ -73,10 +73,16 @@ const PluginEntry& entry_of(void* library, const std::string& path) {
   const auto* entry = static_cast<const PluginEntry*>(dlsym(library, "keyway_plugin"));
   KEYWAY_CHECK_AS(Registration, entry != nullptr, "plug-in {}: it exports no keyway_plugin: KEYWAY_PLUGIN is missing",
                   path);
-  KEYWAY_CHECK_AS(Registration, entry->abi == kPluginAbi, "plug-in {}: it is built for ABI {}, and this is {}", path,
-                  entry->abi, kPluginAbi);
+  KEYWAY_CHECK_AS(
+      Registration, entry->abi == kPluginAbi,
+      "plug-in {}: it is built against other headers: their layout is {}, and that of this library {}; rebuild it",
+      path, entry->abi, kPluginAbi);
   KEYWAY_CHECK_AS(Registration, entry->size == sizeof(PluginEntry) && entry->name != nullptr && entry->setup != nullptr,
                   "plug-in {}: its keyway_plugin is not what KEYWAY_PLUGIN makes", path);
+  KEYWAY_CHECK_AS(Registration, entry->interfaces == PluginInterfaces(),
+                  "plug-in {}: it is built against other headers: an interface there has another number of virtual "
+                  "functions; rebuild it",
+                  path);
   return *entry;
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <keyway/dispatch/library.h>
+#include <keyway/dispatch/plugin_abi.h>
 
 #include <atomic>
 #include <cstdint>
@@ -46,17 +47,17 @@ class KEYWAY_API Plugin {
   std::vector<std::shared_ptr<void>> kept_;
 };
 
-// What a plug-in exports as `keyway_plugin`: data, to be checked before any of its code runs.
+// What a plug-in exports as `keyway_plugin`: data, to be checked before its function runs. The first two members stand
+// where they do in every version.
 struct PluginEntry {
-  std::uint32_t abi;   // kPluginAbi
+  std::uint32_t abi;   // kPluginAbi of the headers that it is built against
   std::uint32_t size;  // of this
   const char* name;
   const char* file;
   int line;
   void (*setup)(Plugin& plugin);
+  PluginInterfaces interfaces = {};
 };
-// Of the inline namespace v1.
-inline constexpr std::uint32_t kPluginAbi = 1;
 
 // A plug-in that is loaded. Unloads it when it goes, with a warning where it cannot.
 class KEYWAY_API LoadedPlugin {
@@ -89,8 +90,8 @@ class KEYWAY_API LoadedPlugin {
 };
 
 // Loads the plug-in in a file. Throws keyway::Error(Registration) that names the file, and then the registry is as it
-// was: no shared library for this machine; one that is cut short, misses symbols or is no plug-in; built for another
-// ABI; loaded already; or what its function throws, or every error of its registrations.
+// was: no shared library for this machine; one that is cut short, misses symbols or is no plug-in; built against other
+// headers (plugin_abi.h); loaded already; or what its function throws, or every error of its registrations.
 [[nodiscard]] KEYWAY_API LoadedPlugin load_plugin(const std::string& path);
 
 }  // namespace keyway::inline v1

@@ -175,8 +175,8 @@ TEST_CASE("what is refused leaves the registry as it was, and says why") {
   const std::string two = mistake(3);
   CHECK(two.find("plugins::where is defined at test.cpp:1 already") != std::string::npos);
   CHECK(two.find("kernel of plugins::half") != std::string::npos);
-  CHECK(mistake(4) ==
-        "it is built for ABI " + std::to_string(kPluginAbi + 1) + ", and this is " + std::to_string(kPluginAbi));
+  CHECK(mistake(4) == "it is built against other headers: their layout is " + std::to_string(kPluginAbi + 1) +
+                          ", and that of this library " + std::to_string(kPluginAbi) + "; rebuild it");
   CHECK(mistake(5) == "its keyway_plugin is not what KEYWAY_PLUGIN makes");
   const std::string symbol = mistake(6);
   CHECK(symbol.starts_with("it cannot be loaded: "));
@@ -189,6 +189,22 @@ TEST_CASE("what is refused leaves the registry as it was, and says why") {
           static_cast<void>(load_plugin(module_file("keyway_test_kernel").string()));
         }).ends_with(": kernel is loaded already"));
   CHECK(op("plugins::shared").typed<Number>().call(tensor()) == 7);
+}
+
+TEST_CASE("a plug-in that is built against other headers is refused before its function runs") {
+  const RegistrationHandle def = define();
+  Notes notes;
+  const auto refusal = [](const std::string& header) {
+    return error_of([&] { static_cast<void>(load_plugin(module_file("keyway_test_other_" + header).string())); });
+  };
+  const std::string layout = refusal("tensor_impl");
+  CHECK(layout.starts_with("plug-in " + module_file("keyway_test_other_tensor_impl").string() +
+                           ": it is built against other headers: their layout is "));
+  CHECK(layout.ends_with(", and that of this library " + std::to_string(kPluginAbi) + "; rebuild it"));
+  CHECK(refusal("allocator")
+            .ends_with(": it is built against other headers: an interface there has another number of virtual "
+                       "functions; rebuild it"));
+  CHECK(notes.numbers.empty());
 }
 
 TEST_CASE("a path without a folder is one of the working directory") {
