@@ -6,7 +6,8 @@ from keyway._C import *  # noqa: F403
 from keyway._C import __version__ as __version__
 
 from keyway import _lazy, _numpy, _pickling  # noqa: F401  the last two attach to Tensor
-from keyway import autograd as autograd, return_types as return_types, types as types, utils as utils
+from keyway import autograd as autograd, overrides as overrides, return_types as return_types, types as types
+from keyway import utils as utils
 from keyway._methods import (
     flatten as flatten,
     is_complex as is_complex,
@@ -30,8 +31,7 @@ from keyway.autograd.grad_mode import (
 )
 
 if TYPE_CHECKING:
-    from keyway import array_api as array_api, library as library, nn as nn, optim as optim, overrides as overrides
-    from keyway import profiler as profiler, testing as testing
-__getattr__ = _lazy.submodules(
-    __name__, "array_api", "library", "nn", "optim", "overrides", "profiler", "testing"
-)
+    from keyway import array_api as array_api, library as library, nn as nn, optim as optim, profiler as profiler
+    from keyway import testing as testing
+else:  # what else is asked for is not there: that is for type checkers to say
+    __getattr__ = _lazy.submodules(__name__, "array_api", "library", "nn", "optim", "profiler", "testing")

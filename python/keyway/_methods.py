@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from keyway import _C
+from keyway._attach import attach
 from keyway._C import Tensor, device, dtype, memory_format
 
 _to_by_schema = Tensor.to
@@ -231,20 +232,19 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(_checked(input, "is_nonzero"))
 
 
-_ATTRIBUTES = {
-    "to": _to,
-    "cpu": _cpu,
-    "cuda": _cuda,
-    "type": _type,
-    "T": property(_transposed),
-    "mT": property(_matrix_transposed),
-    "H": property(_adjoint),
-    "mH": property(_matrix_adjoint),
-    "flatten": flatten,
-    "unflatten": unflatten,
-    "ravel": ravel,
-    "is_nonzero": is_nonzero,
+attach(
+    Tensor,
+    to=_to,
+    cpu=_cpu,
+    cuda=_cuda,
+    type=_type,
+    T=property(_transposed),
+    mT=property(_matrix_transposed),
+    H=property(_adjoint),
+    mH=property(_matrix_adjoint),
+    flatten=flatten,
+    unflatten=unflatten,
+    ravel=ravel,
+    is_nonzero=is_nonzero,
     **{name: _conversion(name, target) for name, target in _CONVERSIONS.items()},
-}
-for _name, _attribute in _ATTRIBUTES.items():
-    setattr(Tensor, _name, _attribute)
+)

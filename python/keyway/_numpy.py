@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from keyway import _C
+from keyway._attach import attach
 
 if TYPE_CHECKING:
     import types
@@ -80,9 +81,12 @@ def _to_device(self: _C.Tensor, device: _C.device | str, /, *, stream: object = 
 
 
 _numpy.__name__ = _numpy.__qualname__ = "numpy"
-_C.Tensor.numpy = _numpy
-_C.Tensor.__array__ = _array
-_C.Tensor.__array_wrap__ = _array_wrap
-_C.Tensor.__array_priority__ = 1000  # of two operands, the tensor's operator is asked first
-_C.Tensor.__array_namespace__ = _array_namespace
-_C.Tensor.to_device = _to_device
+attach(
+    _C.Tensor,
+    numpy=_numpy,
+    __array__=_array,
+    __array_wrap__=_array_wrap,
+    __array_priority__=1000,  # of two operands, the tensor's operator is asked first
+    __array_namespace__=_array_namespace,
+    to_device=_to_device,
+)

@@ -6,6 +6,7 @@ import copyreg
 from typing import Any
 
 from keyway import _C
+from keyway._attach import attach
 
 _VIRTUAL = "meta"  # tensors there have no elements
 
@@ -23,7 +24,7 @@ def _state(tensor: _C.Tensor) -> Any:
     return attributes or None
 
 
-def _rebuild(cls: type, data: Any, dtype: _C.dtype, sizes: tuple[int, ...], strides: tuple[int, ...], device: str,
+def _rebuild(cls: type[_C.Tensor], data: Any, dtype: _C.dtype, sizes: tuple[int, ...], strides: tuple[int, ...], device: str,
              requires_grad: bool) -> _C.Tensor:  # fmt: skip
     """The tensor that was pickled. Raises keyway.ParseError for bytes that do not fit the rest."""
     if data is None:
@@ -33,7 +34,7 @@ def _rebuild(cls: type, data: Any, dtype: _C.dtype, sizes: tuple[int, ...], stri
     return _as(cls, tensor, requires_grad)
 
 
-def _as(cls: type, tensor: _C.Tensor, requires_grad: bool) -> _C.Tensor:
+def _as(cls: type[_C.Tensor], tensor: _C.Tensor, requires_grad: bool) -> _C.Tensor:
     return tensor.requires_grad_(requires_grad) if cls is _C.Tensor else cls._make_subclass(cls, tensor, requires_grad)
 
 
@@ -56,9 +57,10 @@ def _reduce(self: _C.Tensor, protocol: Any = None) -> tuple[Any, ...]:
 
 
 def _set_state(tensor: _C.Tensor, state: Any) -> _C.Tensor:
-    if hasattr(type(tensor), "__setstate__"):
+    setstate = getattr(type(tensor), "__setstate__", None)
+    if setstate is not None:
         if state is not None:
-            tensor.__setstate__(state)
+            setstate(tensor, state)
         return tensor
     attributes, slots = state if isinstance(state, tuple) else (state, None)
     tensor.__dict__.update(attributes or {})
@@ -79,8 +81,9 @@ def _deepcopy(self: _C.Tensor, memo: dict[Any, Any]) -> _C.Tensor:
     """
     from copy import deepcopy
 
-    if id(self) in memo:
-        return memo[id(self)]
+    made: _C.Tensor | None = memo.get(id(self))
+    if made is not None:
+        return made
     if not self.is_leaf:
         raise _C.AutogradError(
             "only tensors that are leaves of the graph can be deep-copied: detach() this one, or clone() it to keep "
@@ -96,6 +99,4 @@ def _deepcopy(self: _C.Tensor, memo: dict[Any, Any]) -> _C.Tensor:
     return _set_state(made, deepcopy(_state(self), memo))
 
 
-_C.Tensor.__reduce_ex__ = _reduce
-_C.Tensor.__copy__ = _copy
-_C.Tensor.__deepcopy__ = _deepcopy
+attach(_C.Tensor, __reduce_ex__=_reduce, __copy__=_copy, __deepcopy__=_deepcopy)

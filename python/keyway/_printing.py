@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from keyway import _C
+from keyway._attach import attach
 from keyway._C import Tensor
 
 _PROFILES: dict[str, dict[str, Any]] = {
@@ -234,5 +235,4 @@ def _format(self: Tensor, spec: str) -> str:
     return object.__format__(self, spec)
 
 
-for _name, _method in {"__repr__": tensor_text, "__str__": tensor_text, "__format__": _format}.items():
-    setattr(Tensor, _name, _method)
+attach(Tensor, __repr__=tensor_text, __str__=tensor_text, __format__=_format)

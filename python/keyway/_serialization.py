@@ -18,10 +18,6 @@ def _encoded(path: str | os.PathLike[str]) -> bytes:
     return encoded
 
 
-def _is_path(source: object) -> bool:
-    return isinstance(source, (str, os.PathLike))
-
-
 def save(tensors: Mapping[str, _C.Tensor], f: str | os.PathLike[str] | IO[bytes], *,
          metadata: Mapping[str, str] | None = None) -> None:  # fmt: skip
     """Writes named tensors to a safetensors file: to a path, or to an object with write().
@@ -32,7 +28,7 @@ def save(tensors: Mapping[str, _C.Tensor], f: str | os.PathLike[str] | IO[bytes]
     """
     named = dict(tensors)
     notes = dict(metadata or {})
-    if _is_path(f):
+    if isinstance(f, (str, os.PathLike)):
         _C._save_safetensors(named, _encoded(f), notes)
     elif hasattr(f, "write"):
         f.write(_C._print_safetensors(named, notes))
@@ -41,7 +37,7 @@ def save(tensors: Mapping[str, _C.Tensor], f: str | os.PathLike[str] | IO[bytes]
 
 
 def _read(f: Source, mmap: bool) -> tuple[dict[str, _C.Tensor], dict[str, str]]:
-    if _is_path(f):
+    if isinstance(f, (str, os.PathLike)):
         os.stat(f)  # where there is no file, Python's own error says so
         return _C._load_safetensors(_encoded(f), mmap)
     if mmap:
@@ -67,4 +63,4 @@ def load(f: Source, *, map_location: _C.device | str | None = None, mmap: bool =
 
 def load_metadata(f: Source) -> dict[str, str]:
     """The texts that were saved with the tensors of a safetensors file. Raises as keyway.load does."""
-    return _read(f, _is_path(f))[1]
+    return _read(f, mmap=isinstance(f, (str, os.PathLike)))[1]

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from keyway import _C
+from keyway._attach import attach
 from keyway._C import DisableFunctionOverrides
 
 __all__ = ["DisableFunctionOverrides", "handle_keyway_function", "has_keyway_function", "is_tensor_like"]
@@ -38,7 +39,7 @@ def _call_plainly(
         return func(*args, **(kwargs or {}))
 
 
-setattr(_C.Tensor, "__keyway_function__", classmethod(_call_plainly))
+attach(_C.Tensor, __keyway_function__=classmethod(_call_plainly))
 _C._set_default_override(vars(_C.Tensor)["__keyway_function__"])
 
 

@@ -7,20 +7,20 @@ number as exponent. `x.size` is PyTorch's method, not the standard's attribute: 
 
 from math import e, inf, nan, pi
 
+from keyway._C import (
+    abs, add, bitwise_and, bitwise_or, bitwise_xor, bool, ceil, complex64, complex128, cos, exp, expm1, float32, float64,
+    floor, floor_divide, int8, int16, int32, int64, isinf, isnan, log, log1p, logical_and, logical_not, logical_or,
+    logical_xor, maximum, minimum, remainder, round, sin, sqrt, square, tanh, trunc, uint8, uint16, uint32, uint64,
+)  # fmt: skip
 from keyway.array_api._creation import (
     arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like, tril,
     triu, zeros, zeros_like,
 )  # fmt: skip
-from keyway.array_api._data_types import (
-    astype, bool, can_cast, complex64, complex128, finfo, float32, float64, iinfo, int8, int16, int32, int64, isdtype,
-    result_type, uint8, uint16, uint32, uint64,
-)  # fmt: skip
+from keyway.array_api._data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
 from keyway.array_api._elementwise import (
-    abs, acosh, add, asinh, atanh, bitwise_and, bitwise_invert, bitwise_or, bitwise_xor, ceil, clip, copysign, cos,
-    cosh, divide, equal, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, isfinite, isinf, isnan, less,
-    less_equal, log, log1p, log2, log10, logaddexp, logical_and, logical_not, logical_or, logical_xor, maximum, minimum,
-    multiply, negative, not_equal, positive, pow, remainder, round, sign, signbit, sin, sinh, sqrt, square, subtract,
-    tan, tanh, trunc,
+    acosh, asinh, atanh, bitwise_invert, clip, copysign, cosh, divide, equal, greater, greater_equal, hypot, isfinite,
+    less, less_equal, log2, log10, logaddexp, multiply, negative, not_equal, positive, pow, sign, signbit, sinh, subtract,
+    tan,
 )  # fmt: skip
 from keyway.array_api._info import __array_namespace_info__
 from keyway.array_api._linalg import matmul, matrix_transpose, tensordot, vecdot

@@ -10,6 +10,7 @@ from keyway import _C
 from keyway._C import (
     empty, empty_like, from_dlpack, full_like, ones, ones_like, tril, triu, zeros, zeros_like,
 )  # fmt: skip
+from keyway.types import Device
 
 __all__ = [
     "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid",
@@ -17,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def asarray(obj: Any, /, *, dtype: _C.dtype | None = None, device: object = None,
+def asarray(obj: Any, /, *, dtype: _C.dtype | None = None, device: Device | None = None,
             copy: bool | None = None) -> _C.Tensor:  # fmt: skip
     """An array of numbers, sequences, arrays, buffers: over the memory of `obj` if `copy` allows and it has some."""
     has_interface = isinstance(obj, _C.Tensor) or hasattr(obj, "__dlpack__") or hasattr(obj, "__array_interface__")
@@ -28,7 +29,7 @@ def asarray(obj: Any, /, *, dtype: _C.dtype | None = None, device: object = None
 
 
 def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: _C.dtype | None = None,
-           device: object = None) -> _C.Tensor:  # fmt: skip
+           device: Device | None = None) -> _C.Tensor:  # fmt: skip
     """Numbers from `start` (0 if only one is given) to before `stop`; none if `step` leads away from it."""
     if stop is None:
         start, stop = 0, start
@@ -40,20 +41,20 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
 
 
 def full(shape: int | tuple[int, ...], fill_value: complex, *, dtype: _C.dtype | None = None,
-         device: object = None) -> _C.Tensor:  # fmt: skip
+         device: Device | None = None) -> _C.Tensor:  # fmt: skip
     """An array of one number everywhere."""
     return _C.full((shape,) if isinstance(shape, int) else shape, fill_value, dtype=dtype, device=device)
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: _C.dtype | None = None,
-        device: object = None) -> _C.Tensor:  # fmt: skip
+        device: Device | None = None) -> _C.Tensor:  # fmt: skip
     """Ones on the k-th diagonal, zeros elsewhere."""
     rows = _C.arange(n_rows, device=device).add(k).unsqueeze(1)
     columns = _C.arange(n_rows if n_cols is None else n_cols, device=device).unsqueeze(0)
     return rows.eq(columns).to(dtype=dtype or _C.zeros(0).dtype)
 
 
-def linspace(start: complex, stop: complex, /, num: int, *, dtype: _C.dtype | None = None, device: object = None,
+def linspace(start: complex, stop: complex, /, num: int, *, dtype: _C.dtype | None = None, device: Device | None = None,
              endpoint: bool = True) -> _C.Tensor:  # fmt: skip
     """`num` numbers, evenly apart, from `start` to `stop`, which is the last one if `endpoint`."""
     if num < 0:

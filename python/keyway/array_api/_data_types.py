@@ -11,6 +11,7 @@ from keyway import _C, _type_info
 from keyway._C import (
     bool, complex64, complex128, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
 )  # fmt: skip
+from keyway.types import Device
 
 KINDS: dict[str, tuple[_C.dtype, ...]] = {
     "bool": (bool,),
@@ -87,7 +88,7 @@ def can_cast(from_: _C.dtype | _C.Tensor, to: _C.dtype, /) -> builtins.bool:
     return result_type(from_, to) is to
 
 
-def astype(x: _C.Tensor, dtype: _C.dtype, /, *, copy: builtins.bool = True, device: object = None) -> _C.Tensor:
+def astype(x: _C.Tensor, dtype: _C.dtype, /, *, copy: builtins.bool = True, device: Device | None = None) -> _C.Tensor:
     """An array with the elements in another dtype, a copy unless `copy` is False and nothing is to be changed."""
     made = x.to(dtype=dtype, copy=copy)
     return made if device is None else made.to(device=device)

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from keyway import _C
-from keyway._C import (
-    abs, add, bitwise_and, bitwise_or, bitwise_xor, ceil, cos, exp, expm1, floor, floor_divide, isinf, isnan, log,
-    log1p, logical_and, logical_not, logical_or, logical_xor, maximum, minimum, remainder, round, sgn, sin, sqrt, square, tanh,
-    trunc,
-)  # fmt: skip
+from keyway._C import cos, exp, expm1, isinf, isnan, log, log1p, maximum, minimum, sgn, sin, sqrt, square
 
 bitwise_invert = _C.bitwise_not
 divide = _C.div
@@ -40,11 +36,11 @@ def clip(x: _C.Tensor, /, min: float | _C.Tensor | None = None, max: float | _C.
 
 def pow(x1: _C.Tensor, x2: float | _C.Tensor, /) -> _C.Tensor:
     """x1 to the power x2, which must be one number: there is no operator for more exponents."""
-    if isinstance(x2, _C.Tensor):
-        if x2.numel() != 1 or x2.ndim > x1.ndim:
-            raise _C.NotImplementedError("pow(): exponents that differ by element are not supported")
-        x2 = x2.reshape(()).item()
-    return _C.pow(x1, x2)
+    if not isinstance(x2, _C.Tensor):
+        return _C.pow(x1, x2)
+    if x2.numel() != 1 or x2.ndim > x1.ndim:
+        raise _C.NotImplementedError("pow(): exponents that differ by element are not supported")
+    return _C.pow(x1, x2.reshape(()).item())
 
 
 def isfinite(x: _C.Tensor, /) -> _C.Tensor:

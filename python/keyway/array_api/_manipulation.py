@@ -65,7 +65,7 @@ def repeat(x: _C.Tensor, repeats: Union[int, _C.Tensor], /, *, axis: int | None 
     if counts.lt(0).sum().item():
         raise _C.ValueError("repeat(): argument 'repeats' must not be negative")
     ends = counts.cumsum(0)
-    total = int(ends.select(0, -1).item()) if ends.numel() else 0
+    total = int(ends.select(0, -1)) if ends.numel() else 0
     # An element begins where the repetitions of all before it end; one that is not repeated begins nowhere.
     starts = _C.zeros(total + 1, dtype=_C.int64, device=x.device)
     starts.index_add_(0, ends, _C.ones_like(ends))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keyway import _C
+from keyway._attach import attach
 from keyway._C import Tensor, _autograd
 from keyway.autograd import functional, graph
 from keyway.autograd.function import Function
@@ -25,7 +26,7 @@ __all__ = [
 
 
 
-def _listed(values: Gradients, what: str, kinds: tuple[type, ...] = (Tensor,)) -> list[Any]:
+def _listed(values: Any, what: str, kinds: tuple[type, ...] = (Tensor,)) -> list[Any]:
     is_sequence = hasattr(values, "__iter__") and not isinstance(values, Tensor)
     listed = list(values) if is_sequence else [values]
     for value in listed:
@@ -108,11 +109,16 @@ def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], A
     return RemovableHandle.register(_autograd.post_accumulate_hooks(self), hook, "register_post_accumulate_grad_hook")
 
 
-Tensor.backward = _tensor_backward
-Tensor.register_hook = _register_hook
-Tensor.register_post_accumulate_grad_hook = _register_post_accumulate_grad_hook
-# Operators whose names are attributes in Python.
-Tensor.data = property(Tensor.data, Tensor.set_data, doc="The same memory without history; can be exchanged.")
-Tensor.retains_grad = property(Tensor.retains_grad, doc="Whether a tensor that is no leaf keeps its gradient.")
-Tensor.output_nr = property(_autograd.output_nr, doc="Which result of its node this tensor is.")
-Tensor.grad_fn = property(_autograd.grad_fn, doc="The node of the graph that made this tensor; None for a leaf.")
+_operators = vars(Tensor)
+attach(
+    Tensor,
+    backward=_tensor_backward,
+    register_hook=_register_hook,
+    register_post_accumulate_grad_hook=_register_post_accumulate_grad_hook,
+    # Operators whose names are attributes in Python.
+    data=property(_operators["data"], _operators["set_data"],
+                  doc="The same memory without history; can be exchanged."),
+    retains_grad=property(_operators["retains_grad"], doc="Whether a tensor that is no leaf keeps its gradient."),
+    output_nr=property(_autograd.output_nr, doc="Which result of its node this tensor is."),
+    grad_fn=property(_autograd.grad_fn, doc="The node of the graph that made this tensor; None for a leaf."),
+)

@@ -58,7 +58,7 @@ def vjp(func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None,
         if [w.shape for w in weights] != [o.shape for o in outputs]:
             raise _C.ValueError("vjp: argument 'v' must have the shapes of the results of func")
         pairs = [(output, weight) for output, weight in zip(outputs, weights) if output.requires_grad]
-        found = (None,) * len(leaves)
+        found: tuple[Tensor | None, ...] = (None,) * len(leaves)
         if pairs:
             found = _autograd.grad([o for o, _ in pairs], list(leaves), [w for _, w in pairs], create_graph, create_graph,
                              True)

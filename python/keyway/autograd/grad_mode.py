@@ -44,10 +44,11 @@ class _Mode:
         self._leave(self._entered.pop())
 
     def __call__(self, function: F) -> F:
-        return _decorated(self.clone, function)
+        decorated: F = _decorated(self.clone, function)
+        return decorated
 
 
-def _decorated(mode: Callable[[], _Mode], function: F) -> F:
+def _decorated(mode: Callable[[], _Mode], function: Callable[..., Any]) -> Any:
     if isinstance(function, type):
         warnings.warn("a gradient mode decorates functions and methods: decorate a class's __init__ instead of the "
                       "class, which becomes a function", FutureWarning, stacklevel=3)
@@ -72,7 +73,7 @@ def _code_flags(function: Any) -> int:
     return getattr(code, "co_flags", 0)
 
 
-def _decorated_generator(mode: Callable[[], _Mode], function: F) -> F:
+def _decorated_generator(mode: Callable[[], _Mode], function: Callable[..., Any]) -> Any:
     """The generator's own code runs in the mode; whoever consumes it does not."""
 
     @functools.wraps(function)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyway import _C
+from keyway._attach import attach
 from keyway._C import Tensor, _autograd
 from keyway.utils.hooks import RemovableHandle
 
@@ -53,5 +53,4 @@ def _register_prehook(self: Node, fn: Callable[[Gradients], Gradients | None]) -
     return RemovableHandle.register(_autograd.node_pre_hooks(self), fn, "register_prehook")
 
 
-Node.register_hook = _register_hook
-Node.register_prehook = _register_prehook
+attach(Node, register_hook=_register_hook, register_prehook=_register_prehook)

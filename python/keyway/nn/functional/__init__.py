@@ -4,7 +4,7 @@ Operators of the namespace "nn" in ops/schemas are here under their own names, a
 PyTorch's functions, and what is composed of operators, are written.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keyway._C import _nn
 from keyway._C import relu_ as relu_
@@ -32,14 +32,17 @@ from keyway.nn.functional._pooling import (
     max_pool2d as max_pool2d, max_pool3d as max_pool3d,
 )
 
+if TYPE_CHECKING:  # the functions above come first
+    from keyway._C._nn import *  # type: ignore[assignment]  # noqa: F403
+else:
 
-def __getattr__(name: str) -> Any:
-    """An operator of the namespace "nn" that is not written here."""
-    operator = getattr(_nn, name, None)
-    if operator is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = operator
-    return operator
+    def __getattr__(name: str) -> Any:
+        """An operator of the namespace "nn" that is not written here."""
+        operator = getattr(_nn, name, None)
+        if operator is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = operator
+        return operator
 
 
 def __dir__() -> list[str]:
