@@ -89,12 +89,3 @@ def test_redispatch_wants_a_key_set_first():
 def test_load_library_says_what_it_cannot_load(tmp_path):
     with pytest.raises(OSError, match="nothing.so"):
         keyway.ops.load_library(tmp_path / "nothing.so")
-
-
-def test_load_plugin_refuses_what_is_no_plug_in(tmp_path):
-    text = tmp_path / "text.so"
-    text.write_text("not a library")
-    with pytest.raises(keyway.RegistrationError, match="text.so"):
-        keyway.load_plugin(str(text))
-    with pytest.raises(keyway.RegistrationError, match="exports no keyway_plugin"):
-        keyway.load_plugin(keyway._C.__file__)

@@ -1,0 +1,87 @@
+"""Plug-ins: shared libraries whose operators are called as any other, and go again."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import keyway
+import pytest
+
+needs_plugins = pytest.mark.skipif("KEYWAY_TEST_PLUGINS" not in os.environ, reason="ctest says where the plug-ins are")
+
+
+def plugin_file(name):
+    return str(Path(os.environ["KEYWAY_TEST_PLUGINS"]) / f"libkeyway_test_{name}.so")
+
+
+def test_load_plugin_refuses_what_is_no_plug_in(tmp_path):
+    text = tmp_path / "text.so"
+    text.write_text("not a library")
+    with pytest.raises(keyway.RegistrationError, match="text.so"):
+        keyway.load_plugin(str(text))
+    with pytest.raises(keyway.RegistrationError, match="exports no keyway_plugin"):
+        keyway.load_plugin(keyway._C.__file__)
+
+
+@needs_plugins
+def test_load_plugin_refuses_what_is_built_against_other_headers():
+    with pytest.raises(keyway.RegistrationError, match="built against other headers.*rebuild it"):
+        keyway.load_plugin(plugin_file("other_tensor_impl"))
+
+
+@needs_plugins
+def test_operators_of_a_plug_in_are_there_until_it_is_unloaded():
+    assert "doubling" not in dir(keyway.ops)
+    plugin = keyway.load_plugin(plugin_file("twice"))
+    assert (plugin.name, plugin.path, plugin.loaded) == ("twice", plugin_file("twice"), True)
+
+    twice = keyway.ops.doubling.twice
+    assert dir(keyway.ops.doubling) == ["twice"]
+    assert twice.overloads() == ["default"]
+    assert twice.default.schema == "doubling::twice(Tensor self, *, int times=1) -> Tensor"
+    assert twice.default.tags == ["pointwise"]
+    assert twice.__doc__.startswith("doubling::twice(Tensor self, *, int times=1) -> Tensor")
+
+    x = keyway.tensor([1.0, 2.0], requires_grad=True)
+    y = twice(x, times=2)
+    assert y.tolist() == [4.0, 8.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+    with pytest.raises(keyway.TypeError, match=r"twice.*'times'"):
+        twice(x, times="2")
+    assert keyway.explain(twice, x).op == "doubling::twice"
+    with pytest.raises(keyway.RegistrationError, match="twice is loaded already"):
+        keyway.load_plugin(plugin_file("twice"))
+
+    default = twice.default
+    plugin.unload()
+    assert not plugin.loaded
+    for gone in (twice, default):
+        with pytest.raises(keyway.NotImplementedError, match="doubling::twice.*is no longer defined"):
+            gone(x)
+    with pytest.raises(AttributeError, match="there is no operator doubling::thrice"):
+        keyway.ops.doubling.thrice  # noqa: B018
+    again = keyway.load_plugin(plugin_file("twice"))
+    assert twice(x).tolist() == default(x).tolist() == [2.0, 4.0]
+    again.unload()
+
+
+OUTLIVED = """
+import sys, keyway
+keyway.load_plugin(sys.argv[1])
+print(keyway.ops.doubling.twice(keyway.ones(1)).item())
+"""
+
+
+@needs_plugins
+def test_a_plug_in_stays_when_its_object_goes():
+    done = subprocess.run([sys.executable, "-c", OUTLIVED, plugin_file("twice")], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2.0\n", "")
+
+
+@needs_plugins
+def test_load_library_loads_a_plug_in_too():
+    program = OUTLIVED.replace("keyway.load_plugin", "keyway.ops.load_library")
+    done = subprocess.run([sys.executable, "-c", program, plugin_file("twice")], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2.0\n", "")
