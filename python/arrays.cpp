@@ -2,6 +2,7 @@
 #include <keyway/python/arrays.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/foreign_memory.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/numpy_classes.h>
 #include <keyway/python/text.h>
 
@@ -52,7 +53,7 @@ ScalarType dtype_of_typestr(const std::string& text) {
 DataPtr data_kept_by(nb::object owner, void* data) {
   const auto release = [](void* object) {
     if (Py_IsInitialized() == 0) return;
-    const nb::gil_scoped_acquire lock;
+    const LockHeld lock;
     Py_DECREF(static_cast<PyObject*>(object));
   };
   return {data, owner.release().ptr(), release, DeviceType::CPU};

@@ -3,6 +3,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/autograd.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/tensor_object.h>
 
 #include <nanobind/stl/optional.h>
@@ -29,7 +30,7 @@ variable_list or_undefined(const OptionalTensors& tensors) {
 void backward(const variable_list& tensors, const OptionalTensors& gradients, bool retain_graph, bool create_graph,
               const variable_list& inputs) {
   const variable_list given = or_undefined(gradients);
-  const nb::gil_scoped_release unlocked;
+  const LockReleased unlocked;
   autograd::backward(tensors, given, retain_graph, create_graph, inputs);
 }
 
@@ -37,7 +38,7 @@ nb::object grad(const variable_list& outputs, const variable_list& inputs, const
                 bool retain_graph, bool create_graph, bool allow_unused) {
   variable_list found = or_undefined(gradients);
   {
-    const nb::gil_scoped_release unlocked;
+    const LockReleased unlocked;
     found = autograd::grad(outputs, inputs, found, retain_graph, create_graph, allow_unused);
   }
   nb::list list;
@@ -48,7 +49,7 @@ nb::object grad(const variable_list& outputs, const variable_list& inputs, const
 // A function of a list of tensors in Python, as gradcheck calls it. It gives a list of tensors.
 autograd::CheckedFunction checked_function(const nb::callable& function) {
   return [function = function.ptr()](const variable_list& inputs) {
-    const nb::gil_scoped_acquire lock;
+    const LockHeld lock;
     nb::list list;
     for (const Tensor& input : inputs) list.append(to_object(input));
     return nb::cast<variable_list>(nb::handle(function)(list));
@@ -58,7 +59,7 @@ autograd::CheckedFunction checked_function(const nb::callable& function) {
 template <auto check>
 bool run_check(const nb::callable& function, const variable_list& inputs, double eps, double atol, double rtol) {
   const auto checked = checked_function(function);
-  const nb::gil_scoped_release unlocked;
+  const LockReleased unlocked;
   return check(checked, inputs, eps, atol, rtol);
 }
 

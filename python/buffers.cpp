@@ -2,6 +2,7 @@
 #include <keyway/python/buffers.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/foreign_memory.h>
+#include <keyway/python/interpreter_lock.h>
 
 #include <memory>
 #include <optional>
@@ -22,7 +23,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() {
     if (Py_IsInitialized() == 0) return;
-    const nanobind::gil_scoped_acquire lock;
+    const LockHeld lock;
     PyBuffer_Release(&view_);
   }
   const Py_buffer& view() const { return view_; }

@@ -5,6 +5,7 @@
 #include <keyway/python/descriptors.h>
 #include <keyway/python/dlpack_exchange.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/numpy_classes.h>
 #include <keyway/python/sequences.h>
 #include <keyway/python/tensor_object.h>
@@ -39,7 +40,7 @@ struct Wishes {
 
   // `tensor` itself where nothing is to be changed or copied.
   Tensor apply(const Tensor& tensor, bool copy = false) const {
-    const nb::gil_scoped_release unlocked;
+    const LockReleased unlocked;
     return tensor.to(device.value_or(tensor.device()), dtype.value_or(tensor.dtype()), /*non_blocking=*/false, copy);
   }
   bool change(const Tensor& tensor) const {

@@ -2,6 +2,7 @@
 #include <keyway/core/visit_dtype.h>
 #include <keyway/python/conversion_protocol.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/tensor_method.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/values.h>
@@ -106,13 +107,28 @@ nb::object to_list(const Tensor& tensor, std::size_t dim, const T* data) {
   return list;
 }
 
+// While there is one, the garbage collector does not run: it can run anything, which may give a tensor other memory.
+class NoCollection {
+ public:
+  NoCollection() : was_enabled_(PyGC_Disable() != 0) {}
+  NoCollection(const NoCollection&) = delete;
+  NoCollection& operator=(const NoCollection&) = delete;
+  ~NoCollection() {
+    if (was_enabled_) PyGC_Enable();
+  }
+
+ private:
+  bool was_enabled_;
+};
+
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     Tensor tensor = tensor_in(self);
     if (!tensor.is_cpu()) {
-      const nb::gil_scoped_release unlocked;
+      const LockReleased unlocked;
       tensor = tensor.detach().cpu();
     }
+    const NoCollection atomic;
     return visit_dtype<(kAnyTypes | kFloat8Types)>(tensor.dtype(), "tolist", [&]<typename T>() {
       return to_list(tensor, 0, tensor.const_data_ptr<T>()).release().ptr();
     });

@@ -41,7 +41,7 @@ class NamedObjects {
 
   nb::object object(Enum value) const { return nb::borrow(objects_.at(static_cast<std::size_t>(value))); }
   std::optional<Enum> in(PyObject* object) const {
-    if (Py_TYPE(object) != type_) return std::nullopt;
+    if (Py_TYPE(object) != type_ || !nb::inst_ready(object)) return std::nullopt;
     return nb::inst_ptr<Named<Enum>>(object)->value;
   }
 
@@ -54,6 +54,9 @@ NamedObjects<ScalarType, kNumScalarTypes> dtypes;
 NamedObjects<Layout, 8> layouts;
 NamedObjects<MemoryFormat, 4> formats;
 PyTypeObject* device_class = nullptr;
+
+// Not one that __new__ alone has made.
+bool is_device(PyObject* object) { return Py_TYPE(object) == device_class && nb::inst_ready(object); }
 
 // PyTorch's other names.
 constexpr std::pair<const char*, ScalarType> kDtypeAliases[] = {
@@ -118,7 +121,7 @@ void add_device(nb::module_& module) {
   type.def("__repr__", device_repr);
   type.def("__hash__", [](Device self) { return static_cast<int>(self.type()) << 8 | (self.index() & 0xff); });
   type.def("__eq__", [](Device self, nb::handle other) {
-    return Py_TYPE(other.ptr()) == device_class && *nb::inst_ptr<Device>(other) == self;
+    return is_device(other.ptr()) && *nb::inst_ptr<Device>(other) == self;
   });
   type.def("__reduce__", [type](Device self) { return nb::make_tuple(type, nb::make_tuple(to_string(self))); });
 }
@@ -149,7 +152,7 @@ std::optional<Layout> layout_in(PyObject* object) { return layouts.in(object); }
 std::optional<MemoryFormat> memory_format_in(PyObject* object) { return formats.in(object); }
 
 std::optional<Device> device_in(PyObject* object) {
-  if (Py_TYPE(object) == device_class) return *nb::inst_ptr<Device>(object);
+  if (is_device(object)) return *nb::inst_ptr<Device>(object);
   if (PyUnicode_Check(object)) return Device(text_in(object));
   if (!PyLong_Check(object) || PyBool_Check(object)) return std::nullopt;
   const long index = PyLong_AsLong(object);

@@ -1,8 +1,10 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/interpreter_lock.h>
 
 #include <array>
 #include <cstring>
+#include <cxxabi.h>
 #include <new>
 #include <string>
 
@@ -86,6 +88,8 @@ void set_python_error() noexcept {
     PyErr_NoMemory();
   } catch (const std::exception& error) {
     set_error(PyExc_RuntimeError, error.what());
+  } catch (abi::__forced_unwind&) {
+    wait_for_the_end();
   } catch (...) {
     PyErr_SetString(PyExc_SystemError, "a C++ exception that is no std::exception");
   }

@@ -1,5 +1,6 @@
 #include <keyway/dispatch/explain.h>
 #include <keyway/python/dispatch_keys.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/operator_function.h>
 #include <keyway/python/registry.h>
 #include <keyway/python/text.h>
@@ -71,7 +72,7 @@ void add_explanation(nb::module_& module) {
 
 Explanation explain_call(nb::handle function, const nb::args& args, const nb::kwargs& kwargs) {
   const ParsedCall call = parse_call(function, args, kwargs);
-  const nb::gil_scoped_release unlocked;
+  const LockReleased unlocked;
   return explain(call.op, call.stack);
 }
 
@@ -83,14 +84,14 @@ void add_explain(nb::module_& module) {
   module.def("_explain", explain_call);
   module.def("_explain_slot", [](const std::string& op, nb::handle key) {
     const DispatchKey slot = dispatch_key_in(key);
-    const nb::gil_scoped_release unlocked;
+    const LockReleased unlocked;
     return std::string(to_string(explain_slot(Dispatcher::singleton().op(op), slot).rule));
   });
   module.def("_what_if", [](const std::string& op, nb::handle key) {
     const DispatchKey registered = dispatch_key_in(key);
     std::vector<SlotChange> changes;
     {
-      const nb::gil_scoped_release unlocked;
+      const LockReleased unlocked;
       changes = what_if(Dispatcher::singleton().op(op), registered);
     }
     nb::list list;

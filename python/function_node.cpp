@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_node.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/tensor_object.h>
 
@@ -116,7 +117,7 @@ class Application {
 
   // Called by the engine. The node holds the context.
   static variable_list backward(PyObject* context, const std::vector<bool>& is_input, const variable_list& grads) {
-    const nb::gil_scoped_acquire lock;
+    const LockHeld lock;
     const nb::object ctx = nb::borrow(context);
     FunctionNode& node = *nb::inst_ptr<FunctionContext>(ctx)->node;
     const nb::object function = PythonNodeBinding::of(node).function;

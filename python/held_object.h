@@ -2,6 +2,8 @@
 // after the interpreter is gone.
 #pragma once
 
+#include <keyway/python/interpreter_lock.h>
+
 #include <nanobind/nanobind.h>
 #include <utility>
 
@@ -14,7 +16,7 @@ class HeldObject {
     if (Py_IsInitialized() == 0) {
       (void)object_.release();
     } else if (object_.is_valid()) {
-      const nanobind::gil_scoped_acquire lock;
+      const LockHeld lock;
       object_.reset();
     }
   }

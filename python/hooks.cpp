@@ -2,6 +2,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/hooks.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/node_object.h>
 #include <keyway/python/tensor_object.h>
@@ -35,7 +36,7 @@ void replace(variable_list& grads, const nb::object& result, const Node& node) {
   const bool is_one = is_tensor(result.ptr()) && grads.size() == 1;
   const bool is_tuple = PyTuple_Check(result.ptr()) && PyTuple_GET_SIZE(result.ptr()) == Py_ssize_t(grads.size());
   KEYWAY_CHECK_AS(Autograd, is_one || is_tuple, "a hook of {} has to return None or a tuple of {} gradients, not {}",
-                  node.name(), grads.size(), nb::repr(result).c_str());
+                  node.name(), grads.size(), Py_TYPE(result.ptr())->tp_name);
   for (std::size_t i = 0; i < grads.size(); ++i) {
     PyObject* const item = is_one ? result.ptr() : PyTuple_GET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i));
     KEYWAY_CHECK_AS(Type, item == Py_None || is_tensor(item), "a hook of {} returned a {} as gradient {}", node.name(),
@@ -52,15 +53,16 @@ nb::object to_tuple(const variable_list& grads) {
 
 // The dict of an output's hooks, kept by the node. The node has the function below as long as itself.
 nb::object hooks_of_output(Node& node, std::uint32_t number, const Tensor& tensor) {
+  const nb::object made = new_hook_dict();  // which may run anything: all else is done at once
   auto& dicts = PythonNodeBinding::of(node).tensor_hooks;
   if (dicts.size() <= number) dicts.resize(number + 1);
   if (!dicts[number].is_valid()) {
-    dicts[number] = new_hook_dict();
     autograd::register_hook(tensor, [&node, number](const Tensor& grad) {
-      const nb::gil_scoped_acquire lock;
+      const LockHeld lock;
       const nb::object dict = PythonNodeBinding::of(node).tensor_hooks[number];
       return run_gradient_hooks(dict.ptr(), grad);
     });
+    dicts[number] = made;
   }
   return dicts[number];
 }
@@ -79,24 +81,25 @@ nb::object gradient_hooks(nb::handle object) {
     const autograd::Edge edge = autograd::gradient_edge(tensor);
     return hooks_of_output(*edge.node, edge.input_nr, tensor);
   }
+  nb::object made = new_hook_dict();
   auto& dict = reinterpret_cast<TensorObject*>(object.ptr())->hooks;
   if (dict == nullptr) {
-    dict = new_hook_dict().release().ptr();
     autograd::register_hook(tensor, [leaf = tensor.impl()](const Tensor& grad) {
-      const nb::gil_scoped_acquire lock;
+      const LockHeld lock;
       return run_gradient_hooks(nb::borrow(object_of(*leaf)->hooks).ptr(), grad);
     });
+    dict = made.release().ptr();
   }
   return nb::borrow(dict);
 }
 
 nb::object post_accumulate_hooks(nb::handle object) {
   const Tensor& tensor = checked_tensor(object);
+  nb::object made = new_hook_dict();
   auto& dict = reinterpret_cast<TensorObject*>(object.ptr())->post_accumulate_hooks;
   if (dict == nullptr) {
-    nb::object made = new_hook_dict();
     autograd::register_post_accumulate_grad_hook(tensor, [](const Tensor& leaf) {
-      const nb::gil_scoped_acquire lock;
+      const LockHeld lock;
       const nb::object self = to_object(leaf);
       for (const nb::handle hook : functions_of(object_of(*leaf.impl())->post_accumulate_hooks)) hook(self);
     });
@@ -106,29 +109,31 @@ nb::object post_accumulate_hooks(nb::handle object) {
 }
 
 nb::object pre_hooks(Node& node) {
+  nb::object made = new_hook_dict();
   PythonNodeBinding& binding = PythonNodeBinding::of(node);
   if (!binding.pre_hooks.is_valid()) {
-    binding.pre_hooks = new_hook_dict();
     node.add_pre_hook([&node](variable_list& grads) {
-      const nb::gil_scoped_acquire lock;
+      const LockHeld lock;
       const nb::object dict = PythonNodeBinding::of(node).pre_hooks;
       for (const nb::handle hook : functions_of(dict.ptr())) replace(grads, hook(to_tuple(grads)), node);
     });
+    binding.pre_hooks = std::move(made);
   }
   return binding.pre_hooks;
 }
 
 nb::object post_hooks(Node& node) {
+  nb::object made = new_hook_dict();
   PythonNodeBinding& binding = PythonNodeBinding::of(node);
   if (!binding.post_hooks.is_valid()) {
-    binding.post_hooks = new_hook_dict();
     node.add_post_hook([&node](variable_list& grads, const variable_list& of_outputs) {
-      const nb::gil_scoped_acquire lock;
+      const LockHeld lock;
       const nb::object dict = PythonNodeBinding::of(node).post_hooks;
       grads.resize(node.next_edges().size());
       for (const nb::handle hook : functions_of(dict.ptr()))
         replace(grads, hook(to_tuple(grads), to_tuple(of_outputs)), node);
     });
+    binding.post_hooks = std::move(made);
   }
   return binding.post_hooks;
 }

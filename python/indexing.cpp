@@ -3,6 +3,7 @@
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
 #include <keyway/python/indexing.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/selection.h>
 #include <keyway/python/tensor_method.h>
 #include <keyway/python/tensor_object.h>
@@ -54,7 +55,7 @@ PyObject* get_item(PyObject* self, PyObject* index) {
     read_index(index, items);
     Tensor result;
     {
-      const nb::gil_scoped_release unlocked;
+      const LockReleased unlocked;
       const Selection picked = select_items(tensor, items);
       result = picked.indices.empty() ? picked.view : named_elements(picked);
     }
@@ -100,7 +101,7 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
     Scalar number;
     KEYWAY_CHECK_AS(Type, source.defined() || to_scalar(value, number),
                     "elements of a Tensor are set to a number or to a Tensor, not to a {}", Py_TYPE(value)->tp_name);
-    const nb::gil_scoped_release unlocked;
+    const LockReleased unlocked;
     const Selection picked = select_items(tensor, items);
     if (source.defined()) {
       assign_tensor(picked, source);

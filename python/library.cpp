@@ -2,6 +2,7 @@
 #include <keyway/dispatch/library.h>
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/library.h>
 #include <keyway/python/python_kernel.h>
 
@@ -98,7 +99,7 @@ class Registrations {
       Registered last = std::move(registered_.back());
       registered_.pop_back();
       try {
-        const nb::gil_scoped_release unlocked;
+        const LockReleased unlocked;
         last.handle.undo();
       } catch (...) {
         registered_.push_back(std::move(last));
@@ -124,7 +125,7 @@ class Registrations {
     if (kernel && !request.fallbacks.empty()) serve(request.fallbacks.back());
     RegistrationHandle handle;
     {
-      const nb::gil_scoped_release unlocked;
+      const LockReleased unlocked;
       handle = Dispatcher::singleton().commit(std::move(request));
     }
     registered_.push_back({std::move(kernel), std::move(handle)});

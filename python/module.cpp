@@ -9,6 +9,7 @@
 #include <keyway/python/function_node.h>
 #include <keyway/python/hooks.h>
 #include <keyway/python/indexing.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/node_object.h>
 #include <keyway/python/number_protocol.h>
 #include <keyway/python/operators.h>
@@ -27,6 +28,7 @@ NB_MODULE(_C, module) {
   nanobind::set_leak_warnings(false);  // dtypes, classes and functions live as long as the program
   add_errors(module);
   nanobind::register_exception_translator([](const std::exception_ptr& error, void*) {
+    if (!error) wait_for_the_end();  // no exception: the stack of a thread that the interpreter has ended is unwound
     try {
       std::rethrow_exception(error);
     } catch (const keyway::Error&) {

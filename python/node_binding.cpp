@@ -1,5 +1,6 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/python/function_context.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/node_binding.h>
 
 #include <atomic>
@@ -53,7 +54,7 @@ PythonNodeBinding::~PythonNodeBinding() {
     for (nb::object& held : tensor_hooks) (void)held.release();
     return;
   }
-  const nb::gil_scoped_acquire lock;
+  const LockHeld lock;
   if (context.is_valid()) nb::inst_ptr<FunctionContext>(context)->node = nullptr;
   for (nb::object* held : {&context, &function, &metadata, &pre_hooks, &post_hooks}) held->reset();
   tensor_hooks.clear();

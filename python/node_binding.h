@@ -21,7 +21,7 @@ class PythonNodeBinding final : public autograd::NodeBinding {
   // Whether any node has one.
   static bool exist();
 
-  PyObject* object = nullptr;  // the keyway.autograd.graph.Node while there is one; not held
+  PyObject* object = nullptr;  // the keyway.autograd.graph.Node while there is one; not held, and maybe on its way out
   nanobind::object context;    // of a Function: what forward left for backward
   nanobind::object function;   // and its class
   nanobind::object metadata;

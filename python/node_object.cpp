@@ -31,13 +31,19 @@ nb::object metadata(const NodeObject& self) {
 // What else a node has: an accumulator its leaf, a Function what its context has.
 nb::object attribute(const NodeObject& self, nb::str name) {
   autograd::Node& node = self.live();
-  if (std::string_view(name.c_str()) == "variable") {
+  if (PyUnicode_CompareWithASCIIString(name.ptr(), "variable") == 0) {
     if (const auto* end = dynamic_cast<const autograd::AccumulateGrad*>(&node)) return to_object(end->leaf());
   }
   const auto* const binding = static_cast<const PythonNodeBinding*>(node.binding());
   if (binding != nullptr && binding->context.is_valid()) return binding->context.attr(name);
   PyErr_Format(PyExc_AttributeError, "'%s' has no attribute '%U'", node.name().c_str(), name.ptr());
   rethrow_python_error();
+}
+
+// The node has no object any more, if this is the one it had.
+void forget(const autograd::Node& node, PyObject* object) {
+  auto* const binding = static_cast<PythonNodeBinding*>(node.binding());
+  if (binding != nullptr && binding->object == object) binding->object = nullptr;
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
@@ -49,7 +55,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 int clear(PyObject* self) {
   if (!nb::inst_ready(self)) return 0;
   const intrusive_ptr<autograd::Node> freed = std::move(nb::inst_ptr<NodeObject>(self)->node);
-  if (freed && freed->binding() != nullptr) static_cast<PythonNodeBinding&>(*freed->binding()).object = nullptr;
+  if (freed) forget(*freed, self);
   return 0;
 }
 
@@ -67,7 +73,7 @@ nb::object grad_fn(const Tensor& self) { return to_object(autograd::grad_fn(self
 }  // namespace
 
 NodeObject::~NodeObject() {
-  if (node && node->binding() != nullptr) static_cast<PythonNodeBinding&>(*node->binding()).object = nullptr;
+  if (node) forget(*node, self);
 }
 
 autograd::Node& NodeObject::live() const {
@@ -78,9 +84,11 @@ autograd::Node& NodeObject::live() const {
 nb::object to_object(const intrusive_ptr<autograd::Node>& node) {
   if (!node) return nb::none();
   PythonNodeBinding& binding = PythonNodeBinding::of(*node);
-  if (binding.object != nullptr) return nb::borrow(binding.object);
+  const auto has_object = [&] { return binding.object != nullptr && Py_REFCNT(binding.object) > 0; };
+  if (has_object()) return nb::borrow(binding.object);
   nb::object made = nb::inst_alloc(reinterpret_cast<PyObject*>(node_class));
-  new (nb::inst_ptr<NodeObject>(made)) NodeObject(node);
+  if (has_object()) return nb::borrow(binding.object);  // the garbage collector was run, and with it anything
+  new (nb::inst_ptr<NodeObject>(made)) NodeObject(node, made.ptr());
   nb::inst_mark_ready(made);
   binding.object = made.ptr();
   return made;

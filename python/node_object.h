@@ -9,7 +9,7 @@
 namespace keyway::inline v1::python {
 
 struct NodeObject {
-  explicit NodeObject(intrusive_ptr<autograd::Node> of) : node(std::move(of)) {}
+  NodeObject(intrusive_ptr<autograd::Node> of, PyObject* object) : node(std::move(of)), self(object) {}
   ~NodeObject();
   NodeObject(const NodeObject&) = delete;
   NodeObject& operator=(const NodeObject&) = delete;
@@ -18,6 +18,7 @@ struct NodeObject {
   autograd::Node& live() const;
 
   intrusive_ptr<autograd::Node> node;
+  PyObject* self;
 };
 
 void add_node_class(nanobind::module_& module);

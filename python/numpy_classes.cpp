@@ -3,6 +3,7 @@
 #include <keyway/python/values.h>
 
 #include <string>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -10,36 +11,30 @@ namespace keyway::inline v1::python {
 namespace {
 
 struct NumpyClasses {
-  PyObject* array = nullptr;
-  PyObject* generic = nullptr;
-  PyObject* truth = nullptr;
-  PyObject* integer = nullptr;
-  PyObject* floating = nullptr;
-  PyObject* complex = nullptr;
+  nb::object array, generic, truth, integer, floating, complex;
 };
 
 // Null before NumPy is imported, and while it is.
 const NumpyClasses* numpy_classes() {
-  static NumpyClasses classes;  // guarded by the interpreter lock
-  if (classes.array != nullptr) return &classes;
-  PyObject* const numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
-  if (numpy == nullptr) return nullptr;
+  static const NumpyClasses* classes = nullptr;  // guarded by the interpreter lock
+  if (classes != nullptr) return classes;
+  const nb::object numpy = nb::borrow(PyDict_GetItemString(PyImport_GetModuleDict(), "numpy"));
+  if (!numpy.is_valid()) return nullptr;
   NumpyClasses found;
-  const auto find = [&](const char* name, PyObject*& place) {
-    place = PyObject_GetAttrString(numpy, name);
-    if (place == nullptr) PyErr_Clear();
-    return place != nullptr && PyType_Check(place);
+  const auto find = [&](const char* name, nb::object& place) {
+    place = nb::steal(PyObject_GetAttrString(numpy.ptr(), name));
+    if (!place.is_valid()) PyErr_Clear();
+    return place.is_valid() && PyType_Check(place.ptr());
   };
   const bool all = find("generic", found.generic) && find("bool_", found.truth) && find("integer", found.integer) &&
                    find("floating", found.floating) && find("complexfloating", found.complex) &&
                    find("ndarray", found.array);
-  if (!all) return nullptr;
-  classes = found;  // as long as the program
-  return &classes;
+  if (all) classes = new NumpyClasses(std::move(found));  // as long as the program
+  return classes;
 }
 
-bool is_a(PyObject* object, PyObject* type) {
-  return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(type)) != 0;
+bool is_a(PyObject* object, const nb::object& type) {
+  return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(type.ptr())) != 0;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/operator_function.h>
 #include <keyway/python/results.h>
 #include <keyway/python/tensor_object.h>
@@ -71,7 +72,7 @@ const Signature& choose(OperatorFunction* function, const CallArguments& given, 
 
 nb::object run(const Signature& overload, Stack& stack, bool requires_grad) {
   {
-    const nb::gil_scoped_release unlocked;
+    const LockReleased unlocked;
     overload.op().call_boxed(stack);
   }
   if (requires_grad) Tensor(stack.back().to_tensor()).requires_grad_();
@@ -102,7 +103,7 @@ PyObject* redispatch(PyObject* self, PyObject* const* values, Py_ssize_t size, P
     bool requires_grad = false;
     const OperatorHandle op = choose(as_function(self), given, stack, requires_grad).op();
     {
-      const nb::gil_scoped_release unlocked;
+      const LockReleased unlocked;
       op.redispatch_boxed(keys, stack);
     }
     return results(op, stack).release().ptr();

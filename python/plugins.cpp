@@ -1,4 +1,5 @@
 #include <keyway/dispatch/plugin.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/registry.h>
 
 #include <nanobind/stl/string.h>
@@ -23,8 +24,14 @@ class PluginObject {
   const std::string& name() const { return name_; }
   const std::string& path() const { return path_; }
   void unload() {
-    const nb::gil_scoped_release unlocked;
-    plugin_.unload();
+    LoadedPlugin leaving = std::move(plugin_);  // not from two threads at once
+    try {
+      const LockReleased unlocked;
+      leaving.unload();
+    } catch (...) {
+      plugin_ = std::move(leaving);
+      throw;
+    }
   }
 
  private:
@@ -33,7 +40,7 @@ class PluginObject {
 };
 
 PluginObject load(const std::string& path) {
-  const nb::gil_scoped_release unlocked;
+  const LockReleased unlocked;
   return PluginObject(load_plugin(path));
 }
 

@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/dispatch/profiler.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/registry.h>
 
 #include <memory>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -31,32 +33,35 @@ class Profiling {
   Profiling(const Profiling&) = delete;
   Profiling& operator=(const Profiling&) = delete;
   // What a thread listens to is undone by that thread only, in order: one that was never stopped goes on.
-  ~Profiling() { (void)thread_listening_.release(); }
+  ~Profiling() {
+    (void)thread_listening_.release();
+    const LockReleased unlocked;
+    all_listening_.reset();
+  }
 
   void start(bool all_threads) {
-    KEYWAY_CHECK(!listening(), "the profiler is running already");
+    KEYWAY_CHECK(!std::exchange(running_, true), "the profiler is running already");
+    const LockReleased unlocked;
     if (all_threads) {
-      const nb::gil_scoped_release unlocked;
       all_listening_ = listen_to_all_threads(profile_);
     } else {
-      const nb::gil_scoped_release unlocked;
       thread_listening_ = std::make_unique<ThreadListening>(profile_);
       thread_ = std::this_thread::get_id();
     }
   }
   void stop() {
-    KEYWAY_CHECK(listening(), "the profiler is not running");
+    KEYWAY_CHECK(running_, "the profiler is not running");
     KEYWAY_CHECK(!thread_listening_ || thread_ == std::this_thread::get_id(),
                  "the profiler was started on another thread");
-    const nb::gil_scoped_release unlocked;
+    running_ = false;
+    const LockReleased unlocked;
     thread_listening_.reset();
     all_listening_.reset();
   }
   const Profile& profile() const { return *profile_; }
 
  private:
-  bool listening() const { return thread_listening_ || all_listening_; }
-
+  bool running_ = false;  // guarded by the interpreter lock, as the others are not
   std::shared_ptr<Profile> profile_;
   std::unique_ptr<ThreadListening> thread_listening_;
   std::thread::id thread_;

@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/kernel_arguments.h>
 #include <keyway/python/operator_function.h>
 #include <keyway/python/python_kernel.h>
@@ -26,8 +27,7 @@ PythonKernel::PythonKernel(nb::object function, Takes takes) : function_(std::mo
                   Py_TYPE(function_.ptr())->tp_name);
   name_ = attribute_text(function_, "__qualname__");
   if (name_.empty()) name_ = Py_TYPE(function_.ptr())->tp_name;
-  nb::object written = function_;
-  while (nb::hasattr(written, "__wrapped__")) written = written.attr("__wrapped__");
+  const nb::object written = nb::module_::import_("inspect").attr("unwrap")(function_);
   const nb::object code = nb::getattr(written, "__code__", nb::none());
   if (code.is_none()) return;
   site_.file = attribute_text(code, "co_filename");
@@ -36,7 +36,7 @@ PythonKernel::PythonKernel(nb::object function, Takes takes) : function_(std::mo
 
 void PythonKernel::call(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack) {
   KEYWAY_CHECK_AS(Registration, Py_IsInitialized(), "its kernel is a Python function, and Python has ended");
-  const nb::gil_scoped_acquire lock;
+  const LockHeld lock;
   static_cast<const PythonKernel*>(kernel.context)->run(op, keys, stack);
 }
 

@@ -8,6 +8,7 @@
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/library.h>
 #include <keyway/python/operator_function.h>
 #include <keyway/python/registry.h>
@@ -34,7 +35,7 @@ namespace {
 // The registry's locks are never taken with the interpreter lock: who holds them may want that.
 template <typename Function>
 auto unlocked(Function&& function) {
-  const nb::gil_scoped_release released;
+  const LockReleased released;
   return function();
 }
 
@@ -85,19 +86,24 @@ std::atomic<std::uint64_t> registry_age{0};
 class Observing {
  public:
   explicit Observing(std::shared_ptr<CallObserver> observer) : observer_(std::move(observer)) {}
+  Observing(const Observing&) = delete;
+  Observing& operator=(const Observing&) = delete;
+  ~Observing() {
+    if (entered_) exit();
+  }
   void enter() {
-    KEYWAY_CHECK(!handle_, "it is entered already");
+    KEYWAY_CHECK(!std::exchange(entered_, true), "it is entered already");
     handle_ = unlocked([&] { return observe_calls(observer_); });
   }
   void exit() {
-    KEYWAY_CHECK(handle_, "it is not entered");
-    unlocked([&] { handle_->remove(); });
-    handle_.reset();
+    KEYWAY_CHECK(std::exchange(entered_, false), "it is not entered");
+    unlocked([handle = std::move(handle_)]() mutable { handle.remove(); });
   }
 
  private:
   std::shared_ptr<CallObserver> observer_;
-  std::optional<ObserverHandle> handle_;
+  bool entered_ = false;
+  ObserverHandle handle_;
 };
 
 // The dispatch trace, line by line. They are kept here: who writes them must not want the interpreter lock.

@@ -2,6 +2,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/autograd.h>
 #include <keyway/python/held_object.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/tensor_object.h>
 
 #include <memory>
@@ -16,7 +17,7 @@ class PackedInPython final : public autograd::PackedTensor {
  public:
   PackedInPython(nb::object packed, nb::object unpack) : packed_(std::move(packed)), unpack_(std::move(unpack)) {}
   Tensor unpack() const override {
-    const nb::gil_scoped_acquire lock;
+    const LockHeld lock;
     const nb::object tensor = unpack_.get()(packed_.get());
     KEYWAY_CHECK_AS(Type, is_tensor(tensor.ptr()), "saved_tensors_hooks: the unpack hook returned a {}, not a Tensor",
                     Py_TYPE(tensor.ptr())->tp_name);
@@ -32,7 +33,7 @@ class HooksInPython final : public autograd::SavedTensorHooks {
  public:
   HooksInPython(nb::object pack, nb::object unpack) : pack_(std::move(pack)), unpack_(std::move(unpack)) {}
   std::unique_ptr<autograd::PackedTensor> pack(const Tensor& tensor) override {
-    const nb::gil_scoped_acquire lock;
+    const LockHeld lock;
     return std::make_unique<PackedInPython>(pack_.get()(to_object(tensor)), nb::borrow(unpack_.get()));
   }
 
@@ -56,8 +57,11 @@ void enter(nb::callable pack, nb::callable unpack) {
 
 void leave() {
   KEYWAY_CHECK(!entered.empty(), "saved_tensors_hooks: this thread has entered none");
-  autograd::saved_tensor_hooks = entered.back().before;
+  KEYWAY_CHECK(autograd::saved_tensor_hooks == entered.back().hooks.get(),
+               "saved_tensors_hooks: they are left by one of the hooks, while it is run");
+  const Entered left = std::move(entered.back());  // goes last: it may hold what enters others
   entered.pop_back();
+  autograd::saved_tensor_hooks = left.before;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <keyway/python/buffers.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/serialization.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
@@ -46,7 +47,7 @@ std::string text_of(const nb::bytes& path) { return {path.c_str(), path.size()};
 void save(const nb::dict& tensors, const nb::bytes& path, const nn::Metadata& metadata) {
   const nn::StateDict state = state_dict_of(tensors);
   const std::string file = text_of(path);
-  const nb::gil_scoped_release unlocked;
+  const LockReleased unlocked;
   nn::save_safetensors(state, file, metadata);
 }
 
@@ -54,7 +55,7 @@ nb::bytes print(const nb::dict& tensors, const nn::Metadata& metadata) {
   const nn::StateDict state = state_dict_of(tensors);
   std::string file;
   {
-    const nb::gil_scoped_release unlocked;
+    const LockReleased unlocked;
     file = nn::print_safetensors(state, metadata);
   }
   return nb::bytes(file.data(), file.size());
@@ -64,7 +65,7 @@ nb::object load(const nb::bytes& path, bool map) {
   const std::string file = text_of(path);
   nn::SafetensorsFile loaded;
   {
-    const nb::gil_scoped_release unlocked;
+    const LockReleased unlocked;
     loaded = nn::read_safetensors(file, {.map = map});
   }
   return to_pair(loaded);
@@ -73,7 +74,7 @@ nb::object load(const nb::bytes& path, bool map) {
 nb::object parse(const nb::bytes& bytes) {
   nn::SafetensorsFile loaded;
   {
-    const nb::gil_scoped_release unlocked;
+    const LockReleased unlocked;
     loaded = nn::parse_safetensors({bytes.c_str(), bytes.size()});
   }
   return to_pair(loaded);

@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/tensor_object.h>
 
@@ -27,7 +28,7 @@ class ObjectTie final : public TensorExtra {
   explicit ObjectTie(TensorObject* object) : object_(object) {}
   ~ObjectTie() override {
     if (!holds_ || Py_IsInitialized() == 0) return;
-    const nanobind::gil_scoped_acquire lock;
+    const LockHeld lock;
     Py_DECREF(as_object(object_));
   }
 
@@ -52,13 +53,29 @@ class ObjectTie final : public TensorExtra {
   bool holds_ = false;
 };
 
-// Requires: the tensor has no object.
-nanobind::object new_object(PyTypeObject* type, TensorBase tensor) {
+// An object without a tensor. The garbage collector may be run, and with it anything.
+nanobind::object allocate(PyTypeObject* type) {
   nanobind::object made = checked(type->tp_alloc(type, 0));
-  TensorObject* const object = as_tensor(made.ptr());
-  new (&object->tensor) Tensor(std::move(tensor));
-  object->tensor.impl()->set_binding(std::make_unique<ObjectTie>(object));
+  new (&as_tensor(made.ptr())->tensor) Tensor();
   return made;
+}
+
+// Requires: the tensor has no object, or one on its way out, whose end has made somebody ask for the tensor's: what it
+// had is the new one's.
+void give_object(TensorBase tensor, TensorObject* object) {
+  TensorImpl& impl = *tensor.impl();
+  if (TensorObject* const leaving = object_of(impl)) {
+    std::swap(object->dict, leaving->dict);
+    std::swap(object->hooks, leaving->hooks);
+    std::swap(object->post_accumulate_hooks, leaving->post_accumulate_hooks);
+  }
+  object->tensor = std::move(tensor);
+  impl.set_binding(std::make_unique<ObjectTie>(object));
+}
+
+bool has_object(const TensorBase& tensor) {
+  TensorObject* const object = object_of(*tensor.impl());
+  return object != nullptr && Py_REFCNT(as_object(object)) > 0;
 }
 
 bool has_something_to_lose(TensorObject* object) {
@@ -66,32 +83,41 @@ bool has_something_to_lose(TensorObject* object) {
          object->hooks != nullptr || object->post_accumulate_hooks != nullptr;
 }
 
-// Called when Python's last reference is gone, before anything of the object is: if it is to live on, it has one again.
-void save_object(PyObject* self) {
-  TensorObject* const object = as_tensor(self);
-  if (!object->tensor.defined() || object->tensor.use_count() == 1 || !has_something_to_lose(object)) return;
-  PyObject_ClearWeakRefs(self);
-  Py_SET_REFCNT(self, 1);
+// Called when Python's last reference is gone, before anything of the object is: whether it lives on, held by its
+// tensor. By the time of the answer it may have lived, if so.
+bool lives_on(TensorObject* object) {
+  const Tensor& tensor = object->tensor;
+  const bool is_held = tensor.defined() && tensor.use_count() > 1 && object_of(*tensor.impl()) == object;
+  if (!is_held || !has_something_to_lose(object)) return false;
+  Py_SET_REFCNT(as_object(object), 1);
   ObjectTie::hold(object);
+  return true;
 }
 
-// Of subclasses, too: see init_subclass.
-void dealloc_tensor(PyObject* self) {
-  PyTypeObject* const type = Py_TYPE(self);
-  TensorObject* const object = as_tensor(self);
-  if (type->tp_finalize != nullptr && PyObject_CallFinalizerFromDealloc(self) < 0) return;
-  save_object(self);
-  if (Py_REFCNT(self) > 0) return;
-  PyObject_GC_UnTrack(self);
-  if (object->weak_references != nullptr) PyObject_ClearWeakRefs(self);
-  if (type != tensor_class) type->tp_clear(self);  // what stands in __slots__
+// What goes with the object may run anything, which may ask for the tensor's object: see give_object.
+void free_object(TensorObject* object) {
+  PyTypeObject* const type = Py_TYPE(as_object(object));
+  if (object->weak_references != nullptr) PyObject_ClearWeakRefs(as_object(object));
+  if (lives_on(object)) return;
+  if (type != tensor_class) type->tp_clear(as_object(object));  // what stands in __slots__
   Py_CLEAR(object->dict);
   Py_CLEAR(object->hooks);
   Py_CLEAR(object->post_accumulate_hooks);
-  if (object->tensor.defined()) object->tensor.impl()->set_binding(nullptr);
+  if (object->tensor.defined() && object_of(*object->tensor.impl()) == object)
+    object->tensor.impl()->set_binding(nullptr);
   object->tensor.~Tensor();
-  type->tp_free(self);
+  type->tp_free(object);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+// Of subclasses, too: see init_subclass. A chain of tensors that hold each other is freed link by link.
+void dealloc_tensor(PyObject* self) {
+  const bool has_end = Py_TYPE(self)->tp_finalize != nullptr && as_tensor(self)->tensor.defined();
+  if (has_end && PyObject_CallFinalizerFromDealloc(self) < 0) return;
+  PyObject_GC_UnTrack(self);
+  Py_TRASHCAN_BEGIN(self, dealloc_tensor);
+  free_object(as_tensor(self));
+  Py_TRASHCAN_END;
 }
 
 // What an object whose tensor C++ holds, too, refers to is not shown: a cycle through it is not to be collected.
@@ -194,12 +220,19 @@ TensorObject* object_of(const TensorImpl& tensor) {
 
 nanobind::object to_object(TensorBase tensor) {
   if (!tensor.defined()) return nanobind::none();
-  if (auto* const tie = static_cast<ObjectTie*>(tensor.impl()->binding())) return tie->take(std::move(tensor));
-  return new_object(tensor_class, std::move(tensor));
+  const auto take = [&] { return static_cast<ObjectTie*>(tensor.impl()->binding())->take(std::move(tensor)); };
+  if (has_object(tensor)) return take();
+  TensorObject* const leaving = object_of(*tensor.impl());
+  nanobind::object made = allocate(leaving == nullptr ? tensor_class : Py_TYPE(as_object(leaving)));
+  if (has_object(tensor)) return take();
+  give_object(std::move(tensor), as_tensor(made.ptr()));
+  return made;
 }
 
 nanobind::object to_object_of(PyTypeObject* subclass, const Tensor& tensor) {
-  return new_object(subclass, tensor.impl()->binding() == nullptr ? tensor : tensor.detach());
+  nanobind::object made = allocate(subclass);
+  give_object(tensor.impl()->binding() == nullptr ? tensor : tensor.detach(), as_tensor(made.ptr()));
+  return made;
 }
 
 }  // namespace keyway::inline v1::python

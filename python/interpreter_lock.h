@@ -1,0 +1,53 @@
+// The interpreter lock, held or released for a scope.
+//
+// CPython before 3.14 ends a thread that wants the lock when the interpreter has ended, by unwinding its stack through
+// frames that cannot be left this way: destructors and catch blocks of C++. Such a thread waits here instead, until the
+// process ends, as one does in CPython since.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace keyway::inline v1::python {
+
+// For a thread that the interpreter has ended, whose stack may be unwound no further.
+[[noreturn]] void wait_for_the_end() noexcept;
+
+class LockReleased {
+ public:
+  LockReleased() : state_(PyEval_SaveThread()) {}
+  LockReleased(const LockReleased&) = delete;
+  LockReleased& operator=(const LockReleased&) = delete;
+  ~LockReleased() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      wait_for_the_end();
+    }
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
+// Of any thread, whether it holds the lock or not. Requires: the interpreter has not ended for good.
+class LockHeld {
+ public:
+  LockHeld() {
+    try {
+      state_ = PyGILState_Ensure();
+    } catch (...) {
+      wait_for_the_end();
+    }
+  }
+  LockHeld(const LockHeld&) = delete;
+  LockHeld& operator=(const LockHeld&) = delete;
+  ~LockHeld() {
+    if (PyGILState_Check() == 0) wait_for_the_end();
+    PyGILState_Release(state_);
+  }
+
+ private:
+  PyGILState_STATE state_;
+};
+
+}  // namespace keyway::inline v1::python
