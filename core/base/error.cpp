@@ -5,6 +5,14 @@
 
 namespace keyway::inline v1 {
 
+namespace {
+// What is read as text of C ends at a zero byte: a name that was given with one is written as Python would write it.
+std::string without_zeros(std::string text) {
+  for (std::size_t i = 0; (i = text.find('\0', i)) != std::string::npos; i += 4) text.replace(i, 1, "\\x00");
+  return text;
+}
+}  // namespace
+
 struct Error::Data {
   ErrorKind kind;
   std::string message;
@@ -23,7 +31,7 @@ struct Error::Data {
 };
 
 Error::Error(ErrorKind kind, std::string message, const char* file, int line)
-    : data_(std::make_shared<Data>(Data{kind, std::move(message), {}, {}, {}, {}, file, line})) {
+    : data_(std::make_shared<Data>(Data{kind, without_zeros(std::move(message)), {}, {}, {}, {}, file, line})) {
   data_->compose();
 }
 Error::Error(const Error&) noexcept = default;
@@ -40,7 +48,7 @@ int Error::line() const { return data_->line; }
 void Error::leave_op(std::string_view op, std::string_view given) {
   if (data_->op.empty()) {
     data_->op = op;
-    data_->given = given;
+    data_->given = without_zeros(std::string(given));
   } else if (data_->op != op) {
     if (!data_->path.empty()) data_->path += ", ";
     data_->path += op;
