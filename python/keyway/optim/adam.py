@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 import keyway
+from keyway import _C
 from keyway._C import Tensor
+from keyway.optim._fused import take_fused
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -17,27 +19,46 @@ class Adam(Optimizer):
         v = beta2 * v + (1 - beta2) * g^2                     (amsgrad: the largest v so far is used)
         parameter -= lr * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
 
-    With `decoupled_weight_decay`, g = gradient, after parameter *= 1 - lr * weight_decay.
+    With `decoupled_weight_decay`, g = gradient, after parameter *= 1 - lr * weight_decay. `fused` is that of SGD.
     """
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False,
-                 decoupled_weight_decay: bool = False) -> None:
+                 fused: bool | None = None, decoupled_weight_decay: bool = False) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         for i, beta in enumerate(betas):
             if not 0 <= beta < 1:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-                                  "amsgrad": amsgrad,
-                                  "maximize": maximize, "decoupled_weight_decay": decoupled_weight_decay})
+                                  "amsgrad": amsgrad, "maximize": maximize, "fused": fused,
+                                  "decoupled_weight_decay": decoupled_weight_decay})
 
-    def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+    def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
+        sets, others = take_fused(group)
+        operator = _C._fused_adamw_ if group["decoupled_weight_decay"] else _C._fused_adam_
+        for parameters, grads in sets:
+            states = [self._state_of(parameter, group) for parameter in parameters]
+            steps = [state["step"] for state in states]
+            _C._foreach_add_(steps, 1)
+            operator(parameters, grads, [state["exp_avg"] for state in states],
+                     [state["exp_avg_sq"] for state in states],
+                     [state["max_exp_avg_sq"] for state in states] if group["amsgrad"] else [], steps, lr=group["lr"],
+                     beta1=group["betas"][0], beta2=group["betas"][1], weight_decay=group["weight_decay"],
+                     eps=group["eps"], amsgrad=group["amsgrad"], maximize=group["maximize"])
+        return others
+
+    def _state_of(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        state = self.state[parameter]
         if not state:
-            state["step"] = keyway.scalar_tensor(0.0)
+            state["step"] = keyway.scalar_tensor(0.0, dtype=keyway.float32)
             state["exp_avg"] = keyway.zeros_like(parameter)
             state["exp_avg_sq"] = keyway.zeros_like(parameter)
             if group["amsgrad"]:
                 state["max_exp_avg_sq"] = keyway.zeros_like(parameter)
+        return state
+
+    def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        state = self._state_of(parameter, group)
         if group["maximize"]:
             grad = grad.neg()
         if group["weight_decay"] != 0 and group["decoupled_weight_decay"]:
@@ -61,5 +82,7 @@ class AdamW(Adam):
     """Adam with `decoupled_weight_decay`."""
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True)
+                 weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False,
+                 fused: bool | None = None) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, fused=fused,
+                         decoupled_weight_decay=True)

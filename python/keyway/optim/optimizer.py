@@ -20,7 +20,8 @@ class Optimizer:
     """The base of all optimizers.
 
     `params` are parameters, or groups of them: dicts with "params" and whichever options differ from `defaults`. A
-    subclass defines _update(), which changes one parameter. `state` holds what is remembered of each parameter.
+    subclass defines _update(), which changes one parameter, and may define _update_fused(), which changes many. `state`
+    holds what is remembered of each parameter.
     """
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
@@ -78,13 +79,17 @@ class Optimizer:
                 with enable_grad():
                     loss = closure()
             for group in self.param_groups:
-                for parameter in group["params"]:
+                for parameter in self._update_fused(group):
                     if parameter.grad is not None:
                         self._update(parameter, parameter.grad, group, self.state[parameter])
         self._step_count += 1
         for hook, _ in list(self._post_hooks.values()):
             hook(self, (closure,), {})
         return loss
+
+    def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
+        """Changes those of a group's parameters that one operator changes together, and gives the others back."""
+        return list(group["params"])
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         """Changes `parameter` in place; called without recording. `state` is its own, empty at first."""
