@@ -188,3 +188,9 @@ def test_vjp_weights_results_and_gives_zeros_for_unused_inputs():
     assert (values(outputs), values(product), values(unused)) == ([4.0, 9.0], [40.0, 60.0], [0.0])
     with pytest.raises(keyway.ValueError, match="shapes of the results"):
         keyway.autograd.functional.vjp(lambda a: a, leaf(1), keyway.ones(2))
+
+
+def test_the_arguments_of_grad_stand_in_pytorchs_order():
+    x, unused = keyway.ones(2, requires_grad=True), keyway.ones(2, requires_grad=True)
+    found = keyway.autograd.grad(x.sum(), [x, unused], None, None, False, True, True)
+    assert found[0].tolist() == [1.0, 1.0] and found[1] is None

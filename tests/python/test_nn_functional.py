@@ -143,3 +143,16 @@ def test_functions_and_modules_agree():
     for module, function in ((nn.GELU(), F.gelu), (nn.Sigmoid(), F.sigmoid), (nn.Tanhshrink(), F.tanhshrink),
                              (nn.Softsign(), F.softsign), (nn.Softmax(1), lambda v: F.softmax(v, 1))):
         assert module(x).tolist() == function(x).tolist()
+
+
+def test_logsigmoid_of_infinite_numbers():
+    x = keyway.tensor([math.inf, -math.inf, 0.0], requires_grad=True)
+    y = F.logsigmoid(x)
+    y.sum().backward()
+    assert y.tolist() == pytest.approx([0.0, -math.inf, -math.log(2)]) and x.grad[2].item() == 0.5
+
+
+def test_normalisation_of_an_empty_batch():
+    assert F.group_norm(keyway.zeros(0, 4, 3), 2).shape == (0, 4, 3)
+    with pytest.raises(keyway.ValueError, match="3 groups do not divide the channels"):
+        F.group_norm(keyway.zeros(2, 4), 3)

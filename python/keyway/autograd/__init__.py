@@ -58,12 +58,12 @@ def backward(tensors: Tensors, grad_tensors: Gradients = None, retain_graph: boo
 
 
 def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Gradients = None, retain_graph: bool | None = None,
-         create_graph: bool = False, allow_unused: bool | None = None, is_grads_batched: bool = False,
-         materialize_grads: bool = False) -> tuple[Tensor | None, ...]:
+         create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
+         is_grads_batched: bool = False, materialize_grads: bool = False) -> tuple[Tensor | None, ...]:
     """The gradients of ``outputs``, weighted by ``grad_outputs``, with respect to each of ``inputs``: a tuple.
 
     No ``grad`` is changed. An input that the outputs do not depend on is an error, has None with ``allow_unused``, and
-    zeros with ``materialize_grads``. The other arguments are those of `backward`.
+    zeros with ``materialize_grads``. ``only_inputs`` changes nothing. The other arguments are those of `backward`.
     """
     if is_grads_batched:
         raise _C.NotImplementedError("grad: is_grads_batched needs batching rules, which are not there")

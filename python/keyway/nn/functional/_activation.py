@@ -50,8 +50,7 @@ def tanh(input: Tensor) -> Tensor:
 
 def logsigmoid(input: Tensor) -> Tensor:
     """log(1 / (1 + exp(-x))), elementwise, without overflow."""
-    size = input.abs()
-    return input.sub(size).div(2).sub(size.neg().exp().log1p())
+    return _C.minimum(input, _C.zeros_like(input)).sub(input.abs().neg().exp().log1p())
 
 
 def softsign(input: Tensor) -> Tensor:

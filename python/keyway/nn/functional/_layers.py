@@ -40,9 +40,9 @@ def _pad_by_name(
     if padding == "valid":
         return input, [0] * dims
     if padding != "same":
-        raise ValueError(f"conv{dims}d: padding is 'valid', 'same' or numbers, not '{padding}'")
+        raise _C.ValueError(f"conv{dims}d: padding is 'valid', 'same' or numbers, not '{padding}'")
     if any(s != 1 for s in expanded(stride, dims)):
-        raise ValueError(f"conv{dims}d: padding='same' is not supported for strided convolutions")
+        raise _C.ValueError(f"conv{dims}d: padding='same' is not supported for strided convolutions")
     totals = [d * (size - 1) for d, size in zip(expanded(dilation, dims), weight.shape[2:])]
     if any(total % 2 for total in totals):
         input = pad(input, [n for total in reversed(totals) for n in (0, total % 2)])
@@ -72,7 +72,7 @@ def embedding(
     """
     rows = weight.size(0)
     if padding_idx is not None and not -rows <= padding_idx < rows:
-        raise ValueError(f"embedding: padding_idx is {padding_idx}, but the table has {rows} rows")
+        raise _C.ValueError(f"embedding: padding_idx is {padding_idx}, but the table has {rows} rows")
     row = -1 if padding_idx is None else padding_idx % rows
     if max_norm is not None:
         with no_grad():
@@ -89,7 +89,7 @@ def _shorten_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: f
 
 def _check_probability(p: float) -> None:
     if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        raise _C.ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -129,7 +129,7 @@ def scaled_dot_product_attention(
     which positions are seen. With `is_causal`, position i sees up to i. Dropout applies whatever mode modules are in.
     """
     if is_causal and attn_mask is not None:
-        raise ValueError("scaled_dot_product_attention: is_causal and attn_mask are not given together")
+        raise _C.ValueError("scaled_dot_product_attention: is_causal and attn_mask are not given together")
     factor = 1 / math.sqrt(query.size(-1)) if scale is None else scale
     scores = _C.matmul(query.mul(factor), key.transpose(-2, -1))
     if is_causal:

@@ -84,7 +84,7 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of sigmoid(input) and probabilities, of one shape. `weight` is the weight of each element,
     `pos_weight` that of its positive part; both are broadcast."""
     if target.shape != input.shape:
-        raise ValueError(f"Target size {tuple(target.shape)} must be the same as input size {tuple(input.shape)}")
+        raise _C.ValueError(f"Target size {tuple(target.shape)} must be the same as input size {tuple(input.shape)}")
     kind = number(chosen_name(size_average, reduce, reduction))
     return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, kind)
 

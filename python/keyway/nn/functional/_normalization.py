@@ -43,9 +43,11 @@ def group_norm(
     """(x - mean) / sqrt(variance + eps) over each of `num_groups` groups of channels of an input [N, C, ...], times a
     weight [C] plus a bias [C]."""
     if input.dim() < 2 or num_groups < 1 or input.size(1) % num_groups != 0:
-        raise ValueError(f"group_norm: {num_groups} groups do not divide the channels of an input {tuple(input.shape)}")
-    groups = input.reshape(input.size(0), num_groups, -1)
-    return _scaled(_C.layer_norm(groups, [groups.size(2)], eps=eps).reshape(input.shape), weight, bias)
+        raise _C.ValueError(f"group_norm: {num_groups} groups do not divide the channels of an input "
+                            f"{tuple(input.shape)}")
+    size = input.size(1) // num_groups * math.prod(input.shape[2:])
+    groups = input.reshape(input.size(0), num_groups, size)
+    return _scaled(_C.layer_norm(groups, [size], eps=eps).reshape(input.shape), weight, bias)
 
 
 def batch_norm(
@@ -67,7 +69,7 @@ def batch_norm(
                 running_mean.mul_(1 - momentum).add_(mean, alpha=momentum)
                 running_var.mul_(1 - momentum).add_(variance, alpha=momentum * count / (count - 1))
     elif running_mean is None or running_var is None:
-        raise ValueError("batch_norm: running_mean and running_var are needed when not training")
+        raise _C.ValueError("batch_norm: running_mean and running_var are needed when not training")
     else:
         mean, variance = running_mean.to(dtype=dtype), running_var.to(dtype=dtype)
     scale = variance.add(eps).rsqrt()
@@ -76,8 +78,8 @@ def batch_norm(
 
 def _moments(x: Tensor) -> tuple[Tensor, Tensor]:
     """Mean and variance of each channel."""
-    if x.dim() < 2 or x.numel() <= x.size(1):
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {tuple(x.shape)}")
+    if x.dim() < 2 or x.numel() == x.size(1):
+        raise _C.ValueError(f"Expected more than 1 value per channel when training, got input size {tuple(x.shape)}")
     others = [dim for dim in range(x.dim()) if dim != 1]
     mean = x.mean(others)
     return mean, x.sub(_by_channel(mean, x)).square().mean(others)

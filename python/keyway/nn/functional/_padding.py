@@ -18,13 +18,13 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     """
     borders = list(pad)
     if len(borders) % 2 != 0 or len(borders) > 2 * input.dim():
-        raise ValueError(f"pad: a padding of {len(borders)} numbers does not fit an input of {input.dim()} "
+        raise _C.ValueError(f"pad: a padding of {len(borders)} numbers does not fit an input of {input.dim()} "
                          "dimensions: it has two for each padded dimension")
     if mode != "constant":
         if mode not in _SOURCES:
             raise _C.NotImplementedError(f"pad: unrecognised padding mode '{mode}'")
         if value is not None and value != 0:
-            raise ValueError(f"pad: mode '{mode}' takes no value")
+            raise _C.ValueError(f"pad: mode '{mode}' takes no value")
         _check_spatial(input, borders, mode)
     for i in range(0, len(borders), 2):
         dim = input.dim() - 1 - i // 2
@@ -47,7 +47,7 @@ def _check_spatial(input: Tensor, borders: list[int], mode: str) -> None:
 def _pad_constant(input: Tensor, dim: int, before: int, after: int, value: Any) -> Tensor:
     size = input.size(dim)
     if size + before + after < 0:
-        raise ValueError(f"pad: dimension {dim} of size {size} cannot have {before} and {after} elements more")
+        raise _C.ValueError(f"pad: dimension {dim} of size {size} cannot have {before} and {after} elements more")
     first, last = max(0, -before), size - max(0, -after)
     if first != 0 or last != size:
         input = input.narrow(dim, min(first, size), max(0, last - first))
@@ -69,7 +69,7 @@ def _positions(input: Tensor, dim: int, before: int, after: int) -> Tensor:
 def _reflected(input: Tensor, dim: int, before: int, after: int) -> Tensor:
     size = input.size(dim)
     if before >= size or after >= size:
-        raise ValueError(f"pad: a reflection of dimension {dim}, size {size}, is shorter than it, not {before} and "
+        raise _C.ValueError(f"pad: a reflection of dimension {dim}, size {size}, is shorter than it, not {before} and "
                          f"{after}")
     at = _positions(input, dim, before, after).abs()
     return at.sub(at.sub(size - 1).clamp(min=0), alpha=2)
@@ -77,14 +77,14 @@ def _reflected(input: Tensor, dim: int, before: int, after: int) -> Tensor:
 
 def _replicated(input: Tensor, dim: int, before: int, after: int) -> Tensor:
     if input.size(dim) == 0:
-        raise ValueError(f"pad: dimension {dim} has no edge to repeat: it is empty")
+        raise _C.ValueError(f"pad: dimension {dim} has no edge to repeat: it is empty")
     return _positions(input, dim, before, after).clamp(0, input.size(dim) - 1)
 
 
 def _wrapped(input: Tensor, dim: int, before: int, after: int) -> Tensor:
     size = input.size(dim)
     if before > size or after > size:
-        raise ValueError(f"pad: dimension {dim}, size {size}, is not wrapped around more than once: {before} and "
+        raise _C.ValueError(f"pad: dimension {dim}, size {size}, is not wrapped around more than once: {before} and "
                          f"{after}")
     at = _positions(input, dim, before, after).add(size)
     return at.sub(_C.floor_divide(at, _C.scalar_tensor(size, dtype=_C.int64)).mul(size))

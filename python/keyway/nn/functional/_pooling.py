@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence, Union
 
+from keyway import _C
 from keyway._C import Tensor, _nn
 
 Sizes = Union[int, Sequence[int]]
@@ -48,6 +49,6 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 def _filled(output_size: Any, input: Tensor, dims: int) -> Any:
     sizes = [output_size] * dims if isinstance(output_size, int) else list(output_size)
     if len(sizes) != dims or len(sizes) > input.dim():
-        raise ValueError(f"adaptive_avg_pool{dims}d: output_size has {len(sizes)} sizes for {dims} dimensions of an "
+        raise _C.ValueError(f"adaptive_avg_pool{dims}d: output_size has {len(sizes)} sizes for {dims} dimensions of an "
                          f"input of {input.dim()}")
     return [now if size is None else size for size, now in zip(sizes, input.shape[-dims:])]

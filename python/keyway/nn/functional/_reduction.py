@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+from keyway import _C
+
 _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 
 
@@ -20,5 +22,5 @@ def chosen_name(size_average: bool | None, reduce: bool | None, reduction: str) 
 def number(reduction: str) -> int:
     """Raises ValueError for what is no reduction."""
     if reduction not in _NUMBERS:
-        raise ValueError(f"{reduction!r} is not a valid value for reduction: give 'none', 'mean' or 'sum'")
+        raise _C.ValueError(f"{reduction!r} is not a valid value for reduction: give 'none', 'mean' or 'sum'")
     return _NUMBERS[reduction]
