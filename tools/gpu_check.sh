@@ -42,6 +42,8 @@ all() {
   git log --oneline -1 2> /dev/null || true
   stage build build_stage
   check "the backend's tests" "$driver_tests"
+  check "convolutions without cuDNN" env KEYWAY_CUDA_CUDNN=0 "$driver_tests" "*convolution*"
+  check "convolutions in TF32" env KEYWAY_CUDA_ALLOW_TF32=1 "$driver_tests" "a tensor core may round*"
   check "every operator against the CPU" build/gpu/tests/tests_ops "CUDA gives what the CPU gives*"
   if command -v compute-sanitizer > /dev/null; then
     check "memory checker, the backend's tests" sanitizer memcheck "$driver_tests"

@@ -68,6 +68,7 @@ std::size_t ProductProblem::hash() const {
     add(one->batch_stride);
     add(one->alignment * 2 + (one->transposed ? 1 : 0));
   }
+  add(bias);
   return static_cast<std::size_t>(sum);
 }
 
@@ -86,6 +87,23 @@ std::optional<ColumnMajorProduct> column_major_product(ScalarType dtype, ScalarT
                             b.data,
                             add.data,
                             out.data};
+}
+
+std::optional<ColumnMajorProduct> biased_product(ScalarType dtype, ScalarType result, const Matrices& a,
+                                                 const Matrices& b, const Matrices& bias, const Matrices& out) {
+  const std::optional<bool> turned = is_transposed(out);
+  if (!turned) return std::nullopt;
+  const Matrices column = *turned ? bias.transposed() : bias;
+  const bool is_dense = column.rows == 1 || column.row_stride == 1;
+  const bool is_one =
+      (column.columns == 1 || column.column_stride == 0) && (column.batch == 1 || column.batch_stride == 0);
+  if (!is_dense || !is_one) return std::nullopt;
+  std::optional<ColumnMajorProduct> product = column_major_product(dtype, result, a, b, out, out);
+  if (product) {
+    product->bias = bias.data;
+    product->problem.bias = alignment_of(bias.data);
+  }
+  return product;
 }
 
 }  // namespace keyway::inline v1::cuda

@@ -42,13 +42,15 @@ struct ProductOperand {
   friend bool operator==(const ProductOperand&, const ProductOperand&) = default;
 };
 
-// d = alpha * a b + beta * c, in column-major terms: a is m x k, b k x n, c and d are m x n and not transposed. What a
-// library chooses a kernel by: all but addresses and factors.
+// d = alpha * a b + beta * c, in column-major terms: a is m x k, b k x n, c and d are m x n and not transposed. A bias
+// is a column of m that is added to each column of d, of all matrices. What a library chooses a kernel by: all but
+// addresses and factors.
 struct ProductProblem {
   ScalarType dtype = ScalarType::Float;   // of a and b
   ScalarType result = ScalarType::Float;  // of c and d
   std::int64_t batch = 0, m = 0, n = 0, k = 0;
   ProductOperand a, b, c, d;
+  std::int64_t bias = 0;  // alignment of its address, 0 if there is none
 
   std::size_t hash() const;
   friend bool operator==(const ProductProblem&, const ProductProblem&) = default;
@@ -60,6 +62,7 @@ struct ColumnMajorProduct {
   const void* b;
   const void* c;
   void* d;
+  const void* bias = nullptr;
 };
 
 // out = alpha * a b + beta * add. The rows of a row-major `out` are columns of its transpose, which is the product of
@@ -68,5 +71,9 @@ struct ColumnMajorProduct {
 // is empty.
 std::optional<ColumnMajorProduct> column_major_product(ScalarType dtype, ScalarType result, const Matrices& a,
                                                        const Matrices& b, const Matrices& add, const Matrices& out);
+// out = alpha * a b + bias, a dense vector that broadcasts to all columns or all rows of `out`, whichever lie dense;
+// nothing if it is none. c is d, for a beta of 0.
+std::optional<ColumnMajorProduct> biased_product(ScalarType dtype, ScalarType result, const Matrices& a,
+                                                 const Matrices& b, const Matrices& bias, const Matrices& out);
 
 }  // namespace keyway::inline v1::cuda

@@ -1,19 +1,18 @@
 #include <keyway/backends/cuda/driver/cublas_lt.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
-#include <keyway/backends/cuda/driver/shared_library.h>
+#include <keyway/backends/cuda/driver/library_functions.h>
+#include <keyway/backends/cuda/driver/tf32.h>
 #include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/visit_dtype.h>
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <cublasLt.h>
 #include <fmt/format.h>
 #include <mutex>
 #include <string>
-#include <string_view>
 
 namespace keyway::inline v1::cuda {
 
@@ -45,18 +44,12 @@ struct CublasLt {
 
 CublasLt open_library() {
   // What it is called where the toolkit is that this was built with.
-  const std::string file = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR);
-  const SharedLibrary library(file.c_str());
+  LibraryFunctions library(fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR));
   CublasLt all;
-  all.problem = library.problem();
-  if (!all.problem.empty()) return all;
-  const auto find = [&]<typename F>(const char* name, F*& function) {
-    function = reinterpret_cast<F*>(library.find(name));
-    if (function == nullptr && all.problem.empty()) all.problem = fmt::format("{} has no {}", file, name);
-  };
-#define KEYWAY_CUBLAS_LT(name) find("cublasLt" #name, all.name);
+#define KEYWAY_CUBLAS_LT(name) library.find("cublasLt" #name, all.name);
   KEYWAY_CUBLAS_LT_FUNCTIONS
 #undef KEYWAY_CUBLAS_LT
+  all.problem = library.problem();
   return all;
 }
 
@@ -111,14 +104,6 @@ using Layout = Described<cublasLtMatrixLayout_t, &CublasLt::MatrixLayoutDestroy,
 using Preference =
     Described<cublasLtMatmulPreference_t, &CublasLt::MatmulPreferenceDestroy, &CublasLt::MatmulPreferenceSetAttribute>;
 
-bool allows_tf32() {
-  static const bool allowed = [] {
-    const char* const wanted = std::getenv("KEYWAY_CUDA_ALLOW_TF32");
-    return wanted != nullptr && std::string_view(wanted) == "1";
-  }();
-  return allowed;
-}
-
 cudaDataType_t data_type(ScalarType dtype) {
   switch (dtype) {
     case ScalarType::Half: return CUDA_R_16F;
@@ -151,7 +136,8 @@ void make_layout(Layout& layout, ScalarType dtype, const ProductOperand& operand
 
 // A problem in the library's words.
 struct Description {
-  explicit Description(const ProductProblem& problem) {
+  explicit Description(const ColumnMajorProduct& product) {
+    const ProductProblem& problem = product.problem;
     check_call(cublas_lt().MatmulDescCreate(operation.to_make(), compute_type(problem.dtype),
                                             data_type(sum_dtype(problem.dtype))),
                "cublasLtMatmulDescCreate");
@@ -164,6 +150,11 @@ struct Description {
     make_layout(b, problem.dtype, problem.b, problem.k, problem.n, problem.batch);
     make_layout(c, problem.result, problem.c, problem.m, problem.n, problem.batch);
     make_layout(d, problem.result, problem.d, problem.m, problem.n, problem.batch);
+    if (product.bias == nullptr) return;
+    // Its dtype is that of d, unless another one is set; the library reads its alignment off the address.
+    operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE, std::uint32_t{CUBLASLT_EPILOGUE_BIAS},
+                  "CUBLASLT_MATMUL_DESC_EPILOGUE");
+    operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias, "CUBLASLT_MATMUL_DESC_BIAS_POINTER");
   }
 
   Operation operation;
@@ -235,10 +226,12 @@ bool cublas_lt_takes(ScalarType dtype) {
   return DtypeSet{kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble}.contains(dtype);
 }
 
+bool cublas_lt_takes_bias(ScalarType dtype) { return DtypeSet{kHalf, kBFloat16, kFloat, kDouble}.contains(dtype); }
+
 bool cublas_lt_product(const ColumnMajorProduct& product, const Scalar& alpha, const Scalar& beta, Device device) {
   const ProductProblem& problem = product.problem;
   OfDevice& here = of_device(device);
-  const Description description(problem);
+  const Description description(product);
   const Plan plan = here.plans.get(problem, [&] { return choose(here.handle, problem, description); });
   if (!plan.exists) return false;
   TensorBase workspace;

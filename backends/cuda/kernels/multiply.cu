@@ -148,22 +148,33 @@ TensorBase as_operand(const TensorBase& tensor) {
 
 bool is_zero(const Scalar& factor) { return factor == Scalar(0); }
 
-// Whether cuBLASLt has a kernel for it.
+// Whether cuBLASLt adds what is to be added as a bias, in the call of the product.
+bool multiply_with_bias(const MatrixProduct& product, const TensorBase& a, const TensorBase& b, const TensorBase& out) {
+  if (!cublas_lt_takes_bias(a.dtype()) || product.beta != Scalar(1)) return false;
+  const auto described = biased_product(a.dtype(), out.dtype(), matrices_of(a), matrices_of(b),
+                                        matrices_of(product.add), matrices_of(out));
+  return described && cublas_lt_product(*described, product.alpha, 0, out.device());
+}
+
+// Whether cuBLASLt has a kernel for it. What is to be added lies as the result does, a matrix for each, or is a bias,
+// or is brought to the result first.
+bool multiply_into(const MatrixProduct& product, const TensorBase& a, const TensorBase& b, const TensorBase& out) {
+  const Matrices to = matrices_of(out);
+  const Matrices given = is_zero(product.beta) ? to : matrices_of(product.add);
+  const bool fits = leading(given, *is_transposed(to)) && (given.batch == 1 || given.batch_stride != 0);
+  if (!fits && multiply_with_bias(product, a, b, out)) return true;
+  if (!fits) copy_elements(product.add, out);
+  const auto described =
+      column_major_product(a.dtype(), out.dtype(), matrices_of(a), matrices_of(b), fits ? given : to, to);
+  return described && cublas_lt_product(*described, product.alpha, product.beta, out.device());
+}
+
+// Into a result of any strides.
 bool library_multiply(const MatrixProduct& product) {
-  const TensorBase a = as_operand(product.a), b = as_operand(product.b);
   const bool fits = is_transposed(matrices_of(product.out)).has_value();
   const TensorBase out =
       fits ? product.out : make_tensor(product.out.sizes(), product.out.dtype(), product.out.device());
-  const ScalarType dtype = a.dtype(), result = out.dtype();
-  const Matrices to = matrices_of(out);
-  const bool adds = !is_zero(product.beta);
-  // What is to be added lies as the result does, a matrix for each, or is brought there first.
-  const Matrices given = adds ? matrices_of(product.add) : to;
-  const bool add_fits = leading(given, *is_transposed(to)) && (given.batch == 1 || given.batch_stride != 0);
-  if (!add_fits) copy_elements(product.add, out);
-  const Matrices add = add_fits ? given : to;
-  const auto described = column_major_product(dtype, result, matrices_of(a), matrices_of(b), add, to);
-  if (!described || !cublas_lt_product(*described, product.alpha, product.beta, out.device())) return false;
+  if (!multiply_into(product, as_operand(product.a), as_operand(product.b), out)) return false;
   if (!fits) copy_elements(out, product.out);
   return true;
 }

@@ -1,9 +1,11 @@
 // The windows of convolutions, walked through on the host by the code that devices run. The oracle goes over the
 // definition: place o of the output meets place o * stride - padding + k * dilation of the input at tap k.
+#include <keyway/backends/cuda/conv_problem.h>
 #include <keyway/backends/cuda/conv_windows.h>
 #include <keyway/core/base/error.h>
 #include <keyway/tests/catch.h>
 
+#include <array>
 #include <map>
 #include <random>
 #include <set>
@@ -171,4 +173,58 @@ TEST_CASE("numbers that the device's arithmetic has no room for are refused") {
   one.in = one.out = {std::int64_t{1} << 20, std::int64_t{1} << 20};
   one.kernel = {1, 1};
   CHECK_THROWS_AS(one.windows(), Error);
+}
+
+TEST_CASE("a convolution as libraries describe it") {
+  const auto tensor = [](IntArrayRef sizes) { return make_tensor(sizes, kHalf, Device(DeviceType::Meta)); };
+  const TensorBase x = tensor({2, 6, 9}), w = tensor({4, 3, 3}), y = tensor({2, 4, 4});
+  const auto one = conv_problem(ConvResult::Images, x, w, y, {2}, {1}, {2}, 2);
+  REQUIRE(one);
+  CHECK(one->rank == 2);
+  CHECK(one->dtype == kHalf);
+  CHECK(one->groups == 2);
+  CHECK(one->x == std::array<int, 5>{2, 6, 1, 9});
+  CHECK(one->w == std::array<int, 5>{4, 3, 1, 3});
+  CHECK(one->y == std::array<int, 5>{2, 4, 1, 4});
+  CHECK(one->padding == std::array<int, 3>{0, 1});
+  CHECK(one->stride == std::array<int, 3>{1, 2});
+  CHECK(one->dilation == std::array<int, 3>{1, 2});
+
+  const auto cube = conv_problem(ConvResult::Outputs, tensor({1, 1, 4, 5, 6}), tensor({1, 1, 2, 2, 2}),
+                                 tensor({1, 1, 3, 4, 5}), {1}, {0}, {1}, 1);
+  REQUIRE(cube);
+  CHECK(cube->rank == 3);
+  CHECK(cube->y == std::array<int, 5>{1, 1, 3, 4, 5});
+  CHECK(cube->stride == std::array<int, 3>{1, 1, 1});
+
+  CHECK_FALSE(conv_problem(ConvResult::Images, x, w, tensor({2, 4, 3}), {2}, {1}, {2}, 2));
+  CHECK_FALSE(conv_problem(ConvResult::Images, tensor({0, 6, 9}), w, tensor({0, 4, 4}), {2}, {1}, {2}, 2));
+  const std::int64_t far = std::int64_t{1} << 31;
+  CHECK_FALSE(
+      conv_problem(ConvResult::Outputs, tensor({1, 1, far}), tensor({1, 1, 1}), tensor({1, 1, far}), {1}, {0}, {1}, 1));
+  CHECK_FALSE(
+      conv_problem(ConvResult::Outputs, tensor({1, 1, 2}), tensor({1, 1, 2}), tensor({1, 1, 1}), {far}, {0}, {1}, 1));
+  // Paddings whose window alone is more than libraries' numbers hold.
+  CHECK_FALSE(conv_problem(ConvResult::Outputs, tensor({1, 1, 2}), tensor({1, 1, 3}), tensor({1, 1, 1}), {1}, {0},
+                           {far - 1}, 1));
+}
+
+TEST_CASE("convolutions are one to a library only if an algorithm for one serves the other") {
+  const ConvProblem one{ConvResult::Outputs, kFloat,          2,         1,         {2, 3, 4, 5, 0},
+                        {6, 3, 1, 1, 0},     {2, 6, 4, 5, 0}, {0, 0, 0}, {1, 1, 0}, {1, 1, 0}};
+  std::vector<ConvProblem> others(8, one);
+  others[0].result = ConvResult::Weights;
+  others[1].dtype = kHalf;
+  others[2].groups = 3;
+  others[3].x[0] = 3;
+  others[4].w[3] = 2;
+  others[5].padding[1] = 1;
+  others[6].stride[0] = 2;
+  others[7].dilation[0] = 2;
+  std::set<std::size_t> hashes{one.hash()};
+  for (const ConvProblem& other : others) {
+    CHECK_FALSE(other == one);
+    CHECK(hashes.insert(other.hash()).second);
+  }
+  CHECK(ConvProblem(one).hash() == one.hash());
 }

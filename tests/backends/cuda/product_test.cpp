@@ -127,6 +127,32 @@ TEST_CASE("a product in column-major terms is the product") {
   CHECK(refused > 200);
 }
 
+TEST_CASE("a vector is a bias if the library can add it to each column of a column-major result") {
+  const TensorBase a = make_tensor({3, 2}, kDouble, kCPU), b = make_tensor({2, 4}, kDouble, kCPU);
+  const TensorBase out = make_tensor({3, 4}, kDouble, kCPU), numbers = make_tensor({5}, kDouble, kCPU);
+  const auto biased = [&](const TensorBase& result, IntArrayRef strides, std::int64_t offset = 0) {
+    const TensorBase bias = make_view(numbers, result.sizes(), strides, offset);
+    return biased_product(kDouble, kDouble, matrices_of(a), matrices_of(b), matrices_of(bias), matrices_of(result));
+  };
+  const auto row = biased(out, {0, 1});
+  REQUIRE(row);
+  CHECK(row->bias == numbers.data_ptr());
+  CHECK(row->problem.bias >= 16);
+  CHECK(row->problem.m == 4);
+  CHECK(row->c == row->d);
+  CHECK(row->problem.c == row->problem.d);
+  const auto later = biased(out, {0, 1}, 1);
+  REQUIRE(later);
+  CHECK(later->problem.bias == 8);
+  CHECK_FALSE(later->problem == row->problem);
+  CHECK_FALSE(biased(out, {0, 0}));
+  CHECK_FALSE(biased(out, {1, 0}));
+  const TensorBase columns = make_view(out, {3, 4}, {1, 3}, 0);
+  CHECK(biased(columns, {1, 0}));
+  CHECK_FALSE(biased(columns, {0, 1}));
+  CHECK_FALSE(biased(make_view(out, {3, 2}, {4, 2}, 0), {0, 1}));
+}
+
 TEST_CASE("rows, columns and broadcast matrices as libraries take them") {
   const auto matrices = [](std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {
     return Matrices{nullptr, 1, rows, columns, 0, row, column};
@@ -157,7 +183,7 @@ TEST_CASE("rows, columns and broadcast matrices as libraries take them") {
 
 TEST_CASE("problems are equal only if a kernel for one serves the other") {
   const ProductProblem one{kFloat, kFloat, 2, 3, 4, 5, {false, 3, 15, 256}, {}, {}, {}};
-  std::vector<ProductProblem> others(7, one);
+  std::vector<ProductProblem> others(8, one);
   others[0].dtype = kHalf;
   others[1].m = 4;
   others[2].batch = 3;
@@ -165,6 +191,7 @@ TEST_CASE("problems are equal only if a kernel for one serves the other") {
   others[4].a.alignment = 16;
   others[5].d.batch_stride = 1;
   others[6].a.leading = 4;
+  others[7].bias = 16;
   std::set<std::size_t> hashes{one.hash()};
   for (const ProductProblem& other : others) {
     CHECK_FALSE(other == one);

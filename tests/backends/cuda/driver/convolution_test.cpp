@@ -1,12 +1,16 @@
 // Convolutions on a device, larger than samples are, compared with the CPU's.
+#include <keyway/core/cuda_graph.h>
 #include <keyway/core/device_guard.h>
+#include <keyway/core/stream_guard.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
+#include <keyway/tests/backends/cuda/driver/emulated_calls.h>
 #include <keyway/tests/catch.h>
 
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -118,4 +122,136 @@ TEST_CASE("convolutions of nothing are zeros, or the bias") {
   CHECK(x.numel() == 0);
   CHECK(same_values(w, zeros({2, 1, 2}, kFloat)));
   CHECK(same_values(b, zeros({2}, kFloat)));
+}
+
+namespace {
+
+constexpr const char* kForward = "cudnnConvolutionForward";
+constexpr const char* kData = "cudnnConvolutionBackwardData";
+constexpr const char* kWeights = "cudnnConvolutionBackwardFilter";
+constexpr const char* kChoice = "cudnnGetConvolutionAlgorithm";
+
+// What the emulated cuDNN is to be like; empty: as it is.
+std::string cudnn_state() {
+  const char* const wish = std::getenv("KEYWAY_EMULATED_CUDNN");
+  return wish == nullptr ? "" : wish;
+}
+bool has_cudnn() {
+  const char* const wanted = std::getenv("KEYWAY_CUDA_CUDNN");
+  return has_device() && cudnn_state().empty() && (wanted == nullptr || std::string_view(wanted) != "0");
+}
+
+Tensor conv(const Tensor& x, const Tensor& w, const Tensor& bias = {}, bool transposed = false,
+            std::int64_t output_padding = 0, std::int64_t stride = 1, std::int64_t dilation = 1) {
+  return convolution(x, w, bias, {stride}, {1}, {dilation}, transposed, {output_padding}, 1);
+}
+
+}  // namespace
+
+TEST_CASE("cuDNN computes convolutions and both gradients, each in one call, and is asked once for each problem") {
+  if (!has_cudnn()) return;
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble}) {
+    INFO(to_string(dtype));
+    const Tensor x = operand({2, 3, 7, 9}, dtype, 1), w = operand({4, 3, 3, 3}, dtype, 2), b = operand({4}, dtype, 3);
+    const Tensor out = conv(x, w, b), dy = operand(out.sizes(), dtype, 4);
+    const std::array<bool, 3> two{true, true, false};
+    for (const std::int64_t asked : {1, 0}) {
+      check_calls({{kForward, 1}, {kData, 0}, {kWeights, 0}, {kChoice, asked}, {"cublasLtMatmul", 0}},
+                  [&] { CHECK(same_values(conv(on_cuda(x), on_cuda(w), on_cuda(b)), out)); });
+      check_calls({{kForward, 0}, {kData, 1}, {kWeights, 1}, {kChoice, 2 * asked}, {"cublasLtMatmul", 0}}, [&] {
+        const auto run = [&](const Tensor& grad, const Tensor& input, const Tensor& weight) {
+          return convolution_backward(grad, input, weight, std::nullopt, {1}, {1}, {1}, false, {0}, 1, two);
+        };
+        const auto here = run(dy, x, w), there = run(on_cuda(dy), on_cuda(x), on_cuda(w));
+        CHECK(same_values(std::get<0>(there), std::get<0>(here)));
+        CHECK(same_values(std::get<1>(there), std::get<1>(here)));
+      });
+    }
+    check_calls({{kData, 1}, {kForward, 0}},
+                [&] { CHECK(same_values(conv(on_cuda(out), on_cuda(w), {}, true), conv(out, w, {}, true))); });
+  }
+}
+
+TEST_CASE("what cuDNN does not have is computed over windows") {
+  if (!has_cudnn() || !has_products()) return;
+  check_calls({{kForward, 0}, {kData, 0}, {kChoice, 0}}, [] {
+    const Tensor x = operand({2, 3, 8}, kComplexFloat, 1), w = operand({4, 3, 3}, kComplexFloat, 2);
+    CHECK(same_values(conv(on_cuda(x), on_cuda(w)), conv(x, w)));
+    // More output padding than a stride: what it is computed from is no convolution of it.
+    const Tensor y = operand({2, 3, 8}, kFloat, 3), v = operand({3, 4, 3}, kFloat, 4);
+    const Tensor longer = conv(y, v, {}, true, 1, 1, 2);
+    CHECK(same_values(conv(on_cuda(y), on_cuda(v), {}, true, 1, 1, 2), longer));
+    CHECK(conv(zeros({0, 3, 8}, TensorOptions().device(kCUDA)), on_cuda(v.transpose(0, 1))).numel() == 0);
+  });
+}
+
+TEST_CASE("operands that cuDNN cannot take as they lie are copied for it") {
+  if (!has_device()) return;
+  const Tensor x = operand({2, 3, 6, 8}, kFloat, 1), w = operand({4, 3, 3, 3}, kFloat, 2);
+  const Tensor last = x.transpose(1, 3).contiguous().transpose(1, 3), out = conv(x, w);
+  const Tensor memory = on_cuda(operand({1 + x.numel()}, kFloat, 3));
+  Tensor odd = memory.slice(0, 1).view(x.sizes());  // between two multiples of what it is to be aligned to
+  odd.copy_(x);
+  Tensor place = zeros({2, 4, 8, 6}, TensorOptions().device(kCUDA)).transpose(2, 3);
+  if (has_cudnn() || has_products()) {
+    CHECK(same_values(conv(on_cuda(last), on_cuda(w)), out));
+    CHECK(same_values(conv(odd, on_cuda(w)), out));
+    convolution_out(place, odd, on_cuda(w), {}, {1}, {1}, {1}, false, {0}, 1);
+    CHECK(same_values(place, out));
+  }
+}
+
+TEST_CASE("float32 is not rounded for cuDNN's convolutions") {
+  if (!has_device() || !has_products() || std::getenv("KEYWAY_CUDA_ALLOW_TF32") != nullptr) return;
+  const Tensor x = full({1, 1, 3, 3}, 1 + 1.0 / (1 << 20)), w = ones({1, 1, 3, 3});
+  const Tensor out = conv(x, w), there = conv(on_cuda(x), on_cuda(w));
+  CHECK(is_close(there, out, 1e-7));
+}
+
+TEST_CASE("a tensor core may round float32 for cuDNN's convolutions where that is allowed") {
+  if (!has_cudnn() || std::getenv("KEYWAY_CUDA_ALLOW_TF32") == nullptr) return;
+  const Tensor x = full({1, 1, 3, 3}, 1 + 1.0 / (1 << 20)), w = ones({1, 1, 3, 3});
+  CHECK(is_close(conv(on_cuda(x), on_cuda(w)), conv(x, w), 1e-3));
+  check_calls({{"cudnnConvolution in TF32", 1}}, [&] { (void)conv(on_cuda(x), on_cuda(w)); });
+}
+
+TEST_CASE("convolutions in streams, and on the second device, follow what is computed before them") {
+  if (!has_device() || (!has_cudnn() && !has_products())) return;
+  const Tensor x = operand({1, 2, 5, 5}, kFloat, 1), w = operand({2, 2, 3, 3}, kFloat, 2);
+  const Tensor expected = conv(conv(x, w), w);
+  for (int device = 0; device < device_count(kCUDA) && device < 2; ++device) {
+    const Device on(kCUDA, static_cast<std::int8_t>(device));
+    const DeviceGuard guard(on);
+    const StreamGuard stream(new_stream(kCUDA));
+    const Tensor weights = w.to(on, kFloat);
+    CHECK(same_values(conv(conv(x.to(on, kFloat), weights), weights), expected));
+  }
+}
+
+TEST_CASE("a convolution of a graph, be it the first there is, is computed at each replay") {
+  if (!has_cudnn() || std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") != nullptr) return;
+  const Tensor x = operand({1, 2, 4, 5}, kFloat, 1), w = operand({2, 2, 3, 3}, kFloat, 2);
+  const Tensor weights = on_cuda(w), input = on_cuda(x);
+  Tensor out;
+  CUDAGraph graph;
+  {
+    CUDAGraphCapture scope(graph);
+    out = conv(input, weights);
+    scope.end();
+  }
+  for (std::int64_t seed = 3; seed < 5; ++seed) {
+    const Tensor next = operand({1, 2, 4, 5}, kFloat, seed);
+    Tensor(input).copy_(next);
+    graph.replay();
+    CHECK(same_values(out, conv(next, w)));
+  }
+}
+
+TEST_CASE("a convolution that cuDNN fails in is an error with its status, its words and the operator") {
+  if (!has_device() || cudnn_state() != "broken") return;
+  const Tensor x = operand({1, 2, 5, 5}, kFloat, 1), w = operand({2, 2, 3, 3}, kFloat, 2);
+  const std::string text = error_of([&] { (void)conv(on_cuda(x), on_cuda(w)); });
+  INFO(text);
+  CHECK(text.starts_with("convolution: cuDNN: CUDNN_STATUS_EXECUTION_FAILED in cudnnConvolutionForward: it is broken"));
+  CHECK(text.find("KEYWAY_CUDA_CUDNN=0 does without cuDNN") != std::string::npos);
 }

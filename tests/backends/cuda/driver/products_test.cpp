@@ -4,6 +4,7 @@
 #include <keyway/core/stream_guard.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
+#include <keyway/tests/backends/cuda/driver/emulated_calls.h>
 #include <keyway/tests/catch.h>
 
 #include <cstdlib>
@@ -81,6 +82,52 @@ TEST_CASE("what is added may be broadcast, may lie another way, may be the resul
     const Tensor bad = full({5}, nan, TensorOptions().dtype(dtype).device(kCUDA));
     CHECK(same_values(addmm(bad, a.to(kCUDA, dtype), b.to(kCUDA, dtype), 0, 1), mm(a, b)));
   }
+}
+
+TEST_CASE("a vector that is added to each row is added by the product itself, where cuBLASLt does so") {
+  if (!has_products()) return;
+  const char* const wish = std::getenv("KEYWAY_EMULATED_CUBLAS_LT");
+  const bool plain = wish != nullptr && std::string_view(wish) == "plain";
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble, kComplexFloat}) {
+    INFO(to_string(dtype));
+    const bool biased = !plain && dtype != kComplexFloat;
+    const Tensor a = factor({6, 10}, dtype, 1), b = factor({10, 8}, dtype, 2), wide = factor({9}, dtype, 3);
+    const Tensor a_there = on_cuda(a), b_there = on_cuda(b), wide_there = on_cuda(wide);
+    const auto compare = [&](const Tensor& bias, const Tensor& there, double alpha, bool in_call, bool is_new) {
+      const std::int64_t asked = plain && dtype != kComplexFloat ? 2 : 1;
+      check_calls({{"cublasLtMatmul with a bias", in_call ? 1 : 0},
+                   {"cublasLtMatmul", in_call ? 0 : 1},
+                   {"cublasLtMatmulAlgoGetHeuristic", is_new ? asked : 0}},
+                  [&] { CHECK(same_values(addmm(there, a_there, b_there, 1, alpha), addmm(bias, a, b, 1, alpha))); });
+    };
+    const Tensor bias = wide.slice(0, 0, 8), there = wide_there.slice(0, 0, 8);
+    compare(bias, there, 1, biased, true);
+    compare(bias, there, -2, biased, false);
+    compare(bias.unsqueeze(0), there.unsqueeze(0), 1, biased, false);
+    // At another place: another plan for less alignment.
+    const Tensor odd = wide.slice(0, 1, 9), odd_there = wide_there.slice(0, 1, 9);
+    if (biased) compare(odd, odd_there, 1, true, true);
+    // What is none: a number for each row, one for all, one that is scaled.
+    check_calls({{"cublasLtMatmul with a bias", 0}, {"cublasLtMatmul", 3}}, [&] {
+      for (const Tensor& other : {factor({6, 1}, dtype, 4), factor({1}, dtype, 5)}) {
+        CHECK(same_values(addmm(on_cuda(other), a_there, b_there), addmm(other, a, b)));
+      }
+      CHECK(same_values(addmm(there, a_there, b_there, 2, 1), addmm(bias, a, b, 2, 1)));
+    });
+  }
+}
+
+TEST_CASE("a linear layer is one call of cuBLASLt") {
+  if (!has_products()) return;
+  const char* const wish = std::getenv("KEYWAY_EMULATED_CUBLAS_LT");
+  if (wish != nullptr) return;
+  const Tensor x = factor({3, 4, 10}, kFloat, 1), w = factor({8, 10}, kFloat, 2), b = factor({8}, kFloat, 3);
+  check_calls({{"cublasLtMatmul with a bias", 1}, {"cublasLtMatmul", 0}},
+              [&] { CHECK(same_values(linear(on_cuda(x), on_cuda(w), on_cuda(b)), linear(x, w, b))); });
+  // A batch of products with one bias for all.
+  const Tensor batch = factor({3, 10, 8}, kFloat, 4);
+  check_calls({{"cublasLtMatmul with a bias", 1}, {"cublasLtMatmul", 0}},
+              [&] { CHECK(same_values(baddbmm(on_cuda(b), on_cuda(x), on_cuda(batch)), baddbmm(b, x, batch))); });
 }
 
 TEST_CASE("products of nothing are zeros, or what is added") {

@@ -1,15 +1,18 @@
 // The emulated cuBLASLt: column-major products by three loops. It is as strict as the real one: what that may refuse,
 // or compute wrongly, is an error or stops the program. That means other sizes than the heuristic was asked for,
-// addresses less aligned than it was told, a workspace too small, leading dimensions that overlap.
+// addresses less aligned than it was told, a workspace too small, leading dimensions that overlap,
+// a bias of complex numbers. KEYWAY_EMULATED_CUBLAS_LT=plain takes the epilogues away.
 #include <keyway/core/base/bfloat16.h>
 #include <keyway/core/base/complex.h>
 #include <keyway/core/base/half.h>
 #include <keyway/ops/functors/opmath.h>
+#include <keyway/tests/backends/cuda/emulator/calls.h>
 #include <keyway/tests/backends/cuda/emulator/enqueue.h>
 #include <keyway/tests/backends/cuda/emulator/keyway/backends/cuda/driver/shared_library.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <cublasLt.h>
 #include <string_view>
@@ -22,6 +25,8 @@ struct EmulatedOperation {
   cublasComputeType_t compute;
   cudaDataType_t scale;
   std::int32_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
+  std::uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const void* bias = nullptr;
 };
 struct EmulatedLayout {
   cudaDataType_t type;
@@ -42,7 +47,7 @@ using namespace keyway;
 // What is held in an algorithm: what it was chosen for.
 struct Chosen {
   std::uint64_t problem;
-  std::uint32_t alignment[4];
+  std::uint32_t alignment[5];  // of the matrices, and the bias
 };
 constexpr std::size_t kWorkspace = 4096;  // bytes that an algorithm asks for, if it may
 
@@ -59,8 +64,10 @@ std::size_t bytes_of(cudaDataType_t type) {
 std::uint64_t fingerprint(const EmulatedOperation& operation, const std::array<const EmulatedLayout*, 4>& layouts) {
   std::uint64_t sum = 17;
   const auto add = [&](std::int64_t number) { sum = (sum ^ static_cast<std::uint64_t>(number)) * 0x100000001B3U; };
-  for (const std::int64_t number : {int{operation.compute}, int{operation.scale}, operation.a, operation.b})
+  for (const std::int64_t number : {int{operation.compute}, int{operation.scale}, operation.a, operation.b,
+                                    static_cast<std::int32_t>(operation.epilogue)}) {
     add(number);
+  }
   for (const EmulatedLayout* layout : layouts) {
     for (const std::int64_t number : {std::int64_t{layout->type}, layout->rows, layout->columns, layout->leading,
                                       std::int64_t{layout->batch}, layout->batch_stride}) {
@@ -68,6 +75,20 @@ std::uint64_t fingerprint(const EmulatedOperation& operation, const std::array<c
     }
   }
   return sum;
+}
+
+// As far as it matters.
+std::uint32_t alignment_of(const void* address) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(address);
+  return bits == 0 ? 256 : static_cast<std::uint32_t>(std::min<std::uintptr_t>(256, bits & (~bits + 1)));
+}
+
+// Whether it has such an epilogue, for such products.
+bool has_epilogue(const EmulatedOperation& operation, cudaDataType_t type) {
+  if (operation.epilogue == CUBLASLT_EPILOGUE_DEFAULT) return true;
+  const char* const wish = std::getenv("KEYWAY_EMULATED_CUBLAS_LT");
+  if (wish != nullptr && std::string_view(wish) == "plain") return false;
+  return operation.epilogue == CUBLASLT_EPILOGUE_BIAS && type != CUDA_C_32F && type != CUDA_C_64F;
 }
 
 // Whether the real library has such products: of one type, with that type for the result or what it is summed in.
@@ -127,6 +148,9 @@ void multiply(const EmulatedOperation& operation, Opmath<T> alpha, Columns<const
         }
         sum = alpha * sum;
         if (beta != Opmath<T>(0)) sum = sum + beta * static_cast<Opmath<T>>(c.at(x, i, j));
+        if (operation.epilogue == CUBLASLT_EPILOGUE_BIAS) {
+          sum = sum + static_cast<Opmath<T>>(static_cast<const R*>(operation.bias)[i]);
+        }
         d.at(x, i, j) = static_cast<R>(sum);
       }
     }
@@ -186,7 +210,13 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* operation, cublasC
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t operation) { return destroy(operation); }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute,
                                               const void* value, std::size_t bytes) {
-  return status_of(take(attribute == CUBLASLT_MATMUL_DESC_TRANSA ? operation->a : operation->b, value, bytes));
+  switch (attribute) {
+    case CUBLASLT_MATMUL_DESC_TRANSA: return status_of(take(operation->a, value, bytes));
+    case CUBLASLT_MATMUL_DESC_TRANSB: return status_of(take(operation->b, value, bytes));
+    case CUBLASLT_MATMUL_DESC_EPILOGUE: return status_of(take(operation->epilogue, value, bytes));
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER: return status_of(take(operation->bias, value, bytes));
+  }
+  return CUBLAS_STATUS_INVALID_VALUE;
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType_t type, std::uint64_t rows,
@@ -224,13 +254,16 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
                                               cublasLtMatmulPreference_t preference, int wanted,
                                               cublasLtMatmulHeuristicResult_t results[], int* found) {
+  emulator::count("cublasLtMatmulAlgoGetHeuristic");
   const std::array<const EmulatedLayout*, 4> layouts{a, b, c, d};
   if (handle == nullptr || wanted < 1 || !fits(*operation, layouts)) return CUBLAS_STATUS_INVALID_VALUE;
   const bool at_odd_places =
       bytes_of(a->type) == 2 && *std::min_element(preference->alignment, preference->alignment + 4) < 4;
-  if (!has_types(*operation, layouts) || at_odd_places) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const bool has_all = has_types(*operation, layouts) && has_epilogue(*operation, a->type);
+  if (!has_all || at_odd_places) return CUBLAS_STATUS_NOT_SUPPORTED;
   Chosen chosen{fingerprint(*operation, layouts), {}};
   std::copy_n(preference->alignment, 4, chosen.alignment);
+  chosen.alignment[4] = alignment_of(operation->bias);
   results[0] = {};
   std::memcpy(&results[0].algo, &chosen, sizeof chosen);
   // Of products with a long sum, as the real one does that cuts them up.
@@ -252,6 +285,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t oper
   Chosen chosen;
   std::memcpy(&chosen, algorithm, sizeof chosen);
   if (chosen.problem != fingerprint(*operation, layouts)) emulator::stop("an algorithm is used for another problem");
+  if ((operation->epilogue == CUBLASLT_EPILOGUE_BIAS) != (operation->bias != nullptr)) {
+    emulator::stop("a bias and its epilogue are not set together");
+  }
+  if (alignment_of(operation->bias) < chosen.alignment[4]) {
+    emulator::stop("a bias is less aligned than the one that its algorithm was chosen for");
+  }
+  emulator::count(operation->bias == nullptr ? "cublasLtMatmul" : "cublasLtMatmul with a bias");
   for (std::size_t i = 0; i < 4; ++i) {
     const auto address = reinterpret_cast<std::uintptr_t>(data[i]);
     const std::size_t least = std::min<std::size_t>(bytes_of(layouts[i]->type), 256);
