@@ -43,7 +43,7 @@ function(keyway_library)
   add_library(keyway SHARED ${objects})
   add_library(keyway_static STATIC ${objects})
   set_target_properties(keyway PROPERTIES
-    SOVERSION ${KEYWAY_ABI_VERSION} VERSION ${KEYWAY_ABI_VERSION}.${PROJECT_VERSION}
+    SOVERSION ${KEYWAY_ABI_VERSION}
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/keyway.map)
   target_link_options(keyway PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/keyway.map)
   if(NOT KEYWAY_SANITIZE)  # the sanitizers' runtimes come with the program
@@ -61,7 +61,8 @@ function(keyway_library)
     BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${headers})
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
-  install(TARGETS keyway EXPORT keyway FILE_SET HEADERS)
+  # libkeyway.so, the link, is a component of its own: a wheel cannot hold links, and would have the library twice.
+  install(TARGETS keyway EXPORT keyway LIBRARY NAMELINK_COMPONENT namelink FILE_SET HEADERS)
   install(TARGETS keyway_static EXPORT keyway_static ARCHIVE COMPONENT static
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT keyway NAMESPACE keyway:: DESTINATION ${package_dir} FILE keyway-targets.cmake)
