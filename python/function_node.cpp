@@ -3,6 +3,7 @@
 #include <keyway/python/function_node.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/node_binding.h>
+#include <keyway/python/python_call.h>
 #include <keyway/python/tensor_object.h>
 
 #include <nanobind/stl/string.h>
@@ -121,7 +122,11 @@ class Application {
     const nb::object ctx = nb::borrow(context);
     FunctionNode& node = *nb::inst_ptr<FunctionContext>(ctx)->node;
     const nb::object function = PythonNodeBinding::of(node).function;
-    const nb::object result = function.attr("backward")(ctx, *nb::borrow<nb::args>(none_or_tensors(grads)));
+    const nb::object method = function.attr("backward");
+    const nb::object tuple = none_or_tensors(grads);
+    std::vector<PyObject*> values{context};
+    for (const nb::handle grad : nb::borrow<nb::tuple>(tuple)) values.push_back(grad.ptr());
+    const nb::object result = call_python(method, values.data(), values.size());
     return gradients_in(node, as_tuple(result), is_input);
   }
 

@@ -5,6 +5,7 @@
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/node_object.h>
+#include <keyway/python/python_call.h>
 #include <keyway/python/tensor_object.h>
 
 namespace nb = nanobind;
@@ -21,7 +22,7 @@ nb::list functions_of(PyObject* dict) { return nb::list(nb::borrow<nb::dict>(dic
 // A gradient as the hooks leave it.
 Tensor run_gradient_hooks(PyObject* dict, Tensor grad) {
   for (const nb::handle hook : functions_of(dict)) {
-    const nb::object result = hook(to_object(grad));
+    const nb::object result = call_function(hook, to_object(grad));
     KEYWAY_CHECK_AS(Type, result.is_none() || is_tensor(result.ptr()),
                     "a hook of a tensor returned a {}, which has to be a Tensor or None",
                     Py_TYPE(result.ptr())->tp_name);
@@ -101,7 +102,8 @@ nb::object post_accumulate_hooks(nb::handle object) {
     autograd::register_post_accumulate_grad_hook(tensor, [](const Tensor& leaf) {
       const LockHeld lock;
       const nb::object self = to_object(leaf);
-      for (const nb::handle hook : functions_of(object_of(*leaf.impl())->post_accumulate_hooks)) hook(self);
+      for (const nb::handle hook : functions_of(object_of(*leaf.impl())->post_accumulate_hooks))
+        call_function(hook, self);
     });
     dict = made.release().ptr();
   }
@@ -115,7 +117,7 @@ nb::object pre_hooks(Node& node) {
     node.add_pre_hook([&node](variable_list& grads) {
       const LockHeld lock;
       const nb::object dict = PythonNodeBinding::of(node).pre_hooks;
-      for (const nb::handle hook : functions_of(dict.ptr())) replace(grads, hook(to_tuple(grads)), node);
+      for (const nb::handle hook : functions_of(dict.ptr())) replace(grads, call_function(hook, to_tuple(grads)), node);
     });
     binding.pre_hooks = std::move(made);
   }
@@ -131,7 +133,7 @@ nb::object post_hooks(Node& node) {
       const nb::object dict = PythonNodeBinding::of(node).post_hooks;
       grads.resize(node.next_edges().size());
       for (const nb::handle hook : functions_of(dict.ptr()))
-        replace(grads, hook(to_tuple(grads), to_tuple(of_outputs)), node);
+        replace(grads, call_function(hook, to_tuple(grads), to_tuple(of_outputs)), node);
     });
     binding.post_hooks = std::move(made);
   }

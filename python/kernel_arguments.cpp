@@ -3,6 +3,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/kernel_arguments.h>
+#include <keyway/python/python_call.h>
 #include <keyway/python/text.h>
 
 #include <memory>
@@ -75,7 +76,7 @@ nb::object KernelArguments::call(nb::handle function, const std::vector<nb::obje
     for (std::size_t i = 0; i < names.size(); ++i)
       PyTuple_SET_ITEM(keywords.ptr(), static_cast<Py_ssize_t>(i), Py_NewRef(names[i]));
   }
-  return checked(PyObject_Vectorcall(function.ptr(), objects.data(), objects.size() - names.size(), keywords.ptr()));
+  return call_python(function, objects.data(), objects.size() - names.size(), keywords);
 }
 
 IValue KernelArguments::result(std::size_t i, nb::handle returned, const std::string& who, const Stack& stack) const {

@@ -3,6 +3,7 @@
 #include <keyway/python/autograd.h>
 #include <keyway/python/held_object.h>
 #include <keyway/python/interpreter_lock.h>
+#include <keyway/python/python_call.h>
 #include <keyway/python/tensor_object.h>
 
 #include <memory>
@@ -18,7 +19,7 @@ class PackedInPython final : public autograd::PackedTensor {
   PackedInPython(nb::object packed, nb::object unpack) : packed_(std::move(packed)), unpack_(std::move(unpack)) {}
   Tensor unpack() const override {
     const LockHeld lock;
-    const nb::object tensor = unpack_.get()(packed_.get());
+    const nb::object tensor = call_function(unpack_.get(), packed_.get());
     KEYWAY_CHECK_AS(Type, is_tensor(tensor.ptr()), "saved_tensors_hooks: the unpack hook returned a {}, not a Tensor",
                     Py_TYPE(tensor.ptr())->tp_name);
     return tensor_in(tensor.ptr());
@@ -34,7 +35,7 @@ class HooksInPython final : public autograd::SavedTensorHooks {
   HooksInPython(nb::object pack, nb::object unpack) : pack_(std::move(pack)), unpack_(std::move(unpack)) {}
   std::unique_ptr<autograd::PackedTensor> pack(const Tensor& tensor) override {
     const LockHeld lock;
-    return std::make_unique<PackedInPython>(pack_.get()(to_object(tensor)), nb::borrow(unpack_.get()));
+    return std::make_unique<PackedInPython>(call_function(pack_.get(), to_object(tensor)), nb::borrow(unpack_.get()));
   }
 
  private:

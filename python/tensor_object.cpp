@@ -115,6 +115,7 @@ void dealloc_tensor(PyObject* self) {
   const bool has_end = Py_TYPE(self)->tp_finalize != nullptr && as_tensor(self)->tensor.defined();
   if (has_end && PyObject_CallFinalizerFromDealloc(self) < 0) return;
   PyObject_GC_UnTrack(self);
+  if (!has_something_to_lose(as_tensor(self))) return free_object(as_tensor(self));
   Py_TRASHCAN_BEGIN(self, dealloc_tensor);
   free_object(as_tensor(self));
   Py_TRASHCAN_END;

@@ -1,0 +1,31 @@
+// Calls of Python functions from C++, where a thread that is ended in one waits: before anything of its frames in C++
+// is let go, which it could not do without the interpreter lock.
+#pragma once
+
+#include <keyway/python/errors.h>
+#include <keyway/python/interpreter_lock.h>
+
+#include <cstddef>
+#include <nanobind/nanobind.h>
+
+namespace keyway::inline v1::python {
+
+// What the function returns; what it throws is thrown. `keywords`: a tuple of the names of the last values, or null.
+inline nanobind::object call_python(nanobind::handle function, PyObject* const* values, std::size_t positional,
+                                    nanobind::handle keywords = {}) {
+  PyObject* result = nullptr;
+  try {
+    result = PyObject_Vectorcall(function.ptr(), values, positional, keywords.ptr());
+  } catch (...) {  // no exception of C++ comes through it
+    wait_for_the_end();
+  }
+  return checked(result);
+}
+
+template <typename... Arguments>
+nanobind::object call_function(nanobind::handle function, const Arguments&... arguments) {
+  PyObject* const values[] = {arguments.ptr()...};
+  return call_python(function, values, sizeof...(arguments));
+}
+
+}  // namespace keyway::inline v1::python
