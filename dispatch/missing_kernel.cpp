@@ -49,6 +49,17 @@ std::string tensor_arguments(const OperatorEntry& op) {
   return names;
 }
 
+// Takes tensors in lists only: without a tensor, these are empty.
+bool takes_only_lists(const OperatorEntry& op) {
+  bool lists = false;
+  for (std::size_t i = 0; i < op.schema().arguments().size(); ++i) {
+    if ((op.info().boxed.tensors >> i & 1) == 0) continue;
+    if (!op.schema().arguments()[i].type().is(TypeKind::List)) return false;
+    lists = true;
+  }
+  return lists;
+}
+
 // What a device type lacks: a backend, and where it could come from, or a device.
 std::string state_of(DeviceType type) {
   const DeviceGuardImplInterface* const impl = load_device_guard_impl(type);
@@ -85,6 +96,7 @@ std::string cause(const OperatorEntry& op, const Table& table, DispatchKeySet ke
   if (keys.highest_functionality() == Functionality::Undefined) {
     const std::string tensors = tensor_arguments(op);
     if (tensors.empty()) return "it takes no tensor, and has no kernel that works without one";
+    if (takes_only_lists(op)) return "no tensor is given for " + tensors + ": a list of tensors must not be empty";
     return "no tensor is given for " + tensors + ", and it has no kernel that works without one";
   }
   const DispatchKey key = keys.highest_priority_key();
@@ -114,8 +126,9 @@ std::string cause(const OperatorEntry& op, const Table& table, DispatchKeySet ke
 
 void missing_kernel(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack) {
   const Table& table = Table::of(kernel);  // the one that the call found, which may not be the operator's any more
+  const bool is_empty = keys.highest_functionality() == Functionality::Undefined && takes_only_lists(op);
   Error error(
-      ErrorKind::NotImplemented,
+      is_empty ? ErrorKind::Value : ErrorKind::NotImplemented,
       format("{}. Keys of the call: {}. Registered: {}.",
              std::initializer_list<FormatArg>{cause(op, table, keys, stack), to_string(keys), list_registered(table)}),
       __FILE__, __LINE__);

@@ -30,6 +30,7 @@ constexpr FunctionSchema kPredicates[] = {
     schema_literal<"abs(int value) -> int">,
     schema_literal<"abs(float value) -> float">,
     schema_literal<"is_finite(Scalar value) -> bool">,
+    schema_literal<"is_bool(Scalar value) -> bool">,
     schema_literal<"is_integral(Scalar first, Scalar? second=None, Scalar? third=None) -> bool">,
     // dimensions and shapes
     schema_literal<"is_dim(int dim, int rank) -> bool">,

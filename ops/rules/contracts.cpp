@@ -12,7 +12,8 @@ void fail_contract(std::string_view contract, ArrayRef<ContractValue> values) {
 }
 
 void fail_predicate(std::string_view contract, std::string_view why) {
-  KEYWAY_FAIL(Value, "requires {}, but {}", contract, why);
+  const ErrorKind kind = why.find(kNoSuchDimension) == why.npos ? ErrorKind::Value : ErrorKind::Index;
+  throw Error(kind, format("requires {}, but {}", {contract, why}), __FILE__, __LINE__);
 }
 
 void fail_arithmetic(std::string_view contract) {

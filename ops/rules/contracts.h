@@ -21,6 +21,8 @@ struct ContractValue {
 
 // Throws "requires self.size(1) == mat2.size(0), but self.size(1) is 3 and mat2.size(0) is 4".
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_contract(std::string_view contract, ArrayRef<ContractValue> values);
+// What stands in the reason of is_dim: that there is no such dimension is an error of the index, as in PyTorch.
+inline constexpr std::string_view kNoSuchDimension = " is not from ";
 // Throws "requires concatenable(tensors, dim), but <why>".
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_predicate(std::string_view contract, std::string_view why);
 // Throws for arithmetic in a contract that leaves 64 bits, or a division by zero.

@@ -116,7 +116,7 @@ void fail_size(std::string_view argument, IntArrayRef sizes, std::int64_t dim) {
 bool is_dim(std::int64_t dim, std::int64_t rank, std::string* why) {
   if (is_dim(dim, rank)) return true;
   const std::int64_t dims = max(rank, 1);
-  return no(why, "dimension {} is not from {} to {}", dim, -dims, dims - 1);
+  return no(why, "dimension {}{}{} to {}", dim, kNoSuchDimension, -dims, dims - 1);
 }
 
 bool are_dims(IntArrayRef dims, std::int64_t rank, std::string* why) {

@@ -71,6 +71,7 @@ inline std::int64_t floor_div(std::int64_t a, std::int64_t b, std::string_view t
 }
 
 KEYWAY_API bool is_finite(const Scalar& value);
+inline bool is_bool(const Scalar& value) { return value.is_bool(); }
 // Whether all the numbers that are given are integers or bools.
 inline bool is_integral(const Scalar& first, const std::optional<Scalar>& second = std::nullopt,
                         const std::optional<Scalar>& third = std::nullopt) {

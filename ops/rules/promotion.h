@@ -1,7 +1,8 @@
 // Promotion: the dtype that operands of different dtypes meet in, as PyTorch 2.x has it.
 //
 // Operands count in three ranks: tensors with dimensions, tensors without, numbers. A lower rank changes the
-// result only if its category (bool, integral, floating, complex) is higher than that of all before it.
+// result only if its category (bool, integral, floating, complex) is higher than that of all before it; a complex
+// one makes a floating result complex, and keeps its precision.
 #pragma once
 
 #include <keyway/core/default_dtype.h>
@@ -59,6 +60,7 @@ class Promotion {
   }
   static ScalarType combine(ScalarType higher, ScalarType lower) {
     if (category(higher) >= category(lower)) return higher;
+    if (is_complex(lower) && is_floating_point(higher)) return promote(higher, to_complex(higher));
     return higher == ScalarType::Undefined ? lower : promote(higher, lower);
   }
 

@@ -66,6 +66,8 @@ ViewGeometry expand(const TensorBase& self, IntArrayRef size, bool) {
       to.strides[d] = 0;
     } else if (!is_new) {
       to.strides[d] = self.strides()[d - added];
+    } else if (from.empty()) {
+      to.strides[d] = 0;
     } else {
       to.strides[d] = d + 1 < size.size() ? product_or(to.sizes[d + 1], to.strides[d + 1], 0) : 1;
     }
