@@ -34,12 +34,10 @@ Scalar element_in(PyObject* object, ScalarType dtype) {
                  "only tensors of one element can be elements, not one of shape {}: keyway.stack puts tensors together",
                  tensor_in(object).sizes());
     number = tensor_in(object).item();
-  } else if (is_floating_point(dtype) && PyLong_Check(object)) {
+  } else if (!is_integral(dtype, true) && PyLong_Check(object)) {
     number = Scalar(checked_double(object));  // any size
-  } else if (is_bool(dtype) && !is_text(object)) {
-    const int truth = PyObject_IsTrue(object);
-    if (truth < 0) rethrow_python_error();
-    number = Scalar(truth != 0);
+  } else if (is_bool(dtype) && PyLong_Check(object)) {
+    number = Scalar(PyObject_IsTrue(object) == 1);  // any size
   } else if (!to_scalar(object, number)) {
     const PyNumberMethods* const slots = Py_TYPE(object)->tp_as_number;
     const bool has_float = slots != nullptr && slots->nb_float != nullptr && !is_text(object);

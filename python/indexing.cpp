@@ -9,7 +9,9 @@
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/values.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 namespace nb = nanobind;
 
@@ -86,6 +88,11 @@ void assign_tensor(const Selection& picked, Tensor value) {
     view.copy_(value);
     return;
   }
+  // PyTorch fills what masks pick, so that one element may be of another dtype.
+  const bool fills = std::ranges::all_of(picked.indices, [](const std::optional<Tensor>& index) {
+    return !index || !index->defined() || index->dtype() == kBool;
+  });
+  if (fills && value.dim() == 0 && !is_complex(value.dtype())) value = value.to(view.dtype());
   if (value.dim() == 0 && value.device() != view.device()) value = value.to(TensorOptions().device(view.device()));
   set_named_elements(picked, value);
 }

@@ -4,6 +4,7 @@
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
 #include <keyway/python/number_protocol.h>
+#include <keyway/python/numpy_classes.h>
 #include <keyway/python/tensor_method.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/values.h>
@@ -29,8 +30,18 @@ PyObject* forward(PyObject* self, PyObject* other) {
   return guarded([&] { return is_operand(other) ? call_method<name>(self, other) : Py_NewRef(Py_NotImplemented); });
 }
 
-// With the number on the left: what commutes changes places, the others take the number as it stands.
+// With the number on the left: what commutes changes places; others are the function, which takes a number where a
+// method has its tensor.
 enum class Reflected { Swapped, AsIs, None };
+
+template <MethodName name>
+PyObject* reflect(PyObject* number, PyObject* self) {
+  return guarded([&] {
+    if (!is_operand(number)) return Py_NewRef(Py_NotImplemented);
+    PyObject* const values[] = {number, self};
+    return PyObject_Vectorcall(operator_function<name>(), values, 2, nullptr);
+  });
+}
 
 template <MethodName name, Reflected reflected>
 PyObject* binary(PyObject* left, PyObject* right) {
@@ -38,19 +49,19 @@ PyObject* binary(PyObject* left, PyObject* right) {
   if constexpr (reflected == Reflected::Swapped) {
     return forward<name>(right, left);
   } else if constexpr (reflected == Reflected::AsIs) {
-    return guarded([&] { return is_operand(left) ? call_method<name>(left, right) : Py_NewRef(Py_NotImplemented); });
+    return reflect<name>(left, right);
   } else {
     return Py_NewRef(Py_NotImplemented);
   }
 }
 
-// PyTorch's `2 / x` is the reciprocal of x times 2, not rounded as a quotient.
+// PyTorch's `2 / x` is the reciprocal of x times 2, not rounded as a quotient. NumPy multiplies arrays with tensors.
 PyObject* divide(PyObject* left, PyObject* right) {
   if (is_tensor(left)) return forward<"div">(left, right);
   return guarded([&]() -> PyObject* {
-    if (!is_operand(left)) return Py_NewRef(Py_NotImplemented);
+    if (!is_operand(left) && !is_numpy_array(left)) return Py_NewRef(Py_NotImplemented);
     const nb::object reciprocal = checked(call_method<"reciprocal">(right));
-    return call_method<"mul">(reciprocal.ptr(), left);
+    return PyNumber_Multiply(reciprocal.ptr(), left);
   });
 }
 
@@ -68,7 +79,8 @@ PyObject* raise(PyObject* base, PyObject* exponent) {
 // The third argument of pow() is a modulus, which tensors do not have.
 template <auto function>
 PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
-  return modulus == Py_None && is_tensor(base) ? function(base, exponent) : Py_NewRef(Py_NotImplemented);
+  if (modulus != Py_None) return Py_NewRef(Py_NotImplemented);
+  return is_tensor(base) ? function(base, exponent) : reflect<"pow">(base, exponent);
 }
 
 template <MethodName name>

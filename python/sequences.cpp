@@ -73,25 +73,26 @@ class NestedData {
       sizes_.push_back(size);
       complete_ = size == 0;
     }
-    KEYWAY_CHECK(dim < sizes_.size(), "expected a number at {}, as there are before, not a sequence", place());
+    KEYWAY_CHECK_AS(Type, dim < sizes_.size(), "expected a number at {}, as there are before, not a sequence", place());
     KEYWAY_CHECK(size == sizes_[dim], "expected sequence of length {} at dim {} (got {}): {}", sizes_[dim], dim, size,
                  place());
   }
 
   void measure_element(PyObject* object, std::size_t dim) {
+    const bool is_text = PyUnicode_Check(object) != 0;
+    KEYWAY_CHECK(complete_ || !is_text, "{} is a str, which is no number", place());  // one more dimension, to PyTorch
     complete_ = true;
     if (!is_plain_number(object) && is_array(object)) {
       infer_from(object);
     } else {
       const auto dtype = dtype_of_element(object);
-      KEYWAY_CHECK_AS(Type, dtype || !infer_ || PyUnicode_Check(object) == 0, "{} is a str, which is no number",
-                      place());
+      KEYWAY_CHECK_AS(Type, dtype || !infer_ || !is_text, "{} is a str, which is no number", place());
       KEYWAY_CHECK_AS(Type, dtype || !infer_, "could not infer a dtype of a {}: {} is no number",
                       Py_TYPE(object)->tp_name, place());
       if (dtype) add(*dtype);
     }
-    KEYWAY_CHECK(dim == sizes_.size(), "expected sequence of length {} at dim {} (got a number): {}",
-                 dim < sizes_.size() ? sizes_[dim] : 0, dim, place());
+    KEYWAY_CHECK_AS(Type, dim == sizes_.size(), "expected sequence of length {} at dim {} (got a number): {}",
+                    dim < sizes_.size() ? sizes_[dim] : 0, dim, place());
   }
 
   void measure_array(PyObject* object, std::size_t dim) {

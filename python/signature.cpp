@@ -28,6 +28,15 @@ PyObject* requires_grad_key() {
   return key;
 }
 
+// NumPy's name of an argument; null if it has no other.
+PyObject* other_key(std::string_view name) {
+  static PyObject* const axis = interned("axis");
+  static PyObject* const keepdims = interned("keepdims");
+  static PyObject* const x = interned("x");
+  static PyObject* const x2 = interned("x2");
+  return name == "dim" ? axis : name == "keepdim" ? keepdims : name == "input" ? x : name == "other" ? x2 : nullptr;
+}
+
 bool is_key(PyObject* given, PyObject* key) {
   return given == key || (!PyUnicode_CHECK_INTERNED(given) && PyUnicode_Compare(given, key) == 0);
 }
@@ -69,9 +78,11 @@ Signature::Signature(const OperatorHandle& op, CallStyle style) : op_(op), argum
     if (style == CallStyle::Function && name == "self") name = "input";
     const ValueType type(argument.type());
     const auto from = argument.default_value();
-    parameters_.push_back({name, interned(name.c_str()), i, type, from ? std::string(from->text()) : std::string(),
+    const bool is_self = style == CallStyle::Method && argument.name() == "self";
+    parameters_.push_back({name, interned(name.c_str()), other_key(name), i, type,
+                           from ? std::string(from->text()) : std::string(),
                            from ? default_value(type, *from) : IValue(), from.has_value(), argument.is_kwarg_only(),
-                           takes_number(op.schema(), argument.name())});
+                           !is_self && takes_number(op.schema(), argument.name())});
     if (parameters_.back().takes_number) numbers_.push_back(i);
     if (!argument.is_kwarg_only()) ++positional_;
   };
@@ -82,6 +93,15 @@ Signature::Signature(const OperatorHandle& op, CallStyle style) : op_(op), argum
   }
   const std::size_t first = style == CallStyle::Method ? 1 : 0;
   open_list_ = positional_ == first + 1 && parameters_[first].type.is_int_list();
+}
+
+bool Signature::is_name(PyObject* key, const Parameter& parameter) {
+  return is_key(key, parameter.key) || (parameter.other_key != nullptr && is_key(key, parameter.other_key));
+}
+
+PyObject* Signature::find_argument(const CallArguments& given, const Parameter& parameter) {
+  PyObject* const value = find_keyword(given, parameter.key);
+  return value == nullptr && parameter.other_key != nullptr ? find_keyword(given, parameter.other_key) : value;
 }
 
 bool Signature::parse_one(const Parameter& parameter, std::size_t i, PyObject* object, Stack& stack,
@@ -149,7 +169,7 @@ bool Signature::explain_keywords(const CallArguments& given, std::string* why) c
       const std::string_view name = text_in(key);
       bool known = (!outs_.empty() && is_key(key, out_key())) || (factory_ && is_key(key, requires_grad_key()));
       for (std::size_t p = 0; p < parameters_.size(); ++p) {
-        if (!is_key(key, parameters_[p].key)) continue;
+        if (!is_name(key, parameters_[p])) continue;
         known = true;
         if (p < given.positional && !parameters_[p].keyword_only)
           return fmt::format("got several values for argument '{}'", name);
@@ -183,7 +203,7 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
       }
       continue;
     }
-    PyObject* const value = find_keyword(given, parameter.key);
+    PyObject* const value = find_argument(given, parameter);
     used += value != nullptr ? 1 : 0;
     if (value != nullptr) {
       if (!parse_one(parameter, i, value, stack, why)) return false;

@@ -3,7 +3,8 @@
 //
 // What differs from the schema is what differs in PyTorch: `self` is called `input` in functions and comes first in
 // methods; results that are given go into one argument `out`; factories take `requires_grad`; where a list of integers
-// is all there is, it may be written without brackets: `x.view(2, 3)`; some tensors may be numbers.
+// is all there is, it may be written without brackets: `x.view(2, 3)`; some tensors may be numbers, but not the one
+// that a method belongs to; some names have a second one, NumPy's.
 #pragma once
 
 #include <keyway/dispatch/dispatcher.h>
@@ -48,6 +49,7 @@ class Signature {
   struct Parameter {
     std::string name;
     PyObject* key;         // the name as Python's dictionaries hold it, for the length of the program
+    PyObject* other_key;   // NumPy's name of the same: `axis` of `dim`; or null
     std::size_t position;  // on the stack
     ValueType type;
     std::string default_text;
@@ -57,6 +59,9 @@ class Signature {
     bool takes_number;  // instead of a tensor
   };
 
+  static bool is_name(PyObject* key, const Parameter& parameter);
+  // What is given for a parameter by one of its names; null if nothing is.
+  static PyObject* find_argument(const CallArguments& given, const Parameter& parameter);
   bool parse_one(const Parameter& parameter, std::size_t i, PyObject* object, Stack& stack, std::string* why) const;
   bool parse_numbers(Stack& stack, std::string* why) const;
   bool parse_out(PyObject* object, Stack& stack, std::string* why) const;

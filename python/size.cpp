@@ -21,6 +21,22 @@ PyObject* numel(PyObject* self, PyObject*) {
   });
 }
 
+// What a tuple does gives a tuple; of sizes, these are sizes again.
+PyObject* as_size(PyObject* made) {
+  nb::object tuple = nb::steal(made);
+  if (!tuple.is_valid() || !PyTuple_Check(tuple.ptr())) return tuple.release().ptr();
+  return PyObject_CallOneArg(reinterpret_cast<PyObject*>(size_class), tuple.ptr());
+}
+PyObject* concatenate(PyObject* self, PyObject* other) {
+  return as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
+}
+PyObject* repeat(PyObject* self, Py_ssize_t times) {
+  return as_size(PyTuple_Type.tp_as_sequence->sq_repeat(self, times));
+}
+PyObject* get_item(PyObject* self, PyObject* index) {
+  return as_size(PyTuple_Type.tp_as_mapping->mp_subscript(self, index));
+}
+
 PyMethodDef methods[] = {
     {"numel", numel, METH_NOARGS, "The number of elements of a tensor of these sizes."},
     {nullptr, nullptr, 0, nullptr},
@@ -28,6 +44,9 @@ PyMethodDef methods[] = {
 PyType_Slot slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(repr)},
     {Py_tp_methods, methods},
+    {Py_sq_concat, reinterpret_cast<void*>(concatenate)},
+    {Py_sq_repeat, reinterpret_cast<void*>(repeat)},
+    {Py_mp_subscript, reinterpret_cast<void*>(get_item)},
     {Py_tp_doc, const_cast<char*>("The sizes of a tensor: a tuple of integers.")},
     {0, nullptr},
 };

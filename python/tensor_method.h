@@ -1,4 +1,4 @@
-// TensorMethod: calls methods of Tensor that are operators from C++, by names that are looked up once.
+// TensorMethod: calls operators as methods of Tensor and as functions from C++, by names that are looked up once.
 #pragma once
 
 #include <keyway/python/errors.h>
@@ -25,8 +25,15 @@ PyObject* tensor_method() {
   return found;
 }
 
-// Calls a method; the first argument need not be a tensor if the operator takes it. Gives a new reference, or null and
-// Python's error.
+// The same of a function of the module.
+template <MethodName name>
+PyObject* operator_function() {
+  static PyObject* const found =
+      checked(PyObject_GetAttrString(nanobind::module_::import_("keyway._C").ptr(), name.text)).release().ptr();
+  return found;
+}
+
+// Calls a method. Gives a new reference, or null and Python's error.
 template <MethodName name, typename... Arguments>
 PyObject* call_method(Arguments*... arguments) {
   PyObject* const values[] = {arguments...};

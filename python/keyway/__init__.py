@@ -18,6 +18,7 @@ from keyway._methods import (
     ravel as ravel,
     unflatten as unflatten,
 )
+from keyway._methods import nonzero as nonzero  # type: ignore[assignment]  # the extension's, with as_tuple
 from keyway._ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if
 from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path
 from keyway._printing import set_printoptions as set_printoptions

@@ -161,7 +161,7 @@ def _checked(input: object, function: str) -> Tensor:
 
 
 def _wrapped(dim: int, dims: int, function: str) -> int:
-    if not isinstance(dim, int):
+    if not isinstance(dim, int) or isinstance(dim, bool):
         raise _C.TypeError(f"{function}(): a dimension is an int, not {type(dim).__name__}")
     if not -max(dims, 1) <= dim < max(dims, 1):
         raise _C.IndexError(f"{function}(): dimension {dim} is out of range for a tensor of {dims} dimensions")
@@ -203,8 +203,52 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 
 def ravel(input: Tensor) -> Tensor:
-    """The tensor with all dimensions joined into one: a view where it can be."""
-    return _checked(input, "ravel").reshape(-1)
+    """The tensor with all dimensions joined into one, contiguous: a view where it can be."""
+    return _checked(input, "ravel").contiguous().view(-1)
+
+
+_nonzero_by_schema = _C.nonzero
+
+
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """Where the elements are that are not zero: their indices, one row each, int64; with `as_tuple` one tensor for each
+    dimension, which index the tensor. A tensor without dimensions counts as one of 1 there.
+
+    Raises keyway.TypeError for `out` with `as_tuple`.
+    """
+    if not as_tuple:
+        return _nonzero_by_schema(input, out=out)
+    if out is not None:
+        raise _C.TypeError("nonzero(): argument 'out' is not there with as_tuple=True")
+    return _nonzero_by_schema(input if _checked(input, "nonzero").dim() else input.reshape(1)).unbind(1)
+
+
+def _nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    return nonzero(self, as_tuple=as_tuple)
+
+
+_nonzero.__name__, _nonzero.__doc__ = "nonzero", nonzero.__doc__
+
+
+def _get_device(self: Tensor) -> int:
+    """The index of the device; -1 in the host's memory."""
+    return -1 if self.is_cpu else self.device.index or 0
+
+
+def _is_signed(self: Tensor) -> bool:
+    """Whether the dtype has negative numbers."""
+    return self.dtype.is_signed
+
+
+def _is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether another tensor has the same shape."""
+    return self.shape == _checked(other, "is_same_size").shape
+
+
+def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the shape of another: a view where it can be. Raises keyway.ValueError if the elements differ in
+    number."""
+    return self.reshape(_checked(other, "reshape_as").shape)
 
 
 def is_tensor(obj: object) -> bool:
@@ -246,5 +290,12 @@ attach(
     unflatten=unflatten,
     ravel=ravel,
     is_nonzero=is_nonzero,
+    nonzero=_nonzero,
+    nelement=Tensor.numel,
+    ndimension=Tensor.dim,
+    get_device=_get_device,
+    is_signed=_is_signed,
+    is_same_size=_is_same_size,
+    reshape_as=_reshape_as,
     **{name: _conversion(name, target) for name, target in _CONVERSIONS.items()},
 )

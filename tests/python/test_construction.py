@@ -78,11 +78,12 @@ def test_tensors_of_one_element_are_numbers_in_sequences():
     ],
 )
 def test_ragged_sequences_are_refused_with_the_place(data, where):
-    with pytest.raises(keyway.ValueError, match=where):
+    error = keyway.TypeError if "number" in where else keyway.ValueError
+    with pytest.raises(error, match=where):
         keyway.tensor(data)
 
 
-@pytest.mark.parametrize("data", ["abc", b"abc", None, {}, {1: 2}, {1}, ["a"], [None], [1, "a"], object(), [{}]])
+@pytest.mark.parametrize("data", ["abc", b"abc", None, {}, {1: 2}, {1}, [None], [1, "a"], object(), [{}]])
 def test_what_is_no_number_is_a_type_error(data):
     with pytest.raises(TypeError):
         keyway.tensor(data)
@@ -139,7 +140,7 @@ def test_an_error_of_an_element_comes_out_as_it_was():
 def test_numbers_are_converted_to_the_dtype_as_in_pytorch():
     assert values(keyway.tensor([1.9, -1.9, True], dtype=keyway.int64)) == [1, -1, 1]
     assert values(keyway.tensor([-1], dtype=keyway.uint8)) == [255]
-    assert values(keyway.tensor([2, 0, 0.5, None], dtype=keyway.bool)) == [True, False, True, False]
+    assert values(keyway.tensor([2, 0, 0.5, 2**70], dtype=keyway.bool)) == [True, False, True, True]
     assert values(keyway.tensor(1e300, dtype=keyway.float32)) == float("inf")
     assert values(keyway.tensor(2**70, dtype=keyway.float32)) == 2.0**70
     assert values(keyway.tensor(2**63, dtype=keyway.uint64)) == 2**63
@@ -350,3 +351,11 @@ def test_arrays_of_numpy_are_no_numbers():
         keyway.add(keyway.ones(2), np.ones(2))
     with pytest.raises(keyway.TypeError):
         keyway.full((2,), np.ones(2))
+
+
+def test_text_that_comes_first_counts_as_a_dimension_and_other_objects_are_no_bools():
+    with pytest.raises(keyway.ValueError, match="is a str"):
+        keyway.tensor(["a"])
+    with pytest.raises(keyway.TypeError):
+        keyway.tensor(None, dtype=keyway.bool)
+    assert keyway.tensor(2**70, dtype=keyway.complex128).item() == 2.0**70

@@ -322,3 +322,9 @@ def test_arrays_and_numbers_of_numpy_are_indices():
     assert x[0, 1].tolist() == [7, 7, 7, 7]
     with pytest.raises(keyway.IndexError, match="not float64"):
         x[np.array([0.5])]
+
+
+def test_one_element_of_another_dtype_fills_what_a_mask_picks():
+    x = keyway.arange(4)
+    x[x > 1] = keyway.tensor([7.0])
+    assert x.tolist() == [0, 1, 7, 7]

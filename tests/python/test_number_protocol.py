@@ -214,3 +214,36 @@ def test_an_object_whose_index_raises_passes_its_exception_on():
 
     with pytest.raises(ZeroDivisionError, match="mine"):
         keyway.ones(2) + Bad()
+
+
+def test_a_method_belongs_to_a_tensor_and_a_function_may_begin_with_a_number():
+    with pytest.raises(keyway.TypeError):
+        keyway.Tensor.sub(3, keyway.tensor(4))
+    assert keyway.sub(3, keyway.tensor(4)).item() == -1
+    assert (3 - keyway.tensor(4)).item() == -1
+
+
+@pytest.mark.parametrize("dtype, other, result", [
+    ("float32", "complex128", "complex64"), ("float16", "complex128", "complex32"),
+    ("bfloat16", "complex128", "complex64"), ("float64", "complex64", "complex128"),
+    ("int64", "complex128", "complex128"),
+])
+def test_a_complex_tensor_without_dimensions_keeps_the_precision_of_a_floating_one(dtype, other, result):
+    x = keyway.ones(2, dtype=getattr(keyway, dtype))
+    y = keyway.tensor(1j, dtype=getattr(keyway, other))
+    assert keyway.result_type(x, y) is getattr(keyway, result)
+    assert (x + y).dtype is getattr(keyway, result)
+
+
+def test_bools_are_not_subtracted_and_integers_have_no_negative_powers():
+    with pytest.raises(keyway.ValueError, match="is_bool"):
+        keyway.tensor([1.0]) - True
+    with pytest.raises(keyway.ValueError, match="exponent"):
+        keyway.tensor([2]) ** -1
+
+
+def test_an_array_divided_by_a_tensor_is_a_tensor():
+    numpy = pytest.importorskip("numpy")
+    result = numpy.array([1.0, 2.0]) / keyway.tensor(4.0)
+    assert isinstance(result, keyway.Tensor)
+    assert result.tolist() == [0.25, 0.5]

@@ -307,3 +307,24 @@ def test_memory_does_not_grow_over_calls_and_errors():
         mixed_calls(a, b)
     # A leak of one object a call would be 100000 times 32 bytes or more.
     assert peak_kilobytes() - before < 1024
+
+
+def test_arguments_have_numpys_names_too():
+    x = keyway.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert keyway.sum(x, axis=0, keepdims=True).tolist() == [[4.0, 6.0]]
+    assert keyway.cat([x, x], axis=1).shape == (2, 4)
+    with pytest.raises(keyway.TypeError, match="axis"):
+        x.sum(0, axis=0)
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: x.unsqueeze(5), lambda x: x.transpose(0, 4), lambda x: keyway.cat([x, x], 3), lambda x: x.flip(2),
+], ids=["unsqueeze", "transpose", "cat", "flip"])
+def test_a_dimension_that_is_not_there_is_an_error_of_the_index(call):
+    with pytest.raises(keyway.IndexError, match="is not from"):
+        call(keyway.ones(2, 3))
+
+
+def test_an_empty_list_of_tensors_is_an_error_of_the_value():
+    with pytest.raises(keyway.ValueError, match="'tensors': a list of tensors must not be empty"):
+        keyway.cat([])

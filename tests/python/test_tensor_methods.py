@@ -133,3 +133,32 @@ def test_strides_and_sizes_are_asked_for_as_a_whole_or_by_dimension():
     assert x.size() == (2, 3)
     assert x.size(-1) == x.size(dim=1) == 3
     assert repr(keyway.device("cuda", 1)) == "device(type='cuda', index=1)"
+
+
+def test_nonzero_gives_a_tensor_for_each_dimension_if_asked():
+    x = keyway.tensor([[0, 1], [2, 0]])
+    assert [index.tolist() for index in x.nonzero(as_tuple=True)] == [[0, 1], [1, 0]]
+    assert x[keyway.nonzero(x, as_tuple=True)].tolist() == [1, 2]
+    assert [index.tolist() for index in keyway.tensor(3).nonzero(as_tuple=True)] == [[0]]
+
+
+def test_sizes_that_are_joined_or_sliced_are_sizes():
+    shape = keyway.ones(2, 3).shape
+    for made in (shape + (4,), shape[:1], shape * 2):
+        assert type(made) is keyway.Size
+    assert shape[-1] == 3
+
+
+def test_a_tensor_answers_questions_about_itself():
+    x = keyway.ones(2, 3)
+    assert (x.nelement(), x.ndimension(), x.get_device(), x.is_signed()) == (6, 2, -1, True)
+    assert x.is_same_size(keyway.zeros(2, 3))
+    assert keyway.arange(6).reshape_as(x).shape == (2, 3)
+
+
+def test_a_tensor_without_dimensions_expands_with_strides_of_zero():
+    assert keyway.tensor(1.0).expand(3, 1).stride() == (0, 0)
+
+
+def test_a_flat_tensor_is_contiguous():
+    assert keyway.arange(12).reshape(3, 4)[:, ::2].ravel().stride() == (1,)
