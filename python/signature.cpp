@@ -28,13 +28,17 @@ PyObject* requires_grad_key() {
   return key;
 }
 
-// NumPy's name of an argument; null if it has no other.
+// The second name of an argument: NumPy's, or what PyTorch calls it in one function. Null if it has none.
 PyObject* other_key(std::string_view name) {
-  static PyObject* const axis = interned("axis");
-  static PyObject* const keepdims = interned("keepdims");
-  static PyObject* const x = interned("x");
-  static PyObject* const x2 = interned("x2");
-  return name == "dim" ? axis : name == "keepdim" ? keepdims : name == "input" ? x : name == "other" ? x2 : nullptr;
+  constexpr std::pair<std::string_view, const char*> kNames[] = {{"dim", "axis"},
+                                                                 {"keepdim", "keepdims"},
+                                                                 {"input", "x"},
+                                                                 {"other", "x2"},
+                                                                 {"split_size", "split_size_or_sections"}};
+  for (const auto& [known, other] : kNames) {
+    if (name == known) return interned(other);
+  }
+  return nullptr;
 }
 
 bool is_key(PyObject* given, PyObject* key) {

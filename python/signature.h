@@ -4,7 +4,7 @@
 // What differs from the schema is what differs in PyTorch: `self` is called `input` in functions and comes first in
 // methods; results that are given go into one argument `out`; factories take `requires_grad`; where a list of integers
 // is all there is, it may be written without brackets: `x.view(2, 3)`; some tensors may be numbers, but not the one
-// that a method belongs to; some names have a second one, NumPy's.
+// that a method belongs to; some names have a second one, mostly NumPy's: `x.sum(axis=0, keepdims=True)`.
 #pragma once
 
 #include <keyway/dispatch/dispatcher.h>
@@ -49,7 +49,7 @@ class Signature {
   struct Parameter {
     std::string name;
     PyObject* key;         // the name as Python's dictionaries hold it, for the length of the program
-    PyObject* other_key;   // NumPy's name of the same: `axis` of `dim`; or null
+    PyObject* other_key;   // that of the second name, or null
     std::size_t position;  // on the stack
     ValueType type;
     std::string default_text;

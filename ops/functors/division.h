@@ -74,12 +74,13 @@ KEYWAY_HD inline T modulo(T a, T b) {
 }
 
 // floor(a / b) of the exact quotient: the remainder is exact, so a less it is a multiple of b but for one
-// rounding, which rounding to the nearest integer undoes.
+// rounding, which rounding to the nearest integer undoes. The remainder is C's: the other is infinite for infinite b.
 template <std::floating_point T>
 KEYWAY_HD inline T floor_quotient(T a, T b) {
   if (b == 0) return a / b;
-  const T rest = modulo(a, b);
-  const T q = (a - rest) / b;
+  const T rest = std::fmod(a, b);
+  const T towards_zero = (a - rest) / b;
+  const T q = signs_differ(rest, b) ? towards_zero - 1 : towards_zero;
   if (q == 0) return std::copysign(T(0), a / b);
   const T down = std::floor(q);
   return q - down > T(0.5) ? down + 1 : down;

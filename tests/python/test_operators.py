@@ -1,6 +1,7 @@
 """Operators as Python calls them: arguments, results, errors, and the objects that tensors are."""
 
 import gc
+import math
 import resource
 import sys
 import threading
@@ -309,20 +310,34 @@ def test_memory_does_not_grow_over_calls_and_errors():
     assert peak_kilobytes() - before < 1024
 
 
-def test_arguments_have_numpys_names_too():
-    x = keyway.tensor([[1.0, 2.0], [3.0, 4.0]])
-    assert keyway.sum(x, axis=0, keepdims=True).tolist() == [[4.0, 6.0]]
+def test_keywords_have_numpys_names_too():
+    x = keyway.tensor([[1.0, 2.0], [3.0, 5.0]])
+    assert x.sum(axis=0, keepdims=True).tolist() == [[4.0, 7.0]]
     assert keyway.cat([x, x], axis=1).shape == (2, 4)
-    with pytest.raises(keyway.TypeError, match="axis"):
-        x.sum(0, axis=0)
+    assert [part.shape for part in keyway.split(x, split_size_or_sections=1)] == [(1, 2), (1, 2)]
+    with pytest.raises(keyway.TypeError, match="got an unexpected keyword argument 'axes'"):
+        x.cumsum(0, axes=0)
+    with pytest.raises(keyway.TypeError, match="got several values for argument 'axis'"):
+        x.cumsum(0, axis=0)
 
 
 @pytest.mark.parametrize("call", [
-    lambda x: x.unsqueeze(5), lambda x: x.transpose(0, 4), lambda x: keyway.cat([x, x], 3), lambda x: x.flip(2),
-], ids=["unsqueeze", "transpose", "cat", "flip"])
-def test_a_dimension_that_is_not_there_is_an_error_of_the_index(call):
-    with pytest.raises(keyway.IndexError, match="is not from"):
-        call(keyway.ones(2, 3))
+    lambda x: x.sum(2), lambda x: x.softmax(-3), lambda x: x.transpose(0, 2), lambda x: keyway.cat([x, x], 2),
+    lambda x: x.unsqueeze(4), lambda x: x.gather(2, keyway.zeros(2, 2, dtype=keyway.int64)), lambda x: x.flip(2)])
+def test_a_dimension_that_is_not_there_is_an_index_error(call):
+    with pytest.raises(keyway.IndexError, match="is not from -"):
+        call(keyway.zeros(2, 2))
+
+
+def test_a_dimension_that_stands_twice_is_no_index_error():
+    with pytest.raises(keyway.ValueError, match="stands twice"):
+        keyway.zeros(2, 2).sum((0, 0))
+
+
+def test_division_by_infinity_rounds_down():
+    x, inf = keyway.tensor([-2.0, 2.0, -0.0, math.inf]), math.inf
+    assert repr(keyway.floor_divide(x, inf).tolist()) == "[-1.0, 0.0, -0.0, nan]"
+    assert repr(keyway.floor_divide(x, -inf).tolist()) == "[0.0, -1.0, 0.0, nan]"
 
 
 def test_an_empty_list_of_tensors_is_an_error_of_the_value():
