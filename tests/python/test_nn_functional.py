@@ -154,5 +154,8 @@ def test_logsigmoid_of_infinite_numbers():
 
 def test_normalisation_of_an_empty_batch():
     assert F.group_norm(keyway.zeros(0, 4, 3), 2).shape == (0, 4, 3)
+    mean, variance = keyway.zeros(4), keyway.ones(4)
+    assert F.batch_norm(keyway.zeros(0, 4), mean, variance, training=True).shape == (0, 4)
+    assert mean.tolist() == [0.0] * 4 and variance.tolist() == [1.0] * 4
     with pytest.raises(keyway.ValueError, match="3 groups do not divide the channels"):
         F.group_norm(keyway.zeros(2, 4), 3)

@@ -63,7 +63,7 @@ def batch_norm(
     x = input.to(dtype=dtype)
     if training:
         mean, variance = _moments(x)
-        if running_mean is not None and running_var is not None:
+        if running_mean is not None and running_var is not None and x.numel() > 0:
             count = input.numel() // input.size(1)
             with no_grad():
                 running_mean.mul_(1 - momentum).add_(mean, alpha=momentum)
