@@ -14,10 +14,13 @@ driver_tests=build/gpu/tests/tests_backends_cuda_driver
 failed=()
 
 build_stage() {
-  local prefix
+  local prefix cudnn
   prefix=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)' 2> /dev/null || true)
+  # PyTorch's packages may bring cuDNN.
+  cudnn=$(python3 -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0] + "/include")' 2> /dev/null || true)
   cmake -S . -B build/gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DKEYWAY_CCACHE=ON \
-    -DKEYWAY_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=native -DKEYWAY_BUILD_BENCH=ON ${prefix:+-DKEYWAY_TORCH_PREFIX="$prefix"}
+    -DKEYWAY_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=native -DKEYWAY_BUILD_BENCH=ON ${prefix:+-DKEYWAY_TORCH_PREFIX="$prefix"} \
+    ${cudnn:+-DKEYWAY_CUDNN="$cudnn"}
   cmake --build build/gpu -j "$jobs" --target keyway_cuda tests_ops tests_backends_cuda_driver bench_keyway_cuda
   # Only where the installed PyTorch is one for CUDA.
   if cmake --build build/gpu --target help | grep -q '^bench_torch_cuda\b'; then
