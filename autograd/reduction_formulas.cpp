@@ -1,7 +1,11 @@
 #include <keyway/autograd/formula_words.h>
+#include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/autograd/reduction_formulas.h>
 #include <keyway/core/base/error.h>
 #include <keyway/ops/all.h>
+
+#include <algorithm>
+#include <limits>
 
 namespace keyway::inline v1::autograd {
 
@@ -37,6 +41,13 @@ Tensor with_reduced_dims(const Tensor& reduced, std::size_t rank, OptionalIntArr
   return out;
 }
 
+// Of each element along `dim` the product of those before it, and of those after it.
+Tensor product_before(const Tensor& self, std::int64_t dim) {
+  const Tensor first = keyway::ones_like(self.narrow(dim, 0, 1));
+  return keyway::cat({first, self.narrow(dim, 0, self.size(dim) - 1).cumprod(dim)}, dim);
+}
+Tensor product_after(const Tensor& self, std::int64_t dim) { return product_before(self.flip({dim}), dim).flip({dim}); }
+
 }  // namespace
 
 Tensor expand_reduced(const Tensor& grad, IntArrayRef sizes, OptionalIntArrayRef dim, bool keepdim) {
@@ -53,6 +64,33 @@ Tensor amax_backward(const Tensor& grad, const Tensor& self, const Tensor& resul
   const Tensor extremum = with_reduced_dims(result, rank, dim, keepdim) == self;
   const Tensor count = rank == 0 ? extremum : extremum.sum(reduced_dims(dim, rank), /*keepdim=*/true);
   return with_reduced_dims(grad, rank, dim, keepdim) / count * extremum;
+}
+
+Tensor prod_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  if (self.dim() == 0) return grad;
+  if (self.numel() == 0) return keyway::zeros_like(self);
+  if (means_all(dim)) return prod_backward(grad, self.reshape({-1}), DimVector{0}, false).reshape(self.sizes());
+  // Products on the way may leave the range of a narrow float, and are rounded at every step.
+  const Tensor wide = self.to(opmath_type(grad.dtype()));
+  const std::int64_t along = reduced_dims(dim, static_cast<std::size_t>(self.dim())).front();
+  const Tensor others = product_before(wide, along) * product_after(wide, along);
+  const Tensor factor = with_reduced_dims(grad, static_cast<std::size_t>(self.dim()), dim, keepdim);
+  return (factor * conj(others)).to(grad.dtype());
+}
+
+Tensor var_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim,
+                    const std::optional<Scalar>& correction, bool keepdim) {
+  const auto rank = static_cast<std::size_t>(self.dim());
+  const double count = static_cast<double>(reduced_count(self.sizes(), dim));
+  const double divisor = std::max(count - (correction ? correction->to<double>() : 1.0), 0.0);
+  const Tensor mean = rank == 0 ? self : self.mean(reduced_dims(dim, rank), /*keepdim=*/true);
+  return with_reduced_dims(grad, rank, dim, keepdim) * (2.0 / divisor) * (self - mean);
+}
+
+Tensor std_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptionalIntArrayRef dim,
+                    const std::optional<Scalar>& correction, bool keepdim) {
+  const Tensor twice = (result * 2).masked_fill(result == 0, std::numeric_limits<double>::infinity());
+  return var_backward(grad / twice, self, dim, correction, keepdim);
 }
 
 Tensor sum_to(const Tensor& grad, IntArrayRef sizes) {

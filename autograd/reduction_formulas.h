@@ -4,6 +4,8 @@
 #include <keyway/autograd/node.h>
 #include <keyway/core/base/optional_array_ref.h>
 
+#include <optional>
+
 namespace keyway::inline v1::autograd {
 
 // `grad` of a reduction, with its dimensions back and expanded to `sizes`.
@@ -14,6 +16,14 @@ KEYWAY_API Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, OptionalI
 // Of amax, amin, max and min: where several elements are the extremum, they share the gradient evenly.
 KEYWAY_API Tensor amax_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptionalIntArrayRef dim,
                                 bool keepdim);
+// The gradient times the product of the other elements, which is right where some are zero.
+KEYWAY_API Tensor prod_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim = std::nullopt,
+                                bool keepdim = false);
+KEYWAY_API Tensor var_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim,
+                               const std::optional<Scalar>& correction, bool keepdim);
+// Nothing where the deviation is 0.
+KEYWAY_API Tensor std_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptionalIntArrayRef dim,
+                               const std::optional<Scalar>& correction, bool keepdim);
 // `grad` summed to `sizes`, which broadcast to its own.
 KEYWAY_API Tensor sum_to(const Tensor& grad, IntArrayRef sizes);
 

@@ -133,6 +133,7 @@ std::vector<std::string> parameters(FunctionSchema schema, std::string (*type_of
 
 std::string cpp_identifier(FunctionSchema schema) {
   const std::string_view overload = schema.overload_name();
+  if (schema.name() == "std" && overload.empty()) return "std_all";  // a struct of that name would hide the namespace
   return fmt::format("{}{}{}", schema.name(), overload.empty() ? "" : "_", overload);
 }
 

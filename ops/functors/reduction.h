@@ -19,8 +19,10 @@
 #include <keyway/ops/functors/sign.h>
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace keyway::inline v1 {
 
@@ -69,8 +71,14 @@ struct Prod {
   using Acc = Opmath<R>;
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(1); }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return times(acc, detail::widened<Acc>(x)); }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return times(a, b); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, detail::widened<Acc>(x)); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
+    if constexpr (std::same_as<Acc, bool>) {
+      return a && b;
+    } else {
+      return times(a, b);
+    }
+  }
   KEYWAY_HD constexpr R project(Acc acc, std::int64_t) const { return static_cast<R>(acc); }
 };
 
@@ -100,6 +108,12 @@ struct Amin {
   KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return static_cast<T>(acc); }
 };
 
+namespace detail {
+// What a truth about elements is given as: of uint8 they are uint8.
+template <typename T>
+using Truth = std::conditional_t<std::same_as<T, std::uint8_t>, std::uint8_t, bool>;
+}  // namespace detail
+
 // Whether an element is not zero.
 template <typename T>
 struct Any {
@@ -111,7 +125,7 @@ struct Any {
     return static_cast<Acc>(acc | (is_true(x) ? 1 : 0));
   }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a | b); }
-  KEYWAY_HD constexpr bool project(Acc acc, std::int64_t) const { return acc != 0; }
+  KEYWAY_HD constexpr detail::Truth<T> project(Acc acc, std::int64_t) const { return acc != 0; }
 };
 
 // Whether no element is zero.
@@ -125,7 +139,7 @@ struct All {
     return static_cast<Acc>(acc & (is_true(x) ? 1 : 0));
   }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a & b); }
-  KEYWAY_HD constexpr bool project(Acc acc, std::int64_t) const { return acc != 0; }
+  KEYWAY_HD constexpr detail::Truth<T> project(Acc acc, std::int64_t) const { return acc != 0; }
 };
 
 // How many elements are not zero.
@@ -174,6 +188,10 @@ struct Spread {
             a.squares + b.squares + product(apart, apart) * (a.count * b.count / count), count};
   }
 
+ protected:
+  // What converts to an optional number does so here: a constructor that took one would compete with that which copies.
+  static constexpr Part given_or_1(Optional<Part> correction) { return correction.value_or(Part(1)); }
+
  private:
   KEYWAY_HD static constexpr Part product(Opmath<T> a, Opmath<T> b) {
     if constexpr (kIsComplex<Opmath<T>>) {
@@ -195,7 +213,7 @@ KEYWAY_HD constexpr T variance(const auto& acc, T correction) {
 template <typename T>
 struct Variance : detail::Spread<T> {
   using Part = Real<Opmath<T>>;
-  constexpr explicit Variance(Optional<Part> correction) : correction_(correction.value_or(Part(1))) {}
+  constexpr explicit Variance(const auto& correction) : correction_(detail::Spread<T>::given_or_1(correction)) {}
 
   KEYWAY_HD constexpr Real<T> project(Moments<Opmath<T>> acc, std::int64_t) const {
     return static_cast<Real<T>>(detail::variance(acc, correction_));
@@ -209,7 +227,7 @@ struct Variance : detail::Spread<T> {
 template <typename T>
 struct Std : detail::Spread<T> {
   using Part = Real<Opmath<T>>;
-  constexpr explicit Std(Optional<Part> correction) : correction_(correction.value_or(Part(1))) {}
+  constexpr explicit Std(const auto& correction) : correction_(detail::Spread<T>::given_or_1(correction)) {}
 
   KEYWAY_HD Real<T> project(Moments<Opmath<T>> acc, std::int64_t) const {
     return static_cast<Real<T>>(std::sqrt(detail::variance(acc, correction_)));
@@ -223,7 +241,7 @@ struct Std : detail::Spread<T> {
 template <typename T>
 struct VarMean : detail::Spread<T> {
   using Part = Real<Opmath<T>>;
-  constexpr explicit VarMean(Optional<Part> correction) : correction_(correction.value_or(Part(1))) {}
+  constexpr explicit VarMean(const auto& correction) : correction_(detail::Spread<T>::given_or_1(correction)) {}
 
   KEYWAY_HD constexpr Two<Real<T>, T> project(Moments<Opmath<T>> acc, std::int64_t count) const {
     if (count == 0) acc.mean = Opmath<T>(std::numeric_limits<Part>::quiet_NaN());

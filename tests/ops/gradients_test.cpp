@@ -53,7 +53,15 @@ std::vector<Sample> variants(const Sample& sample) {
   return list;
 }
 
-// Also every tensor without dimensions, and all of them, where that is a call.
+// Whether a result is no number: nothing can be said of differences of such.
+bool is_undefined(const Outcome& outcome) {
+  const std::vector<Tensor> tensors = tensors_in(outcome.results);
+  return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) {
+    return t.defined() && t.is_floating_point() && t.isnan().sum().item<std::int64_t>() > 0;
+  });
+}
+
+// Also every tensor without dimensions, and all of them, where that is a call and gives numbers.
 std::vector<Sample> zero_dim_variants(const Sample& sample) {
   std::vector<Sample> list;
   Sample all = sample;
@@ -64,7 +72,10 @@ std::vector<Sample> zero_dim_variants(const Sample& sample) {
   }
   all.text += ", arguments without dimensions";
   list.push_back(all);
-  std::erase_if(list, [](const Sample& made) { return !call(made.entry->op, made.arguments).error.empty(); });
+  std::erase_if(list, [](const Sample& made) {
+    const Outcome outcome = call(made.entry->op, made.arguments);
+    return !outcome.error.empty() || is_undefined(outcome);
+  });
   return list;
 }
 
