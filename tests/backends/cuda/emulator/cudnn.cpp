@@ -275,7 +275,7 @@ cudnnStatus_t make(T** made) {
   return CUDNN_STATUS_SUCCESS;
 }
 template <typename T>
-cudnnStatus_t destroy(T* descriptor) {
+cudnnStatus_t destroy_descriptor(T* descriptor) {
   delete descriptor;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -318,7 +318,7 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
 }
 
 cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* tensor) { return make(tensor); }
-cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t tensor) { return destroy(tensor); }
+cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t tensor) { return destroy_descriptor(tensor); }
 cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t tensor, cudnnDataType_t type, int rank,
                                          const int sizes[], const int strides[]) {
   if (!set_sizes(*tensor, type, rank, sizes)) return CUDNN_STATUS_BAD_PARAM;
@@ -329,14 +329,14 @@ cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t tensor, cudnnDa
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* filter) { return make(filter); }
-cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t filter) { return destroy(filter); }
+cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t filter) { return destroy_descriptor(filter); }
 cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t filter, cudnnDataType_t type,
                                          cudnnTensorFormat_t format, int rank, const int sizes[]) {
   return asked(format == CUDNN_TENSOR_NCHW && set_sizes(*filter, type, rank, sizes));
 }
 cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* convolution) { return make(convolution); }
 cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t convolution) {
-  return destroy(convolution);
+  return destroy_descriptor(convolution);
 }
 cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t convolution, int rank, const int padding[],
                                               const int stride[], const int dilation[], cudnnConvolutionMode_t mode,
