@@ -8,7 +8,12 @@
 
 namespace keyway::inline v1::autograd {
 
-Meta::~Meta() = default;
+// A gradient may have a gradient, which has one: they go one after the other, not each within the last.
+Meta::~Meta() {
+  while (grad_ && grad_->use_count() == 1 && grad_->autograd_meta() != nullptr) {
+    grad_ = std::move(static_cast<Meta*>(grad_->autograd_meta())->grad_);
+  }
+}
 
 // The functions below are Meta's only users; what they change is theirs to know.
 struct MetaAccess {

@@ -218,3 +218,13 @@ TEST_CASE("a long chain is freed without a backward, through views and saved ten
   }
   CHECK_FALSE(x.grad().defined());
 }
+
+TEST_CASE("a long chain of gradients that have gradients is freed without a deep stack") {
+  Tensor x = ones({1});
+  for (int i = 0; i < kNodes / 2; ++i) {
+    const Tensor next = ones({1}).requires_grad_();
+    autograd::set_grad(next, x);
+    x = next;
+  }
+  CHECK(x.grad().grad().grad().defined());
+}
