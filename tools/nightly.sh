@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What takes too long for every change: clang, the whole suite under ThreadSanitizer, and the long campaigns of tests,
-# boundary calls and fuzzers. KEYWAY_JOBS sets how many processes build and test at a time.
+# What takes too long for every change: clang, the whole suite under ThreadSanitizer, all of CUDA's architectures, and the
+# long campaigns of tests, boundary calls and fuzzers. KEYWAY_JOBS sets how many processes build and test at a time.
 #   bash tools/nightly.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,9 +27,11 @@ clang_stage() {
   run_tests clang -LE checks
 }
 
+# What users build: the CUDA backend for all its architectures, where there is the toolkit.
+release_stage() { build release; }
+
 # What ctest does not run: all values of a type.
 exhaustive_stage() {
-  build release tests_core_base
   build/release/tests/tests_core_base "[exhaustive]"
 }
 
@@ -46,6 +48,7 @@ stage clang clang_stage
 stage tsan tsan_stage
 stage campaigns campaign_stage
 stage calls boundary_calls asan 20000
+stage release release_stage
 stage exhaustive exhaustive_stage
 stage schema fuzz schema 600
 stage files fuzz safetensors 600
