@@ -23,10 +23,8 @@ def sum(x: _C.Tensor, /, *, axis: Axis = None, dtype: _C.dtype | None = None, ke
 
 def prod(x: _C.Tensor, /, *, axis: Axis = None, dtype: _C.dtype | None = None, keepdims: bool = False) -> _C.Tensor:
     """Products; of integers as int64 or uint64, unless `dtype` says something else. Of no elements 1."""
-    rows, sizes = axes_last(x.to(dtype=_sum_dtype(x, dtype)), axis)
-    if rows.shape[-1] == 0:
-        return with_axes(rows.new_ones(rows.shape[:-1]), sizes, keepdims)
-    return with_axes(rows.cumprod(-1, dtype=rows.dtype).select(-1, -1), sizes, keepdims)
+    rows, sizes = axes_last(x, axis)
+    return with_axes(rows.prod(-1, dtype=_sum_dtype(x, dtype)), sizes, keepdims)
 
 
 def max(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
@@ -50,13 +48,13 @@ def mean(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Te
 def var(x: _C.Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> _C.Tensor:
     """Variances: sums of squared distances from the mean, divided by the count less `correction`."""
     rows, sizes = axes_last(x, axis)
-    squares = rows.sub(rows.mean(-1, keepdim=True)).square()
-    return with_axes(squares.sum(-1).div(rows.shape[-1] - correction), sizes, keepdims)
+    return with_axes(rows.var(-1, correction=correction), sizes, keepdims)
 
 
 def std(x: _C.Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> _C.Tensor:
     """Standard deviations: square roots of variances."""
-    return var(x, axis=axis, correction=correction, keepdims=keepdims).sqrt()
+    rows, sizes = axes_last(x, axis)
+    return with_axes(rows.std(-1, correction=correction), sizes, keepdims)
 
 
 def cumulative_sum(x: _C.Tensor, /, *, axis: int | None = None, dtype: _C.dtype | None = None,
@@ -78,10 +76,10 @@ def cumulative_sum(x: _C.Tensor, /, *, axis: int | None = None, dtype: _C.dtype 
 def all(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
     """Whether no element is 0."""
     rows, sizes = axes_last(x, axis)
-    return with_axes(rows.eq(0).sum(-1).eq(0), sizes, keepdims)
+    return with_axes(rows.all(-1).bool(), sizes, keepdims)
 
 
 def any(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
     """Whether an element is not 0."""
     rows, sizes = axes_last(x, axis)
-    return with_axes(rows.ne(0).sum(-1).ne(0), sizes, keepdims)
+    return with_axes(rows.any(-1).bool(), sizes, keepdims)
