@@ -18,6 +18,35 @@ Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optiona
   return result;
 }
 
+std::tuple<Tensor, Tensor, Tensor> clamp_backward(const Tensor& grad, const Tensor& self, const Tensor& min,
+                                                  const Tensor& max, ArrayRef<bool> needs) {
+  const auto where_taken = [&](const Tensor& taken) { return keyway::where(taken, grad, 0); };
+  Tensor for_self, for_min, for_max;
+  if (needs[0]) {
+    for_self = grad;
+    if (min.defined()) for_self = keyway::where(self >= min, for_self, 0);
+    if (max.defined()) for_self = keyway::where(self <= max, for_self, 0);
+  }
+  if (needs[1]) {
+    const Tensor below = self < min;
+    for_min = where_taken(max.defined() ? below.logical_and(min < max) : below);
+  }
+  if (needs[2]) {
+    const Tensor above = self > max;
+    for_max = where_taken(min.defined() ? above.logical_or(max < min) : above);
+  }
+  return {for_self, for_min, for_max};
+}
+
+Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent, const Tensor& result) {
+  const Tensor gradient = grad * conj(result * self.to(result.dtype()).log());
+  return keyway::where((self == 0).logical_and(exponent >= 0), 0, gradient);
+}
+
+Tensor pow_backward_exponent(const Tensor& grad, const Scalar& self, const Tensor& exponent, const Tensor& result) {
+  return pow_backward_exponent(grad, keyway::scalar_tensor(self, result.options()), exponent, result);
+}
+
 Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                             std::string_view approximate) {
   const Tensor x2 = self * self;

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 namespace keyway::inline v1::autograd {
 
@@ -14,6 +15,15 @@ KEYWAY_API Tensor conj(const Tensor& self);
 // Of clamp's self: nothing where it was held.
 KEYWAY_API Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
                                  const std::optional<Scalar>& max);
+// Of clamp's self, min and max, those that `needs` asks for: each where it is the result, and of equal ones self. An
+// undefined bound is none.
+KEYWAY_API std::tuple<Tensor, Tensor, Tensor> clamp_backward(const Tensor& grad, const Tensor& self, const Tensor& min,
+                                                             const Tensor& max, ArrayRef<bool> needs);
+// Of pow's exponent: nothing where 0 was raised to what is not negative.
+KEYWAY_API Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent,
+                                        const Tensor& result);
+KEYWAY_API Tensor pow_backward_exponent(const Tensor& grad, const Scalar& self, const Tensor& exponent,
+                                        const Tensor& result);
 // The gradients of gelu_backward's and silu_backward's `self`.
 KEYWAY_API Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                                        std::string_view approximate);

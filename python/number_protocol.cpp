@@ -1,6 +1,4 @@
 #include <keyway/core/base/error.h>
-#include <keyway/ops/rules/promotion.h>
-#include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
 #include <keyway/python/number_protocol.h>
@@ -65,22 +63,10 @@ PyObject* divide(PyObject* left, PyObject* right) {
   });
 }
 
-// A tensor without dimensions as exponent is a number, but counts for the dtype as a tensor.
-PyObject* raise(PyObject* base, PyObject* exponent) {
-  return guarded([&]() -> PyObject* {
-    if (!is_tensor(exponent)) return forward<"pow">(base, exponent);
-    const ScalarType dtype = (Promotion() << tensor_in(base) << tensor_in(exponent)).result();
-    const nb::object target = to_object(dtype);
-    const nb::object converted = checked(call_method<"to">(base, target.ptr()));
-    return forward<"pow">(converted.ptr(), exponent);
-  });
-}
-
 // The third argument of pow() is a modulus, which tensors do not have.
 template <auto function>
 PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
-  if (modulus != Py_None) return Py_NewRef(Py_NotImplemented);
-  return is_tensor(base) ? function(base, exponent) : reflect<"pow">(base, exponent);
+  return modulus == Py_None ? function(base, exponent) : Py_NewRef(Py_NotImplemented);
 }
 
 template <MethodName name>
@@ -123,7 +109,7 @@ std::span<const PyType_Slot> number_slots() {
       type_slot<binary<"bitwise_xor", Reflected::Swapped>>(Py_nb_xor),
       type_slot<binary<"matmul", Reflected::None>>(Py_nb_matrix_multiply),
       type_slot<divide>(Py_nb_true_divide),
-      type_slot<power<raise>>(Py_nb_power),
+      type_slot<power<binary<"pow", Reflected::AsIs>>>(Py_nb_power),
       type_slot<unary<"neg">>(Py_nb_negative),
       type_slot<unary<"abs">>(Py_nb_absolute),
       type_slot<unary<"bitwise_not">>(Py_nb_invert),

@@ -5,3 +5,4 @@
 #include <keyway/ops/functors/comparison.h>
 #include <keyway/ops/functors/division.h>
 #include <keyway/ops/functors/extrema.h>
+#include <keyway/ops/functors/trigonometric.h>

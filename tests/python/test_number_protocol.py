@@ -40,6 +40,11 @@ def test_true_division_and_powers_are_floating_where_they_must_be():
     assert (2 / x).tolist() == [2.0, 0.5]
     assert (x**2).tolist() == [1, 16]
     assert (x**0.5).dtype is keyway.float32
+    assert (2**x).tolist() == [2, 16]
+    assert (x**x).tolist() == [1, 256]
+    assert (x ** keyway.tensor(0.5)).tolist() == [1.0, 2.0]
+    assert (keyway.ones(2) ** keyway.tensor(2.0, dtype=keyway.float64)).dtype is keyway.float32
+    assert x.__pow__(2, 3) is NotImplemented
 
 
 def test_a_number_divided_by_a_tensor_is_the_reciprocal_times_the_number():

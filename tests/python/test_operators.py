@@ -38,6 +38,9 @@ def test_an_argument_behind_the_star_is_taken_by_name_only():
 def test_an_overload_is_chosen_by_the_types_of_the_arguments():
     a = keyway.full((2,), 2.0)
     assert values(keyway.pow(a, 3)) == [8.0, 8.0]
+    assert values(keyway.pow(3, a)) == values(keyway.pow(keyway.tensor([3.0]), a)) == [9.0, 9.0]
+    with pytest.raises(keyway.TypeError, match=r"no overload takes \(int, int\)"):
+        keyway.pow(2, 3)
     assert values(keyway.div(a, a)) == [1.0, 1.0]
     assert values(keyway.div(a, 4)) == values(keyway.div(a, 4.0)) == [0.5, 0.5]
 
@@ -66,6 +69,37 @@ def test_numbers_are_those_of_python_and_tensors_without_dimensions():
             return 2
 
     assert values(keyway.arange(Two())) == [0, 1]
+
+
+def test_quotients_are_rounded_as_rounding_mode_says():
+    a = keyway.tensor([-7, 7])
+    assert a.div(2, rounding_mode="floor").tolist() == [-4, 3]
+    assert a.div(keyway.tensor(2), rounding_mode="trunc").tolist() == [-3, 3]
+    assert a.div(2, rounding_mode=None).tolist() == [-3.5, 3.5]
+    assert keyway.tensor([3], dtype=keyway.uint8).div(-1, rounding_mode=None).tolist() == [-3.0]
+    assert keyway.tensor(a).div_(2, rounding_mode="floor").dtype is keyway.int64
+    assert values(keyway.div(a, a, rounding_mode="floor", out=keyway.empty(2, dtype=keyway.int64))) == [1, 1]
+    with pytest.raises(keyway.Error, match="rounding_mode"):
+        a.div(2, rounding_mode="ceil")
+    with pytest.raises(keyway.Error, match="int64"):
+        keyway.tensor(a).div_(2, rounding_mode=None)
+
+
+def test_the_gradient_of_clamp_goes_to_the_bound_that_holds():
+    x, low, high = (keyway.tensor(v, requires_grad=True) for v in ([1.0, 3, 5], [2.0, 3, 2], [4.0, 3, 1]))
+    assert keyway.clamp(x, low, high).tolist() == [2.0, 3.0, 1.0]
+    keyway.clamp(x, low, high).sum().backward()
+    assert (x.grad.tolist(), low.grad.tolist(), high.grad.tolist()) == ([0, 1, 0], [1, 0, 0], [0, 0, 1])
+
+
+def test_powers_have_gradients_at_zero():
+    x, n = (keyway.tensor(v, requires_grad=True) for v in ([0.0, 0, 0, 2], [0.0, 2, 1, 0]))
+    x.pow(n).sum().backward()
+    assert x.grad.tolist() == [0, 0, 1, 0]
+    assert n.grad.tolist() == pytest.approx([0, 0, 0, 0.6931472])
+    n = keyway.tensor([0.0, 2.0], requires_grad=True)
+    keyway.pow(0.0, n).sum().backward()
+    assert n.grad.tolist() == [0, 0]
 
 
 def test_every_name_of_the_library_is_a_function_or_a_method():

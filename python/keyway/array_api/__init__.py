@@ -1,16 +1,15 @@
 """The Python array API standard, version 2023.12, over keyway.Tensor, as far as the operators reach.
 
 Functions have the standard's names, argument orders and defaults. Not there, for want of operators: acos, asin, atan,
-atan2, bitwise_left_shift, bitwise_right_shift, conj, imag, real, and the extensions linalg and fft; pow needs one
-number as exponent. `x.size` is PyTorch's method, not the standard's attribute: `x.numel()` is the number of elements.
+bitwise_left_shift, bitwise_right_shift, conj, imag, real, and the extensions linalg and fft. `x.size` is PyTorch's method, not the standard's attribute: `x.numel()` is the number of elements.
 """
 
 from math import e, inf, nan, pi
 
 from keyway._C import (
-    abs, add, bitwise_and, bitwise_or, bitwise_xor, bool, ceil, complex64, complex128, cos, exp, expm1, float32, float64,
+    abs, add, atan2, bitwise_and, bitwise_or, bitwise_xor, bool, ceil, complex64, complex128, cos, exp, expm1, float32, float64,
     floor, floor_divide, int8, int16, int32, int64, isinf, isnan, log, log1p, logical_and, logical_not, logical_or,
-    logical_xor, maximum, minimum, remainder, round, sin, sqrt, square, tanh, trunc, uint8, uint16, uint32, uint64,
+    logical_xor, maximum, minimum, pow, remainder, round, sin, sqrt, square, tanh, trunc, uint8, uint16, uint32, uint64,
 )  # fmt: skip
 from keyway.array_api._creation import (
     arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like, tril,
@@ -19,7 +18,7 @@ from keyway.array_api._creation import (
 from keyway.array_api._data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
 from keyway.array_api._elementwise import (
     acosh, asinh, atanh, bitwise_invert, clip, copysign, cosh, divide, equal, greater, greater_equal, hypot, isfinite,
-    less, less_equal, log2, log10, logaddexp, multiply, negative, not_equal, positive, pow, sign, signbit, sinh, subtract,
+    less, less_equal, log2, log10, logaddexp, multiply, negative, not_equal, positive, sign, signbit, sinh, subtract,
     tan,
 )  # fmt: skip
 from keyway.array_api._info import __array_namespace_info__

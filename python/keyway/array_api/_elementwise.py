@@ -34,15 +34,6 @@ def clip(x: _C.Tensor, /, min: float | _C.Tensor | None = None, max: float | _C.
     return x.clone() if min is None and max is None else x
 
 
-def pow(x1: _C.Tensor, x2: float | _C.Tensor, /) -> _C.Tensor:
-    """x1 to the power x2, which must be one number: there is no operator for more exponents."""
-    if not isinstance(x2, _C.Tensor):
-        return _C.pow(x1, x2)
-    if x2.numel() != 1 or x2.ndim > x1.ndim:
-        raise _C.NotImplementedError("pow(): exponents that differ by element are not supported")
-    return _C.pow(x1, x2.reshape(()).item())
-
-
 def isfinite(x: _C.Tensor, /) -> _C.Tensor:
     """Whether each element is neither infinite nor NaN."""
     return isinf(x).logical_or(isnan(x)).logical_not()
