@@ -5,10 +5,7 @@
 
 namespace keyway::inline v1::autograd {
 
-Tensor conj(const Tensor& self) {
-  KEYWAY_CHECK_AS(NotImplemented, !self.is_complex(), "gradients of complex tensors that need a conjugate");
-  return self;
-}
+Tensor conj(const Tensor& self) { return self.is_complex() ? self.conj_physical() : self; }
 
 Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
                       const std::optional<Scalar>& max) {

@@ -24,6 +24,17 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef self_sizes, IntArrayR
                              storage_offset.value_or(self_offset));
 }
 
+Tensor constant_pad_nd_backward(const Tensor& grad, IntArrayRef pad) {
+  DimVector opposite(pad);
+  for (std::int64_t& count : opposite) count = -count;
+  return keyway::constant_pad_nd(grad, opposite);
+}
+
+Tensor diagonal_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t offset, std::int64_t dim1,
+                         std::int64_t dim2) {
+  return in_zeros(grad, sizes, [&](const Tensor& zeros) { return zeros.diagonal(offset, dim1, dim2); });
+}
+
 Tensor permute_backwards(const Tensor& grad, IntArrayRef dims) {
   DimVector inverse(dims.size());
   for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -39,6 +50,19 @@ Tensor select_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, 
 Tensor slice_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, std::optional<std::int64_t> start,
                       std::optional<std::int64_t> end, std::int64_t step) {
   return in_zeros(grad, sizes, [&](const Tensor& zeros) { return zeros.slice(dim, start, end, step); });
+}
+
+// Each place of each window belongs to one place of the dimension; windows that overlap add up.
+Tensor unfold_backward(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, std::int64_t size, std::int64_t step) {
+  Tensor out = keyway::zeros(sizes, grad.options());
+  if (sizes.empty()) return size == 0 ? out : grad.reshape({});
+  const std::int64_t at = wrap_dim(dim, len(sizes)), windows = grad.size(at);
+  const TensorOptions options = TensorOptions(grad.device()).dtype(kLong);
+  const Tensor first = keyway::arange(windows, options) * step;
+  const Tensor places = (first.unsqueeze(1) + keyway::arange(size, options)).reshape({windows * size});
+  DimVector rows(sizes);
+  rows[static_cast<std::size_t>(at)] = windows * size;
+  return out.index_add(at, places, grad.movedim(-1, at + 1).reshape(rows));
 }
 
 }  // namespace keyway::inline v1::autograd

@@ -105,6 +105,7 @@ std::string_view why_not(Creation creation) {
   switch (creation) {
     case Creation::NoGrad: return "it was made under no_grad, so that its base does not know of it";
     case Creation::MultiOutput: return "it is one of several views that one call returned";
+    case Creation::OtherDtype: return "its elements are of another dtype than its base's";
     case Creation::CustomFunction: return "a custom Function made it";
     case Creation::Inference: return "it was made in inference mode";
     case Creation::Default: break;
@@ -226,6 +227,7 @@ void as_view(const TensorBase& base, const TensorBase& result, Creation creation
   // A view of such a view is no better; what is wrong with it goes on.
   if (outer != nullptr && creation == Creation::Default) creation = outer->creation;
   const TensorBase& root = outer != nullptr ? outer->base : base;
+  if (creation == Creation::Default && root.dtype() != result.dtype()) creation = Creation::OtherDtype;
   auto meta = std::make_unique<Meta>(result.impl());
   ViewInfo& view = MetaAccess::view_slot(*meta);
   view.base = Tensor(root);

@@ -14,6 +14,7 @@ enum class Creation : std::uint8_t {
   NoGrad,          // made under no_grad: a change that needs gradients is an error, since the view has no history
   MultiOutput,     // one of several views that one call made
   CustomFunction,  // made by a user's Function
+  OtherDtype,      // its elements are of another dtype than its base's
   Inference,       // made in inference mode
 };
 

@@ -53,6 +53,7 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"as_strided_backward(Tensor grad, int[] self_sizes, int[] self_strides, int self_offset, "
                    "int[] size, int[] stride, int? storage_offset) -> Tensor">,
     schema_literal<"cat_backward(Tensor grad, int[][] sizes, int dim) -> Tensor[]">,
+    schema_literal<"constant_pad_nd_backward(Tensor grad, int[] pad) -> Tensor">,
     schema_literal<"diagonal_backward(Tensor grad, int[] sizes, int offset, int dim1, int dim2) -> Tensor">,
     schema_literal<"permute_backwards(Tensor grad, int[] dims) -> Tensor">,
     schema_literal<"repeat_backward(Tensor grad, int[] repeats, int[] sizes) -> Tensor">,

@@ -1,7 +1,7 @@
 #include <keyway/core/default_dtype.h>
 #include <keyway/core/pinned_memory.h>
+#include <keyway/ops/all.h>
 #include <keyway/ops/composite/options.h>
-#include <keyway/ops/creation.h>
 #include <keyway/ops/creation_composites.h>
 #include <keyway/ops/rules/output_meta.h>
 
@@ -64,6 +64,17 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, DType dtype, LayoutAr
   return make({DimVector(size), DimVector(stride), true}, options_of(dtype, layout, device, pin_memory));
 }
 
+Tensor eye(std::int64_t n, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory) {
+  return keyway::eye(n, n, options_of(dtype, layout, device, pin_memory));
+}
+
+Tensor eye_m(std::int64_t n, std::int64_t m, DType dtype, LayoutArg layout, DeviceArg device,
+             std::optional<bool> pin_memory) {
+  Tensor result = keyway::zeros({n, m}, options_of(dtype, layout, device, pin_memory));
+  result.diagonal().fill_(1);
+  return result;
+}
+
 // By copy_, through which a gradient flows.
 Tensor fill_tensor(const Tensor& self, const Tensor& value) {
   Tensor result = keyway::empty_like(self);
@@ -80,6 +91,25 @@ Tensor full(IntArrayRef size, const Scalar& fill_value, DType dtype, LayoutArg l
 Tensor full_like(const Tensor& self, const Scalar& fill_value, DType dtype, LayoutArg layout, DeviceArg device,
                  std::optional<bool> pin_memory, std::optional<MemoryFormat> memory_format) {
   return filled(keyway::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format), fill_value);
+}
+
+// Each half from its own end, so that both ends are what was asked for.
+Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DType dtype, LayoutArg layout,
+                DeviceArg device, std::optional<bool> pin_memory) {
+  const bool is_wide = start.is_complex() || end.is_complex();
+  const ScalarType target = dtype.value_or(is_wide ? get_default_complex_dtype() : get_default_dtype());
+  KEYWAY_CHECK(!is_wide || is_complex(target), "complex numbers are no numbers of {}", target);
+  const TensorOptions options = options_of(target, layout, device, pin_memory);
+  const Tensor places = keyway::arange(steps, TensorOptions(options).dtype(kLong).pinned_memory(false));
+  const auto line = [&](auto from, auto to) {
+    const auto step = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : to - to;
+    const Tensor exact = places.to(is_wide ? kComplexDouble : kDouble);
+    if (steps < 2) return exact + from;
+    return keyway::where(places < (steps + 1) / 2, exact * step + from, (exact - (steps - 1)) * step + to);
+  };
+  const Tensor values = is_wide ? line(start.to<complex<double>>(), end.to<complex<double>>())
+                                : line(start.to<double>(), end.to<double>());
+  return keyway::empty({steps}, options).copy_(values);
 }
 
 Tensor new_empty(const Tensor& self, IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device,
@@ -109,6 +139,14 @@ Tensor ones(IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, s
 Tensor ones_like(const Tensor& self, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory,
                  std::optional<MemoryFormat> memory_format) {
   return full_like(self, 1, dtype, layout, device, pin_memory, memory_format);
+}
+
+Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
+  KEYWAY_CHECK_AS(Autograd, !self.requires_grad(), "a tensor that requires grad cannot be resized");
+  if (self.sizes() == size && !memory_format) return self;
+  resize_tensor(self, size, meta_of(size, memory_format.value_or(MemoryFormat::Contiguous)).strides);
+  if (!self.is_inference()) self.impl()->bump_version();
+  return self;
 }
 
 Tensor scalar_tensor(const Scalar& s, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory) {

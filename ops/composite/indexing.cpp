@@ -5,6 +5,24 @@
 
 namespace keyway::inline v1::composite {
 
+namespace {
+
+// Indices from the front, of which negative ones count from the end of `size` places.
+Tensor from_front(const Tensor& index, std::int64_t size) { return keyway::where(index < 0, index + size, index); }
+
+}  // namespace
+
+Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, const Scalar& value) {
+  return self.index_fill(dim, index, keyway::scalar_tensor(value, self.options()));
+}
+
+Tensor index_fill_tensor(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& value) {
+  if (self.dim() == 0) return self.unsqueeze(0).index_fill(dim, index, value).squeeze(0);
+  DimVector sizes(self.sizes());
+  sizes[static_cast<std::size_t>(wrap_dim(dim, self.dim()))] = index.numel();
+  return self.index_copy(dim, from_front(index, self.size(dim)), value.to(self.options()).expand(sizes));
+}
+
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
   return keyway::where(mask, value.to(self.dtype()), self);
 }
@@ -13,6 +31,23 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
   const DimVector sizes = broadcast_sizes(self.sizes(), mask.sizes());
   if (sizes.empty()) return self.reshape({1}).index({mask.reshape({1})});
   return self.expand(sizes).index({mask.expand(sizes)});
+}
+
+Tensor take(const Tensor& self, const Tensor& index) {
+  const Tensor places = from_front(index.reshape({index.numel()}), self.numel());
+  return self.reshape({self.numel()}).index_select(0, places).reshape(index.sizes());
+}
+
+Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<std::int64_t> dim) {
+  if (!dim) return self.reshape({self.numel()}).gather(0, indices.reshape({indices.numel()}));
+  if (self.dim() == 0) return self.gather(0, indices);
+  const auto at = static_cast<std::size_t>(wrap_dim(*dim, self.dim()));
+  DimVector mine(self.sizes()), its(indices.sizes());
+  mine[at] = its[at] = 1;
+  DimVector common = broadcast_sizes(mine, its), all = common;
+  common[at] = indices.sizes()[at];
+  all[at] = self.sizes()[at];
+  return self.expand(all).gather(*dim, indices.expand(common));
 }
 
 Tensor where_scalars(const Tensor& condition, const Scalar& self, const Scalar& other) {

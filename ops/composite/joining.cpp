@@ -5,6 +5,24 @@
 
 namespace keyway::inline v1::composite {
 
+namespace {
+
+// Vectors become rows of matrices, and matrices one deep, as far as it takes.
+Tensor with_dims(const Tensor& tensor, std::int64_t dims) {
+  Tensor result = tensor.dim() == 0 ? tensor.unsqueeze(0) : tensor;
+  if (result.dim() == 1 && dims > 1) result = result.unsqueeze(0);
+  return result.dim() == 2 && dims > 2 ? result.unsqueeze(2) : result;
+}
+
+std::vector<Tensor> all_with_dims(ArrayRef<Tensor> tensors, std::int64_t dims) {
+  std::vector<Tensor> all;
+  all.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) all.push_back(with_dims(tensor, dims));
+  return all;
+}
+
+}  // namespace
+
 std::vector<Tensor> chunk(const Tensor& self, std::int64_t chunks, std::int64_t dim) {
   const std::int64_t size = self.size(dim);
   const std::int64_t part = size == 0 ? 0 : (size - 1) / chunks + 1;
@@ -32,23 +50,6 @@ Tensor narrow(const Tensor& self, std::int64_t dim, std::int64_t start, std::int
   return self.slice(dim, first, first + length);
 }
 
-// Each dimension becomes two, the first of which is expanded.
-Tensor repeat(const Tensor& self, IntArrayRef repeats) {
-  const std::size_t added = repeats.size() - self.sizes().size();
-  DimVector apart, expanded, sizes;
-  for (std::size_t d = 0; d < repeats.size(); ++d) {
-    const std::int64_t size = d < added ? 1 : self.sizes()[d - added];
-    apart.push_back(1);
-    apart.push_back(size);
-    expanded.push_back(repeats[d]);
-    expanded.push_back(size);
-    sizes.push_back(checked_numel({repeats[d], size}));
-  }
-  checked_numel(sizes);
-  const Tensor result = self.reshape(apart).expand(expanded).reshape(sizes);
-  return result.is_alias_of(self) ? result.clone() : result;
-}
-
 Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   if (self.numel() == 0) return self.clone();
   if (dims.empty()) return self.reshape({self.numel()}).roll(shifts, {0}).reshape(self.sizes());
@@ -62,6 +63,32 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   return result;
 }
 
+Tensor rot90(const Tensor& self, std::int64_t k, IntArrayRef dims) {
+  const std::int64_t turns = (k % 4 + 4) % 4;
+  if (turns == 0) return self.clone();
+  if (turns == 2) return self.flip(dims);
+  // A flip and a transposition: which dimension is flipped says which way it turns.
+  return self.flip({dims[turns == 1 ? 1 : 0]}).transpose(dims[0], dims[1]);
+}
+
+Tensor column_stack(ArrayRef<Tensor> tensors) {
+  std::vector<Tensor> columns;
+  columns.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) columns.push_back(tensor.dim() <= 1 ? tensor.reshape({-1, 1}) : tensor);
+  return keyway::cat(columns, 1);
+}
+
+Tensor dstack(ArrayRef<Tensor> tensors) { return keyway::cat(all_with_dims(tensors, 3), 2); }
+
+Tensor fliplr(const Tensor& self) { return self.flip({1}); }
+
+Tensor flipud(const Tensor& self) { return self.flip({0}); }
+
+Tensor hstack(ArrayRef<Tensor> tensors) {
+  const std::vector<Tensor> parts = all_with_dims(tensors, 1);
+  return keyway::cat(parts, parts[0].dim() == 1 ? 0 : 1);
+}
+
 Tensor stack(ArrayRef<Tensor> tensors, std::int64_t dim) {
   const std::int64_t at = wrap_dim(dim, tensors[0].dim() + 1);
   std::vector<Tensor> apart;
@@ -69,5 +96,7 @@ Tensor stack(ArrayRef<Tensor> tensors, std::int64_t dim) {
   for (const Tensor& tensor : tensors) apart.push_back(tensor.unsqueeze(at));
   return keyway::cat(apart, at);
 }
+
+Tensor vstack(ArrayRef<Tensor> tensors) { return keyway::cat(all_with_dims(tensors, 2), 0); }
 
 }  // namespace keyway::inline v1::composite

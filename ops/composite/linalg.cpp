@@ -40,6 +40,34 @@ Tensor product(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+// The products of a batch, added up, are one product: columns of all beside one another, rows below one another.
+Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
+  const std::int64_t depth = checked_numel({batch1.size(0), batch1.size(2)});
+  const Tensor left = batch1.transpose(0, 1).reshape({batch1.size(1), depth});
+  return addmm(self, left, batch2.reshape({depth, batch2.size(2)}), beta, alpha);
+}
+
+Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
+  return addmm(self.dim() == 0 ? self : self.unsqueeze(1), mat, vec.unsqueeze(1), beta, alpha).squeeze(1);
+}
+
+Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
+  return addmm(self, vec1.unsqueeze(1), vec2.unsqueeze(0), beta, alpha);
+}
+
+// One product with the first factor for all matrices at once, then one for each row with the second.
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const std::optional<Tensor>& bias) {
+  const IntArrayRef leading = without_last(input1.sizes(), 1);
+  const std::int64_t rows = checked_numel(leading), outputs = weight.size(0);
+  const std::int64_t width = weight.size(1), other = weight.size(2);
+  const Tensor matrices = weight.permute({1, 0, 2}).reshape({width, checked_numel({outputs, other})});
+  const Tensor half = mm(input1.reshape({rows, width}), matrices).reshape({rows, outputs, other});
+  const Tensor result = bmm(half, input2.reshape({rows, other, 1})).reshape(with_last(leading, {outputs}));
+  return bias && bias->defined() ? result + *bias : result;
+}
+
+Tensor dot(const Tensor& self, const Tensor& tensor) { return keyway::matmul(self, tensor); }
+
 Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
   const bool has_bias = bias && bias->defined();
   if (has_bias && input.dim() == 2 && weight.dim() == 2) return addmm(*bias, input, weight.t());
@@ -59,5 +87,9 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
   if (column) result = result.squeeze(-1);
   return row ? result.squeeze(column ? -1 : -2) : result;
 }
+
+Tensor mv(const Tensor& self, const Tensor& vec) { return keyway::matmul(self, vec); }
+
+Tensor vdot(const Tensor& self, const Tensor& other) { return keyway::matmul(self.conj_physical(), other); }
 
 }  // namespace keyway::inline v1::composite

@@ -17,6 +17,11 @@ Tensor with(const Tensor& self, const Tensor& src, const auto& view) {
 
 }  // namespace
 
+Tensor diagonal_scatter(const Tensor& self, const Tensor& src, std::int64_t offset, std::int64_t dim1,
+                        std::int64_t dim2) {
+  return with(self, src, [&](const Tensor& result) { return result.diagonal(offset, dim1, dim2); });
+}
+
 // The n-th place where the mask holds takes the n-th element: n by a running count.
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   const DimVector sizes = broadcast_sizes(self.sizes(), mask.sizes());

@@ -76,6 +76,22 @@ ViewGeometry expand(const TensorBase& self, IntArrayRef size, bool) {
   return to;
 }
 
+ViewGeometry diagonal(const TensorBase& self, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
+  ViewGeometry to = alias(self);
+  const std::size_t row = wrapped(dim1, self.dim()), column = wrapped(dim2, self.dim());
+  const std::int64_t rows = to.sizes[row], columns = to.sizes[column];
+  const std::int64_t length =
+      std::max<std::int64_t>(offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns), 0);
+  if (length > 0) to.offset = offset_at(self, offset >= 0 ? offset : -offset, to.strides[offset >= 0 ? column : row]);
+  std::int64_t stride = 0;
+  if (__builtin_add_overflow(to.strides[row], to.strides[column], &stride)) stride = 1;  // of one element at most
+  drop(to, std::max(row, column));
+  drop(to, std::min(row, column));
+  to.sizes.push_back(length);
+  to.strides.push_back(stride);
+  return to;
+}
+
 ViewGeometry permute(const TensorBase& self, IntArrayRef dims) {
   ViewGeometry to{DimVector(dims.size()), DimVector(dims.size()), self.storage_offset()};
   for (std::size_t d = 0; d < dims.size(); ++d) {
@@ -159,6 +175,23 @@ std::vector<ViewGeometry> unbind(const TensorBase& self, std::int64_t dim) {
   parts.reserve(static_cast<std::size_t>(size));
   for (std::int64_t i = 0; i < size; ++i) parts.push_back(select(self, dim, i));
   return parts;
+}
+
+ViewGeometry unfold(const TensorBase& self, std::int64_t dimension, std::int64_t size, std::int64_t step) {
+  ViewGeometry to = alias(self);
+  KEYWAY_CHECK(self.dim() < kMaxDims, "a tensor has at most {} dimensions, and this one has them", kMaxDims);
+  if (self.dim() > 0) {
+    const std::size_t d = wrapped(dimension, self.dim());
+    const std::int64_t stride = to.strides[d];
+    to.sizes[d] = (to.sizes[d] - size) / step + 1;
+    to.strides[d] = product_or(stride, step, stride);
+    to.strides.push_back(stride);
+  } else {
+    to.strides.push_back(1);
+  }
+  to.sizes.push_back(size);
+  checked_numel(to.sizes);
+  return to;
 }
 
 ViewGeometry unsqueeze(const TensorBase& self, std::int64_t dim) {

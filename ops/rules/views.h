@@ -17,12 +17,19 @@ struct ViewGeometry {
   std::int64_t offset = 0;  // in elements, from the start of the storage
 };
 
+// The same of a view whose elements are of another dtype.
+struct DtypeViewGeometry : ViewGeometry {
+  ScalarType dtype = ScalarType::Undefined;
+};
+
 namespace rules {
 
 KEYWAY_API ViewGeometry alias(const TensorBase& self);
 // Errors: elements outside the storage. Requires: as many strides as sizes, none negative.
 KEYWAY_API ViewGeometry as_strided(const TensorBase& self, IntArrayRef size, IntArrayRef stride,
                                    std::optional<std::int64_t> storage_offset);
+// The elements of matrices whose column is their row plus `offset`, last. Requires: two different dimensions.
+KEYWAY_API ViewGeometry diagonal(const TensorBase& self, std::int64_t offset, std::int64_t dim1, std::int64_t dim2);
 // -1 keeps the size of a dimension that is there.
 KEYWAY_API ViewGeometry expand(const TensorBase& self, IntArrayRef size, bool implicit = false);
 // Requires: is_permutation(dims).
@@ -42,9 +49,17 @@ KEYWAY_API ViewGeometry squeeze(const TensorBase& self, IntArrayRef dim);
 KEYWAY_API ViewGeometry transpose(const TensorBase& self, std::int64_t dim0, std::int64_t dim1);
 // At each index of `dim`.
 KEYWAY_API std::vector<ViewGeometry> unbind(const TensorBase& self, std::int64_t dim);
+// Windows of `size` places, `step` apart, last. Requires: 0 <= size <= that of the dimension, step > 0.
+KEYWAY_API ViewGeometry unfold(const TensorBase& self, std::int64_t dimension, std::int64_t size, std::int64_t step);
 KEYWAY_API ViewGeometry unsqueeze(const TensorBase& self, std::int64_t dim);
 // Errors: another number of elements; strides that the new sizes cannot have.
 KEYWAY_API ViewGeometry view(const TensorBase& self, IntArrayRef size);
+// Pairs of real numbers, last, as complex ones. Errors: pairs that do not begin at even places of the storage.
+KEYWAY_API DtypeViewGeometry view_as_complex(const TensorBase& self);
+// Requires: a complex tensor.
+KEYWAY_API DtypeViewGeometry view_as_real(const TensorBase& self);
+// Errors: bytes that do not make up whole elements of `dtype`.
+KEYWAY_API DtypeViewGeometry view_dtype(const TensorBase& self, ScalarType dtype);
 
 }  // namespace rules
 

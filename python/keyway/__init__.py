@@ -9,20 +9,31 @@ from keyway import _lazy, _numpy, _pickling  # noqa: F401  the last two attach t
 from keyway import autograd as autograd, overrides as overrides, return_types as return_types, types as types
 from keyway import utils as utils
 from keyway._methods import (
-    flatten as flatten,
+    conj as conj,
     is_complex as is_complex,
     is_floating_point as is_floating_point,
     is_nonzero as is_nonzero,
     is_tensor as is_tensor,
     numel as numel,
-    ravel as ravel,
-    unflatten as unflatten,
+    resolve_conj as resolve_conj,
+    resolve_neg as resolve_neg,
 )
 from keyway._methods import nonzero as nonzero  # type: ignore[assignment]  # the extension's, with as_tuple
 from keyway._ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if
 from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path
 from keyway._printing import set_printoptions as set_printoptions
+from keyway._products import (
+    chain_matmul as chain_matmul, complex as complex, einsum as einsum, ger as ger, norm as norm,
+    tensordot as tensordot,
+)  # fmt: skip
 from keyway._serialization import load as load, load_metadata as load_metadata, save as save
+from keyway._shapes import (
+    atleast_1d as atleast_1d, atleast_2d as atleast_2d, atleast_3d as atleast_3d, block_diag as block_diag,
+    broadcast_shapes as broadcast_shapes, broadcast_tensors as broadcast_tensors, cartesian_prod as cartesian_prod,
+    combinations as combinations, concat as concat, concatenate as concatenate, dsplit as dsplit, hsplit as hsplit,
+    meshgrid as meshgrid, moveaxis as moveaxis, row_stack as row_stack, swapaxes as swapaxes, swapdims as swapdims,
+    tensor_split as tensor_split, vsplit as vsplit,
+)  # fmt: skip
 from keyway._type_info import finfo as finfo, iinfo as iinfo
 from keyway.autograd.grad_mode import (
     enable_grad as enable_grad,
@@ -32,7 +43,7 @@ from keyway.autograd.grad_mode import (
 )
 
 if TYPE_CHECKING:
-    from keyway import array_api as array_api, library as library, nn as nn, optim as optim, profiler as profiler
-    from keyway import testing as testing
+    from keyway import array_api as array_api, library as library, linalg as linalg, nn as nn, optim as optim
+    from keyway import profiler as profiler, testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
-    __getattr__ = _lazy.submodules(__name__, "array_api", "library", "nn", "optim", "profiler", "testing")
+    __getattr__ = _lazy.submodules(__name__, "array_api", "library", "linalg", "nn", "optim", "profiler", "testing")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 from keyway import _C
@@ -139,72 +137,49 @@ def _matrix_transposed(self: Tensor) -> Tensor:
 
 
 def _adjoint(self: Tensor) -> Tensor:
-    """The matrix transposed, a view. Raises keyway.ValueError unless there are two dimensions, or none;
-    keyway.NotImplementedError for complex matrices, which would have to be conjugated."""
+    """The matrix transposed and, if it is complex, conjugated. Raises keyway.ValueError unless there are two dimensions,
+    or none."""
     if self.dim() not in (0, 2):
         raise _C.ValueError(f"H is there for matrices, not for a tensor of {self.dim()} dimensions")
     return _matrix_adjoint(self)
 
 
 def _matrix_adjoint(self: Tensor) -> Tensor:
-    """The matrices transposed, a view. Raises keyway.ValueError for 1 dimension, keyway.NotImplementedError for complex
-    matrices, which would have to be conjugated."""
-    if self.is_complex():
-        raise _C.NotImplementedError("there is no operator that conjugates yet")
-    return _matrix_transposed(self)
+    """The matrices transposed and, if they are complex, conjugated. Raises keyway.ValueError for 1 dimension."""
+    return _matrix_transposed(self).conj_physical()
+
+
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate, in memory of its own; of a real tensor itself."""
+    return _checked(input, "conj").conj_physical()
+
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor: none is conjugated only when it is read."""
+    return _checked(input, "resolve_conj")
+
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor: none is negated only when it is read."""
+    return _checked(input, "resolve_neg")
+
+
+def _never(self: Tensor) -> bool:
+    """False: conjugates and negatives are computed at once."""
+    return False
+
+
+def _part(function: Any) -> property:
+    def write(self: Tensor, value: Any) -> None:
+        function(self).copy_(value if isinstance(value, Tensor) else _C.as_tensor(value, device=self.device))
+
+    return property(lambda self: function(self), write, doc=function.__doc__)
 
 
 def _checked(input: object, function: str) -> Tensor:
     if not isinstance(input, Tensor):
         raise _C.TypeError(f"{function}(): argument 'input' must be Tensor, not {type(input).__name__}")
     return input
-
-
-def _wrapped(dim: int, dims: int, function: str) -> int:
-    if not isinstance(dim, int) or isinstance(dim, bool):
-        raise _C.TypeError(f"{function}(): a dimension is an int, not {type(dim).__name__}")
-    if not -max(dims, 1) <= dim < max(dims, 1):
-        raise _C.IndexError(f"{function}(): dimension {dim} is out of range for a tensor of {dims} dimensions")
-    return dim % max(dims, 1)
-
-
-def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The tensor with the dimensions from `start_dim` to `end_dim` joined into one: a view where it can be.
-
-    Raises keyway.IndexError for dimensions out of range, keyway.ValueError if they are in the wrong order.
-    """
-    dims = _checked(input, "flatten").dim()
-    start = _wrapped(start_dim, dims, "flatten")
-    end = _wrapped(end_dim, dims, "flatten")
-    if start > end:
-        raise _C.ValueError(f"flatten(): start_dim {start_dim} comes after end_dim {end_dim}")
-    if dims == 0:
-        return input.reshape(1)
-    if start == end:
-        return input
-    shape = input.shape
-    return input.reshape(shape[:start] + (math.prod(shape[start : end + 1]),) + shape[end + 1 :])
-
-
-def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """A view with dimension `dim` split into dimensions of these sizes, one of which may be -1.
-
-    Raises keyway.IndexError for a dimension out of range, keyway.ValueError if the sizes do not make up the dimension.
-    """
-    at = _wrapped(dim, _checked(input, "unflatten").dim(), "unflatten")
-    sizes = tuple(sizes)
-    known = math.prod(size for size in sizes if size != -1)
-    length = input.size(at)
-    if -1 in sizes and known > 0 and length % known == 0:
-        sizes = tuple(length // known if size == -1 else size for size in sizes)
-    if not sizes or math.prod(sizes) != length or min(sizes) < 0:
-        raise _C.ValueError(f"unflatten(): sizes {sizes} do not make up dimension {dim} of size {length}")
-    return input.view(input.shape[:at] + sizes + input.shape[at + 1 :])
-
-
-def ravel(input: Tensor) -> Tensor:
-    """The tensor with all dimensions joined into one, contiguous: a view where it can be."""
-    return _checked(input, "ravel").contiguous().view(-1)
 
 
 _nonzero_by_schema = _C.nonzero
@@ -251,6 +226,11 @@ def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return self.reshape(_checked(other, "reshape_as").shape)
 
 
+def _resize_as_(self: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+    """Gives the tensor the size of another, as resize_ does."""
+    return self.resize_(_checked(the_template, "resize_as_").shape, memory_format=memory_format)
+
+
 def is_tensor(obj: object) -> bool:
     """Whether an object is a keyway.Tensor."""
     return isinstance(obj, Tensor)
@@ -286,9 +266,13 @@ attach(
     mT=property(_matrix_transposed),
     H=property(_adjoint),
     mH=property(_matrix_adjoint),
-    flatten=flatten,
-    unflatten=unflatten,
-    ravel=ravel,
+    real=_part(_C.real),
+    imag=_part(_C.imag),
+    conj=conj,
+    resolve_conj=resolve_conj,
+    resolve_neg=resolve_neg,
+    is_conj=_never,
+    is_neg=_never,
     is_nonzero=is_nonzero,
     nonzero=_nonzero,
     nelement=Tensor.numel,
@@ -297,5 +281,6 @@ attach(
     is_signed=_is_signed,
     is_same_size=_is_same_size,
     reshape_as=_reshape_as,
+    resize_as_=_resize_as_,
     **{name: _conversion(name, target) for name, target in _CONVERSIONS.items()},
 )

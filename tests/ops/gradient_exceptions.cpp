@@ -25,10 +25,13 @@ constexpr Exception kConstants[] = {
 };
 
 constexpr Exception kWithoutGradient[] = {
+    {"keyway::allclose", "", "the result is a bool"},
     {"keyway::argsort", "", "the result is integers"},
     {"keyway::argsort.stable", "", "the result is integers"},
     {"keyway::bernoulli.p", "", "a constant"},
+    {"keyway::equal", "", "the result is a bool"},
     {"keyway::full_like", "", "a constant"},
+    {"keyway::isclose", "", "the result is bools"},
     {"keyway::is_pinned", "", "the result is a bool"},
     {"keyway::item", "", "the result is a number"},
     {"keyway::new_full", "", "a constant"},
@@ -50,8 +53,10 @@ constexpr Exception kExempt[] = {
     {"keyway::data", "", "leaves the graph, as it is meant to"},
     {"keyway::detach", "", "leaves the graph, as it is meant to"},
     {"keyway::detach_", "", "leaves the graph, as it is meant to"},
+    {"keyway::resize_", "", "refuses tensors that require grad"},
     {"keyway::retains_grad", "", "asks of the graph"},
     {"keyway::set_data", "", "has no result"},
+    {"keyway::view.dtype", "", "reads bits, not numbers"},
 };
 
 constexpr Exception kOtherGradient[] = {

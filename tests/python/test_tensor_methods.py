@@ -84,8 +84,7 @@ def test_transposed_attributes_are_views():
         keyway.ones(2).mT
     with pytest.raises(keyway.ValueError, match="H is there for matrices"):
         x.H
-    with pytest.raises(keyway.NotImplementedError):
-        keyway.ones(2, 2, dtype=keyway.complex64).H
+    assert keyway.tensor([[1j, 2], [3, 4]]).H.tolist() == keyway.tensor([[1j, 2], [3, 4]]).mH.tolist() == [[-1j, 3], [2, 4]]
 
 
 def test_flatten_joins_dimensions():
@@ -97,7 +96,7 @@ def test_flatten_joins_dimensions():
     assert keyway.tensor(3).flatten().tolist() == [3]
     assert x.flatten().data_ptr() == x.data_ptr()
     assert keyway.ones(0, 3, 2).flatten(1).shape == (0, 6)
-    with pytest.raises(keyway.ValueError, match="start_dim 2 comes after end_dim 1"):
+    with pytest.raises(keyway.ValueError, match="start_dim"):
         x.flatten(2, 1)
     with pytest.raises(keyway.IndexError):
         x.flatten(3)
@@ -121,7 +120,7 @@ def test_functions_about_tensors():
     assert keyway.ravel(x).shape == x.ravel().shape == (6,)
     with pytest.raises(keyway.ValueError):
         keyway.is_nonzero(x)
-    for function in (keyway.numel, keyway.is_complex, keyway.is_nonzero, keyway.flatten, keyway.ravel):
+    for function in (keyway.numel, keyway.is_complex, keyway.is_nonzero, keyway.conj, keyway.ravel):
         with pytest.raises(keyway.TypeError, match="must be Tensor, not int"):
             function(3)
 

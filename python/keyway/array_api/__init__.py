@@ -1,16 +1,19 @@
 """The Python array API standard, version 2023.12, over keyway.Tensor, as far as the operators reach.
 
 Functions have the standard's names, argument orders and defaults. Not there, for want of operators: acos, asin, atan,
-bitwise_left_shift, bitwise_right_shift, conj, imag, real, and the extensions linalg and fft. `x.size` is PyTorch's method, not the standard's attribute: `x.numel()` is the number of elements.
+bitwise_left_shift, bitwise_right_shift, and the extensions linalg and fft. `x.size` is PyTorch's method, not the
+standard's attribute: `x.numel()` is the number of elements.
 """
 
 from math import e, inf, nan, pi
 
 from keyway._C import (
-    abs, add, atan2, bitwise_and, bitwise_or, bitwise_xor, bool, ceil, complex64, complex128, cos, exp, expm1, float32, float64,
-    floor, floor_divide, int8, int16, int32, int64, isinf, isnan, log, log1p, logical_and, logical_not, logical_or,
-    logical_xor, maximum, minimum, pow, remainder, round, sin, sqrt, square, tanh, trunc, uint8, uint16, uint32, uint64,
+    abs, add, atan2, bitwise_and, bitwise_or, bitwise_xor, bool, ceil, complex64, complex128, cos, exp, expm1, float32,
+    float64, floor, floor_divide, imag, int8, int16, int32, int64, isinf, isnan, log, log1p, logical_and, logical_not,
+    logical_or, logical_xor, maximum, minimum, pow, real, remainder, round, sin, sqrt, square, tanh, trunc, uint8, uint16,
+    uint32, uint64,
 )  # fmt: skip
+from keyway._methods import conj
 from keyway.array_api._creation import (
     arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like, tril,
     triu, zeros, zeros_like,

@@ -49,9 +49,9 @@ def full(shape: int | tuple[int, ...], fill_value: complex, *, dtype: _C.dtype |
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: _C.dtype | None = None,
         device: Device | None = None) -> _C.Tensor:  # fmt: skip
     """Ones on the k-th diagonal, zeros elsewhere."""
-    rows = _C.arange(n_rows, device=device).add(k).unsqueeze(1)
-    columns = _C.arange(n_rows if n_cols is None else n_cols, device=device).unsqueeze(0)
-    return rows.eq(columns).to(dtype=dtype or _C.zeros(0).dtype)
+    matrix = _C.zeros(n_rows, n_rows if n_cols is None else n_cols, dtype=dtype, device=device)
+    matrix.diagonal(k).fill_(1)
+    return matrix
 
 
 def linspace(start: complex, stop: complex, /, num: int, *, dtype: _C.dtype | None = None, device: Device | None = None,
@@ -59,30 +59,13 @@ def linspace(start: complex, stop: complex, /, num: int, *, dtype: _C.dtype | No
     """`num` numbers, evenly apart, from `start` to `stop`, which is the last one if `endpoint`."""
     if num < 0:
         raise _C.ValueError(f"linspace(): argument 'num' must not be negative, not {num}")
-    target = dtype or _C.tensor([start, stop, 1.0]).dtype
-    exact = _C.complex128 if target.is_complex else _C.float64
-    places = _C.arange(num, device=device)
-    count = num - 1 if endpoint else num
-    step = (stop - start) / count if count > 0 else 0
-    steps = places.to(dtype=exact)
-    upwards = steps.mul(step).add(start)
-    if not endpoint or num < 2:
-        return upwards.to(dtype=target)
-    downwards = steps.sub(count).mul(step).add(stop)  # so that both ends are what was asked for
-    return _C.where(places.lt(num / 2), upwards, downwards).to(dtype=target)
+    if endpoint:
+        return _C.linspace(start, stop, num, dtype=dtype, device=device)
+    return _C.linspace(start, stop, num + 1, dtype=dtype, device=device).narrow(0, 0, num)
 
 
 def meshgrid(*arrays: _C.Tensor, indexing: str = "xy") -> list[_C.Tensor]:
     """Coordinates of a grid from those of its axes, one array an axis; "xy" swaps the first two dimensions of "ij"."""
-    if indexing not in ("xy", "ij"):
-        raise _C.ValueError(f"meshgrid(): argument 'indexing' must be 'xy' or 'ij', not '{indexing}'")
-    order = list(range(len(arrays)))
-    if indexing == "xy" and len(arrays) > 1:
-        order[:2] = [1, 0]
-    sizes: Sequence[int] = [arrays[a].numel() for a in order]
-    grids = []
-    for a, array in enumerate(arrays):
-        shape = [1] * len(arrays)
-        shape[order.index(a)] = array.numel()
-        grids.append(array.reshape(shape).expand(sizes).clone())
-    return grids
+    if not arrays:
+        return []
+    return [grid.clone() for grid in _C.meshgrid([array.reshape(-1) for array in arrays], indexing=indexing)]

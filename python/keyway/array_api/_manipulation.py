@@ -16,12 +16,7 @@ def broadcast_to(x: _C.Tensor, /, shape: tuple[int, ...]) -> _C.Tensor:
 
 def broadcast_arrays(*arrays: _C.Tensor) -> list[_C.Tensor]:
     """Arrays repeated to the shape that all of them broadcast to: views, not to be written to."""
-    if not arrays:
-        return []
-    common = _C.empty((), device="meta")
-    for array in arrays:
-        common = common.add(_C.empty(array.shape, device="meta"))
-    return [array.expand(common.shape) for array in arrays]
+    return list(_C.broadcast_tensors(list(arrays))) if arrays else []
 
 
 def concat(arrays: Sequence[_C.Tensor], /, *, axis: int | None = 0) -> _C.Tensor:
@@ -43,12 +38,7 @@ def flip(x: _C.Tensor, /, *, axis: int | Sequence[int] | None = None) -> _C.Tens
 
 def moveaxis(x: _C.Tensor, source: int | Sequence[int], destination: int | Sequence[int], /) -> _C.Tensor:
     """A view with axes at other places; the others stay in their order."""
-    given, wanted = axis_numbers(source, x.ndim), axis_numbers(destination, x.ndim)
-    if len(given) != len(wanted):
-        raise _C.ValueError(f"moveaxis(): {len(given)} axes cannot go to {len(wanted)} places")
-    others = iter(a for a in range(x.ndim) if a not in given)
-    places = dict(zip(wanted, given))
-    return x.permute([places[a] if a in places else next(others) for a in range(x.ndim)])
+    return x.movedim(source, destination)
 
 
 def permute_dims(x: _C.Tensor, /, axes: tuple[int, ...]) -> _C.Tensor:
@@ -58,18 +48,7 @@ def permute_dims(x: _C.Tensor, /, axes: tuple[int, ...]) -> _C.Tensor:
 
 def repeat(x: _C.Tensor, repeats: Union[int, _C.Tensor], /, *, axis: int | None = None) -> _C.Tensor:
     """Each element `repeats` times, along an axis or flat; an array of `repeats` says it for each place of the axis."""
-    if axis is None:
-        x, axis = x.reshape(-1), 0
-    axis = axis_number(axis, x.ndim)
-    counts = _C.as_tensor(repeats, device=x.device).reshape(-1).expand(x.shape[axis])
-    if counts.lt(0).sum().item():
-        raise _C.ValueError("repeat(): argument 'repeats' must not be negative")
-    ends = counts.cumsum(0)
-    total = int(ends.select(0, -1)) if ends.numel() else 0
-    # An element begins where the repetitions of all before it end; one that is not repeated begins nowhere.
-    starts = _C.zeros(total + 1, dtype=_C.int64, device=x.device)
-    starts.index_add_(0, ends, _C.ones_like(ends))
-    return x.index_select(axis, starts.cumsum(0).narrow(0, 0, total))
+    return x.repeat_interleave(repeats, axis)
 
 
 def reshape(x: _C.Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> _C.Tensor:
@@ -104,8 +83,7 @@ def stack(arrays: Sequence[_C.Tensor], /, *, axis: int = 0) -> _C.Tensor:
 
 def tile(x: _C.Tensor, repetitions: tuple[int, ...], /) -> _C.Tensor:
     """The array several times over along each axis."""
-    missing = x.ndim - len(repetitions)
-    return x.repeat((1,) * missing + tuple(repetitions))
+    return x.tile(repetitions)
 
 
 def unstack(x: _C.Tensor, /, *, axis: int = 0) -> tuple[_C.Tensor, ...]:

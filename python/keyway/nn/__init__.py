@@ -23,7 +23,7 @@ from keyway.nn.modules.dropout import (
 )
 from keyway.nn.modules.embedding import Embedding as Embedding
 from keyway.nn.modules.flatten import Flatten as Flatten, Unflatten as Unflatten
-from keyway.nn.modules.linear import Identity as Identity, Linear as Linear
+from keyway.nn.modules.linear import Bilinear as Bilinear, Identity as Identity, Linear as Linear
 from keyway.nn.modules.loss import (
     BCEWithLogitsLoss as BCEWithLogitsLoss, CrossEntropyLoss as CrossEntropyLoss, HuberLoss as HuberLoss,
     KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss, NLLLoss as NLLLoss, SmoothL1Loss as SmoothL1Loss,

@@ -26,7 +26,6 @@ from keyway.nn.functional._loss import (
 from keyway.nn.functional._normalization import (
     batch_norm as batch_norm, group_norm as group_norm, layer_norm as layer_norm, normalize as normalize,
 )
-from keyway.nn.functional._padding import pad as pad
 from keyway.nn.functional._pooling import (
     adaptive_avg_pool2d as adaptive_avg_pool2d, adaptive_avg_pool3d as adaptive_avg_pool3d, max_pool1d as max_pool1d,
     max_pool2d as max_pool2d, max_pool3d as max_pool3d,

@@ -9,8 +9,6 @@ import keyway
 from keyway import _C
 from keyway._C import Tensor, _nn
 from keyway.autograd.grad_mode import no_grad
-from keyway.nn.functional._normalization import vector_norm
-from keyway.nn.functional._padding import pad
 
 
 def _conv(dims: int) -> Any:
@@ -45,7 +43,7 @@ def _pad_by_name(
         raise _C.ValueError(f"conv{dims}d: padding='same' is not supported for strided convolutions")
     totals = [d * (size - 1) for d, size in zip(expanded(dilation, dims), weight.shape[2:])]
     if any(total % 2 for total in totals):
-        input = pad(input, [n for total in reversed(totals) for n in (0, total % 2)])
+        input = _nn.pad(input, [n for total in reversed(totals) for n in (0, total % 2)])
     return input, [total // 2 for total in totals]
 
 
@@ -82,7 +80,7 @@ def embedding(
 
 def _shorten_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     looked_up = weight.index_select(0, indices)
-    norms = vector_norm(looked_up, norm_type, 1)
+    norms = _C.linalg_vector_norm(looked_up, norm_type, 1, True)
     scale = _C.where(norms.gt(max_norm), norms.add(1e-7).reciprocal().mul(max_norm), _C.ones_like(norms))
     weight.index_copy_(0, indices, looked_up.mul(scale))
 

@@ -10,23 +10,11 @@ from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
 
 
-def vector_norm(input: Tensor, p: float, dim: int) -> Tensor:
-    """The p-norm over a dimension, which is kept with size 1; its gradient at zero is zero."""
-    size = input.abs()
-    if p == math.inf:
-        return size.amax(dim, True)
-    if p == 1:
-        return size.sum(dim, True)
-    total = size.pow(p).sum(dim, True)
-    is_zero = total.eq(0)
-    return total.masked_fill(is_zero, 1).pow(1 / p).masked_fill(is_zero, 0)
-
-
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
     """input / max(its p-norm over a dimension, eps)."""
-    return _C.div(input, vector_norm(input, p, dim).clamp(min=eps), out=out)
+    return _C.div(input, _C.linalg_vector_norm(input, p, dim, True).clamp(min=eps), out=out)
 
 
 def layer_norm(

@@ -1,0 +1,29 @@
+#include <keyway/core/default_dtype.h>
+#include <keyway/ops/all.h>
+#include <keyway/ops/comparison_composites.h>
+
+#include <limits>
+
+namespace keyway::inline v1::composite {
+
+bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  return keyway::isclose(self, other, rtol, atol, equal_nan).all().item().to<bool>();
+}
+
+bool equal(const Tensor& self, const Tensor& other) {
+  if (self.sizes() != other.sizes()) return false;
+  return (self == other).all().item().to<bool>();
+}
+
+Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  Tensor close = self == other;
+  const bool fractions = self.is_floating_point() || self.is_complex();
+  if (equal_nan && fractions) close = close.logical_or(self.isnan().logical_and(other.isnan()));
+  if (rtol == 0 && atol == 0) return close;
+  const Tensor wanted = fractions ? other : other.to(get_default_dtype());
+  const Tensor difference = (self - wanted).abs();
+  const Tensor is_near = difference <= (wanted * rtol).abs() + atol;
+  return close.logical_or(is_near.logical_and(difference < std::numeric_limits<double>::infinity()));
+}
+
+}  // namespace keyway::inline v1::composite

@@ -1,0 +1,50 @@
+// Norms of vectors, and distances.
+#include <keyway/ops/all.h>
+#include <keyway/ops/linalg_composites.h>
+
+#include <cmath>
+
+namespace keyway::inline v1::composite {
+
+namespace {
+
+// The p-th root of the sum of p-th powers. Its gradient where all are 0 is 0: there the root is taken of a constant.
+Tensor power_norm(const Tensor& size, double p, OptionalIntArrayRef dim, bool keepdim) {
+  const Tensor total = (p == 2 ? size * size : size.pow(p)).sum(dim, keepdim);
+  const Tensor is_zero = total == 0;
+  const Tensor positive = total.masked_fill(is_zero, 1);
+  const Tensor root = p == 2 ? positive.sqrt() : positive.pow(1 / p);
+  return root.masked_fill(is_zero, p > 0 ? 0 : INFINITY);
+}
+
+Tensor norm_of_sizes(const Tensor& size, double p, OptionalIntArrayRef dim, bool keepdim) {
+  const IntArrayRef dims = dim.has_value() ? *dim : IntArrayRef();
+  if (p == INFINITY) return size.amax(dims, keepdim);
+  if (p == -INFINITY) return size.amin(dims, keepdim);
+  if (p == 0) return (size != 0).to(size.dtype()).sum(dim, keepdim);
+  if (p == 1) return size.sum(dim, keepdim);
+  return power_norm(size, p, dim, keepdim);
+}
+
+}  // namespace
+
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t>) {
+  return keyway::linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef{-1});
+}
+
+Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
+  return keyway::linalg_vector_norm(self - other, p);
+}
+
+// float16 and bfloat16 are computed with in float32.
+Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
+                          std::optional<ScalarType> dtype) {
+  KEYWAY_CHECK_AS(Type, !dtype || is_floating_point(*dtype) || is_complex(*dtype),
+                  "dtype must be a floating one, not {}", *dtype);
+  const Tensor size = (dtype ? self.to(*dtype) : self).abs();
+  const bool narrow = size.dtype() == kHalf || size.dtype() == kBFloat16;
+  const Tensor result = norm_of_sizes(narrow ? size.to(kFloat) : size, ord.to<double>(), dim, keepdim);
+  return narrow ? result.to(size.dtype()) : result;
+}
+
+}  // namespace keyway::inline v1::composite

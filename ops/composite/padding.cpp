@@ -1,0 +1,92 @@
+#include <keyway/ops/all.h>
+#include <keyway/ops/padding_composites.h>
+
+namespace keyway::inline v1::composite {
+
+namespace {
+
+// Of dimension `dim` of `dims`: how much comes before it and after it.
+struct Border {
+  std::int64_t before = 0, after = 0;
+};
+Border border_of(IntArrayRef pad, std::size_t dims, std::size_t dim) {
+  const std::size_t at = 2 * (dims - 1 - dim);
+  return at < pad.size() ? Border{pad[at], pad[at + 1]} : Border{};
+}
+
+void check_spatial(const Tensor& self, IntArrayRef pad, std::string_view mode) {
+  const auto dims = static_cast<std::int64_t>(pad.size() / 2), others = self.dim() - dims;
+  const bool fits = others == 2 || (others == 1 && mode != "circular");
+  KEYWAY_CHECK_AS(NotImplemented, 1 <= dims && dims <= 3 && fits,
+                  "mode '{}' pads the last one to three dimensions of an input that has {}2 more, not {} of {}", mode,
+                  mode == "circular" ? "" : "1 or ", dims, self.dim());
+}
+
+// Which place of a dimension of `size` places each place of the padded one takes.
+Tensor sources(std::string_view mode, std::int64_t dim, std::int64_t size, Border border, Device device) {
+  const Tensor places = keyway::arange(-border.before, size + border.after, TensorOptions(device).dtype(kLong));
+  if (mode == "reflect") {
+    KEYWAY_CHECK(border.before < size && border.after < size,
+                 "a reflection of dimension {}, size {}, is shorter than it, not {} and {}", dim, size, border.before,
+                 border.after);
+    const Tensor at = places.abs();
+    return at - 2 * (at - (size - 1)).clamp(0);
+  }
+  if (mode == "replicate") {
+    KEYWAY_CHECK(size > 0, "dimension {} has no edge to repeat: it is empty", dim);
+    return places.clamp(0, size - 1);
+  }
+  KEYWAY_CHECK(border.before <= size && border.after <= size,
+               "dimension {}, size {}, is not wrapped around more than once: {} and {}", dim, size, border.before,
+               border.after);
+  return keyway::where(places < 0, places + size, keyway::where(places >= size, places - size, places));
+}
+
+}  // namespace
+
+Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value) {
+  const std::size_t dims = self.sizes().size();
+  Tensor inner = self;
+  DimVector sizes(self.sizes());
+  for (std::size_t d = 0; d < dims; ++d) {
+    const auto [before, after] = border_of(pad, dims, d);
+    const std::int64_t size = sizes[d];
+    KEYWAY_CHECK(!__builtin_add_overflow(sizes[d], before, &sizes[d]) &&
+                     !__builtin_add_overflow(sizes[d], after, &sizes[d]) && sizes[d] >= 0,
+                 "dimension {} of size {} cannot have {} and {} elements more", d, size, before, after);
+    inner = inner.slice(static_cast<std::int64_t>(d), before < 0 ? std::optional(-before) : std::nullopt,
+                        after < 0 ? size + after : size);
+  }
+  Tensor result = keyway::empty(sizes, self.options(), self.suggest_memory_format());
+  if (result.numel() != inner.numel()) result.fill_(value);
+  Tensor place = result;
+  for (std::size_t d = 0; d < dims; ++d) {
+    const std::int64_t before = border_of(pad, dims, d).before;
+    place = place.narrow(static_cast<std::int64_t>(d), before > 0 ? before : 0, inner.sizes()[d]);
+  }
+  place.copy_(inner);
+  return result;
+}
+
+Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::optional<double> value) {
+  if (mode == "constant") return keyway::constant_pad_nd(self, pad, value.value_or(0));
+  KEYWAY_CHECK_AS(NotImplemented, mode == "reflect" || mode == "replicate" || mode == "circular",
+                  "mode '{}' is none of 'constant', 'reflect', 'replicate' and 'circular'", mode);
+  KEYWAY_CHECK(value.value_or(0) == 0, "mode '{}' takes no value", mode);
+  check_spatial(self, pad, mode);
+  Tensor result = self;
+  bool changed = false;
+  for (std::size_t d = self.sizes().size(); d-- > 0;) {
+    const Border border = border_of(pad, self.sizes().size(), d);
+    if (border.before == 0 && border.after == 0) continue;
+    const auto dim = static_cast<std::int64_t>(d);
+    KEYWAY_CHECK(border.before >= -self.sizes()[d] - border.after,
+                 "dimension {} of size {} cannot have {} and {} elements more", d, self.sizes()[d], border.before,
+                 border.after);
+    result = result.index_select(dim, sources(mode, dim, self.sizes()[d], border, self.device()));
+    changed = true;
+  }
+  return changed ? result : self.clone();
+}
+
+}  // namespace keyway::inline v1::composite

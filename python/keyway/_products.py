@@ -1,0 +1,103 @@
+"""Products and norms in PyTorch's forms, and complex numbers of two parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Union
+
+from keyway import _C
+from keyway._attach import attach
+from keyway._C import Tensor
+from keyway._shapes import _list_of
+
+
+def tensordot(
+    a: Tensor, b: Tensor, dims: Union[int, Sequence[Any], Tensor] = 2, *, out: Tensor | None = None
+) -> Tensor:
+    """Sums of products over pairs of dimensions: the last of `a` with the first of `b` if `dims` is their number, else
+    the two lists that it holds."""
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if not 0 <= dims <= min(a.dim(), b.dim()):
+            raise _C.ValueError(f"tensordot(): tensors of {a.dim()} and {b.dim()} dimensions have no {dims} in common")
+        dims = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    mine, its = ([part] if isinstance(part, int) else list(part) for part in dims)
+    return _C.tensordot(a, b, mine, its, out=out)
+
+
+def einsum(*args: Any) -> Tensor:
+    """Sums of products over the indices that the output does not name, by Einstein's convention.
+
+    einsum(equation, *tensors), einsum(equation, tensors)
+    einsum(tensor, indices, tensor, indices, ..., output): with lists of numbers and ... in place of letters
+    """
+    if not args:
+        raise _C.ValueError("einsum(): an equation and tensors are wanted")
+    if isinstance(args[0], str):
+        return _C.einsum(args[0], _list_of(args[1:], "einsum"))
+    tensors, sublists = list(args[0 : len(args) // 2 * 2 : 2]), list(args[1::2])
+    equation = ",".join(map(_letters, sublists))
+    return _C.einsum(equation + ("->" + _letters(args[-1]) if len(args) % 2 else ""), tensors)
+
+
+def _letters(sublist: Sequence[Any]) -> str:
+    """Numbers 0 to 51 as the letters A to Z and a to z."""
+    text = ""
+    for index in sublist:
+        if index is not Ellipsis and not 0 <= index < 52:
+            raise _C.ValueError(f"einsum(): an index is from 0 to 51, not {index}")
+        text += "..." if index is Ellipsis else chr(ord("A") + index) if index < 26 else chr(ord("a") + index - 26)
+    return text
+
+
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """The product of several matrices, in the order that needs the fewest multiplications."""
+    given = _list_of(matrices, "chain_matmul")
+    return given[0] if len(given) == 1 and out is None else _C.linalg_multi_dot(given, out=out)
+
+
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """outer by another name."""
+    return _C.outer(input, vec2, out=out)
+
+
+def norm(
+    input: Tensor, p: float | str | None = "fro", dim: Any = None, keepdim: bool = False, out: Tensor | None = None,
+    dtype: _C.dtype | None = None,
+) -> Tensor:
+    """The p-norm of all elements, or of vectors over `dim`; "fro" is the 2-norm.
+
+    Raises keyway.NotImplementedError for "nuc".
+    """
+    if isinstance(p, str) and p != "fro":
+        raise _C.NotImplementedError(f"norm(): p is a number or 'fro', not {p!r}")
+    order = 2 if p is None or isinstance(p, str) else p
+    return _C.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype, out=out)
+
+
+def _norm(
+    self: Tensor, p: float | str | None = "fro", dim: Any = None, keepdim: bool = False, dtype: _C.dtype | None = None
+) -> Tensor:
+    return norm(self, p, dim, keepdim, dtype=dtype)
+
+
+_norm.__name__, _norm.__doc__ = "norm", norm.__doc__
+
+
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Complex numbers of a real and an imaginary part, which broadcast.
+
+    Raises keyway.TypeError unless both are float64, float32 or float16, and the same.
+    """
+    if real.dtype not in (_C.float64, _C.float32, _C.float16) or imag.dtype is not real.dtype:
+        raise _C.TypeError(f"complex(): both parts are float64, float32 or float16, not {real.dtype} and {imag.dtype}")
+    made = _C.view_as_complex(_C.stack(_C.broadcast_tensors([real, imag]), -1))
+    if out is None:
+        return made
+    if out.dtype is not made.dtype:
+        raise _C.TypeError(f"complex(): argument 'out' is {out.dtype}, but must be {made.dtype}")
+    return out.resize_(made.shape).copy_(made)
+
+
+attach(Tensor, ger=ger, norm=_norm)

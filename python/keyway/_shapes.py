@@ -1,0 +1,201 @@
+"""Functions of shapes in PyTorch's forms: several tensors as arguments or as a list, and other names."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Sequence
+from typing import Any, Union
+
+from keyway import _C
+from keyway._attach import attach
+from keyway._C import Tensor
+
+
+def _list_of(tensors: tuple[Any, ...], function: str) -> list[Tensor]:
+    """Tensors that are given one by one, or as one sequence."""
+    given = list(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else list(tensors)
+    for tensor in given:
+        if not isinstance(tensor, Tensor):
+            raise _C.TypeError(f"{function}(): tensors are wanted, not {type(tensor).__name__}")
+    return given
+
+
+def _one_or_all(tensors: tuple[Any, ...], function: Any) -> Any:
+    """What a function of one tensor makes of one, or a tuple of what it makes of several."""
+    given = _list_of(tensors, function.__name__)
+    made = tuple(function(tensor) for tensor in given)
+    return made[0] if len(tensors) == 1 and isinstance(tensors[0], Tensor) else made
+
+
+def _row(tensor: Tensor) -> Tensor:
+    return tensor.unsqueeze(0) if tensor.dim() == 0 else tensor
+
+
+def _matrix(tensor: Tensor) -> Tensor:
+    return _row(tensor).unsqueeze(0) if tensor.dim() < 2 else tensor
+
+
+def _cube(tensor: Tensor) -> Tensor:
+    return _matrix(tensor).unsqueeze(2) if tensor.dim() < 3 else tensor
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """A tensor with a dimension if it has none; of several, or a sequence of them, a tuple."""
+    return _one_or_all(tensors, _row)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """A tensor with two dimensions at least, the new ones in front; of several, or a sequence of them, a tuple."""
+    return _one_or_all(tensors, _matrix)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """A tensor with three dimensions at least: a vector is a row of a matrix, a matrix is one deep; of several, or a
+    sequence of them, a tuple."""
+    return _one_or_all(tensors, _cube)
+
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> _C.Size:
+    """The shape that all shapes broadcast to. Raises keyway.ValueError if there is none."""
+    known = [_C.empty(shape, device="meta") for shape in shapes]
+    return _C.broadcast_tensors(known)[0].shape if known else _C.Size([])
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Views of the tensors, expanded to the shape that all of them broadcast to."""
+    return tuple(_C.broadcast_tensors(_list_of(tensors, "broadcast_tensors")))
+
+
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All rows that have an element of each vector, the first one changing slowest."""
+    return _C.cartesian_prod(_list_of(tensors, "cartesian_prod"))
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Coordinates of a grid from those of its axes, views, one an axis; "xy" exchanges the first two dimensions."""
+    return tuple(_C.meshgrid(_list_of(tensors, "meshgrid"), indexing=indexing))
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of `r` elements of a vector, in order, one a row."""
+    if input.dim() != 1:
+        raise _C.ValueError(f"combinations(): needs a vector, not {input.dim()} dimensions")
+    if r < 0:
+        raise _C.ValueError(f"combinations(): r must not be negative, not {r}")
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(choose(range(input.numel()), r))
+    if not rows or r == 0:
+        return input.new_empty(0 if r == 0 else (0, r))
+    places = _C.tensor(rows, device=input.device)
+    return input.index_select(0, places.reshape(-1)).reshape(places.shape)
+
+
+def block_diag(*tensors: Any) -> Tensor:
+    """A matrix with matrices along its diagonal and 0 elsewhere; vectors are rows."""
+    blocks = [_matrix(tensor) for tensor in _list_of(tensors, "block_diag")]
+    if not blocks:
+        return _C.empty(1, 0)
+    for i, block in enumerate(blocks):
+        if block.dim() != 2:
+            raise _C.ValueError(f"block_diag(): tensor {i} has {block.dim()} dimensions, but must have 2 at most")
+    width = builtins.sum(block.size(1) for block in blocks)
+    rows, before = [], 0
+    for block in blocks:
+        rows.append(_C.constant_pad_nd(block, [before, width - before - block.size(1)]))
+        before += block.size(1)
+    return _C.cat(rows)
+
+
+def tensor_split(
+    input: Tensor, indices_or_sections: Union[int, Sequence[int], Tensor], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Views of a tensor cut along a dimension: into so many parts, or before each of the indices."""
+    if isinstance(indices_or_sections, Tensor):
+        indices_or_sections = indices_or_sections.tolist()
+    return tuple(_C.tensor_split(input, indices_or_sections, dim))
+
+
+def _check_dims(input: Tensor, dims: int, function: str) -> None:
+    if input.dim() < dims:
+        raise _C.ValueError(f"{function}(): needs {dims} dimensions, not {input.dim()}")
+
+
+def _check_even(input: Tensor, indices_or_sections: Any, dim: int, function: str) -> None:
+    if isinstance(indices_or_sections, int) and (
+        indices_or_sections < 1 or input.size(dim) % indices_or_sections != 0
+    ):
+        raise _C.ValueError(f"{function}(): dimension {dim} of size {input.size(dim)} has no {indices_or_sections} "
+                            "equal parts")
+
+
+def _split_along(name: str, dims: int, dim: int) -> Any:
+    def split(input: Tensor, indices_or_sections: Union[int, Sequence[int]]) -> tuple[Tensor, ...]:
+        _check_dims(input, dims, name)
+        along = min(dim, input.dim() - 1)
+        _check_even(input, indices_or_sections, along, name)
+        return tensor_split(input, indices_or_sections, along)
+
+    split.__name__ = split.__qualname__ = name
+    split.__doc__ = (f"Views of a tensor cut along dimension {dim}" + (", vectors along their only one" if dims == 1
+                     else "") + ": into equal parts, or before each of the indices.")
+    return split
+
+
+hsplit = _split_along("hsplit", 1, 1)
+vsplit = _split_along("vsplit", 2, 0)
+dsplit = _split_along("dsplit", 3, 2)
+
+
+def moveaxis(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """movedim by another name."""
+    return input.movedim(source, destination)
+
+
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """transpose by another name."""
+    return input.transpose(axis0, axis1)
+
+
+def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """transpose by another name."""
+    return input.transpose(dim0, dim1)
+
+
+def _swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """transpose_ by another name."""
+    return self.transpose_(axis0, axis1)
+
+
+def _swapdims_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """transpose_ by another name."""
+    return self.transpose_(dim0, dim1)
+
+
+def concat(tensors: Any, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """cat by another name."""
+    return _C.cat(tensors, dim, out=out)
+
+
+def concatenate(tensors: Any, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """cat by another name."""
+    return _C.cat(tensors, dim, out=out)
+
+
+def row_stack(tensors: Any, *, out: Tensor | None = None) -> Tensor:
+    """vstack by another name."""
+    return _C.vstack(tensors, out=out)
+
+
+attach(
+    Tensor,
+    tensor_split=tensor_split,
+    hsplit=hsplit,
+    vsplit=vsplit,
+    dsplit=dsplit,
+    moveaxis=moveaxis,
+    swapaxes=swapaxes,
+    swapdims=swapdims,
+    swapaxes_=_swapaxes_,
+    swapdims_=_swapdims_,
+)
