@@ -78,9 +78,9 @@ Signature::Signature(const OperatorHandle& op, CallStyle style) : op_(op), argum
       outs_.push_back(i);
       return;
     }
-    std::string name(argument.name());
-    if (style == CallStyle::Function && name == "self") name = "input";
     const ValueType type(argument.type());
+    std::string name(argument.name());
+    if (style == CallStyle::Function && name == "self" && type.kind == TypeKind::Tensor && !type.list) name = "input";
     const auto from = argument.default_value();
     const bool is_self = style == CallStyle::Method && argument.name() == "self";
     parameters_.push_back({name, interned(name.c_str()), other_key(name), i, type,

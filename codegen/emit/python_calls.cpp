@@ -28,7 +28,8 @@ bool is_int_list(SchemaType type) {
 PythonParameter parameter_of(FunctionSchema schema, std::size_t i, bool method) {
   const Argument argument = schema.arguments()[i];
   const std::string type = python_type(argument.type()) + (takes_number(schema, argument.name()) ? " | Number" : "");
-  return {!method && argument.name() == "self" ? "input" : std::string(argument.name()), type,
+  const bool is_input = !method && argument.name() == "self" && argument.type().is(TypeKind::Tensor);
+  return {is_input ? "input" : std::string(argument.name()), type,
           argument.has_default() ? python_default(argument) : "", argument.is_kwarg_only(), i};
 }
 

@@ -13,9 +13,10 @@ namespace {
 
 bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// A function's parameter `self` is called `input`.
-std::string in_words_of(const PythonName& name, std::string text) {
-  if (name.is_method()) return text;
+// A function's tensor `self` is called `input`; a list or a number keeps its name.
+std::string in_words_of(const PythonCall& call, std::string text) {
+  const auto input = std::ranges::find(call.parameters, "input", &PythonParameter::name);
+  if (input == call.parameters.end()) return text;
   for (std::size_t at = text.find("self"); at != std::string::npos; at = text.find("self", at + 1)) {
     const bool begins = at == 0 || !is_word_part(text[at - 1]);
     const bool ends = at + 4 == text.size() || !is_word_part(text[at + 4]);
@@ -82,7 +83,7 @@ std::string section(const PythonName& name, const std::vector<const PythonCall*>
                            gradient_lines(*call.op),
                            {std::string()}})
     lines.insert(lines.end(), more.begin(), more.end());
-  for (std::string& line : lines) line = in_words_of(name, std::move(line));
+  for (std::string& line : lines) line = in_words_of(call, std::move(line));
   for (const std::string& line : python_example(name, call)) lines.push_back(line);
   for (const std::string& line : lines) out += line.empty() ? "\n" : "    " + line + "\n";
   return out;

@@ -38,7 +38,8 @@ def test_an_argument_behind_the_star_is_taken_by_name_only():
 def test_an_overload_is_chosen_by_the_types_of_the_arguments():
     a = keyway.full((2,), 2.0)
     assert values(keyway.pow(a, 3)) == [8.0, 8.0]
-    assert values(keyway.pow(3, a)) == values(keyway.pow(keyway.tensor([3.0]), a)) == [9.0, 9.0]
+    assert values(keyway.pow(3, a)) == values(keyway.pow(self=3, exponent=a)) == [9.0, 9.0]
+    assert values(keyway.pow(keyway.tensor([3.0]), a)) == [9.0, 9.0]
     with pytest.raises(keyway.TypeError, match=r"no overload takes \(int, int\)"):
         keyway.pow(2, 3)
     assert values(keyway.div(a, a)) == [1.0, 1.0]
