@@ -7,7 +7,10 @@ PyTorch's functions, and what is composed of operators, are written.
 from typing import TYPE_CHECKING, Any
 
 from keyway._C import _nn
-from keyway._C import relu_ as relu_
+from keyway._C import (
+    channel_shuffle as channel_shuffle, pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle,
+    relu_ as relu_,
+)
 from keyway.nn.functional._activation import (
     hardsigmoid as hardsigmoid, hardtanh as hardtanh, leaky_relu as leaky_relu, log_softmax as log_softmax,
     logsigmoid as logsigmoid, relu as relu, relu6 as relu6, sigmoid as sigmoid, silu as silu, softmax as softmax,
@@ -29,6 +32,9 @@ from keyway.nn.functional._normalization import (
 from keyway.nn.functional._pooling import (
     adaptive_avg_pool2d as adaptive_avg_pool2d, adaptive_avg_pool3d as adaptive_avg_pool3d, max_pool1d as max_pool1d,
     max_pool2d as max_pool2d, max_pool3d as max_pool3d,
+)
+from keyway.nn.functional._vision import (
+    affine_grid as affine_grid, fold as fold, grid_sample as grid_sample, interpolate as interpolate, unfold as unfold,
 )
 
 if TYPE_CHECKING:  # the functions above come first

@@ -1,0 +1,122 @@
+"""Images on another grid, as patches, and with channels as places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Union
+
+from keyway import _C
+from keyway._C import Tensor, _nn
+
+_NEAREST = {3: _nn.upsample_nearest1d, 4: _nn.upsample_nearest2d, 5: _nn.upsample_nearest3d}
+_LINEAR = {
+    "linear": (3, _nn.upsample_linear1d),
+    "bilinear": (4, _nn.upsample_bilinear2d),
+    "trilinear": (5, _nn.upsample_trilinear3d),
+}
+_AREA = {3: _C.adaptive_avg_pool1d, 4: _nn.adaptive_avg_pool2d, 5: _nn.adaptive_avg_pool3d}
+
+
+def interpolate(
+    input: Tensor, size: Union[int, Sequence[int], None] = None,
+    scale_factor: Union[float, Sequence[float], None] = None, mode: str = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False,
+) -> Tensor:
+    """Images [N, C, ...] of one to three dimensions made larger or smaller: to a `size`, or by a `scale_factor`.
+
+    mode: "nearest", "linear" [N, C, L], "bilinear" [N, C, H, W], "trilinear" [N, C, D, H, W], or "area", the mean of
+    what a place covers. align_corners: the linear ones lay the centres of outer elements on each other, not their
+    edges. recompute_scale_factor: the scale is that of the sizes, of which the new one is rounded down.
+
+    Raises keyway.NotImplementedError for "bicubic" and "nearest-exact", and for antialias.
+    """
+    if antialias:
+        raise _C.NotImplementedError("interpolate(): antialias is not there")
+    if mode in ("nearest", "area") and align_corners is not None:
+        raise _C.ValueError(f"interpolate(): align_corners is for the linear modes, not for {mode!r}")
+    sizes, scales = _goal(input, size, scale_factor)
+    if scales is not None and (recompute_scale_factor or mode == "area"):
+        sizes = [math.floor(n * scale) for n, scale in zip(input.shape[2:], scales)]
+        scales = None
+    elif scales is None and recompute_scale_factor:
+        raise _C.ValueError("interpolate(): recompute_scale_factor is for a scale_factor, not for a size")
+    if mode == "nearest" and input.dim() in _NEAREST:
+        return _NEAREST[input.dim()](input, sizes, scales)
+    if mode == "area" and input.dim() in _AREA:
+        return _AREA[input.dim()](input, sizes)
+    if mode in _LINEAR and _LINEAR[mode][0] == input.dim():
+        return _LINEAR[mode][1](input, sizes, bool(align_corners), scales)
+    raise _C.NotImplementedError(f"interpolate(): there is no mode {mode!r} for an input of {input.dim()} dimensions")
+
+
+def _goal(input: Tensor, size: Any, scale_factor: Any) -> tuple[list[int] | None, list[float] | None]:
+    """The wanted sizes or the scales of all dimensions but the first two."""
+    if (size is None) == (scale_factor is None):
+        raise _C.ValueError("interpolate(): either size or scale_factor is given")
+    given, name = (scale_factor, "scale_factor") if size is None else (size, "size")
+    dims = input.dim() - 2
+    values = [given] * dims if isinstance(given, (int, float)) else list(given)
+    if len(values) != dims:
+        raise _C.ValueError(f"interpolate(): {name} has {len(values)} numbers, but the input {dims + 2} dimensions")
+    return (None, values) if size is None else (values, None)
+
+
+def grid_sample(
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """Elements of images [N, C, H, W] at the places of `grid` [N, height, width, 2]: x and y from -1 to 1, which are
+    the centres of the outer elements with `align_corners`, else their edges.
+
+    mode: "bilinear" or "nearest". padding_mode: what lies beyond the image: "zeros", its "border", or its "reflection".
+    Raises keyway.NotImplementedError for "bicubic" and for volumes.
+    """
+    modes, paddings = ("bilinear", "nearest"), ("zeros", "border", "reflection")
+    if mode == "bicubic" or input.dim() == 5:
+        raise _C.NotImplementedError("grid_sample(): bicubic samples and volumes are not there")
+    if mode not in modes or padding_mode not in paddings:
+        raise _C.ValueError(f"grid_sample(): mode is one of {modes} and padding_mode one of {paddings}, "
+                            f"not {mode!r} and {padding_mode!r}")
+    return _C.grid_sampler_2d(input, grid, modes.index(mode), paddings.index(padding_mode), bool(align_corners))
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """A grid [N, H, W, 2] for grid_sample out of matrices `theta` [N, 2, 3]: where each place of an image of `size`
+    (N, C, H, W) comes from."""
+    if len(size) != 4 or theta.dim() != 3 or tuple(theta.shape) != (size[0], 2, 3):
+        raise _C.ValueError(f"affine_grid(): theta {tuple(theta.shape)} is not [N, 2, 3] for a size (N, C, H, W), "
+                            f"{tuple(size)}")
+
+    def places(count: int) -> Tensor:
+        if count == 1:
+            return _C.zeros(1, dtype=theta.dtype, device=theta.device)
+        ends = 1.0 if align_corners else 1 - 1 / count
+        return _C.linspace(-ends, ends, count, dtype=theta.dtype, device=theta.device)
+
+    x, y = places(size[3]), places(size[2])
+    x, y = x.expand(size[2], size[3]), y.unsqueeze(1).expand(size[2], size[3])
+    points = _C.stack([x, y, _C.ones_like(x)], -1).reshape(1, size[2] * size[3], 3)
+    return points.expand(size[0], -1, 3).bmm(theta.transpose(1, 2)).reshape(size[0], size[2], size[3], 2)
+
+
+def _pair(value: Union[int, Sequence[int]]) -> list[int]:
+    return [value, value] if isinstance(value, int) else list(value)
+
+
+def unfold(
+    input: Tensor, kernel_size: Union[int, Sequence[int]], dilation: Union[int, Sequence[int]] = 1,
+    padding: Union[int, Sequence[int]] = 0, stride: Union[int, Sequence[int]] = 1,
+) -> Tensor:
+    """Each window of images [N, C, H, W], or [C, H, W], as a column: [N, C * window, L]."""
+    return _nn.im2col(input, kernel_size, dilation, padding, stride)
+
+
+def fold(
+    input: Tensor, output_size: Union[int, Sequence[int]], kernel_size: Union[int, Sequence[int]],
+    dilation: Union[int, Sequence[int]] = 1, padding: Union[int, Sequence[int]] = 0,
+    stride: Union[int, Sequence[int]] = 1,
+) -> Tensor:
+    """Images [N, C, *output_size] whose windows are the columns of `input` [N, C * window, L], added up where they
+    overlap."""
+    return _nn.col2im(input, _pair(output_size), kernel_size, dilation, padding, stride)

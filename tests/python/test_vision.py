@@ -1,0 +1,150 @@
+"""Images on another grid, as patches, and with channels as places."""
+
+import math
+
+import pytest
+
+import keyway
+import keyway.nn.functional as F
+from keyway import nn
+from keyway.autograd import gradcheck
+from keyway.testing import assert_close
+
+
+def image(*sizes: int, requires_grad: bool = False) -> keyway.Tensor:
+    keyway.manual_seed(0)
+    return keyway.randn(*sizes, dtype=keyway.float64).requires_grad_(requires_grad)
+
+
+# --- interpolate
+
+def test_nearest_takes_the_element_that_a_place_comes_to_lie_on():
+    x = keyway.arange(4.0).reshape(1, 1, 4)
+    assert F.interpolate(x, 6).tolist() == [[[0, 0, 1, 2, 2, 3]]]
+    assert F.interpolate(x, scale_factor=0.5).tolist() == [[[0, 2]]]
+    assert F.interpolate(x, scale_factor=1.3).shape == (1, 1, 5)
+    assert F.interpolate(keyway.ones(1, 2, 3, 4), scale_factor=(2, 0.5)).shape == (1, 2, 6, 2)
+    assert F.interpolate(keyway.ones(1, 2, 2, 2, 2), 3).shape == (1, 2, 3, 3, 3)
+
+
+def test_linear_modes_weigh_neighbours():
+    x = keyway.tensor([[[0.0, 4.0]]])
+    assert F.interpolate(x, 4, mode="linear").tolist() == [[[0, 1, 3, 4]]]
+    assert F.interpolate(x, 5, mode="linear", align_corners=True).tolist() == [[[0, 1, 2, 3, 4]]]
+    y = keyway.tensor([[[[0.0, 2.0], [4.0, 6.0]]]])
+    assert F.interpolate(y, 3, mode="bilinear", align_corners=True).tolist() == [[[[0, 1, 2], [2, 3, 4], [4, 5, 6]]]]
+    assert F.interpolate(y, 2, mode="bilinear") is not y
+
+
+def test_the_scale_is_the_given_one_unless_it_is_recomputed():
+    x = keyway.arange(10.0).reshape(1, 1, 10)
+    given = F.interpolate(x, scale_factor=0.26, mode="linear")
+    again = F.interpolate(x, scale_factor=0.26, mode="linear", recompute_scale_factor=True)
+    assert_close(given, keyway.tensor([[[1 / 0.52 - 0.5, 3 / 0.52 - 0.5]]]))
+    assert_close(again, keyway.tensor([[[2.0, 7.0]]]))
+
+
+def test_area_is_the_mean_of_what_a_place_covers():
+    x = keyway.arange(6.0).reshape(1, 1, 6)
+    assert F.interpolate(x, 2, mode="area").tolist() == [[[1, 4]]]
+    assert F.interpolate(x, scale_factor=0.5, mode="area").tolist() == [[[0.5, 2.5, 4.5]]]
+
+
+@pytest.mark.parametrize("mode, sizes", [("linear", (3,)), ("bilinear", (3, 2)), ("trilinear", (2, 3, 2)),
+                                         ("nearest", (3, 2))])  # fmt: skip
+def test_gradients_of_interpolate(mode, sizes):
+    x = image(2, 2, *sizes, requires_grad=True)
+    assert gradcheck(lambda x: F.interpolate(x, scale_factor=1.7, mode=mode), (x,))
+
+
+@pytest.mark.parametrize("arguments, error", [
+    ({}, keyway.ValueError), ({"size": 2, "scale_factor": 2.0}, keyway.ValueError),
+    ({"size": (2, 2, 2)}, keyway.ValueError), ({"size": 2, "align_corners": True}, keyway.ValueError),
+    ({"size": 2, "recompute_scale_factor": True}, keyway.ValueError), ({"size": 0}, keyway.Error),
+    ({"scale_factor": -1.0}, keyway.Error), ({"scale_factor": math.nan}, keyway.Error),
+    ({"scale_factor": 1e300}, keyway.Error), ({"size": 2, "mode": "linear"}, keyway.NotImplementedError),
+    ({"size": 2, "mode": "bicubic"}, keyway.NotImplementedError),
+    ({"size": 2, "antialias": True}, keyway.NotImplementedError),
+])
+def test_what_interpolate_refuses(arguments, error):
+    with pytest.raises(error):
+        F.interpolate(keyway.ones(1, 1, 2, 2), **arguments)
+
+
+# --- grid_sample
+
+def test_an_identity_grid_gives_the_image():
+    x = image(2, 3, 4, 5)
+    theta = keyway.tensor([[[1.0, 0, 0], [0, 1, 0]]], dtype=keyway.float64).expand(2, -1, -1)
+    for align_corners in (False, True):
+        grid = F.affine_grid(theta, (2, 3, 4, 5), align_corners)
+        assert_close(F.grid_sample(x, grid, align_corners=align_corners), x)
+        assert_close(F.grid_sample(x, grid, "nearest", align_corners=align_corners), x)
+
+
+def test_what_lies_beyond_the_image():
+    x = keyway.tensor([[[[1.0, 2.0, 3.0]]]])
+    grid = keyway.tensor([[[[-1.0, 0.0], [-2.0, 0.0], [3.0, 0.0]]]])
+    assert F.grid_sample(x, grid, align_corners=True).tolist() == [[[[1, 0, 0]]]]
+    assert F.grid_sample(x, grid, padding_mode="border", align_corners=True).tolist() == [[[[1, 1, 3]]]]
+    assert F.grid_sample(x, grid, padding_mode="reflection", align_corners=True).tolist() == [[[[1, 2, 1]]]]
+    nowhere = keyway.full((1, 1, 1, 2), math.nan)
+    assert F.grid_sample(x, nowhere, align_corners=True).tolist() == [[[[0]]]]
+
+
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("align_corners", [False, True])
+def test_gradients_of_grid_sample(padding_mode, align_corners):
+    grid = image(2, 2, 3, 2).mul(0.9).requires_grad_(True)
+    x = image(2, 2, 3, 4, requires_grad=True)
+    assert gradcheck(lambda a, g: F.grid_sample(a, g, "bilinear", padding_mode, align_corners), (x, grid))
+
+
+def test_what_grid_sample_refuses():
+    x, grid = keyway.ones(1, 1, 2, 2), keyway.zeros(1, 1, 1, 2)
+    with pytest.raises(keyway.ValueError, match="padding_mode"):
+        F.grid_sample(x, grid, padding_mode="wrap")
+    with pytest.raises(keyway.NotImplementedError):
+        F.grid_sample(x, grid, "bicubic")
+    with pytest.raises(keyway.Error, match="grid"):
+        F.grid_sample(x, keyway.zeros(2, 1, 1, 2))
+
+
+# --- Patches
+
+def test_a_convolution_is_a_product_with_patches():
+    x, weight = image(2, 3, 5, 6), image(4, 3, 2, 3)
+    options = {"dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)}
+    columns = F.unfold(x, (2, 3), **options)
+    result = weight.reshape(4, 18) @ columns
+    expected = F.conv2d(x, weight, **options)
+    assert_close(result.reshape(expected.shape), expected)
+
+
+def test_fold_is_the_transpose_of_unfold():
+    x = image(2, 2, 5, 4)
+    unfold = nn.Unfold((2, 3), padding=1, stride=(2, 1))
+    fold = nn.Fold((5, 4), (2, 3), padding=1, stride=(2, 1))
+    y = unfold(x)
+    other = keyway.randn_like(y)
+    assert_close((y * other).sum(), (x * fold(other)).sum())
+    assert fold(y[0]).shape == (2, 5, 4)
+    assert gradcheck(unfold, (image(1, 2, 5, 4, requires_grad=True),))
+    assert gradcheck(fold, (other.detach().requires_grad_(True),))
+
+
+def test_shuffles_and_back():
+    x = image(2, 8, 3, 2)
+    assert nn.PixelShuffle(2)(x).shape == (2, 2, 6, 4)
+    assert keyway.equal(nn.PixelUnshuffle(2)(nn.PixelShuffle(2)(x)), x)
+    assert keyway.equal(F.pixel_shuffle(x, 2)[:, 0, 1, 0], x[:, 2, 0, 0])
+    assert keyway.equal(nn.ChannelShuffle(4)(nn.ChannelShuffle(2)(x)), x)
+
+
+def test_modules_of_interpolate():
+    x = image(1, 2, 2, 3)
+    assert keyway.equal(nn.Upsample(scale_factor=2.0)(x), F.interpolate(x, scale_factor=2.0))
+    assert keyway.equal(nn.UpsamplingNearest2d(size=4)(x), F.interpolate(x, 4))
+    assert_close(nn.UpsamplingBilinear2d(size=4)(x), F.interpolate(x, 4, mode="bilinear", align_corners=True))
+    assert repr(nn.Upsample(scale_factor=2.0)) == "Upsample(scale_factor=2.0, mode='nearest')"
+    assert repr(nn.Fold(4, 2)) == "Fold(output_size=4, kernel_size=2, dilation=1, padding=0, stride=1)"
