@@ -42,6 +42,7 @@ std::string op_section(const Op& op) {
   std::string schemas;
   for (const Overload& overload : expand_variants(op)) schemas += to_string(*overload.schema) + "\n";
   std::string out = fmt::format("\n## {}\n\n{}\n\n```\n{}```\n", op.name(), op.doc, schemas);
+  if (!op.aliases.empty()) out += fmt::format("\nAlso called `{}`.\n", fmt::join(op.aliases, "`, `"));
   if (!op.tags.empty()) out += fmt::format("\nTags: {}\n", fmt::join(op.tags, ", "));
   out += dtypes(op.dtypes);
   out += contracts("Requires", op.contracts);

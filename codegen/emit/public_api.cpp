@@ -69,16 +69,26 @@ std::vector<std::string> arguments_of(FunctionSchema schema, bool method) {
   return out;
 }
 
-PublicFunction public_function(const Op& op, const Overload& overload, bool method) {
+// `alias` is empty for the operator's own name.
+PublicFunction public_function(const Op& op, const Overload& overload, std::string_view alias, bool method) {
   const FunctionSchema schema = *overload.schema;
-  const bool out = overload.kind == OverloadKind::Out;
+  const std::string_view suffix = overload.kind == OverloadKind::Inplace ? "_" : "";
+  const std::string base = alias.empty() ? std::string(schema.name()) : fmt::format("{}{}", alias, suffix);
   return {&op,
           overload.kind,
           overload.schema,
-          fmt::format("{}{}", schema.name(), out ? "_out" : ""),
+          base,
+          base + (overload.kind == OverloadKind::Out ? "_out" : ""),
           public_result_type(schema),
           parameters_of(schema, method),
           arguments_of(schema, method)};
+}
+
+// The aliases, behind an empty one for the operator's own name.
+std::vector<std::string> names_of(const Op& op) {
+  std::vector<std::string> names(1);
+  names.insert(names.end(), op.aliases.begin(), op.aliases.end());
+  return names;
 }
 
 // --- Defaults that would make a call ambiguous
@@ -138,9 +148,10 @@ bool PublicFunction::takes_options() const { return has_tensor_options(*schema);
 std::vector<PublicFunction> public_functions(const Family& family) {
   std::vector<PublicFunction> functions;
   for (const Op& op : family.ops) {
-    for (const Overload& overload : expand_variants(op))
-      if (op.variants.function || overload.kind == OverloadKind::Out)
-        functions.push_back(public_function(op, overload, false));
+    for (const std::string& alias : names_of(op))
+      for (const Overload& overload : expand_variants(op))
+        if (op.variants.function || overload.kind == OverloadKind::Out)
+          functions.push_back(public_function(op, overload, alias, false));
   }
   return unambiguous(std::move(functions));
 }
@@ -148,11 +159,13 @@ std::vector<PublicFunction> public_functions(const Family& family) {
 std::vector<PublicFunction> public_methods(const Family& family) {
   std::vector<PublicFunction> methods;
   for (const Op& op : family.ops) {
-    for (const Overload& overload : expand_variants(op)) {
-      // An in-place overload is a method also where the functional one is a function only: fill_.
-      const bool in_place = overload.kind == OverloadKind::Inplace && can_be_method(*overload.schema);
-      if (in_place || (op.variants.method && overload.kind == OverloadKind::Functional))
-        methods.push_back(public_function(op, overload, true));
+    for (const std::string& alias : names_of(op)) {
+      for (const Overload& overload : expand_variants(op)) {
+        // An in-place overload is a method also where the functional one is a function only: fill_.
+        const bool in_place = overload.kind == OverloadKind::Inplace && can_be_method(*overload.schema);
+        if (in_place || (op.variants.method && overload.kind == OverloadKind::Functional))
+          methods.push_back(public_function(op, overload, alias, true));
+      }
     }
   }
   return unambiguous(std::move(methods));
@@ -196,6 +209,7 @@ std::string public_comment(const PublicFunction& function, std::string_view inde
     for (const std::string& name : op.out.arguments) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
     return comment(fmt::format("Into {}.", names), indent);
   }
+  if (function.base != op.schema->name()) return comment(fmt::format("The same as {}.", op.schema->name()), indent);
   std::string out = comment(op.doc, indent);
   if (brief) return out;
   for (const auto* contracts : {&op.contracts, &op.values})

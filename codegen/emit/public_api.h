@@ -21,6 +21,7 @@ struct PublicFunction {
   const Op* op;
   OverloadKind kind;
   OwnedSchema schema;
+  std::string base;                         // "add", "add_": the operator's name, or an alias
   std::string name;                         // "add", "add_", "add_out"
   std::string result;                       // "Tensor"
   std::vector<PublicParameter> parameters;  // of a method without self
@@ -29,7 +30,8 @@ struct PublicFunction {
   bool takes_options() const;  // a TensorOptions stands for dtype, layout, device and pin_memory
 };
 
-// Of a family, in the order of its entries; each with the overloads that it stands for. Where defaults would
+// Of a family, in the order of its entries; each with the overloads that it stands for, then these under its aliases.
+// Where defaults would
 // let one call mean two overloads, the one that has more arguments loses its defaults.
 std::vector<PublicFunction> public_functions(const Family& family);
 std::vector<PublicFunction> public_methods(const Family& family);

@@ -135,7 +135,7 @@ std::string signatures(std::string_view head, const PythonCall& call, SignatureT
 std::vector<PythonName> python_names(const std::vector<Family>& families) {
   std::map<std::pair<std::string, std::string>, PythonName> names;  // by place and name
   const auto add_to = [&](const std::string& place, const PublicFunction& function) {
-    const std::string name(function.schema->name());
+    const std::string& name = function.base;
     add(names.try_emplace({place, name}, PythonName{place, name, {}, {}}).first->second, function);
   };
   for (const Family& family : families) {

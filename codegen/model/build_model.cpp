@@ -191,6 +191,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
         .dtypes = read_dtypes(source),
         .variants = variants,
         .out = read_out(source, variants),
+        .aliases = read_aliases(source),
         .contracts = read_contracts(source, "requires", ExprContext::Contract),
         .values = read_contracts(source, "values", ExprContext::Data),
         .derivatives = read_derivatives(source, recipe),
@@ -265,6 +266,7 @@ std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& fi
   }
   if (!base.empty()) make_library(families, base_drafts, diagnostics);
   if (diagnostics.empty()) check_overloads_unique(families, diagnostics);
+  if (diagnostics.empty()) check_aliases(families, diagnostics);
   if (!diagnostics.empty()) return std::nullopt;
   mark_planned(families);
   return families;

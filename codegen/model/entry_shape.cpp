@@ -32,6 +32,7 @@ constexpr Key kEntryKeys[] = {
     {"dtypes", JsonKind::Object, Need::Optional, JsonKind::String},
     {"variants", JsonKind::Array},
     {"out", JsonKind::String},
+    {"aliases", JsonKind::Array},
     {"requires", JsonKind::Array},
     {"values", JsonKind::Array},
     {"derivatives", JsonKind::Object},
@@ -52,7 +53,7 @@ constexpr Key kFailingSampleKeys[] = {
 };
 
 // Keys that later versions will give a meaning.
-constexpr std::string_view kReserved[] = {"forward", "batch", "autocast", "inverse", "foreach", "aliases"};
+constexpr std::string_view kReserved[] = {"forward", "batch", "autocast", "inverse", "foreach"};
 
 std::vector<std::string> names_of(std::span<const Key> keys) {
   std::vector<std::string> names;

@@ -75,10 +75,11 @@ struct Op {
   std::string python_namespace;
   DTypes dtypes;
   Variants variants;
-  OutOverload out;                 // if variants.out
-  std::vector<Formula> contracts;  // in order; an item may be a LetExpr
-  std::vector<Formula> values;     // contracts over data
-  bool planned = false;            // a contract of some operator calls this one
+  OutOverload out;                   // if variants.out
+  std::vector<std::string> aliases;  // other names that users may call it by
+  std::vector<Formula> contracts;    // in order; an item may be a LetExpr
+  std::vector<Formula> values;       // contracts over data
+  bool planned = false;              // a contract of some operator calls this one
   std::vector<Derivative> derivatives;
   bool differentiability_stated = false;  // an entry with `derivatives`, be it {}
   std::vector<Formula> domain;

@@ -35,6 +35,10 @@ std::string read_rule(const OpSource& source, const Recipe& recipe);
 // op_variants.cpp
 Variants read_variants(const OpSource& source, const Recipe& recipe);
 OutOverload read_out(const OpSource& source, const Variants& variants);
+// op_aliases.cpp
+std::vector<std::string> read_aliases(const OpSource& source);
+// Reports a name that means two things: an operator and an alias of another, or an alias of two.
+void check_aliases(const std::vector<Family>& families, Diagnostics& diagnostics);
 // op_dtypes.cpp
 DTypes read_dtypes(const OpSource& source);
 // op_contracts.cpp: `requires`, `values` and `domain`

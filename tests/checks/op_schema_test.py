@@ -26,6 +26,7 @@ ENTRY = {
     "dtypes": {"self": "floating", "result": "self"},
     "variants": ["function", "out"],
     "out": "out",
+    "aliases": ["g"],
     "requires": ["dim > 0"],
     "values": ["self > 0"],
     "derivatives": {"self": "grad"},
@@ -137,6 +138,9 @@ class OpSchema(unittest.TestCase):
     def test_a_bad_value_is_refused(self):
         self.expect_refused("a preset of dtypes", family(changed(dtypes="promot")))
         self.expect_refused("a variant", family(changed(variants=["function", "inplce"])))
+        self.expect_refused("no alias", family(changed(aliases=[])))
+        self.expect_refused("an alias twice", family(changed(aliases=["g", "g"])))
+        self.expect_refused("no name as alias", family(changed(aliases=["g h"])))
         self.expect_refused("a variant twice", family(changed(variants=["function", "function"])))
         self.expect_refused("a tag", family(changed(tags=["pointwize"])))
         self.expect_refused("a tag twice", family(changed(tags=["core", "core"])))

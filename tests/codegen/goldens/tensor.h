@@ -36,6 +36,10 @@ class Tensor : public TensorBase {
   Tensor add(const Tensor& other, const Scalar& alpha = 1) const;
   // In place.
   Tensor& add_(const Tensor& other, const Scalar& alpha = 1) const;
+  // The same as add.
+  Tensor plus(const Tensor& other, const Scalar& alpha = 1) const;
+  // In place.
+  Tensor& plus_(const Tensor& other, const Scalar& alpha = 1) const;
   // Copies `src` into `self`.
   Tensor& copy_(const Tensor& src, bool non_blocking = false) const;
   // Picks elements of `self` by index tensors.

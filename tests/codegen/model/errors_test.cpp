@@ -215,6 +215,23 @@ TEST_CASE("ops are sorted, and each stands once") {
         "test.json:3:11: error: a.y: generates a.out, and so does a.x at test.json:2:11\n");
 }
 
+TEST_CASE("an alias is a name, and has one meaning") {
+  const auto entry = [](const std::string& name, const std::string& aliases) {
+    const std::string base = name.substr(0, name.find('.'));
+    return R"({ "func": ")" + name + R"((Tensor self) -> Tensor", "pointwise": "F", "aliases": [)" + aliases +
+           R"(], "derivatives": {}, "doc": "Does.", "example": ")" + base + R"((1) == 1" })";
+  };
+  CHECK(errors_of(entry("a.x", R"("c", "d")") + ",\n" + entry("a.y", R"("c")") + ",\n" + entry("b", R"("e")")).empty());
+  CHECK(errors_of(entry("a", "")) == "test.json:2:68: error: a: 'aliases' names none\n");
+  CHECK(errors_of(entry("a", R"("if", "c", "c")")) ==
+        "test.json:2:69: error: a: the alias 'if' is a C++ keyword\n"
+        "test.json:2:80: error: a: the alias 'c' stands here twice\n");
+  CHECK(errors_of(entry("a", R"("b")") + ",\n" + entry("b", R"("c")")) ==
+        "test.json:2:11: error: a: the alias 'b' already means b\n");
+  CHECK(errors_of(entry("a", R"("c")") + ",\n" + entry("b", R"("c")")) ==
+        "test.json:3:11: error: b: the alias 'c' already means a\n");
+}
+
 TEST_CASE("all errors are reported in one run, in the order of the file") {
   CHECK(errors_of(kernels(R"~("dtypes": "x", "requires": ["y"], "derivatives": { "z": "w" }, "tags": ["v"])~")) ==
         "test.json:3:31: error: f: unknown dtype preset 'x'\n"

@@ -287,7 +287,7 @@ constexpr OpInfo copy__info{
     .name = "keyway::copy_",
     .schema = "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 13,
+    .line = 14,
     .signature = signature_hash<ops::copy__sig>,
     .boxed = kBoxedShape<ops::copy__sig>,
     .doc = "Copies `src` into `self`.",
@@ -296,10 +296,10 @@ constexpr OpInfo copy__info{
 };
 constexpr KernelInfo copy__kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::copy_", "tests/codegen/goldens/fixture.json", 13},
-    {DispatchKey::Meta, "rules::copy_", "tests/codegen/goldens/fixture.json", 13},
-    {DispatchKey::Autograd, "autograd::copy_", "tests/codegen/goldens/fixture.json", 13},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_copy_", "tests/codegen/goldens/fixture.json", 13}};
+    {DispatchKey::CPU, "cpu::copy_", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::Meta, "rules::copy_", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::Autograd, "autograd::copy_", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_copy_", "tests/codegen/goldens/fixture.json", 14}};
 constinit const auto copy__table = make_static_table<ops::copy__sig>(
     ops::copy_, copy__kernels,
     {{DispatchKey::CPU, Mutating<wrappers::copy_, ops::copy__sig>::call,
@@ -317,7 +317,7 @@ constexpr OpInfo index_Tensor_info{
     .overload = "Tensor",
     .schema = "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 21,
+    .line = 22,
     .signature = signature_hash<ops::index_Tensor_sig>,
     .boxed = kBoxedShape<ops::index_Tensor_sig>,
     .doc = "Picks elements of `self` by index tensors.",
@@ -325,7 +325,7 @@ constexpr OpInfo index_Tensor_info{
 };
 constexpr KernelInfo index_Tensor_kernels[] = {
     {},
-    {DispatchKey::CompositeImplicitAutograd, "composite::index", "tests/codegen/goldens/fixture.json", 21}};
+    {DispatchKey::CompositeImplicitAutograd, "composite::index", "tests/codegen/goldens/fixture.json", 22}};
 constinit const auto index_Tensor_table = make_static_table<ops::index_Tensor_sig>(
     ops::index_Tensor, index_Tensor_kernels,
     {{DispatchKey::CompositeImplicitAutograd, Composite<wrappers::index_Tensor, ops::index_Tensor_sig>::call}});
@@ -338,7 +338,7 @@ constexpr OpInfo linear_info{
     .name = "keyway::linear",
     .schema = "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 26,
+    .line = 27,
     .signature = signature_hash<ops::linear_sig>,
     .boxed = kBoxedShape<ops::linear_sig>,
     .doc = "The product of `input` with the transpose of `weight`, plus `bias`.",
@@ -346,7 +346,7 @@ constexpr OpInfo linear_info{
 };
 constexpr KernelInfo linear_kernels[] = {
     {},
-    {DispatchKey::CompositeImplicitAutograd, "composite::linear", "tests/codegen/goldens/fixture.json", 26}};
+    {DispatchKey::CompositeImplicitAutograd, "composite::linear", "tests/codegen/goldens/fixture.json", 27}};
 constinit const auto linear_table = make_static_table<ops::linear_sig>(
     ops::linear, linear_kernels,
     {{DispatchKey::CompositeImplicitAutograd, Composite<wrappers::linear, ops::linear_sig>::call}});
@@ -359,7 +359,7 @@ constexpr OpInfo sort_info{
     .name = "keyway::sort",
     .schema = "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 32,
+    .line = 33,
     .signature = signature_hash<ops::sort_sig>,
     .boxed = kBoxedShape<ops::sort_sig>,
     .doc = "Sorts along `dim`; NaN counts as greatest.",
@@ -370,9 +370,9 @@ constexpr OpInfo sort_info{
 };
 constexpr KernelInfo sort_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 32},
-    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 32},
-    {DispatchKey::Autograd, "autograd::sort", "tests/codegen/goldens/fixture.json", 32}};
+    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 33},
+    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 33},
+    {DispatchKey::Autograd, "autograd::sort", "tests/codegen/goldens/fixture.json", 33}};
 constinit const auto sort_table = make_static_table<ops::sort_sig>(
     ops::sort, sort_kernels,
     {{DispatchKey::CPU, Functional<wrappers::sort, ops::sort_sig>::call,
@@ -391,7 +391,7 @@ constexpr OpInfo sort_values_info{
     .schema = "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) "
         "-> (Tensor(a!) values, Tensor(b!) indices)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 32,
+    .line = 33,
     .signature = signature_hash<ops::sort_values_sig>,
     .boxed = kBoxedShape<ops::sort_values_sig>,
     .doc = "Sorts along `dim`; NaN counts as greatest.",
@@ -402,10 +402,10 @@ constexpr OpInfo sort_values_info{
 };
 constexpr KernelInfo sort_values_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 32},
-    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 32},
-    {DispatchKey::Autograd, "autograd::sort_values", "tests/codegen/goldens/fixture.json", 32},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sort_values", "tests/codegen/goldens/fixture.json", 32}};
+    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 33},
+    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 33},
+    {DispatchKey::Autograd, "autograd::sort_values", "tests/codegen/goldens/fixture.json", 33},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sort_values", "tests/codegen/goldens/fixture.json", 33}};
 constinit const auto sort_values_table = make_static_table<ops::sort_values_sig>(
     ops::sort_values, sort_values_kernels,
     {{DispatchKey::CPU, Out<wrappers::sort, ops::sort_values_sig>::call,
@@ -422,7 +422,7 @@ constexpr OpInfo split_info{
     .name = "keyway::split",
     .schema = "split(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 41,
+    .line = 42,
     .signature = signature_hash<ops::split_sig>,
     .boxed = kBoxedShape<ops::split_sig>,
     .doc = "Pieces of `self`.",
@@ -430,8 +430,8 @@ constexpr OpInfo split_info{
 };
 constexpr KernelInfo split_kernels[] = {
     {},
-    {DispatchKey::CompositeExplicitAutograd, "rules::split", "tests/codegen/goldens/fixture.json", 41},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_split", "tests/codegen/goldens/fixture.json", 41}};
+    {DispatchKey::CompositeExplicitAutograd, "rules::split", "tests/codegen/goldens/fixture.json", 42},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_split", "tests/codegen/goldens/fixture.json", 42}};
 constinit const auto split_table = make_static_table<ops::split_sig>(
     ops::split, split_kernels,
     {{DispatchKey::CompositeExplicitAutograd, View<wrappers::split, ops::split_sig>::call},
@@ -445,7 +445,7 @@ constexpr OpInfo sum_info{
     .name = "keyway::sum",
     .schema = "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 48,
+    .line = 49,
     .signature = signature_hash<ops::sum_sig>,
     .boxed = kBoxedShape<ops::sum_sig>,
     .doc = "The sum of all elements.",
@@ -456,9 +456,9 @@ constexpr OpInfo sum_info{
 };
 constexpr KernelInfo sum_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 48},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 48},
-    {DispatchKey::Autograd, "autograd::sum", "tests/codegen/goldens/fixture.json", 48}};
+    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 49},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 49},
+    {DispatchKey::Autograd, "autograd::sum", "tests/codegen/goldens/fixture.json", 49}};
 constinit const auto sum_table = make_static_table<ops::sum_sig>(
     ops::sum, sum_kernels,
     {{DispatchKey::CPU, Functional<wrappers::sum, ops::sum_sig>::call,
@@ -475,7 +475,7 @@ constexpr OpInfo sum_out_info{
     .overload = "out",
     .schema = "sum.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 48,
+    .line = 49,
     .signature = signature_hash<ops::sum_out_sig>,
     .boxed = kBoxedShape<ops::sum_out_sig>,
     .doc = "The sum of all elements.",
@@ -485,10 +485,10 @@ constexpr OpInfo sum_out_info{
 };
 constexpr KernelInfo sum_out_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 48},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 48},
-    {DispatchKey::Autograd, "autograd::sum_out", "tests/codegen/goldens/fixture.json", 48},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_out", "tests/codegen/goldens/fixture.json", 48}};
+    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 49},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 49},
+    {DispatchKey::Autograd, "autograd::sum_out", "tests/codegen/goldens/fixture.json", 49},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_out", "tests/codegen/goldens/fixture.json", 49}};
 constinit const auto sum_out_table = make_static_table<ops::sum_out_sig>(
     ops::sum_out, sum_out_kernels,
     {{DispatchKey::CPU, Out<wrappers::sum, ops::sum_out_sig>::call,
@@ -506,7 +506,7 @@ constexpr OpInfo sum_dim_IntList_info{
     .overload = "dim_IntList",
     .schema = "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 55,
+    .line = 56,
     .signature = signature_hash<ops::sum_dim_IntList_sig>,
     .boxed = kBoxedShape<ops::sum_dim_IntList_sig>,
     .doc = "The sum over `dim`.",
@@ -518,9 +518,9 @@ constexpr OpInfo sum_dim_IntList_info{
 };
 constexpr KernelInfo sum_dim_IntList_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 55},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 55},
-    {DispatchKey::Autograd, "autograd::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 55}};
+    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 56},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 56},
+    {DispatchKey::Autograd, "autograd::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 56}};
 constinit const auto sum_dim_IntList_table = make_static_table<ops::sum_dim_IntList_sig>(
     ops::sum_dim_IntList, sum_dim_IntList_kernels,
     {{DispatchKey::CPU, Functional<wrappers::sum_dim_IntList, ops::sum_dim_IntList_sig>::call,
@@ -539,7 +539,7 @@ constexpr OpInfo sum_IntList_out_info{
     .schema = "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) "
         "out) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 55,
+    .line = 56,
     .signature = signature_hash<ops::sum_IntList_out_sig>,
     .boxed = kBoxedShape<ops::sum_IntList_out_sig>,
     .doc = "The sum over `dim`.",
@@ -550,10 +550,10 @@ constexpr OpInfo sum_IntList_out_info{
 };
 constexpr KernelInfo sum_IntList_out_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 55},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 55},
-    {DispatchKey::Autograd, "autograd::sum_IntList_out", "tests/codegen/goldens/fixture.json", 55},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_IntList_out", "tests/codegen/goldens/fixture.json", 55}};
+    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 56},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 56},
+    {DispatchKey::Autograd, "autograd::sum_IntList_out", "tests/codegen/goldens/fixture.json", 56},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_IntList_out", "tests/codegen/goldens/fixture.json", 56}};
 constinit const auto sum_IntList_out_table = make_static_table<ops::sum_IntList_out_sig>(
     ops::sum_IntList_out, sum_IntList_out_kernels,
     {{DispatchKey::CPU, Out<wrappers::sum_dim_IntList, ops::sum_IntList_out_sig>::call,

@@ -23,6 +23,18 @@ inline Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha = 1) 
 inline Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
   return as_tensor<Tensor>(Caller<ops::add_out_sig>::call(ops::add_out, self, other, alpha, out));
 }
+// The same as add.
+inline Tensor plus(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
+  return Caller<ops::add_Tensor_sig>::call(ops::add_Tensor, self, other, alpha);
+}
+// In place.
+inline Tensor& plus_(Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
+  return as_tensor<Tensor>(Caller<ops::add__Tensor_sig>::call(ops::add__Tensor, self, other, alpha));
+}
+// Into `out`.
+inline Tensor& plus_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
+  return as_tensor<Tensor>(Caller<ops::add_out_sig>::call(ops::add_out, self, other, alpha, out));
+}
 
 // Picks elements of `self` by index tensors.
 // Example: index([10, 20, 30], [[2, 0]]) == [30, 10]

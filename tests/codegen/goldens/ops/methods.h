@@ -20,6 +20,12 @@ inline Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const {
 inline Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
   return as_tensor<Tensor>(Caller<ops::add__Tensor_sig>::call(ops::add__Tensor, mutable_self(), other, alpha));
 }
+inline Tensor Tensor::plus(const Tensor& other, const Scalar& alpha) const {
+  return Caller<ops::add_Tensor_sig>::call(ops::add_Tensor, *this, other, alpha);
+}
+inline Tensor& Tensor::plus_(const Tensor& other, const Scalar& alpha) const {
+  return as_tensor<Tensor>(Caller<ops::add__Tensor_sig>::call(ops::add__Tensor, mutable_self(), other, alpha));
+}
 inline Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
   return as_tensor<Tensor>(Caller<ops::copy__sig>::call(ops::copy_, mutable_self(), src, non_blocking));
 }

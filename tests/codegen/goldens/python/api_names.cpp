@@ -121,6 +121,30 @@ constexpr ApiName kNames[] = {
      "\n"
      "    >>> result = keyway.nonzero(keyway.tensor([0, 3]))\n"
      "    >>> keyway.testing.assert_close(result, keyway.tensor([[1]]))\n"},
+    {"", "plus",
+     "add.Tensor add.out",
+     "plus(input: Tensor | Number, other: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor\n"
+     "    Adds `other`, scaled by `alpha`, to `input`.\n"
+     "\n"
+     "    The shapes broadcast.\n"
+     "    The arguments promote to one dtype, which the result has.\n"
+     "    Requires: is_integral(alpha) || input.is_floating_point() || input.is_complex()\n"
+     "    Differentiable in `input`, `other`.\n"
+     "\n"
+     "    >>> result = keyway.plus(keyway.tensor([1, 2]), keyway.tensor([3, 4]), alpha=10)\n"
+     "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
+    {"", "plus_",
+     "add_.Tensor",
+     "plus_(input: Tensor, other: Tensor, *, alpha: Number = 1) -> Tensor\n"
+     "    In place: Adds `other`, scaled by `alpha`, to `input`.\n"
+     "\n"
+     "    The shapes broadcast.\n"
+     "    The arguments promote to one dtype, which the result has.\n"
+     "    Requires: is_integral(alpha) || input.is_floating_point() || input.is_complex()\n"
+     "    Differentiable in `input`, `other`.\n"
+     "\n"
+     "    >>> result = keyway.plus_(keyway.tensor([1, 2]), keyway.tensor([3, 4]), alpha=10)\n"
+     "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
     {"", "sort",
      "sort sort.values",
      "sort(input: Tensor, dim: int = -1, descending: bool = False, *,\n"
@@ -273,6 +297,30 @@ constexpr ApiName kNames[] = {
      "\n"
      "    >>> result = keyway.tensor([1.0]).normal_(3.0, 0.0)\n"
      "    >>> keyway.testing.assert_close(result, keyway.tensor([3.0]))\n"},
+    {"Tensor", "plus",
+     "add.Tensor",
+     "plus(self, other: Tensor, *, alpha: Number = 1) -> Tensor\n"
+     "    Adds `other`, scaled by `alpha`, to `self`.\n"
+     "\n"
+     "    The shapes broadcast.\n"
+     "    The arguments promote to one dtype, which the result has.\n"
+     "    Requires: is_integral(alpha) || self.is_floating_point() || self.is_complex()\n"
+     "    Differentiable in `self`, `other`.\n"
+     "\n"
+     "    >>> result = keyway.tensor([1, 2]).plus(keyway.tensor([3, 4]), alpha=10)\n"
+     "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
+    {"Tensor", "plus_",
+     "add_.Tensor",
+     "plus_(self, other: Tensor, *, alpha: Number = 1) -> Tensor\n"
+     "    In place: Adds `other`, scaled by `alpha`, to `self`.\n"
+     "\n"
+     "    The shapes broadcast.\n"
+     "    The arguments promote to one dtype, which the result has.\n"
+     "    Requires: is_integral(alpha) || self.is_floating_point() || self.is_complex()\n"
+     "    Differentiable in `self`, `other`.\n"
+     "\n"
+     "    >>> result = keyway.tensor([1, 2]).plus_(keyway.tensor([3, 4]), alpha=10)\n"
+     "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
     {"Tensor", "retain",
      "retain",
      "retain(self) -> None\n"

@@ -1,0 +1,43 @@
+#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/model/op_reader.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace keyway::inline v1 {
+
+std::vector<std::string> read_aliases(const OpSource& source) {
+  std::vector<std::string> aliases;
+  const JsonValue* list = source.entry.find("aliases");
+  if (!list) return aliases;
+  if (list->items.empty()) source.report.error(list->place(), "'aliases' names none");
+  for (const JsonValue& item : list->items) {
+    const std::string& alias = item.text.text;
+    if (const auto fault = name_fault(alias))
+      source.report.error(item.place(), fmt::format("the alias {} {}", in_quotes(alias), *fault));
+    if (std::ranges::find(aliases, alias) != aliases.end())
+      source.report.error(item.place(), fmt::format("the alias {} stands here twice", in_quotes(alias)));
+    aliases.push_back(alias);
+  }
+  return aliases;
+}
+
+void check_aliases(const std::vector<Family>& families, Diagnostics& diagnostics) {
+  std::map<std::string, std::string, std::less<>> meanings;  // operators by the names that users call
+  for (const Family& family : families)
+    for (const Op& op : family.ops) meanings.emplace(op.schema->name(), op.schema->name());
+  for (const Family& family : families) {
+    for (const Op& op : family.ops) {
+      for (const std::string& alias : op.aliases) {
+        const auto [meaning, added] = meanings.emplace(alias, op.schema->name());
+        if (added || meaning->second == op.schema->name()) continue;
+        Report(diagnostics, family.file)
+            .in_op(op.name())
+            .error(op.place(), fmt::format("the alias {} already means {}", in_quotes(alias), meaning->second));
+      }
+    }
+  }
+}
+
+}  // namespace keyway::inline v1
