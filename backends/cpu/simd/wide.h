@@ -197,7 +197,8 @@ struct Wide {
   }
   KEYWAY_INLINE static double asinh(double x) {
     const double a = __builtin_fabs(x);
-    return __builtin_copysign(log1p(a + a * a / (1 + __builtin_sqrt(1 + a * a))), x);
+    const double result = log1p(a + a * a / (1 + __builtin_sqrt(1 + a * a)));
+    return __builtin_copysign(a == __builtin_huge_val() ? a : result, x);
   }
   KEYWAY_INLINE static double acosh(double x) {
     const double t = x - 1;

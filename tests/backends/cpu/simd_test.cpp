@@ -10,10 +10,12 @@
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 using namespace keyway;
@@ -124,6 +126,22 @@ TEST_CASE("functions of float that are computed in double are rounded once") {
       Acosh<float>{}, [](double x) { return std::acosh(x); }, kBound);
   check_error(
       Atanh<float>{}, [](double x) { return std::atanh(x); }, kBound);
+}
+
+TEST_CASE("inverse hyperbolic functions at the ends of their domains are C's") {
+  const TensorBase in = make_tensor(Sizes{6}, kFloat, DeviceType::CPU);
+  const TensorBase out = make_tensor(Sizes{6}, kFloat, DeviceType::CPU);
+  const float ends[] = {kInf, -kInf, kNan, 3e38f, -0.0f, 1.0f};
+  std::copy(std::begin(ends), std::end(ends), in.data_ptr<float>());
+  const auto check = [&](const auto& functor, double (*exact)(double)) {
+    at_each_loop_level([&] {
+      pointwise(functor, out, in);
+      for (std::int64_t i = 0; i < 6; ++i) CHECK(ulps(out.data_ptr<float>()[i], exact(ends[i])) < 1);
+    });
+  };
+  check(Asinh<float>{}, [](double x) { return std::asinh(x); });
+  check(Acosh<float>{}, [](double x) { return std::acosh(x); });
+  check(Atanh<float>{}, [](double x) { return std::atanh(x); });
 }
 
 TEST_CASE("gelu has a small absolute error") {
