@@ -25,6 +25,17 @@ R call_composite(R (*function)(Params...), Args&&... args) {
 
 // Writes `from` over `to` by a call of copy_, which records the history that `from` has.
 KEYWAY_API void copy_recorded(TensorBase& to, const TensorBase& from);
+// What an in-place composite computes from: a copy of `self` where a gradient is recorded, as operators that it calls
+// may keep it for theirs, else `self` itself.
+KEYWAY_API TensorBase before_change(const TensorBase& self);
+// The argument, or `before` in place of `self`.
+template <typename T>
+const T& with_before(const T& argument, const TensorBase&, const TensorBase&) {
+  return argument;
+}
+inline const TensorBase& with_before(const TensorBase& argument, const TensorBase& self, const TensorBase& before) {
+  return &argument == &self ? before : argument;
+}
 // Throws if an argument of an out= call needs a gradient: there is no history to write it to.
 KEYWAY_API void check_no_grad_for_out(bool needs_grad);
 
@@ -54,9 +65,10 @@ struct CompositeInPlace<Op, TensorBase&(Args...)> {
   static TensorBase& call(const KernelBase&, DispatchKeySet, Args... args) {
     TensorBase& self = detail::written_argument(static_cast<Args&&>(args)...);
     Op::check(args...);
-    const TensorBase result = detail::call_composite(Op::kFunction, args...);
+    const TensorBase before = detail::before_change(self);
+    const TensorBase result = detail::call_composite(Op::kFunction, detail::with_before(args, self, before)...);
     check_inplace(self, meta_of(result.sizes()), result.dtype());
-    if (!result.is_same(self)) detail::copy_recorded(self, result);
+    if (!result.is_same(before)) detail::copy_recorded(self, result);
     return self;
   }
 };

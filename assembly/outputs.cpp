@@ -118,6 +118,11 @@ void copy_recorded(TensorBase& to, const TensorBase& from) {
   Caller<ops::copy__sig>::call(ops::copy_, to, from, false);
 }
 
+TensorBase before_change(const TensorBase& self) {
+  if (!self.requires_grad() || !grad_enabled()) return self;
+  return Caller<ops::clone_sig>::call(ops::clone, self, std::nullopt);
+}
+
 void check_no_grad_for_out(bool needs_grad) {
   KEYWAY_CHECK_AS(Autograd, !needs_grad,
                   "out= does not support automatic differentiation, but an argument requires a gradient");
