@@ -62,6 +62,21 @@ Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const
   return grad * grad_output * second;
 }
 
+Tensor elu_double_backward(const Tensor& grad, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale,
+                           bool is_result, const Tensor& self_or_result) {
+  // From the result elu_backward is linear, from the input an exponential.
+  const Tensor below = is_result ? grad : keyway::elu_backward(grad, alpha, scale, input_scale, false, self_or_result);
+  return (below * input_scale).masked_fill(self_or_result >= 0, 0);
+}
+
+Tensor mish_double_backward(const Tensor& grad, const Tensor& self) {
+  // mish = x t with t = tanh(softplus(x)), and t' = (1 - t^2) s with s = sigmoid(x).
+  const Tensor s = self.sigmoid();
+  const Tensor t = keyway::softplus(self).tanh();
+  const Tensor dt = (1 - t * t) * s;
+  return grad * dt * (2 + self * (1 - s - 2 * t * s));
+}
+
 Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self) {
   const Tensor s = self.sigmoid();
   return grad * grad_output * s * (1 - s) * (2 + self * (1 - 2 * s));

@@ -27,6 +27,11 @@ KEYWAY_API Tensor pow_backward_exponent(const Tensor& grad, const Scalar& self, 
 // The gradients of gelu_backward's and silu_backward's `self`.
 KEYWAY_API Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                                        std::string_view approximate);
+// The gradient of elu_backward's `self_or_result`, from the product of both gradients.
+KEYWAY_API Tensor elu_double_backward(const Tensor& grad, const Scalar& alpha, const Scalar& scale,
+                                      const Scalar& input_scale, bool is_result, const Tensor& self_or_result);
+// The gradient of mish_backward's `self`, from the product of both gradients.
+KEYWAY_API Tensor mish_double_backward(const Tensor& grad, const Tensor& self);
 KEYWAY_API Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self);
 
 }  // namespace keyway::inline v1::autograd

@@ -6,7 +6,7 @@
 
 namespace keyway::inline v1::python {
 
-bool numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::size_t>& positions, Stack& stack) {
+void numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::size_t>& positions, Stack& stack) {
   Promotion promotion;
   std::optional<Device> device;
   const ArgumentList arguments = schema.arguments();
@@ -16,7 +16,6 @@ bool numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::siz
       if (!device) device = stack[i].to_tensor().device();
     }
   }
-  if (!device && !number_rule(schema)->alone) return false;
   for (const std::size_t i : positions) {
     if (!stack[i].is_tensor()) promotion << stack[i].to_scalar();
   }
@@ -25,7 +24,6 @@ bool numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::siz
     if (!stack[i].is_tensor())
       stack[i] = IValue(static_cast<const TensorBase&>(full({}, stack[i].to_scalar(), options)));
   }
-  return true;
 }
 
 }  // namespace keyway::inline v1::python

@@ -11,8 +11,7 @@
 namespace keyway::inline v1::python {
 
 // Replaces the numbers at these positions of the stack by tensors of the dtype that the call's result is computed in:
-// numbers count less than tensors, as everywhere. False, and nothing changed, if no tensor stands beside the numbers
-// where the operator needs one. Throws keyway::Error for a number that the dtype cannot hold.
-bool numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::size_t>& positions, Stack& stack);
+// numbers count less than tensors, as everywhere. Throws keyway::Error for a number that the dtype cannot hold.
+void numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::size_t>& positions, Stack& stack);
 
 }  // namespace keyway::inline v1::python

@@ -107,6 +107,8 @@ std::span<const PyType_Slot> number_slots() {
       type_slot<binary<"bitwise_and", Reflected::Swapped>>(Py_nb_and),
       type_slot<binary<"bitwise_or", Reflected::Swapped>>(Py_nb_or),
       type_slot<binary<"bitwise_xor", Reflected::Swapped>>(Py_nb_xor),
+      type_slot<binary<"bitwise_left_shift", Reflected::AsIs>>(Py_nb_lshift),
+      type_slot<binary<"bitwise_right_shift", Reflected::AsIs>>(Py_nb_rshift),
       type_slot<binary<"matmul", Reflected::None>>(Py_nb_matrix_multiply),
       type_slot<divide>(Py_nb_true_divide),
       type_slot<power<binary<"pow", Reflected::AsIs>>>(Py_nb_power),
@@ -124,6 +126,8 @@ std::span<const PyType_Slot> number_slots() {
       type_slot<forward<"bitwise_and_">>(Py_nb_inplace_and),
       type_slot<forward<"bitwise_or_">>(Py_nb_inplace_or),
       type_slot<forward<"bitwise_xor_">>(Py_nb_inplace_xor),
+      type_slot<forward<"bitwise_left_shift_">>(Py_nb_inplace_lshift),
+      type_slot<forward<"bitwise_right_shift_">>(Py_nb_inplace_rshift),
       type_slot<compare>(Py_tp_richcompare),
       type_slot<hash>(Py_tp_hash),
   };

@@ -127,13 +127,9 @@ bool Signature::parse_one(const Parameter& parameter, std::size_t i, PyObject* o
 }
 
 // Makes tensors of the numbers that were given for such.
-bool Signature::parse_numbers(Stack& stack, std::string* why) const {
-  for (const std::size_t i : numbers_) {
-    if (stack[i].is_tensor()) continue;
-    if (numbers_to_tensors(op_.schema(), numbers_, stack)) return true;
-    return fail(why, [] { return std::string("one of the arguments must be a Tensor"); });
-  }
-  return true;
+void Signature::replace_numbers(Stack& stack) const {
+  for (const std::size_t i : numbers_)
+    if (!stack[i].is_tensor()) return numbers_to_tensors(op_.schema(), numbers_, stack);
 }
 
 // One tensor, or a tuple of as many as there are results.
@@ -231,7 +227,8 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
     }
   }
   if (given.keyword_count() != used) return explain_keywords(given, why);
-  return parse_numbers(stack, why);
+  replace_numbers(stack);
+  return true;
 }
 
 std::string Signature::str() const {

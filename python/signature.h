@@ -63,7 +63,7 @@ class Signature {
   // What is given for a parameter by one of its names; null if nothing is.
   static PyObject* find_argument(const CallArguments& given, const Parameter& parameter);
   bool parse_one(const Parameter& parameter, std::size_t i, PyObject* object, Stack& stack, std::string* why) const;
-  bool parse_numbers(Stack& stack, std::string* why) const;
+  void replace_numbers(Stack& stack) const;
   bool parse_out(PyObject* object, Stack& stack, std::string* why) const;
   bool parse_requires_grad(PyObject* object, bool& requires_grad, std::string* why) const;
   bool explain_keywords(const CallArguments& given, std::string* why) const;

@@ -13,9 +13,12 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor">,
     schema_literal<"clamp_backward(Tensor grad, Tensor self, Tensor? min, Tensor? max, bool[] needs) -> "
                    "(Tensor, Tensor, Tensor)">,
+    schema_literal<"elu_double_backward(Tensor grad, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
+                   "Tensor self_or_result) -> Tensor">,
     schema_literal<"erf_backward(Tensor grad, Tensor self) -> Tensor">,
     schema_literal<"gelu_backward(Tensor grad, Tensor self, str approximate='none') -> Tensor">,
     schema_literal<"gelu_double_backward(Tensor grad, Tensor grad_output, Tensor self, str approximate) -> Tensor">,
+    schema_literal<"mish_double_backward(Tensor grad, Tensor self) -> Tensor">,
     schema_literal<"silu_double_backward(Tensor grad, Tensor grad_output, Tensor self) -> Tensor">,
     schema_literal<"greater_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,
     schema_literal<"less_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,

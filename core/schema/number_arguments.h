@@ -12,17 +12,14 @@ namespace keyway::inline v1 {
 struct NumberRule {
   std::string_view op;  // without the underscore of its in-place form
   bool self, other;     // which tensors may be numbers
-  bool alone;           // also if nothing else is a tensor
 };
 
 // From PyTorch's native_functions.yaml: overloads named Scalar take a number for `other`, those named Scalar_Tensor for
 // `self`. From its parser of Python's arguments: the operators whose tensors may be numbers. Numbers that an overload
 // of Keyway's takes are not listed.
 inline constexpr NumberRule kNumberRules[] = {
-    {"add", true, false, true},         {"bitwise_and", true, true, false}, {"bitwise_or", true, true, false},
-    {"bitwise_xor", true, true, false}, {"copy_", false, true, false},      {"div", true, false, true},
-    {"floor_divide", true, true, true}, {"fmod", false, true, false},       {"mul", true, false, true},
-    {"remainder", true, true, false},   {"sub", true, false, true},
+    {"add", true, false},         {"copy_", false, true}, {"div", true, false},
+    {"floor_divide", true, true}, {"mul", true, false},   {"sub", true, false},
 };
 
 // The rule of an operator of Keyway's, or null.

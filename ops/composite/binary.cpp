@@ -1,9 +1,50 @@
+// Functions of two tensors that are made of others. Overloads that take a number are those of tensors: it counts for the
+// dtype as numbers do.
 #include <keyway/ops/all.h>
 #include <keyway/ops/binary_composites.h>
 #include <keyway/ops/composite/numbers.h>
 #include <keyway/ops/rules/promotion.h>
 
 namespace keyway::inline v1::composite {
+
+Tensor bitwise_and_number(const Tensor& self, const Scalar& other) {
+  return self.bitwise_and(number_beside(other, self));
+}
+Tensor bitwise_and_of_number(const Scalar& self, const Tensor& other) {
+  return number_beside(self, other).bitwise_and(other);
+}
+
+Tensor bitwise_or_number(const Tensor& self, const Scalar& other) {
+  return self.bitwise_or(number_beside(other, self));
+}
+Tensor bitwise_or_of_number(const Scalar& self, const Tensor& other) {
+  return number_beside(self, other).bitwise_or(other);
+}
+
+Tensor bitwise_xor_number(const Tensor& self, const Scalar& other) {
+  return self.bitwise_xor(number_beside(other, self));
+}
+Tensor bitwise_xor_of_number(const Scalar& self, const Tensor& other) {
+  return number_beside(self, other).bitwise_xor(other);
+}
+
+Tensor bitwise_left_shift_number(const Tensor& self, const Scalar& other) {
+  return self.bitwise_left_shift(number_beside(other, self));
+}
+Tensor bitwise_left_shift_of_number(const Scalar& self, const Tensor& other) {
+  return number_beside(self, other).bitwise_left_shift(other);
+}
+
+Tensor bitwise_right_shift_number(const Tensor& self, const Scalar& other) {
+  return self.bitwise_right_shift(number_beside(other, self));
+}
+Tensor bitwise_right_shift_of_number(const Scalar& self, const Tensor& other) {
+  return number_beside(self, other).bitwise_right_shift(other);
+}
+
+Tensor clamp_max(const Tensor& self, const Scalar& max) { return self.clamp(std::nullopt, max); }
+
+Tensor clamp_min(const Tensor& self, const Scalar& min) { return self.clamp(min); }
 
 // All three promote at once: in pairs, two of them could narrow what the third keeps wide.
 Tensor clamp_tensor(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
@@ -18,6 +59,8 @@ Tensor clamp_tensor(const Tensor& self, const std::optional<Tensor>& min, const 
   return result;
 }
 
+Tensor copysign_number(const Tensor& self, const Scalar& other) { return self.copysign(float_beside(other, self)); }
+
 Tensor div_mode(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
   if (!rounding_mode) return self / other;
   return *rounding_mode == "floor" ? keyway::floor_divide(self, other) : keyway::_div_trunc(self, other);
@@ -27,5 +70,15 @@ Tensor div_scalar_mode(const Tensor& self, const Scalar& other, std::optional<st
   if (!rounding_mode) return self / other;
   return keyway::div(self, number_beside(other, self), rounding_mode);
 }
+
+Tensor fmod_number(const Tensor& self, const Scalar& other) { return self.fmod(number_beside(other, self)); }
+
+Tensor remainder_number(const Tensor& self, const Scalar& other) { return self.remainder(number_beside(other, self)); }
+Tensor remainder_of_number(const Scalar& self, const Tensor& other) {
+  return number_beside(self, other).remainder(other);
+}
+
+Tensor xlogy_number(const Tensor& self, const Scalar& other) { return self.xlogy(float_beside(other, self)); }
+Tensor xlogy_of_number(const Scalar& self, const Tensor& other) { return float_beside(self, other).xlogy(other); }
 
 }  // namespace keyway::inline v1::composite

@@ -1,11 +1,52 @@
-#include <keyway/ops/reduction.h>
+#include <keyway/ops/all.h>
 #include <keyway/ops/reduction_composites.h>
+#include <keyway/ops/rules/broadcast.h>
+#include <keyway/ops/rules/promotion.h>
 
 namespace keyway::inline v1::composite {
 
 namespace {
 Scalar correction_of(bool unbiased) { return unbiased ? 1 : 0; }
+
+// The lengths of vectors along `dim`, at least `eps`; where they are less, they are constant.
+Tensor lengths(const Tensor& vectors, std::int64_t dim, double eps) {
+  const Tensor squares = (vectors * vectors).sum(dim, true);
+  const Tensor short_ones = squares <= eps * eps;
+  return squares.masked_fill(short_ones, 1).sqrt().masked_fill(short_ones, eps);
+}
 }  // namespace
+
+Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, double eps) {
+  const ScalarType dtype = (Promotion() << x1 << x2).result();
+  const DimVector sizes = broadcast_sizes(x1.sizes(), x2.sizes());
+  const Tensor a = x1.to(dtype).expand(sizes), b = x2.to(dtype).expand(sizes);
+  return (a / lengths(a, dim, eps) * (b / lengths(b, dim, eps))).sum(dim);
+}
+
+Tensor count_nonzero(const Tensor& self, std::optional<std::int64_t> dim) {
+  return dim ? self.ne(0).sum(*dim) : self.ne(0).sum();
+}
+
+Tensor count_nonzero_dims(const Tensor& self, IntArrayRef dim) { return self.ne(0).sum(dim); }
+
+// The greatest element is taken out of the exponents. It is a constant there, which the sum does not depend on; where
+// it is infinite, so is the sum as it stands.
+Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  const Tensor wide = self.to(to_float(self.dtype()));
+  if (wide.numel() == 0) return wide.exp().sum(dim, keepdim).log();
+  const Tensor greatest = wide.detach().amax(dim, true);
+  const Tensor shift = greatest.masked_fill(greatest.isinf(), 0);
+  return (wide - shift).exp().sum(dim, keepdim).log() + shift.amax(dim, keepdim);
+}
+
+Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  return self.masked_fill(self.isnan(), 0).sum(dim, keepdim, dtype) / self.isnan().logical_not().sum(dim, keepdim);
+}
+
+Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  return self.is_floating_point() ? self.masked_fill(self.isnan(), 0).sum(dim, keepdim, dtype)
+                                  : self.sum(dim, keepdim, dtype);
+}
 
 Tensor std(const Tensor& self, bool unbiased) { return self.std(std::nullopt, correction_of(unbiased), false); }
 

@@ -331,7 +331,7 @@ struct HardswishBackward {
   KEYWAY_HD constexpr T operator()(T grad, T x) const {
     const Opmath<T> g = opmath(grad), v = opmath(x);
     const Opmath<T> inside = g * (v / 3 + Opmath<T>(0.5));
-    return v < -3 ? T(0.0f) : v <= 3 ? static_cast<T>(inside) : grad;
+    return v <= -3 ? T(0.0f) : v < 3 ? static_cast<T>(inside) : grad;
   }
 };
 

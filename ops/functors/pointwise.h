@@ -3,4 +3,5 @@
 
 #include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/division.h>
+#include <keyway/ops/functors/select.h>
 #include <keyway/ops/functors/with_scalar.h>

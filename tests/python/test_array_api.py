@@ -1,4 +1,4 @@
-"""keyway.array_api, walked: every name of the standard is there and gives what NumPy gives, or known to be absent."""
+"""keyway.array_api, walked: every name of the standard is there and gives what NumPy gives."""
 
 import inspect
 
@@ -22,7 +22,6 @@ concat expand_dims flip moveaxis permute_dims repeat reshape roll squeeze stack 
 argmax argmin nonzero searchsorted where unique_all unique_counts unique_inverse unique_values argsort sort
 cumulative_sum max mean min prod std sum var all any __array_namespace_info__
 """.split()
-ABSENT = {"acos", "asin", "atan", "bitwise_left_shift", "bitwise_right_shift"}
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(3, 4)), RNG.normal(size=(3, 4))
@@ -50,24 +49,24 @@ def compare(mine, its):
 
 
 def test_every_name_of_the_standard_is_there_or_known_to_be_absent():
-    assert {name for name in STANDARD if not hasattr(xp, name)} == ABSENT
-    assert set(STANDARD) - ABSENT <= set(xp.__all__) and all(hasattr(xp, name) for name in xp.__all__)
+    assert {name for name in STANDARD if not hasattr(xp, name)} == set()
+    assert set(STANDARD) <= set(xp.__all__) and all(hasattr(xp, name) for name in xp.__all__)
     for name in ("e", "inf", "nan", "newaxis", "pi", "bool", "int8", "uint64", "float32", "complex128"):
         assert hasattr(xp, name)
     assert xp.__array_api_version__ == "2023.12"
 
 
 def test_every_function_is_documented():
-    assert [name for name in STANDARD if name not in ABSENT and not inspect.getdoc(getattr(xp, name))] == []
+    assert [name for name in STANDARD if not inspect.getdoc(getattr(xp, name))] == []
 
 
 UNARY = {
     "abs ceil floor round trunc negative positive sign square isfinite isinf isnan": (X, INTS),
-    "exp sin cos tan tanh sqrt log cosh": (np.abs(X), COMPLEX),
-    "asinh expm1 sinh signbit": (X, X * 20),
-    "log1p log2 log10": (np.abs(X),),
-    "acosh": (1 + np.abs(X) * 1000,),
-    "atanh": (np.tanh(X),),
+    "exp sin cos tan tanh sqrt log cosh sinh asinh log2 log10": (np.abs(X), COMPLEX),
+    "expm1 signbit atan": (X, X * 20),
+    "log1p": (np.abs(X),),
+    "acosh": (1 + np.abs(X) * 1000, COMPLEX),
+    "atanh asin acos": (np.tanh(X), COMPLEX),
     "bitwise_invert": (INTS, TRUTH),
     "logical_not": (TRUTH,),
 }
@@ -79,7 +78,7 @@ def each(table):
 
 @pytest.mark.parametrize("name, data", each(UNARY))
 def test_functions_of_one_array(name, data):
-    theirs = {"acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh"}.get(name, name)
+    theirs = "arc" + name[1:] if name in ("acos", "acosh", "asin", "asinh", "atan", "atanh") else name
     compare(getattr(xp, name)(keyway.tensor(data)), getattr(np, theirs)(data))
 
 
@@ -88,6 +87,7 @@ BINARY = {
     "equal not_equal less less_equal greater greater_equal": ((X, Y), (INTS, SMALL)),
     "divide hypot logaddexp copysign": ((X, Y),),
     "bitwise_and bitwise_or bitwise_xor": ((INTS, SMALL), (TRUTH, ~TRUTH)),
+    "bitwise_left_shift bitwise_right_shift": ((INTS, SMALL),),
     "logical_and logical_or logical_xor": ((TRUTH, ~TRUTH),),
 }  # fmt: skip
 

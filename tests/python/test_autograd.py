@@ -1,5 +1,7 @@
 """backward, grad and what tensors say of the graph."""
 
+import math
+
 import keyway
 import pytest
 
@@ -194,3 +196,18 @@ def test_the_arguments_of_grad_stand_in_pytorchs_order():
     x, unused = keyway.ones(2, requires_grad=True), keyway.ones(2, requires_grad=True)
     found = keyway.autograd.grad(x.sum(), [x, unused], None, None, False, True, True)
     assert found[0].tolist() == [1.0, 1.0] and found[1] is None
+
+
+@pytest.mark.parametrize("change, gradient", [
+    (lambda x: keyway.nn.functional.celu(x, 2.0, inplace=True), [math.exp(-0.5), 1.0]),
+    (lambda x: keyway.nn.functional.selu(x, inplace=True), [1.0507009874 * 1.6732632423 * math.exp(-1), 1.0507009874]),
+    (lambda x: x.clamp_min_(0.5), [0.0, 1.0]),
+    (lambda x: x.xlogy_(math.e), [1.0, 1.0]),
+    (lambda x: x.nan_to_num_(), [1.0, 1.0]),
+])
+def test_an_in_place_change_of_several_operators_keeps_what_its_gradient_needs(change, gradient):
+    leaf = keyway.tensor([-1.0, 2.0], dtype=keyway.float64, requires_grad=True)
+    x = leaf * 1
+    assert change(x) is x
+    x.sum().backward()
+    assert leaf.grad.tolist() == pytest.approx(gradient)

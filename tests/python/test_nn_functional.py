@@ -17,11 +17,38 @@ def test_every_operator_of_the_namespace_is_there():
 
 
 def test_activations_in_place_change_their_argument():
-    for name in ("relu", "relu6", "silu", "hardsigmoid", "hardtanh", "leaky_relu"):
+    for name in (
+        "relu", "relu6", "silu", "hardsigmoid", "hardtanh", "leaky_relu", "elu", "selu", "celu", "mish", "hardswish",
+    ):
         x = keyway.tensor([-1.5, 0.5, 7.0])
         expected = getattr(F, name)(x).tolist()
         assert x.tolist() == [-1.5, 0.5, 7.0]
         assert getattr(F, name)(x, inplace=True) is x and x.tolist() == expected
+
+
+def test_threshold_in_place_changes_its_argument():
+    x = keyway.tensor([-1.5, 0.5, 7.0])
+    assert F.threshold(x, 0.5, 9.0).tolist() == [9.0, 9.0, 7.0] and x[0].item() == -1.5
+    assert F.threshold(x, 0.5, 9.0, inplace=True) is x and x.tolist() == [9.0, 9.0, 7.0]
+
+
+def test_softplus_and_mish_have_gradients_where_exponentials_overflow():
+    for function in (F.softplus, F.mish, F.elu, F.hardswish):
+        x = keyway.tensor([-1000.0, 1000.0], requires_grad=True)
+        function(x).sum().backward()
+        assert x.grad.tolist() == [0.0, 1.0]
+
+
+def test_the_gradient_of_hardswish_is_that_outside_at_its_bends():
+    x = keyway.tensor([-3.0, 3.0], requires_grad=True)
+    F.hardswish(x).sum().backward()
+    assert x.grad.tolist() == [0.0, 1.0]
+
+
+def test_the_weight_of_prelu_gets_nothing_from_infinity():
+    x, weight = keyway.tensor([[float("inf"), -2.0]]), keyway.tensor([0.5], requires_grad=True)
+    F.prelu(x, weight).sum().backward()
+    assert weight.grad.tolist() == [-2.0]
 
 
 def test_logsigmoid_does_not_overflow():

@@ -152,6 +152,50 @@ def test_flatten_and_unflatten_undo_each_other():
         nn.Unflatten(1, (7, 7))(nn.Flatten()(x))
 
 
+@pytest.mark.parametrize("layer, text, values", [
+    (nn.ELU(0.5), "ELU(alpha=0.5)", [0.5 * math.expm1(-2), 0.25, 3.0]),
+    (nn.CELU(2.0, inplace=True), "CELU(alpha=2.0, inplace=True)", [2 * math.expm1(-1), 0.25, 3.0]),
+    (nn.SELU(), "SELU()", [1.0507009874 * 1.6732632423 * math.expm1(-2), 0.2626752, 3.152103]),
+    (nn.Mish(), "Mish()", [-2 * math.tanh(math.log1p(math.exp(-2))), 0.25 * math.tanh(math.log1p(math.exp(0.25))),
+                           3 * math.tanh(math.log1p(math.exp(3)))]),
+    (nn.Hardswish(inplace=True), "Hardswish(inplace=True)", [-1 / 3, 0.25 * 3.25 / 6, 3.0]),
+    (nn.Threshold(0.5, 7.0), "Threshold(threshold=0.5, value=7.0)", [7.0, 7.0, 3.0]),
+    (nn.Softplus(2, 5), "Softplus(beta=2, threshold=5)", [math.log1p(math.exp(-4)) / 2, math.log1p(math.exp(0.5)) / 2, 3]),
+    (nn.Hardshrink(0.25), "Hardshrink(0.25)", [-2.0, 0.0, 3.0]),
+    (nn.Softshrink(0.5), "Softshrink(0.5)", [-1.5, 0.0, 2.5]),
+    (nn.PReLU(), "PReLU(num_parameters=1)", [-0.5, 0.25, 3.0]),
+])
+def test_activations_by_hand(layer, text, values):
+    x = keyway.tensor([-2.0, 0.25, 3.0])
+    y = layer(x)
+    assert y.tolist() == pytest.approx(values, rel=1e-6) and repr(layer) == text
+    assert x.tolist() == (y.tolist() if getattr(layer, "inplace", False) else [-2.0, 0.25, 3.0])
+
+
+def test_prelu_learns_a_weight_for_each_channel():
+    layer = nn.PReLU(2, init=0.5, dtype=keyway.float64)
+    x = keyway.tensor([[[-1.0, 2.0], [-3.0, -4.0]]], dtype=keyway.float64)
+    y = layer(x)
+    y.sum().backward()
+    assert y.tolist() == [[[-0.5, 2.0], [-1.5, -2.0]]] and layer.weight.grad.tolist() == [-1.0, -7.0]
+
+
+def test_glu_and_softmax2d_work_over_channels():
+    x = keyway.tensor([[1.0, 2.0, 0.0, 0.0]])
+    assert nn.GLU()(x).tolist() == [[0.5, 1.0]] and repr(nn.GLU(1)) == "GLU(dim=1)"
+    assert nn.Softmax2d()(keyway.zeros(4, 1, 2)).tolist() == [[[0.25, 0.25]]] * 4
+    with pytest.raises(ValueError, match="the input has 3 or 4 dimensions, not 2"):
+        nn.Softmax2d()(x)
+
+
+def test_cosine_similarity_is_that_of_directions():
+    a, b = keyway.tensor([[3.0, 4.0], [0.0, 0.0]], requires_grad=True), keyway.tensor([[5.0, 0.0], [1.0, 1.0]])
+    y = nn.CosineSimilarity()(a, b)
+    y.sum().backward()
+    assert y.tolist() == pytest.approx([0.6, 0.0])
+    assert a.grad[0].tolist() == pytest.approx([0.128, -0.096]) and all(math.isfinite(g) for g in a.grad[1].tolist())
+
+
 def test_losses_by_hand():
     logits = keyway.tensor([[0.0, math.log(3)]])
     target = keyway.tensor([1])

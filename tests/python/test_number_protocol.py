@@ -1,5 +1,6 @@
 """Python's operators on tensors: values, dtypes against numbers, reflected and in-place forms, foreign types."""
 
+import math
 import operator
 
 import keyway
@@ -92,8 +93,38 @@ def test_functions_and_methods_take_numbers_where_operators_do():
 
 
 def test_where_no_argument_is_a_tensor_operators_that_need_one_say_so():
-    with pytest.raises(keyway.TypeError, match="one of the arguments must be a Tensor"):
+    with pytest.raises(keyway.TypeError, match="no overload takes \\(int, int\\)"):
         keyway.remainder(7, 4)
+
+
+def test_numbers_beside_bits_and_remainders_wrap_into_the_dtype():
+    x = keyway.tensor([5, 6], dtype=keyway.uint8)
+    assert (x & -2).tolist() == (-2 & x).tolist() == [4, 6] and (x & -2).dtype is keyway.uint8
+    assert (x ^ 0x101).tolist() == [4, 7] and (x % 258).tolist() == [1, 0]
+    x &= 260
+    assert x.tolist() == [4, 4]
+
+
+def test_numbers_beside_integers_that_become_floats_are_floats():
+    x = keyway.tensor([2], dtype=keyway.int8)
+    assert x.xlogy(300).tolist() == pytest.approx([2 * math.log(300)]) and x.copysign(-0.0).tolist() == [-2.0]
+    with pytest.raises(keyway.Error, match="rsub.Scalar: requires"):
+        keyway.rsub(x, True)
+
+
+def test_bits_are_shifted():
+    x = keyway.tensor([1, -3])
+    assert (x << 2).tolist() == keyway.bitwise_left_shift(x, 2).tolist() == [4, -12]
+    assert (x >> 1).tolist() == (x >> keyway.tensor([1, 1])).tolist() == [0, -2]
+    assert (5 << keyway.tensor([0, 1])).tolist() == [5, 10] and (5 >> keyway.tensor([0, 1])).tolist() == [5, 2]
+    assert (keyway.tensor([True]) << 1).dtype is keyway.int64
+    same = x
+    x <<= 3
+    assert same is x and x.tolist() == [8, -24]
+    x >>= keyway.tensor(2)
+    assert x.tolist() == [2, -6]
+    with pytest.raises(keyway.TypeError):
+        x << 1.5
 
 
 def test_operators_that_take_tensors_only_refuse_numbers():
@@ -105,7 +136,7 @@ def test_operators_that_take_tensors_only_refuse_numbers():
 
 def test_a_number_that_the_dtype_cannot_hold_is_refused():
     with pytest.raises(keyway.ValueError, match="300 is outside the range of uint8"):
-        keyway.ones(2, dtype=keyway.uint8) % 300
+        keyway.ones(2, dtype=keyway.uint8) * 300
     with pytest.raises(keyway.Error, match="does not fit in 64 bits"):
         keyway.ones(2) + 2**80
 

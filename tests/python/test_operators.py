@@ -46,6 +46,17 @@ def test_an_overload_is_chosen_by_the_types_of_the_arguments():
     assert values(keyway.div(a, 4)) == values(keyway.div(a, 4.0)) == [0.5, 0.5]
 
 
+def test_an_alias_is_the_operator_under_another_name():
+    a = keyway.tensor([0.5, -2.5])
+    assert keyway.absolute(a).tolist() == a.absolute().tolist() == [0.5, 2.5]
+    assert keyway.multiply(a, 2).tolist() == a.multiply(keyway.tensor(2.0)).tolist() == [1.0, -5.0]
+    assert keyway.subtract(10, a, alpha=2).tolist() == [9.0, 15.0] and keyway.greater(a, 0).tolist() == [True, False]
+    assert keyway.arccos.overloads == keyway.acos.overloads and keyway.clip(a, -1, 0.25).tolist() == [0.25, -1.0]
+    assert keyway.divide(a, 2, out=a) is a and a.true_divide_(0.5) is a and a.tolist() == [0.5, -2.5]
+    with pytest.raises(keyway.TypeError, match="not_equal\\(\\): no overload takes"):
+        keyway.not_equal(a)
+
+
 def test_a_list_of_sizes_may_be_written_without_brackets():
     a = keyway.arange(6)
     assert a.view(2, 3).shape == a.view((2, 3)).shape == a.view([2, 3]).shape == (2, 3)

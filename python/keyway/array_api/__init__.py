@@ -1,17 +1,18 @@
 """The Python array API standard, version 2023.12, over keyway.Tensor, as far as the operators reach.
 
-Functions have the standard's names, argument orders and defaults. Not there, for want of operators: acos, asin, atan,
-bitwise_left_shift, bitwise_right_shift, and the extensions linalg and fft. `x.size` is PyTorch's method, not the
-standard's attribute: `x.numel()` is the number of elements.
+Functions have the standard's names, argument orders and defaults. Not there, for want of operators: the extensions
+linalg and fft. `x.size` is PyTorch's method, not the standard's attribute: `x.numel()` is the number of elements.
 """
 
 from math import e, inf, nan, pi
 
 from keyway._C import (
-    abs, add, atan2, bitwise_and, bitwise_or, bitwise_xor, bool, ceil, complex64, complex128, cos, exp, expm1, float32,
-    float64, floor, floor_divide, imag, int8, int16, int32, int64, isinf, isnan, log, log1p, logical_and, logical_not,
-    logical_or, logical_xor, maximum, minimum, pow, real, remainder, round, sin, sqrt, square, tanh, trunc, uint8, uint16,
-    uint32, uint64,
+    abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_left_shift, bitwise_or,
+    bitwise_right_shift, bitwise_xor, bool, ceil, complex64, complex128, copysign, cos, cosh, divide, exp, expm1,
+    float32, float64, floor, floor_divide, greater, greater_equal, hypot, imag, int8, int16, int32, int64, isfinite,
+    isinf, isnan, less, less_equal, log, log1p, log2, log10, logaddexp, logical_and, logical_not, logical_or,
+    logical_xor, maximum, minimum, multiply, negative, not_equal, positive, pow, real, remainder, round, signbit, sin,
+    sinh, sqrt, square, subtract, tan, tanh, trunc, uint8, uint16, uint32, uint64,
 )  # fmt: skip
 from keyway._methods import conj
 from keyway.array_api._creation import (
@@ -19,11 +20,7 @@ from keyway.array_api._creation import (
     triu, zeros, zeros_like,
 )  # fmt: skip
 from keyway.array_api._data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
-from keyway.array_api._elementwise import (
-    acosh, asinh, atanh, bitwise_invert, clip, copysign, cosh, divide, equal, greater, greater_equal, hypot, isfinite,
-    less, less_equal, log2, log10, logaddexp, multiply, negative, not_equal, positive, sign, signbit, sinh, subtract,
-    tan,
-)  # fmt: skip
+from keyway.array_api._elementwise import bitwise_invert, clip, equal, sign
 from keyway.array_api._info import __array_namespace_info__
 from keyway.array_api._linalg import matmul, matrix_transpose, tensordot, vecdot
 from keyway.array_api._manipulation import (

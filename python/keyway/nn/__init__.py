@@ -4,9 +4,11 @@ from keyway.nn import functional as functional
 from keyway.nn import init as init
 from keyway.nn import utils as utils
 from keyway.nn.modules.activation import (
-    GELU as GELU, Hardsigmoid as Hardsigmoid, Hardtanh as Hardtanh, LeakyReLU as LeakyReLU, LogSigmoid as LogSigmoid,
-    LogSoftmax as LogSoftmax, ReLU as ReLU, ReLU6 as ReLU6, SiLU as SiLU, Sigmoid as Sigmoid, Softmax as Softmax,
-    Softmin as Softmin, Softsign as Softsign, Tanh as Tanh, Tanhshrink as Tanhshrink,
+    CELU as CELU, ELU as ELU, GELU as GELU, GLU as GLU, Hardshrink as Hardshrink, Hardsigmoid as Hardsigmoid,
+    Hardswish as Hardswish, Hardtanh as Hardtanh, LeakyReLU as LeakyReLU, LogSigmoid as LogSigmoid,
+    LogSoftmax as LogSoftmax, Mish as Mish, PReLU as PReLU, ReLU as ReLU, ReLU6 as ReLU6, SELU as SELU, SiLU as SiLU,
+    Sigmoid as Sigmoid, Softmax as Softmax, Softmax2d as Softmax2d, Softmin as Softmin, Softplus as Softplus,
+    Softshrink as Softshrink, Softsign as Softsign, Tanh as Tanh, Tanhshrink as Tanhshrink, Threshold as Threshold,
 )
 from keyway.nn.modules.batchnorm import (
     BatchNorm1d as BatchNorm1d, BatchNorm2d as BatchNorm2d, BatchNorm3d as BatchNorm3d,
@@ -18,6 +20,7 @@ from keyway.nn.modules.conv import (
     Conv1d as Conv1d, Conv2d as Conv2d, Conv3d as Conv3d, ConvTranspose1d as ConvTranspose1d,
     ConvTranspose2d as ConvTranspose2d, ConvTranspose3d as ConvTranspose3d,
 )
+from keyway.nn.modules.distance import CosineSimilarity as CosineSimilarity
 from keyway.nn.modules.dropout import (
     Dropout as Dropout, Dropout1d as Dropout1d, Dropout2d as Dropout2d, Dropout3d as Dropout3d,
 )

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from keyway._C import _nn
 from keyway._C import (
-    channel_shuffle as channel_shuffle, pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle,
-    relu_ as relu_,
+    celu_ as celu_, channel_shuffle as channel_shuffle, cosine_similarity as cosine_similarity,
+    hardshrink as hardshrink, pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle, prelu as prelu,
+    relu_ as relu_, selu_ as selu_, threshold_ as threshold_,
 )
 from keyway.nn.functional._activation import (
-    hardsigmoid as hardsigmoid, hardtanh as hardtanh, leaky_relu as leaky_relu, log_softmax as log_softmax,
-    logsigmoid as logsigmoid, relu as relu, relu6 as relu6, sigmoid as sigmoid, silu as silu, softmax as softmax,
-    softmin as softmin, softsign as softsign, tanh as tanh, tanhshrink as tanhshrink,
+    celu as celu, elu as elu, hardsigmoid as hardsigmoid, hardswish as hardswish, hardtanh as hardtanh,
+    leaky_relu as leaky_relu, log_softmax as log_softmax, logsigmoid as logsigmoid, mish as mish, relu as relu,
+    relu6 as relu6, selu as selu, sigmoid as sigmoid, silu as silu, softmax as softmax, softmin as softmin,
+    softsign as softsign, tanh as tanh, tanhshrink as tanhshrink, threshold as threshold,
 )
 from keyway.nn.functional._layers import (
     conv1d as conv1d, conv2d as conv2d, conv3d as conv3d, dropout as dropout, dropout1d as dropout1d,

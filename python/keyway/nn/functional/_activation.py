@@ -38,6 +38,36 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return (_nn.leaky_relu_ if inplace else _nn.leaky_relu)(input, negative_slope)
 
 
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """x where it exceeds threshold, else value."""
+    return (_C.threshold_ if inplace else _C.threshold)(input, threshold, value)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x where it is positive, else alpha * (exp(x) - 1)."""
+    return (_nn.elu_ if inplace else _nn.elu)(input, alpha)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """elu with the constants of self-normalizing networks."""
+    return _C.selu_(input) if inplace else _C.selu(input)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x where it is positive, else alpha * (exp(x / alpha) - 1)."""
+    return (_C.celu_ if inplace else _C.celu)(input, alpha)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * tanh(log(1 + exp(x))), elementwise."""
+    return _nn.mish_(input) if inplace else _nn.mish(input)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * min(max(0, x + 3), 6) / 6, elementwise."""
+    return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
+
+
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x)), elementwise."""
     return _C.sigmoid(input)
@@ -50,7 +80,7 @@ def tanh(input: Tensor) -> Tensor:
 
 def logsigmoid(input: Tensor) -> Tensor:
     """log(1 / (1 + exp(-x))), elementwise, without overflow."""
-    return _C.minimum(input, _C.zeros_like(input)).sub(input.abs().neg().exp().log1p())
+    return _nn.log_sigmoid(input)
 
 
 def softsign(input: Tensor) -> Tensor:

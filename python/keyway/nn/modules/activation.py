@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from keyway import _C
 from keyway._C import Tensor
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
+from keyway.nn.parameter import Parameter
+from keyway.types import Device
 
 
 class _InPlace(Module):
@@ -82,6 +85,143 @@ class LeakyReLU(_InPlace):
         return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
 
 
+class ELU(_InPlace):
+    """x where it is positive, else alpha * (exp(x) - 1)."""
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.elu(input, self.alpha, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+
+
+class CELU(ELU):
+    """x where it is positive, else alpha * (exp(x / alpha) - 1)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class SELU(_InPlace):
+    """ELU with the constants of self-normalizing networks."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.selu(input, self.inplace)
+
+
+class Mish(_InPlace):
+    """x * tanh(log(1 + exp(x))), elementwise."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.mish(input, self.inplace)
+
+
+class Hardswish(_InPlace):
+    """x * min(max(0, x + 3), 6) / 6, elementwise."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardswish(input, self.inplace)
+
+
+class Threshold(_InPlace):
+    """x where it exceeds threshold, else value."""
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.threshold = threshold
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
+
+
+class Softplus(Module):
+    """log(1 + exp(beta * x)) / beta, and x itself where beta * x exceeds threshold."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        result: Tensor = F.softplus(input, self.beta, self.threshold)
+        return result
+
+    def extra_repr(self) -> str:
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class _Shrink(Module):
+    """What both of the following share."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def extra_repr(self) -> str:
+        return str(self.lambd)
+
+
+class Hardshrink(_Shrink):
+    """x where it is farther than lambd from 0, else 0."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardshrink(input, self.lambd)
+
+
+class Softshrink(_Shrink):
+    """x moved by lambd towards 0, and not beyond."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        result: Tensor = F.softshrink(input, self.lambd)
+        return result
+
+
+class PReLU(Module):
+    """x where it is positive, else a weight that is learned times x: one weight, or one for each channel."""
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Device = None, dtype: _C.dtype | None = None
+    ) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = Parameter(_C.empty(num_parameters, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """The initial value for every weight."""
+        self.weight.detach().fill_(self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class GLU(Module):
+    """The first half along a dimension times the sigmoid of the second."""
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        result: Tensor = F.glu(input, self.dim)
+        return result
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
 class GELU(Module):
     """x times the normal distribution's probability of a value below x; with approximate="tanh", nearly so."""
 
@@ -153,6 +293,15 @@ class Softmax(_OverDim):
     """exp(x) / sum of exp(x), over a dimension."""
 
     _function = staticmethod(F.softmax)
+
+
+class Softmax2d(Module):
+    """softmax over the channels of images. Raises ValueError unless the input has 3 or 4 dimensions."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() not in (3, 4):
+            raise ValueError(f"Softmax2d: the input has 3 or 4 dimensions, not {input.dim()}")
+        return F.softmax(input, -3)
 
 
 class LogSoftmax(_OverDim):
