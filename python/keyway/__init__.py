@@ -23,15 +23,13 @@ from keyway._ops import explain as explain, ops as ops, registry_snapshot as reg
 from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path
 from keyway._printing import set_printoptions as set_printoptions
 from keyway._products import (
-    chain_matmul as chain_matmul, complex as complex, einsum as einsum, ger as ger, norm as norm,
-    tensordot as tensordot,
+    chain_matmul as chain_matmul, complex as complex, einsum as einsum, norm as norm, tensordot as tensordot,
 )  # fmt: skip
 from keyway._serialization import load as load, load_metadata as load_metadata, save as save
 from keyway._shapes import (
     atleast_1d as atleast_1d, atleast_2d as atleast_2d, atleast_3d as atleast_3d, block_diag as block_diag,
     broadcast_shapes as broadcast_shapes, broadcast_tensors as broadcast_tensors, cartesian_prod as cartesian_prod,
-    combinations as combinations, concat as concat, concatenate as concatenate, dsplit as dsplit, hsplit as hsplit,
-    meshgrid as meshgrid, moveaxis as moveaxis, row_stack as row_stack, swapaxes as swapaxes, swapdims as swapdims,
+    combinations as combinations, dsplit as dsplit, hsplit as hsplit, meshgrid as meshgrid, swapaxes as swapaxes,
     tensor_split as tensor_split, vsplit as vsplit,
 )  # fmt: skip
 from keyway._type_info import finfo as finfo, iinfo as iinfo

@@ -57,11 +57,6 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     return given[0] if len(given) == 1 and out is None else _C.linalg_multi_dot(given, out=out)
 
 
-def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """outer by another name."""
-    return _C.outer(input, vec2, out=out)
-
-
 def norm(
     input: Tensor, p: float | str | None = "fro", dim: Any = None, keepdim: bool = False, out: Tensor | None = None,
     dtype: _C.dtype | None = None,
@@ -100,4 +95,4 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     return out.resize_(made.shape).copy_(made)
 
 
-attach(Tensor, ger=ger, norm=_norm)
+attach(Tensor, norm=_norm)

@@ -147,19 +147,9 @@ vsplit = _split_along("vsplit", 2, 0)
 dsplit = _split_along("dsplit", 3, 2)
 
 
-def moveaxis(input: Tensor, source: Any, destination: Any) -> Tensor:
-    """movedim by another name."""
-    return input.movedim(source, destination)
-
-
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """transpose by another name."""
     return input.transpose(axis0, axis1)
-
-
-def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """transpose by another name."""
-    return input.transpose(dim0, dim1)
 
 
 def _swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
@@ -172,30 +162,13 @@ def _swapdims_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     return self.transpose_(dim0, dim1)
 
 
-def concat(tensors: Any, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """cat by another name."""
-    return _C.cat(tensors, dim, out=out)
-
-
-def concatenate(tensors: Any, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """cat by another name."""
-    return _C.cat(tensors, dim, out=out)
-
-
-def row_stack(tensors: Any, *, out: Tensor | None = None) -> Tensor:
-    """vstack by another name."""
-    return _C.vstack(tensors, out=out)
-
-
 attach(
     Tensor,
     tensor_split=tensor_split,
     hsplit=hsplit,
     vsplit=vsplit,
     dsplit=dsplit,
-    moveaxis=moveaxis,
     swapaxes=swapaxes,
-    swapdims=swapdims,
     swapaxes_=_swapaxes_,
     swapdims_=_swapdims_,
 )

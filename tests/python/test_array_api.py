@@ -48,8 +48,8 @@ def compare(mine, its):
     np.testing.assert_allclose(mine.numpy(), its, rtol=1e-12, atol=1e-12)
 
 
-def test_every_name_of_the_standard_is_there_or_known_to_be_absent():
-    assert {name for name in STANDARD if not hasattr(xp, name)} == set()
+def test_every_name_of_the_standard_is_there():
+    assert [name for name in STANDARD if not hasattr(xp, name)] == []
     assert set(STANDARD) <= set(xp.__all__) and all(hasattr(xp, name) for name in xp.__all__)
     for name in ("e", "inf", "nan", "newaxis", "pi", "bool", "int8", "uint64", "float32", "complex128"):
         assert hasattr(xp, name)
