@@ -1,5 +1,5 @@
-// Functions of two tensors that are made of others. Overloads that take a number are those of tensors: it counts for the
-// dtype as numbers do.
+// Functions of two tensors that are made of others. Overloads that take a number are those of tensors: it counts for
+// the dtype as numbers do.
 #include <keyway/ops/all.h>
 #include <keyway/ops/binary_composites.h>
 #include <keyway/ops/composite/numbers.h>
