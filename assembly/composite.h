@@ -88,7 +88,7 @@ struct CompositeOut<Op, R(Args...)> {
       std::apply(
           [&](const auto&... each) {
             Op::check(each...);
-            detail::store_results(given, Op::kOutNames, detail::call_composite(Op::kFunction, each...),
+            detail::store_results(given, Op::kOutNames, detail::call_composite(Op::kFunction, each...), Op::kOutDtype,
                                   detail::copy_recorded);
           },
           detail::functional_arguments<Op>(*given[0], inputs...));

@@ -1,5 +1,6 @@
 #include <keyway/assembly/composite.h>
 #include <keyway/assembly/outputs.h>
+#include <keyway/core/thread_state.h>
 #include <keyway/ops/copy_entries.h>
 
 #include <algorithm>
@@ -29,6 +30,13 @@ bool overlaps_itself(const TensorBase& tensor) {
   return false;
 }
 
+// A tensor that was made in inference mode has no version that a change would bump.
+void check_not_frozen(std::string_view argument, const TensorBase& tensor) {
+  KEYWAY_CHECK_AS(Autograd, !tensor.defined() || !tensor.is_inference() || InferenceMode::is_enabled(),
+                  "argument '{}' was made in inference mode, and can be changed only there: clone() it first",
+                  argument);
+}
+
 // Whether copy_ can write a result of one dtype to a tensor of another.
 bool can_store(ScalarType result, ScalarType to) {
   return result == to || (can_cast(result, to) && kAnyTypes.contains(result) && kAnyTypes.contains(to));
@@ -54,6 +62,7 @@ Overlap overlap(const TensorBase& a, const TensorBase& b) {
 }
 
 void check_writable(std::string_view argument, const TensorBase& tensor) {
+  check_not_frozen(argument, tensor);
   KEYWAY_CHECK(!tensor.defined() || !overlaps_itself(tensor),
                "argument '{}' of shape {} and strides {} has several elements in one place: clone() it first", argument,
                tensor.sizes(), tensor.strides());
@@ -72,11 +81,16 @@ void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dt
   check_writable("self", self);
 }
 
-void check_out(const TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device) {
+void check_out(const TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device,
+               OutDtype which) {
   KEYWAY_CHECK(out.device() == device, "argument '{}' is on {}, but the result is on {}", name, out.device(), device);
   KEYWAY_CHECK_AS(Type, can_store(dtype, out.dtype()),
                   "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name, out.dtype());
+  KEYWAY_CHECK_AS(Type, which == OutDtype::CastFrom || dtype == out.dtype(),
+                  "the result is {}, but argument '{}' is {}: it must have the result's dtype", dtype, name,
+                  out.dtype());
   if (fits(out, meta)) return check_writable(name, out);
+  check_not_frozen(name, out);
   const DimVector strides = meta.strides.empty() ? contiguous_strides(meta.sizes) : DimVector(meta.strides);
   const std::size_t bytes = checked_nbytes(meta.sizes, strides, out.storage_offset(), out.itemsize());
   const StorageImpl& storage = *out.storage().impl();

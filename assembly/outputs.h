@@ -21,10 +21,16 @@ inline TensorBase allocate_output(const OutputMeta& meta, ScalarType dtype, Devi
 // to, no two elements in one place.
 KEYWAY_API void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dtype);
 
+// What dtypes the tensor of an out= call may have.
+enum class OutDtype {
+  Same,      // the result's
+  CastFrom,  // all that the result converts to: of operators whose operands promote
+  AsResult,  // any: the operator computes in it where no dtype is asked for
+};
 // Checks that the tensor of an out= call can take a result: device, dtype, and unless it will be resized, no two
 // elements in one place.
 KEYWAY_API void check_out(const TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
-                          Device device);
+                          Device device, OutDtype which);
 inline bool fits(const TensorBase& out, const OutputMeta& meta) { return out.sizes() == IntArrayRef(meta.sizes); }
 
 // Resizes the tensor of an out= call for a kernel; gives it its geometry back if the kernel throws.

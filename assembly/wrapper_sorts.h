@@ -120,7 +120,7 @@ struct Returning<Op, R(Args...)> {
 namespace detail {
 // Writes what a kernel or composite has returned to the tensors of an out= call. All are checked before one is changed.
 template <typename Results, std::size_t N>
-void store_results(TensorBase* const (&given)[N], const char* const (&names)[N], const Results& results,
+void store_results(TensorBase* const (&given)[N], const char* const (&names)[N], const Results& results, OutDtype which,
                    void (*copy)(TensorBase&, const TensorBase&)) {
   const TensorBase* all[N];
   if constexpr (N == 1) {
@@ -129,7 +129,7 @@ void store_results(TensorBase* const (&given)[N], const char* const (&names)[N],
     std::apply([&, i = std::size_t{0}](const auto&... each) mutable { ((all[i++] = &each), ...); }, results);
   }
   for (std::size_t i = 0; i < N; ++i) {
-    check_out(*given[i], names[i], meta_of(all[i]->sizes()), all[i]->dtype(), all[i]->device());
+    check_out(*given[i], names[i], meta_of(all[i]->sizes()), all[i]->dtype(), all[i]->device(), which);
   }
   for (std::size_t i = 0; i < N; ++i) {
     if (given[i]->sizes() != all[i]->sizes()) resize_tensor(*given[i], all[i]->sizes());
@@ -150,7 +150,7 @@ struct ReturningOut<Op, R(Args...)> {
       Op::plan(plan, inputs...);
       auto* kernel = detail::backend_kernel<Op>(self_kernel);
       if (kernel == nullptr) detail::fail_on_meta();
-      detail::store_results(given, Op::kOutNames, Op::run(kernel, plan, inputs...), copy_into);
+      detail::store_results(given, Op::kOutNames, Op::run(kernel, plan, inputs...), Op::kOutDtype, copy_into);
     });
     return detail::written_results<R>(all);
   }

@@ -4,6 +4,7 @@
 //   struct mm {
 //     static constexpr std::size_t kOutputs = 1;
 //     static constexpr const char* kOutNames[] = {"out"};
+//     static constexpr OutDtype kOutDtype = OutDtype::Same;
 //     static constexpr bool kInPlaceSafe = false;  // whether the kernel may write where it reads, element by element
 //     using Kernel = void(const TensorBase& self, const TensorBase& mat2, TensorBase& out);
 //     // Guard and rule: checks every contract, then fills the plan. Throws, and has changed nothing.
@@ -23,7 +24,9 @@
 #include <keyway/dispatch/backend_kernel.h>
 
 #include <cstddef>
+#include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -84,6 +87,18 @@ bool needs_copy(const TensorBase& out, const Args&... args) {
   return needs;
 }
 
+// Checks that the dtype which an in-place call asks for is that of the tensor it writes to.
+template <typename... Args>
+void check_asked_dtype(const TensorBase& self, const Args&... args) {
+  const auto check = [&]<typename Arg>(const Arg& arg) {
+    if constexpr (std::is_same_v<Arg, std::optional<ScalarType>>) {
+      KEYWAY_CHECK_AS(Type, !arg || *arg == self.dtype(), "argument 'dtype' is {}, but argument 'self' is {}", *arg,
+                      self.dtype());
+    }
+  };
+  (check(args), ...);
+}
+
 // The argument that an in-place overload writes to.
 template <typename First, typename... Rest>
 TensorBase& written_argument(First&& first, Rest&&... rest) {
@@ -127,6 +142,7 @@ struct InPlace<Op, TensorBase&(Args...)> {
     Plan<1> plan;
     Op::plan(plan, args...);
     check_inplace(self, plan.meta[0], plan.dtype[0]);
+    detail::check_asked_dtype(self, static_cast<const std::remove_cvref_t<Args>&>(args)...);
     if (auto* kernel = detail::backend_kernel<Op>(self_kernel)) {
       const bool direct = Op::kInPlaceSafe && self.dtype() == plan.dtype[0] &&
                           !detail::needs_copy<true>(self, static_cast<const std::remove_cvref_t<Args>&>(args)...);
@@ -141,12 +157,26 @@ struct InPlace<Op, TensorBase&(Args...)> {
 
 namespace detail {
 
+// An argument as it is, but the dtype that is asked for, where none is, that of `out`.
+template <typename Arg>
+decltype(auto) in_dtype_of(const TensorBase& out, const Arg& arg, bool complex_only) {
+  if constexpr (std::is_same_v<Arg, std::optional<ScalarType>>) {
+    return arg || (complex_only && !is_complex(out.dtype())) ? arg : std::optional(out.dtype());
+  } else {
+    return (arg);
+  }
+}
+
 // The arguments that the functional overload would have: those of the out= overload, and where the operator
 // describes a new tensor, what is known of it from `out`.
 template <typename Op, typename... Args>
 auto functional_arguments(const TensorBase& out, const Args&... args) {
   if constexpr (requires { Op::from_out(out, args...); }) {
     return Op::from_out(out, args...);
+  } else if constexpr (Op::kOutDtype == OutDtype::AsResult) {
+    bool complex_only = false;  // a complex number has no value in a real dtype
+    each_tensor([&](const TensorBase& input) { complex_only = complex_only || is_complex(input.dtype()); }, args...);
+    return std::tuple<decltype(in_dtype_of(out, args, complex_only))...>(in_dtype_of(out, args, complex_only)...);
   } else {
     return std::tuple<const Args&...>(args...);
   }
@@ -170,7 +200,8 @@ void compute_out(typename Op::Kernel* kernel, TensorBase* const (&given)[Op::kOu
   const auto arguments = functional_arguments<Op>(*given[0], args...);
   std::apply([&](const auto&... all) { Op::plan(plan, all...); }, arguments);
   for (std::size_t i = 0; i < N; ++i) {
-    if (plan.meta[i].defined) check_out(*given[i], Op::kOutNames[i], plan.meta[i], plan.dtype[i], plan.device);
+    if (!plan.meta[i].defined) continue;
+    check_out(*given[i], Op::kOutNames[i], plan.meta[i], plan.dtype[i], plan.device, Op::kOutDtype);
   }
   bool direct[N];
   ResizedOut resized[N];

@@ -103,7 +103,12 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
     if (Py_TYPE(self) != tensor_class && overridden<"__setitem__">(self, index, value).is_valid()) return 0;
     const Tensor tensor = tensor_in(self);
     IndexItems items;
-    read_index(index, items);
+    if (index == Py_False) return 0;
+    if (index == Py_True) {
+      items.push_back({IndexItem::Kind::NewAxis});  // converts what is assigned, which elements of an index would not
+    } else {
+      read_index(index, items);
+    }
     const Tensor source = is_tensor(value) ? tensor_in(value) : Tensor();
     Scalar number;
     KEYWAY_CHECK_AS(Type, source.defined() || to_scalar(value, number),

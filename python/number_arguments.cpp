@@ -1,10 +1,24 @@
+#include <keyway/core/visit_dtype.h>
 #include <keyway/ops/all.h>
+#include <keyway/ops/functors/operand.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/python/number_arguments.h>
 
 #include <optional>
 
 namespace keyway::inline v1::python {
+namespace {
+
+// A number as an element: beyond the range of a floating dtype it is infinity.
+Scalar operand_value(const Scalar& number, ScalarType dtype) {
+  if (!kFloatingAndComplexTypes.contains(dtype)) return number;
+  return visit_floating_and_complex(dtype, "number", [&]<typename T>() {
+    const T element = operand(number);
+    return Scalar(element);
+  });
+}
+
+}  // namespace
 
 void numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::size_t>& positions, Stack& stack) {
   Promotion promotion;
@@ -19,10 +33,11 @@ void numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::siz
   for (const std::size_t i : positions) {
     if (!stack[i].is_tensor()) promotion << stack[i].to_scalar();
   }
-  const TensorOptions options = TensorOptions().dtype(promotion.result()).device(device);
+  const ScalarType dtype = promotion.result();
+  const TensorOptions options = TensorOptions().dtype(dtype).device(device);
   for (const std::size_t i : positions) {
     if (!stack[i].is_tensor())
-      stack[i] = IValue(static_cast<const TensorBase&>(full({}, stack[i].to_scalar(), options)));
+      stack[i] = IValue(static_cast<const TensorBase&>(full({}, operand_value(stack[i].to_scalar(), dtype), options)));
   }
 }
 

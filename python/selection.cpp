@@ -23,17 +23,15 @@ class Selector {
   }
 
  private:
-  // How many dimensions of the tensor the items name: the ellipsis stands for the others.
+  // How many dimensions of the tensor the items name: each ellipsis stands for the others, as in PyTorch.
   void count(const IndexItems& items) {
-    std::int64_t named = 0, ellipses = 0;
+    std::int64_t named = 0;
     for (const IndexItem& item : items) {
       if (item.kind == Kind::Integer || item.kind == Kind::Slice) ++named;
       if (item.kind == Kind::Elements) named += is_mask(item.elements) ? item.elements.dim() : 1;
-      if (item.kind == Kind::Ellipsis) ++ellipses;
     }
     KEYWAY_CHECK_AS(Index, named <= self_.dim(), "too many indices for a tensor of {} dimensions: {}", self_.dim(),
                     named);
-    KEYWAY_CHECK_AS(Index, ellipses <= 1, "an index can have only one ellipsis (`...`)");
     unnamed_ = self_.dim() - named;
   }
 
@@ -55,6 +53,8 @@ class Selector {
   }
 
   void take_integer(std::int64_t index) {
+    KEYWAY_CHECK_AS(Index, dim_ < made_.view.dim(),
+                    "after two ellipses (`...`) there is no dimension left for index {}", index);
     const std::int64_t size = made_.view.sizes()[static_cast<std::size_t>(dim_)];
     KEYWAY_CHECK_AS(Index, -size <= index && index < size, "index {} is out of range for dimension {} of size {}",
                     index, place_, size);

@@ -83,12 +83,22 @@ PyGetSetDef attributes[] = {
     {"is_meta", getter<is_meta>, nullptr, "Whether the tensor has a shape and no data.", nullptr},
 };
 
-nb::object size(const Tensor& self, std::optional<std::int64_t> dim) {
-  return dim ? nb::object(nb::int_(self.size(*dim))) : to_size(self.sizes());
+// A dimension that is asked for, or none.
+std::optional<std::int64_t> asked_dim(nb::handle dim) {
+  if (dim.is_none()) return std::nullopt;
+  std::int64_t number = 0;
+  KEYWAY_CHECK_AS(Type, !PyBool_Check(dim.ptr()) && nb::try_cast(dim, number), "argument 'dim' must be int, not {}",
+                  Py_TYPE(dim.ptr())->tp_name);
+  return number;
 }
 
-nb::object stride(const Tensor& self, std::optional<std::int64_t> dim) {
-  if (dim) return nb::int_(self.stride(*dim));
+nb::object size(const Tensor& self, nb::handle dim) {
+  const auto asked = asked_dim(dim);
+  return asked ? nb::object(nb::int_(self.size(*asked))) : to_size(self.sizes());
+}
+
+nb::object stride(const Tensor& self, nb::handle dim) {
+  if (const auto asked = asked_dim(dim)) return nb::int_(self.stride(*asked));
   return to_object(IValue(self.strides().vec()));
 }
 

@@ -53,13 +53,14 @@ bool to_int(PyObject* object, std::int64_t& value) {
   return number.is_valid() && to_int(number.ptr(), value);
 }
 
+// A real number; unlike for an integer, a bool counts as 0 or 1.
 bool to_double(PyObject* object, double& value) {
   if (PyFloat_Check(object)) {
     value = PyFloat_AS_DOUBLE(object);
     return true;
   }
   Scalar scalar;
-  if (PyBool_Check(object) || !to_scalar(object, scalar) || scalar.is_complex()) return false;
+  if (!to_scalar(object, scalar) || scalar.is_complex()) return false;
   value = scalar.to<double>();
   return true;
 }

@@ -4,6 +4,7 @@
 #include <keyway/backends/cpu/scatter_targets.h>
 #include <keyway/backends/cpu/sum_of.h>
 #include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/extrema.h>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ void scatter_reduce_two(const TensorBase& self, std::int64_t dim, const TensorBa
                         std::string_view reduce, bool include_self, TensorBase& out) {
   const Scatter operands(self, dim, index, &src, out);
   if (operands.empty()) return;
-  visit_real(self.dtype(), "scatter_reduce", [&]<typename T>() {
+  visit_dtype<kRealTypes | kBool>(self.dtype(), "scatter_reduce", [&]<typename T>() {
     const auto run = [&](T identity, const auto& combine) {
       if (!include_self) operands.fill(identity);
       operands.combine<T>(combine);
@@ -57,7 +58,7 @@ void scatter_reduce_two(const TensorBase& self, std::int64_t dim, const TensorBa
       run(T(), sum_of<T>);
       if (reduce == "mean") divide_by_counts<T>(operands, include_self);
     } else if (reduce == "prod") {
-      run(static_cast<T>(1), [](T a, T b) { return static_cast<T>(times(opmath(a), opmath(b))); });
+      run(static_cast<T>(1), Mul<T>{});
     } else if (reduce == "amax") {
       run(static_cast<T>(lowest_value<Opmath<T>>()),
           [](T a, T b) { return static_cast<T>(Maximum<Opmath<T>>{}(opmath(a), opmath(b))); });

@@ -167,8 +167,8 @@ void learn_ranks(const Expr& expr, KnownRanks& ranks) {
 
 class Statements {
  public:
-  Statements(const CheckedExpr& expr, FunctionSchema schema, const KnownRanks& ranks)
-      : expr_(expr), schema_(schema), cpp_(expr, schema) {
+  Statements(const Formula& contract, FunctionSchema schema, const KnownRanks& ranks)
+      : expr_(contract.expr), about_index_(contract.about_index), schema_(schema), cpp_(expr_, schema) {
     cpp_.know(ranks);
   }
 
@@ -244,16 +244,19 @@ class Statements {
     return std::nullopt;
   }
 
-  static std::string failure(const Evidence& evidence, CppExpr& cpp, const std::string& text,
-                             const std::string& indent) {
+  std::string failure(const Evidence& evidence, CppExpr& cpp, const std::string& text,
+                      const std::string& indent) const {
     const std::string in = indent + "  ";
+    const std::string_view kind = about_index_ ? ", ErrorKind::Index" : "";
     if (evidence.reason() != nullptr)
-      return fmt::format("{{\n{0}std::string why;\n{0}{1};\n{0}fail_predicate({2}, why);\n{3}}}", in,
-                         cpp.asking_why(*evidence.reason()), text, indent);
-    return fmt::format("{{\n{}fail_contract({}, {{{}}});\n{}}}", in, text, fmt::join(evidence.values(), ", "), indent);
+      return fmt::format("{{\n{0}Refusal why{4};\n{0}{1};\n{0}fail_predicate({2}, why);\n{3}}}", in,
+                         cpp.asking_why(*evidence.reason()), text, indent, about_index_ ? "{ErrorKind::Index}" : "");
+    return fmt::format("{{\n{}fail_contract({}, {{{}}}{});\n{}}}", in, text, fmt::join(evidence.values(), ", "), kind,
+                       indent);
   }
 
   const CheckedExpr& expr_;
+  bool about_index_;
   FunctionSchema schema_;
   CppExpr cpp_;
 };
@@ -264,7 +267,7 @@ std::string contract_statements(const Op& op) {
   std::string out;
   KnownRanks ranks;
   for (const Formula& formula : op.contracts) {
-    out += Statements(formula.expr, *op.schema, ranks).of_item();
+    out += Statements(formula, *op.schema, ranks).of_item();
     learn_ranks(formula.expr.root(), ranks);
   }
   return out;

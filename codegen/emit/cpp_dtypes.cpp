@@ -113,6 +113,7 @@ class Planner {
       if (!expr_type_of(argument.type()).required().is(ExprBase::Scalar)) continue;
       const bool takes_part = !argument.is_kwarg_only() && (!argument.has_default() || is_none(argument));
       (takes_part ? parts : numbers).emplace_back(argument.name());
+      if (takes_part && !argument.has_default()) plan_.numbers.emplace_back(argument.name());
     }
     std::string common;
     for (const std::string& part : parts) common += " << " + part;
@@ -124,6 +125,7 @@ class Planner {
     if (within) say(fmt::format("check_common_dtype(plan.common, {})", within->set_text(*rule.within)));
     for (const std::string& number : numbers) say(fmt::format("check_number(\"{0}\", {0}, plan.common)", number));
     if (!alone || rule.to_float || has_dtype_argument(op_)) plan_.promoted = tensors;
+    plan_.to_float = rule.to_float;
     common_ = true;
   }
 

@@ -39,19 +39,20 @@ std::string head(const Op& op) { return fmt::format("{} {}(", kernel_result(op),
 // What the driver runs, for elements of type T.
 class Loop {
  public:
-  explicit Loop(const Op& op) : op_(op), tensors_(tensor_arguments(op)) {
+  explicit Loop(const Op& op) : op_(op), dtypes_(dtype_plan(op)), tensors_(tensor_arguments(op)) {
     for (const Argument argument : op.schema->arguments()) {
       const std::string_view name = argument.name();
       const bool tensor = expr_type_of(argument.type()).base == ExprBase::Tensor;
       const bool geometry = reduces() && (name == "dim" || name == "keepdim");
-      if (!tensor && !geometry && !describes_result(op, name)) members_.push_back(fmt::format("argument({})", name));
+      if (tensor || geometry || describes_result(op, name)) continue;
+      const bool operand = std::ranges::find(dtypes_.numbers, name) != dtypes_.numbers.end();
+      members_.push_back(fmt::format("{}({})", operand ? "operand" : "argument", name));
     }
   }
 
   std::string text() const {
-    const DTypePlan dtypes = dtype_plan(op_);
-    std::string out = fmt::format("  visit_dtype<{}>({}.dtype(), \"{}\", [&]<typename T>() {{\n", dtypes.loop_types,
-                                  dtypes.loop_tensor, op_.name());
+    std::string out = fmt::format("  visit_dtype<{}>({}.dtype(), \"{}\", [&]<typename T>() {{\n", dtypes_.loop_types,
+                                  dtypes_.loop_tensor, op_.name());
     if (op_.dtypes.preset == "integers_to_int64") {
       out +=
           "    if constexpr (std::is_integral_v<T>) {\n"
@@ -84,6 +85,7 @@ class Loop {
   }
 
   const Op& op_;
+  DTypePlan dtypes_;
   std::vector<TensorArgument> tensors_;
   std::vector<std::string> members_;
 };
@@ -98,6 +100,8 @@ std::string loop_includes(const Family& family, const Backend& backend) {
   if (uses(RecipeKind::Reduction)) headers.emplace_back(backend.reduction);
   headers.insert(headers.end(),
                  {"keyway/core/scalar.h", "keyway/core/visit_dtype.h", own_header(family, "ops/functors/{}.h")});
+  if (std::ranges::any_of(family.ops, [](const Op& op) { return is_loop(op) && !dtype_plan(op).numbers.empty(); }))
+    headers.emplace_back("keyway/ops/functors/operand.h");
   return includes(headers);
 }
 

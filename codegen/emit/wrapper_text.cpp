@@ -106,8 +106,22 @@ class Struct {
     if (op_.variants.out)
       out += fmt::format("  static constexpr const char* kOutNames[] = {{\"{}\"}};\n",
                          fmt::join(op_.out.arguments, "\", \""));
+    if (op_.variants.out) out += fmt::format("  static constexpr OutDtype kOutDtype = OutDtype::{};\n", out_dtype());
     return out;
   }
+
+  // Which dtypes an out= tensor may have, as PyTorch has it: where operands promote, all that the result converts to.
+  std::string_view out_dtype() const {
+    const bool composite = kind_ == WrapperKind::Composite;
+    if (composite) return has_tag(op_, "out_of_same_dtype") ? "Same" : "CastFrom";
+    if (op_.dtypes.preset == "integers_to_int64" && has_dtype_argument(op_)) return "AsResult";
+    const bool promotes = dtypes_.promoted.size() + dtypes_.numbers.size() > 1 || dtypes_.to_float;
+    const bool to_bool = op_.dtypes.preset == "promote_to_bool";
+    return promotes || to_bool || has_dtype_argument(op_) || takes_list() || has_tag(op_, "out_of_cast_dtype")
+               ? "CastFrom"
+               : "Same";
+  }
+  bool takes_list() const { return std::ranges::any_of(tensor_arguments(op_), &TensorArgument::list); }
 
   // Arguments are there, and the contracts hold.
   std::string guard() const {

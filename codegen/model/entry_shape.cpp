@@ -47,6 +47,9 @@ constexpr Key kFamilyKeys[] = {
     {"doc", JsonKind::String, Need::Required},
     {"ops", JsonKind::Array, Need::Required},
 };
+constexpr Key kIndexContractKeys[] = {
+    {"index", JsonKind::String, Need::Required},
+};
 constexpr Key kFailingSampleKeys[] = {
     {"call", JsonKind::String, Need::Required},
     {"error", JsonKind::String, Need::Required},
@@ -67,12 +70,12 @@ std::string unknown_key(std::string_view name, std::span<const Key> keys) {
   return fmt::format("unknown key {}{}", in_quotes(name), did_you_mean(name, names_of(keys)));
 }
 
-// The elements of an object or array: strings, but for failing samples.
+// The elements of an object or array: strings, but for failing samples and contracts about indices.
 bool check_elements(const JsonValue& value, std::string_view name, const Report& report) {
   bool ok = true;
   const auto check = [&](const JsonValue& element, std::string_view what) {
-    if (element.kind == JsonKind::String || (name == "samples" && element.kind == JsonKind::Object)) return;
-    if (name == "ops" && element.kind == JsonKind::Object) return;
+    if (element.kind == JsonKind::String) return;
+    if (element.kind == JsonKind::Object && (name == "samples" || name == "requires" || name == "ops")) return;
     const JsonKind wanted = name == "ops" ? JsonKind::Object : JsonKind::String;
     report.error(element.place(), fmt::format("{} of {} is {}, not {}", what, in_quotes(name), to_string(element.kind),
                                               to_string(wanted)));
@@ -120,6 +123,10 @@ bool check_entry_shape(const JsonValue& entry, const Report& report) { return ch
 
 bool check_failing_sample_shape(const JsonValue& sample, const Report& report) {
   return check_keys(sample, kFailingSampleKeys, report);
+}
+
+bool check_index_contract_shape(const JsonValue& contract, const Report& report) {
+  return check_keys(contract, kIndexContractKeys, report);
 }
 
 bool check_family_shape(const JsonValue& family, const Report& report) {

@@ -18,5 +18,6 @@ std::vector<std::string> entry_keys();
 bool check_entry_shape(const JsonValue& entry, const Report& report);
 bool check_family_shape(const JsonValue& family, const Report& report);
 bool check_failing_sample_shape(const JsonValue& sample, const Report& report);
+bool check_index_contract_shape(const JsonValue& contract, const Report& report);
 
 }  // namespace keyway::inline v1

@@ -18,6 +18,7 @@ namespace keyway::inline v1 {
 struct Formula {
   CheckedExpr expr;
   LocatedText text;
+  bool about_index = false;  // of a contract: that it fails is an error of an index
 };
 
 enum class RecipeKind : std::uint8_t { Pointwise, Reduction, View, Composite, Kernels };

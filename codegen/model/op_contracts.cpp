@@ -1,3 +1,4 @@
+#include <keyway/codegen/model/entry_shape.h>
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/op_scope.h>
 
@@ -12,7 +13,10 @@ std::vector<Formula> read_contracts(const OpSource& source, std::string_view key
   if (!list) return contracts;
   Scope scope = argument_scope(*source.schema);
   std::vector<std::string> not_none;  // by the contracts so far, which a later one may rely on
-  for (const JsonValue& item : list->items) {
+  for (const JsonValue& listed : list->items) {
+    const bool about_index = listed.kind == JsonKind::Object;
+    if (about_index && !check_index_contract_shape(listed, source.report)) continue;
+    const JsonValue& item = about_index ? *listed.find("index") : listed;
     auto formula = read_formula(item.text, context, scope, source.functions, source.report, not_none);
     if (!formula) continue;
     const ExprType& type = formula->expr.type();
@@ -23,6 +27,7 @@ std::vector<Formula> read_contracts(const OpSource& source, std::string_view key
       source.report.error(item.place(), fmt::format("a contract is a bool, but this is {}{}", to_string(type),
                                                     list_of_bools ? "; say all(...)" : ""));
     }
+    formula->about_index = about_index;
     for (std::string& name : not_none_if(formula->expr.root(), true)) not_none.push_back(std::move(name));
     contracts.push_back(std::move(*formula));
   }

@@ -19,6 +19,8 @@ constexpr std::string_view kTags[] = {
     "metadata",                 // the kernel is the op: there is no out-style one
     "nondeterministic",         // not the same value each time, but for no generator's sake
     "nondeterministic_seeded",  // draws from a generator
+    "out_of_cast_dtype",  // an out= tensor may have any dtype that the result converts to, though nothing promotes
+    "out_of_same_dtype",  // an out= tensor must have the result's dtype: of composites, where nothing else says so
     "pointwise",
     "scalar_result",  // returns a number, not a tensor
     "view_copy",      // a view's values in memory of their own

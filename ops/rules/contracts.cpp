@@ -2,18 +2,17 @@
 
 namespace keyway::inline v1 {
 
-void fail_contract(std::string_view contract, ArrayRef<ContractValue> values) {
+void fail_contract(std::string_view contract, ArrayRef<ContractValue> values, ErrorKind kind) {
   std::string text = "requires " + std::string(contract);
   for (std::size_t i = 0; i < values.size(); ++i) {
     text += i == 0 ? ", but " : i + 1 == values.size() ? " and " : ", ";
     text += std::string(values[i].text) + " is " + values[i].value.str();
   }
-  throw Error(ErrorKind::Value, text, __FILE__, __LINE__);
+  throw Error(kind, text, __FILE__, __LINE__);
 }
 
-void fail_predicate(std::string_view contract, std::string_view why) {
-  const ErrorKind kind = why.find(kNoSuchDimension) == why.npos ? ErrorKind::Value : ErrorKind::Index;
-  throw Error(kind, format("requires {}, but {}", {contract, why}), __FILE__, __LINE__);
+void fail_predicate(std::string_view contract, const Refusal& why) {
+  throw Error(why.kind, format("requires {}, but {}", {contract, why.text}), __FILE__, __LINE__);
 }
 
 void fail_arithmetic(std::string_view contract) {

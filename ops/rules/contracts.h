@@ -9,6 +9,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace keyway::inline v1 {
@@ -20,11 +21,16 @@ struct ContractValue {
 };
 
 // Throws "requires self.size(1) == mat2.size(0), but self.size(1) is 3 and mat2.size(0) is 4".
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_contract(std::string_view contract, ArrayRef<ContractValue> values);
-// What stands in the reason of is_dim: that there is no such dimension is an error of the index, as in PyTorch.
-inline constexpr std::string_view kNoSuchDimension = " is not from ";
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_contract(std::string_view contract, ArrayRef<ContractValue> values,
+                                                       ErrorKind kind = ErrorKind::Value);
+// Why a predicate says no. The kind is what the contract has asked for, or what the predicate knows better: a dimension
+// that is not there is an error of an index.
+struct Refusal {
+  ErrorKind kind = ErrorKind::Value;
+  std::string text = {};
+};
 // Throws "requires concatenable(tensors, dim), but <why>".
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_predicate(std::string_view contract, std::string_view why);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_predicate(std::string_view contract, const Refusal& why);
 // Throws for arithmetic in a contract that leaves 64 bits, or a division by zero.
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_arithmetic(std::string_view contract);
 

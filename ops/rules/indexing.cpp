@@ -35,8 +35,8 @@ OutputMeta index_add(const TensorBase& self, std::int64_t dim, const TensorBase&
 OutputMeta index_copy(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& source) {
   DimVector sizes = index_select(self, dim, index).sizes;
   const bool number = self.dim() == 0 && source.numel() == 1 && source.dim() <= 1;
-  KEYWAY_CHECK(number || source.sizes() == IntArrayRef(sizes), "source has shape {}, but must have {}", source.sizes(),
-               IntArrayRef(sizes));
+  KEYWAY_CHECK_AS(Index, number || source.sizes() == IntArrayRef(sizes), "source has shape {}, but must have {}",
+                  source.sizes(), IntArrayRef(sizes));
   return meta_like(self);
 }
 

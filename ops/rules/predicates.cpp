@@ -22,10 +22,10 @@ namespace {
 
 // The end of every predicate that can say why: the reason is put together only if somebody asks.
 template <typename... Args>
-bool no(std::string* why, std::string_view text, const Args&... args) {
+bool no(Refusal* why, std::string_view text, const Args&... args) {
   if (why != nullptr) {
     const FormatArg list[] = {FormatArg(args)...};
-    *why = format(text, list);
+    why->text = format(text, list);
   }
   return false;
 }
@@ -109,17 +109,18 @@ bool less_equal(const Scalar& a, const Scalar& b) { return compare(a, b) <= 0; }
 
 namespace detail {
 void fail_size(std::string_view argument, IntArrayRef sizes, std::int64_t dim) {
-  KEYWAY_FAIL(Value, "argument '{}' of shape {} has no dimension {}", argument, sizes, dim);
+  KEYWAY_FAIL(Index, "argument '{}' of shape {} has no dimension {}", argument, sizes, dim);
 }
 }  // namespace detail
 
-bool is_dim(std::int64_t dim, std::int64_t rank, std::string* why) {
+bool is_dim(std::int64_t dim, std::int64_t rank, Refusal* why) {
   if (is_dim(dim, rank)) return true;
+  if (why != nullptr) why->kind = ErrorKind::Index;
   const std::int64_t dims = max(rank, 1);
-  return no(why, "dimension {}{}{} to {}", dim, kNoSuchDimension, -dims, dims - 1);
+  return no(why, "dimension {} is not from {} to {}", dim, -dims, dims - 1);
 }
 
-bool are_dims(IntArrayRef dims, std::int64_t rank, std::string* why) {
+bool are_dims(IntArrayRef dims, std::int64_t rank, Refusal* why) {
   DimSet seen;
   for (const std::int64_t dim : dims) {
     if (!is_dim(dim, rank, why)) return false;
@@ -128,17 +129,17 @@ bool are_dims(IntArrayRef dims, std::int64_t rank, std::string* why) {
   return true;
 }
 
-bool is_permutation(IntArrayRef dims, std::int64_t rank, std::string* why) {
+bool is_permutation(IntArrayRef dims, std::int64_t rank, Refusal* why) {
   if (len(dims) != rank) return no(why, "{} has {} dimensions, not {}", dims, dims.size(), rank);
   return are_dims(dims, rank, why);
 }
 
-bool broadcasts_to(IntArrayRef from, IntArrayRef to, std::string* why) {
+bool broadcasts_to(IntArrayRef from, IntArrayRef to, Refusal* why) {
   if (keyway::broadcasts_to(from, to)) return true;
   return no(why, "shape {} does not broadcast to {}", from, to);
 }
 
-bool broadcastable(IntArrayRef a, IntArrayRef b, std::string* why) {
+bool broadcastable(IntArrayRef a, IntArrayRef b, Refusal* why) {
   for (std::size_t i = 1; i <= a.size() && i <= b.size(); ++i) {
     const std::int64_t x = a[a.size() - i];
     const std::int64_t y = b[b.size() - i];
@@ -149,7 +150,7 @@ bool broadcastable(IntArrayRef a, IntArrayRef b, std::string* why) {
   return true;
 }
 
-bool broadcastable(ArrayRef<TensorBase> tensors, std::string* why) {
+bool broadcastable(ArrayRef<TensorBase> tensors, Refusal* why) {
   DimVector common;
   for (const TensorBase& tensor : tensors) {
     if (!tensor.defined()) continue;
@@ -161,7 +162,7 @@ bool broadcastable(ArrayRef<TensorBase> tensors, std::string* why) {
 
 DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b) { return keyway::broadcast_sizes(a, b); }
 
-bool concatenable(ArrayRef<TensorBase> tensors, std::int64_t dim, std::string* why) {
+bool concatenable(ArrayRef<TensorBase> tensors, std::int64_t dim, Refusal* why) {
   const TensorBase* first = nullptr;
   std::int64_t total = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -187,7 +188,7 @@ bool concatenable(ArrayRef<TensorBase> tensors, std::int64_t dim, std::string* w
   return true;
 }
 
-bool same_sizes(ArrayRef<TensorBase> tensors, std::string* why) {
+bool same_sizes(ArrayRef<TensorBase> tensors, Refusal* why) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i].defined()) return no(why, "tensor {} is undefined", i);
     if (tensors[i].sizes() == tensors[0].sizes()) continue;
@@ -196,7 +197,7 @@ bool same_sizes(ArrayRef<TensorBase> tensors, std::string* why) {
   return true;
 }
 
-bool same_sizes(ArrayRef<TensorBase> a, ArrayRef<TensorBase> b, std::string* why) {
+bool same_sizes(ArrayRef<TensorBase> a, ArrayRef<TensorBase> b, Refusal* why) {
   if (a.size() != b.size()) return no(why, "one list has {} tensors, and the other {}", a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!a[i].defined() || !b[i].defined()) return no(why, "tensor {} is undefined", i);

@@ -101,24 +101,24 @@ inline bool is_dim(std::int64_t dim, std::int64_t rank) {
   const std::int64_t dims = max(rank, 1);
   return -dims <= dim && dim < dims;
 }
-KEYWAY_API bool is_dim(std::int64_t dim, std::int64_t rank, std::string* why);
+KEYWAY_API bool is_dim(std::int64_t dim, std::int64_t rank, Refusal* why);
 // Whether all are dimensions, none of them twice.
-KEYWAY_API bool are_dims(IntArrayRef dims, std::int64_t rank, std::string* why = nullptr);
+KEYWAY_API bool are_dims(IntArrayRef dims, std::int64_t rank, Refusal* why = nullptr);
 // `dim` counted from the front. Throws for one that is no dimension.
 inline std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank) { return keyway::wrap_dim(dim, rank); }
 // Whether each of the dimensions stands there once.
-KEYWAY_API bool is_permutation(IntArrayRef dims, std::int64_t rank, std::string* why = nullptr);
+KEYWAY_API bool is_permutation(IntArrayRef dims, std::int64_t rank, Refusal* why = nullptr);
 
-KEYWAY_API bool broadcasts_to(IntArrayRef from, IntArrayRef to, std::string* why = nullptr);
-KEYWAY_API bool broadcastable(IntArrayRef a, IntArrayRef b, std::string* why = nullptr);
-KEYWAY_API bool broadcastable(ArrayRef<TensorBase> tensors, std::string* why = nullptr);
+KEYWAY_API bool broadcasts_to(IntArrayRef from, IntArrayRef to, Refusal* why = nullptr);
+KEYWAY_API bool broadcastable(IntArrayRef a, IntArrayRef b, Refusal* why = nullptr);
+KEYWAY_API bool broadcastable(ArrayRef<TensorBase> tensors, Refusal* why = nullptr);
 // The shape that both broadcast to. Throws if there is none.
 KEYWAY_API DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b);
 // Whether the tensors have `dim`, and equal sizes but for it. A tensor of shape [0] goes with all.
-KEYWAY_API bool concatenable(ArrayRef<TensorBase> tensors, std::int64_t dim, std::string* why = nullptr);
-KEYWAY_API bool same_sizes(ArrayRef<TensorBase> tensors, std::string* why = nullptr);
+KEYWAY_API bool concatenable(ArrayRef<TensorBase> tensors, std::int64_t dim, Refusal* why = nullptr);
+KEYWAY_API bool same_sizes(ArrayRef<TensorBase> tensors, Refusal* why = nullptr);
 // Whether both lists have as many tensors, those of one place of the same sizes.
-KEYWAY_API bool same_sizes(ArrayRef<TensorBase> a, ArrayRef<TensorBase> b, std::string* why = nullptr);
+KEYWAY_API bool same_sizes(ArrayRef<TensorBase> a, ArrayRef<TensorBase> b, Refusal* why = nullptr);
 
 // Sizes of the result of pooling: windows over `input` that each begin inside it or its left padding.
 // Arguments with one item count for all dimensions. An answer that is not positive means that the window does

@@ -154,6 +154,18 @@ def test_inference_mode_makes_inference_tensors():
         keyway.ones(1, requires_grad=True).mul(x)
 
 
+@pytest.mark.parametrize("change", [
+    lambda x: x.add_(1), lambda x: x.zero_(), lambda x: x.copy_(keyway.zeros(1)), lambda x: x.normal_(),
+    lambda x: keyway.add(keyway.ones(1), 1, out=x)])
+def test_a_tensor_of_inference_mode_is_changed_there_only(change):
+    with keyway.inference_mode():
+        x = keyway.ones(1)
+        change(x)
+    with pytest.raises(keyway.AutogradError, match="made in inference mode, and can be changed only there"):
+        change(x)
+    assert x.clone().add_(1).shape == (1,)
+
+
 def test_inference_mode_within_no_grad_gives_that_back():
     with keyway.no_grad():
         with keyway.inference_mode():

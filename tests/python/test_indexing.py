@@ -37,6 +37,8 @@ def test_the_ellipsis_stands_for_the_dimensions_that_are_not_named():
     assert x[0, ..., 1].tolist() == [1, 5, 9]
     assert x[0, 0, 0, ...].shape == ()
     assert keyway.tensor(5)[...].item() == 5
+    assert x[..., ...].shape == x.shape and x[0, ..., ...].shape == x[0].shape
+    assert x[..., 1, ...].tolist() == x[..., 1].tolist()
 
 
 def test_slices_are_cut_to_the_dimension():
@@ -202,7 +204,7 @@ def test_a_subclass_may_answer_an_index_itself():
     (-3, "index -3 is out of range"),
     ((0, ..., 4), "index 4 is out of range for dimension 2 of size 4"),
     ((0, 0, 0, 0), "too many indices"),
-    ((..., ...), "only one ellipsis"),
+    ((..., ..., 0), "no dimension left for index 0"),
     (1.5, "not float"),
     ("a", "not str"),
     (1j, "not complex"),
@@ -328,3 +330,11 @@ def test_one_element_of_another_dtype_fills_what_a_mask_picks():
     x = keyway.arange(4)
     x[x > 1] = keyway.tensor([7.0])
     assert x.tolist() == [0, 1, 7, 7]
+
+
+def test_a_bool_alone_assigns_to_all_or_to_nothing_and_converts():
+    x = keyway.zeros(2)
+    x[True] = keyway.tensor([[5, 6]])
+    assert x.tolist() == [5.0, 6.0]
+    x[False] = keyway.tensor([1, 2, 3])
+    assert x.tolist() == [5.0, 6.0]

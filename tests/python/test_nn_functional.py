@@ -136,6 +136,8 @@ def test_normalize_divides_by_the_norm_and_leaves_zero_alone():
     assert all(math.isfinite(g) for row in x.grad.tolist() for g in row)
     assert F.normalize(x, p=1, dim=0)[0].tolist() == [1.0, 1.0]
     assert F.normalize(x, p=math.inf)[0].tolist() == [0.75, 1.0]
+    assert F.normalize(x, p=0)[0].tolist() == [1.5, 2.0]
+    assert F.normalize(x, p=-math.inf)[0].tolist() == pytest.approx([1.0, 4 / 3])
 
 
 def test_attention_sees_what_its_mask_allows():

@@ -283,3 +283,31 @@ def test_an_array_divided_by_a_tensor_is_a_tensor():
     result = numpy.array([1.0, 2.0]) / keyway.tensor(4.0)
     assert isinstance(result, keyway.Tensor)
     assert result.tolist() == [0.25, 0.5]
+
+
+def test_a_float_beyond_the_range_of_the_dtype_is_infinity_as_an_operand():
+    x, inf = keyway.ones(2), math.inf
+    assert (x + 1e39).tolist() == (1e39 * x).tolist() == (1e39 / x).tolist() == [inf, inf]
+    assert (x - 1e39).tolist() == [-inf, -inf] and (x / 1e39).tolist() == [0.0, 0.0]
+    assert (x < 1e39).tolist() == [True, True] and (x == 1e39).tolist() == [False, False]
+    assert (keyway.tensor([inf]) == 1e39).tolist() == [True]
+    assert (x % 1e39).tolist() == keyway.fmod(x, 1e39).tolist() == [1.0, 1.0]
+    assert (x.to(keyway.float16) * 1e39).tolist() == [inf, inf]
+    assert (x.to(keyway.complex64) + complex(0, 1e39)).tolist() == [complex(1, inf)] * 2
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: x.fill_(1e39), lambda x: x.clamp(max=1e39), lambda x: x.add(x, alpha=1e39),
+    lambda x: x.masked_fill(x > 0, 1e39), lambda x: keyway.full_like(x, 1e39)])
+def test_a_float_that_is_no_operand_must_fit(call):
+    with pytest.raises(keyway.ValueError, match="outside the range of float32"):
+        call(keyway.ones(2))
+
+
+@pytest.mark.parametrize("call", [keyway.add, keyway.sub])
+def test_a_bool_scales_bools_only(call):
+    for x in (keyway.ones(2), keyway.ones(2, dtype=keyway.int64)):
+        with pytest.raises(keyway.ValueError, match="alpha"):
+            call(x, x, alpha=True)
+    b = keyway.tensor([True, False])
+    assert keyway.add(b, b, alpha=True).tolist() == [True, False]

@@ -4,6 +4,7 @@
 #include <keyway/backends/cuda/kernels/kernels_scatter.h>
 #include <keyway/backends/cuda/kernels/scatter_rows.h>
 #include <keyway/core/visit_dtype.h>
+#include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/extrema.h>
 
 #include <string_view>
@@ -46,7 +47,7 @@ struct ReduceRun {
     switch (reduction) {
       case Reduction::Sum:
       case Reduction::Mean: return static_cast<T>(plus(opmath(all), opmath(x)));
-      case Reduction::Prod: return static_cast<T>(times(opmath(all), opmath(x)));
+      case Reduction::Prod: return Mul<T>{}(all, x);
       case Reduction::Amax: return static_cast<T>(Maximum<Acc>{}(opmath(all), opmath(x)));
       case Reduction::Amin: break;
     }
@@ -76,7 +77,7 @@ void scatter_reduce_two(const TensorBase& self, std::int64_t dim, const TensorBa
                         std::string_view reduce, bool include_self, TensorBase& out) {
   const ScatterRows rows(self, dim, index, src, out);
   const Reduction reduction = reduction_named(reduce);
-  visit_real(self.dtype(), "scatter_reduce", [&]<typename T>() {
+  visit_dtype<kRealTypes | kBool>(self.dtype(), "scatter_reduce", [&]<typename T>() {
     rows.indexed.fold<T>(rows.offsets, ReduceRun<T>{reduction, include_self, identity_of<T>(reduction)});
   });
 }

@@ -129,10 +129,19 @@ TEST_CASE("an error shows the values that decide, each once, and none that may n
 TEST_CASE("a predicate says why") {
   CHECK(statements("is_dim(dim, self.dim())") ==
         "  if (!contract::is_dim(dim, self.dim())) [[unlikely]] {\n"
-        "    std::string why;\n"
+        "    Refusal why;\n"
         "    contract::is_dim(dim, self.dim(), &why);\n"
         "    fail_predicate(\"is_dim(dim, self.dim())\", why);\n"
         "  }\n");
+}
+
+TEST_CASE("a contract about an index fails with an error of an index") {
+  const auto about_index = [](const std::string& contract) {
+    return contract_statements(op_with({}, "\"requires\": [{ \"index\": \"" + contract + "\" }], "));
+  };
+  CHECK(about_index("dim > 0").find("fail_contract(\"dim > 0\", {{\"dim\", dim}}, ErrorKind::Index);") !=
+        std::string::npos);
+  CHECK(about_index("is_dim(dim, self.dim())").find("Refusal why{ErrorKind::Index};") != std::string::npos);
 }
 
 TEST_CASE("dtype rules check arguments by name and give the results theirs") {

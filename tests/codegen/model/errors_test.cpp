@@ -28,6 +28,9 @@ TEST_CASE("mistakes in keys") {
   CHECK(errors_of(kernels(R"~("requires": "x", "derivatives": [])~")) ==
         "test.json:3:33: error: f: 'requires' is a string, not an array\n"
         "test.json:3:53: error: f: 'derivatives' is an array, not an object\n");
+  CHECK(
+      errors_of(kernels(R"~("requires": [{ "shape": "dim > 0" }], "derivatives": {})~")).find("unknown key 'shape'") !=
+      std::string::npos);
   CHECK(errors_of(kernels(R"~("requires": ["dim > 0", 1], "derivatives": {})~")) ==
         "test.json:3:45: error: f: an item of 'requires' is a number, not a string\n");
   CHECK(errors_of(kernels(R"~("derivatives": {}, "derivatives": {})~")) ==

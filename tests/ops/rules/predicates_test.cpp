@@ -17,9 +17,9 @@ namespace {
 TensorBase meta(IntArrayRef sizes) { return make_tensor(sizes, kFloat, DeviceType::Meta); }
 
 std::string why_not(auto&& predicate) {
-  std::string why;
+  Refusal why;
   CHECK_FALSE(predicate(&why));
-  return why;
+  return why.text;
 }
 
 // Places of a window of `kernel` elements, `dilation` apart, that lie in the padded input; each begins `stride` after
@@ -49,34 +49,31 @@ TEST_CASE("a dimension may count from either end, and a tensor without dimension
   CHECK(contract::is_dim(-1, 0));
   CHECK_FALSE(contract::is_dim(1, 0));
   CHECK_FALSE(contract::is_dim(kMin, 2));
-  CHECK(why_not([](std::string* why) { return contract::is_dim(5, 2, why); }) == "dimension 5 is not from -2 to 1");
+  CHECK(why_not([](Refusal* why) { return contract::is_dim(5, 2, why); }) == "dimension 5 is not from -2 to 1");
 }
 
 TEST_CASE("dimensions are no dimensions if one stands twice, under whatever name") {
   CHECK(contract::are_dims({0, -1}, 3));
   CHECK(contract::are_dims({}, 0));
-  CHECK(why_not([](std::string* why) {
+  CHECK(why_not([](Refusal* why) {
           return contract::are_dims({2, 0, -1}, 3, why);
         }) == "dimension -1 stands twice in [2, 0, -1]");
-  CHECK(why_not([](std::string* why) {
-          return contract::are_dims({0, 7}, 3, why);
-        }) == "dimension 7 is not from -3 to 2");
+  CHECK(why_not([](Refusal* why) { return contract::are_dims({0, 7}, 3, why); }) == "dimension 7 is not from -3 to 2");
 }
 
 TEST_CASE("a permutation names every dimension") {
   CHECK(contract::is_permutation({2, 0, -2}, 3));
   CHECK(contract::is_permutation({}, 0));
-  CHECK(why_not([](std::string* why) { return contract::is_permutation({0}, 2, why); }) ==
-        "[0] has 1 dimensions, not 2");
+  CHECK(why_not([](Refusal* why) { return contract::is_permutation({0}, 2, why); }) == "[0] has 1 dimensions, not 2");
 }
 
 TEST_CASE("shapes broadcast if sizes are equal or 1, from the end") {
   CHECK(contract::broadcastable({2, 1}, {3}));
   CHECK(contract::broadcastable({}, {3, 0}));
-  CHECK(why_not([](std::string* why) {
+  CHECK(why_not([](Refusal* why) {
           return contract::broadcastable({2, 3}, {4}, why);
         }) == "shapes [2, 3] and [4] do not broadcast: dimension 1 is 3 and 4");
-  CHECK(why_not([](std::string* why) {
+  CHECK(why_not([](Refusal* why) {
           return contract::broadcasts_to({2, 3}, {3}, why);
         }) == "shape [2, 3] does not broadcast to [3]");
   const std::vector<TensorBase> tensors{meta({2, 1}), TensorBase(), meta({3}), meta({5, 1, 1})};
@@ -89,16 +86,14 @@ TEST_CASE("tensors that differ in one dimension can be joined along it") {
   const std::vector<TensorBase> tensors{meta({2, 3}), meta({0}), meta({2, 5})};
   CHECK(contract::concatenable(tensors, 1));
   CHECK(contract::concatenable(tensors, -1));
-  CHECK(why_not([&](std::string* why) { return contract::concatenable(tensors, 0, why); }) ==
+  CHECK(why_not([&](Refusal* why) { return contract::concatenable(tensors, 0, why); }) ==
         "tensor 2 has shape [2, 5], and the first one [2, 3]: they may differ in dimension 0 only");
-  CHECK(why_not([&](std::string* why) { return contract::concatenable(tensors, 2, why); }) ==
+  CHECK(why_not([&](Refusal* why) { return contract::concatenable(tensors, 2, why); }) ==
         "dimension 2 is not from -2 to 1");
   const std::vector<TensorBase> scalar{meta({})};
-  CHECK(why_not([&](std::string* why) { return contract::concatenable(scalar, 0, why); }) ==
-        "tensor 0 has no dimensions");
+  CHECK(why_not([&](Refusal* why) { return contract::concatenable(scalar, 0, why); }) == "tensor 0 has no dimensions");
   const std::vector<TensorBase> undefined(1);
-  CHECK(why_not([&](std::string* why) { return contract::concatenable(undefined, 0, why); }) ==
-        "tensor 0 is undefined");
+  CHECK(why_not([&](Refusal* why) { return contract::concatenable(undefined, 0, why); }) == "tensor 0 is undefined");
   const std::vector<TensorBase> huge{meta({kMax, 0}), meta({1, 0})};
   CHECK_FALSE(contract::concatenable(huge, 0));
 }
@@ -107,11 +102,11 @@ TEST_CASE("lists have the same sizes if they are as long, and their tensors alik
   const TensorBase two = meta({2}), three = meta({3}), pair = meta({2, 3});
   const std::vector<TensorBase> list{two, pair}, same{meta({2}), meta({2, 3})}, short_one{two}, other{two, three};
   CHECK(contract::same_sizes(list, same));
-  CHECK(why_not([&](std::string* why) { return contract::same_sizes(list, short_one, why); }) ==
+  CHECK(why_not([&](Refusal* why) { return contract::same_sizes(list, short_one, why); }) ==
         "one list has 2 tensors, and the other 1");
-  CHECK(why_not([&](std::string* why) { return contract::same_sizes(list, other, why); }) ==
+  CHECK(why_not([&](Refusal* why) { return contract::same_sizes(list, other, why); }) ==
         "tensor 1 has shape [2, 3] in one list, and [3] in the other");
-  CHECK(why_not([&](std::string* why) {
+  CHECK(why_not([&](Refusal* why) {
           return contract::same_sizes(list, std::vector<TensorBase>{two, TensorBase()}, why);
         }) == "tensor 1 is undefined");
 }

@@ -26,6 +26,7 @@ namespace {
 struct add_Tensor {
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
+  static constexpr OutDtype kOutDtype = OutDtype::CastFrom;
   static constexpr bool kInPlaceSafe = true;
   using Kernel = void(const TensorBase& self, const TensorBase& other, const Scalar& alpha, TensorBase& out);
 
@@ -58,7 +59,7 @@ struct copy_ {
     check_writable("self", self);
     check_defined("src", src);
     if (!contract::broadcasts_to(src.sizes(), self.sizes())) [[unlikely]] {
-      std::string why;
+      Refusal why;
       contract::broadcasts_to(src.sizes(), self.sizes(), &why);
       fail_predicate("broadcasts_to(src.sizes(), self.sizes())", why);
     }
@@ -96,6 +97,7 @@ struct linear {
 struct sort {
   static constexpr std::size_t kOutputs = 2;
   static constexpr const char* kOutNames[] = {"values", "indices"};
+  static constexpr OutDtype kOutDtype = OutDtype::Same;
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(const TensorBase& self, std::int64_t dim, bool descending, TensorBase& values,
                       TensorBase& indices);
@@ -103,7 +105,7 @@ struct sort {
   static void plan(Plan<2>& plan, const TensorBase& self, std::int64_t dim, bool descending) {
     check_defined("self", self);
     if (!contract::is_dim(dim, self.dim())) [[unlikely]] {
-      std::string why;
+      Refusal why;
       contract::is_dim(dim, self.dim(), &why);
       fail_predicate("is_dim(dim, self.dim())", why);
     }
@@ -128,7 +130,7 @@ struct split {
       fail_contract("split_size > 0", {{"split_size", split_size}});
     }
     if (!contract::is_dim(dim, self.dim())) [[unlikely]] {
-      std::string why;
+      Refusal why;
       contract::is_dim(dim, self.dim(), &why);
       fail_predicate("is_dim(dim, self.dim())", why);
     }
@@ -140,6 +142,7 @@ struct split {
 struct sum {
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
+  static constexpr OutDtype kOutDtype = OutDtype::AsResult;
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(const TensorBase& self, TensorBase& out);
 
@@ -160,6 +163,7 @@ struct sum {
 struct sum_dim_IntList {
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
+  static constexpr OutDtype kOutDtype = OutDtype::AsResult;
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(const TensorBase& self, std::optional<ArrayRef<std::int64_t>> dim, bool keepdim, TensorBase& out);
 
@@ -167,7 +171,7 @@ struct sum_dim_IntList {
                    std::optional<ScalarType> dtype) {
     check_defined("self", self);
     if (dim.has_value() && !contract::are_dims(*dim, self.dim())) [[unlikely]] {
-      std::string why;
+      Refusal why;
       contract::are_dims(*dim, self.dim(), &why);
       fail_predicate("dim == None || are_dims(dim, self.dim())", why);
     }

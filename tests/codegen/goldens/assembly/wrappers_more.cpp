@@ -51,6 +51,7 @@ struct arange_start {
 struct arange_start_step {
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
+  static constexpr OutDtype kOutDtype = OutDtype::CastFrom;
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(const Scalar& start, const Scalar& end, const Scalar& step, TensorBase& out);
 
@@ -82,6 +83,7 @@ struct arange_start_step {
 struct avg_pool2d {
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
+  static constexpr OutDtype kOutDtype = OutDtype::Same;
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(const TensorBase& self, ArrayRef<std::int64_t> kernel_size, ArrayRef<std::int64_t> stride,
                       ArrayRef<std::int64_t> padding, bool ceil_mode, bool count_include_pad,
@@ -156,6 +158,7 @@ struct avg_pool2d_backward {
 struct nonzero {
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
+  static constexpr OutDtype kOutDtype = OutDtype::Same;
   static constexpr bool kInPlaceSafe = false;
   using Kernel = TensorBase(const TensorBase& self);
 

@@ -1,0 +1,95 @@
+"""What calls are refused, and with which of Python's exceptions, as PyTorch has it; and what is not refused."""
+
+import keyway
+import pytest
+
+
+def grid():
+    return keyway.arange(6.0).view(2, 3)
+
+
+LONG = keyway.tensor([0, 1])
+
+# --- Errors of indices
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: x.select(0, 2), lambda x: x.select(1, -4), lambda x: x.sum().select(0, 0), lambda x: x.sum().unbind(),
+    lambda x: x.sum().slice_scatter(x.sum()), lambda x: x.select_scatter(x[0], 0, 5),
+    lambda x: x.narrow(0, 3, 0), lambda x: x.index_select(0, keyway.zeros(1, 1, dtype=keyway.int64)),
+    lambda x: x.index_copy(0, LONG, x[:1]), lambda x: x.index_add(0, keyway.zeros(1, 1, dtype=keyway.int64), x),
+    lambda x: x.index_put((LONG, LONG, LONG), x), lambda x: x.index_put((x,), x),
+    lambda x: x.index_put((LONG, keyway.tensor([0, 1, 0])), x[0, 0]),
+    lambda x: x[:0].argmax(), lambda x: x[:0].argmin(0), lambda x: x[:0].max(0), lambda x: x[:0].min(0),
+    lambda x: x[:0].amax(0), lambda x: x[:0].amin()])
+def test_what_is_not_there_is_an_error_of_the_index(call):
+    with pytest.raises(keyway.IndexError):
+        call(grid())
+
+
+def test_a_length_that_does_not_fit_is_no_error_of_the_index():
+    with pytest.raises(keyway.ValueError, match="narrow: requires"):
+        grid().narrow(1, 2, 2)
+
+
+@pytest.mark.parametrize("call", [lambda x: x.size(True), lambda x: x.stride(False), lambda x: x.size(0.5)])
+def test_a_dimension_is_an_integer_and_no_bool(call):
+    with pytest.raises(keyway.TypeError, match="must be int, not"):
+        call(grid())
+
+
+def test_a_bool_counts_as_a_floating_argument():
+    x = keyway.ones(3)
+    assert keyway.dropout(x, True, True).tolist() == [0.0] * 3
+    assert x.bernoulli(True).tolist() == [1.0] * 3
+    assert 0 <= x.uniform_(False, True).sum().item() <= 3
+
+
+# --- Tensors for results
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, out: keyway.abs(x, out=out), lambda x, out: keyway.floor(x, out=out),
+    lambda x, out: keyway.neg(x, out=out), lambda x, out: keyway.clamp(x, 0, 1, out=out),
+    lambda x, out: keyway.amax(x, 0, out=out), lambda x, out: keyway.argmax(x, 0, out=out),
+    lambda x, out: keyway.mm(x, x.t(), out=out), lambda x, out: keyway.msort(x, out=out),
+    lambda x, out: keyway.softmax(x, 0, out=out), lambda x, out: keyway.gather(x, 0, LONG.view(1, 2), out=out),
+    lambda x, out: keyway.index_select(x, 0, LONG, out=out), lambda x, out: keyway.nonzero(x, out=out),
+    lambda x, out: keyway.masked_select(x, x > 1, out=out), lambda x, out: keyway.tril(x, out=out),
+    lambda x, out: keyway.max(x, 0, out=(out, LONG.clone())), lambda x, out: keyway.sort(x, out=(out, LONG.clone())),
+    lambda x, out: keyway.any(x, 0, out=out), lambda x, out: keyway.sum(x, 0, dtype=keyway.float32, out=out)])
+def test_a_result_that_is_not_promoted_goes_into_its_own_dtype_only(call):
+    out = keyway.full((2,), 7.0, dtype=keyway.float64)
+    with pytest.raises(keyway.TypeError, match="must have the result's dtype"):
+        call(grid(), out)
+    assert out.tolist() == [7.0, 7.0]
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, out: keyway.add(x, x, out=out), lambda x, out: keyway.mul(x, 2, out=out),
+    lambda x, out: keyway.exp(x, out=out), lambda x, out: keyway.lt(x, 1, out=out),
+    lambda x, out: keyway.logical_not(x, out=out), lambda x, out: keyway.cat([x, x], out=out),
+    lambda x, out: keyway.mean(x, 0, out=out), lambda x, out: keyway.std(x, 0, out=out)])
+def test_a_result_that_is_promoted_goes_into_what_it_converts_to(call):
+    out = keyway.empty(0, dtype=keyway.float64)
+    call(grid(), out)
+    assert out.dtype is keyway.float64 and out.numel() > 0
+    with pytest.raises(keyway.TypeError, match="cannot be stored"):
+        keyway.add(grid(), 1, out=keyway.empty(0, dtype=keyway.int64))
+
+
+@pytest.mark.parametrize("call, value", [(keyway.sum, 3), (keyway.prod, 2)])
+def test_sums_and_products_are_computed_in_the_dtype_of_their_tensor(call, value):
+    x = keyway.tensor([[1.5, 2.5]])
+    assert call(x, 1, out=keyway.empty(0, dtype=keyway.int64)).tolist() == [value]
+    assert call(x, 1, out=keyway.empty(0, dtype=keyway.float64)).dtype is keyway.float64
+    with pytest.raises(keyway.TypeError):
+        call(x.to(keyway.complex64), 1, out=keyway.empty(0))
+
+
+def test_an_in_place_scan_keeps_its_dtype():
+    x = keyway.ones(3)
+    with pytest.raises(keyway.TypeError, match="argument 'dtype' is float64"):
+        x.cumsum_(0, dtype=keyway.float64)
+    assert x.cumsum_(0, dtype=keyway.float32).tolist() == [1.0, 2.0, 3.0]
+    assert keyway.ones(3, dtype=keyway.int32).cumsum_(0).tolist() == [1, 2, 3]
