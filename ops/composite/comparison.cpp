@@ -21,7 +21,7 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   if (equal_nan && fractions) close = close.logical_or(self.isnan().logical_and(other.isnan()));
   if (rtol == 0 && atol == 0) return close;
   const Tensor wanted = fractions ? other : other.to(get_default_dtype());
-  const Tensor difference = (self - wanted).abs();
+  const Tensor difference = ((fractions ? self : self.to(get_default_dtype())) - wanted).abs();
   const Tensor is_near = difference <= (wanted * rtol).abs() + atol;
   return close.logical_or(is_near.logical_and(difference < std::numeric_limits<double>::infinity()));
 }

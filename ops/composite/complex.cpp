@@ -5,9 +5,7 @@ namespace keyway::inline v1::composite {
 
 Tensor conj_physical(const Tensor& self) {
   if (!self.is_complex()) return self;
-  Tensor result = self.clone();
-  keyway::imag(result).neg_();
-  return result;
+  return keyway::view_as_complex(keyway::stack({keyway::real(self), -keyway::imag(self)}, -1));
 }
 
 Tensor imag(const Tensor& self) { return keyway::view_as_real(self).select(-1, 1); }

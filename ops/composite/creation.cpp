@@ -5,6 +5,8 @@
 #include <keyway/ops/creation_composites.h>
 #include <keyway/ops/rules/output_meta.h>
 
+#include <cmath>
+
 namespace keyway::inline v1::composite {
 
 namespace {
@@ -93,7 +95,7 @@ Tensor full_like(const Tensor& self, const Scalar& fill_value, DType dtype, Layo
   return filled(keyway::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format), fill_value);
 }
 
-// Each half from its own end, so that both ends are what was asked for.
+// Each half from its own end, so that both ends are what was asked for. Integers lie between ends that are integers.
 Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DType dtype, LayoutArg layout,
                 DeviceArg device, std::optional<bool> pin_memory) {
   const bool is_wide = start.is_complex() || end.is_complex();
@@ -105,10 +107,13 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DTyp
     const auto step = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : to - to;
     const Tensor exact = places.to(is_wide ? kComplexDouble : kDouble);
     if (steps < 2) return exact + from;
-    return keyway::where(places < (steps + 1) / 2, exact * step + from, (exact - (steps - 1)) * step + to);
+    return keyway::where(places < steps / 2, exact * step + from, (exact - (steps - 1)) * step + to);
   };
-  const Tensor values = is_wide ? line(start.to<complex<double>>(), end.to<complex<double>>())
-                                : line(start.to<double>(), end.to<double>());
+  const auto end_of = [&](const Scalar& number) {
+    return is_integral(target, true) ? std::trunc(number.to<double>()) : number.to<double>();
+  };
+  const Tensor values =
+      is_wide ? line(start.to<complex<double>>(), end.to<complex<double>>()) : line(end_of(start), end_of(end));
   return keyway::empty({steps}, options).copy_(values);
 }
 

@@ -24,18 +24,17 @@ std::int64_t sum_of_clamped(std::int64_t first, std::int64_t count, std::int64_t
 }
 
 // Of row i the `counts[i]` columns from `first[i]` on; `total` of all rows.
-Tensor triangle(const Tensor& first, const Tensor& counts, std::int64_t total, ScalarType dtype) {
-  const Tensor rows = keyway::repeat_interleave(counts, total);
+Tensor triangle(const Tensor& first, const Tensor& counts, std::int64_t total, const TensorOptions& options) {
+  const Tensor rows = keyway::repeat_interleave(counts, std::optional(total));  // not so many times each
   const Tensor begin = counts.cumsum(0) - counts - first;
-  const Tensor columns =
-      keyway::arange(total, TensorOptions(counts.device()).dtype(kLong)) - begin.index_select(0, rows);
-  return keyway::stack({rows, columns}).to(dtype);
+  const Tensor places = keyway::arange(total, TensorOptions(counts.device()).dtype(kLong));
+  return keyway::empty({2, total}, options).copy_(keyway::stack({rows, places - begin.index_select(0, rows)}));
 }
 
 // Row numbers plus an offset, which no matrix needs to be larger than 2^62.
 Tensor shifted_rows(std::int64_t row, std::int64_t& offset, const TensorOptions& options) {
   offset = std::clamp<std::int64_t>(offset, -(std::int64_t{1} << 62), std::int64_t{1} << 62);
-  return keyway::arange(row, TensorOptions(options).dtype(kLong)) + offset;
+  return keyway::arange(row, TensorOptions(options).dtype(kLong).pinned_memory(false)) + offset;
 }
 
 }  // namespace
@@ -63,15 +62,14 @@ Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, std
                     std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory) {
   const TensorOptions options = options_of(dtype, layout, device, pin_memory);
   const Tensor counts = (shifted_rows(row, offset, options) + 1).clamp(0, col);
-  return triangle(keyway::zeros_like(counts), counts, sum_of_clamped(offset + 1, row, col), dtype.value_or(kLong));
+  return triangle(keyway::zeros_like(counts), counts, sum_of_clamped(offset + 1, row, col), options);
 }
 
 Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, std::optional<ScalarType> dtype,
                     std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory) {
   const TensorOptions options = options_of(dtype, layout, device, pin_memory);
   const Tensor first = shifted_rows(row, offset, options).clamp(0, col);
-  return triangle(first, col - first, checked_numel({row, col}) - sum_of_clamped(offset, row, col),
-                  dtype.value_or(kLong));
+  return triangle(first, col - first, checked_numel({row, col}) - sum_of_clamped(offset, row, col), options);
 }
 
 }  // namespace keyway::inline v1::composite

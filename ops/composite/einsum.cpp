@@ -94,6 +94,8 @@ class Plan {
           ++j;
           continue;
         }
+        KEYWAY_CHECK(tensor.sizes()[i] == tensor.sizes()[j], "an index that is repeated has sizes {} and {}",
+                     tensor.sizes()[i], tensor.sizes()[j]);
         tensor = tensor.diagonal(0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)).movedim(-1, i);
         numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(j));
       }

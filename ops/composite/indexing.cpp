@@ -18,9 +18,12 @@ Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, con
 
 Tensor index_fill_tensor(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& value) {
   if (self.dim() == 0) return self.unsqueeze(0).index_fill(dim, index, value).squeeze(0);
-  DimVector sizes(self.sizes());
-  sizes[static_cast<std::size_t>(wrap_dim(dim, self.dim()))] = index.numel();
-  return self.index_copy(dim, from_front(index, self.size(dim)), value.to(self.options()).expand(sizes));
+  const std::int64_t size = self.size(dim);
+  const Tensor places = from_front(index.reshape({index.numel()}), size);
+  const Tensor counts = keyway::zeros({size}, places.options()).index_add(0, places, keyway::ones_like(places));
+  DimVector along(self.sizes().size(), 1);
+  along[static_cast<std::size_t>(wrap_dim(dim, self.dim()))] = size;
+  return keyway::where(counts.reshape(along) > 0, value.to(self.options()), self);
 }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {

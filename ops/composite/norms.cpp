@@ -17,6 +17,11 @@ Tensor power_norm(const Tensor& size, double p, OptionalIntArrayRef dim, bool ke
   return root.masked_fill(is_zero, p > 0 ? 0 : INFINITY);
 }
 
+// What no elements have: the least of them, or a negative power.
+void check_some(const Tensor& size, double p, const Tensor& result) {
+  KEYWAY_CHECK(p >= 0 || size.numel() > 0 || result.numel() == 0, "there is no {}-norm of no elements", p);
+}
+
 Tensor norm_of_sizes(const Tensor& size, double p, OptionalIntArrayRef dim, bool keepdim) {
   const IntArrayRef dims = dim.has_value() ? *dim : IntArrayRef();
   if (p == INFINITY) return size.amax(dims, keepdim);
@@ -29,7 +34,7 @@ Tensor norm_of_sizes(const Tensor& size, double p, OptionalIntArrayRef dim, bool
 }  // namespace
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t>) {
-  return keyway::linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef{-1});
+  return keyway::linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), x1.size(-1) == 0 ? 1 : p, IntArrayRef{-1});
 }
 
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
@@ -44,6 +49,7 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
   const Tensor size = (dtype ? self.to(*dtype) : self).abs();
   const bool narrow = size.dtype() == kHalf || size.dtype() == kBFloat16;
   const Tensor result = norm_of_sizes(narrow ? size.to(kFloat) : size, ord.to<double>(), dim, keepdim);
+  check_some(size, ord.to<double>(), result);
   return narrow ? result.to(size.dtype()) : result;
 }
 

@@ -1,6 +1,8 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/padding_composites.h>
 
+#include <algorithm>
+
 namespace keyway::inline v1::composite {
 
 namespace {
@@ -54,11 +56,12 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
     KEYWAY_CHECK(!__builtin_add_overflow(sizes[d], before, &sizes[d]) &&
                      !__builtin_add_overflow(sizes[d], after, &sizes[d]) && sizes[d] >= 0,
                  "dimension {} of size {} cannot have {} and {} elements more", d, size, before, after);
-    inner = inner.slice(static_cast<std::int64_t>(d), before < 0 ? std::optional(-before) : std::nullopt,
-                        after < 0 ? size + after : size);
+    inner = inner.slice(static_cast<std::int64_t>(d), std::max<std::int64_t>(-before, 0),
+                        std::max<std::int64_t>(after < 0 ? size + after : size, 0));
   }
   Tensor result = keyway::empty(sizes, self.options(), self.suggest_memory_format());
   if (result.numel() != inner.numel()) result.fill_(value);
+  if (inner.numel() == 0) return result;
   Tensor place = result;
   for (std::size_t d = 0; d < dims; ++d) {
     const std::int64_t before = border_of(pad, dims, d).before;

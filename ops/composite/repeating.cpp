@@ -27,6 +27,10 @@ Tensor cartesian_prod(ArrayRef<Tensor> tensors) {
 std::vector<Tensor> meshgrid(ArrayRef<Tensor> tensors, std::string_view indexing) {
   const bool exchanged = indexing == "xy" && tensors.size() > 1;
   std::vector<Tensor> axes(tensors.begin(), tensors.end());
+  for (const Tensor& axis : axes) {
+    KEYWAY_CHECK_AS(Type, axis.dtype() == axes[0].dtype(), "the tensors are of one dtype, not {} and {}",
+                    axes[0].dtype(), axis.dtype());
+  }
   if (exchanged) std::swap(axes[0], axes[1]);
   DimVector sizes;
   for (const Tensor& axis : axes) sizes.push_back(axis.numel());
@@ -34,7 +38,6 @@ std::vector<Tensor> meshgrid(ArrayRef<Tensor> tensors, std::string_view indexing
     DimVector apart(sizes.size(), 1);
     apart[i] = sizes[i];
     axes[i] = axes[i].reshape(apart).expand(sizes);
-    if (exchanged) axes[i] = axes[i].transpose(0, 1);
   }
   if (exchanged) std::swap(axes[0], axes[1]);
   return axes;

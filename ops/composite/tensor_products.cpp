@@ -99,6 +99,7 @@ Tensor kron(const Tensor& self, const Tensor& other) {
 }
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, std::int64_t dim) {
+  KEYWAY_CHECK(self.size(dim) == 3 && other.size(dim) == 3, "dimension {} has to have size 3 in both", dim);
   return following(self, dim, 1) * following(other, dim, 2) - following(self, dim, 2) * following(other, dim, 1);
 }
 
@@ -125,17 +126,22 @@ Tensor linalg_multi_dot(ArrayRef<Tensor> tensors) {
 
 Tensor outer(const Tensor& self, const Tensor& vec2) { return self.unsqueeze(1) * vec2; }
 
+// A dimension of size 1 stands for all places of the other tensor's, which are summed over first.
 Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other) {
+  Tensor a = self, b = other;
   for (std::size_t i = 0; i < dims_self.size(); ++i) {
-    KEYWAY_CHECK(self.size(dims_self[i]) == other.size(dims_other[i]),
-                 "dimension {} of self has size {}, but dimension {} of other has size {}", dims_self[i],
-                 self.size(dims_self[i]), dims_other[i], other.size(dims_other[i]));
+    const std::int64_t mine = self.size(dims_self[i]), its = other.size(dims_other[i]);
+    KEYWAY_CHECK(mine == its || mine == 1 || its == 1,
+                 "dimension {} of self has size {}, but dimension {} of other has size {}", dims_self[i], mine,
+                 dims_other[i], its);
+    if (mine != its && its == 1) a = a.sum(dims_self[i], true, a.dtype());
+    if (mine != its && mine == 1) b = b.sum(dims_other[i], true, b.dtype());
   }
-  const DimVector rows = others(self, dims_self), columns = others(other, dims_other);
-  const DimVector height = sizes_at(self, rows), width = sizes_at(other, columns);
-  const std::int64_t depth = checked_numel(sizes_at(self, dims_self));
-  const Tensor left = self.permute(joined(rows, dims_self)).reshape({checked_numel(height), depth});
-  const Tensor right = other.permute(joined(dims_other, columns)).reshape({depth, checked_numel(width)});
+  const DimVector rows = others(a, dims_self), columns = others(b, dims_other);
+  const DimVector height = sizes_at(a, rows), width = sizes_at(b, columns);
+  const std::int64_t depth = checked_numel(sizes_at(a, dims_self));
+  const Tensor left = a.permute(joined(rows, dims_self)).reshape({checked_numel(height), depth});
+  const Tensor right = b.permute(joined(dims_other, columns)).reshape({depth, checked_numel(width)});
   return keyway::mm(left, right).reshape(joined(height, width));
 }
 

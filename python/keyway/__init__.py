@@ -22,15 +22,17 @@ from keyway._methods import nonzero as nonzero  # type: ignore[assignment]  # th
 from keyway._ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if
 from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path
 from keyway._printing import set_printoptions as set_printoptions
-from keyway._products import (
-    chain_matmul as chain_matmul, complex as complex, einsum as einsum, norm as norm, tensordot as tensordot,
-)  # fmt: skip
+from keyway._products import chain_matmul as chain_matmul, complex as complex, norm as norm
+from keyway._products import einsum as einsum, tensordot as tensordot  # type: ignore[assignment]  # the operators'
 from keyway._serialization import load as load, load_metadata as load_metadata, save as save
 from keyway._shapes import (
     atleast_1d as atleast_1d, atleast_2d as atleast_2d, atleast_3d as atleast_3d, block_diag as block_diag,
-    broadcast_shapes as broadcast_shapes, broadcast_tensors as broadcast_tensors, cartesian_prod as cartesian_prod,
-    combinations as combinations, dsplit as dsplit, hsplit as hsplit, meshgrid as meshgrid, swapaxes as swapaxes,
-    tensor_split as tensor_split, vsplit as vsplit,
+    broadcast_shapes as broadcast_shapes, combinations as combinations, dsplit as dsplit, hsplit as hsplit,
+    swapaxes as swapaxes, vsplit as vsplit,
+)  # fmt: skip
+from keyway._shapes import (  # type: ignore[assignment, no-redef]  # the operators', in more forms
+    broadcast_tensors as broadcast_tensors, cartesian_prod as cartesian_prod, meshgrid as meshgrid,
+    tensor_split as tensor_split,
 )  # fmt: skip
 from keyway._type_info import finfo as finfo, iinfo as iinfo
 from keyway.autograd.grad_mode import (

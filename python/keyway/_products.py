@@ -12,10 +12,13 @@ from keyway._shapes import _list_of
 
 
 def tensordot(
-    a: Tensor, b: Tensor, dims: Union[int, Sequence[Any], Tensor] = 2, *, out: Tensor | None = None
-) -> Tensor:
+    a: Tensor, b: Tensor, dims: Union[int, Sequence[Any], Tensor] = 2, dims_other: Sequence[int] | None = None, *,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """Sums of products over pairs of dimensions: the last of `a` with the first of `b` if `dims` is their number, else
-    the two lists that it holds."""
+    the two lists that it holds, or that `dims` and `dims_other` are."""
+    if dims_other is not None:
+        dims = (dims, dims_other)
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):

@@ -113,7 +113,8 @@ def tensor_split(
     """Views of a tensor cut along a dimension: into so many parts, or before each of the indices."""
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
-    return tuple(_C.tensor_split(input, indices_or_sections, dim))
+    parts: tuple[Tensor, ...] = _C.tensor_split(input, indices_or_sections, dim)  # type: ignore[arg-type]
+    return tuple(parts)
 
 
 def _check_dims(input: Tensor, dims: int, function: str) -> None:

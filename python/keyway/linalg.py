@@ -56,9 +56,9 @@ def matrix_norm(
         return _C.linalg_vector_norm(A, 2, list(dim), keepdim, dtype=dtype, out=out)
     if ord not in (1, -1, math.inf, -math.inf):
         raise _C.NotImplementedError(f"matrix_norm(): ord is 'fro', 1, -1, inf or -inf, not {ord!r}")
-    added, compared = (dim[0], dim[1]) if abs(ord) == 1 else (dim[1], dim[0])  # type: ignore[arg-type]
+    added, compared = (dim[0], dim[1]) if abs(ord) == 1 else (dim[1], dim[0])
     sums = _C.linalg_vector_norm(A, 1, added, True, dtype=dtype)
-    extreme = (_C.amax if ord > 0 else _C.amin)(sums, compared, True)  # type: ignore[operator]
+    extreme = (_C.amax if ord > 0 else _C.amin)(sums, compared, True)
     return _put(extreme if keepdim else extreme.squeeze(list(dim)), out)
 
 

@@ -20,6 +20,7 @@ std::vector<Device> blanked_on;  // what was current in each run of a kernel
 struct Negated {
   static constexpr std::size_t kOutputs = 1;
   static constexpr const char* kOutNames[] = {"out"};
+  static constexpr OutDtype kOutDtype = OutDtype::CastFrom;
   static constexpr bool kInPlaceSafe = true;
   using Kernel = void(const TensorBase& self, const TensorBase& other, TensorBase& out);
 

@@ -46,6 +46,7 @@ constexpr Exception kWithoutGradient[] = {
     {"keyway::rand_like", "", "a constant"},
     {"keyway::randint_like", "", "a constant"},
     {"keyway::randn_like", "", "a constant"},
+    {"keyway::repeat_interleave.Tensor", "", "the result is integers"},
     {"keyway::signbit", "", "the result is bools"},
     {"keyway::where.Scalar", "", "chooses between numbers"},
     {"keyway::zeros_like", "", "a constant"},
@@ -59,10 +60,14 @@ constexpr Exception kExempt[] = {
     {"keyway::data", "", "leaves the graph, as it is meant to"},
     {"keyway::detach", "", "leaves the graph, as it is meant to"},
     {"keyway::detach_", "", "leaves the graph, as it is meant to"},
+    {"keyway::imag", "", "complex: tests/python/test_shapes.py has the gradients"},
+    {"keyway::polar", "", "as imag"},
     {"keyway::resize_", "", "refuses tensors that require grad"},
     {"keyway::retains_grad", "", "asks of the graph"},
     {"keyway::set_data", "", "has no result"},
     {"keyway::view.dtype", "", "reads bits, not numbers"},
+    {"keyway::view_as_complex", "", "as imag"},
+    {"keyway::view_as_real", "", "as imag"},
 };
 
 constexpr Exception kOtherGradient[] = {

@@ -11,8 +11,9 @@ namespace {
 
 // Operators whose results are about memory.
 bool is_about_memory(const OpCases& entry) {
-  // as_strided and data read memory; view and view_as refuse what has no such view.
-  return has_word("keyway::as_strided keyway::view keyway::view_as", entry.op);
+  // as_strided and data read memory; view and its like refuse what has no such view.
+  return has_word("keyway::as_strided keyway::view keyway::view.dtype keyway::view_as keyway::view_as_complex",
+                  entry.op);
 }
 
 // The call with some tensors laid out otherwise, against the same values in rows.

@@ -192,9 +192,9 @@ def test_an_error_of_the_library_is_also_pythons_own_of_that_kind():
     (lambda a: keyway.mm(a, None), "(?s)mm.*argument 'mat2' .* must be Tensor, not NoneType"),
     (lambda a: keyway.add(a, a, out=1), "argument 'out' must be a Tensor, not int"),
     (lambda a: keyway.sort(a, out=(a,)), "argument 'out' must be a tuple of 2 Tensors"),
-    (lambda a: keyway.ones("2"), "ones.*argument 'size' .* must be tuple of ints, not str"),
-    (lambda a: keyway.ones((2, "3")), "ones.*argument 'size'"),
-    (lambda a: keyway.ones(1.5), "ones.*argument 'size'"),
+    (lambda a: keyway.ones("2"), "(?s)ones.*argument 'size' .* must be tuple of ints, not str"),
+    (lambda a: keyway.ones((2, "3")), "(?s)ones.*argument 'size'"),
+    (lambda a: keyway.ones(1.5), "(?s)ones.*argument 'size'"),
     (lambda a: a.view(2, dtype=keyway.int8), "(?s)view.*dtype"),
 ])
 def test_a_wrong_argument_is_named(call, text):

@@ -156,7 +156,7 @@ def test_triangles_have_indices():
     assert (keyway.ones(3, 4).tril(1).nonzero().t() == keyway.tril_indices(3, 4, 1)).all()
     assert (keyway.ones(3, 4).triu(-1).nonzero().t() == keyway.triu_indices(3, 4, -1)).all()
     assert rows.dtype is keyway.int64 and columns.numel() == 9
-    assert keyway.tril_indices(2**31, 2**31, device="meta").shape == (2, 2**61 + 2**30)
+    assert keyway.tril_indices(2**20, 2**20, device="meta").shape == (2, 2**39 + 2**19)
 
 
 def test_factories_write_to_what_they_are_given():

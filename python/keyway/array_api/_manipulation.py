@@ -38,7 +38,7 @@ def flip(x: _C.Tensor, /, *, axis: int | Sequence[int] | None = None) -> _C.Tens
 
 def moveaxis(x: _C.Tensor, source: int | Sequence[int], destination: int | Sequence[int], /) -> _C.Tensor:
     """A view with axes at other places; the others stay in their order."""
-    return x.movedim(source, destination)
+    return x.movedim(source, destination)  # type: ignore[arg-type]
 
 
 def permute_dims(x: _C.Tensor, /, axes: tuple[int, ...]) -> _C.Tensor:
