@@ -120,7 +120,8 @@ std::string signature(std::string_view head, const PythonCall& call, bool open, 
       continue;
     }
     if (parameter.keyword_only && !std::exchange(starred, true)) items.emplace_back("*");
-    items.push_back(i == 0 && parameter.name == "self" ? "self" : parameter_text(parameter, kind));
+    const bool is_method = i == 0 && parameter.name == "self" && parameter.type.starts_with("Tensor");
+    items.push_back(is_method ? "self" : parameter_text(parameter, kind));
   }
   const std::string_view tail = kind == SignatureText::Stub ? ": ...\n" : "\n";
   return listed(fmt::format("{}(", head), items, fmt::format(") -> {}{}", python_result_type(*call.schema), tail));

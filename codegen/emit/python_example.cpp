@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <functional>
 #include <map>
 
@@ -45,23 +46,24 @@ std::string number(const Expr& expr) {
 
 std::string tensor(const Expr& expr, Elements elements);
 
-// A call within an example, as one of a method: requires_grad_([1.0]).
-std::string method_call(const CallExpr& call) {
-  std::string self;
-  std::string arguments;
+// A call within an example: of a method where something is done in place, requires_grad_([1.0]), else of a function,
+// whose lists are tensors: polar([2.0], [0.0]).
+std::string inner_call(const CallExpr& call) {
+  std::vector<std::string> arguments;
   for (const CallArgument& argument : call.arguments) {
-    if (self.empty()) {
-      self = tensor(*argument.value, elements_of(*argument.value));
-    } else {
-      arguments += (arguments.empty() ? "" : ", ") + literal(*argument.value, number);
-    }
+    const Expr& value = *argument.value;
+    const bool is_tensor = arguments.empty() || as<ListExpr>(value) != nullptr;
+    arguments.push_back(is_tensor ? tensor(value, elements_of(value)) : number(value));
   }
-  return fmt::format("{}.{}({})", self, call.function, arguments);
+  if (!call.function.ends_with('_')) return fmt::format("keyway.{}({})", call.function, fmt::join(arguments, ", "));
+  const std::string self = std::move(arguments.front());
+  arguments.erase(arguments.begin());
+  return fmt::format("{}.{}({})", self, call.function, fmt::join(arguments, ", "));
 }
 
 // `elements`: what they are to be, which their text need not say.
 std::string tensor(const Expr& expr, Elements elements) {
-  if (const auto* call = as<CallExpr>(expr)) return method_call(*call);
+  if (const auto* call = as<CallExpr>(expr)) return inner_call(*call);
   const std::string dtype = elements == elements_of(expr) ? "" : ", dtype=" + dtype_of(elements);
   return fmt::format("keyway.tensor({}{})", literal(expr, number), dtype);
 }

@@ -15,7 +15,7 @@ _LINEAR = {
     "bilinear": (4, _nn.upsample_bilinear2d),
     "trilinear": (5, _nn.upsample_trilinear3d),
 }
-_AREA = {3: _C.adaptive_avg_pool1d, 4: _nn.adaptive_avg_pool2d, 5: _nn.adaptive_avg_pool3d}
+_AREA = {3: _nn.adaptive_avg_pool1d, 4: _nn.adaptive_avg_pool2d, 5: _nn.adaptive_avg_pool3d}
 
 
 def interpolate(
