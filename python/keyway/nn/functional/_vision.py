@@ -43,7 +43,7 @@ def interpolate(
         raise _C.ValueError("interpolate(): recompute_scale_factor is for a scale_factor, not for a size")
     if mode == "nearest" and input.dim() in _NEAREST:
         return _NEAREST[input.dim()](input, sizes, scales)
-    if mode == "area" and input.dim() in _AREA:
+    if mode == "area" and sizes is not None and input.dim() in _AREA:
         return _AREA[input.dim()](input, sizes)
     if mode in _LINEAR and _LINEAR[mode][0] == input.dim():
         return _LINEAR[mode][1](input, sizes, bool(align_corners), scales)
@@ -56,7 +56,7 @@ def _goal(input: Tensor, size: Any, scale_factor: Any) -> tuple[list[int] | None
         raise _C.ValueError("interpolate(): either size or scale_factor is given")
     given, name = (scale_factor, "scale_factor") if size is None else (size, "size")
     dims = input.dim() - 2
-    values = [given] * dims if isinstance(given, (int, float)) else list(given)
+    values: list[Any] = [given] * dims if isinstance(given, (int, float)) else list(given)
     if len(values) != dims:
         raise _C.ValueError(f"interpolate(): {name} has {len(values)} numbers, but the input {dims + 2} dimensions")
     return (None, values) if size is None else (values, None)

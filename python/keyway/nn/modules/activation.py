@@ -9,7 +9,6 @@ from keyway._C import Tensor
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
-from keyway.types import Device
 
 
 class _InPlace(Module):
@@ -188,7 +187,7 @@ class PReLU(Module):
     """x where it is positive, else a weight that is learned times x: one weight, or one for each channel."""
 
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Device = None, dtype: _C.dtype | None = None
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: _C.dtype | None = None
     ) -> None:
         super().__init__()
         self.num_parameters = num_parameters
