@@ -49,6 +49,8 @@ DtypeViewGeometry view_as_real(const TensorBase& self) {
 }
 
 DtypeViewGeometry view_dtype(const TensorBase& self, ScalarType dtype) {
+  KEYWAY_CHECK_AS(Type, static_cast<std::size_t>(dtype) < kNumScalarTypes && element_size(dtype) > 0,
+                  "dtype {} is none that a tensor can have", dtype);
   DtypeViewGeometry to = same_as(self, dtype);
   const auto from = static_cast<std::int64_t>(self.itemsize()), into = static_cast<std::int64_t>(element_size(dtype));
   if (from == into) return to;
