@@ -39,7 +39,7 @@ void check_not_frozen(std::string_view argument, const TensorBase& tensor) {
 
 // Whether copy_ can write a result of one dtype to a tensor of another.
 bool can_store(ScalarType result, ScalarType to) {
-  return kAnyTypes.contains(result) && kAnyTypes.contains(to) && can_cast(result, to);
+  return kAnyTypes.contains(to) && (result == to || (kAnyTypes.contains(result) && can_cast(result, to)));
 }
 
 // First and last byte + 1 that a tensor reaches in its storage.
