@@ -33,7 +33,7 @@ Tensor places_of(const Windows& windows, Device device) {
   const TensorOptions options = TensorOptions(device).dtype(kLong);
   const Tensor within = keyway::arange(windows.length, options) * windows.dilation;
   const Tensor begins = keyway::arange(windows.count, options) * windows.stride;
-  return (within.unsqueeze(1) + begins).reshape({windows.length * windows.count});
+  return (within.unsqueeze(1) + begins).reshape({checked_numel({windows.length, windows.count})});
 }
 
 // With a batch of one in front, if it has none.
@@ -69,7 +69,7 @@ Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
           .reshape({images.size(0), images.size(1), down.length, down.count, across.length, across.count});
   const Tensor columns = places.permute({0, 1, 2, 4, 3, 5})
                              .reshape({images.size(0), checked_numel({images.size(1), down.length, across.length}),
-                                       down.count * across.count});
+                                       checked_numel({down.count, across.count})});
   return self.dim() == 3 ? columns.squeeze(0) : columns;
 }
 
@@ -81,12 +81,13 @@ Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_si
   const std::int64_t area = checked_numel({down.length, across.length}), batch = columns.size(0);
   KEYWAY_CHECK(columns.size(1) % area == 0, "self has {} rows, which is no multiple of a window's {} places",
                columns.size(1), area);
-  KEYWAY_CHECK(columns.size(2) == down.count * across.count, "self has {} columns, but the result has {} x {} windows",
-               columns.size(2), down.count, across.count);
+  KEYWAY_CHECK(columns.size(2) == checked_numel({down.count, across.count}),
+               "self has {} columns, but the result has {} x {} windows", columns.size(2), down.count, across.count);
   const std::int64_t channels = columns.size(1) / area;
   const Tensor places = columns.reshape({batch, channels, down.length, across.length, down.count, across.count})
                             .permute({0, 1, 2, 4, 3, 5})
-                            .reshape({batch, channels, down.length * down.count, across.length * across.count});
+                            .reshape({batch, channels, checked_numel({down.length, down.count}),
+                                      checked_numel({across.length, across.count})});
   const Tensor wide = keyway::zeros({batch, channels, places.size(2), across.size}, self.options())
                           .index_add(3, places_of(across, self.device()), places);
   const Tensor images = keyway::zeros({batch, channels, down.size, across.size}, self.options())

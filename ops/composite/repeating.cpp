@@ -80,6 +80,7 @@ Tensor repeat_interleave_indices(const Tensor& repeats, std::optional<std::int64
   }
   KEYWAY_CHECK(output_size || ends.numel() == 0, "on Meta the size of the result is not known: give output_size");
   const std::int64_t total = ends.numel() == 0 ? 0 : *output_size;
+  KEYWAY_CHECK(total < INT64_MAX, "repeats add up to {}, which is more than a tensor has places", total);
   const Tensor begins = keyway::zeros({total + 1}, ends.options()).index_add(0, ends, keyway::ones_like(ends));
   return begins.cumsum(0).narrow(0, 0, total).to(repeats.dtype());
 }

@@ -49,7 +49,7 @@ Tensor rad2deg(const Tensor& self) { return self * (180 / std::numbers::pi); }
 
 Tensor round_decimals(const Tensor& self, std::int64_t decimals) {
   if (decimals == 0) return self.round();
-  const double power = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  const double power = std::pow(10.0, std::abs(static_cast<double>(decimals)));
   return decimals < 0 ? (self / power).round() * power : (self * power).round() / power;
 }
 

@@ -2,6 +2,7 @@
 #include <keyway/ops/view.h>
 #include <keyway/ops/view_composites.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace keyway::inline v1::composite {
@@ -74,7 +75,11 @@ std::vector<Tensor> tensor_split_indices(const Tensor& self, IntArrayRef indices
 }
 
 std::vector<Tensor> tensor_split_sections(const Tensor& self, std::int64_t sections, std::int64_t dim) {
+  constexpr std::int64_t kMostEmptyParts = 1 << 20;  // what they are held in would fill memory
   const std::int64_t size = self.size(dim);
+  KEYWAY_CHECK(sections <= kMostEmptyParts || sections <= size,
+               "sections is {}, but a dimension of size {} has at most {} parts", sections, size,
+               std::max(size, kMostEmptyParts));
   DimVector parts(static_cast<std::size_t>(sections), size / sections);
   for (std::size_t i = 0; i < static_cast<std::size_t>(size % sections); ++i) ++parts[i];
   return self.split_with_sizes(parts, dim);
