@@ -54,7 +54,7 @@ Tensor along(const Tensor& weights, std::int64_t dim, std::int64_t dims) {
 
 // Each place is weighed out of the two that it lies between, of which the last one may stand twice.
 Tensor resample_linear(const Tensor& input, const Axis& axis, bool align_corners) {
-  if (axis.wanted == axis.size && axis.step == 1) return input;
+  if (axis.wanted == axis.size) return input;  // as in PyTorch, whatever the scale
   const Tensor places = places_of(axis, input, input.dtype());
   const double between_ends =
       axis.wanted > 1 ? static_cast<double>(axis.size - 1) / static_cast<double>(axis.wanted - 1) : 0;

@@ -86,6 +86,8 @@ def test_parts_of_complex_numbers_are_views():
 def test_gradients_flow_through_the_parts_of_complex_numbers():
     x = keyway.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=keyway.float64, requires_grad=True)
     assert keyway.autograd.gradcheck(lambda x: keyway.view_as_real(keyway.view_as_complex(x).conj()) ** 2, (x,))
+    length, angle = (keyway.tensor(v, dtype=keyway.float64, requires_grad=True) for v in ([2.0, 0.5], [0.3, -2.0]))
+    assert keyway.autograd.gradcheck(lambda a, b: keyway.view_as_real(keyway.polar(a, b)), (length, angle))
     z = keyway.view_as_complex(x)
     (z * z.conj()).real.sum().backward()
     assert x.grad.tolist() == [[2, 4], [6, 8]]

@@ -44,6 +44,11 @@ def test_the_scale_is_the_given_one_unless_it_is_recomputed():
     assert_close(again, keyway.tensor([[[2.0, 7.0]]]))
 
 
+def test_linear_modes_keep_a_dimension_that_keeps_its_size_whatever_the_scale():
+    x = keyway.tensor([[[1.0, 5.0]]])
+    assert F.interpolate(x, scale_factor=1.3, mode="linear").tolist() == x.tolist()
+
+
 def test_area_is_the_mean_of_what_a_place_covers():
     x = keyway.arange(6.0).reshape(1, 1, 6)
     assert F.interpolate(x, 2, mode="area").tolist() == [[[1, 4]]]
