@@ -1,3 +1,4 @@
+#include <keyway/backends/cpu/cast_loops.h>
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
@@ -59,6 +60,13 @@ void move_elements(const TensorBase& src, const TensorBase& dst) {
 }
 
 }  // namespace
+
+const LevelTable<detail::Loop>& detail::cast_loops(ScalarType to, ScalarType from) {
+  return visit_dtype<kAnyTypes>(to, "copy_", [&]<typename To>() -> const LevelTable<Loop>& {
+    return visit_dtype<kAnyTypes>(from, "copy_",
+                                  [&]<typename From>() -> const LevelTable<Loop>& { return kLoops<Cast<To, From>>; });
+  });
+}
 
 void copy_elements(const TensorBase& src, const TensorBase& dst) {
   if (src.dtype() == dst.dtype()) return move_elements(src, dst);

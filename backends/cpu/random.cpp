@@ -5,6 +5,7 @@
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/core/base/error.h>
+#include <keyway/core/cpp_type.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/random.h>
 #include <keyway/ops/rules/random.h>
@@ -27,11 +28,11 @@ struct FillBody {
   }
 };
 
-// out[i] = make(i), by threads and at the best instruction set.
+// out[i] = make(i), by threads and at the best instruction set; converted where out has another dtype.
 template <typename Make>
 void fill(const TensorBase& out, const Make& make) {
   using T = decltype(make(0));
-  const ContiguousOut result(out);
+  const ContiguousOut result(out, cpp_type_to_scalar_type<T>);
   T* const to = result.data<T>();
   const detail::Loop loop = detail::kLoopsOf<FillBody, Make>[current_level()];
   parallel_for(0, out.numel(), kRandomGrain, [&](std::int64_t begin, std::int64_t end) {
@@ -44,19 +45,17 @@ void fill(const TensorBase& out, const Make& make) {
 
 // Of integers that the dtype has all.
 void fill_integers(const TensorBase& self, const rules::WholeRange& range, const PhiloxCall& call) {
-  visit_any(self.dtype(), "random_", [&]<typename T>() {
-    if constexpr (!kIsComplex<T>) fill(self, Whole<T>{call, range.from, range.count});
-  });
+  fill(self, Whole<std::int64_t>{call, range.from, range.count});
 }
 
 }  // namespace
 
 namespace cpu {
 
+// In float32, whose loop becomes vector code; a bool's does not.
 void bernoulli__float(TensorBase& self, double p, const Generator& generator) {
   const Chance happens{next_call(generator, kCPU)};
-  visit_any(self.dtype(), "bernoulli_",
-            [&]<typename T>() { fill(self, [happens, p](std::int64_t i) { return T(happens(i, p) ? 1 : 0); }); });
+  fill(self, [happens, p](std::int64_t i) { return happens(i, p) ? 1.0F : 0.0F; });
 }
 
 void bernoulli__Tensor(TensorBase& self, const TensorBase& p, const Generator& generator) {
@@ -68,9 +67,7 @@ void bernoulli__Tensor(TensorBase& self, const TensorBase& p, const Generator& g
                  "argument 'p' has {} at position {}, but must be in [0, 1]", probability[i], i);
   }
   const Chance happens{next_call(generator, kCPU)};
-  visit_any(self.dtype(), "bernoulli_", [&]<typename T>() {
-    fill(self, [happens, probability](std::int64_t i) { return T(happens(i, probability[i]) ? 1 : 0); });
-  });
+  fill(self, [happens, probability](std::int64_t i) { return happens(i, probability[i]) ? 1.0F : 0.0F; });
 }
 
 void exponential_(TensorBase& self, double lambd, const Generator& generator) {

@@ -7,9 +7,12 @@
 // - runs: The elements of an output lie side by side and are not many: a loop compiled for it does output after output.
 // - lanes: They are many, or in several runs: kLanes lanes accumulate them, by the loop of columns, and are folded.
 //
+// Elements that are not of the accumulation's dtype are converted to it in a buffer, in all three ways.
+//
 // The elements of an output (or row of outputs) are cut into units of a fixed length. Units are what threads share
 // where outputs are few; their accumulators are merged pairwise, in order.
 #include <keyway/backends/cpu/cascade.h>
+#include <keyway/backends/cpu/cast_loops.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/reduction.h>
@@ -22,11 +25,14 @@ namespace keyway::inline v1::detail {
 namespace {
 
 constexpr std::int64_t kUnitRows = 1024;
-// Accumulators of a row of outputs take at most so many bytes. The largest accumulator has 48.
+// Accumulators of a row of outputs take at most so many bytes.
 constexpr std::int64_t kRowBytes = 16384;
 constexpr std::int64_t kBufferBytes = 16384;
 // Outputs of so few elements are gathered into columns.
 constexpr std::int64_t kFewElements = 16;
+// Outputs of runs that are accumulated before they are projected.
+constexpr std::int64_t kRunOutputs = 64;
+constexpr std::int64_t kMaxAccBytes = 48;
 
 // The dimensions of one kind, innermost first, as places in the space.
 struct DimList {
@@ -53,12 +59,60 @@ std::int64_t offset_of(const Strided& space, const DimList& dims, std::int64_t p
 
 enum class Way { Columns, Runs, Lanes };
 
-struct Reduction {
-  Reduction(const ReduceOp& o, const void* f) : op(o), functor(f), level(current_level()) {}
+// How elements come to the loops.
+class Source {
+ public:
+  Source(const ReduceOp& op, const TensorBase& self, Level level)
+      : itemsize_(static_cast<std::int64_t>(self.itemsize())),
+        cast_(self.dtype() == op.element ? nullptr : cast_loops(op.element, self.dtype())[level]),
+        widest_(std::max<std::int64_t>(itemsize_, op.itemsize)) {}
+
+  bool converts() const { return cast_ != nullptr; }
+  std::int64_t itemsize() const { return itemsize_; }  // of the tensor's elements
+  // How many elements gather() may be asked for.
+  std::int64_t capacity() const { return kBufferBytes / widest_; }
+
+  // A rectangle of elements into a buffer of kBufferBytes, as the accumulation has them.
+  void gather(char* buffer, const TileFrom& from, std::int64_t rows, std::int64_t columns) const {
+    if (!converts()) return pack(buffer, from, rows, columns, itemsize_);
+    if (from.column == itemsize_ && (rows == 1 || from.row == columns * itemsize_)) {
+      return convert(buffer, from.data, rows * columns);
+    }
+    alignas(64) char packed[kBufferBytes];
+    pack(packed, from, rows, columns, itemsize_);
+    convert(buffer, packed, rows * columns);
+  }
+
+ private:
+  void convert(char* to, const char* from, std::int64_t n) const {
+    char* const data[] = {to, const_cast<char*>(from)};
+    cast_(nullptr, data, n);
+  }
+
+  std::int64_t itemsize_;
+  Loop cast_;
+  std::int64_t widest_;
+};
+
+// What is called, and with what.
+struct Task {
+  Task(const ReduceOp& o, const void* functor, const TensorBase& self)
+      : op(o), f(functor), level(current_level()), source(o, self, level) {}
+
+  // Of elements. What is converted has to fit into a buffer.
+  std::int64_t longest_run() const {
+    return source.converts() ? std::min(kLanes * kBlockRows, source.capacity()) : kLanes * kBlockRows;
+  }
 
   const ReduceOp& op;
-  const void* functor;
+  const void* f;
   Level level;
+  Source source;
+};
+
+struct Reduction : Task {
+  explicit Reduction(const Task& task) : Task(task) {}
+
   Strided space;
   DimList kept;
   DimList reduced;
@@ -89,7 +143,7 @@ class Feeder {
         Rows pair = rows;
         pair.rows = kBlockRows;
         pair.twin = kBlockRows * rows.stride;
-        r_.op.combine[r_.level](r_.functor, cascade_.begin_pair(), 2 * cascade_.capacity(), pair);
+        r_.op.combine[r_.level](r_.f, cascade_.begin_pair(), 2 * cascade_.capacity(), pair);
         cascade_.end_block();
         cascade_.end_block();
         rows.data += 2 * pair.twin;
@@ -99,7 +153,7 @@ class Feeder {
       if (acc_ == nullptr) acc_ = cascade_.begin_block();
       Rows part = rows;
       part.rows = std::min(rows.rows, kBlockRows - used_);
-      r_.op.combine[r_.level](r_.functor, acc_, cascade_.capacity(), part);
+      r_.op.combine[r_.level](r_.f, acc_, cascade_.capacity(), part);
       rows.data += part.rows * rows.stride;
       rows.index += part.rows * rows.row_step;
       rows.rows -= part.rows;
@@ -192,9 +246,9 @@ class RunWalker {
 // that lanes are full; where indices matter they stay apart.
 void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::int64_t begin, std::int64_t end) {
   alignas(64) char buffer[kBufferBytes];
-  const std::int64_t itemsize = r.op.itemsize, capacity = kBufferBytes / itemsize;
+  const std::int64_t itemsize = r.op.itemsize, capacity = r.source.capacity();
   const std::int64_t stride = r.run_stride(kSelf), step = r.run_stride(kIndex);
-  const bool direct = stride == itemsize;
+  const bool direct = stride == itemsize && !r.source.converts();
   std::int64_t gathered = 0;
   for (RunWalker run(r, base, begin, end); !run.done(); run.next()) {
     if (direct && (run.length() >= kLanes || r.op.indexed)) {
@@ -203,7 +257,7 @@ void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::in
     }
     for (std::int64_t done = 0; done < run.length();) {
       const std::int64_t n = std::min(run.length() - done, capacity - gathered);
-      pack(buffer + gathered * itemsize, {run.data() + done * stride, 0, stride}, 1, n, itemsize);
+      r.source.gather(buffer + gathered * itemsize, {run.data() + done * stride, 0, stride}, 1, n);
       gathered += n;
       done += n;
       if (gathered < capacity && !r.op.indexed) break;
@@ -218,17 +272,18 @@ void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::in
 void unit_in_columns(const Reduction& r, Feeder& feeder, const char* base, std::int64_t width, std::int64_t begin,
                      std::int64_t end) {
   alignas(64) char buffer[kBufferBytes];
-  const std::int64_t itemsize = r.op.itemsize, column_stride = r.group > 1 ? itemsize : r.kept_stride(kSelf);
+  const std::int64_t itemsize = r.op.itemsize;
+  const std::int64_t column_stride = r.group > 1 ? r.source.itemsize() : r.kept_stride(kSelf);
   const std::int64_t stride = r.run_stride(kSelf), step = r.run_stride(kIndex);
-  const std::int64_t capacity = std::max<std::int64_t>(1, kBufferBytes / (width * itemsize));
+  const std::int64_t capacity = std::max<std::int64_t>(1, r.source.capacity() / width);
   for (RunWalker run(r, base, begin, end); !run.done(); run.next()) {
-    if (column_stride == itemsize) {
+    if (column_stride == itemsize && !r.source.converts()) {
       feeder.feed({run.data(), stride, run.length(), width, run.index(), step, 0});
       continue;
     }
     for (std::int64_t done = 0; done < run.length(); done += capacity) {
       const std::int64_t rows = std::min(capacity, run.length() - done);
-      pack(buffer, {run.data() + done * stride, stride, column_stride}, rows, width, itemsize);
+      r.source.gather(buffer, {run.data() + done * stride, stride, column_stride}, rows, width);
       feeder.feed({buffer, width * itemsize, rows, width, run.index() + done * step, step, 0});
     }
   }
@@ -260,7 +315,7 @@ std::int64_t unit_width(const Reduction& r, const Tile& tile) {
 char* run_unit(const Reduction& r, const Tile& tile, std::int64_t unit, char* scratch) {
   const std::int64_t begin = unit * r.unit, end = std::min(begin + r.unit, r.walk.numel);
   const std::int64_t width = unit_width(r, tile);
-  Cascade cascade(r.op, r.functor, scratch, width);
+  Cascade cascade(r.op, r.f, scratch, width);
   Feeder feeder(r, cascade);
   if (r.way == Way::Columns) {
     unit_in_columns(r, feeder, tile.data, width, begin, end);
@@ -268,7 +323,7 @@ char* run_unit(const Reduction& r, const Tile& tile, std::int64_t unit, char* sc
     unit_in_lanes(r, feeder, tile.data, begin, end);
   }
   char* const acc = feeder.finish();
-  if (width != tile.outputs) r.op.fold(r.functor, acc, cascade.capacity(), tile.outputs, width / tile.outputs);
+  if (width != tile.outputs) r.op.fold(r.f, acc, cascade.capacity(), tile.outputs, width / tile.outputs);
   return acc;
 }
 
@@ -286,7 +341,7 @@ void run_tiles(const Reduction& r) {
     for (std::int64_t i = begin; i < end; ++i) {
       const Tile tile = tile_at(r, i);
       const char* acc = run_unit(r, tile, 0, scratch.data());
-      r.op.project(r.functor, acc, capacity_for(unit_width(r, tile)), tile.outputs, r.reduced.numel, tile.results);
+      r.op.project(r.f, acc, capacity_for(unit_width(r, tile)), tile.outputs, r.reduced.numel, tile.results);
     }
   });
 }
@@ -295,12 +350,12 @@ void run_tiles(const Reduction& r) {
 void finish_tile(const Reduction& r, const Tile& tile, const char* units, std::int64_t unit_bytes) {
   const std::int64_t width = unit_width(r, tile), capacity = capacity_for(width);
   CascadeScratch scratch(Cascade::scratch_bytes(r.op, width, r.units));
-  Cascade cascade(r.op, r.functor, scratch.data(), width);
+  Cascade cascade(r.op, r.f, scratch.data(), width);
   for (std::int64_t u = 0; u < r.units; ++u) {
-    r.op.merge(r.functor, cascade.begin_block(), units + u * unit_bytes, capacity, width);
+    r.op.merge(r.f, cascade.begin_block(), units + u * unit_bytes, capacity, width);
     cascade.end_block();
   }
-  r.op.project(r.functor, cascade.finish(), capacity, tile.outputs, r.reduced.numel, tile.results);
+  r.op.project(r.f, cascade.finish(), capacity, tile.outputs, r.reduced.numel, tile.results);
 }
 
 // Units in any order and by any thread; what they give is kept until all are there.
@@ -322,7 +377,29 @@ void run_units(const Reduction& r) {
   }
 }
 
-// Output after output; each has one run.
+// Output after output; each has one run, of n elements.
+void reduce_direct_runs(const Task& task, Runs runs, Results to) {
+  alignas(64) char acc[kRunOutputs * kMaxAccBytes];
+  for (std::int64_t left = runs.outputs; left > 0; left -= runs.outputs) {
+    runs.outputs = std::min(left, kRunOutputs);
+    task.op.reduce_runs[task.level](task.f, runs, acc, kRunOutputs);
+    task.op.project(task.f, acc, kRunOutputs, runs.outputs, runs.length, to);
+    runs.data += runs.outputs * runs.stride;
+    for (int k = 0; k < 2; ++k) to.data[k] += runs.outputs * to.stride[k];
+  }
+}
+void reduce_runs(const Task& task, const Runs& runs, Results to) {
+  if (!task.source.converts()) return reduce_direct_runs(task, runs, to);
+  alignas(64) char buffer[kBufferBytes];
+  const std::int64_t n = runs.length, most = task.source.capacity() / n;
+  for (std::int64_t done = 0; done < runs.outputs; done += most) {
+    const std::int64_t outputs = std::min(runs.outputs - done, most);
+    task.source.gather(buffer, {runs.data + done * runs.stride, runs.stride, task.source.itemsize()}, outputs, n);
+    reduce_direct_runs(task, {buffer, n * task.op.itemsize, n, outputs, runs.step}, to);
+    for (int k = 0; k < 2; ++k) to.data[k] += outputs * to.stride[k];
+  }
+}
+
 void run_runs(const Reduction& r) {
   const std::int64_t inner = r.kept_size();
   const std::int64_t grain = std::max<std::int64_t>(1, kElementGrain / r.reduced.numel);
@@ -332,18 +409,31 @@ void run_runs(const Reduction& r) {
         return r.space.data[operand] + offset_of(r.space, r.kept, position, operand);
       };
       const std::int64_t outputs = std::min(inner - position % inner, end - position);
-      const Runs runs{at(kSelf), r.kept_stride(kSelf), r.reduced.numel, outputs, r.run_stride(kIndex)};
-      r.op.reduce_runs[r.level](r.functor, runs,
-                                {{at(kOut), at(kSecond)}, {r.kept_stride(kOut), r.kept_stride(kSecond)}});
+      reduce_runs(r, {at(kSelf), r.kept_stride(kSelf), r.reduced.numel, outputs, r.run_stride(kIndex)},
+                  {{at(kOut), at(kSecond)}, {r.kept_stride(kOut), r.kept_stride(kSecond)}});
       position += outputs;
     }
   });
 }
 
+Runs run_of(const TensorBase& self) { return {static_cast<char*>(self.data_ptr()), 0, self.numel(), 1, 1}; }
+Results results_of(const TensorBase& out, const TensorBase* second) {
+  return {{static_cast<char*>(out.data_ptr()), static_cast<char*>((second != nullptr ? *second : out).data_ptr())}, {}};
+}
+
+// What is small is done in a few nanoseconds.
+void reduce_one_run(const ReduceOp& op, const void* f, const TensorBase& out, const TensorBase* second,
+                    const TensorBase& self) {
+  constexpr std::int64_t kCapacity = 16;
+  alignas(64) char acc[kCapacity * kMaxAccBytes];
+  op.reduce_runs[current_level()](f, run_of(self), acc, kCapacity);
+  op.project(f, acc, kCapacity, 1, self.numel(), results_of(out, second));
+}
+
 // The result of no elements, everywhere.
-void project_identity(const ReduceOp& op, const void* functor, const TensorBase& out, const TensorBase* second) {
+void project_identity(const ReduceOp& op, const void* f, const TensorBase& out, const TensorBase* second) {
   CascadeScratch scratch(static_cast<std::size_t>(capacity_for(1) * op.acc_bytes));
-  op.fill(functor, scratch.data(), capacity_for(1), 1);
+  op.fill(f, scratch.data(), capacity_for(1), 1);
   const TensorBase* const outs[] = {&out, second != nullptr ? second : &out};
   Strided space;
   make_strided(space, out.sizes(), outs, 2);
@@ -351,7 +441,7 @@ void project_identity(const ReduceOp& op, const void* functor, const TensorBase&
   for (int d = 0; d < space.rank; ++d) all.add(space, d);
   for (std::int64_t i = 0; i < all.numel; ++i) {
     const Results to{{space.data[0] + offset_of(space, all, i, 0), space.data[1] + offset_of(space, all, i, 1)}, {}};
-    op.project(functor, scratch.data(), capacity_for(1), 1, 0, to);
+    op.project(f, scratch.data(), capacity_for(1), 1, 0, to);
   }
 }
 
@@ -367,16 +457,16 @@ bool has_grouped_rows(const Reduction& r) {
     return false;
   const Strided& space = r.space;
   const std::int64_t run = space.sizes[0];
-  return space.strides[kSelf][0] == r.op.itemsize && space.strides[kSelf][1] == run * r.op.itemsize &&
-         run <= kRowBytes / r.op.acc_bytes / 8 && r.reduced.numel / run >= 4;
+  return space.strides[kSelf][0] == r.source.itemsize() && space.strides[kSelf][1] == run * r.source.itemsize() &&
+         run <= std::min(kRowBytes / r.op.acc_bytes / 8, r.source.capacity()) && r.reduced.numel / run >= 4;
 }
 
 Way way_of(const Reduction& r) {
   const bool kept_is_inner = r.kept.count > 0 && r.kept.at[0] == 0 && r.kept_size() >= 4;
   const bool few_elements = r.reduced.numel <= kFewElements && r.kept_size() >= kLanes / 2;
   if (kept_is_inner || few_elements) return Way::Columns;
-  const bool one_run = r.reduced.count == 0 || (r.reduced.count == 1 && r.run_stride(kSelf) == r.op.itemsize);
-  return one_run && r.reduced.numel <= kLanes * kBlockRows ? Way::Runs : Way::Lanes;
+  const bool one_run = r.reduced.count == 0 || (r.reduced.count == 1 && r.run_stride(kSelf) == r.source.itemsize());
+  return one_run && r.reduced.numel <= r.longest_run() ? Way::Runs : Way::Lanes;
 }
 
 void make_plan(Reduction& r) {
@@ -396,7 +486,7 @@ void make_plan(Reduction& r) {
   if (r.way == Way::Columns) {
     const std::int64_t columns = r.kept_size(), outer = r.kept.numel / columns;
     // A row fits into the buffer that strided ones are packed into.
-    const std::int64_t most = std::min(kRowBytes / r.op.acc_bytes, kBufferBytes / r.op.itemsize) / r.group;
+    const std::int64_t most = std::min(kRowBytes / r.op.acc_bytes, r.source.capacity()) / r.group;
     // Narrower where there would be too few tiles to share: columns do not influence each other.
     const std::int64_t share = (r.kept.numel - 1) / get_num_threads() + 1;
     const std::int64_t least = std::max<std::int64_t>(1, kLanes / r.group);
@@ -410,16 +500,15 @@ void make_plan(Reduction& r) {
 
 }  // namespace
 
-void run_reduce(const ReduceOp& op, const void* functor, const TensorBase& out, const TensorBase* second,
+void run_reduce(const ReduceOp& op, const void* f, const TensorBase& out, const TensorBase* second,
                 const TensorBase& self, IntArrayRef dims) {
   if (out.numel() == 0) return;
-  if (self.numel() == 0) return project_identity(op, functor, out, second);
-  if (out.numel() == 1 && self.numel() <= kLanes * kBlockRows && self.impl()->known_contiguous()) {
-    const TensorBase& other = second != nullptr ? *second : out;
-    const Results to{{static_cast<char*>(out.data_ptr()), static_cast<char*>(other.data_ptr())}, {}};
-    return op.reduce_runs[current_level()](functor, {static_cast<char*>(self.data_ptr()), 0, self.numel(), 1, 1}, to);
-  }
-  Reduction r(op, functor);
+  if (self.numel() == 0) return project_identity(op, f, out, second);
+  const bool one_run = out.numel() == 1 && self.numel() <= kLanes * kBlockRows && self.impl()->known_contiguous();
+  if (one_run && self.dtype() == op.element) return reduce_one_run(op, f, out, second, self);
+  const Task task(op, f, self);
+  if (one_run && self.numel() <= task.longest_run()) return reduce_runs(task, run_of(self), results_of(out, second));
+  Reduction r(task);
   make_space(r, out, second, self, dims);
   make_plan(r);
   if (r.way == Way::Runs) {

@@ -10,7 +10,8 @@
 // the same bound. The order depends on shape and strides only: results are the same to the last bit whatever
 // the number of threads, and on every instruction set.
 //
-// Functors are described in ops/functors/reduction.h.
+// Functors are described in ops/functors/reduction.h. There is one loop for an accumulation: elements of another dtype
+// than its own are converted to it on their way, block by block.
 #pragma once
 
 #include <keyway/backends/cpu/reduction_loops.h>
@@ -19,8 +20,8 @@
 namespace keyway::inline v1 {
 
 namespace detail {
-// `second` may be null.
-KEYWAY_API void run_reduce(const ReduceOp& op, const void* functor, const TensorBase& out, const TensorBase* second,
+// `f` is the functor's accumulation; `second` may be null.
+KEYWAY_API void run_reduce(const ReduceOp& op, const void* f, const TensorBase& out, const TensorBase* second,
                            const TensorBase& self, IntArrayRef dims);
 
 template <typename F>
@@ -29,7 +30,8 @@ void reduce_chosen(const F& functor, const TensorBase& out, const TensorBase* se
   if constexpr (requires { functor.choose([](const auto&) {}); }) {
     functor.choose([&](const auto& form) { reduce_chosen(form, out, second, self, dims); });
   } else {
-    run_reduce(kReduceOp<F>, &functor, out, second, self, dims);
+    const Accumulation<F>& accumulation = functor;
+    run_reduce(kReduceOp<F>, &accumulation, out, second, self, dims);
   }
 }
 }  // namespace detail

@@ -1,8 +1,9 @@
-// The loops of reductions: what is compiled once a functor, and the one that is compiled once a level.
+// The loops of reductions: what is compiled once an accumulation, some of it for each level, and once a functor.
 #pragma once
 
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/simd/level.h>
+#include <keyway/core/cpp_type.h>
 #include <keyway/ops/functors/reduction.h>
 
 #include <cstdint>
@@ -121,6 +122,20 @@ class AccArray {
   Pointers parts_;
 };
 
+// What has the loops of F: its accumulation, or F itself.
+template <typename F>
+struct AccumulationOf {
+  using type = F;
+};
+template <typename F>
+requires requires { typename F::Accumulation; }
+struct AccumulationOf<F> {
+  using type = typename F::Accumulation;
+};
+template <typename F>
+using Accumulation = typename AccumulationOf<F>::type;
+
+// Of an accumulation F.
 template <typename F>
 struct ReduceLoops {
   using T = typename F::Element;
@@ -223,18 +238,8 @@ struct ReduceLoops {
     }
   }
 
-  template <typename R>
-  KEYWAY_INLINE static void write(const Results& to, std::int64_t j, R result) {
-    store<R>(to.data[0] + j * to.stride[0], 0, result);
-  }
-  template <typename A, typename B>
-  KEYWAY_INLINE static void write(const Results& to, std::int64_t j, Two<A, B> result) {
-    store<A>(to.data[0] + j * to.stride[0], 0, result.first);
-    store<B>(to.data[1] + j * to.stride[1], 0, result.second);
-  }
-
-  // Outputs whose elements are few: filled, combined and folded in one go.
-  KEYWAY_INLINE static void reduce_runs(const F& f, const Runs& runs, const Results& to) {
+  // Outputs whose elements are few: filled, combined and folded in one go, each into an accumulator.
+  KEYWAY_INLINE static void reduce_runs(const F& f, const Runs& runs, const Array& outputs) {
     alignas(64) char lanes[Array::bytes() * kLanes];
     const Array acc(lanes, kLanes);
     const std::int64_t n = runs.length, full = n / kLanes, rest = n % kLanes;
@@ -247,7 +252,7 @@ struct ReduceLoops {
         combine_rows(f, acc, {data + full * kStride, 0, 1, rest, full * kLanes * runs.step, 0, runs.step});
       }
       fold_lanes(f, acc);
-      write(to, o, f.project(acc.get(0), n));
+      outputs.set(o, acc.get(0));
     }
   }
   // fold() of all lanes, of which some may hold the identity.
@@ -267,20 +272,22 @@ struct ReduceLoops {
   }
 };
 
-// All that the driver needs to know of a functor. `acc` is an array of accumulators of a capacity.
+// All that the driver needs to know of a functor. `acc` is an array of accumulators of a capacity. `f` is the
+// functor's accumulation.
 struct ReduceOp {
-  using Combine = void (*)(const void* functor, char* acc, std::int64_t capacity, const Rows& rows);
-  using ReduceRuns = void (*)(const void* functor, const Runs& runs, const Results& results);
+  using Combine = void (*)(const void* f, char* acc, std::int64_t capacity, const Rows& rows);
+  using ReduceRuns = void (*)(const void* f, const Runs& runs, char* acc, std::int64_t capacity);
   LevelTable<Combine> combine;
   LevelTable<ReduceRuns> reduce_runs;
-  void (*fill)(const void* functor, char* acc, std::int64_t capacity, std::int64_t n);
-  void (*merge)(const void* functor, char* acc, const char* other, std::int64_t capacity, std::int64_t n);
+  void (*fill)(const void* f, char* acc, std::int64_t capacity, std::int64_t n);
+  void (*merge)(const void* f, char* acc, const char* other, std::int64_t capacity, std::int64_t n);
   // Each of so many groups of n neighbours into one; the results come to stand at the beginning.
-  void (*fold)(const void* functor, char* acc, std::int64_t capacity, std::int64_t groups, std::int64_t n);
-  void (*project)(const void* functor, const char* acc, std::int64_t capacity, std::int64_t n, std::int64_t count,
+  void (*fold)(const void* f, char* acc, std::int64_t capacity, std::int64_t groups, std::int64_t n);
+  void (*project)(const void* f, const char* acc, std::int64_t capacity, std::int64_t n, std::int64_t count,
                   const Results& results);
   std::int32_t acc_bytes;
   std::int32_t itemsize;
+  ScalarType element;  // of the accumulation
   bool indexed;
   bool twins;  // whether rows may have a twin
 };
@@ -298,8 +305,8 @@ struct ReduceAt {
   };
   template <Level>
   struct ReduceRuns {
-    KEYWAY_INLINE static void run(const void* f, const Runs& runs, const Results& to) {
-      Loops::reduce_runs(Loops::functor(f), runs, to);
+    KEYWAY_INLINE static void run(const void* f, const Runs& runs, char* acc, std::int64_t capacity) {
+      Loops::reduce_runs(Loops::functor(f), runs, Array(acc, capacity));
     }
   };
 
@@ -316,24 +323,37 @@ struct ReduceAt {
       array.set(g, array.get(g * n));
     }
   }
-  static void project(const void* f, const char* acc, std::int64_t capacity, std::int64_t n, std::int64_t count,
-                      const Results& to) {
-    const F g = Loops::functor(f);
-    const Array array(const_cast<char*>(acc), capacity);
-    for (std::int64_t j = 0; j < n; ++j) Loops::write(to, j, g.project(array.get(j), count));
-  }
 };
 
+template <typename R>
+void write_result(const Results& to, std::int64_t j, R result) {
+  store<R>(to.data[0] + j * to.stride[0], 0, result);
+}
+template <typename A, typename B>
+void write_result(const Results& to, std::int64_t j, Two<A, B> result) {
+  store<A>(to.data[0] + j * to.stride[0], 0, result.first);
+  store<B>(to.data[1] + j * to.stride[1], 0, result.second);
+}
+
 template <typename F>
-inline constexpr ReduceOp kReduceOp = {at_levels<ReduceAt<F>::template Combine>(),
-                                       at_levels<ReduceAt<F>::template ReduceRuns>(),
-                                       ReduceAt<F>::fill,
-                                       ReduceAt<F>::merge,
-                                       ReduceAt<F>::fold,
-                                       ReduceAt<F>::project,
-                                       ReduceLoops<F>::Array::bytes(),
-                                       sizeof(typename F::Element),
-                                       ReduceLoops<F>::kIndexed,
-                                       ReduceLoops<F>::kOneNumber && sizeof(typename F::Acc) <= 4};
+void project_results(const void* f, const char* acc, std::int64_t capacity, std::int64_t n, std::int64_t count,
+                     const Results& to) {
+  const F g = static_cast<const F&>(*static_cast<const Accumulation<F>*>(f));
+  const AccArray<typename F::Acc> array(const_cast<char*>(acc), capacity);
+  for (std::int64_t j = 0; j < n; ++j) write_result(to, j, g.project(array.get(j), count));
+}
+
+template <typename F, typename A = Accumulation<F>>
+inline constexpr ReduceOp kReduceOp = {at_levels<ReduceAt<A>::template Combine>(),
+                                       at_levels<ReduceAt<A>::template ReduceRuns>(),
+                                       ReduceAt<A>::fill,
+                                       ReduceAt<A>::merge,
+                                       ReduceAt<A>::fold,
+                                       project_results<F>,
+                                       ReduceLoops<A>::Array::bytes(),
+                                       sizeof(typename A::Element),
+                                       cpp_type_to_scalar_type<typename A::Element>,
+                                       ReduceLoops<A>::kIndexed,
+                                       ReduceLoops<A>::kOneNumber && sizeof(typename A::Acc) <= 4};
 
 }  // namespace keyway::inline v1::detail

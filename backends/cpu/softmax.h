@@ -6,11 +6,14 @@
 // whose bodies are always inlined, into one function per instruction-set level.
 #pragma once
 
+#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/decaying_exp.h>
 #include <keyway/backends/cpu/lanes.h>
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/panel.h>
+#include <keyway/core/cpp_type.h>
 
+#include <concepts>
 #include <cstdint>
 
 namespace keyway::inline v1::detail {
@@ -49,9 +52,9 @@ template <typename Acc, typename F>
   }
 }
 
-// Runs Op over the lines of the operands along `dim`.
+// Runs Op over the lines of the operands along `dim`. The first is the output.
 template <typename Op>
-void run_softmax(std::initializer_list<const TensorBase*> operands, std::int64_t dim) {
+void run_lines(std::initializer_list<const TensorBase*> operands, std::int64_t dim) {
   const TensorBase& out = **operands.begin();
   if (out.numel() == 0) return;
   const std::int64_t length = out.dim() == 0 ? 1 : out.sizes()[static_cast<std::size_t>(dim)];
@@ -65,6 +68,19 @@ void run_softmax(std::initializer_list<const TensorBase*> operands, std::int64_t
     const SoftmaxTask task{&panel, length, contiguous};
     loop(&task, nullptr, 0);
   });
+}
+
+// The same of Op<double> or Op<float>: what has 16 bits is computed as float32, in copies, and rounded once.
+template <template <typename> typename Op, std::same_as<TensorBase>... In>
+void run_softmax(const TensorBase& out, std::int64_t dim, const In&... inputs) {
+  const auto run = [&]<typename T>(T) {
+    constexpr ScalarType dtype = cpp_type_to_scalar_type<T>;
+    const TensorBase result = out.dtype() == dtype ? out : make_tensor(out.sizes(), dtype, out.device());
+    const auto run_wide = [&](const In&... wide) { run_lines<Op<T>>({&result, &wide...}, dim); };
+    run_wide((inputs.dtype() == dtype ? inputs : contiguous_as(inputs, dtype))...);
+    if (!result.is_same(out)) copy_elements(result, out);
+  };
+  return ((inputs.dtype() == kDouble) && ...) ? run(double()) : run(float());
 }
 
 }  // namespace keyway::inline v1::detail

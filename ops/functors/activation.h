@@ -174,38 +174,6 @@ struct LogSigmoid {
   }
 };
 
-// x where |x| > lambd, else 0.
-template <typename T>
-struct Hardshrink {
-  Opmath<T> lambd;
-
-  KEYWAY_HD constexpr T operator()(T x) const {
-    const Opmath<T> wide = opmath(x);
-    return (wide >= -lambd) & (wide <= lambd) ? T(0.0f) : x;
-  }
-};
-
-// x moved towards 0 by lambd.
-template <typename T>
-struct Softshrink {
-  Opmath<T> lambd;
-
-  KEYWAY_HD constexpr T operator()(T x) const {
-    const Opmath<T> wide = opmath(x);
-    const Opmath<T> kept = wide > lambd ? wide - lambd : wide < -lambd ? wide + lambd : wide * 0;
-    return static_cast<T>(kept);
-  }
-};
-
-// x where x > threshold, else value.
-template <typename T>
-struct Threshold {
-  Opmath<T> threshold;
-  T value;
-
-  KEYWAY_HD constexpr T operator()(T x) const { return opmath(x) <= threshold ? value : x; }
-};
-
 // --- Gradients: from the gradient of the result and the input or the result.
 
 // Also relu's, with threshold 0.
@@ -346,26 +314,6 @@ struct SoftplusBackward {
     const Opmath<T> scaled = opmath(x) * beta;
     const Opmath<T> result = opmath(grad) * m.sigmoid(scaled);
     return scaled > threshold ? grad : static_cast<T>(result);
-  }
-};
-
-template <typename T>
-struct LogSigmoidBackward {
-  KEYWAY_HD T operator()(T grad, T x) const { return with(StandardMath(), grad, x); }
-  template <typename Math>
-  KEYWAY_HD T with(Math m, T grad, T x) const {
-    return static_cast<T>(opmath(grad) * m.sigmoid(-opmath(x)));
-  }
-};
-
-// Hardshrink's and Softshrink's alike.
-template <typename T>
-struct ShrinkBackward {
-  Opmath<T> lambd;
-
-  KEYWAY_HD constexpr T operator()(T grad, T x) const {
-    const Opmath<T> v = opmath(x);
-    return (v >= -lambd) & (v <= lambd) ? T(0.0f) : grad;
   }
 };
 

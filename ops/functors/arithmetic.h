@@ -45,14 +45,6 @@ struct Sub {
   }
 };
 
-// other - alpha * self.
-template <typename T>
-struct Rsub {
-  Opmath<T> alpha;
-
-  KEYWAY_HD constexpr T operator()(T a, T b) const { return Sub<T>{alpha}(b, a); }
-};
-
 // The product; for bool the logical and.
 template <typename T>
 struct Mul {

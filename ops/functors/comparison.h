@@ -67,39 +67,6 @@ struct IsInf {
     }
   }
 };
-template <typename T>
-struct IsFinite {
-  KEYWAY_HD constexpr bool operator()(T x) const {
-    if constexpr (ComplexElement<T>) {
-      return IsFinite<Real<T>>{}(x.real()) & IsFinite<Real<T>>{}(x.imag());
-    } else if constexpr (RealFloat<T>) {
-      const Opmath<T> wide = opmath(x);
-      return wide - wide == 0;
-    } else {
-      return true;
-    }
-  }
-};
-template <typename T>
-struct IsPosInf {
-  KEYWAY_HD constexpr bool operator()(T x) const { return IsInf<T>{}(x) & (opmath(x) > Opmath<T>()); }
-};
-template <typename T>
-struct IsNegInf {
-  KEYWAY_HD constexpr bool operator()(T x) const { return IsInf<T>{}(x) & (opmath(x) < Opmath<T>()); }
-};
-// Also of -0 and NaN.
-template <typename T>
-struct Signbit {
-  KEYWAY_HD constexpr bool operator()(T x) const {
-    if constexpr (RealFloat<T>) {
-      return __builtin_signbit(opmath(x)) != 0;
-    } else {
-      return x < T{};
-    }
-  }
-};
-
 // A comparison F with a number.
 template <template <typename> class F, typename T>
 struct CompareScalar {

@@ -42,12 +42,6 @@ struct Fmin {
   }
 };
 
-// self, self, tensor bounds: clamp.Tensor. `max` where min > max; NaN if any is NaN.
-template <typename T>
-struct ClampTensor {
-  KEYWAY_HD constexpr T operator()(T x, T min, T max) const { return Minimum<T>{}(Maximum<T>{}(x, min), max); }
-};
-
 // Into [min, max], either of which may be absent; `max` where min > max; NaN if one is NaN.
 template <typename T>
 struct Clamp {

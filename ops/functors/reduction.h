@@ -10,6 +10,10 @@
 // selections. An Acc that is a struct says in kParts how many members it has, so that a driver can keep them
 // in arrays apart. A Result that is a Two<A, B> goes into two tensors.
 //
+// What several functors accumulate alike is their base, named Accumulation: all but project(). It has an Element of
+// its own, wide enough for those of all of them, and its combine() takes these and those. A driver may convert elements
+// to it on their way and run one loop for all; that makes no difference to a result.
+//
 // Members, and choose(), are as in argument.h.
 #pragma once
 
@@ -33,7 +37,7 @@ struct Two {
 };
 
 namespace detail {
-// Of any element type the number in a type of sums.
+// Of any element type the number in a type of accumulators.
 template <typename To, typename From>
 KEYWAY_HD constexpr To widened(From x) {
   if constexpr (std::same_as<To, Opmath<From>>) {
@@ -42,36 +46,54 @@ KEYWAY_HD constexpr To widened(From x) {
     return static_cast<To>(x);
   }
 }
+
+// What sums and products of results R are kept in: all integers as int64, of which they are the low bits.
+template <typename R>
+using Total = std::conditional_t<IntegerElement<R>, std::int64_t, Opmath<R>>;
+// What elements T are compared as.
+template <typename T>
+using Compared = std::conditional_t<std::integral<T> && (sizeof(T) < 4), std::int32_t,
+                                    std::conditional_t<std::same_as<T, std::uint32_t>, std::int64_t, Opmath<T>>>;
+}  // namespace detail
+
+namespace detail {
+template <typename A>
+struct Summing {
+  using Accumulation = Summing;
+  using Element = A;
+  using Acc = A;
+
+  KEYWAY_HD constexpr Acc identity() const { return Acc(); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const { return plus(acc, widened<Acc>(x)); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return plus(a, b); }
+};
 }  // namespace detail
 
 // The sum of elements T as an R.
 template <typename T, typename R = T>
-struct Sum {
+struct Sum : detail::Summing<detail::Total<R>> {
   using Element = T;
-  using Acc = Opmath<R>;
-
-  KEYWAY_HD constexpr Acc identity() const { return Acc(); }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return plus(acc, detail::widened<Acc>(x)); }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return plus(a, b); }
-  KEYWAY_HD constexpr R project(Acc acc, std::int64_t) const { return static_cast<R>(acc); }
+  KEYWAY_HD constexpr R project(detail::Total<R> acc, std::int64_t) const { return static_cast<R>(acc); }
 };
 
 // The sum divided by the count; NaN of none.
-template <typename T, typename R = T>
-struct Mean : Sum<T, R> {
-  using Acc = Opmath<R>;
-  KEYWAY_HD constexpr R project(Acc acc, std::int64_t count) const {
-    return static_cast<R>(acc / static_cast<Real<Acc>>(count));
+template <typename T>
+struct Mean : detail::Summing<detail::Total<T>> {
+  using Element = T;
+  KEYWAY_HD constexpr T project(detail::Total<T> acc, std::int64_t count) const {
+    return static_cast<T>(acc / static_cast<Real<detail::Total<T>>>(count));
   }
 };
 
-template <typename T, typename R = T>
-struct Prod {
-  using Element = T;
-  using Acc = Opmath<R>;
+namespace detail {
+template <typename A>
+struct Multiplying {
+  using Accumulation = Multiplying;
+  using Element = A;
+  using Acc = A;
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(1); }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, detail::widened<Acc>(x)); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const { return merge(acc, widened<Acc>(x)); }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
     if constexpr (std::same_as<Acc, bool>) {
       return a && b;
@@ -79,79 +101,86 @@ struct Prod {
       return times(a, b);
     }
   }
-  KEYWAY_HD constexpr R project(Acc acc, std::int64_t) const { return static_cast<R>(acc); }
 };
+}  // namespace detail
+
+// The product of elements T as an R.
+template <typename T, typename R = T>
+struct Prod : detail::Multiplying<detail::Total<R>> {
+  using Element = T;
+  KEYWAY_HD constexpr R project(detail::Total<R> acc, std::int64_t) const { return static_cast<R>(acc); }
+};
+
+namespace detail {
+// The greatest element, or the least; NaN if there is one.
+template <typename A, bool greatest>
+struct Selecting {
+  using Accumulation = Selecting;
+  using Element = A;
+  using Acc = A;
+  static constexpr bool kSelects = true;
+
+  KEYWAY_HD constexpr Acc identity() const { return greatest ? lowest_value<Acc>() : highest_value<Acc>(); }
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const { return merge(acc, widened<Acc>(x)); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return greatest ? Maximum<Acc>{}(a, b) : Minimum<Acc>{}(a, b); }
+};
+}  // namespace detail
 
 // The greatest element; NaN if there is one.
 template <typename T>
-struct Amax {
+struct Amax : detail::Selecting<detail::Compared<T>, true> {
   using Element = T;
-  using Acc = Opmath<T>;
-  static constexpr bool kSelects = true;
-
-  KEYWAY_HD constexpr Acc identity() const { return lowest_value<Acc>(); }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, opmath(x)); }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return Maximum<Acc>{}(a, b); }
-  KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return static_cast<T>(acc); }
+  KEYWAY_HD constexpr T project(detail::Compared<T> acc, std::int64_t) const { return static_cast<T>(acc); }
 };
 
 // The least element; NaN if there is one.
 template <typename T>
-struct Amin {
+struct Amin : detail::Selecting<detail::Compared<T>, false> {
   using Element = T;
-  using Acc = Opmath<T>;
-  static constexpr bool kSelects = true;
-
-  KEYWAY_HD constexpr Acc identity() const { return highest_value<Acc>(); }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, opmath(x)); }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return Minimum<Acc>{}(a, b); }
-  KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return static_cast<T>(acc); }
+  KEYWAY_HD constexpr T project(detail::Compared<T> acc, std::int64_t) const { return static_cast<T>(acc); }
 };
 
 namespace detail {
 // What a truth about elements is given as: of uint8 they are uint8.
 template <typename T>
 using Truth = std::conditional_t<std::same_as<T, std::uint8_t>, std::uint8_t, bool>;
+
+struct AnyTrue {
+  using Accumulation = AnyTrue;
+  using Element = bool;
+  using Acc = std::uint8_t;
+
+  KEYWAY_HD constexpr Acc identity() const { return 0; }
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const {
+    return static_cast<Acc>(acc | (is_true(x) ? 1 : 0));
+  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a | b); }
+};
+struct AllTrue {
+  using Accumulation = AllTrue;
+  using Element = bool;
+  using Acc = std::uint8_t;
+
+  KEYWAY_HD constexpr Acc identity() const { return 1; }
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const {
+    return static_cast<Acc>(acc & (is_true(x) ? 1 : 0));
+  }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a & b); }
+};
 }  // namespace detail
 
 // Whether an element is not zero.
 template <typename T>
-struct Any {
+struct Any : detail::AnyTrue {
   using Element = T;
-  using Acc = std::uint8_t;
-
-  KEYWAY_HD constexpr Acc identity() const { return 0; }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    return static_cast<Acc>(acc | (is_true(x) ? 1 : 0));
-  }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a | b); }
   KEYWAY_HD constexpr detail::Truth<T> project(Acc acc, std::int64_t) const { return acc != 0; }
 };
 
 // Whether no element is zero.
 template <typename T>
-struct All {
+struct All : detail::AllTrue {
   using Element = T;
-  using Acc = std::uint8_t;
-
-  KEYWAY_HD constexpr Acc identity() const { return 1; }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    return static_cast<Acc>(acc & (is_true(x) ? 1 : 0));
-  }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return static_cast<Acc>(a & b); }
   KEYWAY_HD constexpr detail::Truth<T> project(Acc acc, std::int64_t) const { return acc != 0; }
-};
-
-// How many elements are not zero.
-template <typename T>
-struct CountNonzero {
-  using Element = T;
-  using Acc = std::int64_t;
-
-  KEYWAY_HD constexpr Acc identity() const { return 0; }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return acc + (is_true(x) ? 1 : 0); }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return a + b; }
-  KEYWAY_HD constexpr std::int64_t project(Acc acc, std::int64_t) const { return acc; }
 };
 
 // Count, mean and sum of squared deviations from it, kept as elements come (Welford) and merged (Chan, Golub
@@ -165,15 +194,16 @@ struct Moments {
 };
 
 namespace detail {
-template <typename T>
+template <typename A>
 struct Spread {
-  using Element = T;
-  using Acc = Moments<Opmath<T>>;
-  using Part = Real<Opmath<T>>;
+  using Accumulation = Spread;
+  using Element = A;
+  using Acc = Moments<A>;
+  using Part = Real<A>;
 
-  KEYWAY_HD constexpr Acc identity() const { return {Opmath<T>(), Part(0), Part(0)}; }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    const Opmath<T> before = opmath(x) - acc.mean;
+  KEYWAY_HD constexpr Acc identity() const { return {A(), Part(0), Part(0)}; }
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const {
+    const A before = opmath(x) - acc.mean;
     acc.count += 1;
     acc.mean = acc.mean + before / acc.count;
     acc.squares += product(before, opmath(x) - acc.mean);
@@ -183,7 +213,7 @@ struct Spread {
     if (a.count == 0) return b;
     if (b.count == 0) return a;
     const Part count = a.count + b.count;
-    const Opmath<T> apart = b.mean - a.mean;
+    const A apart = b.mean - a.mean;
     return {a.mean + apart * (b.count / count),
             a.squares + b.squares + product(apart, apart) * (a.count * b.count / count), count};
   }
@@ -193,8 +223,8 @@ struct Spread {
   static constexpr Part given_or_1(Optional<Part> correction) { return correction.value_or(Part(1)); }
 
  private:
-  KEYWAY_HD static constexpr Part product(Opmath<T> a, Opmath<T> b) {
-    if constexpr (kIsComplex<Opmath<T>>) {
+  KEYWAY_HD static constexpr Part product(A a, A b) {
+    if constexpr (kIsComplex<A>) {
       return a.real() * b.real() + a.imag() * b.imag();
     } else {
       return a * b;
@@ -211,9 +241,10 @@ KEYWAY_HD constexpr T variance(const auto& acc, T correction) {
 
 // var.correction: the mean squared deviation, of count - correction; the correction is 1 if absent.
 template <typename T>
-struct Variance : detail::Spread<T> {
+struct Variance : detail::Spread<Opmath<T>> {
+  using Element = T;
   using Part = Real<Opmath<T>>;
-  constexpr explicit Variance(const auto& correction) : correction_(detail::Spread<T>::given_or_1(correction)) {}
+  constexpr explicit Variance(const auto& correction) : correction_(Variance::given_or_1(correction)) {}
 
   KEYWAY_HD constexpr Real<T> project(Moments<Opmath<T>> acc, std::int64_t) const {
     return static_cast<Real<T>>(detail::variance(acc, correction_));
@@ -225,9 +256,10 @@ struct Variance : detail::Spread<T> {
 
 // std.correction: its square root.
 template <typename T>
-struct Std : detail::Spread<T> {
+struct Std : detail::Spread<Opmath<T>> {
+  using Element = T;
   using Part = Real<Opmath<T>>;
-  constexpr explicit Std(const auto& correction) : correction_(detail::Spread<T>::given_or_1(correction)) {}
+  constexpr explicit Std(const auto& correction) : correction_(Std::given_or_1(correction)) {}
 
   KEYWAY_HD Real<T> project(Moments<Opmath<T>> acc, std::int64_t) const {
     return static_cast<Real<T>>(std::sqrt(detail::variance(acc, correction_)));
@@ -239,9 +271,10 @@ struct Std : detail::Spread<T> {
 
 // var_mean.correction: variance and mean.
 template <typename T>
-struct VarMean : detail::Spread<T> {
+struct VarMean : detail::Spread<Opmath<T>> {
+  using Element = T;
   using Part = Real<Opmath<T>>;
-  constexpr explicit VarMean(const auto& correction) : correction_(detail::Spread<T>::given_or_1(correction)) {}
+  constexpr explicit VarMean(const auto& correction) : correction_(VarMean::given_or_1(correction)) {}
 
   KEYWAY_HD constexpr Two<Real<T>, T> project(Moments<Opmath<T>> acc, std::int64_t count) const {
     if (count == 0) acc.mean = Opmath<T>(std::numeric_limits<Part>::quiet_NaN());
@@ -253,57 +286,64 @@ struct VarMean : detail::Spread<T> {
 };
 
 namespace detail {
-template <typename T>
+// Norms of elements A; finish() makes one of the accumulator.
+template <typename A>
 struct NormBase {
-  using Element = T;
-  using Acc = Real<Opmath<T>>;
+  using Element = A;
+  using Acc = Real<A>;
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(0); }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return a + b; }
-  KEYWAY_HD static Acc magnitude(T x) { return Abs<Opmath<T>>{}(opmath(x)); }
+  KEYWAY_HD constexpr Acc finish(Acc acc) const { return acc; }
+  KEYWAY_HD static Acc magnitude(auto x) { return Abs<A>{}(opmath(x)); }
 };
-template <typename T>
-struct NormZero : NormBase<T> {
-  using Acc = typename NormBase<T>::Acc;
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const { return acc + (is_true(x) ? Acc(1) : Acc(0)); }
-  KEYWAY_HD constexpr Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(acc); }
+template <typename A>
+struct NormZero : NormBase<A> {
+  using Acc = Real<A>;
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const { return acc + (is_true(x) ? Acc(1) : Acc(0)); }
 };
-template <typename T>
-struct NormOne : NormBase<T> {
-  using Acc = typename NormBase<T>::Acc;
-  KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const { return acc + this->magnitude(x); }
-  KEYWAY_HD constexpr Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(acc); }
+template <typename A>
+struct NormOne : NormBase<A> {
+  using Acc = Real<A>;
+  KEYWAY_HD Acc combine(Acc acc, auto x, std::int64_t) const { return acc + this->magnitude(x); }
 };
-template <typename T>
-struct NormTwo : NormBase<T> {
-  using Acc = typename NormBase<T>::Acc;
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t) const {
-    const Opmath<T> wide = opmath(x);
-    if constexpr (ComplexElement<T>) {
+template <typename A>
+struct NormTwo : NormBase<A> {
+  using Acc = Real<A>;
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const {
+    const A wide = opmath(x);
+    if constexpr (ComplexElement<A>) {
       return acc + (wide.real() * wide.real() + wide.imag() * wide.imag());
     } else {
       return acc + wide * wide;
     }
   }
-  KEYWAY_HD Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(std::sqrt(acc)); }
+  KEYWAY_HD Acc finish(Acc acc) const { return std::sqrt(acc); }
 };
 // The greatest magnitude, or the least.
-template <typename T, bool greatest>
-struct NormExtreme : NormBase<T> {
-  using Acc = typename NormBase<T>::Acc;
+template <typename A, bool greatest>
+struct NormExtreme : NormBase<A> {
+  using Acc = Real<A>;
   static constexpr bool kSelects = true;
   KEYWAY_HD constexpr Acc identity() const { return greatest ? Acc(0) : std::numeric_limits<Acc>::infinity(); }
-  KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const { return merge(acc, this->magnitude(x)); }
+  KEYWAY_HD Acc combine(Acc acc, auto x, std::int64_t) const { return merge(acc, this->magnitude(x)); }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return greatest ? Maximum<Acc>{}(a, b) : Minimum<Acc>{}(a, b); }
-  KEYWAY_HD constexpr Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(acc); }
 };
-template <typename T>
-struct NormAny : NormBase<T> {
-  using Acc = typename NormBase<T>::Acc;
+template <typename A>
+struct NormAny : NormBase<A> {
+  using Acc = Real<A>;
   Acc p;
   constexpr explicit NormAny(Acc power) : p(power) {}
-  KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const { return acc + std::pow(this->magnitude(x), p); }
-  KEYWAY_HD Real<T> project(Acc acc, std::int64_t) const { return static_cast<Real<T>>(std::pow(acc, 1 / p)); }
+  KEYWAY_HD Acc combine(Acc acc, auto x, std::int64_t) const { return acc + std::pow(this->magnitude(x), p); }
+  KEYWAY_HD Acc finish(Acc acc) const { return std::pow(acc, 1 / p); }
+};
+
+// One of them, of elements T.
+template <typename T, typename A>
+struct NormOf : A {
+  using Accumulation = A;
+  using Element = T;
+  KEYWAY_HD Real<T> project(typename A::Acc acc, std::int64_t) const { return static_cast<Real<T>>(this->finish(acc)); }
 };
 }  // namespace detail
 
@@ -311,18 +351,19 @@ struct NormAny : NormBase<T> {
 // (sum of |x|^p)^(1/p). p is 2 if absent.
 template <typename T>
 struct Norm {
-  using Part = Real<Opmath<T>>;
+  using Wide = Opmath<T>;
+  using Part = Real<Wide>;
   constexpr explicit Norm(Optional<Part> power) : p(power.value_or(Part(2))) {}
 
   template <typename Visitor>
   void choose(Visitor&& visit) const {
     constexpr Part kInf = std::numeric_limits<Part>::infinity();
-    if (p == 2) return visit(detail::NormTwo<T>());
-    if (p == 1) return visit(detail::NormOne<T>());
-    if (p == 0) return visit(detail::NormZero<T>());
-    if (p == kInf) return visit(detail::NormExtreme<T, true>());
-    if (p == -kInf) return visit(detail::NormExtreme<T, false>());
-    visit(detail::NormAny<T>(p));
+    if (p == 2) return visit(detail::NormOf<T, detail::NormTwo<Wide>>{});
+    if (p == 1) return visit(detail::NormOf<T, detail::NormOne<Wide>>{});
+    if (p == 0) return visit(detail::NormOf<T, detail::NormZero<Wide>>{});
+    if (p == kInf) return visit(detail::NormOf<T, detail::NormExtreme<Wide, true>>{});
+    if (p == -kInf) return visit(detail::NormOf<T, detail::NormExtreme<Wide, false>>{});
+    visit(detail::NormOf<T, detail::NormAny<Wide>>{detail::NormAny<Wide>(p)});
   }
 
   Part p;

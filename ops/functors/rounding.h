@@ -48,10 +48,4 @@ struct Trunc {
     }
   }
 };
-// What trunc takes away.
-template <typename T>
-struct Frac {
-  KEYWAY_HD T operator()(T x) const { return static_cast<T>(opmath(x) - std::trunc(opmath(x))); }
-};
-
 }  // namespace keyway::inline v1

@@ -29,12 +29,6 @@ struct MaskedFill {
   KEYWAY_HD constexpr T operator()(T x, bool mask) const { return detail::choose(mask, value, x); }
 };
 
-// masked_fill.Tensor.
-template <typename T>
-struct MaskedFillTensor {
-  KEYWAY_HD constexpr T operator()(T x, bool mask, T value) const { return detail::choose(mask, value, x); }
-};
-
 namespace detail {
 // From the nearer end, so that a weight of 1 gives `end` exactly.
 template <typename T>

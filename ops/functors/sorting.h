@@ -18,16 +18,17 @@ struct Located {
 
 namespace detail {
 // The extreme element and its place: NaN before all numbers, and of equals the first.
-template <typename T, bool greatest>
-struct Extreme {
-  using Element = T;
-  using Acc = Located<Opmath<T>>;
+template <typename A, bool greatest>
+struct Locating {
+  using Accumulation = Locating;
+  using Element = A;
+  using Acc = Located<A>;
   static constexpr bool kIndexed = true;
 
-  KEYWAY_HD constexpr Acc identity() const {
-    return {greatest ? lowest_value<Opmath<T>>() : highest_value<Opmath<T>>(), kNone};
+  KEYWAY_HD constexpr Acc identity() const { return {greatest ? lowest_value<A>() : highest_value<A>(), kNone}; }
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t index) const {
+    return merge(acc, {widened<A>(x), index});
   }
-  KEYWAY_HD constexpr Acc combine(Acc acc, T x, std::int64_t index) const { return merge(acc, {opmath(x), index}); }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
     const bool better = greatest ? b.value > a.value : b.value < a.value;
     const bool a_nan = is_nan(a.value), b_nan = is_nan(b.value);
@@ -43,23 +44,27 @@ struct Extreme {
 
 // Where the greatest element is.
 template <typename T>
-struct Argmax : detail::Extreme<T, true> {
-  KEYWAY_HD constexpr std::int64_t project(Located<Opmath<T>> acc, std::int64_t) const { return acc.index; }
+struct Argmax : detail::Locating<detail::Compared<T>, true> {
+  using Element = T;
+  KEYWAY_HD constexpr std::int64_t project(Located<detail::Compared<T>> acc, std::int64_t) const { return acc.index; }
 };
 template <typename T>
-struct Argmin : detail::Extreme<T, false> {
-  KEYWAY_HD constexpr std::int64_t project(Located<Opmath<T>> acc, std::int64_t) const { return acc.index; }
+struct Argmin : detail::Locating<detail::Compared<T>, false> {
+  using Element = T;
+  KEYWAY_HD constexpr std::int64_t project(Located<detail::Compared<T>> acc, std::int64_t) const { return acc.index; }
 };
 // max.dim and min.dim: values and indices.
 template <typename T>
-struct MaxWithIndex : detail::Extreme<T, true> {
-  KEYWAY_HD constexpr Two<T, std::int64_t> project(Located<Opmath<T>> acc, std::int64_t) const {
+struct MaxWithIndex : detail::Locating<detail::Compared<T>, true> {
+  using Element = T;
+  KEYWAY_HD constexpr Two<T, std::int64_t> project(Located<detail::Compared<T>> acc, std::int64_t) const {
     return {static_cast<T>(acc.value), acc.index};
   }
 };
 template <typename T>
-struct MinWithIndex : detail::Extreme<T, false> {
-  KEYWAY_HD constexpr Two<T, std::int64_t> project(Located<Opmath<T>> acc, std::int64_t) const {
+struct MinWithIndex : detail::Locating<detail::Compared<T>, false> {
+  using Element = T;
+  KEYWAY_HD constexpr Two<T, std::int64_t> project(Located<detail::Compared<T>> acc, std::int64_t) const {
     return {static_cast<T>(acc.value), acc.index};
   }
 };

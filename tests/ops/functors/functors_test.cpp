@@ -119,7 +119,6 @@ TEST_CASE("infinity added to infinity stays, also for complex numbers") {
   CHECK(Add<complex<float>>{1}(inf, inf) == inf);
   CHECK(IsNan<complex<float>>{}(complex<float>(0, kNan)));
   CHECK(IsInf<complex<float>>{}(complex<float>(0, -kInf)));
-  CHECK_FALSE(IsFinite<Half>{}(Half(1e10f)));
 }
 
 TEST_CASE("conversion of floats to integers is defined everywhere") {
@@ -173,7 +172,4 @@ TEST_CASE("gradients of activations agree with differences") {
   check(Hardsigmoid<double>{}, HardsigmoidBackward<double>{}, false);
   check(Hardswish<double>{}, HardswishBackward<double>{}, false);
   check(Softplus<double>{1.3, 20}, SoftplusBackward<double>{1.3, 20}, false);
-  check(LogSigmoid<double>{}, LogSigmoidBackward<double>{}, false);
-  check(Softshrink<double>{0.5}, ShrinkBackward<double>{0.5}, false);
-  check(Hardshrink<double>{0.5}, ShrinkBackward<double>{0.5}, false);
 }
