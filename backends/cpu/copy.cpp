@@ -1,8 +1,8 @@
-#include <keyway/backends/cpu/cast_loops.h>
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/pointwise.h>
+#include <keyway/backends/cpu/tile_cast.h>
 #include <keyway/backends/cpu/tiling.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/copy.h>
@@ -61,10 +61,9 @@ void move_elements(const TensorBase& src, const TensorBase& dst) {
 
 }  // namespace
 
-const LevelTable<detail::Loop>& detail::cast_loops(ScalarType to, ScalarType from) {
-  return visit_dtype<kAnyTypes>(to, "copy_", [&]<typename To>() -> const LevelTable<Loop>& {
-    return visit_dtype<kAnyTypes>(from, "copy_",
-                                  [&]<typename From>() -> const LevelTable<Loop>& { return kLoops<Cast<To, From>>; });
+detail::Loop detail::cast_loop(ScalarType to, ScalarType from, Level level) {
+  return visit_dtype<kAnyTypes>(to, "copy_", [&]<typename To>() {
+    return visit_dtype<kAnyTypes>(from, "copy_", [&]<typename From>() { return kLoops<Cast<To, From>>[level]; });
   });
 }
 

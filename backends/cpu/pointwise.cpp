@@ -1,6 +1,7 @@
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/pointwise.h>
+#include <keyway/backends/cpu/tile_cast.h>
 #include <keyway/backends/cpu/tiling.h>
 #include <keyway/core/base/error.h>
 
@@ -27,6 +28,9 @@ struct Task {
   int operands;
   bool writes;  // operand 0 is the output
   const std::int16_t* itemsize;
+  const TileCast* casts = nullptr;  // of the operands, where one has another dtype than the loop
+
+  bool casts_operand(int k) const { return casts != nullptr && casts[k].needed(); }
 
   std::int64_t block() const {
     std::int64_t widest = 1;
@@ -77,7 +81,7 @@ struct Plan {
   bool stream = false;        // the output goes past the caches
 
   void make_tiles(const Task& task) {
-    const auto row_contiguous = [&](int k) { return space.stride(k, 0) == task.itemsize[k]; };
+    const auto row_contiguous = [&](int k) { return space.stride(k, 0) == task.itemsize[k] && !task.casts_operand(k); };
     bool all_direct = true;
     for (int k = 0; k < task.operands; ++k) all_direct = all_direct && row_contiguous(k);
     // Rows that need no buffer may be longer than one; several of them are not contiguous, and would need it.
@@ -89,6 +93,15 @@ struct Plan {
   }
   std::int64_t grain() const { return std::max<std::int64_t>(1, kElementGrain / (tiling.columns * tiling.rows)); }
 };
+
+void load_tile(const Task& task, int k, char* buffer, const TileFrom& from, std::int64_t rows, std::int64_t columns) {
+  if (task.casts_operand(k)) return task.casts[k].load(buffer, from, rows, columns);
+  pack(buffer, from, rows, columns, task.itemsize[k]);
+}
+void store_tile(const Task& task, const TileTo& to, const char* buffer, std::int64_t rows, std::int64_t columns) {
+  if (task.casts_operand(0)) return task.casts[0].store(to, buffer, rows, columns);
+  unpack(to, buffer, rows, columns, task.itemsize[0]);
+}
 
 void run_tiles(const Task& task, const Plan& plan, std::int64_t begin, std::int64_t end) {
   Buffer buffers[kMaxOperands];
@@ -103,7 +116,7 @@ void run_tiles(const Task& task, const Plan& plan, std::int64_t begin, std::int6
       if (direct && !(k == 0 && plan.stream)) continue;
       char* const buffer = buffers[k].bytes;
       if (k > 0 || !task.writes) {
-        pack(buffer, {at[k], space.stride(k, 1), space.stride(k, 0)}, rows, columns, task.itemsize[k]);
+        load_tile(task, k, buffer, {at[k], space.stride(k, 1), space.stride(k, 0)}, rows, columns);
       }
       at[k] = buffer;
     }
@@ -112,7 +125,7 @@ void run_tiles(const Task& task, const Plan& plan, std::int64_t begin, std::int6
     if (plan.stream && plan.direct[0] && (rows == 1 || columns == plan.tiling.columns)) {
       stream_bytes(cursor.data(0), at[0], rows * columns * task.itemsize[0]);
     } else {
-      unpack({cursor.data(0), space.stride(0, 1), space.stride(0, 0)}, at[0], rows, columns, task.itemsize[0]);
+      store_tile(task, {cursor.data(0), space.stride(0, 1), space.stride(0, 0)}, at[0], rows, columns);
     }
   }
   if (plan.stream) stream_fence();
@@ -134,7 +147,8 @@ void run_strided(const Task& task, const TensorBase* const* operands) {
 }
 
 // Runs the check of a functor over the inputs. Each range has a flag of its own, and they meet in one.
-[[gnu::noinline]] void run_check(const PointwiseOp& op, const void* functor, const TensorBase* const* operands) {
+[[gnu::noinline]] void run_check(const PointwiseOp& op, const void* functor, const TensorBase* const* operands,
+                                 const TileCast* casts) {
   Plan plan;
   Strided& space = plan.space;
   make_strided(space, operands[0]->sizes(), operands, op.inputs + 1);
@@ -144,7 +158,12 @@ void run_strided(const Task& task, const TensorBase* const* operands) {
     space.data[k] = space.data[k + 1];
     std::copy_n(space.strides[k + 1], space.rank, space.strides[k]);
   }
-  const Task task{op.check[current_level()], nullptr, space.operands, false, op.itemsize + 1};
+  const Task task{op.check[current_level()],
+                  nullptr,
+                  space.operands,
+                  false,
+                  op.itemsize + 1,
+                  casts != nullptr ? casts + 1 : nullptr};
   plan.make_tiles(task);
   std::atomic<bool> refused{false};
   parallel_for(0, plan.tiling.tiles, plan.grain(), [&](std::int64_t begin, std::int64_t end) {
@@ -163,18 +182,45 @@ void run_strided(const Task& task, const TensorBase* const* operands) {
   parallel_for(0, n, kElementGrain, [&](std::int64_t begin, std::int64_t end) { run_flat(task, flat, begin, end); });
 }
 
+// Contiguous operands of one block.
+void run_block(const Task& task, const TensorBase* const* operands, std::int64_t n) {
+  Buffer buffers[kMaxOperands];
+  char* at[kMaxOperands];
+  for (int k = 0; k < task.operands; ++k) {
+    char* const data = static_cast<char*>(operands[k]->data_ptr());
+    const TileCast& cast = task.casts[k];
+    at[k] = cast.needed() ? buffers[k].bytes : data;
+    if (k > 0 && cast.needed()) cast.load(at[k], {data, 0, cast.itemsize()}, 1, n);
+  }
+  task.loop(task.context, at, n);
+  const TileCast& cast = task.casts[0];
+  if (cast.needed()) cast.store({static_cast<char*>(operands[0]->data_ptr()), 0, cast.itemsize()}, at[0], 1, n);
+}
+
+// Operands that have other dtypes than the loop.
+[[gnu::noinline]] void run_converted(const PointwiseOp& op, const void* functor, const TensorBase* const* operands) {
+  const Level level = current_level();
+  TileCast casts[kMaxOperands];
+  for (int k = 0; k <= op.inputs; ++k) casts[k] = TileCast(op.element[k], operands[k]->dtype(), level);
+  if (op.check[level] != nullptr) run_check(op, functor, operands, casts);
+  const Task task{op.loop[level], functor, op.inputs + 1, true, op.itemsize, casts};
+  const std::int64_t n = operands[0]->numel();
+  const bool one_block = n <= task.block() && std::all_of(operands, operands + task.operands, [&](const TensorBase* x) {
+                           return x->numel() == n && x->impl()->known_contiguous();
+                         });
+  if (one_block) return run_block(task, operands, n);
+  run_strided(task, operands);
+}
+
 }  // namespace
 
 void run_pointwise(const PointwiseOp& op, const void* functor, const TensorBase* const* operands) {
   const TensorImpl& out = *operands[0]->impl();
   const std::int64_t n = out.numel();
   if (n == 0) return;
-  if (op.check[Level::Baseline] != nullptr) [[unlikely]]
-    run_check(op, functor, operands);
-  const Task task{op.loop[current_level()], functor, op.inputs + 1, true, op.itemsize};
-
   Flat flat;
   bool is_flat = out.known_contiguous() || n == 1;
+  bool converts = out.dtype() != op.element[0];
   flat.data[0] = static_cast<char*>(out.data());
   flat.scalar[0] = false;
   for (int k = 1; k <= op.inputs; ++k) {
@@ -183,7 +229,12 @@ void run_pointwise(const PointwiseOp& op, const void* functor, const TensorBase*
     flat.scalar[k] = input.numel() != n;
     flat.any_scalar |= flat.scalar[k];
     is_flat = is_flat && (input.numel() == 1 || (input.known_contiguous() && input.numel() == n));
+    converts |= input.dtype() != op.element[k];
   }
+  if (converts) return run_converted(op, functor, operands);
+  if (op.check[Level::Baseline] != nullptr) [[unlikely]]
+    run_check(op, functor, operands, nullptr);
+  const Task task{op.loop[current_level()], functor, op.inputs + 1, true, op.itemsize};
   if (!is_flat) return run_strided(task, operands);
   if (!flat.any_scalar && n <= kElementGrain) [[likely]]
     return task.loop(functor, flat.data, n);

@@ -8,16 +8,19 @@
 // Operands that do not lie contiguously come to that loop in blocks packed into buffers of a few kilobytes,
 // which stay in the first-level cache.
 //
-// The element types are those of the functor's operator(). Inputs broadcast to the sizes of `out`. An input
-// may be `out` itself or lie exactly on it, as in-place operators have it; other overlap must be excluded.
-// What an element becomes does not depend on where it lies, on the number of threads or on the shape.
-// Requires: dtypes are the functor's; inputs broadcast to out's sizes; no two elements of out share memory.
+// The element types are those of the functor's operator(); operands of other dtypes are converted to them, or from
+// them, in the same buffers (tile_cast.h), which is how 16-bit floats share the loops of float32. Inputs broadcast to
+// the sizes of `out`. An input may be `out` itself or lie exactly on it, as in-place operators have it; other overlap
+// must be excluded. What an element becomes does not depend on where it lies, on the number of threads or on the shape.
+// Requires: inputs broadcast to out's sizes; no two elements of out share memory.
 // Throws keyway::Error(Value) with F::kRefusal, before anything is written, if the functor does not accept an
 // element.
 #pragma once
 
 #include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/loop_dtype.h>
 #include <keyway/backends/cpu/simd/level.h>
+#include <keyway/core/cpp_type.h>
 #include <keyway/core/tensor_base.h>
 #include <keyway/ops/functors/argument.h>
 #include <keyway/ops/functors/signature.h>
@@ -33,6 +36,7 @@ struct PointwiseOp {
   const char* refusal;
   std::int16_t inputs;
   std::int16_t itemsize[4];  // of out, then the inputs
+  ScalarType element[4];     // of them
 };
 
 // inputs[0] is out.
@@ -42,7 +46,12 @@ template <typename F, typename R, typename Arguments>
 inline constexpr PointwiseOp kPointwiseOp = {};
 template <typename F, typename R, typename... A>
 inline constexpr PointwiseOp kPointwiseOp<F, R, std::tuple<A...>> = {
-    kLoops<F>, kChecks<F>, kRefusalOf<F>, sizeof...(A), {sizeof(R), sizeof(A)...}};
+    kLoops<F>,
+    kChecks<F>,
+    kRefusalOf<F>,
+    sizeof...(A),
+    {sizeof(R), sizeof(A)...},
+    {cpp_type_to_scalar_type<R>, cpp_type_to_scalar_type<A>...}};
 
 }  // namespace detail
 

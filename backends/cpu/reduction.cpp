@@ -12,10 +12,10 @@
 // The elements of an output (or row of outputs) are cut into units of a fixed length. Units are what threads share
 // where outputs are few; their accumulators are merged pairwise, in order.
 #include <keyway/backends/cpu/cascade.h>
-#include <keyway/backends/cpu/cast_loops.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/reduction.h>
+#include <keyway/backends/cpu/tile_cast.h>
 #include <keyway/core/reduction_space.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 constexpr std::int64_t kUnitRows = 1024;
 // Accumulators of a row of outputs take at most so many bytes.
 constexpr std::int64_t kRowBytes = 16384;
-constexpr std::int64_t kBufferBytes = 16384;
+constexpr std::int64_t kBufferBytes = TileCast::kMaxBytes;
 // Outputs of so few elements are gathered into columns.
 constexpr std::int64_t kFewElements = 16;
 // Outputs of runs that are accumulated before they are projected.
@@ -59,59 +59,34 @@ std::int64_t offset_of(const Strided& space, const DimList& dims, std::int64_t p
 
 enum class Way { Columns, Runs, Lanes };
 
-// How elements come to the loops.
-class Source {
- public:
-  Source(const ReduceOp& op, const TensorBase& self, Level level)
-      : itemsize_(static_cast<std::int64_t>(self.itemsize())),
-        cast_(self.dtype() == op.element ? nullptr : cast_loops(op.element, self.dtype())[level]),
-        widest_(std::max<std::int64_t>(itemsize_, op.itemsize)) {}
-
-  bool converts() const { return cast_ != nullptr; }
-  std::int64_t itemsize() const { return itemsize_; }  // of the tensor's elements
-  // How many elements gather() may be asked for.
-  std::int64_t capacity() const { return kBufferBytes / widest_; }
-
-  // A rectangle of elements into a buffer of kBufferBytes, as the accumulation has them.
-  void gather(char* buffer, const TileFrom& from, std::int64_t rows, std::int64_t columns) const {
-    if (!converts()) return pack(buffer, from, rows, columns, itemsize_);
-    if (from.column == itemsize_ && (rows == 1 || from.row == columns * itemsize_)) {
-      return convert(buffer, from.data, rows * columns);
-    }
-    alignas(64) char packed[kBufferBytes];
-    pack(packed, from, rows, columns, itemsize_);
-    convert(buffer, packed, rows * columns);
-  }
-
- private:
-  void convert(char* to, const char* from, std::int64_t n) const {
-    char* const data[] = {to, const_cast<char*>(from)};
-    cast_(nullptr, data, n);
-  }
-
-  std::int64_t itemsize_;
-  Loop cast_;
-  std::int64_t widest_;
-};
-
 // What is called, and with what.
-struct Task {
-  Task(const ReduceOp& o, const void* functor, const TensorBase& self)
-      : op(o), f(functor), level(current_level()), source(o, self, level) {}
+struct ReduceTask {
+  ReduceTask(const ReduceOp& o, const void* functor, const TensorBase& self)
+      : op(o),
+        f(functor),
+        level(current_level()),
+        cast(o.element, self.dtype(), level),
+        capacity(kBufferBytes / std::max<std::int64_t>(o.itemsize, cast.itemsize())) {}
 
   // Of elements. What is converted has to fit into a buffer.
   std::int64_t longest_run() const {
-    return source.converts() ? std::min(kLanes * kBlockRows, source.capacity()) : kLanes * kBlockRows;
+    return cast.needed() ? std::min(kLanes * kBlockRows, capacity) : kLanes * kBlockRows;
+  }
+  // A rectangle of elements into a buffer, as the loops have them.
+  void gather(char* buffer, const TileFrom& from, std::int64_t rows, std::int64_t columns) const {
+    if (cast.needed()) return cast.load(buffer, from, rows, columns);
+    pack(buffer, from, rows, columns, op.itemsize);
   }
 
   const ReduceOp& op;
   const void* f;
   Level level;
-  Source source;
+  TileCast cast;
+  std::int64_t capacity;  // elements that a buffer has room for
 };
 
-struct Reduction : Task {
-  explicit Reduction(const Task& task) : Task(task) {}
+struct Reduction : ReduceTask {
+  explicit Reduction(const ReduceTask& task) : ReduceTask(task) {}
 
   Strided space;
   DimList kept;
@@ -246,9 +221,9 @@ class RunWalker {
 // that lanes are full; where indices matter they stay apart.
 void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::int64_t begin, std::int64_t end) {
   alignas(64) char buffer[kBufferBytes];
-  const std::int64_t itemsize = r.op.itemsize, capacity = r.source.capacity();
+  const std::int64_t itemsize = r.op.itemsize, capacity = r.capacity;
   const std::int64_t stride = r.run_stride(kSelf), step = r.run_stride(kIndex);
-  const bool direct = stride == itemsize && !r.source.converts();
+  const bool direct = stride == itemsize && !r.cast.needed();
   std::int64_t gathered = 0;
   for (RunWalker run(r, base, begin, end); !run.done(); run.next()) {
     if (direct && (run.length() >= kLanes || r.op.indexed)) {
@@ -257,7 +232,7 @@ void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::in
     }
     for (std::int64_t done = 0; done < run.length();) {
       const std::int64_t n = std::min(run.length() - done, capacity - gathered);
-      r.source.gather(buffer + gathered * itemsize, {run.data() + done * stride, 0, stride}, 1, n);
+      r.gather(buffer + gathered * itemsize, {run.data() + done * stride, 0, stride}, 1, n);
       gathered += n;
       done += n;
       if (gathered < capacity && !r.op.indexed) break;
@@ -273,17 +248,17 @@ void unit_in_columns(const Reduction& r, Feeder& feeder, const char* base, std::
                      std::int64_t end) {
   alignas(64) char buffer[kBufferBytes];
   const std::int64_t itemsize = r.op.itemsize;
-  const std::int64_t column_stride = r.group > 1 ? r.source.itemsize() : r.kept_stride(kSelf);
+  const std::int64_t column_stride = r.group > 1 ? r.cast.itemsize() : r.kept_stride(kSelf);
   const std::int64_t stride = r.run_stride(kSelf), step = r.run_stride(kIndex);
-  const std::int64_t capacity = std::max<std::int64_t>(1, r.source.capacity() / width);
+  const std::int64_t capacity = std::max<std::int64_t>(1, r.capacity / width);
   for (RunWalker run(r, base, begin, end); !run.done(); run.next()) {
-    if (column_stride == itemsize && !r.source.converts()) {
+    if (column_stride == itemsize && !r.cast.needed()) {
       feeder.feed({run.data(), stride, run.length(), width, run.index(), step, 0});
       continue;
     }
     for (std::int64_t done = 0; done < run.length(); done += capacity) {
       const std::int64_t rows = std::min(capacity, run.length() - done);
-      r.source.gather(buffer, {run.data() + done * stride, stride, column_stride}, rows, width);
+      r.gather(buffer, {run.data() + done * stride, stride, column_stride}, rows, width);
       feeder.feed({buffer, width * itemsize, rows, width, run.index() + done * step, step, 0});
     }
   }
@@ -378,7 +353,7 @@ void run_units(const Reduction& r) {
 }
 
 // Output after output; each has one run, of n elements.
-void reduce_direct_runs(const Task& task, Runs runs, Results to) {
+void reduce_direct_runs(const ReduceTask& task, Runs runs, Results to) {
   alignas(64) char acc[kRunOutputs * kMaxAccBytes];
   for (std::int64_t left = runs.outputs; left > 0; left -= runs.outputs) {
     runs.outputs = std::min(left, kRunOutputs);
@@ -388,13 +363,13 @@ void reduce_direct_runs(const Task& task, Runs runs, Results to) {
     for (int k = 0; k < 2; ++k) to.data[k] += runs.outputs * to.stride[k];
   }
 }
-void reduce_runs(const Task& task, const Runs& runs, Results to) {
-  if (!task.source.converts()) return reduce_direct_runs(task, runs, to);
+void reduce_runs(const ReduceTask& task, const Runs& runs, Results to) {
+  if (!task.cast.needed()) return reduce_direct_runs(task, runs, to);
   alignas(64) char buffer[kBufferBytes];
-  const std::int64_t n = runs.length, most = task.source.capacity() / n;
+  const std::int64_t n = runs.length, most = task.capacity / n;
   for (std::int64_t done = 0; done < runs.outputs; done += most) {
     const std::int64_t outputs = std::min(runs.outputs - done, most);
-    task.source.gather(buffer, {runs.data + done * runs.stride, runs.stride, task.source.itemsize()}, outputs, n);
+    task.gather(buffer, {runs.data + done * runs.stride, runs.stride, task.cast.itemsize()}, outputs, n);
     reduce_direct_runs(task, {buffer, n * task.op.itemsize, n, outputs, runs.step}, to);
     for (int k = 0; k < 2; ++k) to.data[k] += outputs * to.stride[k];
   }
@@ -457,15 +432,15 @@ bool has_grouped_rows(const Reduction& r) {
     return false;
   const Strided& space = r.space;
   const std::int64_t run = space.sizes[0];
-  return space.strides[kSelf][0] == r.source.itemsize() && space.strides[kSelf][1] == run * r.source.itemsize() &&
-         run <= std::min(kRowBytes / r.op.acc_bytes / 8, r.source.capacity()) && r.reduced.numel / run >= 4;
+  return space.strides[kSelf][0] == r.cast.itemsize() && space.strides[kSelf][1] == run * r.cast.itemsize() &&
+         run <= std::min(kRowBytes / r.op.acc_bytes / 8, r.capacity) && r.reduced.numel / run >= 4;
 }
 
 Way way_of(const Reduction& r) {
   const bool kept_is_inner = r.kept.count > 0 && r.kept.at[0] == 0 && r.kept_size() >= 4;
   const bool few_elements = r.reduced.numel <= kFewElements && r.kept_size() >= kLanes / 2;
   if (kept_is_inner || few_elements) return Way::Columns;
-  const bool one_run = r.reduced.count == 0 || (r.reduced.count == 1 && r.run_stride(kSelf) == r.source.itemsize());
+  const bool one_run = r.reduced.count == 0 || (r.reduced.count == 1 && r.run_stride(kSelf) == r.cast.itemsize());
   return one_run && r.reduced.numel <= r.longest_run() ? Way::Runs : Way::Lanes;
 }
 
@@ -486,7 +461,7 @@ void make_plan(Reduction& r) {
   if (r.way == Way::Columns) {
     const std::int64_t columns = r.kept_size(), outer = r.kept.numel / columns;
     // A row fits into the buffer that strided ones are packed into.
-    const std::int64_t most = std::min(kRowBytes / r.op.acc_bytes, r.source.capacity()) / r.group;
+    const std::int64_t most = std::min(kRowBytes / r.op.acc_bytes, r.capacity) / r.group;
     // Narrower where there would be too few tiles to share: columns do not influence each other.
     const std::int64_t share = (r.kept.numel - 1) / get_num_threads() + 1;
     const std::int64_t least = std::max<std::int64_t>(1, kLanes / r.group);
@@ -506,7 +481,7 @@ void run_reduce(const ReduceOp& op, const void* f, const TensorBase& out, const 
   if (self.numel() == 0) return project_identity(op, f, out, second);
   const bool one_run = out.numel() == 1 && self.numel() <= kLanes * kBlockRows && self.impl()->known_contiguous();
   if (one_run && self.dtype() == op.element) return reduce_one_run(op, f, out, second, self);
-  const Task task(op, f, self);
+  const ReduceTask task(op, f, self);
   if (one_run && self.numel() <= task.longest_run()) return reduce_runs(task, run_of(self), results_of(out, second));
   Reduction r(task);
   make_space(r, out, second, self, dims);

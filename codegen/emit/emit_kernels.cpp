@@ -45,14 +45,18 @@ class Loop {
       const bool tensor = expr_type_of(argument.type()).base == ExprBase::Tensor;
       const bool geometry = reduces() && (name == "dim" || name == "keepdim");
       if (tensor || geometry || describes_result(op, name)) continue;
+      takes_number_ |= expr_type_of(argument.type()).required().is(ExprBase::Scalar);
       const bool operand = std::ranges::find(dtypes_.numbers, name) != dtypes_.numbers.end();
       members_.push_back(fmt::format("{}({})", operand ? "operand" : "argument", name));
     }
   }
 
   std::string text() const {
-    std::string out = fmt::format("  visit_dtype<{}>({}.dtype(), \"{}\", [&]<typename T>() {{\n", dtypes_.loop_types,
-                                  dtypes_.loop_tensor, op_.name());
+    // A functor may round a number to the dtype of the elements, which is then its own.
+    const bool shares = !reduces() && !takes_number_;
+    std::string out =
+        fmt::format("  {}<{}>({}.dtype(), \"{}\", [&]<typename T>() {{\n", shares ? "visit_loop_dtype" : "visit_dtype",
+                    dtypes_.loop_types, dtypes_.loop_tensor, op_.name());
     if (op_.dtypes.preset == "integers_to_int64") {
       out +=
           "    if constexpr (std::is_integral_v<T>) {\n"
@@ -88,6 +92,7 @@ class Loop {
   DTypePlan dtypes_;
   std::vector<TensorArgument> tensors_;
   std::vector<std::string> members_;
+  bool takes_number_ = false;
 };
 
 // The drivers it needs, and the header of its functors, which is named after the family.

@@ -67,11 +67,13 @@ struct IsInf {
     }
   }
 };
-// A comparison F with a number.
+// A comparison F with a number, which is rounded to T first: 0.1 of float16 equals 0.1.
 template <template <typename> class F, typename T>
 struct CompareScalar {
-  T other;
-  KEYWAY_HD constexpr bool operator()(T a) const { return F<T>{}(a, other); }
+  constexpr explicit CompareScalar(const auto& number) : other(opmath(static_cast<T>(number))) {}
+  KEYWAY_HD constexpr bool operator()(T a) const { return F<Opmath<T>>{}(opmath(a), other); }
+
+  Opmath<T> other;
 };
 template <typename T>
 using EqScalar = CompareScalar<Eq, T>;

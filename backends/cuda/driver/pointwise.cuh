@@ -13,10 +13,12 @@
 #include <keyway/backends/cuda/driver/element.cuh>
 #include <keyway/backends/cuda/driver/kernel_address.h>
 #include <keyway/backends/cuda/driver/pointwise.h>
+#include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/argument.h>
 #include <keyway/ops/functors/signature.h>
 
 #include <algorithm>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -137,6 +139,12 @@ void pointwise(const F& functor, const TensorBase& out, const In&... inputs) {
     launch_pointwise(detail::KernelsOf<F, typename Signature::Result, typename Signature::Arguments>::get(), &functor,
                      operands);
   }
+}
+
+// As the CPU's (backends/cpu/loop_dtype.h); here a loop converts in registers, so that each dtype has its own.
+template <DtypeSet set, typename F>
+constexpr decltype(auto) visit_loop_dtype(ScalarType dtype, std::string_view what, F&& f) {
+  return visit_dtype<set>(dtype, what, f);
 }
 
 }  // namespace keyway::inline v1::cuda

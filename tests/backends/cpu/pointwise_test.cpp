@@ -57,13 +57,14 @@ std::vector<char> gaps(const TensorBase& tensor) {
   return bytes;
 }
 
-template <typename F, typename R, typename... A, std::size_t... k>
-void check_case(Rng& rng, const F& functor, const Sizes& sizes, std::tuple<A...>*, std::index_sequence<k...>) {
+template <typename F, typename Run, typename R, typename... A, std::size_t... k>
+void check_case(Rng& rng, const F& functor, const Run& run, const Sizes& sizes, std::tuple<A...>*,
+                std::index_sequence<k...>) {
   const TensorBase inputs[] = {random_input<A>(rng, sizes)...};
   const TensorBase out = random_geometry(rng, sizes, cpp_type_to_scalar_type<R>);
   fill_storage<R>(out, [&] { return small_value<R>(rng); });
   const std::vector<char> before = gaps<R>(out);
-  pointwise(functor, out, inputs[k]...);
+  pointwise(run, out, inputs[k]...);
   bool right = true;
   each_index(sizes, [&](const Sizes& index) {
     right = right && same<R>(element<R>(out, index), functor(element<A>(inputs[k], index)...));
@@ -72,15 +73,20 @@ void check_case(Rng& rng, const F& functor, const Sizes& sizes, std::tuple<A...>
   REQUIRE((gaps<R>(out) == before));
 }
 
-template <typename F>
-void check_random(const F& functor, int cases, std::int64_t max_rank = 6) {
+// What the driver makes of `run`, by what `functor` makes of single elements.
+template <typename F, typename Run>
+void check_random(const F& functor, const Run& run, int cases, std::int64_t max_rank) {
   using S = FunctorSignature<F>;
   Rng rng(7);
   for (int i = 0; i < campaign(cases); ++i) {
     const Sizes sizes = random_sizes(rng, random_int(rng, 0, max_rank));
-    check_case<F, typename S::Result>(rng, functor, sizes, static_cast<typename S::Arguments*>(nullptr),
-                                      std::make_index_sequence<S::kArity>());
+    check_case<F, Run, typename S::Result>(rng, functor, run, sizes, static_cast<typename S::Arguments*>(nullptr),
+                                           std::make_index_sequence<S::kArity>());
   }
+}
+template <typename F>
+void check_random(const F& functor, int cases, std::int64_t max_rank = 6) {
+  check_random(functor, functor, cases, max_rank);
 }
 
 template <typename T>
@@ -114,6 +120,29 @@ TEST_CASE("pointwise computes every dtype") {
     const auto t = static_cast<ScalarType>(i);
     if (kAnyTypes.contains(t)) visit_any(t, "test", check);
   }
+}
+
+TEST_CASE("16-bit floats are converted on their way to loops of float32 and back") {
+  at_each_loop_level([] {
+    check_random(Neg<Half>{}, Neg<float>{}, 100, 6);
+    check_random(Add<BFloat16>{0.3f}, Add<float>{0.3f}, 200, 6);
+    check_random(Where<Half>{}, Where<float>{}, 100, 6);
+    check_random(Lt<Half>{}, Lt<float>{}, 50, 6);
+    check_random(Mul<complex<Half>>{}, Mul<complex<float>>{}, 100, 6);
+    check_random(Abs<complex<Half>>{}, Abs<complex<float>>{}, 50, 6);
+  });
+  const WithThreads with(4);
+  const TensorBase x = make_tensor(Sizes{3, 70000}, kHalf, DeviceType::CPU);
+  fill_storage<Half>(x, [] { return Half(0.1f); });
+  pointwise(Add<float>{0.3f}, x, x, x);
+  const Half tenth(0.1f), expected = Add<Half>{0.3f}(tenth, tenth);
+  each_index({3, 70000}, [&](const Sizes& index) { REQUIRE(element<Half>(x, index) == expected); });
+  int visits = 0;
+  visit_loop_dtype<kFloatingTypes>(kBFloat16, "test",
+                                   [&]<typename T>() { visits += std::is_same_v<T, float> ? 1 : 9; });
+  visit_loop_dtype<kAnyTypes>(kInt, "test", [&]<typename T>() { visits += std::is_same_v<T, std::int32_t> ? 1 : 9; });
+  CHECK(visits == 2);
+  CHECK_THROWS_AS(visit_loop_dtype<kFloatingTypes>(kInt, "test", []<typename T>() {}), Error);
 }
 
 TEST_CASE("pointwise takes 64 dimensions") {

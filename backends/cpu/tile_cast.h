@@ -1,0 +1,42 @@
+// TileCast: how the elements of an operand come to a loop that has them in another dtype, and go back from it.
+//
+// Loops exist for some dtypes; a driver converts others on their way, block by block, in the first-level cache:
+// reductions to the dtype of their accumulation, pointwise functors of 16-bit floats to float32 (loop_dtype.h).
+#pragma once
+
+#include <keyway/backends/cpu/copy_tile.h>
+#include <keyway/backends/cpu/loop.h>
+#include <keyway/core/scalar_type.h>
+
+#include <cstdint>
+
+namespace keyway::inline v1::detail {
+
+// The loop that converts contiguous elements as Cast (ops/functors/copy.h) does; data are out and in, the context is
+// not used. Throws keyway::Error(Type) where one of the dtypes is no number.
+Loop cast_loop(ScalarType to, ScalarType from, Level level);
+
+class TileCast {
+ public:
+  // A rectangle has at most so many bytes, in either dtype.
+  static constexpr std::int64_t kMaxBytes = 16384;
+
+  TileCast() = default;
+  TileCast(ScalarType loop, ScalarType memory, Level level);
+
+  bool needed() const { return load_ != nullptr; }
+  // Of the elements in memory.
+  std::int64_t itemsize() const { return itemsize_; }
+
+  // A rectangle in memory into a buffer, row by row. Requires: needed().
+  void load(char* buffer, const TileFrom& from, std::int64_t rows, std::int64_t columns) const;
+  // A buffer into a rectangle in memory. Requires: needed().
+  void store(const TileTo& to, const char* buffer, std::int64_t rows, std::int64_t columns) const;
+
+ private:
+  Loop load_ = nullptr;
+  Loop store_ = nullptr;
+  std::int64_t itemsize_ = 0;
+};
+
+}  // namespace keyway::inline v1::detail
