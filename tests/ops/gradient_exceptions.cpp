@@ -58,6 +58,11 @@ constexpr Exception kWithoutGradient[] = {
     {"keyway::randn_like", "", "a constant"},
     {"keyway::repeat_interleave.Tensor", "", "the result is integers"},
     {"keyway::signbit", "", "the result is bools"},
+    {"keyway::sym_is_contiguous", "", "the result is a bool"},
+    {"keyway::sym_numel", "", "the result is a number"},
+    {"keyway::sym_size.int", "", "the result is a number"},
+    {"keyway::sym_storage_offset", "", "the result is a number"},
+    {"keyway::sym_stride.int", "", "the result is a number"},
     {"keyway::where.Scalar", "", "chooses between numbers"},
     {"keyway::zeros_like", "", "a constant"},
 };
