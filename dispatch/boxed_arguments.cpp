@@ -31,7 +31,8 @@ bool fits(SchemaType type, const IValue& value) {
     case TypeKind::Int:
     case TypeKind::SymInt: return value.is(ValueTag::Int);
     case TypeKind::Float: return value.is(ValueTag::Double) || value.is(ValueTag::Int);
-    case TypeKind::Bool: return value.is(ValueTag::Bool);
+    case TypeKind::Bool:
+    case TypeKind::SymBool: return value.is(ValueTag::Bool);
     case TypeKind::Complex: return value.is(ValueTag::Complex);
     case TypeKind::Scalar:
       return value.is(ValueTag::Int) || value.is(ValueTag::Double) || value.is(ValueTag::Bool) ||

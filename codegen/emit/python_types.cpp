@@ -13,7 +13,8 @@ std::string one_type(TypeKind kind) {
     case TypeKind::Int:
     case TypeKind::SymInt: return "int";
     case TypeKind::Float: return "float";
-    case TypeKind::Bool: return "bool";
+    case TypeKind::Bool:
+    case TypeKind::SymBool: return "bool";
     case TypeKind::Complex: return "complex";
     case TypeKind::Str: return "str";
     case TypeKind::ScalarType: return "dtype";

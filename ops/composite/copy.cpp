@@ -48,6 +48,10 @@ Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {
   return self.is_contiguous(memory_format) ? self : self.clone(memory_format);
 }
 
+Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking) {
+  return keyway::empty_like(self).copy_(src, non_blocking);
+}
+
 bool is_pinned(const Tensor& self, std::optional<Device> device) {
   return keyway::is_pinned(self, device ? device->type() : kCUDA);
 }

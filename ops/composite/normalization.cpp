@@ -1,13 +1,148 @@
-#include <keyway/ops/normalization.h>
+#include <keyway/ops/all.h>
 #include <keyway/ops/normalization_composites.h>
 
 #include <tuple>
 
 namespace keyway::inline v1::composite {
 
+namespace {
+
+using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
+
+// 16-bit floats are computed with in float32.
+ScalarType dtype_within(ScalarType dtype) { return dtype == kHalf || dtype == kBFloat16 ? kFloat : dtype; }
+
+// What statistics are kept in: as the parameters, which may be wider than the input.
+ScalarType dtype_of_statistics(const Tensor& input, const std::optional<Tensor>& weight) {
+  return weight && dtype_within(input.dtype()) == weight->dtype() ? weight->dtype() : input.dtype();
+}
+
+// One value for each channel, such that it is broadcast over [N, C, ...], in the dtype of `x`.
+Tensor by_channel(const Tensor& values, const Tensor& x) {
+  DimVector sizes(x.sizes().size() - 1, 1);
+  sizes[0] = x.size(1);
+  return values.to(x.dtype()).reshape(sizes);
+}
+
+Tensor weighed(const Tensor& x, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias) {
+  const Tensor scaled = weight ? x * by_channel(*weight, x) : x;
+  return bias ? scaled + by_channel(*bias, x) : scaled;
+}
+
+// All dimensions but that of channels.
+DimVector dims_of_batch(const Tensor& x) {
+  DimVector dims;
+  for (std::int64_t d = 0; d < x.dim(); ++d) {
+    if (d != 1) dims.push_back(d);
+  }
+  return dims;
+}
+
+struct BatchStatistics {
+  Tensor centered, mean, variance;
+};
+BatchStatistics statistics_of(const Tensor& x) {
+  const DimVector dims = dims_of_batch(x);
+  const Tensor mean = x.mean(dims), centered = x - by_channel(mean, x);
+  return {centered, mean, (centered * centered).mean(dims)};
+}
+
+// What was there, but for `part`, which is a statistic of the batch.
+Tensor moved_towards(const Tensor& running, const Tensor& value, double part) {
+  return running.detach() * (1 - part) + value.detach().to(running.dtype()).reshape(running.sizes()) * part;
+}
+
+ThreeTensors batch_norm_by(const BatchStatistics& statistics, const Tensor& input, const std::optional<Tensor>& weight,
+                           const std::optional<Tensor>& bias, double eps) {
+  const Tensor scale = (statistics.variance + eps).rsqrt();
+  const Tensor normal = statistics.centered * by_channel(scale, statistics.centered);
+  const ScalarType kept = dtype_of_statistics(input, weight);
+  return {weighed(normal, weight, bias).to(input.dtype()), statistics.mean.to(kept), scale.to(kept)};
+}
+
+// A group's elements as one row: [N, group, C / group * HxW].
+Tensor groups_of(const Tensor& input, std::int64_t N, std::int64_t C, std::int64_t HxW, std::int64_t group) {
+  return input.reshape({N, group, checked_numel({C / group, HxW})});
+}
+
+}  // namespace
+
+ThreeTensors batch_norm_legit(const Tensor& input, const std::optional<Tensor>& weight,
+                              const std::optional<Tensor>& bias, Tensor& running_mean, Tensor& running_var,
+                              bool training, double momentum, double eps) {
+  if (!training) return batch_norm_no_training(input, weight, bias, running_mean, running_var, momentum, eps);
+  const BatchStatistics statistics = statistics_of(input.to(dtype_within(input.dtype())));
+  ThreeTensors results = batch_norm_by(statistics, input, weight, bias, eps);
+  if (input.numel() == 0) return results;
+  const auto count = static_cast<double>(input.numel() / input.size(1));
+  const Tensor mean = moved_towards(running_mean, statistics.mean, momentum);
+  const Tensor variance = moved_towards(running_var, statistics.variance * (count / (count - 1)), momentum);
+  running_var.mul_(1);  // if it cannot be written to, neither is the other
+  running_mean.copy_(mean);
+  running_var.copy_(variance);
+  return results;
+}
+
+ThreeTensors batch_norm_no_stats(const Tensor& input, const std::optional<Tensor>& weight,
+                                 const std::optional<Tensor>& bias, bool, double, double eps) {
+  return batch_norm_by(statistics_of(input.to(dtype_within(input.dtype()))), input, weight, bias, eps);
+}
+
+ThreeTensors batch_norm_no_training(const Tensor& input, const std::optional<Tensor>& weight,
+                                    const std::optional<Tensor>& bias, const Tensor& running_mean,
+                                    const Tensor& running_var, double, double eps) {
+  const Tensor x = input.to(dtype_within(input.dtype()));
+  const BatchStatistics statistics{x - by_channel(running_mean, x), running_mean, running_var.to(x.dtype())};
+  const Tensor none = keyway::empty({0}, input.options());
+  return {std::get<0>(batch_norm_by(statistics, input, weight, bias, eps)), none, none.clone()};
+}
+
+Tensor group_norm(const Tensor& input, std::int64_t num_groups, const std::optional<Tensor>& weight,
+                  const std::optional<Tensor>& bias, double eps, bool) {
+  const std::int64_t places = checked_numel(input.sizes().slice(2, input.sizes().size() - 2));
+  const Tensor x = input.to(dtype_within(input.dtype()));
+  const Tensor groups = groups_of(x, input.size(0), input.size(1), places, num_groups);
+  const Tensor normal = std::get<0>(keyway::native_layer_norm(groups, groups.sizes().slice(2, 1), {}, {}, eps));
+  return weighed(normal.reshape(input.sizes()), weight, bias).to(input.dtype());
+}
+
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight,
                   const std::optional<Tensor>& bias, double eps, bool) {
   return std::get<0>(keyway::native_layer_norm(input, normalized_shape, weight, bias, eps));
+}
+
+// Unlike the kernel of native_layer_norm, with gradients of all three results.
+ThreeTensors native_group_norm(const Tensor& input, const std::optional<Tensor>& weight,
+                               const std::optional<Tensor>& bias, std::int64_t N, std::int64_t C, std::int64_t HxW,
+                               std::int64_t group, double eps) {
+  const Tensor x = groups_of(input.to(dtype_within(input.dtype())), N, C, HxW, group);
+  const Tensor mean = x.mean(IntArrayRef{2}, true), centered = x - mean;
+  const Tensor rstd = ((centered * centered).mean(IntArrayRef{2}, true) + eps).rsqrt();
+  const Tensor result = weighed((centered * rstd).reshape({N, C, HxW}), weight, bias).reshape(input.sizes());
+  const ScalarType kept = dtype_of_statistics(input, weight);
+  return {result.to(input.dtype()), mean.squeeze(2).to(kept), rstd.squeeze(2).to(kept)};
+}
+
+// With x' the normalised input and h the gradient times the weight, the gradient of the input is
+// rstd (h - mean(h) - x' mean(h x')).
+ThreeTensors native_group_norm_backward(const Tensor& grad_out, const Tensor& input, const Tensor& mean,
+                                        const Tensor& rstd, const std::optional<Tensor>& weight, std::int64_t N,
+                                        std::int64_t C, std::int64_t HxW, std::int64_t group,
+                                        ArrayRef<bool> output_mask) {
+  const ScalarType dtype = dtype_within(input.dtype()), kept = dtype_of_statistics(input, weight);
+  const Tensor grad = grad_out.to(dtype).reshape({N, C, HxW});
+  const Tensor scale = rstd.to(dtype).reshape({N, group, 1});
+  const Tensor x = groups_of(input.to(dtype), N, C, HxW, group);
+  const Tensor normal = (x - mean.to(dtype).reshape({N, group, 1})) * scale;
+  ThreeTensors results;
+  if (output_mask[0]) {
+    const Tensor h = weighed(grad, weight, {}).reshape(x.sizes());
+    const Tensor change = h - h.mean(IntArrayRef{2}, true) - normal * (h * normal).mean(IntArrayRef{2}, true);
+    std::get<0>(results) = (change * scale).reshape(input.sizes()).to(input.dtype());
+  }
+  if (output_mask[1]) std::get<1>(results) = (grad * normal.reshape(grad.sizes())).sum(IntArrayRef{0, 2}).to(kept);
+  if (output_mask[2]) std::get<2>(results) = grad.sum(IntArrayRef{0, 2}).to(kept);
+  return results;
 }
 
 }  // namespace keyway::inline v1::composite

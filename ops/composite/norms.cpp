@@ -31,14 +31,39 @@ Tensor norm_of_sizes(const Tensor& size, double p, OptionalIntArrayRef dim, bool
   return power_norm(size, p, dim, keepdim);
 }
 
+// Over the last dimension, 0 where that is empty.
+Tensor norm_of_rows(const Tensor& rows, double p) {
+  return keyway::linalg_vector_norm(rows, rows.size(-1) == 0 ? 1 : p, IntArrayRef{-1});
+}
+
 }  // namespace
 
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t>) {
-  return keyway::linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), x1.size(-1) == 0 ? 1 : p, IntArrayRef{-1});
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t> compute_mode) {
+  return keyway::_cdist_forward(x1, x2, p, compute_mode);
+}
+
+Tensor cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t>) {
+  return norm_of_rows(x1.unsqueeze(-2) - x2.unsqueeze(-3), p);
 }
 
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
   return keyway::linalg_vector_norm(self - other, p);
+}
+
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
+  return keyway::linalg_vector_norm(x1 - x2 + eps, p, IntArrayRef{-1}, keepdim);
+}
+
+Tensor pdist(const Tensor& self, double p) { return keyway::_pdist_forward(self, p); }
+
+// Row i is the first of n - 1 - i pairs; those before it are the i (2n - i - 1) / 2 ones of other rows.
+Tensor pdist_forward(const Tensor& self, double p) {
+  const std::int64_t n = self.size(0), pairs = n == 0 ? 0 : checked_numel({n, n - 1}) / 2;
+  const Tensor rows = keyway::arange(n, TensorOptions(self.device()).dtype(kLong));
+  const Tensor first = keyway::repeat_interleave((n - 1) - rows, std::optional<std::int64_t>(pairs));
+  const Tensor before = (first * ((2 * n - 1) - first)).div(2, "floor");
+  const Tensor second = keyway::arange(pairs, rows.options()) - before + first + 1;
+  return norm_of_rows(self.index_select(0, first) - self.index_select(0, second), p);
 }
 
 // float16 and bfloat16 are computed with in float32.

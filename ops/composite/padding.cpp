@@ -16,6 +16,15 @@ Border border_of(IntArrayRef pad, std::size_t dims, std::size_t dim) {
   return at < pad.size() ? Border{pad[at], pad[at + 1]} : Border{};
 }
 
+// The size of dimension `dim` with its border.
+std::int64_t size_with(Border border, std::size_t dim, std::int64_t size) {
+  std::int64_t end = 0, result = 0;
+  KEYWAY_CHECK(border.before != INT64_MIN && !__builtin_add_overflow(size, border.after, &end) &&
+                   !__builtin_add_overflow(end, border.before, &result) && result >= 0,
+               "dimension {} of size {} cannot have {} and {} elements more", dim, size, border.before, border.after);
+  return result;
+}
+
 void check_spatial(const Tensor& self, IntArrayRef pad, std::string_view mode) {
   const auto dims = static_cast<std::int64_t>(pad.size() / 2), others = self.dim() - dims;
   const bool fits = others == 2 || (others == 1 && mode != "circular");
@@ -44,6 +53,22 @@ Tensor sources(std::string_view mode, std::int64_t dim, std::int64_t size, Borde
   return keyway::where(places < 0, places + size, keyway::where(places >= size, places - size, places));
 }
 
+// With a border of places of `self` itself around its last dimensions.
+Tensor pad_from_inside(const Tensor& self, IntArrayRef pad, std::string_view mode) {
+  const std::size_t dims = self.sizes().size();
+  Tensor result = self;
+  bool changed = false;
+  for (std::size_t d = dims; d-- > 0;) {
+    const Border border = border_of(pad, dims, d);
+    if (border.before == 0 && border.after == 0) continue;
+    size_with(border, d, self.sizes()[d]);
+    const auto dim = static_cast<std::int64_t>(d);
+    result = result.index_select(dim, sources(mode, dim, self.sizes()[d], border, self.device()));
+    changed = true;
+  }
+  return changed ? result : self.clone();
+}
+
 }  // namespace
 
 Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value) {
@@ -53,9 +78,7 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
   for (std::size_t d = 0; d < dims; ++d) {
     const auto [before, after] = border_of(pad, dims, d);
     const std::int64_t size = sizes[d];
-    KEYWAY_CHECK(!__builtin_add_overflow(sizes[d], before, &sizes[d]) &&
-                     !__builtin_add_overflow(sizes[d], after, &sizes[d]) && sizes[d] >= 0,
-                 "dimension {} of size {} cannot have {} and {} elements more", d, size, before, after);
+    sizes[d] = size_with({before, after}, d, size);
     inner = inner.slice(static_cast<std::int64_t>(d), std::max<std::int64_t>(-before, 0),
                         std::max<std::int64_t>(after < 0 ? size + after : size, 0));
   }
@@ -77,19 +100,22 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::opti
                   "mode '{}' is none of 'constant', 'reflect', 'replicate' and 'circular'", mode);
   KEYWAY_CHECK(value.value_or(0) == 0, "mode '{}' takes no value", mode);
   check_spatial(self, pad, mode);
-  Tensor result = self;
-  bool changed = false;
-  for (std::size_t d = self.sizes().size(); d-- > 0;) {
-    const Border border = border_of(pad, self.sizes().size(), d);
-    if (border.before == 0 && border.after == 0) continue;
-    const auto dim = static_cast<std::int64_t>(d);
-    KEYWAY_CHECK(border.before >= -self.sizes()[d] - border.after,
-                 "dimension {} of size {} cannot have {} and {} elements more", d, self.sizes()[d], border.before,
-                 border.after);
-    result = result.index_select(dim, sources(mode, dim, self.sizes()[d], border, self.device()));
-    changed = true;
+  const std::size_t dims = pad.size() / 2;
+  if (mode == "reflect") {
+    return dims == 1   ? keyway::reflection_pad1d(self, pad)
+           : dims == 2 ? keyway::reflection_pad2d(self, pad)
+                       : keyway::reflection_pad3d(self, pad);
   }
-  return changed ? result : self.clone();
+  if (mode == "replicate") {
+    return dims == 1   ? keyway::replication_pad1d(self, pad)
+           : dims == 2 ? keyway::replication_pad2d(self, pad)
+                       : keyway::replication_pad3d(self, pad);
+  }
+  return pad_from_inside(self, pad, mode);
 }
+
+Tensor reflection_pad(const Tensor& self, IntArrayRef padding) { return pad_from_inside(self, padding, "reflect"); }
+
+Tensor replication_pad(const Tensor& self, IntArrayRef padding) { return pad_from_inside(self, padding, "replicate"); }
 
 }  // namespace keyway::inline v1::composite

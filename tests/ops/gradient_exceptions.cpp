@@ -58,11 +58,19 @@ constexpr Exception kWithoutGradient[] = {
     {"keyway::randn_like", "", "a constant"},
     {"keyway::repeat_interleave.Tensor", "", "the result is integers"},
     {"keyway::signbit", "", "the result is bools"},
+    {"keyway::sym_is_contiguous", "", "the result is a bool"},
+    {"keyway::sym_numel", "", "the result is a number"},
+    {"keyway::sym_size.int", "", "the result is a number"},
+    {"keyway::sym_storage_offset", "", "the result is a number"},
+    {"keyway::sym_stride.int", "", "the result is a number"},
     {"keyway::where.Scalar", "", "chooses between numbers"},
     {"keyway::zeros_like", "", "a constant"},
 };
 
 constexpr Exception kExempt[] = {
+    {"keyway::_fft_c2c", "", "as imag: tests/python/test_fft.py has the gradients"},
+    {"keyway::_fft_c2r", "", "as _fft_c2c"},
+    {"keyway::_fft_r2c", "", "as _fft_c2c"},
     {"keyway::_foreach_add_.Scalar", "", "changes lists, and refuses tensors that require grad"},
     {"keyway::_fused_adam_", "", "as _foreach_add_"},
     {"keyway::_fused_adamw_", "", "as _foreach_add_"},

@@ -11,9 +11,11 @@ namespace {
 
 // Operators whose results are about memory.
 bool is_about_memory(const OpCases& entry) {
-  // as_strided and data read memory; view and its like refuse what has no such view.
-  return has_word("keyway::as_strided keyway::view keyway::view.dtype keyway::view_as keyway::view_as_complex",
-                  entry.op);
+  // as_strided and data read memory; view and its like refuse what has no such view; the others say how it lies there.
+  return has_word(
+      "keyway::as_strided keyway::view keyway::view.dtype keyway::view_as keyway::view_as_complex "
+      "keyway::sym_is_contiguous keyway::sym_storage_offset keyway::sym_stride.int",
+      entry.op);
 }
 
 // The call with some tensors laid out otherwise, against the same values in rows.

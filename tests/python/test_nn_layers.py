@@ -270,3 +270,153 @@ def test_parameters_become_one_vector_and_come_back():
     assert vector.tolist() == pytest.approx([0, 0.1, 0.2, 0.3, 0, 0.1])
     nn.utils.vector_to_parameters(keyway.arange(6, dtype=keyway.float32), layer.parameters())
     assert layer.weight.tolist() == [[0.0, 1.0], [2.0, 3.0]] and layer.bias.tolist() == [4.0, 5.0]
+
+
+@pytest.mark.parametrize("layer, text, expected", [
+    (nn.ConstantPad1d((1, 2), 5.0), "ConstantPad1d(padding=(1, 2), value=5.0)", [5.0, 1.0, 2.0, 4.0, 5.0, 5.0]),
+    (nn.ReflectionPad1d(2), "ReflectionPad1d((2, 2))", [4.0, 2.0, 1.0, 2.0, 4.0, 2.0, 1.0]),
+    (nn.ReplicationPad1d((0, -1)), "ReplicationPad1d((0, -1))", [1.0, 2.0])])
+def test_borders_of_one_dimension_by_hand(layer, text, expected):
+    x = keyway.tensor([[1.0, 2.0, 4.0]])
+    assert layer(x).tolist() == [expected] and layer(x.unsqueeze(0)).tolist() == [[expected]] and repr(layer) == text
+
+
+def test_borders_of_more_dimensions_are_those_of_each():
+    x = keyway.arange(24.0).reshape(1, 2, 3, 4)
+    assert nn.ReflectionPad2d((1, 2, 0, 2))(x)[0, 1, 4].tolist() == [13, 12, 13, 14, 15, 14, 13]
+    assert nn.ReplicationPad2d((1, 0, 2, 1))(x)[0, 0].tolist()[0] == [0, 0, 1, 2, 3]
+    assert repr(nn.ZeroPad2d(1)) == "ZeroPad2d((1, 1, 1, 1))" and nn.ZeroPad2d(1)(x).sum().item() == x.sum().item()
+    volume = x.reshape(1, 1, 2, 3, 4)
+    assert nn.ReflectionPad3d(1)(volume).shape == (1, 1, 4, 5, 6) == nn.ReplicationPad3d(1)(volume).shape
+    assert nn.ConstantPad3d((0, 0, 0, 0, 1, 0), 7.0)(volume)[0, 0, 0, 0, 0].item() == 7
+    assert nn.ReflectionPad3d(1)(volume)[0, 0, 0].tolist() == nn.ReflectionPad2d(1)(x)[0, 1].tolist()
+    assert nn.ReplicationPad3d(1)(volume)[0, 0, 0].tolist() == nn.ReplicationPad2d(1)(x)[0, 0].tolist()
+    with pytest.raises(keyway.Error, match="a reflection of dimension 3, size 4, is shorter than it"):
+        nn.ReflectionPad2d((4, 0, 0, 0))(x)
+
+
+def test_instance_norm_is_batch_norm_of_each_sample():
+    keyway.manual_seed(5)
+    x = keyway.randn(3, 2, 4)
+    layer = nn.InstanceNorm1d(2, affine=True, track_running_stats=True)
+    layer.weight.detach().copy_(keyway.tensor([2.0, 0.5]))
+    each = keyway.cat([keyway.nn.functional.batch_norm(row.unsqueeze(0), None, None, layer.weight, layer.bias, True)
+                       for row in x])
+    keyway.testing.assert_close(layer(x), each)
+    keyway.testing.assert_close(layer.running_mean, x.mean(2).mean(0).mul(0.1))
+    keyway.testing.assert_close(layer.running_var, x.var(2).mean(0).mul(0.1).add(0.9))
+    layer.eval()
+    scale = layer.running_var.add(1e-5).rsqrt().mul(layer.weight)
+    keyway.testing.assert_close(layer(x), x.sub(layer.running_mean.reshape(2, 1)).mul(scale.reshape(2, 1)))
+    keyway.testing.assert_close(layer(x[0]), layer(x)[0])
+    plain = nn.InstanceNorm2d(2)
+    assert not list(plain.parameters()) and not plain.state_dict()
+    keyway.testing.assert_close(plain.eval()(x.unsqueeze(3)).squeeze(3), nn.InstanceNorm1d(2)(x))
+    with pytest.raises(ValueError, match="Expected more than 1 spatial element"):
+        nn.InstanceNorm1d(2)(x[:, :, :1])
+    with pytest.raises(ValueError, match="expected an input of 2 or 3 dimensions, got 4"):
+        nn.InstanceNorm1d(2)(x.unsqueeze(3))
+
+
+def test_batch_norm_of_narrow_floats_is_computed_in_float32():
+    keyway.manual_seed(5)
+    x, layer = keyway.randn(64, 3, dtype=keyway.bfloat16).add(30), nn.BatchNorm1d(3)
+    y = layer(x)
+    exact = nn.BatchNorm1d(3)(x.float())
+    assert y.dtype is keyway.bfloat16
+    keyway.testing.assert_close(y.float(), exact.detach(), rtol=1e-2, atol=1e-2)
+    result, mean, rstd = keyway._C._native_batch_norm_legit(x, layer.weight, layer.bias, True, 0.1, 1e-5)
+    assert mean.dtype is keyway.float32 and rstd.dtype is keyway.float32
+    result, mean, rstd = keyway._C._native_batch_norm_legit(x, None, None, True, 0.1, 1e-5)
+    assert mean.dtype is keyway.bfloat16
+
+
+def test_the_backward_operator_of_group_norm_is_its_gradient():
+    keyway.manual_seed(6)
+    x, weight = (keyway.randn(*shape, dtype=keyway.float64, requires_grad=True) for shape in ((2, 4, 3), (4,)))
+    bias = keyway.zeros(4, dtype=keyway.float64, requires_grad=True)
+    grad = keyway.randn(2, 4, 3, dtype=keyway.float64)
+    y, mean, rstd = keyway._C.native_group_norm(x, weight, bias, 2, 4, 3, 2, 1e-5)
+    wanted = keyway.autograd.grad(y, (x, weight, bias), grad)
+    with keyway.no_grad():
+        given = keyway._C.native_group_norm_backward(grad, x, mean, rstd, weight, 2, 4, 3, 2, [True] * 3)
+        some = keyway._C.native_group_norm_backward(grad, x, mean, rstd, weight, 2, 4, 3, 2, [False, True, False])
+    for a, b in zip(given, wanted):
+        keyway.testing.assert_close(a, b)
+    assert some[0] is None and some[2] is None
+
+
+def test_local_response_norm_divides_by_neighbouring_channels():
+    x = keyway.tensor([[[1.0], [2.0], [3.0], [4.0]]])
+    sums = [1 + 4, 1 + 4 + 9, 4 + 9 + 16, 9 + 16]
+    expected = [v / (2 + 0.5 * s / 3) ** 0.75 for v, s in zip([1, 2, 3, 4], sums)]
+    layer = nn.LocalResponseNorm(3, alpha=0.5, k=2.0)
+    assert layer(x).reshape(-1).tolist() == pytest.approx(expected)
+    assert repr(layer) == "LocalResponseNorm(3, alpha=0.5, beta=0.75, k=2.0)"
+    assert layer(x.reshape(1, 4, 1, 1, 1)).reshape(-1).tolist() == pytest.approx(expected)
+    with pytest.raises(ValueError, match="Expected 3D or higher"):
+        layer(x[0])
+
+
+def test_pooling_by_powers_and_adaptive_maxima_by_hand():
+    x = keyway.tensor([[[3.0, 4.0, 6.0, 8.0, 0.0]]])
+    assert nn.LPPool1d(2, 2)(x).tolist() == [[pytest.approx([5.0, 10.0])]]
+    assert nn.LPPool2d(1, (1, 2), stride=1)(x).tolist() == [[[7.0, 10.0, 14.0, 8.0]]]
+    values, places = nn.AdaptiveMaxPool1d(3, return_indices=True)(x)
+    assert values.tolist() == [[[4.0, 8.0, 8.0]]] and places.tolist() == [[[1, 3, 3]]]
+    image = keyway.arange(12.0).reshape(1, 3, 4)
+    values, places = nn.AdaptiveMaxPool2d((None, 2), return_indices=True)(image)
+    assert values.tolist() == [[[1, 3], [5, 7], [9, 11]]] and places.tolist() == [[[1, 3], [5, 7], [9, 11]]]
+    assert nn.AdaptiveMaxPool3d(1)(image.unsqueeze(0)).tolist() == [[[[11.0]]]]
+    assert nn.AdaptiveMaxPool1d(0)(x).shape == (1, 1, 0)
+    with pytest.raises(keyway.Error, match="nothing to choose from"):
+        nn.AdaptiveMaxPool1d(1)(x[:, :, :0])
+
+
+def test_alpha_dropout_keeps_mean_and_variance():
+    keyway.manual_seed(2)
+    x, layer = keyway.randn(20000), nn.AlphaDropout(0.3)
+    y = layer(x)
+    assert abs(y.mean().item()) < 0.03 and y.std().item() == pytest.approx(1, abs=0.03)
+    assert layer.eval()(x) is x
+    channels = nn.FeatureAlphaDropout(0.5)(keyway.ones(50, 4, 3)).reshape(200, 3)
+    assert all(row[0] == row[1] == row[2] for row in channels.tolist()) and len(set(channels[:, 0].tolist())) == 2
+    assert keyway.nn.functional.alpha_dropout(x, 1.0, True).abs().sum().item() == 0
+
+
+def test_random_leaky_relu_draws_slopes_while_training():
+    keyway.manual_seed(2)
+    layer, x = nn.RReLU(0.1, 0.3), keyway.tensor([-1.0] * 100 + [2.0], requires_grad=True)
+    y = layer(x)
+    y.sum().backward()
+    slopes = [-v for v in y.tolist()[:100]]
+    assert all(0.1 <= s <= 0.3 for s in slopes) and len(set(slopes)) > 50 and y[100].item() == 2
+    assert x.grad.tolist() == pytest.approx([*slopes, 1.0])
+    assert layer.eval()(x)[0].item() == pytest.approx(-0.2) and repr(layer) == "RReLU(lower=0.1, upper=0.3)"
+    with pytest.raises(keyway.Error, match="Lower bound"):
+        nn.RReLU(2, 1)(x)
+
+
+def test_gumbel_softmax_draws_classes_by_their_odds():
+    keyway.manual_seed(2)
+    logits = keyway.tensor([1.0, 3.0]).log().expand(4000, 2).clone().requires_grad_()
+    hard = keyway.nn.functional.gumbel_softmax(logits, hard=True)
+    assert sorted(set(hard.detach().round().reshape(-1).tolist())) == [0, 1]
+    assert hard.mean(0)[1].item() == pytest.approx(0.75, abs=0.03)
+    hard[:, 0].sum().backward()
+    assert logits.grad.abs().sum().item() > 0
+    soft = keyway.nn.functional.gumbel_softmax(logits, tau=0.5, dim=0)
+    assert soft.sum(0).tolist() == pytest.approx([1, 1], rel=1e-4)
+
+
+def test_distances_by_hand():
+    a, b = keyway.tensor([[0.0, 0.0], [1.0, 1.0]]), keyway.tensor([[3.0, 4.0], [1.0, 1.0]])
+    assert nn.PairwiseDistance(eps=0)(a, b).tolist() == [5.0, 0.0]
+    assert nn.PairwiseDistance(1, eps=0, keepdim=True)(a, b).tolist() == [[7.0], [0.0]]
+    rows = keyway.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0], [3.0, 0.0]])
+    assert keyway.nn.functional.pdist(rows).tolist() == [5.0, 4.0, 3.0, 3.0, 4.0, 5.0]
+    assert keyway.pdist(rows, 0).tolist() == [2, 1, 1, 1, 1, 2] and keyway.pdist(rows, math.inf)[0].item() == 4
+    assert keyway.pdist(rows[:1]).shape == (0,) == keyway.pdist(rows[:0]).shape
+    assert keyway.pdist(rows[:, :0]).tolist() == [0.0] * 6
+    with pytest.raises(keyway.Error, match="requires p >= 0"):
+        keyway.pdist(rows, -1)

@@ -6,12 +6,14 @@ from keyway.nn import utils as utils
 from keyway.nn.modules.activation import (
     CELU as CELU, ELU as ELU, GELU as GELU, GLU as GLU, Hardshrink as Hardshrink, Hardsigmoid as Hardsigmoid,
     Hardswish as Hardswish, Hardtanh as Hardtanh, LeakyReLU as LeakyReLU, LogSigmoid as LogSigmoid,
-    LogSoftmax as LogSoftmax, Mish as Mish, PReLU as PReLU, ReLU as ReLU, ReLU6 as ReLU6, SELU as SELU, SiLU as SiLU,
-    Sigmoid as Sigmoid, Softmax as Softmax, Softmax2d as Softmax2d, Softmin as Softmin, Softplus as Softplus,
-    Softshrink as Softshrink, Softsign as Softsign, Tanh as Tanh, Tanhshrink as Tanhshrink, Threshold as Threshold,
+    LogSoftmax as LogSoftmax, Mish as Mish, PReLU as PReLU, RReLU as RReLU, ReLU as ReLU, ReLU6 as ReLU6, SELU as SELU,
+    SiLU as SiLU, Sigmoid as Sigmoid, Softmax as Softmax, Softmax2d as Softmax2d, Softmin as Softmin,
+    Softplus as Softplus, Softshrink as Softshrink, Softsign as Softsign, Tanh as Tanh, Tanhshrink as Tanhshrink,
+    Threshold as Threshold,
 )
 from keyway.nn.modules.batchnorm import (
     BatchNorm1d as BatchNorm1d, BatchNorm2d as BatchNorm2d, BatchNorm3d as BatchNorm3d,
+    InstanceNorm1d as InstanceNorm1d, InstanceNorm2d as InstanceNorm2d, InstanceNorm3d as InstanceNorm3d,
 )
 from keyway.nn.modules.container import (
     ModuleDict as ModuleDict, ModuleList as ModuleList, ParameterList as ParameterList, Sequential as Sequential,
@@ -20,11 +22,12 @@ from keyway.nn.modules.conv import (
     Conv1d as Conv1d, Conv2d as Conv2d, Conv3d as Conv3d, ConvTranspose1d as ConvTranspose1d,
     ConvTranspose2d as ConvTranspose2d, ConvTranspose3d as ConvTranspose3d,
 )
-from keyway.nn.modules.distance import CosineSimilarity as CosineSimilarity
+from keyway.nn.modules.distance import CosineSimilarity as CosineSimilarity, PairwiseDistance as PairwiseDistance
 from keyway.nn.modules.dropout import (
-    Dropout as Dropout, Dropout1d as Dropout1d, Dropout2d as Dropout2d, Dropout3d as Dropout3d,
+    AlphaDropout as AlphaDropout, Dropout as Dropout, Dropout1d as Dropout1d, Dropout2d as Dropout2d,
+    Dropout3d as Dropout3d, FeatureAlphaDropout as FeatureAlphaDropout,
 )
-from keyway.nn.modules.embedding import Embedding as Embedding
+from keyway.nn.modules.embedding import Embedding as Embedding, EmbeddingBag as EmbeddingBag
 from keyway.nn.modules.flatten import Flatten as Flatten, Unflatten as Unflatten
 from keyway.nn.modules.linear import Bilinear as Bilinear, Identity as Identity, Linear as Linear
 from keyway.nn.modules.loss import (
@@ -32,11 +35,21 @@ from keyway.nn.modules.loss import (
     KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss, NLLLoss as NLLLoss, SmoothL1Loss as SmoothL1Loss,
 )
 from keyway.nn.modules.module import Module as Module
-from keyway.nn.modules.normalization import GroupNorm as GroupNorm, LayerNorm as LayerNorm
+from keyway.nn.modules.normalization import (
+    GroupNorm as GroupNorm, LayerNorm as LayerNorm, LocalResponseNorm as LocalResponseNorm,
+)
+from keyway.nn.modules.padding import (
+    ConstantPad1d as ConstantPad1d, ConstantPad2d as ConstantPad2d, ConstantPad3d as ConstantPad3d,
+    ReflectionPad1d as ReflectionPad1d, ReflectionPad2d as ReflectionPad2d, ReflectionPad3d as ReflectionPad3d,
+    ReplicationPad1d as ReplicationPad1d, ReplicationPad2d as ReplicationPad2d, ReplicationPad3d as ReplicationPad3d,
+    ZeroPad2d as ZeroPad2d,
+)
 from keyway.nn.modules.pooling import (
     AdaptiveAvgPool1d as AdaptiveAvgPool1d, AdaptiveAvgPool2d as AdaptiveAvgPool2d,
-    AdaptiveAvgPool3d as AdaptiveAvgPool3d, AvgPool1d as AvgPool1d, AvgPool2d as AvgPool2d, AvgPool3d as AvgPool3d,
-    MaxPool1d as MaxPool1d, MaxPool2d as MaxPool2d, MaxPool3d as MaxPool3d,
+    AdaptiveAvgPool3d as AdaptiveAvgPool3d, AdaptiveMaxPool1d as AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d as AdaptiveMaxPool2d, AdaptiveMaxPool3d as AdaptiveMaxPool3d, AvgPool1d as AvgPool1d,
+    AvgPool2d as AvgPool2d, AvgPool3d as AvgPool3d, LPPool1d as LPPool1d, LPPool2d as LPPool2d, MaxPool1d as MaxPool1d,
+    MaxPool2d as MaxPool2d, MaxPool3d as MaxPool3d,
 )
 from keyway.nn.modules.vision import (
     ChannelShuffle as ChannelShuffle, Fold as Fold, PixelShuffle as PixelShuffle, PixelUnshuffle as PixelUnshuffle,

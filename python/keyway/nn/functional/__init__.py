@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from keyway._C import _nn
 from keyway._C import (
     celu_ as celu_, channel_shuffle as channel_shuffle, cosine_similarity as cosine_similarity,
-    hardshrink as hardshrink, pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle, prelu as prelu,
-    relu_ as relu_, selu_ as selu_, threshold_ as threshold_,
+    hardshrink as hardshrink, pairwise_distance as pairwise_distance, pdist as pdist, pixel_shuffle as pixel_shuffle,
+    pixel_unshuffle as pixel_unshuffle, prelu as prelu, relu_ as relu_, selu_ as selu_, threshold_ as threshold_,
 )
 from keyway.nn.functional._activation import (
     celu as celu, elu as elu, hardsigmoid as hardsigmoid, hardswish as hardswish, hardtanh as hardtanh,
@@ -20,20 +20,27 @@ from keyway.nn.functional._activation import (
 )
 from keyway.nn.functional._layers import (
     conv1d as conv1d, conv2d as conv2d, conv3d as conv3d, dropout as dropout, dropout1d as dropout1d,
-    dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding, one_hot as one_hot,
-    scaled_dot_product_attention as scaled_dot_product_attention,
+    dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding, embedding_bag as embedding_bag,
+    one_hot as one_hot, scaled_dot_product_attention as scaled_dot_product_attention,
 )
 from keyway.nn.functional._loss import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, cross_entropy as cross_entropy,
     huber_loss as huber_loss, kl_div as kl_div, l1_loss as l1_loss, mse_loss as mse_loss, nll_loss as nll_loss,
     smooth_l1_loss as smooth_l1_loss,
 )
+from keyway.nn.functional._noise import (
+    alpha_dropout as alpha_dropout, feature_alpha_dropout as feature_alpha_dropout, gumbel_softmax as gumbel_softmax,
+    rrelu as rrelu,
+)
 from keyway.nn.functional._normalization import (
-    batch_norm as batch_norm, group_norm as group_norm, layer_norm as layer_norm, normalize as normalize,
+    batch_norm as batch_norm, group_norm as group_norm, instance_norm as instance_norm, layer_norm as layer_norm,
+    local_response_norm as local_response_norm, normalize as normalize,
 )
 from keyway.nn.functional._pooling import (
-    adaptive_avg_pool2d as adaptive_avg_pool2d, adaptive_avg_pool3d as adaptive_avg_pool3d, max_pool1d as max_pool1d,
-    max_pool2d as max_pool2d, max_pool3d as max_pool3d,
+    adaptive_avg_pool2d as adaptive_avg_pool2d, adaptive_avg_pool3d as adaptive_avg_pool3d,
+    adaptive_max_pool1d as adaptive_max_pool1d, adaptive_max_pool2d as adaptive_max_pool2d,
+    adaptive_max_pool3d as adaptive_max_pool3d, lp_pool1d as lp_pool1d, lp_pool2d as lp_pool2d,
+    max_pool1d as max_pool1d, max_pool2d as max_pool2d, max_pool3d as max_pool3d,
 )
 from keyway.nn.functional._vision import (
     affine_grid as affine_grid, fold as fold, grid_sample as grid_sample, interpolate as interpolate, unfold as unfold,

@@ -78,6 +78,53 @@ def embedding(
     return _C.embedding(weight, input, row, scale_grad_by_freq, sparse)
 
 
+_BAG_MODES = {"sum": 0, "mean": 1, "max": 2}
+
+
+def embedding_bag(
+    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
+    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+    per_sample_weights: Tensor | None = None, include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Tensor:
+    """The sum, mean or greatest elements of the rows of a table that each bag of indices names.
+
+    Bags are the rows of an input of two dimensions, or begin at `offsets` of one of one dimension, the last of which is
+    the end with `include_last_offset`. `per_sample_weights` weigh rows before they are added up. The row `padding_idx`
+    does not count. Raises keyway.Error for `sparse`, which is not there.
+    """
+    _check_bags(input, offsets, mode, scale_grad_by_freq, per_sample_weights)
+    if input.dim() == 2:
+        offsets = _C.arange(input.size(0), device=input.device, dtype=input.dtype).mul(input.size(1))
+        input = input.reshape(-1)
+        per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    assert offsets is not None
+    if max_norm is not None:
+        with no_grad():
+            _shorten_rows(weight, input, max_norm, norm_type)
+    return _C.embedding_bag(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode], sparse, per_sample_weights,
+                            include_last_offset, padding_idx)[0]
+
+
+def _check_bags(
+    input: Tensor, offsets: Tensor | None, mode: str, scale_grad_by_freq: bool, per_sample_weights: Tensor | None
+) -> None:
+    if per_sample_weights is not None and per_sample_weights.shape != input.shape:
+        raise _C.ValueError(f"embedding_bag: per_sample_weights {tuple(per_sample_weights.shape)} must have the shape "
+                            f"of the input, {tuple(input.shape)}")
+    if input.dim() not in (1, 2):
+        raise _C.ValueError(f"embedding_bag: input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if input.dim() == 2 and offsets is not None:
+        raise _C.ValueError("embedding_bag: if input is 2D, then offsets has to be None: its rows are the bags")
+    if input.dim() == 1 and (offsets is None or offsets.dim() != 1):
+        raise _C.ValueError("embedding_bag: offsets has to be a 1D Tensor, as input is")
+    if mode not in _BAG_MODES:
+        raise _C.ValueError("embedding_bag: mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise _C.ValueError("embedding_bag: max mode does not support scaling the gradient by the frequency")
+    if per_sample_weights is not None and mode != "sum":
+        raise _C.NotImplementedError(f"embedding_bag: per_sample_weights are for mode='sum', not mode='{mode}'")
+
+
 def _shorten_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     looked_up = weight.index_select(0, indices)
     norms = _C.linalg_vector_norm(looked_up, norm_type, 1, True)
@@ -85,20 +132,21 @@ def _shorten_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: f
     weight.index_copy_(0, indices, looked_up.mul(scale))
 
 
-def _check_probability(p: float) -> None:
+def check_probability(p: float) -> None:
+    """Raises ValueError for what is none."""
     if not 0 <= p <= 1:
         raise _C.ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """While training, zeroes each element with probability p and divides the others by 1 - p."""
-    _check_probability(p)
+    check_probability(p)
     return (_C.dropout_ if inplace else _C.dropout)(input, p, training)
 
 
 def _channel_dropout(dims: int) -> Any:
     def channel_dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-        _check_probability(p)
+        check_probability(p)
         if not training or p == 0:
             return input
         kept = [1] * input.dim()

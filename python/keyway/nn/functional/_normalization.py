@@ -6,7 +6,7 @@ import math
 from typing import Sequence
 
 from keyway import _C
-from keyway._C import Tensor
+from keyway._C import Tensor, _nn
 from keyway.autograd.grad_mode import no_grad
 
 
@@ -30,12 +30,10 @@ def group_norm(
 ) -> Tensor:
     """(x - mean) / sqrt(variance + eps) over each of `num_groups` groups of channels of an input [N, C, ...], times a
     weight [C] plus a bias [C]."""
-    if input.dim() < 2 or num_groups < 1 or input.size(1) % num_groups != 0:
-        raise _C.ValueError(f"group_norm: {num_groups} groups do not divide the channels of an input "
-                            f"{tuple(input.shape)}")
-    size = input.size(1) // num_groups * math.prod(input.shape[2:])
-    groups = input.reshape(input.size(0), num_groups, size)
-    return _scaled(_C.layer_norm(groups, [size], eps=eps).reshape(input.shape), weight, bias)
+    if input.dim() >= 2 and num_groups > 0:
+        _check_more_than_one(input, input.size(0) * input.size(1) // num_groups * math.prod(input.shape[2:]),
+                             "value per channel")
+    return _C.group_norm(input, num_groups, weight, bias, eps)
 
 
 def batch_norm(
@@ -47,37 +45,63 @@ def batch_norm(
     While training, mean and variance are those of the batch, and a part `momentum` of them (of the variance, of its
     unbiased estimate) goes into `running_mean` and `running_var`, if there are such; else they are these.
     """
-    dtype = _C.float32 if input.itemsize < 4 else input.dtype
-    x = input.to(dtype=dtype)
     if training:
-        mean, variance = _moments(x)
-        if running_mean is not None and running_var is not None and x.numel() > 0:
-            count = input.numel() // input.size(1)
-            with no_grad():
-                running_mean.mul_(1 - momentum).add_(mean, alpha=momentum)
-                running_var.mul_(1 - momentum).add_(variance, alpha=momentum * count / (count - 1))
-    elif running_mean is None or running_var is None:
+        count = math.prod(input.shape[:1]) * math.prod(input.shape[2:])
+        _check_more_than_one(input, count, "value per channel")
+    return _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _by_batch(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None, bias: Tensor | None,
+    training: bool, momentum: float, eps: float,
+) -> Tensor:
+    if running_mean is not None and running_var is not None:
+        normalise = _C._native_batch_norm_legit
+        return normalise(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+    if not training:
         raise _C.ValueError("batch_norm: running_mean and running_var are needed when not training")
-    else:
-        mean, variance = running_mean.to(dtype=dtype), running_var.to(dtype=dtype)
-    scale = variance.add(eps).rsqrt()
-    return _scaled(x.sub(_by_channel(mean, x)).mul(_by_channel(scale, x)), weight, bias).to(dtype=input.dtype)
+    return _C._native_batch_norm_legit(input, weight, bias, True, momentum, eps)[0]
 
 
-def _moments(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and variance of each channel."""
-    if x.dim() < 2 or x.numel() == x.size(1):
-        raise _C.ValueError(f"Expected more than 1 value per channel when training, got input size {tuple(x.shape)}")
-    others = [dim for dim in range(x.dim()) if dim != 1]
-    mean = x.mean(others)
-    return mean, x.sub(_by_channel(mean, x)).square().mean(others)
+def instance_norm(
+    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+    weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """batch_norm of each sample of an input [N, C, ...] by itself: what goes into `running_mean` and `running_var` is
+    the mean over samples; they are what is taken without `use_input_stats`."""
+    if use_input_stats:
+        _check_more_than_one(input, math.prod(input.shape[2:]), "spatial element")
+    samples, channels = input.size(0), input.size(1)
+
+    def of_each(values: Tensor | None) -> Tensor | None:
+        return None if values is None else values.repeat(samples)
+
+    means, variances = of_each(running_mean), of_each(running_var)
+    rows = input.reshape(1, samples * channels, *input.shape[2:])
+    result = _by_batch(rows, means, variances, of_each(weight), of_each(bias), use_input_stats, momentum, eps)
+    if use_input_stats and samples > 0:
+        with no_grad():
+            for running, each in ((running_mean, means), (running_var, variances)):
+                if running is not None and each is not None:
+                    running.copy_(each.reshape(samples, channels).mean(0))
+    return result.reshape(input.shape)
 
 
-def _by_channel(values: Tensor, x: Tensor) -> Tensor:
-    """[C] such that it is broadcast over the channels of [N, C, ...]."""
-    return values.reshape([-1] + [1] * (x.dim() - 2))
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """x / (k + alpha * the mean of the squares of `size` channels around each) ** beta, of an input [N, C, ...]."""
+    if input.dim() < 3:
+        raise _C.ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
+    if input.numel() == 0:
+        return input
+    squares = input.square().reshape(input.size(0), 1, input.size(1), math.prod(input.shape[2:]))
+    padded = _nn.pad(squares, [0, 0, size // 2, (size - 1) // 2])
+    means = _nn.avg_pool2d(padded, [size, 1], 1).reshape(input.shape)
+    return input.div(means.mul(alpha).add(k).pow(beta))
 
 
-def _scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    x = x if weight is None else x.mul(_by_channel(weight, x))
-    return x if bias is None else x.add(_by_channel(bias, x))
+def _check_more_than_one(input: Tensor, count: int, what: str) -> None:
+    if count == 1:
+        raise _C.ValueError(f"Expected more than 1 {what} when training, got input size {tuple(input.shape)}")

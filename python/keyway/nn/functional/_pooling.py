@@ -1,7 +1,8 @@
-"""Pooling whose indices can be asked for, and adaptive pooling of some dimensions."""
+"""Pooling whose indices can be asked for, adaptive pooling of some dimensions, and by norms."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Sequence, Union
 
 from keyway import _C
@@ -46,9 +47,89 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     return _nn.adaptive_avg_pool3d(input, _filled(output_size, input, 3))
 
 
-def _filled(output_size: Any, input: Tensor, dims: int) -> Any:
+def _filled(output_size: Any, input: Tensor, dims: int, name: str = "avg") -> Any:
     sizes = [output_size] * dims if isinstance(output_size, int) else list(output_size)
     if len(sizes) != dims or len(sizes) > input.dim():
-        raise _C.ValueError(f"adaptive_avg_pool{dims}d: output_size has {len(sizes)} sizes for {dims} dimensions of an "
-                         f"input of {input.dim()}")
+        raise _C.ValueError(f"adaptive_{name}_pool{dims}d: output_size has {len(sizes)} sizes for {dims} dimensions of "
+                            f"an input of {input.dim()}")
     return [now if size is None else size for size, now in zip(sizes, input.shape[-dims:])]
+
+
+def _windows(size: int, count: int, device: Any) -> Tensor:
+    """The places of `count` windows that together cover `size` places, [count, longest]; shorter ones repeat their
+    last."""
+    outputs = _C.arange(count, device=device)
+    begins = outputs.mul(size).floor_divide(count)
+    ends = outputs.add(1).mul(size).add(count - 1).floor_divide(count)
+    longest = max(-(-(i + 1) * size // count) - i * size // count for i in range(count))
+    return begins.unsqueeze(1).add(_C.arange(longest, device=device)).minimum(ends.sub(1).unsqueeze(1))
+
+
+def _in_windows(input: Tensor, sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The elements of all windows over the last dimensions, [..., *sizes, window], and their places there, [*sizes,
+    window]."""
+    dims, first = len(sizes), input.dim() - len(sizes)
+    windows, places, length = input, _C.zeros([1], dtype=_C.int64, device=input.device), 1
+    for at, (count, size) in enumerate(zip(sizes, input.shape[first:])):
+        within, here = _windows(size, count, input.device), first + 2 * at
+        chosen = windows.index_select(here, within.reshape(-1))
+        windows = chosen.reshape([*chosen.shape[:here], *within.shape, *chosen.shape[here + 1 :]])
+        apart = [1] * (2 * dims)
+        apart[2 * at : 2 * at + 2] = within.shape
+        places = places.mul(size).add(within.reshape(apart))
+        length *= within.size(1)
+    order = [*range(0, 2 * dims, 2), *range(1, 2 * dims, 2)]
+    windows = windows.permute([*range(first), *(first + d for d in order)])
+    return windows.reshape([*input.shape[:first], *sizes, length]), places.permute(order).reshape([*sizes, length])
+
+
+def _adaptive_max_pool(dims: int) -> Any:
+    def adaptive_max_pool(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+        name = f"adaptive_max_pool{dims}d"
+        if input.dim() not in (dims + 1, dims + 2):
+            raise _C.Error(f"{name}: the input has {dims + 1} or {dims + 2} dimensions, not {input.dim()}")
+        sizes = _filled(output_size, input, dims, "max")
+        if any(size < 0 for size in sizes):
+            raise _C.Error(f"{name}: output_size must not be negative, but is {tuple(sizes)}")
+        if 0 in input.shape[input.dim() - dims - 1 :]:
+            raise _C.Error(f"{name}: there is nothing to choose from in an input of shape {tuple(input.shape)}")
+        if 0 in sizes:
+            values = input.new_empty([*input.shape[:-dims], *sizes])
+            return (values, _C.empty_like(values, dtype=_C.int64)) if return_indices else values
+        windows, places = _in_windows(input, sizes)
+        values, chosen = windows.max(-1)
+        if not return_indices:
+            return values
+        return values, places.expand(windows.shape).gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
+
+    adaptive_max_pool.__name__ = adaptive_max_pool.__qualname__ = f"adaptive_max_pool{dims}d"
+    adaptive_max_pool.__doc__ = (f"The largest of windows such that the last {dims} dimensions become `output_size`; "
+                                 "None keeps one's size. With `return_indices`, also where it is, counted over these "
+                                 "dimensions.")
+    return adaptive_max_pool
+
+
+adaptive_max_pool1d = _adaptive_max_pool(1)
+adaptive_max_pool2d = _adaptive_max_pool(2)
+adaptive_max_pool3d = _adaptive_max_pool(3)
+
+
+def _lp_pool(dims: int) -> Any:
+    avg_pool = getattr(_nn, f"avg_pool{dims}d")
+
+    def lp_pool(
+        input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
+    ) -> Tensor:
+        lengths = [kernel_size] * dims if isinstance(kernel_size, int) else list(kernel_size)
+        means = avg_pool(input.pow(norm_type), lengths, lengths if stride is None else stride, 0, ceil_mode)
+        result: Tensor = means.mul(math.prod(lengths)).pow(1 / norm_type)
+        return result
+
+    lp_pool.__name__ = lp_pool.__qualname__ = f"lp_pool{dims}d"
+    lp_pool.__doc__ = (f"The sum of the `norm_type`-th powers of each window over the last {dims} dimensions, and of "
+                       "that the root.")
+    return lp_pool
+
+
+lp_pool1d = _lp_pool(1)
+lp_pool2d = _lp_pool(2)

@@ -257,6 +257,22 @@ class LogSigmoid(Module):
         return F.logsigmoid(input)
 
 
+class RReLU(Module):
+    """x where it is positive, else a slope times x, which is drawn between `lower` and `upper` while training."""
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
+
+
 class Softsign(Module):
     """x / (1 + |x|), elementwise."""
 

@@ -1,4 +1,4 @@
-"""Batch normalisation."""
+"""Batch normalisation, and that of each sample by itself."""
 
 from __future__ import annotations
 
@@ -98,3 +98,44 @@ class BatchNorm3d(_BatchNorm):
     """Batch normalisation of [N, C, D, H, W]."""
 
     _dims = (5,)
+
+
+class _InstanceNorm(_BatchNorm):
+    """(x - mean) / sqrt(variance + eps) of each channel of each sample, [N, C, ...] or [C, ...], times a weight [C] plus
+    a bias [C], if `affine`.
+
+    Mean and variance are those of the sample, or when not training with `track_running_stats`, what was tracked.
+    """
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = False,
+                 track_running_stats: bool = False, device: Any = None, dtype: _C.dtype | None = None) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() not in self._dims:
+            raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} "
+                             f"dimensions, got {input.dim()}")
+        one = input.dim() == self._dims[0]
+        uses_sample = self.training or not self.track_running_stats
+        momentum = 0.0 if self.momentum is None else self.momentum
+        result = F.instance_norm(input.unsqueeze(0) if one else input, self.running_mean, self.running_var, self.weight,
+                                 self.bias, uses_sample, momentum, self.eps)
+        return result.squeeze(0) if one else result
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Instance normalisation of [N, C, L] or [C, L]."""
+
+    _dims = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Instance normalisation of [N, C, H, W] or [C, H, W]."""
+
+    _dims = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Instance normalisation of [N, C, D, H, W] or [C, D, H, W]."""
+
+    _dims = (4, 5)

@@ -49,3 +49,16 @@ class Dropout3d(_Dropout):
     """Dropout of whole channels: [N, C, D, H, W] or [C, D, H, W]."""
 
     _function = staticmethod(F.dropout3d)
+
+
+class AlphaDropout(_Dropout):
+    """While training, gives each element with probability p the least value of selu, and scales and shifts all of them
+    such that mean 0 and variance 1 stay."""
+
+    _function = staticmethod(F.alpha_dropout)
+
+
+class FeatureAlphaDropout(_Dropout):
+    """AlphaDropout of whole channels: [N, C, ...]."""
+
+    _function = staticmethod(F.feature_alpha_dropout)

@@ -1,4 +1,4 @@
-"""Embedding: a table of vectors."""
+"""Embedding: a table of vectors, and bags of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,76 @@ from keyway.nn import functional as F
 from keyway.nn import init
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
+
+
+class EmbeddingBag(Module):
+    """The sum, mean or greatest elements of the rows of a table that each bag of indices names.
+
+    Bags are the rows of an input of two dimensions, or begin at the `offsets` that are given with one of one dimension.
+    `weight` is [num_embeddings, embedding_dim] and begins normal; the row `padding_idx` begins zero and does not count.
+    """
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
+        include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None,
+        dtype: _C.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise ValueError(f"EmbeddingBag: padding_idx is {padding_idx}, but the table has {num_embeddings} rows")
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.mode = mode
+        self.sparse = sparse
+        self.include_last_offset = include_last_offset
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        if _weight is None:
+            self.weight = Parameter(_C.empty(num_embeddings, embedding_dim, device=device, dtype=dtype))
+            self.reset_parameters()
+        elif tuple(_weight.shape) == (num_embeddings, embedding_dim):
+            self.weight = Parameter(_weight)
+        else:
+            raise ValueError(f"EmbeddingBag: the weight is {tuple(_weight.shape)}, not "
+                             f"{(num_embeddings, embedding_dim)}")
+
+    def reset_parameters(self) -> None:
+        """Draws the table anew."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight.select(0, self.padding_idx).zero_()
+
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
+        return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
+                               self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None,
+                        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
+                        sparse: bool = False, include_last_offset: bool = False,
+                        padding_idx: int | None = None) -> EmbeddingBag:
+        """One whose table is `embeddings`, [rows, width]; it is not trained if `freeze`."""
+        if embeddings.dim() != 2:
+            raise ValueError("Embeddings parameter is expected to be 2-dimensional")
+        module = cls(embeddings.size(0), embeddings.size(1), max_norm, norm_type, scale_grad_by_freq, mode, sparse,
+                     embeddings, include_last_offset, padding_idx)
+        module.weight.requires_grad_(not freeze)
+        return module
+
+    def extra_repr(self) -> str:
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.max_norm is not None:
+            text += f", max_norm={self.max_norm}"
+        if self.norm_type != 2:
+            text += f", norm_type={self.norm_type}"
+        if self.scale_grad_by_freq:
+            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
+        text += f", mode={self.mode}"
+        return text if self.padding_idx is None else text + f", padding_idx={self.padding_idx}"
 
 
 class Embedding(Module):

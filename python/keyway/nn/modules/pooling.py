@@ -144,3 +144,69 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """Means of windows such that the last three dimensions become `output_size`; None keeps one's size."""
 
     _dims = 3
+
+
+class _AdaptiveMaxPool(Module):
+    _dims: ClassVar[int]
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size = output_size
+        self.return_indices = return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        return getattr(F, f"adaptive_max_pool{self._dims}d")(input, self.output_size, self.return_indices)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+    """The largest of windows such that the last dimension becomes `output_size`; with `return_indices` also where."""
+
+    _dims = 1
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+    """The largest of windows such that the last two dimensions become `output_size`; None keeps one's size."""
+
+    _dims = 2
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    """The largest of windows such that the last three dimensions become `output_size`; None keeps one's size."""
+
+    _dims = 3
+
+
+class _LPPool(Module):
+    _dims: ClassVar[int]
+
+    def __init__(self, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None,
+                 ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input: Tensor) -> Tensor:
+        lp_pool = getattr(F, f"lp_pool{self._dims}d")
+        result: Tensor = lp_pool(input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+        return result
+
+    def extra_repr(self) -> str:
+        return (f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+                f"ceil_mode={self.ceil_mode}")
+
+
+class LPPool1d(_LPPool):
+    """The root of the sum of powers of each window: [N, C, L] (or [C, L]) to [N, C, L']."""
+
+    _dims = 1
+
+
+class LPPool2d(_LPPool):
+    """The root of the sum of powers of each window: [N, C, H, W] (or [C, H, W]) to [N, C, H', W']."""
+
+    _dims = 2

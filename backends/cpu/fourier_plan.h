@@ -1,0 +1,46 @@
+// FourierPlan: Fourier transforms of one length, each in O(n log n) whatever the length.
+//
+// A length whose prime factors are small is done factor by factor (Stockham: each pass reads one buffer and writes the
+// other, in order). Any other is a convolution with a chirp (Bluestein), which transforms of a power of two do.
+#pragma once
+
+#include <keyway/core/base/complex.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// Instantiated for float and double. Immutable: any number of threads may use one.
+template <typename T>
+class FourierPlan {
+ public:
+  // Requires: n > 0.
+  FourierPlan(std::int64_t n, bool forward);
+
+  // How many elements each of the two buffers of a transform has, for each of its columns.
+  std::int64_t buffer_length() const { return inner_ ? inner_->n_ : n_; }
+
+  // Transforms `width` columns side by side: element i of column j stands at `data[i * width + j]`. Both buffers are
+  // overwritten; the one that has the result is returned. Not scaled.
+  complex<T>* run(complex<T>* data, complex<T>* other, std::int64_t width) const;
+
+ private:
+  void make_chirp();
+  complex<T>* run_passes(complex<T>* data, complex<T>* other, std::int64_t width) const;
+  complex<T>* run_chirp(complex<T>* data, complex<T>* other, std::int64_t width) const;
+
+  std::int64_t n_;
+  bool forward_;
+  std::vector<int> factors_;            // whose product n is; empty if it has a large one
+  std::vector<complex<T>> roots_;       // exp(-+2 pi i k / n)
+  std::unique_ptr<FourierPlan> inner_;  // of a convolution, else null
+  std::vector<complex<T>> chirp_;       // exp(-+pi i k^2 / n)
+  std::vector<complex<T>> kernel_;      // the transform of its conjugate, divided by the length
+};
+
+extern template class FourierPlan<float>;
+extern template class FourierPlan<double>;
+
+}  // namespace keyway::inline v1
