@@ -53,4 +53,8 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
   return narrow ? result.to(size.dtype()) : result;
 }
 
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
+  return keyway::linalg_vector_norm(x1 - x2 + eps, p, IntArrayRef{-1}, keepdim);
+}
+
 }  // namespace keyway::inline v1::composite

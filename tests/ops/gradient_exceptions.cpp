@@ -13,6 +13,7 @@ struct Exception {
 };
 
 constexpr Exception kConstants[] = {
+    {"keyway::binary_cross_entropy", "weight", "has no derivative in PyTorch"},
     {"keyway::cross_entropy_loss", "weight", "weights of classes have no derivative in nll_loss_forward"},
     {"keyway::nll_loss", "weight", "as in cross_entropy_loss"},
     {"keyway::nll_loss_backward", "weight", "as in cross_entropy_loss"},
@@ -55,9 +56,11 @@ constexpr Exception kWithoutGradient[] = {
     {"keyway::ones_like", "", "a constant"},
     {"keyway::rand_like", "", "a constant"},
     {"keyway::randint_like", "", "a constant"},
+    {"keyway::randint_like.low_dtype", "", "a constant"},
     {"keyway::randn_like", "", "a constant"},
     {"keyway::repeat_interleave.Tensor", "", "the result is integers"},
     {"keyway::signbit", "", "the result is bools"},
+    {"keyway::where", "", "the result is integers"},
     {"keyway::where.Scalar", "", "chooses between numbers"},
     {"keyway::zeros_like", "", "a constant"},
 };
