@@ -79,7 +79,7 @@ def multilabel_soft_margin_loss(
     name = chosen_name(size_average, reduce, reduction)
     held = target.mul(_nn.log_sigmoid(input)).add(target.neg().add(1).mul(_nn.log_sigmoid(input.neg())))
     loss = held.neg() if weight is None else held.neg().mul(weight)
-    return _reduced(loss.sum(-1).div(input.size(-1)), name)
+    return _reduced(loss.sum(input.dim() - 1).div(input.size(-1)), name)
 
 
 def triplet_margin_loss(
