@@ -35,6 +35,14 @@ std::tuple<Tensor, Tensor, Tensor> clamp_backward(const Tensor& grad, const Tens
   return {for_self, for_min, for_max};
 }
 
+Tensor binary_cross_entropy_target_backward(const Tensor& grad, const Tensor& self, const Tensor& weight,
+                                            std::int64_t reduction) {
+  constexpr double kLeast = -100;
+  const Tensor slope = (-self).log1p().clamp_min(kLeast) - self.log().clamp_min(kLeast);
+  const Tensor product = grad * (weight.defined() ? slope * weight : slope);
+  return reduction == 1 ? product / static_cast<double>(self.numel()) : product;
+}
+
 Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent, const Tensor& result) {
   const Tensor gradient = grad * conj(result * self.to(result.dtype()).log());
   return keyway::where((self == 0).logical_and(exponent >= 0), 0, gradient);

@@ -3,6 +3,7 @@
 
 #include <keyway/autograd/node.h>
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -19,6 +20,9 @@ KEYWAY_API Tensor clamp_backward(const Tensor& grad, const Tensor& self, const s
 // undefined bound is none.
 KEYWAY_API std::tuple<Tensor, Tensor, Tensor> clamp_backward(const Tensor& grad, const Tensor& self, const Tensor& min,
                                                              const Tensor& max, ArrayRef<bool> needs);
+// Of binary_cross_entropy's target. An undefined weight is none.
+KEYWAY_API Tensor binary_cross_entropy_target_backward(const Tensor& grad, const Tensor& self, const Tensor& weight,
+                                                       std::int64_t reduction);
 // Of pow's exponent: nothing where 0 was raised to what is not negative.
 KEYWAY_API Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent,
                                         const Tensor& result);

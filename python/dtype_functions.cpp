@@ -65,6 +65,9 @@ void add_dtype_functions(nb::module_& module) {
   module.def("result_type", result_type, nb::arg("tensor1").none(), nb::arg("tensor2").none(),
              "The dtype of an arithmetic operation on two tensors or numbers. Tensors without dimensions and numbers "
              "count only if they are of a higher category: bool, integral, floating, complex.");
+  module.def("result_type", result_type, nb::arg("tensor").none(), nb::arg("other").none());
+  module.def("result_type", result_type, nb::arg("scalar").none(), nb::arg("tensor").none());
+  module.def("result_type", result_type, nb::arg("scalar1").none(), nb::arg("scalar2").none());
 }
 
 }  // namespace keyway::inline v1::python

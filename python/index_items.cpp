@@ -67,6 +67,7 @@ IndexItem read_item(PyObject* object) {
   Scalar number;  // bools of other libraries
   if (!PyFloat_Check(object) && to_scalar(object, number) && number.is_bool())
     return {Kind::Truth, number.to<bool>() ? 1 : 0};
+  KEYWAY_CHECK_AS(Type, !PyUnicode_Check(object), "an index cannot be a str");
   KEYWAY_FAIL(Index,
               "only integers, slices (`:`), ellipsis (`...`), None, bools, and tensors, lists or arrays of integers or "
               "bools are indices, not {}",

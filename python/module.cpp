@@ -18,6 +18,7 @@
 #include <keyway/python/serialization.h>
 #include <keyway/python/tensor_attributes.h>
 #include <keyway/python/tensor_object.h>
+#include <keyway/python/threads.h>
 
 #include <nanobind/nanobind.h>
 
@@ -38,6 +39,7 @@ NB_MODULE(_C, module) {
   add_descriptors(module);
   add_dtype_functions(module);
   add_random(module);
+  add_threads(module);
   add_tensor_class(module, {number_slots(), conversion_slots(), indexing_slots()});
   add_tensor_attributes(module);
   add_buffer_protocol();

@@ -1,3 +1,4 @@
+#include <keyway/core/base/error.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/functors/operand.h>
@@ -31,7 +32,10 @@ void numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::siz
     }
   }
   for (const std::size_t i : positions) {
-    if (!stack[i].is_tensor()) promotion << stack[i].to_scalar();
+    if (stack[i].is_tensor()) continue;
+    KEYWAY_CHECK(!stack[i].to_scalar().is_bool() || !schema.name().starts_with("sub"),
+                 "{}: a bool cannot be subtracted from: take a logical operator", schema.name());
+    promotion << stack[i].to_scalar();
   }
   const ScalarType dtype = promotion.result();
   const TensorOptions options = TensorOptions().dtype(dtype).device(device);

@@ -207,6 +207,8 @@ nb::object make_operator_function(const std::string& name, const std::vector<Ope
     const auto place = std::ranges::find_if(*signatures, [&](const Signature& s) { return s.yields_to(signature); });
     signatures->insert(place, signature);
   }
+  if (std::ranges::any_of(*signatures, &Signature::has_out))
+    std::ranges::for_each(*signatures, &Signature::take_no_out);
   nb::object made = checked(function_class->tp_alloc(function_class, 0));
   OperatorFunction* const function = as_function(made.ptr());
   function->vectorcall = call;

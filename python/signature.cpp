@@ -29,7 +29,8 @@ PyObject* requires_grad_key() {
 }
 
 // The second name of an argument: NumPy's, or what PyTorch calls it in one function. Null if it has none.
-PyObject* other_key(std::string_view name) {
+PyObject* other_key(const FunctionSchema& schema, std::string_view name) {
+  if (name == "src" && schema.name() == "copy_") return interned("other");
   constexpr std::pair<std::string_view, const char*> kNames[] = {{"dim", "axis"},
                                                                  {"keepdim", "keepdims"},
                                                                  {"input", "x"},
@@ -83,7 +84,7 @@ Signature::Signature(const OperatorHandle& op, CallStyle style) : op_(op), argum
     if (style == CallStyle::Function && name == "self" && type.kind == TypeKind::Tensor && !type.list) name = "input";
     const auto from = argument.default_value();
     const bool is_self = style == CallStyle::Method && argument.name() == "self";
-    parameters_.push_back({name, interned(name.c_str()), other_key(name), i, type,
+    parameters_.push_back({name, interned(name.c_str()), other_key(op.schema(), name), i, type,
                            from ? std::string(from->text()) : std::string(),
                            from ? default_value(type, *from) : IValue(), from.has_value(), argument.is_kwarg_only(),
                            !is_self && takes_number(op.schema(), argument.name())});
@@ -155,7 +156,7 @@ bool Signature::parse_out(PyObject* object, Stack& stack, std::string* why) cons
 }
 
 bool Signature::parse_requires_grad(PyObject* object, bool& requires_grad, std::string* why) const {
-  if (!PyBool_Check(object))
+  if (!PyBool_Check(object) && object != Py_None)
     return fail(why, [&] { return fmt::format("argument 'requires_grad' must be bool, not {}", type_name(object)); });
   requires_grad = object == Py_True;
   return true;
@@ -214,7 +215,7 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
     }
   }
   PyObject* const out = given.keyword_count() > used ? find_keyword(given, out_key()) : nullptr;
-  if (out != nullptr && (out == Py_None) == outs_.empty()) {
+  if (out != nullptr && (out == Py_None) == outs_.empty() && (!outs_.empty() || takes_no_out_)) {
     ++used;
     if (out != Py_None && !parse_out(out, stack, why)) return false;
   } else if (!outs_.empty()) {

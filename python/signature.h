@@ -42,6 +42,9 @@ class Signature {
   bool parse(const CallArguments& given, Stack& stack, bool& requires_grad, std::string* why) const;
   // "(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)".
   std::string str() const;
+  // Another overload of the function gives results into `out`, which may be None here.
+  bool has_out() const { return !outs_.empty(); }
+  void take_no_out() { takes_no_out_ = true; }
   // Whether a number that fits both means the other: that takes a tensor where this takes a number.
   bool yields_to(const Signature& other) const;
 
@@ -76,6 +79,7 @@ class Signature {
   std::size_t positional_ = 0;
   bool open_list_ = false;  // the last positional parameter may be written without brackets
   bool factory_ = false;
+  bool takes_no_out_ = false;
 };
 
 }  // namespace keyway::inline v1::python

@@ -112,8 +112,8 @@ class Struct {
 
   // Which dtypes an out= tensor may have, as PyTorch has it: where operands promote, all that the result converts to.
   std::string_view out_dtype() const {
-    const bool composite = kind_ == WrapperKind::Composite;
-    if (composite) return has_tag(op_, "out_of_same_dtype") ? "Same" : "CastFrom";
+    if (has_tag(op_, "out_of_same_dtype")) return "Same";
+    if (kind_ == WrapperKind::Composite) return "CastFrom";
     if (op_.dtypes.preset == "integers_to_int64" && has_dtype_argument(op_)) return "AsResult";
     const bool promotes = dtypes_.promoted.size() + dtypes_.numbers.size() > 1 || dtypes_.to_float;
     const bool to_bool = op_.dtypes.preset == "promote_to_bool";

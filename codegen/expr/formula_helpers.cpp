@@ -10,6 +10,8 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"conj(Tensor self) -> Tensor">,
     // pointwise
     schema_literal<"abs_backward(Tensor grad, Tensor self) -> Tensor">,
+    schema_literal<
+        "binary_cross_entropy_target_backward(Tensor grad, Tensor self, Tensor? weight, int reduction) -> Tensor">,
     schema_literal<"clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor">,
     schema_literal<"clamp_backward(Tensor grad, Tensor self, Tensor? min, Tensor? max, bool[] needs) -> "
                    "(Tensor, Tensor, Tensor)">,

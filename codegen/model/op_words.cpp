@@ -20,7 +20,7 @@ constexpr std::string_view kTags[] = {
     "nondeterministic",         // not the same value each time, but for no generator's sake
     "nondeterministic_seeded",  // draws from a generator
     "out_of_cast_dtype",  // an out= tensor may have any dtype that the result converts to, though nothing promotes
-    "out_of_same_dtype",  // an out= tensor must have the result's dtype: of composites, where nothing else says so
+    "out_of_same_dtype",  // an out= tensor must have the result's dtype, though operands promote or it is a composite
     "pointwise",
     "scalar_result",  // returns a number, not a tensor
     "view_copy",      // a view's values in memory of their own

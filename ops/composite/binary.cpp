@@ -43,8 +43,10 @@ Tensor bitwise_right_shift_of_number(const Scalar& self, const Tensor& other) {
 }
 
 Tensor clamp_max(const Tensor& self, const Scalar& max) { return self.clamp(std::nullopt, max); }
+Tensor clamp_max_tensor(const Tensor& self, const Tensor& max) { return self.clamp(std::nullopt, max); }
 
 Tensor clamp_min(const Tensor& self, const Scalar& min) { return self.clamp(min); }
+Tensor clamp_min_tensor(const Tensor& self, const Tensor& min) { return self.clamp(min); }
 
 // All three promote at once: in pairs, two of them could narrow what the third keeps wide.
 Tensor clamp_tensor(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {

@@ -171,7 +171,7 @@ Tensor summed(const Tensor& tensor, IntArrayRef dims) {
   for (const std::int64_t dim : dims) {
     if (tensor.size(dim) != 1) long_ones.push_back(dim);
   }
-  return long_ones.empty() ? tensor : tensor.sum(long_ones, true, tensor.dtype());
+  return long_ones.empty() ? tensor : tensor.sum(long_ones, true, tensor.dtype() == kBool ? kLong : tensor.dtype());
 }
 
 // The product of two operands, summed over `done`. Dimensions that both have and that stay are batches; those that

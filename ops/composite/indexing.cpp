@@ -53,16 +53,21 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<s
   return self.expand(all).gather(*dim, indices.expand(common));
 }
 
+std::vector<Tensor> where_holds(const Tensor& condition) {
+  return (condition.dim() == 0 ? condition.reshape({1}) : condition).nonzero().unbind(1);
+}
+
 Tensor where_scalars(const Tensor& condition, const Scalar& self, const Scalar& other) {
-  return keyway::where(condition, number_beside(self, condition), number_beside(other, condition));
+  const Tensor holds = condition.to(kBool);
+  return keyway::where(holds, number_beside(self, holds), number_beside(other, holds));
 }
 
 Tensor where_scalar_other(const Tensor& condition, const Tensor& self, const Scalar& other) {
-  return keyway::where(condition, self, number_beside(other, self));
+  return keyway::where(condition.to(kBool), self, number_beside(other, self));
 }
 
 Tensor where_scalar_self(const Tensor& condition, const Scalar& self, const Tensor& other) {
-  return keyway::where(condition, number_beside(self, other), other);
+  return keyway::where(condition.to(kBool), number_beside(self, other), other);
 }
 
 }  // namespace keyway::inline v1::composite

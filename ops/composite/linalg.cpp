@@ -1,6 +1,7 @@
-#include <keyway/ops/linalg.h>
+#include <keyway/ops/all.h>
 #include <keyway/ops/linalg_composites.h>
 #include <keyway/ops/rules/broadcast.h>
+#include <keyway/ops/rules/promotion.h>
 
 namespace keyway::inline v1::composite {
 
@@ -51,8 +52,14 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
   return addmm(self.dim() == 0 ? self : self.unsqueeze(1), mat, vec.unsqueeze(1), beta, alpha).squeeze(1);
 }
 
+// Of bools: whether one of both summands holds.
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
-  return addmm(self, vec1.unsqueeze(1), vec2.unsqueeze(0), beta, alpha);
+  const ScalarType dtype = (Promotion() << self << vec1 << vec2).result();
+  const Tensor column = vec1.to(dtype).unsqueeze(1), row = vec2.to(dtype).unsqueeze(0);
+  if (dtype != kBool) return addmm(self.to(dtype), column, row, beta, alpha);
+  const Tensor both = column.logical_and(row);
+  const Tensor product = alpha.to<bool>() ? both : keyway::zeros_like(both);
+  return beta.to<bool>() ? product.logical_or(self) : product;
 }
 
 // One product with the first factor for all matrices at once, then one for each row with the second.

@@ -1,5 +1,6 @@
-#include <keyway/ops/all.h>
+#include <keyway/ops/composite/losses.h>
 #include <keyway/ops/loss_composites.h>
+#include <keyway/ops/rules/promotion.h>
 
 #include <tuple>
 
@@ -7,11 +8,11 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
-constexpr std::int64_t kNone = 0, kMean = 1;
-
-Tensor reduced(const Tensor& loss, std::int64_t reduction) {
-  if (reduction == kNone) return loss;
-  return reduction == kMean ? loss.mean() : loss.sum();
+// Beside numbers bools are numbers.
+Tensor difference(const Tensor& self, const Tensor& target) {
+  if (self.dtype() != kBool && target.dtype() != kBool) return self - target;
+  const ScalarType dtype = (Promotion() << self << target).result();
+  return self.to(dtype) - target.to(dtype);
 }
 
 std::int64_t class_dim(const Tensor& self) { return self.dim() == 1 ? 0 : 1; }
@@ -47,7 +48,7 @@ Tensor smoothing_loss(const Tensor& log_probabilities, const Tensor& target, con
   const Tensor ignored = target == ignore_index;
   const Tensor weighed = weight ? log_probabilities * beside_classes(*weight, log_probabilities) : log_probabilities;
   const Tensor loss = (-weighed.sum(class_dim(log_probabilities))).masked_fill(ignored, 0);
-  if (reduction != kMean) return reduced(loss, reduction);
+  if (reduction != kMeanOfLosses) return reduced(loss, reduction);
   const Tensor counted =
       weight ? weight->index_select(0, target.masked_fill(ignored, 0).reshape(-1)).reshape(target.sizes())
              : keyway::ones_like(loss);
@@ -75,7 +76,7 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional
                target.sizes(), self.sizes(), IntArrayRef(sizes));
   const Tensor rows = self.permute(order).reshape({target.numel(), self.size(1)});
   const Tensor loss = keyway::nll_loss(rows, target.reshape({target.numel()}), weight, reduction, ignore_index);
-  return reduction == kNone ? loss.reshape(sizes) : loss;
+  return reduction == kNoReduction ? loss.reshape(sizes) : loss;
 }
 
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
@@ -91,19 +92,37 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::o
   return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes);
 }
 
+// Logarithms count as -100 at least, so that the loss is finite.
+Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                            std::int64_t reduction) {
+  constexpr double kLeast = -100;
+  if (self.is_cpu() && self.numel() > 0) {
+    const Tensor fits = self.ge(0).logical_and(self.le(1)).all();
+    KEYWAY_CHECK(fits.item().to<bool>(), "all elements of self must be between 0 and 1");
+  }
+  const Tensor loss = (target - 1) * (-self).log1p().clamp_min(kLeast) - target * self.log().clamp_min(kLeast);
+  return reduced(weighed(loss, weight), reduction);
+}
+
+Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                     const std::optional<Tensor>& weight, std::int64_t reduction) {
+  constexpr double kLeast = 1e-12;
+  const Tensor slope = (self - target) / ((1 - self) * self).clamp_min(kLeast);
+  const Tensor grad = weighed(grad_output * slope, weight);
+  return reduction == kMeanOfLosses ? grad / static_cast<double>(self.numel()) : grad;
+}
+
 // As relu(-x) + log1p(e^-|x|) for -log(sigmoid(x)), so that nothing overflows.
 Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
                                         const std::optional<Tensor>& pos_weight, std::int64_t reduction) {
   const Tensor surprise = (-self).relu() + (-self.abs()).exp().log1p();
-  const bool weighed = pos_weight && pos_weight->defined();
-  const Tensor share = weighed ? (*pos_weight - 1) * target + 1 : Tensor();
-  Tensor loss = (1 - target) * self + (weighed ? share * surprise : surprise);
-  if (weight && weight->defined()) loss = loss * *weight;
-  return reduced(loss, reduction);
+  const bool has_share = pos_weight && pos_weight->defined();
+  const Tensor share = has_share ? (*pos_weight - 1) * target + 1 : Tensor();
+  return reduced(weighed((1 - target) * self + (has_share ? share * surprise : surprise), weight), reduction);
 }
 
 Tensor huber_loss(const Tensor& self, const Tensor& target, std::int64_t reduction, double delta) {
-  const Tensor distance = (self - target).abs();
+  const Tensor distance = difference(self, target).abs();
   const Tensor loss = keyway::where(distance <= delta, distance * distance * 0.5, (distance - 0.5 * delta) * delta);
   return reduced(loss, reduction);
 }
@@ -111,30 +130,30 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, std::int64_t reducti
 // 0 log 0 is 0.
 Tensor kl_div(const Tensor& self, const Tensor& target, std::int64_t reduction, bool log_target) {
   if (log_target) return reduced(target.exp() * (target - self), reduction);
-  const Tensor logarithm = keyway::where(target > 0, target, 1).log();
+  const Tensor logarithm = keyway::where(target == 0, 1, target).log();
   return reduced(target * (logarithm - self), reduction);
 }
 
 Tensor l1_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {
-  return reduced((self - target).abs(), reduction);
+  return reduced(difference(self, target).abs(), reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, std::int64_t reduction, double beta) {
   if (beta == 0) return keyway::l1_loss(self, target, reduction);
-  const Tensor distance = (self - target).abs();
+  const Tensor distance = difference(self, target).abs();
   const Tensor loss = keyway::where(distance < beta, distance * distance * (0.5 / beta), distance - 0.5 * beta);
   return reduced(loss, reduction);
 }
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {
-  const Tensor difference = self - target;
-  return reduced(difference * difference, reduction);
+  const Tensor distance = difference(self, target);
+  return reduced(distance * distance, reduction);
 }
 
 Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, std::int64_t reduction) {
-  const Tensor difference = self - target;
-  const double scale = reduction == kMean ? 2.0 / static_cast<double>(difference.numel()) : 2.0;
-  return difference * (grad_output * scale);
+  const Tensor distance = difference(self, target);
+  const double scale = reduction == kMeanOfLosses ? 2.0 / static_cast<double>(distance.numel()) : 2.0;
+  return distance * (grad_output * scale);
 }
 
 }  // namespace keyway::inline v1::composite

@@ -12,6 +12,12 @@ using DeviceArg = std::optional<Device>;
 using Pin = std::optional<bool>;
 using Format = std::optional<MemoryFormat>;
 
+// Numbers of [0, 1) in every element; of complex ones in both parts.
+Tensor with_uniform(const Tensor& made, const Generator& generator) {
+  (made.is_complex() ? keyway::view_as_real(made) : made).uniform_(0, 1, generator);
+  return made;
+}
+
 }  // namespace
 
 Tensor bernoulli(const Tensor& self, const Generator& generator) {
@@ -39,12 +45,12 @@ Tensor rand(IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, P
 
 Tensor rand_generator(IntArrayRef size, const Generator& generator, DType dtype, LayoutArg layout, DeviceArg device,
                       Pin pin_memory) {
-  return keyway::empty(size, options_of(dtype, layout, device, pin_memory)).uniform_(0, 1, generator);
+  return with_uniform(keyway::empty(size, options_of(dtype, layout, device, pin_memory)), generator);
 }
 
 Tensor rand_like(const Tensor& self, DType dtype, LayoutArg layout, DeviceArg device, Pin pin_memory,
                  Format memory_format) {
-  return keyway::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format).uniform_();
+  return with_uniform(keyway::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format), nullptr);
 }
 
 Tensor randint(std::int64_t high, IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, Pin pin_memory) {
@@ -69,8 +75,13 @@ Tensor randint_low_generator(std::int64_t low, std::int64_t high, IntArrayRef si
 
 Tensor randint_like(const Tensor& self, std::int64_t high, DType dtype, LayoutArg layout, DeviceArg device,
                     Pin pin_memory, Format memory_format) {
+  return randint_like_low(self, 0, high, dtype, layout, device, pin_memory, memory_format);
+}
+
+Tensor randint_like_low(const Tensor& self, std::int64_t low, std::int64_t high, DType dtype, LayoutArg layout,
+                        DeviceArg device, Pin pin_memory, Format memory_format) {
   const TensorOptions options = options_of(dtype, layout, device, pin_memory);
-  return keyway::empty_like(self, options, memory_format).random_(0, high);
+  return keyway::empty_like(self, options, memory_format).random_(low, high);
 }
 
 Tensor randn(IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, Pin pin_memory) {

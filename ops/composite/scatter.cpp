@@ -36,6 +36,16 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
   return keyway::where(holds, taken, self);
 }
 
+Tensor scatter_reducing(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src,
+                        std::string_view reduce) {
+  return reduce == "add" ? self.scatter_add(dim, index, src) : self.scatter_reduce(dim, index, src, "prod");
+}
+
+Tensor scatter_reducing_value(const Tensor& self, std::int64_t dim, const Tensor& index, const Scalar& value,
+                              std::string_view reduce) {
+  return scatter_reducing(self, dim, index, keyway::full(index.sizes(), value, self.options()), reduce);
+}
+
 Tensor select_scatter(const Tensor& self, const Tensor& src, std::int64_t dim, std::int64_t index) {
   return with(self, src, [&](const Tensor& result) { return result.select(dim, index); });
 }

@@ -8,15 +8,33 @@ from keyway._C import __version__ as __version__
 from keyway import _lazy, _numpy, _pickling  # noqa: F401  the last two attach to Tensor
 from keyway import autograd as autograd, overrides as overrides, return_types as return_types, types as types
 from keyway import utils as utils
+from keyway._layers import (  # type: ignore[assignment]  # the operators', in more forms
+    batch_norm as batch_norm, binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, conv1d as conv1d,
+    conv2d as conv2d, conv3d as conv3d, cosine_embedding_loss as cosine_embedding_loss, group_norm as group_norm,
+    hinge_embedding_loss as hinge_embedding_loss, kl_div as kl_div, margin_ranking_loss as margin_ranking_loss,
+    triplet_margin_loss as triplet_margin_loss,
+)  # fmt: skip
 from keyway._methods import (
+    adjoint as adjoint,
     conj as conj,
+    get_device as get_device,
     is_complex as is_complex,
+    is_conj as is_conj,
     is_floating_point as is_floating_point,
+    is_inference as is_inference,
+    is_neg as is_neg,
     is_nonzero as is_nonzero,
+    is_same_size as is_same_size,
+    is_signed as is_signed,
     is_tensor as is_tensor,
     numel as numel,
+    resize_as_ as resize_as_,
     resolve_conj as resolve_conj,
     resolve_neg as resolve_neg,
+    typename as typename,
+    unsafe_chunk as unsafe_chunk,
+    unsafe_split as unsafe_split,
+    unsafe_split_with_sizes as unsafe_split_with_sizes,
 )
 from keyway._methods import nonzero as nonzero  # type: ignore[assignment]  # the extension's, with as_tuple
 from keyway._ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if

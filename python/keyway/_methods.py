@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
 
 from keyway import _C
 from keyway._attach import attach
@@ -164,9 +166,20 @@ def resolve_neg(input: Tensor) -> Tensor:
     return _checked(input, "resolve_neg")
 
 
-def _never(self: Tensor) -> bool:
-    """False: conjugates and negatives are computed at once."""
-    return False
+def is_conj(input: Tensor) -> bool:
+    """False: conjugates are computed at once."""
+    return _checked(input, "is_conj") is None
+
+
+def is_neg(input: Tensor) -> bool:
+    """False: negatives are computed at once."""
+    return _checked(input, "is_neg") is None
+
+
+def adjoint(input: Tensor) -> Tensor:
+    """The matrices transposed and, if they are complex, conjugated; a tensor without dimensions is itself. Raises
+    keyway.ValueError for 1 dimension."""
+    return _matrix_adjoint(_checked(input, "adjoint"))
 
 
 def _part(function: Any) -> property:
@@ -205,19 +218,63 @@ def _nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
 _nonzero.__name__, _nonzero.__doc__ = "nonzero", nonzero.__doc__
 
 
-def _get_device(self: Tensor) -> int:
+def get_device(input: Tensor) -> int:
     """The index of the device; -1 in the host's memory."""
-    return -1 if self.is_cpu else self.device.index or 0
+    return -1 if _checked(input, "get_device").is_cpu else input.device.index or 0
 
 
-def _is_signed(self: Tensor) -> bool:
+def is_inference(input: Tensor) -> bool:
+    """Whether the tensor was made in inference mode."""
+    return _checked(input, "is_inference").is_inference()
+
+
+def is_signed(input: Tensor) -> bool:
     """Whether the dtype has negative numbers."""
-    return self.dtype.is_signed
+    return _checked(input, "is_signed").dtype.is_signed
 
 
-def _is_same_size(self: Tensor, other: Tensor) -> bool:
+def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether another tensor has the same shape."""
-    return self.shape == _checked(other, "is_same_size").shape
+    return _checked(input, "is_same_size").shape == _checked(other, "is_same_size").shape
+
+
+def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether another tensor is the same memory in the same shape."""
+    return (_C._storage_address(self) == _C._storage_address(_checked(tensor, "is_set_to"))
+            and self.shape == tensor.shape and self.stride() == tensor.stride()
+            and self.storage_offset() == tensor.storage_offset())
+
+
+def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """The element of the tensor where the condition holds, else that of `other`, a tensor or a number."""
+    return _C.where(condition, self, other)
+
+
+def _sum_to_size(self: Tensor, *given: Any, size: Any = None) -> Tensor:
+    """Sums over dimensions such that the tensor has a size that broadcasts to its own.
+
+    Raises keyway.ValueError for one that does not, keyway.TypeError for what is none.
+    """
+    asked = size if size is not None else given[0] if len(given) == 1 else given
+    asked = (asked,) if isinstance(asked, SupportsIndex) else asked
+    if not isinstance(asked, Sequence) or not all(isinstance(n, SupportsIndex) for n in asked) or (given and size):
+        raise _C.TypeError("sum_to_size(): argument 'size' must be a tuple of ints")
+    wanted, sizes = tuple(map(operator.index, asked)), tuple(self.shape)
+    extra = len(sizes) - len(wanted)
+    if extra < 0 or any(w not in (1, n) for w, n in zip(wanted, sizes[extra:])):
+        raise _C.ValueError(f"sum_to_size(): size {list(wanted)} does not broadcast to {list(sizes)}")
+    over = [*range(extra), *(extra + i for i, w in enumerate(wanted) if w == 1 and sizes[extra + i] != 1)]
+    return self.sum(over, True).reshape(wanted) if over else self.reshape(wanted)
+
+
+def _new_empty_strided(
+    self: Tensor, size: Any, stride: Any, *, dtype: dtype | None = None, layout: _C.layout | None = None,
+    device: device | str | int | None = None, pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of these sizes and strides that is like this one in dtype and device, with any elements."""
+    return _C.empty_strided(
+        size, stride, dtype=self.dtype if dtype is None else dtype, layout=layout,
+        device=self.device if device is None else device, pin_memory=pin_memory, requires_grad=requires_grad)
 
 
 def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
@@ -226,9 +283,31 @@ def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return self.reshape(_checked(other, "reshape_as").shape)
 
 
-def _resize_as_(self: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
     """Gives the tensor the size of another, as resize_ does."""
-    return self.resize_(_checked(the_template, "resize_as_").shape, memory_format=memory_format)
+    return input.resize_(_checked(the_template, "resize_as_").shape, memory_format=memory_format)
+
+
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """chunk by another name."""
+    return tuple(_C.chunk(input, chunks, dim))
+
+
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """split by another name."""
+    return tuple(_C.split(input, split_size, dim))
+
+
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """split_with_sizes by another name."""
+    return tuple(_C.split_with_sizes(input, split_sizes, dim))
+
+
+def typename(obj: object) -> str:
+    """The name of a tensor's kind, as Tensor.type() gives it; of other objects that of their class."""
+    if isinstance(obj, Tensor):
+        return str(_type(obj))
+    return f"{type(obj).__module__}.{type(obj).__qualname__}".removeprefix("builtins.")
 
 
 def is_tensor(obj: object) -> bool:
@@ -256,6 +335,16 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(_checked(input, "is_nonzero"))
 
 
+_ABSENT_KINDS = ("is_mkldnn", "is_mps", "is_nested", "is_quantized", "is_sparse", "is_sparse_csr", "is_xpu")
+
+
+def _no(self: Tensor) -> bool:
+    return False
+
+
+for _method in (_is_set_to, _new_empty_strided, _sum_to_size, _where):
+    _method.__name__ = _method.__name__.removeprefix("_")
+
 attach(
     Tensor,
     to=_to,
@@ -271,16 +360,25 @@ attach(
     conj=conj,
     resolve_conj=resolve_conj,
     resolve_neg=resolve_neg,
-    is_conj=_never,
-    is_neg=_never,
+    adjoint=adjoint,
+    is_conj=is_conj,
+    is_neg=is_neg,
     is_nonzero=is_nonzero,
     nonzero=_nonzero,
     nelement=Tensor.numel,
     ndimension=Tensor.dim,
-    get_device=_get_device,
-    is_signed=_is_signed,
-    is_same_size=_is_same_size,
+    get_device=get_device,
+    is_signed=is_signed,
+    is_same_size=is_same_size,
+    is_set_to=_is_set_to,
+    new_empty_strided=_new_empty_strided,
     reshape_as=_reshape_as,
-    resize_as_=_resize_as_,
+    resize_as_=resize_as_,
+    sum_to_size=_sum_to_size,
+    unsafe_chunk=unsafe_chunk,
+    unsafe_split=unsafe_split,
+    unsafe_split_with_sizes=unsafe_split_with_sizes,
+    where=_where,
+    **{name: property(_no, doc="False: there are no such tensors.") for name in _ABSENT_KINDS},
     **{name: _conversion(name, target) for name, target in _CONVERSIONS.items()},
 )

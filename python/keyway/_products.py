@@ -8,6 +8,7 @@ from typing import Any, Union
 from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor
+from keyway._methods import _checked
 from keyway._shapes import _list_of
 
 
@@ -21,6 +22,7 @@ def tensordot(
         dims = (dims, dims_other)
     if isinstance(dims, Tensor):
         dims = dims.tolist()
+    _checked(a, "tensordot"), _checked(b, "tensordot")
     if isinstance(dims, int):
         if not 0 <= dims <= min(a.dim(), b.dim()):
             raise _C.ValueError(f"tensordot(): tensors of {a.dim()} and {b.dim()} dimensions have no {dims} in common")
@@ -37,6 +39,8 @@ def einsum(*args: Any) -> Tensor:
     """
     if not args:
         raise _C.ValueError("einsum(): an equation and tensors are wanted")
+    if not isinstance(args[0], (str, Tensor)):
+        raise _C.TypeError(f"einsum(): an equation and tensors are wanted, not {type(args[0]).__name__}")
     if isinstance(args[0], str):
         return _C.einsum(args[0], _list_of(args[1:], "einsum"))
     tensors, sublists = list(args[0 : len(args) // 2 * 2 : 2]), list(args[1::2])
@@ -71,6 +75,8 @@ def norm(
     if isinstance(p, str) and p != "fro":
         raise _C.NotImplementedError(f"norm(): p is a number or 'fro', not {p!r}")
     order = 2 if p is None or isinstance(p, str) else p
+    if dtype is not None and not (input.is_floating_point() or input.is_complex()):
+        input = input.to(dtype=dtype)
     return _C.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype, out=out)
 
 
@@ -88,6 +94,7 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Raises keyway.TypeError unless both are float64, float32 or float16, and the same.
     """
+    _checked(real, "complex"), _checked(imag, "complex")
     if real.dtype not in (_C.float64, _C.float32, _C.float16) or imag.dtype is not real.dtype:
         raise _C.TypeError(f"complex(): both parts are float64, float32 or float16, not {real.dtype} and {imag.dtype}")
     made = _C.view_as_complex(_C.stack(_C.broadcast_tensors([real, imag]), -1))

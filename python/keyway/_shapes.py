@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import operator
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, SupportsIndex, Union
 
 from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor
+from keyway._methods import _checked
 
 
 def _list_of(tensors: tuple[Any, ...], function: str) -> list[Tensor]:
@@ -72,14 +74,14 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     return _C.cartesian_prod(_list_of(tensors, "cartesian_prod"))
 
 
-def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Coordinates of a grid from those of its axes, views, one an axis; "xy" exchanges the first two dimensions."""
-    return tuple(_C.meshgrid(_list_of(tensors, "meshgrid"), indexing=indexing))
+    return tuple(_C.meshgrid(_list_of(tensors, "meshgrid"), indexing="ij" if indexing is None else indexing))
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of `r` elements of a vector, in order, one a row."""
-    if input.dim() != 1:
+    if _checked(input, "combinations").dim() != 1:
         raise _C.ValueError(f"combinations(): needs a vector, not {input.dim()} dimensions")
     if r < 0:
         raise _C.ValueError(f"combinations(): r must not be negative, not {r}")
@@ -107,13 +109,30 @@ def block_diag(*tensors: Any) -> Tensor:
     return _C.cat(rows)
 
 
+def _cut_of(function: str, indices_or_sections: Any, others: dict[str, Any]) -> Any:
+    """Where a tensor is cut, which may be given under one of several names."""
+    given = [value for value in (indices_or_sections, *others.values()) if value is not None]
+    unknown = set(others) - {"indices", "sections", "tensor_indices_or_sections"}
+    if len(given) != 1 or unknown:
+        more = "".join(f"; not {name!r}" for name in unknown)
+        raise _C.TypeError(f"{function}(): indices or sections are wanted, once{more}")
+    cut = given[0]
+    if isinstance(cut, Tensor):
+        return cut.tolist()
+    if isinstance(cut, bool) or not isinstance(cut, (SupportsIndex, Sequence)) or isinstance(cut, str):
+        raise _C.TypeError(f"{function}(): indices or sections must be int or a sequence of them, not "
+                           f"{type(cut).__name__}")
+    return operator.index(cut) if isinstance(cut, SupportsIndex) else cut
+
+
 def tensor_split(
-    input: Tensor, indices_or_sections: Union[int, Sequence[int], Tensor], dim: int = 0
+    input: Tensor, indices_or_sections: Union[int, Sequence[int], Tensor, None] = None, dim: int = 0, **others: Any
 ) -> tuple[Tensor, ...]:
-    """Views of a tensor cut along a dimension: into so many parts, or before each of the indices."""
-    if isinstance(indices_or_sections, Tensor):
-        indices_or_sections = indices_or_sections.tolist()
-    parts: tuple[Tensor, ...] = _C.tensor_split(input, indices_or_sections, dim)  # type: ignore[arg-type]
+    """Views of a tensor cut along a dimension: into so many parts, or before each of the indices. Either may be given
+    by its own name too: `sections`, `indices`."""
+    dim = others.pop("axis", dim)
+    cut = _cut_of("tensor_split", indices_or_sections, others)
+    parts: tuple[Tensor, ...] = _C.tensor_split(input, cut, dim)
     return tuple(parts)
 
 
@@ -122,24 +141,25 @@ def _check_dims(input: Tensor, dims: int, function: str) -> None:
         raise _C.ValueError(f"{function}(): needs {dims} dimensions, not {input.dim()}")
 
 
-def _check_even(input: Tensor, indices_or_sections: Any, dim: int, function: str) -> None:
-    if isinstance(indices_or_sections, int) and (
-        indices_or_sections < 1 or input.size(dim) % indices_or_sections != 0
-    ):
-        raise _C.ValueError(f"{function}(): dimension {dim} of size {input.size(dim)} has no {indices_or_sections} "
-                            "equal parts")
+def _check_even(input: Tensor, cut: Any, dim: int, function: str) -> None:
+    if isinstance(cut, int) and (cut < 1 or input.size(dim) % cut != 0):
+        raise _C.ValueError(f"{function}(): dimension {dim} of size {input.size(dim)} has no {cut} equal parts")
 
 
 def _split_along(name: str, dims: int, dim: int) -> Any:
-    def split(input: Tensor, indices_or_sections: Union[int, Sequence[int]]) -> tuple[Tensor, ...]:
-        _check_dims(input, dims, name)
+    def split(
+        input: Tensor, indices_or_sections: Union[int, Sequence[int], None] = None, **others: Any
+    ) -> tuple[Tensor, ...]:
+        cut = _cut_of(name, indices_or_sections, others)
+        _check_dims(_checked(input, name), dims, name)
         along = min(dim, input.dim() - 1)
-        _check_even(input, indices_or_sections, along, name)
-        return tensor_split(input, indices_or_sections, along)
+        _check_even(input, cut, along, name)
+        return tensor_split(input, cut, along)
 
     split.__name__ = split.__qualname__ = name
     split.__doc__ = (f"Views of a tensor cut along dimension {dim}" + (", vectors along their only one" if dims == 1
-                     else "") + ": into equal parts, or before each of the indices.")
+                     else "") + ": into equal parts, or before each of the indices. Either may be given by its own name\n"
+                     "too: `sections`, `indices`.")
     return split
 
 
@@ -150,7 +170,7 @@ dsplit = _split_along("dsplit", 3, 2)
 
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """transpose by another name."""
-    return input.transpose(axis0, axis1)
+    return _checked(input, "swapaxes").transpose(axis0, axis1)
 
 
 def _swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:

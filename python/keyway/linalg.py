@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 from keyway import _C
 from keyway._C import Tensor, matmul
+from keyway._methods import _checked
 
 __all__ = ["cross", "diagonal", "matmul", "matrix_norm", "multi_dot", "norm", "vecdot", "vector_norm"]
 
@@ -19,7 +21,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """A view of the elements of matrices whose column is their row plus `offset`."""
-    return A.diagonal(offset, dim1, dim2)
+    return _checked(A, "diagonal").diagonal(offset, dim1, dim2)
 
 
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -30,6 +32,8 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Products of vectors along a dimension, the first of them conjugated; the others broadcast."""
+    if _checked(x, "vecdot").dtype is not _checked(y, "vecdot").dtype:
+        raise _C.TypeError(f"vecdot(): both vectors have one dtype, not {x.dtype} and {y.dtype}")
     products = x.conj_physical().mul(y)
     return _C.sum(products, dim, dtype=products.dtype, out=out)
 
@@ -50,7 +54,9 @@ def matrix_norm(
 
     Raises keyway.NotImplementedError for those that need singular values: 2, -2 and "nuc".
     """
-    if A.dim() < 2 or len(dim) != 2 or dim[0] % A.dim() == dim[1] % A.dim():
+    if len(dim) == 2 and not all(-max(_checked(A, "matrix_norm").dim(), 1) <= d < max(A.dim(), 1) for d in dim):
+        raise _C.IndexError(f"matrix_norm(): dim {tuple(dim)} is out of range for {A.dim()} dimensions")
+    if _checked(A, "matrix_norm").dim() < 2 or len(dim) != 2 or dim[0] % A.dim() == dim[1] % A.dim():
         raise _C.ValueError(f"matrix_norm(): dim names two dimensions of a matrix, not {tuple(dim)} of {A.dim()}")
     if ord == "fro":
         return _C.linalg_vector_norm(A, 2, list(dim), keepdim, dtype=dtype, out=out)
@@ -74,7 +80,8 @@ def norm(
     if it is two, or absent for a tensor of two. Without `ord` the 2-norm of all of them."""
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype, out=out)
-    dims = [dim] if isinstance(dim, int) else list(range(A.dim())) if dim is None else list(dim)
+    all_dims = range(_checked(A, "norm").dim())
+    dims = [operator.index(dim)] if isinstance(dim, SupportsIndex) else list(all_dims if dim is None else dim)
     if len(dims) == 2:
         return matrix_norm(A, ord, dims, keepdim, dtype=dtype, out=out)
     if len(dims) != 1 or isinstance(ord, str):

@@ -13,6 +13,7 @@ struct Exception {
 };
 
 constexpr Exception kConstants[] = {
+    {"keyway::binary_cross_entropy", "weight", "has no derivative in PyTorch"},
     {"keyway::cross_entropy_loss", "weight", "weights of classes have no derivative in nll_loss_forward"},
     {"keyway::nll_loss", "weight", "as in cross_entropy_loss"},
     {"keyway::nll_loss_backward", "weight", "as in cross_entropy_loss"},
@@ -55,6 +56,7 @@ constexpr Exception kWithoutGradient[] = {
     {"keyway::ones_like", "", "a constant"},
     {"keyway::rand_like", "", "a constant"},
     {"keyway::randint_like", "", "a constant"},
+    {"keyway::randint_like.low_dtype", "", "a constant"},
     {"keyway::randn_like", "", "a constant"},
     {"keyway::repeat_interleave.Tensor", "", "the result is integers"},
     {"keyway::signbit", "", "the result is bools"},
@@ -63,6 +65,7 @@ constexpr Exception kWithoutGradient[] = {
     {"keyway::sym_size.int", "", "the result is a number"},
     {"keyway::sym_storage_offset", "", "the result is a number"},
     {"keyway::sym_stride.int", "", "the result is a number"},
+    {"keyway::where", "", "the result is integers"},
     {"keyway::where.Scalar", "", "chooses between numbers"},
     {"keyway::zeros_like", "", "a constant"},
 };

@@ -206,7 +206,6 @@ def test_a_subclass_may_answer_an_index_itself():
     ((0, 0, 0, 0), "too many indices"),
     ((..., ..., 0), "no dimension left for index 0"),
     (1.5, "not float"),
-    ("a", "not str"),
     (1j, "not complex"),
     ({}, "not dict"),
     ([0.5, 1.0], "must be int64, int32, bool or uint8, not float32"),
@@ -338,3 +337,8 @@ def test_a_bool_alone_assigns_to_all_or_to_nothing_and_converts():
     assert x.tolist() == [5.0, 6.0]
     x[False] = keyway.tensor([1, 2, 3])
     assert x.tolist() == [5.0, 6.0]
+
+
+def test_a_text_is_no_index():
+    with pytest.raises(keyway.TypeError, match="cannot be a str"):
+        grid()["a"]

@@ -389,3 +389,39 @@ def test_division_by_infinity_rounds_down():
 def test_an_empty_list_of_tensors_is_an_error_of_the_value():
     with pytest.raises(keyway.ValueError, match="'tensors': a list of tensors must not be empty"):
         keyway.cat([])
+
+
+def test_bounds_may_be_tensors():
+    x = keyway.tensor([-1.0, float("nan"), 5.0], requires_grad=True)
+    assert keyway.clamp_min(x, keyway.tensor(0.5))[0].item() == 0.5 and x.clamp_max(keyway.tensor([[1.0]]))[0, 2] == 1
+    x.clamp_min(keyway.zeros(3)).nansum().backward()
+    assert x.grad[0] == 0 and x.grad[2] == 1
+    y = keyway.tensor([1, 5])
+    assert y.clamp_max_(keyway.tensor([3, 3])) is y and y.tolist() == [1, 3]
+
+
+def test_random_integers_go_into_out_and_between_bounds():
+    out = keyway.empty(0, dtype=keyway.int32)
+    assert keyway.randint(3, 4, (2,), out=out) is out and out.tolist() == [3, 3]
+    assert keyway.randperm(1, out=keyway.empty(0)).tolist() == [0.0]
+    assert keyway.randint_like(keyway.zeros(2), 3, 4).tolist() == [3.0, 3.0]
+    assert keyway.rand(2, dtype=keyway.complex64).dtype is keyway.complex64
+
+
+def test_layers_stand_at_the_top_too():
+    x = keyway.ones(1, 1, 4)
+    assert keyway.conv1d(x, keyway.ones(1, 1, 2), padding="same").tolist() == [[[2, 2, 2, 1]]]
+    assert keyway.max_pool1d(x, 2).shape == keyway.avg_pool1d(x, 2).shape == (1, 1, 2)
+    assert keyway.group_norm(x, 1).tolist() == [[[0, 0, 0, 0]]]
+    assert keyway.batch_norm(x, None, None, keyway.ones(1), keyway.ones(1), False, 0.1, 0.0, True).tolist() == [[[0] * 4]]
+
+
+def test_an_outer_product_promotes():
+    a = keyway.addr(keyway.ones(2, 2, dtype=keyway.int64), keyway.tensor([1, 2]), keyway.tensor([0.5, 1.0]))
+    assert a.tolist() == [[1.5, 2.0], [2.0, 3.0]]
+
+
+def test_scattered_elements_may_be_added_or_multiplied():
+    x, index = keyway.ones(3), keyway.tensor([0, 0, 2])
+    assert x.scatter(0, index, keyway.tensor([2.0, 3.0, 4.0]), reduce="multiply").tolist() == [6, 1, 4]
+    assert x.scatter_(0, index, 2.0, reduce="add").tolist() == [5, 1, 3]

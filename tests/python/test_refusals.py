@@ -93,3 +93,35 @@ def test_an_in_place_scan_keeps_its_dtype():
         x.cumsum_(0, dtype=keyway.float64)
     assert x.cumsum_(0, dtype=keyway.float32).tolist() == [1.0, 2.0, 3.0]
     assert keyway.ones(3, dtype=keyway.int32).cumsum_(0).tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: x.add(1, out=None), lambda x: keyway.reshape(x, (-1,), out=None), lambda x: keyway.randint(0, 2, (1,), nosuch=1)])
+def test_out_is_no_argument_where_nothing_takes_it(call):
+    with pytest.raises(keyway.TypeError):
+        call(grid())
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, out: keyway.clamp_min(x, 0, out=out), lambda x, out: keyway.matmul(x, x.t(), out=out),
+    lambda x, out: keyway.pow(x, 2, out=out), lambda x, out: keyway.nan_to_num(x, out=out),
+    lambda x, out: keyway.take(x, keyway.tensor([0]), out=out)])
+def test_a_result_that_is_not_promoted_goes_into_its_own_dtype_only(call):
+    call(grid(), keyway.empty(0))
+    with pytest.raises(keyway.TypeError, match="dtype"):
+        call(grid(), keyway.empty(0, dtype=keyway.float64))
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: x.tril(), lambda x: keyway.addbmm(x, x, x), lambda x: keyway.nn.functional.avg_pool2d(x, 1),
+    lambda x: keyway.index_fill(x, 0, keyway.tensor([0.0]), 1.0)])
+def test_dimensions_that_are_not_there_are_indices_out_of_range(call):
+    with pytest.raises(IndexError):
+        call(keyway.ones(2))
+
+
+def test_bools_are_not_subtracted_from():
+    with pytest.raises(RuntimeError, match="bool"):
+        True - keyway.ones(2)
+    with pytest.raises(RuntimeError):
+        keyway.fill(keyway.zeros(2), keyway.tensor(1j))

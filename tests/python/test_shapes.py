@@ -171,3 +171,13 @@ def test_factories_write_to_what_they_are_given():
     assert keyway.linspace(0, 1, 3, out=out).tolist() == [0, 0.5, 1]
     for factory in (keyway.rand, keyway.randn, keyway.empty):
         assert factory(2, 3, out=out) is out and out.shape == (2, 3)
+
+
+def test_where_a_tensor_is_cut_may_be_given_by_its_own_name():
+    x = keyway.arange(6).reshape(2, 3)
+    assert [p.tolist() for p in keyway.tensor_split(x, indices=(1,), dim=1)] == [[[0], [3]], [[1, 2], [4, 5]]]
+    assert len(x.hsplit(sections=3)) == len(keyway.vsplit(x, indices=[0])) + 1
+    for call in (lambda: x.hsplit(1.5), lambda: x.hsplit(), lambda: x.vsplit(2, indices=[1]),
+                 lambda: keyway.dsplit(3, 1), lambda: x.tensor_split(2, parts=3)):  # fmt: skip
+        with pytest.raises(keyway.TypeError):
+            call()

@@ -161,3 +161,49 @@ def test_a_tensor_without_dimensions_expands_with_strides_of_zero():
 
 def test_a_flat_tensor_is_contiguous():
     assert keyway.arange(12).reshape(3, 4)[:, ::2].ravel().stride() == (1,)
+
+
+def test_functions_ask_a_tensor_about_itself():
+    x = keyway.ones(2, 3)
+    assert keyway.is_same_size(x, keyway.zeros(2, 3)) and keyway.is_signed(x) and keyway.get_device(x) == -1
+    assert not any((keyway.is_conj(x), keyway.is_neg(x), keyway.is_inference(x), x.is_sparse, x.is_quantized))
+    assert x.is_set_to(x.view(2, 3)) and not x.is_set_to(x.t())
+    assert keyway.typename(x) == "keyway.FloatTensor" and keyway.typename(1) == "int"
+    assert keyway.adjoint(keyway.tensor([[1 + 2j, 3j]])).tolist() == [[1 - 2j], [-3j]]
+    with pytest.raises(keyway.TypeError, match="is_conj"):
+        keyway.is_conj(1)
+
+
+def test_where_is_a_method_of_what_is_taken():
+    x = keyway.tensor([1.0, 2.0])
+    assert x.where(x > 1, 9).tolist() == [9.0, 2.0]
+    assert [index.tolist() for index in keyway.where(x > 1)] == [[1]]
+    assert keyway.where(keyway.tensor([1, 0], dtype=keyway.uint8), 1, 2).tolist() == [1, 2]
+
+
+def test_a_tensor_is_summed_to_a_size_that_broadcasts_to_its_own():
+    x = keyway.arange(6).reshape(2, 3)
+    assert x.sum_to_size(1, 3).tolist() == [[3, 5, 7]] and x.sum_to_size((3,)).tolist() == [3, 5, 7]
+    assert x.sum_to_size(2, 1).tolist() == [[3], [12]] and x.sum_to_size(2, 3).tolist() == x.tolist()
+    assert x.sum_to_size(size=[3]).tolist() == [3, 5, 7]
+    with pytest.raises(keyway.ValueError, match="does not broadcast"):
+        x.sum_to_size(2)
+    with pytest.raises(keyway.TypeError):
+        x.sum_to_size(1.5)
+
+
+def test_a_tensor_like_another_may_have_strides_of_its_own():
+    x = keyway.ones(2, dtype=keyway.float64).new_empty_strided((2, 3), (1, 2), requires_grad=True)
+    assert x.dtype is keyway.float64 and x.stride() == (1, 2) and x.requires_grad
+
+
+def test_threads_are_counted():
+    before = keyway.get_num_threads()
+    keyway.set_num_threads(1)
+    assert keyway.get_num_threads() == 1
+    keyway.set_num_threads(before)
+    for number in (0, -1):
+        with pytest.raises(RuntimeError):
+            keyway.set_num_threads(number)
+    with pytest.raises(TypeError):
+        keyway.set_num_threads(1.5)

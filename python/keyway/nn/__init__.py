@@ -31,8 +31,16 @@ from keyway.nn.modules.embedding import Embedding as Embedding, EmbeddingBag as 
 from keyway.nn.modules.flatten import Flatten as Flatten, Unflatten as Unflatten
 from keyway.nn.modules.linear import Bilinear as Bilinear, Identity as Identity, Linear as Linear
 from keyway.nn.modules.loss import (
-    BCEWithLogitsLoss as BCEWithLogitsLoss, CrossEntropyLoss as CrossEntropyLoss, HuberLoss as HuberLoss,
+    BCELoss as BCELoss, BCEWithLogitsLoss as BCEWithLogitsLoss, CrossEntropyLoss as CrossEntropyLoss,
+    HuberLoss as HuberLoss,
     KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss, NLLLoss as NLLLoss, SmoothL1Loss as SmoothL1Loss,
+)
+from keyway.nn.modules.margin_loss import (
+    CosineEmbeddingLoss as CosineEmbeddingLoss, GaussianNLLLoss as GaussianNLLLoss,
+    HingeEmbeddingLoss as HingeEmbeddingLoss, MarginRankingLoss as MarginRankingLoss,
+    MultiLabelMarginLoss as MultiLabelMarginLoss, MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss,
+    MultiMarginLoss as MultiMarginLoss, PoissonNLLLoss as PoissonNLLLoss, SoftMarginLoss as SoftMarginLoss,
+    TripletMarginLoss as TripletMarginLoss, TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss,
 )
 from keyway.nn.modules.module import Module as Module
 from keyway.nn.modules.normalization import (

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from keyway._C import _nn
 from keyway._C import (
-    celu_ as celu_, channel_shuffle as channel_shuffle, cosine_similarity as cosine_similarity,
-    hardshrink as hardshrink, pairwise_distance as pairwise_distance, pdist as pdist, pixel_shuffle as pixel_shuffle,
-    pixel_unshuffle as pixel_unshuffle, prelu as prelu, relu_ as relu_, selu_ as selu_, threshold_ as threshold_,
+    adaptive_avg_pool1d as adaptive_avg_pool1d, avg_pool1d as avg_pool1d, bilinear as bilinear, celu_ as celu_,
+    channel_shuffle as channel_shuffle, conv_transpose1d as conv_transpose1d, conv_transpose2d as conv_transpose2d,
+    conv_transpose3d as conv_transpose3d, cosine_similarity as cosine_similarity, hardshrink as hardshrink,
+    max_pool1d_with_indices as max_pool1d_with_indices, pairwise_distance as pairwise_distance, pdist as pdist,
+    pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle, prelu as prelu, relu_ as relu_, selu_ as selu_,
+    threshold_ as threshold_,
 )
+from keyway._layers import conv1d as conv1d, conv2d as conv2d, conv3d as conv3d
 from keyway.nn.functional._activation import (
     celu as celu, elu as elu, hardsigmoid as hardsigmoid, hardswish as hardswish, hardtanh as hardtanh,
     leaky_relu as leaky_relu, log_softmax as log_softmax, logsigmoid as logsigmoid, mish as mish, relu as relu,
@@ -19,14 +23,22 @@ from keyway.nn.functional._activation import (
     softsign as softsign, tanh as tanh, tanhshrink as tanhshrink, threshold as threshold,
 )
 from keyway.nn.functional._layers import (
-    conv1d as conv1d, conv2d as conv2d, conv3d as conv3d, dropout as dropout, dropout1d as dropout1d,
-    dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding, embedding_bag as embedding_bag,
-    one_hot as one_hot, scaled_dot_product_attention as scaled_dot_product_attention,
+    dropout as dropout, dropout1d as dropout1d, dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding,
+    embedding_bag as embedding_bag, one_hot as one_hot, scaled_dot_product_attention as scaled_dot_product_attention,
 )
 from keyway.nn.functional._loss import (
+    binary_cross_entropy as binary_cross_entropy,
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, cross_entropy as cross_entropy,
     huber_loss as huber_loss, kl_div as kl_div, l1_loss as l1_loss, mse_loss as mse_loss, nll_loss as nll_loss,
     smooth_l1_loss as smooth_l1_loss,
+)
+from keyway.nn.functional._margin_loss import (
+    cosine_embedding_loss as cosine_embedding_loss, gaussian_nll_loss as gaussian_nll_loss,
+    hinge_embedding_loss as hinge_embedding_loss, margin_ranking_loss as margin_ranking_loss,
+    multi_margin_loss as multi_margin_loss, multilabel_margin_loss as multilabel_margin_loss,
+    multilabel_soft_margin_loss as multilabel_soft_margin_loss, poisson_nll_loss as poisson_nll_loss,
+    soft_margin_loss as soft_margin_loss, triplet_margin_loss as triplet_margin_loss,
+    triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
 )
 from keyway.nn.functional._noise import (
     alpha_dropout as alpha_dropout, feature_alpha_dropout as feature_alpha_dropout, gumbel_softmax as gumbel_softmax,

@@ -1,4 +1,4 @@
-"""What layers compute: convolutions with padding by name, embeddings, dropout, attention."""
+"""What layers compute: embeddings, dropout, attention."""
 
 from __future__ import annotations
 
@@ -7,55 +7,9 @@ from typing import Any
 
 import keyway
 from keyway import _C
-from keyway._C import Tensor, _nn
+from keyway._C import Tensor
+from keyway._methods import _checked
 from keyway.autograd.grad_mode import no_grad
-
-
-def _conv(dims: int) -> Any:
-    operator = getattr(_nn, f"conv{dims}d")
-
-    def conv(
-        input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-        groups: int = 1,
-    ) -> Tensor:
-        if isinstance(padding, str):
-            input, padding = _pad_by_name(input, weight, stride, padding, dilation, dims)
-        result: Tensor = operator(input, weight, bias, stride, padding, dilation, groups)
-        return result
-
-    conv.__name__ = conv.__qualname__ = f"conv{dims}d"
-    conv.__doc__ = (f"Convolution over the last {dims} dimensions of an input [N, C, ...] (or [C, ...]) with a weight\n"
-                    "[C_out, C / groups, kernel...] and a bias [C_out]. `padding` is one number, one for each "
-                    "dimension,\n"
-                    "'valid' (none) or 'same' (the result has the input's size; for a stride of 1).")
-    return conv
-
-
-def _pad_by_name(
-    input: Tensor, weight: Tensor, stride: Any, padding: str, dilation: Any, dims: int
-) -> tuple[Tensor, list[int]]:
-    """The input, padded where both ends differ, and the padding that is left to do."""
-    if padding == "valid":
-        return input, [0] * dims
-    if padding != "same":
-        raise _C.ValueError(f"conv{dims}d: padding is 'valid', 'same' or numbers, not '{padding}'")
-    if any(s != 1 for s in expanded(stride, dims)):
-        raise _C.ValueError(f"conv{dims}d: padding='same' is not supported for strided convolutions")
-    totals = [d * (size - 1) for d, size in zip(expanded(dilation, dims), weight.shape[2:])]
-    if any(total % 2 for total in totals):
-        input = _nn.pad(input, [n for total in reversed(totals) for n in (0, total % 2)])
-    return input, [total // 2 for total in totals]
-
-
-def expanded(value: Any, dims: int) -> list[int]:
-    """One number for all dimensions as a list, or a list of one for each."""
-    values = [value] * dims if isinstance(value, int) else list(value)
-    return values * dims if len(values) == 1 else values
-
-
-conv1d = _conv(1)
-conv2d = _conv(2)
-conv3d = _conv(3)
 
 
 def embedding(
@@ -68,7 +22,7 @@ def embedding(
     The row `padding_idx` gets no gradient. With `max_norm`, rows that are looked up and longer are shortened to that
     norm first, in the table. Raises keyway.Error for `sparse`, which is not there.
     """
-    rows = weight.size(0)
+    rows = _checked(weight, "embedding").size(0)
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise _C.ValueError(f"embedding: padding_idx is {padding_idx}, but the table has {rows} rows")
     row = -1 if padding_idx is None else padding_idx % rows
@@ -147,6 +101,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def _channel_dropout(dims: int) -> Any:
     def channel_dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
         check_probability(p)
+        if dims == 1 and _checked(input, "dropout1d").dim() not in (2, 3):
+            raise _C.ValueError(f"dropout1d: an input has 2 or 3 dimensions, not {input.dim()}")
+        _checked(input, f"dropout{dims}d")
         if not training or p == 0:
             return input
         kept = [1] * input.dim()
@@ -190,7 +147,7 @@ def scaled_dot_product_attention(
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Classes [...] of int64 to [..., num_classes] of int64: 1 at the class, 0 elsewhere. -1: as many classes as the
     largest one says."""
-    if tensor.dtype is not _C.int64:
+    if _checked(tensor, "one_hot").dtype is not _C.int64:
         raise keyway.TypeError(f"one_hot: classes are int64, not {tensor.dtype}")
     if tensor.numel() == 0 and num_classes <= 0:
         raise keyway.ValueError("one_hot: without classes, num_classes must be given")

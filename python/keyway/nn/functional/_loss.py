@@ -77,16 +77,30 @@ def kl_div(
     return loss.div(input.size(0)) if batch_mean and input.dim() > 0 else loss
 
 
+def binary_cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:
+    """The cross entropy of probabilities, of one shape. `weight` is the weight of each element, and is broadcast."""
+    kind = number(chosen_name(size_average, reduce, reduction))
+    _check_shapes(input, target)
+    return _C._nn.binary_cross_entropy(input, target, weight, kind)
+
+
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean", pos_weight: Tensor | None = None,
 ) -> Tensor:
     """The cross entropy of sigmoid(input) and probabilities, of one shape. `weight` is the weight of each element,
     `pos_weight` that of its positive part; both are broadcast."""
-    if target.shape != input.shape:
-        raise _C.ValueError(f"Target size {tuple(target.shape)} must be the same as input size {tuple(input.shape)}")
+    _check_shapes(input, target)
     kind = number(chosen_name(size_average, reduce, reduction))
     return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, kind)
+
+
+def _check_shapes(input: Tensor, target: Tensor) -> None:
+    if target.shape != input.shape:
+        raise _C.ValueError(f"Target size {tuple(target.shape)} must be the same as input size {tuple(input.shape)}")
 
 
 def _warn_of_shapes(input: Tensor, target: Tensor) -> None:

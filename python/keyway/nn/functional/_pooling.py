@@ -12,8 +12,8 @@ Sizes = Union[int, Sequence[int]]
 
 
 def _max_pool(dims: int) -> Any:
-    pool = getattr(_nn, f"max_pool{dims}d")
-    pool_with_indices = getattr(_nn, f"max_pool{dims}d_with_indices")
+    pool = getattr(_C, f"max_pool{dims}d")
+    pool_with_indices = getattr(_C if dims == 1 else _nn, f"max_pool{dims}d_with_indices")
 
     def max_pool(
         input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1,

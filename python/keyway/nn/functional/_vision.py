@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, SupportsIndex, Union
 
 from keyway import _C
 from keyway._C import Tensor, _nn
+from keyway._methods import _checked
 
 _NEAREST = {3: _nn.upsample_nearest1d, 4: _nn.upsample_nearest2d, 5: _nn.upsample_nearest3d}
 _LINEAR = {
@@ -15,7 +17,7 @@ _LINEAR = {
     "bilinear": (4, _nn.upsample_bilinear2d),
     "trilinear": (5, _nn.upsample_trilinear3d),
 }
-_AREA = {3: _nn.adaptive_avg_pool1d, 4: _nn.adaptive_avg_pool2d, 5: _nn.adaptive_avg_pool3d}
+_AREA = {3: _C.adaptive_avg_pool1d, 4: _nn.adaptive_avg_pool2d, 5: _nn.adaptive_avg_pool3d}
 
 
 def interpolate(
@@ -35,6 +37,7 @@ def interpolate(
         raise _C.NotImplementedError("interpolate(): antialias is not there")
     if mode in ("nearest", "area") and align_corners is not None:
         raise _C.ValueError(f"interpolate(): align_corners is for the linear modes, not for {mode!r}")
+    _checked(input, "interpolate")
     sizes, scales = _goal(input, size, scale_factor)
     if scales is not None and (recompute_scale_factor or mode == "area"):
         sizes = [math.floor(n * scale) for n, scale in zip(input.shape[2:], scales)]
@@ -56,7 +59,9 @@ def _goal(input: Tensor, size: Any, scale_factor: Any) -> tuple[list[int] | None
         raise _C.ValueError("interpolate(): either size or scale_factor is given")
     given, name = (scale_factor, "scale_factor") if size is None else (size, "size")
     dims = input.dim() - 2
-    values: list[Any] = [given] * dims if isinstance(given, (int, float)) else list(given)
+    if hasattr(given, "__float__") and not hasattr(given, "__len__"):  # NumPy's numbers too
+        given = [operator.index(given) if isinstance(given, SupportsIndex) else float(given)] * dims
+    values: list[Any] = list(given)
     if len(values) != dims:
         raise _C.ValueError(f"interpolate(): {name} has {len(values)} numbers, but the input {dims + 2} dimensions")
     return (None, values) if size is None else (values, None)
@@ -72,6 +77,7 @@ def grid_sample(
     mode: "bilinear" or "nearest". padding_mode: what lies beyond the image: "zeros", its "border", or its "reflection".
     Raises keyway.NotImplementedError for "bicubic" and for volumes.
     """
+    _checked(input, "grid_sample"), _checked(grid, "grid_sample")
     modes, paddings = ("bilinear", "nearest"), ("zeros", "border", "reflection")
     if mode == "bicubic" or input.dim() == 5:
         raise _C.NotImplementedError("grid_sample(): bicubic samples and volumes are not there")
@@ -84,6 +90,8 @@ def grid_sample(
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """A grid [N, H, W, 2] for grid_sample out of matrices `theta` [N, 2, 3]: where each place of an image of `size`
     (N, C, H, W) comes from."""
+    if not _checked(theta, "affine_grid").is_floating_point():
+        raise _C.ValueError(f"affine_grid(): theta must be of floating-point dtype, not {theta.dtype}")
     if len(size) != 4 or theta.dim() != 3 or tuple(theta.shape) != (size[0], 2, 3):
         raise _C.ValueError(f"affine_grid(): theta {tuple(theta.shape)} is not [N, 2, 3] for a size (N, C, H, W), "
                             f"{tuple(size)}")

@@ -103,6 +103,13 @@ class CrossEntropyLoss(_WeightedLoss):
                                label_smoothing=self.label_smoothing)
 
 
+class BCELoss(_WeightedLoss):
+    """The cross entropy of probabilities."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+
 class BCEWithLogitsLoss(_Loss):
     """The cross entropy of sigmoid(input) and probabilities."""
 

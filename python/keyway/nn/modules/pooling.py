@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Sequence, Union
 
 from keyway._C import Tensor
 from keyway.nn import functional as F
-from keyway.nn.functional._layers import expanded
+from keyway._layers import expanded
 from keyway.nn.modules.module import Module
 
 Sizes = Union[int, Sequence[int]]

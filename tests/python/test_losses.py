@@ -1,0 +1,135 @@
+"""Losses of distances, margins and likelihoods: known numbers, reductions, refusals, and their modules."""
+
+import math
+
+import keyway
+import keyway.nn.functional as F
+import pytest
+from keyway import nn
+from keyway.autograd import gradcheck
+
+
+def test_cross_entropy_of_probabilities_by_hand():
+    p, target = keyway.tensor([0.25, 0.5]), keyway.tensor([1.0, 0.25])
+    expected = [math.log(4), math.log(2)]
+    assert F.binary_cross_entropy(p, target, reduction="none").tolist() == pytest.approx(expected)
+    assert F.binary_cross_entropy(p, target).item() == pytest.approx(1.5 * math.log(2))
+    weight = keyway.tensor([2.0, 0.0])
+    assert F.binary_cross_entropy(p, target, weight, reduction="sum").item() == pytest.approx(2 * math.log(4))
+
+
+def test_the_cross_entropy_of_certain_errors_is_finite():
+    p = keyway.tensor([0.0, 1.0, 1.0], requires_grad=True)
+    loss = F.binary_cross_entropy(p, keyway.tensor([1.0, 0.0, 1.0]), reduction="none")
+    assert loss.tolist() == [100.0, 100.0, 0.0]
+    loss.sum().backward()
+    assert p.grad.tolist() == pytest.approx([-1e12, 1e12, 0.0])
+
+
+def test_cross_entropy_refuses_what_is_no_probability_and_other_shapes():
+    with pytest.raises(RuntimeError, match="between 0 and 1"):
+        F.binary_cross_entropy(keyway.tensor([1.5]), keyway.tensor([1.0]))
+    with pytest.raises(ValueError, match="must be the same as input size"):
+        F.binary_cross_entropy(keyway.rand(3, 2), keyway.zeros(2))
+
+
+def test_losses_of_margins_by_hand():
+    signs = keyway.tensor([1.0, -1.0])
+    a, b = keyway.tensor([1.0, 2.0]), keyway.tensor([3.0, 1.0])
+    assert F.margin_ranking_loss(a, b, signs, 0.5, reduction="none").tolist() == [2.5, 1.5]
+    assert F.hinge_embedding_loss(keyway.tensor([0.25, 0.25]), signs, 1.0, reduction="none").tolist() == [0.25, 0.75]
+    assert F.soft_margin_loss(keyway.tensor([0.0, 0.0]), signs).item() == pytest.approx(math.log(2))
+    x, y = keyway.tensor([[3.0, 4.0], [4.0, 3.0]]), keyway.tensor([[5.0, 0.0], [0.0, 5.0]])
+    assert F.cosine_embedding_loss(x, y, signs, 0.25, reduction="none").tolist() == pytest.approx([0.4, 0.35])
+    assert F.cosine_embedding_loss(x[0], y[0], keyway.tensor(1)).item() == pytest.approx(0.4)
+
+
+def test_losses_of_classes_with_margins_by_hand():
+    x, classes = keyway.tensor([[0.25, 0.5, 1.0], [2.0, 0.0, 0.5]]), keyway.tensor([0, 2])
+    assert F.multi_margin_loss(x, classes, reduction="none").tolist() == pytest.approx([3 / 3, 3 / 3])
+    weighed = F.multi_margin_loss(x, classes, 2, 0.5, keyway.tensor([1.0, 1.0, 3.0]), reduction="none")
+    assert weighed.tolist() == pytest.approx([(0.75**2 + 1.25**2) / 3, 4 * 3 / 3])
+    targets = keyway.tensor([[2, -1, 0], [-1, 0, 1]])
+    assert F.multilabel_margin_loss(x, targets, reduction="none").tolist() == pytest.approx([(0.25 + 0.5) / 3, 0.0])
+    soft = F.multilabel_soft_margin_loss(keyway.zeros(2, 3), keyway.ones(2, 3), reduction="none")
+    assert soft.tolist() == pytest.approx([math.log(2)] * 2)
+
+
+def test_losses_of_triplets_by_hand():
+    a, p, n = keyway.zeros(1, 2), keyway.tensor([[3.0, 4.0]]), keyway.tensor([[0.0, 6.0]])
+    assert F.pairwise_distance(a, p, eps=0.0).tolist() == [5.0]
+    assert F.triplet_margin_loss(a, p, n, 2.0).item() == pytest.approx(1.0, abs=1e-5)
+    swapped = F.triplet_margin_loss(a, p, n, 2.0, swap=True).item()
+    assert swapped == pytest.approx(7 - math.sqrt(13), abs=1e-5)
+    by_function = F.triplet_margin_with_distance_loss(
+        a, p, n, distance_function=lambda x, y: (x - y).abs().sum(-1), margin=2.0, reduction="none")
+    assert by_function.tolist() == [3.0]
+
+
+def test_losses_of_likelihoods_by_hand():
+    x, count = keyway.tensor([0.5, 2.0]), keyway.tensor([1.0, 3.0])
+    plain = [0.5 - math.log(0.5), 2 - 3 * math.log(2)]
+    assert F.poisson_nll_loss(x, count, False, eps=0.0, reduction="none").tolist() == pytest.approx(plain)
+    full = F.poisson_nll_loss(x, count, False, True, eps=0.0, reduction="none").tolist()
+    assert full[1] == pytest.approx(plain[1] + 3 * math.log(3) - 3 + 0.5 * math.log(6 * math.pi))
+    normal = F.gaussian_nll_loss(x, count, keyway.tensor([1.0, 0.25]), full=True, reduction="none").tolist()
+    half = 0.5 * math.log(2 * math.pi)
+    assert normal == pytest.approx([0.125 + half, 0.5 * (math.log(0.25) + 4) + half])
+    with pytest.raises(ValueError, match="negative"):
+        F.gaussian_nll_loss(x, count, keyway.tensor([1.0, -1.0]))
+    with pytest.raises(ValueError, match="does not fit"):
+        F.gaussian_nll_loss(x, count, keyway.ones(3))
+
+
+CALLS = [
+    (nn.BCELoss, {}, (keyway.tensor([0.5, 0.25]), keyway.tensor([1.0, 0.0]))),
+    (nn.CosineEmbeddingLoss, {"margin": 0.5}, (keyway.ones(2, 3), keyway.ones(2, 3), keyway.tensor([1, -1]))),
+    (nn.HingeEmbeddingLoss, {"margin": 0.5}, (keyway.tensor([0.5, 0.25]), keyway.tensor([1, -1]))),
+    (nn.MarginRankingLoss, {"margin": 0.5}, (keyway.ones(2), keyway.zeros(2), keyway.tensor([1.0, -1.0]))),
+    (nn.SoftMarginLoss, {}, (keyway.tensor([0.5, 0.25]), keyway.tensor([1.0, -1.0]))),
+    (nn.MultiMarginLoss, {"p": 2}, (keyway.tensor([[0.5, 0.25]]), keyway.tensor([1]))),
+    (nn.MultiLabelMarginLoss, {}, (keyway.tensor([[0.5, 0.25]]), keyway.tensor([[1, -1]]))),
+    (nn.MultiLabelSoftMarginLoss, {}, (keyway.tensor([[0.5, 0.25]]), keyway.tensor([[1.0, 0.0]]))),
+    (nn.TripletMarginLoss, {"p": 1.0}, (keyway.ones(2, 3), keyway.zeros(2, 3), keyway.ones(2, 3))),
+    (nn.TripletMarginWithDistanceLoss, {"swap": True}, (keyway.ones(2, 3), keyway.zeros(2, 3), keyway.ones(2, 3))),
+    (nn.PoissonNLLLoss, {"full": True}, (keyway.tensor([0.5, 0.25]), keyway.tensor([1.0, 4.0]))),
+    (nn.GaussianNLLLoss, {"full": True}, (keyway.zeros(2), keyway.ones(2), keyway.ones(2))),
+]
+NAMES = {
+    nn.BCELoss: F.binary_cross_entropy, nn.CosineEmbeddingLoss: F.cosine_embedding_loss,
+    nn.HingeEmbeddingLoss: F.hinge_embedding_loss, nn.MarginRankingLoss: F.margin_ranking_loss,
+    nn.SoftMarginLoss: F.soft_margin_loss, nn.MultiMarginLoss: F.multi_margin_loss,
+    nn.MultiLabelMarginLoss: F.multilabel_margin_loss, nn.MultiLabelSoftMarginLoss: F.multilabel_soft_margin_loss,
+    nn.TripletMarginLoss: F.triplet_margin_loss,
+    nn.TripletMarginWithDistanceLoss: F.triplet_margin_with_distance_loss,
+    nn.PoissonNLLLoss: F.poisson_nll_loss, nn.GaussianNLLLoss: F.gaussian_nll_loss,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("module", "options", "arguments"), CALLS, ids=lambda x: getattr(x, "__name__", ""))
+def test_modules_are_their_functions(module, options, arguments):
+    for reduction in ("none", "mean", "sum"):
+        made = module(**options, reduction=reduction)(*arguments)
+        assert made.tolist() == NAMES[module](*arguments, **options, reduction=reduction).tolist()
+        assert (made.dim() == 0) == (reduction != "none")
+
+
+def test_losses_have_gradients():
+    x = keyway.rand(3, 4, dtype=keyway.float64).mul(0.8).add(0.1).requires_grad_()
+    y = keyway.rand(3, 4, dtype=keyway.float64).mul(0.8).add(0.1).requires_grad_()
+    rows = keyway.tensor([0, 3, 1])
+    assert gradcheck(lambda a, b: F.binary_cross_entropy(a, b), (x, y))
+    assert gradcheck(lambda a: F.multi_margin_loss(a, rows, 2), (x,))
+    assert gradcheck(lambda a, b: F.cosine_embedding_loss(a, b, keyway.tensor([1, -1, 1])), (x, y))
+    assert gradcheck(lambda a, b: F.poisson_nll_loss(a, b, full=True), (x, y))
+    assert gradcheck(lambda a, b: F.gaussian_nll_loss(a, keyway.ones(3, 4), b, reduction="sum"), (x, y))
+
+
+def test_functions_of_operators_reduce_nothing_unless_asked():
+    x, y = keyway.rand(2, 3), keyway.rand(2, 3)
+    assert keyway.kl_div(x.log(), y).shape == (2, 3) and keyway.kl_div(x.log(), y, 2).shape == ()
+    assert keyway.binary_cross_entropy_with_logits(x, y).shape == (2, 3)
+    assert keyway.triplet_margin_loss(x, y, x).shape == (2,)
+    assert keyway.margin_ranking_loss(x, y, y, reduction=1).shape == ()
+    assert keyway.hinge_embedding_loss(x, y).shape == (2, 3)
+    assert keyway.cosine_embedding_loss(x, y, keyway.tensor([1, -1])).shape == (2,)
