@@ -285,7 +285,8 @@ def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
     """Gives the tensor the size of another, as resize_ does."""
-    return input.resize_(_checked(the_template, "resize_as_").shape, memory_format=memory_format)
+    size = _checked(the_template, "resize_as_").shape
+    return _checked(input, "resize_as_").resize_(size, memory_format=memory_format)
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:

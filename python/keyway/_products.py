@@ -75,9 +75,10 @@ def norm(
     if isinstance(p, str) and p != "fro":
         raise _C.NotImplementedError(f"norm(): p is a number or 'fro', not {p!r}")
     order = 2 if p is None or isinstance(p, str) else p
-    if dtype is not None and not (input.is_floating_point() or input.is_complex()):
+    if dtype is not None and not (_checked(input, "norm").is_floating_point() or input.is_complex()):
         input = input.to(dtype=dtype)
-    return _C.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype, out=out)
+    made = _C.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
+    return made if out is None else _checked(out, "norm").resize_(made.shape).copy_(made)
 
 
 def _norm(

@@ -120,6 +120,11 @@ def test_dimensions_that_are_not_there_are_indices_out_of_range(call):
         call(keyway.ones(2))
 
 
+def test_a_norm_goes_into_what_is_copied_to():
+    out = keyway.empty(0, dtype=keyway.float64)
+    assert keyway.norm(grid(), dim=1, out=out) is out and out.shape == grid().shape[:1]
+
+
 def test_bools_are_not_subtracted_from():
     with pytest.raises(RuntimeError, match="bool"):
         True - keyway.ones(2)
