@@ -93,6 +93,23 @@ Tensor std_backward(const Tensor& grad, const Tensor& self, const Tensor& result
   return var_backward(grad / twice, self, dim, correction, keepdim);
 }
 
+Tensor var_mean_backward(const Tensor& grad_var, const Tensor& grad_mean, const Tensor& self, OptionalIntArrayRef dim,
+                         const std::optional<Scalar>& correction, bool keepdim) {
+  Tensor result;
+  if (grad_mean.defined()) result = mean_backward(grad_mean, self.sizes(), dim, keepdim);
+  if (!grad_var.defined()) return result;
+  const Tensor of_variance = var_backward(grad_var, self, dim, correction, keepdim);
+  return result.defined() ? result + of_variance : of_variance;
+}
+
+Tensor std_mean_backward(const Tensor& grad_std, const Tensor& grad_mean, const Tensor& self, const Tensor& deviation,
+                         OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {
+  if (!grad_std.defined()) return var_mean_backward(grad_std, grad_mean, self, dim, correction, keepdim);
+  const Tensor of_deviation = std_backward(grad_std, self, deviation, dim, correction, keepdim);
+  if (!grad_mean.defined()) return of_deviation;
+  return mean_backward(grad_mean, self.sizes(), dim, keepdim) + of_deviation;
+}
+
 Tensor sum_to(const Tensor& grad, IntArrayRef sizes) {
   if (grad.sizes() == sizes) return grad;
   const std::int64_t extra = grad.dim() - len(sizes);

@@ -24,6 +24,12 @@ KEYWAY_API Tensor var_backward(const Tensor& grad, const Tensor& self, OptionalI
 // Nothing where the deviation is 0.
 KEYWAY_API Tensor std_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptionalIntArrayRef dim,
                                const std::optional<Scalar>& correction, bool keepdim);
+// Of a variance, or a deviation, and the mean. An undefined gradient is zero.
+KEYWAY_API Tensor var_mean_backward(const Tensor& grad_var, const Tensor& grad_mean, const Tensor& self,
+                                    OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim);
+KEYWAY_API Tensor std_mean_backward(const Tensor& grad_std, const Tensor& grad_mean, const Tensor& self,
+                                    const Tensor& deviation, OptionalIntArrayRef dim,
+                                    const std::optional<Scalar>& correction, bool keepdim);
 // `grad` summed to `sizes`, which broadcast to its own.
 KEYWAY_API Tensor sum_to(const Tensor& grad, IntArrayRef sizes);
 

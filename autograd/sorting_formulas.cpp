@@ -1,6 +1,7 @@
 #include <keyway/autograd/sorting_formulas.h>
 #include <keyway/ops/all.h>
 
+#include <limits>
 #include <vector>
 
 namespace keyway::inline v1::autograd {
@@ -31,6 +32,20 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& self, std::int64_t dim
   const Tensor first = keyway::ones_like(self.narrow(dim, 0, 1));
   const Tensor before = keyway::cat({first, self.narrow(dim, 0, n - 1).cumprod(dim)}, dim);
   return before * keyway::stack(sums, dim);
+}
+
+// Element k has the part exp(self_k - result_i) in each result i from k on: the sum of grad_i exp(-result_i) over these
+// is again one of exponentials, of the gradients that are positive less that of those that are negative.
+Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, std::int64_t dim) {
+  if (self.dim() == 0 || self.numel() == 0) return grad;
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  const Tensor from = result.masked_fill(result == kNothing, 0);  // only elements of no part come before
+  const auto part = [&](const Tensor& gradient) {
+    const Tensor absent = gradient <= 0;
+    const Tensor size = gradient.masked_fill(absent, 1).log().masked_fill(absent, kNothing);
+    return ((size - from).flip({dim}).logcumsumexp(dim).flip({dim}) + self).exp();
+  };
+  return part(grad) - part(-grad);
 }
 
 }  // namespace keyway::inline v1::autograd

@@ -11,5 +11,6 @@ KEYWAY_API Tensor value_selecting_backward(const Tensor& grad, std::int64_t dim,
                                            IntArrayRef sizes, bool keepdim = true);
 KEYWAY_API Tensor cumsum_backward(const Tensor& grad, std::int64_t dim);
 KEYWAY_API Tensor cumprod_backward(const Tensor& grad, const Tensor& self, std::int64_t dim);
+KEYWAY_API Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, std::int64_t dim);
 
 }  // namespace keyway::inline v1::autograd

@@ -26,6 +26,10 @@ void cumprod(const TensorBase& self, std::int64_t dim, TensorBase& out) {
   visit_dtype<kNumberTypes>(out.dtype(), "cumprod", [&]<typename T>() { scan(Cumprod<T>{}, out, from, dim); });
 }
 
+void logcumsumexp(const TensorBase& self, std::int64_t dim, TensorBase& out) {
+  visit_floating(self.dtype(), "logcumsumexp", [&]<typename T>() { scan(Logcumsumexp<T>{}, out, self, dim); });
+}
+
 void cummax(const TensorBase& self, std::int64_t dim, TensorBase& values, TensorBase& indices) {
   visit_dtype<kRealTypes | kBool>(self.dtype(), "cummax",
                                   [&]<typename T>() { scan(Cummax<T>{}, values, indices, self, dim); });

@@ -41,6 +41,7 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"cumprod_backward(Tensor grad, Tensor self, int dim) -> Tensor">,
     schema_literal<"cumsum_backward(Tensor grad, int dim) -> Tensor">,
     schema_literal<"expand_reduced(Tensor grad, int[] sizes, int[]? dim=None, bool keepdim=False) -> Tensor">,
+    schema_literal<"logcumsumexp_backward(Tensor grad, Tensor self, Tensor result, int dim) -> Tensor">,
     schema_literal<"logsumexp_backward(Tensor grad, Tensor self, Tensor result, int[] dim, bool keepdim) -> Tensor">,
     schema_literal<"mean_backward(Tensor grad, int[] sizes, int[]? dim=None, bool keepdim=False) -> Tensor">,
     schema_literal<"norm_backward(Tensor grad, Tensor self, Scalar? p, Tensor result, int[]? dim=None, "
@@ -48,6 +49,8 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"prod_backward(Tensor grad, Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor">,
     schema_literal<"std_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, Scalar? correction, "
                    "bool keepdim) -> Tensor">,
+    schema_literal<"std_mean_backward(Tensor? grad_std, Tensor? grad_mean, Tensor self, Tensor std, int[]? dim, "
+                   "Scalar? correction, bool keepdim) -> Tensor">,
     schema_literal<"sum_to(Tensor grad, int[] sizes) -> Tensor">,
     schema_literal<"value_selecting_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim=True) "
                    "-> Tensor">,

@@ -5,6 +5,8 @@
 #include <keyway/ops/composite/numbers.h>
 #include <keyway/ops/rules/promotion.h>
 
+#include <numbers>
+
 namespace keyway::inline v1::composite {
 
 Tensor bitwise_and_number(const Tensor& self, const Scalar& other) {
@@ -73,7 +75,33 @@ Tensor div_scalar_mode(const Tensor& self, const Scalar& other, std::optional<st
   return keyway::div(self, number_beside(other, self), rounding_mode);
 }
 
+Tensor float_power(const Tensor& self, const Tensor& exponent) {
+  const ScalarType dtype = self.is_complex() || exponent.is_complex() ? kComplexDouble : kDouble;
+  return self.to(dtype).pow(exponent.to(dtype));
+}
+Tensor float_power_number(const Tensor& self, const Scalar& exponent) {
+  return self.to(self.is_complex() || exponent.is_complex() ? kComplexDouble : kDouble).pow(exponent);
+}
+Tensor float_power_of_number(const Scalar& self, const Tensor& exponent) {
+  return keyway::pow(self, exponent.to(self.is_complex() || exponent.is_complex() ? kComplexDouble : kDouble));
+}
+
 Tensor fmod_number(const Tensor& self, const Scalar& other) { return self.fmod(number_beside(other, self)); }
+
+// Divided before it is multiplied, so that it overflows no sooner than the result.
+Tensor lcm(const Tensor& self, const Tensor& other) {
+  const Tensor divisor = self.gcd(other);
+  return (self.div(divisor.masked_fill(divisor == 0, 1), "trunc") * other).abs();
+}
+
+Tensor ldexp(const Tensor& self, const Tensor& other) { return self * keyway::pow(2.0, other); }
+
+// The greater, and what the other adds to it; where both are equal, though infinite, 1.
+Tensor logaddexp2(const Tensor& self, const Tensor& other) {
+  const Tensor greater = keyway::maximum(self, other);
+  const Tensor apart = (self - other).masked_fill(self == other, 0).abs();
+  return greater + (-apart).exp2().log1p() / std::numbers::ln2;
+}
 
 Tensor remainder_number(const Tensor& self, const Scalar& other) { return self.remainder(number_beside(other, self)); }
 Tensor remainder_of_number(const Scalar& self, const Tensor& other) {

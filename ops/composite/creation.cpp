@@ -4,6 +4,7 @@
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/creation_composites.h>
 #include <keyway/ops/rules/output_meta.h>
+#include <keyway/ops/rules/promotion.h>
 
 #include <cmath>
 
@@ -117,6 +118,18 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DTyp
   return keyway::empty({steps}, options).copy_(values);
 }
 
+Tensor logspace(const Scalar& start, const Scalar& end, std::int64_t steps, double base, DType dtype, LayoutArg layout,
+                DeviceArg device, std::optional<bool> pin_memory) {
+  const bool is_wide = start.is_complex() || end.is_complex();
+  const ScalarType target = dtype.value_or(is_wide ? get_default_complex_dtype() : get_default_dtype());
+  KEYWAY_CHECK(!is_wide || is_complex(target), "complex numbers are no numbers of {}", target);
+  const TensorOptions options = options_of(target, layout, device, pin_memory);
+  const ScalarType exact = is_wide ? kComplexDouble : kDouble;
+  const Tensor exponents =
+      keyway::linspace(start, end, steps, TensorOptions(options).dtype(exact).pinned_memory(false));
+  return keyway::empty({steps}, options).copy_(keyway::pow(base, exponents));
+}
+
 Tensor new_empty(const Tensor& self, IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device,
                  std::optional<bool> pin_memory) {
   return keyway::empty(size, self.options().merge_in(options_of(dtype, layout, device, pin_memory)));
@@ -146,6 +159,26 @@ Tensor ones_like(const Tensor& self, DType dtype, LayoutArg layout, DeviceArg de
   return full_like(self, 1, dtype, layout, device, pin_memory, memory_format);
 }
 
+Tensor range(const Scalar& start, const Scalar& end, DType dtype, LayoutArg layout, DeviceArg device,
+             std::optional<bool> pin_memory) {
+  return range_step(start, end, 1, dtype, layout, device, pin_memory);
+}
+
+// Of integers all is an integer; start and step lose their fractions.
+Tensor range_step(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype, LayoutArg layout,
+                  DeviceArg device, std::optional<bool> pin_memory) {
+  const TensorOptions options = options_of(dtype.value_or(get_default_dtype()), layout, device, pin_memory);
+  const bool whole = is_integral(options.dtype(), true);
+  const auto number = [&](const Scalar& s) { return whole ? Scalar(s.to<std::int64_t>()) : Scalar(s.to<double>()); };
+  const Scalar first = number(start), apart = number(step);
+  KEYWAY_CHECK(apart.to<double>() != 0, "step is 0 as an integer");
+  const double last = std::floor((number(end).to<double>() - first.to<double>()) / apart.to<double>());
+  KEYWAY_CHECK(last < 0x1p62, "a tensor has no {} elements", last);
+  const auto count = static_cast<std::int64_t>(last) + 1;
+  const TensorOptions exact = TensorOptions(options).dtype(whole ? kLong : kDouble).pinned_memory(false);
+  return keyway::empty({count}, options).copy_(keyway::arange(count, exact) * apart + first);
+}
+
 Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
   KEYWAY_CHECK_AS(Autograd, !self.requires_grad(), "a tensor that requires grad cannot be resized");
   if (self.sizes() == size && !memory_format) return self;
@@ -156,6 +189,15 @@ Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memo
 
 Tensor scalar_tensor(const Scalar& s, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory) {
   return filled(keyway::empty({}, options_of(dtype, layout, device, pin_memory)), s);
+}
+
+Tensor vander(const Tensor& x, std::optional<std::int64_t> N, bool increasing) {
+  const std::int64_t rows = x.size(0), columns = N.value_or(rows);
+  const ScalarType dtype = integers_to_int64(x.dtype());
+  if (columns == 0) return keyway::empty({rows, 0}, TensorOptions(x.options()).dtype(dtype));
+  const Tensor powers = x.to(dtype).unsqueeze(1).expand({rows, columns - 1}).cumprod(1);
+  const Tensor result = keyway::cat({keyway::ones({rows, 1}, powers.options()), powers}, 1);
+  return increasing ? result : result.flip({1});
 }
 
 Tensor& zero_(Tensor& self) { return self.fill_(0); }

@@ -56,6 +56,22 @@ Tensor diag_embed(const Tensor& self, std::int64_t offset, std::int64_t dim1, st
 
 Tensor diagflat(const Tensor& self, std::int64_t offset) { return self.reshape({self.numel()}).diag_embed(offset); }
 
+// What lies below the first square of a tall matrix and one row between is a matrix again.
+Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
+  if (self.numel() == 0) return self;
+  const Tensor result = self.clone();
+  if (self.dim() > 2) {
+    Tensor places = result;
+    while (places.dim() > 1) places = places.diagonal();
+    places.fill_(fill_value);
+    return self.copy_(result);
+  }
+  const std::int64_t rows = self.size(0), period = self.size(1) + 1;
+  for (std::int64_t row = 0; row < rows && (row == 0 || wrap); row += period)
+    result.narrow(0, row, rows - row).diagonal().fill_(fill_value);
+  return self.copy_(result);
+}
+
 Tensor trace(const Tensor& self) { return self.diagonal().sum(); }
 
 Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, std::optional<ScalarType> dtype,

@@ -12,6 +12,8 @@ Tensor from_front(const Tensor& index, std::int64_t size) { return keyway::where
 
 }  // namespace
 
+Tensor argwhere(const Tensor& self) { return keyway::nonzero(self); }
+
 Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, const Scalar& value) {
   return self.index_fill(dim, index, keyway::scalar_tensor(value, self.options()));
 }
@@ -34,6 +36,11 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
   const DimVector sizes = broadcast_sizes(self.sizes(), mask.sizes());
   if (sizes.empty()) return self.reshape({1}).index({mask.reshape({1})});
   return self.expand(sizes).index({mask.expand(sizes)});
+}
+
+Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  const Tensor places = index.reshape({index.numel()}), values = source.reshape({source.numel()});
+  return self.reshape({self.numel()}).index_put({places}, values, accumulate).reshape(self.sizes());
 }
 
 Tensor take(const Tensor& self, const Tensor& index) {

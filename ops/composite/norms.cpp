@@ -78,4 +78,14 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
   return narrow ? result.to(size.dtype()) : result;
 }
 
+// Of a slice that is too long all is scaled; a little less, so that rounding does not leave it too long.
+Tensor renorm(const Tensor& self, const Scalar& p, std::int64_t dim, const Scalar& maxnorm) {
+  DimVector others;
+  const std::int64_t kept = wrap_dim(dim, self.dim());
+  for (std::int64_t d = 0; d < self.dim(); ++d)
+    if (d != kept) others.push_back(d);
+  const Tensor norms = keyway::linalg_vector_norm(self, p, others, /*keepdim=*/true);
+  return self * keyway::where(norms > maxnorm, (norms + 1e-7).reciprocal() * maxnorm, 1);
+}
+
 }  // namespace keyway::inline v1::composite

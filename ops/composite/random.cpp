@@ -1,6 +1,10 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/random_composites.h>
+#include <keyway/ops/rules/broadcast.h>
+
+#include <cmath>
+#include <numbers>
 
 namespace keyway::inline v1::composite {
 
@@ -18,6 +22,12 @@ Tensor with_uniform(const Tensor& made, const Generator& generator) {
   return made;
 }
 
+// Throws if a deviation is negative, where that can be known without waiting for a device.
+void check_deviations(const Tensor& deviations) {
+  if (!deviations.is_cpu() || deviations.numel() == 0) return;
+  KEYWAY_CHECK(deviations.ge(0).all().item().to<bool>(), "std must not be negative, nor NaN");
+}
+
 }  // namespace
 
 Tensor bernoulli(const Tensor& self, const Generator& generator) {
@@ -28,13 +38,51 @@ Tensor bernoulli_p(const Tensor& self, double p, const Generator& generator) {
   return keyway::empty_like(self).bernoulli_(p, generator);
 }
 
+Tensor& cauchy_(Tensor& self, double median, double sigma, const Generator& generator) {
+  const Tensor turns =
+      keyway::empty(self.sizes(), TensorOptions(self.device()).dtype(kDouble)).uniform_(0, 1, generator);
+  return self.copy_(((turns - 0.5) * std::numbers::pi).tan() * sigma + median);
+}
+
 Tensor dropout(const Tensor& input, double p, bool train) {
   if (!train || p == 0) return input;
   return std::get<0>(keyway::native_dropout(input, p, train));
 }
 
+// Waiting times that are whole are geometric where those that are not are exponential.
+Tensor& geometric_(Tensor& self, double p, const Generator& generator) {
+  Tensor waiting = keyway::empty(self.sizes(), TensorOptions(self.device()).dtype(kDouble));
+  waiting.exponential_(-std::log1p(-p), generator);
+  return self.copy_(waiting.ceil().clamp(1));
+}
+
+Tensor& log_normal_(Tensor& self, double mean, double std, const Generator& generator) {
+  self.normal_(mean, std, generator);
+  return self.exp_();
+}
+
 Tensor native_dropout_backward(const Tensor& grad_output, const Tensor& mask, double scale) {
   return grad_output * (mask.to(grad_output.dtype()) * scale);
+}
+
+Tensor normal_mean(const Tensor& mean, double std, const Generator& generator) {
+  return keyway::empty_like(mean).normal_(0, std, generator) + mean;
+}
+
+Tensor normal_numbers(double mean, double std, IntArrayRef size, const Generator& generator, DType dtype,
+                      LayoutArg layout, DeviceArg device, Pin pin_memory) {
+  return keyway::empty(size, options_of(dtype, layout, device, pin_memory)).normal_(mean, std, generator);
+}
+
+Tensor normal_std(double mean, const Tensor& std, const Generator& generator) {
+  check_deviations(std);
+  return keyway::empty_like(std).normal_(0, 1, generator) * std + mean;
+}
+
+Tensor normal_tensors(const Tensor& mean, const Tensor& std, const Generator& generator) {
+  check_deviations(std);
+  const DimVector sizes = broadcast_sizes(mean.sizes(), std.sizes());
+  return keyway::empty(sizes, mean.options()).normal_(0, 1, generator) * std.to(mean.dtype()) + mean;
 }
 
 // --- Factories

@@ -3,6 +3,8 @@
 #include <keyway/ops/rules/broadcast.h>
 #include <keyway/ops/rules/promotion.h>
 
+#include <tuple>
+
 namespace keyway::inline v1::composite {
 
 namespace {
@@ -15,6 +17,11 @@ Tensor lengths(const Tensor& vectors, std::int64_t dim, double eps) {
   return squares.masked_fill(short_ones, 1).sqrt().masked_fill(short_ones, eps);
 }
 }  // namespace
+
+std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<std::int64_t> dim, bool keepdim) {
+  const DimVector dims = dim ? DimVector{*dim} : DimVector();
+  return {self.amin(dims, keepdim), self.amax(dims, keepdim)};
+}
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, double eps) {
   const ScalarType dtype = (Promotion() << x1 << x2).result();
@@ -54,10 +61,32 @@ Tensor std_dim(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool 
   return self.std(dim, correction_of(unbiased), keepdim);
 }
 
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, bool unbiased) {
+  return keyway::std_mean(self, std::nullopt, correction_of(unbiased), false);
+}
+
+std::tuple<Tensor, Tensor> std_mean_correction(const Tensor& self, OptionalIntArrayRef dim,
+                                               std::optional<Scalar> correction, bool keepdim) {
+  const auto [variance, mean] = keyway::var_mean(self, dim, correction, keepdim);
+  return {variance.sqrt(), mean};
+}
+
+std::tuple<Tensor, Tensor> std_mean_dim(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
+  return keyway::std_mean(self, dim, correction_of(unbiased), keepdim);
+}
+
 Tensor var(const Tensor& self, bool unbiased) { return self.var(std::nullopt, correction_of(unbiased), false); }
 
 Tensor var_dim(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
   return self.var(dim, correction_of(unbiased), keepdim);
+}
+
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, bool unbiased) {
+  return keyway::var_mean(self, std::nullopt, correction_of(unbiased), false);
+}
+
+std::tuple<Tensor, Tensor> var_mean_dim(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
+  return keyway::var_mean(self, dim, correction_of(unbiased), keepdim);
 }
 
 }  // namespace keyway::inline v1::composite

@@ -22,6 +22,20 @@ Tensor diagonal_scatter(const Tensor& self, const Tensor& src, std::int64_t offs
   return with(self, src, [&](const Tensor& result) { return result.diagonal(offset, dim1, dim2); });
 }
 
+Tensor index_reduce(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& source,
+                    std::string_view reduce, bool include_self) {
+  if (self.dim() == 0) {
+    const Tensor only = source.reshape({source.numel()});
+    return self.unsqueeze(0).index_reduce(0, index, only, reduce, include_self).squeeze(0);
+  }
+  const auto at = static_cast<std::size_t>(wrap_dim(dim, self.dim()));
+  DimVector wanted(self.sizes()), along(self.sizes().size(), 1);
+  wanted[at] = along[at] = index.numel();
+  KEYWAY_CHECK(source.sizes() == wanted, "source has shape {}, but must have {}", source.sizes(), wanted);
+  const Tensor places = index.to(kLong).reshape(along).expand(wanted);
+  return self.scatter_reduce(dim, places, source, reduce, include_self);
+}
+
 // The n-th place where the mask holds takes the n-th element: n by a running count.
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   const DimVector sizes = broadcast_sizes(self.sizes(), mask.sizes());

@@ -1,4 +1,5 @@
 #include <keyway/ops/all.h>
+#include <keyway/ops/rules/promotion.h>
 #include <keyway/ops/unary_composites.h>
 
 #include <cmath>
@@ -23,6 +24,17 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+// At 0 a complex number has none; it is that of its signs, without slope.
+Tensor angle(const Tensor& self) {
+  if (self.is_complex()) {
+    const Tensor x = keyway::real(self), y = keyway::imag(self), at_zero = self == 0;
+    const Tensor signs = keyway::ones_like(x).copysign(x.detach());
+    return keyway::atan2(keyway::where(at_zero, y.detach(), y), keyway::where(at_zero, signs, x));
+  }
+  const Tensor wide = self.to(to_float(self.dtype()));
+  return keyway::where(wide.isnan(), wide, wide.lt(0).to(wide.dtype()) * std::numbers::pi);
+}
+
 Tensor deg2rad(const Tensor& self) { return self * (std::numbers::pi / 180); }
 
 Tensor frac(const Tensor& self) { return self - self.trunc(); }
@@ -33,6 +45,25 @@ Tensor isfinite(const Tensor& self) { return self.dtype() == ScalarType::Bool ? 
 Tensor isneginf(const Tensor& self) { return self.eq(-kInfinity); }
 
 Tensor isposinf(const Tensor& self) { return self.eq(kInfinity); }
+
+Tensor isreal(const Tensor& self) {
+  if (self.is_complex()) return keyway::imag(self).eq(0);
+  return keyway::ones_like(self, TensorOptions().dtype(kBool));
+}
+
+// The lower bound is looked at first, should the bounds cross.
+Tensor logit(const Tensor& self, std::optional<double> eps) {
+  Tensor held = self.to(to_float(self.dtype()));
+  if (eps) held = keyway::where(held < *eps, *eps, keyway::where(held > 1 - *eps, 1 - *eps, held));
+  return (held / (1 - held)).log();
+}
+
+// Outside of the bounds nothing changes; without bounds there is nothing to be changed.
+Tensor logit_backward(const Tensor& grad_output, const Tensor& self, std::optional<double> eps) {
+  const Tensor outside = (self < eps.value_or(0)).logical_or(self > 1 - eps.value_or(0));
+  const Tensor slope = grad_output / (self * (1 - self));
+  return slope.masked_fill(outside, eps ? 0 : std::numeric_limits<double>::quiet_NaN());
+}
 
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
@@ -56,6 +87,13 @@ Tensor round_decimals(const Tensor& self, std::int64_t decimals) {
 Tensor signbit(const Tensor& self) {
   if (!self.is_floating_point()) return self.lt(0);
   return keyway::ones({}, self.options()).copysign(self).lt(0);
+}
+
+// At 0 the quotient is that of a constant, and so without slope.
+Tensor sinc(const Tensor& self) {
+  const Tensor angle = self * std::numbers::pi, at_zero = angle == 0;
+  const Tensor divisor = angle.masked_fill(at_zero, 1);
+  return (divisor.sin() / divisor).masked_fill(at_zero, 1);
 }
 
 }  // namespace keyway::inline v1::composite

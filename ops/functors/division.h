@@ -5,6 +5,8 @@
 #include <keyway/ops/functors/math.h>
 #include <keyway/ops/functors/opmath.h>
 
+#include <type_traits>
+
 namespace keyway::inline v1 {
 
 namespace detail {
@@ -231,6 +233,25 @@ struct PowBase {
       return static_cast<T>(m.pow(base, opmath(exponent)));
     }
   }
+};
+
+// The greatest common divisor, by Euclid: of magnitudes, as which the least integer has none.
+template <typename T>
+struct Gcd {
+  using Size = std::make_unsigned_t<T>;
+
+  KEYWAY_HD constexpr T operator()(T a, T b) const {
+    Size x = size(a), y = size(b);
+    while (y != 0) {
+      const Size rest = static_cast<Size>(x % y);
+      x = y;
+      y = rest;
+    }
+    return static_cast<T>(x);
+  }
+
+ private:
+  KEYWAY_HD static constexpr Size size(T a) { return static_cast<Size>(a < 0 ? wrapping_neg(a) : a); }
 };
 
 }  // namespace keyway::inline v1

@@ -71,21 +71,24 @@ struct Cumprod {
   KEYWAY_HD constexpr T project(Acc acc, std::int64_t) const { return detail::narrowed<T>(acc); }
 };
 
-// log of the sum of exponentials so far, relative to the greatest so far.
+// A sum of exponentials, of exp(x - greatest).
+struct LogSum {
+  double greatest;
+  double sum;
+};
+
+// The logarithm of the sum of exponentials so far.
 template <typename T>
 struct Logcumsumexp {
   using Element = T;
-  struct Acc {
-    double greatest;
-    double sum;  // of exp(x - greatest)
-  };
+  using Acc = LogSum;
 
   KEYWAY_HD constexpr Acc identity() const { return {-std::numeric_limits<double>::infinity(), 0}; }
   KEYWAY_HD Acc combine(Acc acc, T element, std::int64_t) const {
     const auto x = static_cast<double>(opmath(element));
-    if (x != x || acc.greatest == std::numeric_limits<double>::infinity()) return {acc.greatest, acc.sum + (x - x)};
-    if (x <= acc.greatest)
-      return {acc.greatest, x == acc.greatest ? acc.sum + 1 : acc.sum + std::exp(x - acc.greatest)};
+    if (x != x) return {acc.greatest, x};
+    if (x == acc.greatest) return {x, acc.sum + 1};  // both may be infinite
+    if (x < acc.greatest) return {acc.greatest, acc.sum + std::exp(x - acc.greatest)};
     return {x, acc.sum * std::exp(acc.greatest - x) + 1};
   }
   KEYWAY_HD T project(Acc acc, std::int64_t) const {

@@ -57,16 +57,19 @@ struct Copysign {
   KEYWAY_HD T operator()(T a, T b) const { return static_cast<T>(std::copysign(opmath(a), opmath(b))); }
 };
 
-// 0, 1, or `value` at zero; NaN at NaN.
+// 1 above zero, `value` at zero, else 0.
 template <typename T>
 struct Heaviside {
   KEYWAY_HD constexpr T operator()(T x, T value) const {
     const Opmath<T> wide = opmath(x), zero{};
-    if constexpr (RealFloat<T>) {
-      if (is_nan(wide)) return x;
-    }
     return wide == zero ? value : static_cast<T>(wide > zero);
   }
+};
+
+// The next number after a in the direction of b.
+template <std::floating_point T>
+struct Nextafter {
+  KEYWAY_HD T operator()(T a, T b) const { return std::nextafter(a, b); }
 };
 
 }  // namespace keyway::inline v1

@@ -9,4 +9,5 @@
 #include <keyway/ops/functors/rounding.h>
 #include <keyway/ops/functors/sigmoid.h>
 #include <keyway/ops/functors/sign.h>
+#include <keyway/ops/functors/special.h>
 #include <keyway/ops/functors/trigonometric.h>

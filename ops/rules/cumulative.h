@@ -14,6 +14,7 @@ inline OutputMeta cumsum(const TensorBase& self, std::int64_t, std::optional<Sca
 inline OutputMeta cumprod(const TensorBase& self, std::int64_t, std::optional<ScalarType> = {}) {
   return meta_like(self);
 }
+inline OutputMeta logcumsumexp(const TensorBase& self, std::int64_t) { return meta_like(self); }
 inline std::array<OutputMeta, 2> cummax(const TensorBase& self, std::int64_t) {
   return {meta_like(self), meta_like(self)};
 }

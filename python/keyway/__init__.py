@@ -53,6 +53,8 @@ from keyway._shapes import (  # type: ignore[assignment, no-redef]  # the operat
     tensor_split as tensor_split,
 )  # fmt: skip
 from keyway._type_info import finfo as finfo, iinfo as iinfo
+from keyway._unique import unique as unique
+from keyway._unique import unique_consecutive as unique_consecutive
 from keyway.autograd.grad_mode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,

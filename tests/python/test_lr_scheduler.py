@@ -40,6 +40,15 @@ def cosine(part):
     (lambda o: lr_scheduler.PolynomialLR(o, 4, 2), [1, 9 / 16, 4 / 16, 1 / 16, 0]),
     (lambda o: lr_scheduler.CosineAnnealingLR(o, 4), [1, cosine(1 / 4), 0.5, cosine(3 / 4), 0]),
     (lambda o: lr_scheduler.CosineAnnealingLR(o, 2, 0.5), [1, 0.75, 0.5, 0.75, 1]),
+    (lambda o: lr_scheduler.MultiplicativeLR(o, lambda step: 1 / (1 + step)), [1, 1 / 2, 1 / 6, 1 / 24, 1 / 120]),
+    (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2), [1, 0.5, 1, 0.5, 1]),
+    (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 1, 2, 0.5), [1, 1, 0.75, 1, cosine(1 / 4) / 2 + 0.5]),
+    (lambda o: lr_scheduler.CyclicLR(o, 0.5, 1.5, 2, cycle_momentum=False), [0.5, 1, 1.5, 1, 0.5]),
+    (lambda o: lr_scheduler.CyclicLR(o, 0.5, 1.5, 1, 2, cycle_momentum=False), [0.5, 1.5, 1, 0.5, 1.5]),
+    (lambda o: lr_scheduler.CyclicLR(o, 0, 1, 1, mode="triangular2", cycle_momentum=False), [0, 1, 0, 0.5, 0]),
+    (lambda o: lr_scheduler.CyclicLR(o, 0, 1, 1, mode="exp_range", gamma=0.5, cycle_momentum=False),
+     [0, 0.5, 0, 0.125, 0]),
+    (lambda o: lr_scheduler.CyclicLR(o, 0, 1, 1, scale_fn=lambda x: x, cycle_momentum=False), [0, 1, 0, 2, 0]),
 ])
 def test_schedules_follow_their_formulas(make, expected):
     assert rates(make, 4) == pytest.approx(expected, abs=1e-12)
@@ -59,6 +68,50 @@ def test_two_schedules_at_once_multiply():
         for schedule in schedules:
             schedule.step()
     assert optimizer.param_groups[0]["lr"] == pytest.approx(0.025)
+
+
+def test_chained_schedules_step_together_and_keep_their_state():
+    optimizer = make_optimizer()
+    chain = lr_scheduler.ChainedScheduler(
+        [lr_scheduler.ExponentialLR(optimizer, 0.5), lr_scheduler.StepLR(optimizer, 2, 0.1)])
+    for _ in range(2):
+        optimizer.step()
+        chain.step()
+    assert chain.get_last_lr() == pytest.approx([0.025])
+    other = make_optimizer(0.025)
+    resumed = lr_scheduler.ChainedScheduler(
+        [lr_scheduler.ExponentialLR(other, 0.5), lr_scheduler.StepLR(other, 2, 0.1)])
+    resumed.load_state_dict(chain.state_dict())
+    other.param_groups[0]["lr"] = 0.025
+    for each, schedule in ((optimizer, chain), (other, resumed)):
+        each.step()
+        schedule.step()
+    assert resumed.get_last_lr() == chain.get_last_lr() == pytest.approx([0.0125])
+    with pytest.raises(ValueError, match="at least one"):
+        lr_scheduler.ChainedScheduler([])
+
+
+def test_warm_restarts_go_to_a_place_between_steps():
+    optimizer = make_optimizer()
+    schedule = lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 2, 2)
+    schedule.step(3.5)
+    assert (schedule.T_cur, schedule.T_i, schedule.last_epoch) == (1.5, 4, 3)
+    assert schedule.get_last_lr() == pytest.approx([cosine(1.5 / 4)])
+    with pytest.raises(ValueError, match="T_0"):
+        lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 0)
+
+
+def test_the_momentum_of_cyclic_rates_goes_the_opposite_way():
+    optimizer = make_optimizer(momentum=0.5)
+    schedule = lr_scheduler.CyclicLR(optimizer, 0.1, 0.2, 2, base_momentum=0.6, max_momentum=0.8)
+    seen = []
+    for _ in range(4):
+        seen.append(optimizer.param_groups[0]["momentum"])
+        optimizer.step()
+        schedule.step()
+    assert seen == pytest.approx([0.8, 0.7, 0.6, 0.7])
+    with pytest.raises(ValueError, match="mode is invalid"):
+        lr_scheduler.CyclicLR(optimizer, 0.1, 0.2, mode="square")
 
 
 def test_one_cycle_goes_up_and_down_with_the_momentum_opposite():

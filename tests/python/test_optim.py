@@ -59,6 +59,104 @@ def test_amsgrad_keeps_the_largest_moment():
     assert with_largest[0] == pytest.approx(without[0]) and with_largest[1] > without[1]
 
 
+def stepped(make, formula, grads=(1.0, -2.0, 0.5, 0.25)):
+    """What an optimizer makes of 1.0, and what a formula of (weight, gradient, number of the step, memory) does."""
+    weight, memory, expected = 1.0, {}, []
+    for t, g in enumerate(grads, 1):
+        weight = formula(weight, g, t, memory)
+        expected.append(weight)
+    assert trained(make, grads) == pytest.approx(expected, rel=1e-12)
+
+
+def test_rmsprop_by_hand():
+    def formula(w, g, t, m):
+        m["v"] = 0.8 * m.get("v", 0) + 0.2 * g * g
+        m["a"] = 0.8 * m.get("a", 0) + 0.2 * g
+        m["b"] = 0.5 * m.get("b", 0) + g / (math.sqrt(m["v"] - m["a"] ** 2) + 1e-3)
+        return w - 0.1 * m["b"]
+
+    stepped(lambda p: optim.RMSprop(p, 0.1, 0.8, 1e-3, momentum=0.5, centered=True), formula)
+    assert trained(lambda p: optim.RMSprop(p, 0.1, 0.75, 0), [3]) == pytest.approx([0.8])
+
+
+def test_adagrad_by_hand():
+    def formula(w, g, t, m):
+        m["s"] = m.get("s", 0.5) + (g + 0.1 * w) ** 2
+        return w - 0.1 / (1 + (t - 1) * 0.2) * (g + 0.1 * w) / (math.sqrt(m["s"]) + 1e-3)
+
+    stepped(lambda p: optim.Adagrad(p, 0.1, 0.2, 0.1, 0.5, 1e-3), formula)
+
+
+def test_adadelta_by_hand():
+    def formula(w, g, t, m):
+        m["v"] = 0.8 * m.get("v", 0) + 0.2 * g * g
+        d = math.sqrt(m.get("u", 0) + 0.1) / math.sqrt(m["v"] + 0.1) * g
+        m["u"] = 0.8 * m.get("u", 0) + 0.2 * d * d
+        return w - 0.5 * d
+
+    stepped(lambda p: optim.Adadelta(p, 0.5, 0.8, 0.1), formula)
+
+
+def test_adamax_by_hand():
+    def formula(w, g, t, m):
+        m["m"] = 0.8 * m.get("m", 0) - 0.2 * g
+        m["u"] = max(0.9 * m.get("u", 0), abs(g) + 1e-3)
+        return w - 0.1 / (1 - 0.8**t) * m["m"] / m["u"]
+
+    stepped(lambda p: optim.Adamax(p, 0.1, (0.8, 0.9), 1e-3, maximize=True), formula)
+
+
+def test_nadam_by_hand():
+    def formula(w, g, t, m):
+        now, then = (0.8 * (1 - 0.5 * 0.96 ** (k * 0.1)) for k in (t, t + 1))
+        m["p"] = m.get("p", 1) * now
+        m["m"] = 0.8 * m.get("m", 0) + 0.2 * g
+        m["v"] = 0.9 * m.get("v", 0) + 0.1 * g * g
+        d = math.sqrt(m["v"] / (1 - 0.9**t)) + 1e-3
+        return w - 0.1 * ((1 - now) / (1 - m["p"]) * g + then / (1 - m["p"] * then) * m["m"]) / d
+
+    stepped(lambda p: optim.NAdam(p, 0.1, (0.8, 0.9), 1e-3, momentum_decay=0.1), formula)
+
+
+def test_radam_by_hand():
+    def formula(w, g, t, m):
+        m["m"] = 0.8 * m.get("m", 0) + 0.2 * g
+        m["v"] = 0.9 * m.get("v", 0) + 0.1 * g * g
+        r = 2 / 0.1 - 1
+        q = r - 2 * t * 0.9**t / (1 - 0.9**t)
+        scale = 1.0
+        if q > 5:
+            scale = math.sqrt((1 - 0.9**t) * (q - 4) * (q - 2) * r / ((r - 4) * (r - 2) * q))
+            scale /= math.sqrt(m["v"]) + 1e-3
+        return w - 0.1 * m["m"] / (1 - 0.8**t) * scale
+
+    stepped(lambda p: optim.RAdam(p, 0.1, (0.8, 0.9), 1e-3), formula, [1.0, -2.0, 0.5, 0.25, 1.0, 0.5, -1.0, 2.0, 1.0])
+
+
+def test_rprop_goes_by_signs():
+    seen = trained(lambda p: optim.Rprop(p, 0.1, (0.5, 2.0), (0.01, 0.15)), [3, 1, -2, -2, -1])
+    assert seen == pytest.approx([0.9, 0.75, 0.75, 0.825, 0.975])
+
+
+def test_asgd_averages_after_t0():
+    weight = parameter(1.0)
+    optimizer = optim.ASGD([weight], 0.1, lambd=0.5, alpha=1.0, t0=1)
+    w, eta, mu, average = 1.0, 0.1, 1.0, 0.0
+    for t in range(1, 5):
+        weight.grad = keyway.ones_like(weight)
+        optimizer.step()
+        w = w * (1 - 0.5 * eta) - eta
+        average += (w - average) * mu
+        eta, mu = 0.1 / (1 + 0.5 * 0.1 * t), 1 / max(1, t - 1)
+    assert weight.item() == pytest.approx(w) and optimizer.state[weight]["ax"].item() == pytest.approx(average)
+
+
+def test_decay_of_nadam_and_radam_may_go_past_the_gradient():
+    for kind in (optim.NAdam, optim.RAdam):
+        seen = trained(lambda p: kind(p, lr=0.1, weight_decay=0.5, decoupled_weight_decay=True), [0, 0])
+        assert seen == pytest.approx([0.95, 0.9025])
+
+
 def test_a_parameter_without_a_gradient_stays():
     used, unused = parameter(1.0), parameter(1.0)
     optimizer = optim.Adam([used, unused])
@@ -89,7 +187,11 @@ def test_what_cannot_be_trained_is_refused():
 
 @pytest.mark.parametrize("make", [
     lambda p: optim.SGD(p, lr=-1), lambda p: optim.SGD(p, momentum=-1), lambda p: optim.SGD(p, nesterov=True),
-    lambda p: optim.Adam(p, betas=(1.0, 0.9)), lambda p: optim.Adam(p, eps=-1), lambda p: optim.AdamW(p, lr=math.nan)])
+    lambda p: optim.Adam(p, betas=(1.0, 0.9)), lambda p: optim.Adam(p, eps=-1), lambda p: optim.AdamW(p, lr=math.nan),
+    lambda p: optim.RMSprop(p, alpha=-1), lambda p: optim.Adagrad(p, lr_decay=-1), lambda p: optim.Adadelta(p, rho=2),
+    lambda p: optim.Adamax(p, betas=(0.9, 1.0)), lambda p: optim.NAdam(p, momentum_decay=-1),
+    lambda p: optim.RAdam(p, weight_decay=-1), lambda p: optim.Rprop(p, etas=(1.1, 1.2)),
+    lambda p: optim.ASGD(p, lr=-1)])
 def test_options_are_checked(make):
     with pytest.raises(ValueError):
         make([parameter(1.0)])
@@ -120,7 +222,9 @@ def test_a_closure_is_called_with_gradients_on_and_its_loss_comes_back():
 
 @pytest.mark.parametrize("make", [
     lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.Adam(p, lr=0.1, amsgrad=True),
-    lambda p: optim.AdamW(p)])
+    lambda p: optim.AdamW(p), lambda p: optim.RMSprop(p, momentum=0.9, centered=True), lambda p: optim.Adagrad(p),
+    lambda p: optim.Adadelta(p), lambda p: optim.Adamax(p), lambda p: optim.NAdam(p), lambda p: optim.RAdam(p),
+    lambda p: optim.Rprop(p), lambda p: optim.ASGD(p, t0=2)])
 def test_training_goes_on_from_a_saved_state(make):
     def steps(weight, optimizer, count):
         for i in range(count):

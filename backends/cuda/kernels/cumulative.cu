@@ -36,6 +36,18 @@ struct Extreme {
   }
 };
 
+// Each relative to the greatest of its exponents.
+struct Exponentials {
+  using Acc = LogSum;
+
+  KEYWAY_HD Acc identity() const { return Logcumsumexp<double>().identity(); }
+  KEYWAY_HD Acc operator()(Acc a, Acc b) const {
+    if (a.greatest == b.greatest) return {a.greatest, a.sum + b.sum};
+    const Acc high = a.greatest < b.greatest ? b : a, low = a.greatest < b.greatest ? a : b;
+    return {high.greatest, high.sum + low.sum * std::exp(low.greatest - high.greatest)};
+  }
+};
+
 // The same of elements T. Operands: out, self.
 template <typename T>
 struct Amounts : Amount<typename Cumsum<T>::Acc> {
@@ -48,6 +60,21 @@ struct Amounts : Amount<typename Cumsum<T>::Acc> {
   }
   __device__ void write(const Row<3>& row, std::int64_t i, Acc acc) const {
     row.at<T>(0, i) = Cumsum<T>().project(acc, i + 1);
+  }
+};
+
+// Operands: out, self.
+template <typename T>
+struct LogSums : Exponentials {
+  using Acc = LogSum;
+  using Merge = Exponentials;
+  static constexpr int kOperands = 2;
+
+  __device__ Acc term(const Row<3>& row, std::int64_t i) const {
+    return Logcumsumexp<T>().combine(identity(), row.at<const T>(1, i), i);
+  }
+  __device__ void write(const Row<3>& row, std::int64_t i, Acc acc) const {
+    row.at<T>(0, i) = Logcumsumexp<T>().project(acc, i + 1);
   }
 };
 
@@ -103,6 +130,13 @@ void cumsum(const TensorBase& self, std::int64_t dim, TensorBase& out) {
 
 void cumprod(const TensorBase& self, std::int64_t dim, TensorBase& out) {
   scan_amounts("cumprod", true, self, dim, out);
+}
+
+void logcumsumexp(const TensorBase& self, std::int64_t dim, TensorBase& out) {
+  if (self.numel() == 0) return;
+  visit_floating(self.dtype(), "logcumsumexp", [&]<typename T>() {
+    scan(LogSums<T>(), {with_dim(out), with_dim(self)}, dim);
+  });
 }
 
 void cummax(const TensorBase& self, std::int64_t dim, TensorBase& values, TensorBase& indices) {

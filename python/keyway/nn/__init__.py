@@ -59,6 +59,13 @@ from keyway.nn.modules.pooling import (
     AvgPool2d as AvgPool2d, AvgPool3d as AvgPool3d, LPPool1d as LPPool1d, LPPool2d as LPPool2d, MaxPool1d as MaxPool1d,
     MaxPool2d as MaxPool2d, MaxPool3d as MaxPool3d,
 )
+from keyway.nn.modules.rnn import (
+    GRU as GRU, GRUCell as GRUCell, LSTM as LSTM, LSTMCell as LSTMCell, RNN as RNN, RNNCell as RNNCell,
+)
+from keyway.nn.modules.transformer import (
+    MultiheadAttention as MultiheadAttention, TransformerEncoder as TransformerEncoder,
+    TransformerEncoderLayer as TransformerEncoderLayer,
+)
 from keyway.nn.modules.vision import (
     ChannelShuffle as ChannelShuffle, Fold as Fold, PixelShuffle as PixelShuffle, PixelUnshuffle as PixelUnshuffle,
     Unfold as Unfold, Upsample as Upsample, UpsamplingBilinear2d as UpsamplingBilinear2d,

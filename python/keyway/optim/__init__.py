@@ -1,6 +1,14 @@
 """Optimizers, and schedules of their learning rates."""
 
 from keyway.optim import lr_scheduler as lr_scheduler
+from keyway.optim.adadelta import Adadelta as Adadelta
+from keyway.optim.adagrad import Adagrad as Adagrad
 from keyway.optim.adam import Adam as Adam, AdamW as AdamW
+from keyway.optim.adamax import Adamax as Adamax
+from keyway.optim.asgd import ASGD as ASGD
+from keyway.optim.nadam import NAdam as NAdam
 from keyway.optim.optimizer import Optimizer as Optimizer
+from keyway.optim.radam import RAdam as RAdam
+from keyway.optim.rmsprop import RMSprop as RMSprop
+from keyway.optim.rprop import Rprop as Rprop
 from keyway.optim.sgd import SGD as SGD

@@ -42,6 +42,10 @@ class LRScheduler:
 
     def _advance(self) -> None:
         self.last_epoch += 1
+        self._apply()
+
+    def _apply(self) -> None:
+        """Gives the groups the learning rates of step `last_epoch`."""
         for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
             group["lr"] = lr
         self._last_lr = self._current()
@@ -99,6 +103,15 @@ class LambdaLR(LRScheduler):
         for function, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
             if attributes is not None:
                 vars(function).update(attributes)
+
+
+class MultiplicativeLR(LambdaLR):
+    """The present learning rate times lr_lambda(step); one function for all groups, or one for each."""
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return self._current()
+        return [lr * function(self.last_epoch) for lr, function in zip(self._current(), self.lr_lambdas)]
 
 
 class _Multiplied(LRScheduler):
@@ -224,7 +237,45 @@ class CosineAnnealingLR(LRScheduler):
         return 1 + math.cos(math.pi * step / self.T_max)
 
 
-class SequentialLR(LRScheduler):
+class _Several(LRScheduler):
+    """Schedules that are made of others."""
+
+    _schedulers: list[LRScheduler]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the schedules know, but the optimizer."""
+        state = super().state_dict()
+        state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes on from a state."""
+        super().load_state_dict({name: value for name, value in state_dict.items() if name != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
+            scheduler.load_state_dict(state)
+
+
+class ChainedScheduler(_Several):
+    """Several schedules of one optimizer, which all step at once."""
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+        if len(schedulers) < 1:
+            raise ValueError("ChainedScheduler expects at least one scheduler to be chained")
+        optimizer = schedulers[0].optimizer if optimizer is None else optimizer
+        if any(scheduler.optimizer is not optimizer for scheduler in schedulers):
+            raise ValueError("ChainedScheduler expects all schedulers to belong to the same optimizer")
+        self._schedulers = list(schedulers)
+        self.optimizer = optimizer
+        self._last_lr = self._current()
+
+    def step(self) -> None:
+        """Has each schedule give the groups its next learning rates."""
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._current()
+
+
+class SequentialLR(_Several):
     """One schedule after the other: the next begins, with its step 0, at each of the steps `milestones`."""
 
     def __init__(self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int],
@@ -255,18 +306,9 @@ class SequentialLR(LRScheduler):
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
-    def state_dict(self) -> dict[str, Any]:
-        """All that the schedules know, but the optimizer."""
-        state = super().state_dict()
-        state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
-        return state
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from a state."""
-        super().load_state_dict({name: value for name, value in state_dict.items() if name != "_schedulers"})
-        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
-            scheduler.load_state_dict(state)
-
-
+from keyway.optim._cycles import (  # noqa: E402
+    CosineAnnealingWarmRestarts as CosineAnnealingWarmRestarts, CyclicLR as CyclicLR,
+)  # fmt: skip
 from keyway.optim._one_cycle import OneCycleLR as OneCycleLR  # noqa: E402
 from keyway.optim._plateau import ReduceLROnPlateau as ReduceLROnPlateau  # noqa: E402

@@ -1,0 +1,29 @@
+"""What optimizers share: the gradient that they step by, and options in pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keyway
+from keyway._C import Tensor
+
+
+def gradient_to_use(parameter: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
+    """gradient + weight_decay * parameter, of the gradient's negative if `maximize`."""
+    if group["maximize"]:
+        grad = grad.neg()
+    if group.get("weight_decay", 0) != 0:
+        grad = grad.add(parameter, alpha=group["weight_decay"])
+    return grad
+
+
+def check_betas(betas: tuple[float, float]) -> None:
+    """Raises ValueError for a part of a running mean that is not in [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0 <= beta < 1:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
+
+
+def step_number() -> Tensor:
+    """The number of no step."""
+    return keyway.scalar_tensor(0.0, dtype=keyway.float32)

@@ -1,0 +1,35 @@
+"""Adagrad: steps scaled by all squares of the gradient so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keyway
+from keyway._C import Tensor
+from keyway.optim._prepared import gradient_to_use, step_number
+from keyway.optim.optimizer import Optimizer, Params, check_not_negative
+
+
+class Adagrad(Optimizer):
+    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+
+        s += g^2                                                     (at first: initial_accumulator_value)
+        parameter -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)
+    """
+
+    def __init__(self, params: Params, lr: float = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
+                 initial_accumulator_value: float = 0, eps: float = 1e-10, *, maximize: bool = False) -> None:
+        check_not_negative(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay,
+                           initial_accumulator_value=initial_accumulator_value, eps=eps)
+        super().__init__(params, {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+                                  "initial_accumulator_value": initial_accumulator_value, "maximize": maximize})
+
+    def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        if not state:
+            state["step"] = step_number()
+            state["sum"] = keyway.full_like(parameter, group["initial_accumulator_value"])
+        step = state["step"].add_(1).item()
+        grad = gradient_to_use(parameter, grad, group)
+        total = state["sum"].addcmul_(grad, grad, value=1)
+        lr = group["lr"] / (1 + (step - 1) * group["lr_decay"])
+        parameter.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-lr)

@@ -1,0 +1,39 @@
+"""Adamax: Adam, scaled by the greatest gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keyway
+from keyway._C import Tensor
+from keyway.optim._prepared import check_betas, gradient_to_use, step_number
+from keyway.optim.optimizer import Optimizer, Params, check_not_negative
+
+
+class Adamax(Optimizer):
+    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+
+        m = beta1 * m + (1 - beta1) * g
+        u = max(beta2 * u, |g| + eps)
+        parameter -= lr / (1 - beta1^t) * m / u
+    """
+
+    def __init__(self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 0, *, maximize: bool = False) -> None:
+        check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
+        check_betas(betas)
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
+                                  "maximize": maximize})
+
+    def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        if not state:
+            state["step"] = step_number()
+            state["exp_avg"] = keyway.zeros_like(parameter)
+            state["exp_inf"] = keyway.zeros_like(parameter)
+        step = state["step"].add_(1).item()
+        grad = gradient_to_use(parameter, grad, group)
+        beta1, beta2 = group["betas"]
+        mean, greatest = state["exp_avg"], state["exp_inf"]
+        mean.mul_(beta1).add_(grad, alpha=1 - beta1)
+        keyway.maximum(greatest.mul(beta2), grad.abs().add_(group["eps"]), out=greatest)
+        parameter.addcdiv_(mean, greatest, value=-group["lr"] / (1 - beta1**step))
