@@ -8,6 +8,9 @@
 #include <keyway/tests/core/fake_device.h>
 #include <keyway/tests/ops/device.h>
 
+#include <string>
+#include <vector>
+
 using namespace keyway;
 using namespace keyway::testing;
 
@@ -65,13 +68,14 @@ TEST_CASE("what serves its devices by functions in out style gives what the CPU 
   set_allocator(npu.type(), nullptr);
 }
 
-TEST_CASE("CUDA gives what the CPU gives, for every operator") {
+TEST_CASE("CUDA gives what the CPU gives, for every operator but Fourier transforms") {
   if (device_count(DeviceType::CUDA) == 0) {
     WARN("there is no CUDA device here: nothing was compared");
     return;
   }
   const DeviceFigures figures = compare_device(Device(DeviceType::CUDA, 0));
   check_figures(figures);
-  CHECK(figures.not_served.empty());
+  const std::vector<std::string> fourier{"keyway::_fft_c2c", "keyway::_fft_c2r", "keyway::_fft_r2c"};
+  CHECK(figures.not_served == fourier);
   CHECK(figures.operators > 150);
 }
