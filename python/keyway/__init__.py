@@ -10,7 +10,7 @@ from keyway import autograd as autograd, overrides as overrides, return_types as
 from keyway import utils as utils
 from keyway._layers import (  # type: ignore[assignment]  # the operators', in more forms
     batch_norm as batch_norm, binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, conv1d as conv1d,
-    conv2d as conv2d, conv3d as conv3d, cosine_embedding_loss as cosine_embedding_loss, group_norm as group_norm,
+    conv2d as conv2d, conv3d as conv3d, cosine_embedding_loss as cosine_embedding_loss,
     hinge_embedding_loss as hinge_embedding_loss, kl_div as kl_div, margin_ranking_loss as margin_ranking_loss,
     triplet_margin_loss as triplet_margin_loss,
 )  # fmt: skip

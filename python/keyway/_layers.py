@@ -66,16 +66,6 @@ def batch_norm(
     return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
-def group_norm(
-    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05,
-    cudnn_enabled: bool = True,
-) -> Tensor:
-    """nn.functional.group_norm."""
-    from keyway.nn import functional as F
-
-    return F.group_norm(input, num_groups, weight, bias, eps)
-
-
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 0
 ) -> Tensor:

@@ -115,7 +115,7 @@ adaptive_max_pool3d = _adaptive_max_pool(3)
 
 
 def _lp_pool(dims: int) -> Any:
-    avg_pool = getattr(_nn, f"avg_pool{dims}d")
+    avg_pool = getattr(_C if dims == 1 else _nn, f"avg_pool{dims}d")
 
     def lp_pool(
         input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Union
 
 from keyway._C import Tensor
+from keyway._layers import expanded
 from keyway.nn import functional as F
-from keyway.nn.functional._layers import expanded
 from keyway.nn.modules.module import Module
 
 Sizes = Union[int, Sequence[int]]
