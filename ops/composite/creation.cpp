@@ -12,10 +12,6 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
-using DType = std::optional<ScalarType>;
-using LayoutArg = std::optional<Layout>;
-using DeviceArg = std::optional<Device>;
-
 Tensor make(const OutputMeta& meta, TensorOptions options) {
   if (options.pinned_memory()) return make_pinned_tensor(meta.sizes, meta.strides, options.dtype(), options.device());
   if (meta.strides.empty()) return make_tensor(meta.sizes, options.dtype(), options.device());

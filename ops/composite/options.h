@@ -7,8 +7,12 @@
 
 namespace keyway::inline v1::composite {
 
-inline TensorOptions options_of(std::optional<ScalarType> dtype, std::optional<Layout> layout,
-                                std::optional<Device> device, std::optional<bool> pin_memory) {
+using DType = std::optional<ScalarType>;
+using LayoutArg = std::optional<Layout>;
+using DeviceArg = std::optional<Device>;
+using Pin = std::optional<bool>;
+
+inline TensorOptions options_of(DType dtype, LayoutArg layout, DeviceArg device, Pin pin_memory) {
   return TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory);
 }
 

@@ -10,10 +10,6 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
-using DType = std::optional<ScalarType>;
-using LayoutArg = std::optional<Layout>;
-using DeviceArg = std::optional<Device>;
-using Pin = std::optional<bool>;
 using Format = std::optional<MemoryFormat>;
 
 // Numbers of [0, 1) in every element; of complex ones in both parts.

@@ -10,11 +10,6 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
-using DType = std::optional<ScalarType>;
-using LayoutArg = std::optional<Layout>;
-using DeviceArg = std::optional<Device>;
-using Pin = std::optional<bool>;
-
 // shape(x) at points from 0 on, of which one period has as many as the window, or in a symmetric one, one fewer.
 Tensor window(std::int64_t length, bool periodic, const TensorOptions& options, const auto& shape) {
   if (length == 1) return keyway::ones({1}, options);

@@ -9,9 +9,13 @@ from keyway._C import Tensor
 
 
 def gradient_to_use(parameter: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
-    """gradient + weight_decay * parameter, of the gradient's negative if `maximize`."""
+    """gradient + weight_decay * parameter, of the gradient's negative if `maximize`. With `decoupled_weight_decay` the
+    parameter decays in place instead, by lr * weight_decay of itself."""
     if group["maximize"]:
         grad = grad.neg()
+    if group.get("decoupled_weight_decay", False):
+        parameter.mul_(1 - group["lr"] * group["weight_decay"])
+        return grad
     if group.get("weight_decay", 0) != 0:
         grad = grad.add(parameter, alpha=group["weight_decay"])
     return grad

@@ -39,11 +39,7 @@ class NAdam(Optimizer):
             state["exp_avg"] = keyway.zeros_like(parameter)
             state["exp_avg_sq"] = keyway.zeros_like(parameter)
         step = state["step"].add_(1).item()
-        if group["decoupled_weight_decay"]:
-            parameter.mul_(1 - group["lr"] * group["weight_decay"])
-            grad = grad.neg() if group["maximize"] else grad
-        else:
-            grad = gradient_to_use(parameter, grad, group)
+        grad = gradient_to_use(parameter, grad, group)
         beta1, beta2 = group["betas"]
         momentum, following = (beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
         state["mu_product"] *= momentum

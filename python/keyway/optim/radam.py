@@ -36,11 +36,7 @@ class RAdam(Optimizer):
             state["exp_avg"] = keyway.zeros_like(parameter)
             state["exp_avg_sq"] = keyway.zeros_like(parameter)
         step = state["step"].add_(1).item()
-        if group["decoupled_weight_decay"]:
-            parameter.mul_(1 - group["lr"] * group["weight_decay"])
-            grad = grad.neg() if group["maximize"] else grad
-        else:
-            grad = gradient_to_use(parameter, grad, group)
+        grad = gradient_to_use(parameter, grad, group)
         beta1, beta2 = group["betas"]
         mean = state["exp_avg"].mul_(beta1).add_(grad, alpha=1 - beta1)
         square = state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
