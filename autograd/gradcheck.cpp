@@ -18,9 +18,15 @@ struct Tolerance {
   double rtol;
 };
 
-bool is_checked(const Tensor& tensor) {
-  return tensor.defined() && tensor.requires_grad() && is_floating_point(tensor.dtype());
+bool has_elements_to_move(const Tensor& tensor) {
+  return tensor.defined() && (is_floating_point(tensor.dtype()) || is_complex(tensor.dtype()));
 }
+
+bool is_checked(const Tensor& tensor) { return has_elements_to_move(tensor) && tensor.requires_grad(); }
+
+// What is checked of a tensor: a complex one as its real and imaginary parts. Its gradient is d/d(real) + i
+// d/d(imaginary), so the parts of the gradient are the gradients of the parts.
+Tensor parts_of(const Tensor& tensor) { return is_complex(tensor.dtype()) ? keyway::view_as_real(tensor) : tensor; }
 
 void check_inputs(const variable_list& inputs) {
   bool any = false;
@@ -28,8 +34,10 @@ void check_inputs(const variable_list& inputs) {
     const Tensor& input = inputs[i];
     if (!input.defined() || !input.requires_grad()) continue;
     any = true;
-    KEYWAY_CHECK_AS(Autograd, input.dtype() == ScalarType::Double && input.is_cpu() && input.is_leaf(),
-                    "gradcheck: input {} has to be a leaf of float64 on the CPU, but is {}", i, describe(input));
+    const bool is_double = input.dtype() == ScalarType::Double || input.dtype() == ScalarType::ComplexDouble;
+    KEYWAY_CHECK_AS(Autograd, is_double && input.is_cpu() && input.is_leaf(),
+                    "gradcheck: input {} has to be a leaf of float64 or complex128 on the CPU, but is {}", i,
+                    describe(input));
   }
   KEYWAY_CHECK_AS(Autograd, any, "gradcheck: no input requires a gradient");
 }
@@ -37,7 +45,7 @@ void check_inputs(const variable_list& inputs) {
 // The elements in row-major order.
 Values values_of(const Tensor& tensor) {
   const NoGradGuard no_grad;
-  const Tensor dense = tensor.detach().to(ScalarType::Double).contiguous();
+  const Tensor dense = parts_of(tensor.detach()).to(ScalarType::Double).contiguous();
   const double* data = dense.const_data_ptr<double>();
   return {data, data + dense.numel()};
 }
@@ -58,13 +66,13 @@ std::vector<Values> results_at(const CheckedFunction& fn, const variable_list& i
   *moved = value;
   std::vector<Values> results;
   for (const Tensor& result : fn(inputs)) {
-    results.push_back(result.defined() && is_floating_point(result.dtype()) ? values_of(result) : Values());
+    results.push_back(has_elements_to_move(result) ? values_of(result) : Values());
   }
   *moved = before;
   return results;
 }
 
-// d result[k] / d input[i], for one input: difference[result][k * numel + i].
+// d result[k] / d input[i], for the parts of one input: difference[result][k * numel + i].
 std::vector<Values> differences(const CheckedFunction& fn, const variable_list& inputs, const Tensor& input,
                                 double eps) {
   std::vector<Values> jacobians;
@@ -88,7 +96,8 @@ std::vector<Values> differences(const CheckedFunction& fn, const variable_list& 
 std::vector<Values> gradients(const Tensor& result, const variable_list& inputs) {
   std::vector<Values> jacobians;
   const auto count = static_cast<std::size_t>(result.numel());
-  for (const Tensor& input : inputs) jacobians.emplace_back(count * static_cast<std::size_t>(input.numel()));
+  for (const Tensor& input : inputs)
+    jacobians.emplace_back(count * static_cast<std::size_t>(parts_of(input.detach()).numel()));
   if (!result.requires_grad()) return jacobians;
   for (std::size_t k = 0; k < count; ++k) {
     Tensor seed = keyway::zeros(result.sizes(), result.options());
@@ -156,13 +165,14 @@ bool gradcheck(const CheckedFunction& fn, const variable_list& inputs, double ep
   }
   const variable_list results = fn(inputs);
   std::vector<std::vector<Values>> expected;
-  for (const Tensor& input : wanted) expected.push_back(differences(fn, inputs, input, eps));
+  for (const Tensor& input : wanted) expected.push_back(differences(fn, inputs, parts_of(input.detach()), eps));
   for (std::size_t r = 0; r < results.size(); ++r) {
-    if (!results[r].defined() || !is_floating_point(results[r].dtype())) continue;
-    const auto found = gradients(results[r], wanted);
+    if (!has_elements_to_move(results[r])) continue;
+    const Tensor result = parts_of(results[r]);
+    const auto found = gradients(result, wanted);
     for (std::size_t n = 0; n < wanted.size(); ++n) {
       if (wanted[n].numel() == 0) continue;
-      compare(found[n], expected[n][r], results[r], r, wanted[n], numbers[n], tolerance);
+      compare(found[n], expected[n][r], result, r, parts_of(wanted[n].detach()), numbers[n], tolerance);
     }
   }
   return true;
@@ -175,14 +185,14 @@ bool gradgradcheck(const CheckedFunction& fn, const variable_list& inputs, doubl
   for (std::size_t r = 0; r < results.size(); ++r) {
     if (!is_checked(results[r])) continue;
     recorded.push_back(r);
-    all.push_back(seed_like(results[r], r));
+    all.push_back(seed_like(parts_of(results[r].detach()), r));
   }
   const CheckedFunction gradient = [&](const variable_list& given) {
     const variable_list function_inputs(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
     const variable_list seeds(given.begin() + static_cast<std::ptrdiff_t>(inputs.size()), given.end());
     const variable_list values = fn(function_inputs);
     variable_list outputs;
-    for (const std::size_t r : recorded) outputs.push_back(values[r]);
+    for (const std::size_t r : recorded) outputs.push_back(parts_of(values[r]));
     variable_list wanted;
     for (const Tensor& input : function_inputs) {
       if (is_checked(input)) wanted.push_back(input);

@@ -45,11 +45,19 @@ Tensor binary_cross_entropy_target_backward(const Tensor& grad, const Tensor& se
 
 Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent, const Tensor& result) {
   const Tensor gradient = grad * conj(result * self.to(result.dtype()).log());
-  return keyway::where((self == 0).logical_and(exponent >= 0), 0, gradient);
+  const Tensor size = exponent.is_complex() ? keyway::real(exponent) : exponent;
+  return keyway::where((self == 0).logical_and(size >= 0), 0, gradient);
 }
 
 Tensor pow_backward_exponent(const Tensor& grad, const Scalar& self, const Tensor& exponent, const Tensor& result) {
   return pow_backward_exponent(grad, keyway::scalar_tensor(self, result.options()), exponent, result);
+}
+
+Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  if (!self.is_complex()) return keyway::zeros_like(grad);
+  const Tensor is_zero = self == 0;
+  const Tensor across = grad - result * keyway::real(grad * conj(result));
+  return (across / self.abs().masked_fill(is_zero, 1)).masked_fill(is_zero, 0);
 }
 
 Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,

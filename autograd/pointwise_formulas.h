@@ -28,6 +28,8 @@ KEYWAY_API Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, 
                                         const Tensor& result);
 KEYWAY_API Tensor pow_backward_exponent(const Tensor& grad, const Scalar& self, const Tensor& exponent,
                                         const Tensor& result);
+// Of sgn: nothing for real numbers, and for complex ones what turns them.
+KEYWAY_API Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 // The gradients of gelu_backward's and silu_backward's `self`.
 KEYWAY_API Tensor gelu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self,
                                        std::string_view approximate);

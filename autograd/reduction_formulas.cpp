@@ -61,7 +61,8 @@ Tensor mean_backward(const Tensor& grad, IntArrayRef sizes, OptionalIntArrayRef 
 Tensor amax_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptionalIntArrayRef dim,
                      bool keepdim) {
   const auto rank = static_cast<std::size_t>(self.dim());
-  const Tensor extremum = with_reduced_dims(result, rank, dim, keepdim) == self;
+  const Tensor value = with_reduced_dims(result, rank, dim, keepdim);
+  const Tensor extremum = (value == self).logical_or(value.isnan().logical_and(self.isnan()));
   const Tensor count = rank == 0 ? extremum : extremum.sum(reduced_dims(dim, rank), /*keepdim=*/true);
   return with_reduced_dims(grad, rank, dim, keepdim) / count * extremum;
 }

@@ -1,3 +1,4 @@
+#include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/autograd/sorting_formulas.h>
 #include <keyway/ops/all.h>
 
@@ -27,11 +28,11 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& self, std::int64_t dim
   sums.back() = grad.select(dim, n - 1);
   for (std::int64_t k = n - 1; k-- > 0;) {
     const auto i = static_cast<std::size_t>(k);
-    sums[i] = grad.select(dim, k) + self.select(dim, k + 1) * sums[i + 1];
+    sums[i] = grad.select(dim, k) + conj(self.select(dim, k + 1)) * sums[i + 1];
   }
   const Tensor first = keyway::ones_like(self.narrow(dim, 0, 1));
   const Tensor before = keyway::cat({first, self.narrow(dim, 0, n - 1).cumprod(dim)}, dim);
-  return before * keyway::stack(sums, dim);
+  return conj(before) * keyway::stack(sums, dim);
 }
 
 // Element k has the part exp(self_k - result_i) in each result i from k on: the sum of grad_i exp(-result_i) over these

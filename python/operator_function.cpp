@@ -209,6 +209,8 @@ nb::object make_operator_function(const std::string& name, const std::vector<Ope
   }
   if (std::ranges::any_of(*signatures, &Signature::has_out))
     std::ranges::for_each(*signatures, &Signature::take_no_out);
+  if (std::ranges::any_of(*signatures, &Signature::is_factory))
+    std::ranges::for_each(*signatures, &Signature::take_options_of_out);
   nb::object made = checked(function_class->tp_alloc(function_class, 0));
   OperatorFunction* const function = as_function(made.ptr());
   function->vectorcall = call;

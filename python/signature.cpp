@@ -1,3 +1,4 @@
+#include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/number_arguments.h>
 #include <keyway/python/signature.h>
@@ -162,13 +163,41 @@ bool Signature::parse_requires_grad(PyObject* object, bool& requires_grad, std::
   return true;
 }
 
+// PyTorch's check_out_type_matches: what is said of a tensor that is given has to be so.
+bool Signature::check_options_of_out(const CallArguments& given, const Stack& stack, std::size_t& used,
+                                     std::string* why) const {
+  const Tensor out(stack[outs_[0]].to_tensor());
+  const auto check = [&](const char* name, const auto& read, const auto& is_so) {
+    PyObject* const value = find_keyword(given, interned(name));
+    if (value == nullptr) return true;
+    ++used;
+    if (value == Py_None) return true;
+    const auto wanted = read(value);
+    if (!wanted) return fail(why, [&] { return fmt::format("argument '{}' is a {}", name, type_name(value)); });
+    KEYWAY_CHECK(is_so(*wanted), "{}: argument '{}' is {}, but argument 'out' is {}", op_.name(), name,
+                 std::string(nb::str(nb::handle(value)).c_str()), describe(out));
+    return true;
+  };
+  const auto flag = [](PyObject* value) {
+    return PyBool_Check(value) ? std::optional(value == Py_True) : std::nullopt;
+  };
+  return check("dtype", dtype_in, [&](ScalarType dtype) { return dtype == out.dtype(); }) &&
+         check("layout", layout_in, [&](Layout layout) { return layout == out.layout(); }) &&
+         check("device", device_in,
+               [&](Device device) {
+                 return device.type() == out.device().type() && (!device.has_index() || device == out.device());
+               }) &&
+         check("pin_memory", flag, [](bool) { return true; });
+}
+
 // Which keyword of a call that has too many is wrong.
 bool Signature::explain_keywords(const CallArguments& given, std::string* why) const {
   return fail(why, [&] {
     for (std::size_t i = 0; i < given.keyword_count(); ++i) {
       PyObject* const key = given.keyword(i);
       const std::string_view name = text_in(key);
-      bool known = (!outs_.empty() && is_key(key, out_key())) || (factory_ && is_key(key, requires_grad_key()));
+      bool known = (!outs_.empty() && is_key(key, out_key())) ||
+                   ((factory_ || takes_options_of_out_) && is_key(key, requires_grad_key()));
       for (std::size_t p = 0; p < parameters_.size(); ++p) {
         if (!is_name(key, parameters_[p])) continue;
         known = true;
@@ -221,7 +250,9 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
   } else if (!outs_.empty()) {
     return fail(why, [] { return std::string("misses argument 'out'"); });
   }
-  if (factory_ && given.keyword_count() > used) {
+  if (takes_options_of_out_ && given.keyword_count() > used && !check_options_of_out(given, stack, used, why))
+    return false;
+  if ((factory_ || takes_options_of_out_) && given.keyword_count() > used) {
     if (PyObject* const flag = find_keyword(given, requires_grad_key())) {
       ++used;
       if (!parse_requires_grad(flag, requires_grad, why)) return false;
@@ -244,6 +275,9 @@ std::string Signature::str() const {
   if ((!outs_.empty() || factory_) && !starred) add("*");
   if (!outs_.empty()) add(outs_.size() == 1 ? "Tensor out" : fmt::format("tuple of {} Tensors out", outs_.size()));
   if (factory_) add("bool requires_grad=False");
+  if (takes_options_of_out_)
+    add("ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+        "bool requires_grad=False");
   return "(" + text + ")";
 }
 

@@ -2,9 +2,10 @@
 // arguments become the stack of a boxed call.
 //
 // What differs from the schema is what differs in PyTorch: `self` is called `input` in functions and comes first in
-// methods; results that are given go into one argument `out`; factories take `requires_grad`; where a list of integers
-// is all there is, it may be written without brackets: `x.view(2, 3)`; some tensors may be numbers, but not the one
-// that a method belongs to; some names have a second one, mostly NumPy's: `x.sum(axis=0, keepdims=True)`.
+// methods; results that are given go into one argument `out`; factories take `requires_grad`, and options beside `out`;
+// where a list of integers is all there is, it may be written without brackets: `x.view(2, 3)`; some tensors may be
+// numbers, but not the one that a method belongs to; some names have a second one, mostly NumPy's: `x.sum(axis=0,
+// keepdims=True)`.
 #pragma once
 
 #include <keyway/dispatch/dispatcher.h>
@@ -45,6 +46,9 @@ class Signature {
   // Another overload of the function gives results into `out`, which may be None here.
   bool has_out() const { return !outs_.empty(); }
   void take_no_out() { takes_no_out_ = true; }
+  // Another overload makes its result from options: with `out` they may be given too, and have to be those of `out`.
+  bool is_factory() const { return factory_; }
+  void take_options_of_out() { takes_options_of_out_ = has_out(); }
   // Whether a number that fits both means the other: that takes a tensor where this takes a number.
   bool yields_to(const Signature& other) const;
 
@@ -69,6 +73,7 @@ class Signature {
   void replace_numbers(Stack& stack) const;
   bool parse_out(PyObject* object, Stack& stack, std::string* why) const;
   bool parse_requires_grad(PyObject* object, bool& requires_grad, std::string* why) const;
+  bool check_options_of_out(const CallArguments& given, const Stack& stack, std::size_t& used, std::string* why) const;
   bool explain_keywords(const CallArguments& given, std::string* why) const;
 
   OperatorHandle op_;
@@ -80,6 +85,7 @@ class Signature {
   bool open_list_ = false;  // the last positional parameter may be written without brackets
   bool factory_ = false;
   bool takes_no_out_ = false;
+  bool takes_options_of_out_ = false;
 };
 
 }  // namespace keyway::inline v1::python

@@ -31,6 +31,7 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"pow_backward_exponent(Tensor grad, Scalar self, Tensor exponent, Tensor result) -> Tensor">,
     schema_literal<"pow_backward_exponent(Tensor grad, Tensor self, Tensor exponent, Tensor result) -> Tensor">,
     schema_literal<"relu_backward(Tensor grad, Tensor result) -> Tensor">,
+    schema_literal<"sgn_backward(Tensor grad, Tensor self, Tensor result) -> Tensor">,
     schema_literal<"sigmoid_backward(Tensor grad, Tensor result) -> Tensor">,
     schema_literal<"silu_backward(Tensor grad, Tensor self) -> Tensor">,
     schema_literal<"softplus_backward(Tensor grad, Tensor self, Scalar beta, Scalar threshold) -> Tensor">,

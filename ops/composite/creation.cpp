@@ -207,8 +207,4 @@ Tensor zeros_like(const Tensor& self, DType dtype, LayoutArg layout, DeviceArg d
   return full_like(self, 0, dtype, layout, device, pin_memory, memory_format);
 }
 
-Tensor fill(const Tensor& self, const Tensor& value) {
-  return value.to(self.options()).expand(self.sizes()).contiguous().clone();
-}
-
 }  // namespace keyway::inline v1::composite

@@ -191,9 +191,9 @@ Tensor contracted(const Tensor& a, const Tensor& b, IntArrayRef done) {
   }
   const Tensor left = summed(a, own), right = summed(b, own);
   const auto joined_size = [](const Tensor& tensor, IntArrayRef dims) {
-    std::int64_t size = 1;
-    for (const std::int64_t d : dims) size *= tensor.size(d);
-    return size;
+    DimVector lengths;
+    for (const std::int64_t d : dims) lengths.push_back(tensor.size(d));
+    return checked_numel(lengths);
   };
   const auto permuted = [&](const Tensor& tensor, IntArrayRef second, IntArrayRef third, IntArrayRef unused) {
     DimVector dims(batches);

@@ -7,8 +7,11 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
-// Indices from the front, of which negative ones count from the end of `size` places.
-Tensor from_front(const Tensor& index, std::int64_t size) { return keyway::where(index < 0, index + size, index); }
+// Indices from the front, of which negative ones count from the end of `size` places. What is no index stays as it is,
+// for the error to say.
+Tensor from_front(const Tensor& index, std::int64_t size) {
+  return keyway::where((index < 0).logical_and(index >= -size), index + size, index);
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 #include <keyway/ops/all.h>
+#include <keyway/ops/composite/parts.h>
 #include <keyway/ops/joining_composites.h>
 
 #include <vector>
@@ -27,6 +28,7 @@ std::vector<Tensor> chunk(const Tensor& self, std::int64_t chunks, std::int64_t 
   const std::int64_t size = self.size(dim);
   const std::int64_t part = size == 0 ? 0 : (size - 1) / chunks + 1;
   if (size > 0) return self.split(part, dim);
+  check_parts("chunks", chunks, size);
   const DimVector parts(static_cast<std::size_t>(chunks), 0);
   return self.split_with_sizes(parts, dim);
 }

@@ -50,7 +50,7 @@ Tensor smoothing_loss(const Tensor& log_probabilities, const Tensor& target, con
   const Tensor loss = (-weighed.sum(class_dim(log_probabilities))).masked_fill(ignored, 0);
   if (reduction != kMeanOfLosses) return reduced(loss, reduction);
   const Tensor counted =
-      weight ? weight->index_select(0, target.masked_fill(ignored, 0).reshape(-1)).reshape(target.sizes())
+      weight ? weight->index_select(0, target.masked_fill(ignored, 0).reshape(-1).to(kLong)).reshape(target.sizes())
              : keyway::ones_like(loss);
   return loss.sum() / counted.masked_fill(ignored, 0).sum();
 }
@@ -121,10 +121,19 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
   return reduced(weighed((1 - target) * self + (has_share ? share * surprise : surprise), weight), reduction);
 }
 
+namespace {
+
+// Half the square up to `limit`, and the line that goes on from there. It has no branch that is infinite where the
+// other is taken.
+Tensor square_then_line(const Tensor& distance, double limit) {
+  const Tensor within = distance.clamp(std::nullopt, limit);
+  return within * (distance - within * 0.5);
+}
+
+}  // namespace
+
 Tensor huber_loss(const Tensor& self, const Tensor& target, std::int64_t reduction, double delta) {
-  const Tensor distance = difference(self, target).abs();
-  const Tensor loss = keyway::where(distance <= delta, distance * distance * 0.5, (distance - 0.5 * delta) * delta);
-  return reduced(loss, reduction);
+  return reduced(square_then_line(difference(self, target).abs(), delta), reduction);
 }
 
 // 0 log 0 is 0.
@@ -140,9 +149,7 @@ Tensor l1_loss(const Tensor& self, const Tensor& target, std::int64_t reduction)
 
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, std::int64_t reduction, double beta) {
   if (beta == 0) return keyway::l1_loss(self, target, reduction);
-  const Tensor distance = difference(self, target).abs();
-  const Tensor loss = keyway::where(distance < beta, distance * distance * (0.5 / beta), distance - 0.5 * beta);
-  return reduced(loss, reduction);
+  return reduced(square_then_line(difference(self, target).abs(), beta) / beta, reduction);
 }
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {

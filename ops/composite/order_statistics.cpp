@@ -57,7 +57,7 @@ Tensor between(const Tensor& sorted, const Tensor& places, std::string_view inte
   if (interpolation == "nearest") return sorted.gather(-1, places.round().to(kLong));
   const Tensor floor = places.floor();
   const Tensor below = sorted.gather(-1, floor.to(kLong)), above = sorted.gather(-1, places.ceil().to(kLong));
-  return interpolation == "midpoint" ? below.lerp(above, 0.5) : below.lerp(above, places - floor);
+  return interpolation == "midpoint" ? below.lerp(above, 0.5) : below.lerp(above, (places - floor).to(below.dtype()));
 }
 
 Tensor quantiles(const Tensor& self, const Tensor& q, std::optional<std::int64_t> dim, bool keepdim,
@@ -71,9 +71,10 @@ Tensor quantiles(const Tensor& self, const Tensor& q, std::optional<std::int64_t
   const Tensor lines = one_line ? self.reshape({self.numel()}) : self.movedim(at, -1);
   const std::int64_t last = lines.size(-1) - 1;
   const Tensor nans = lines.isnan().sum(-1, /*keepdim=*/true);
-  const Tensor steps = q.reshape({q.numel()});
+  constexpr std::int64_t kExactInFloat = 1 << 24;
+  const Tensor steps = q.reshape({q.numel()}).to(last < kExactInFloat ? q.dtype() : kDouble);
   const Tensor places =
-      skips_nan ? (last - nans).clamp(0).to(q.dtype()) * steps : (steps * last).masked_fill(nans > 0, last);
+      skips_nan ? (last - nans).clamp(0).to(steps.dtype()) * steps : (steps * last).masked_fill(nans > 0, last);
   Tensor result = between(std::get<0>(lines.sort(/*stable=*/true, -1, false)), places, interpolation).movedim(-1, 0);
   if (keepdim && one_line) {
     DimVector sizes(static_cast<std::size_t>(self.dim()) + 1, 1);

@@ -35,7 +35,20 @@ void check_spatial(const Tensor& self, IntArrayRef pad, std::string_view mode) {
 
 // Which place of a dimension of `size` places each place of the padded one takes.
 Tensor sources(std::string_view mode, std::int64_t dim, std::int64_t size, Border border, Device device) {
-  const Tensor places = keyway::arange(-border.before, size + border.after, TensorOptions(device).dtype(kLong));
+  const auto from = [device](std::int64_t first, std::int64_t end) {
+    return keyway::arange(first, end, TensorOptions(device).dtype(kLong));
+  };
+  if (mode == "circular") {  // of what a negative border leaves
+    const std::int64_t first = std::max<std::int64_t>(-border.before, 0);
+    const std::int64_t kept = size - first - std::max<std::int64_t>(-border.after, 0);
+    KEYWAY_CHECK(border.before <= kept && border.after <= kept,
+                 "dimension {}, size {}, is not wrapped around more than once: {} and {}", dim, size, border.before,
+                 border.after);
+    const Tensor around =
+        from(-std::max<std::int64_t>(border.before, 0), kept + std::max<std::int64_t>(border.after, 0));
+    return keyway::where(around < 0, around + kept, keyway::where(around >= kept, around - kept, around)) + first;
+  }
+  const Tensor places = from(-border.before, size + border.after);
   if (mode == "reflect") {
     KEYWAY_CHECK(border.before < size && border.after < size,
                  "a reflection of dimension {}, size {}, is shorter than it, not {} and {}", dim, size, border.before,
@@ -43,14 +56,8 @@ Tensor sources(std::string_view mode, std::int64_t dim, std::int64_t size, Borde
     const Tensor at = places.abs();
     return at - 2 * (at - (size - 1)).clamp(0);
   }
-  if (mode == "replicate") {
-    KEYWAY_CHECK(size > 0, "dimension {} has no edge to repeat: it is empty", dim);
-    return places.clamp(0, size - 1);
-  }
-  KEYWAY_CHECK(border.before <= size && border.after <= size,
-               "dimension {}, size {}, is not wrapped around more than once: {} and {}", dim, size, border.before,
-               border.after);
-  return keyway::where(places < 0, places + size, keyway::where(places >= size, places - size, places));
+  KEYWAY_CHECK(size > 0, "dimension {} has no edge to repeat: it is empty", dim);
+  return places.clamp(0, size - 1);
 }
 
 // With a border of places of `self` itself around its last dimensions.

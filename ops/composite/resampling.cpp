@@ -115,11 +115,13 @@ Tensor weighed_elements(const Tensor& input, const Tensor& x, const Tensor& y, c
   const std::int64_t height = input.size(2), width = input.size(3);
   const Tensor is_there = (x >= 0).logical_and(x < width).logical_and(y >= 0).logical_and(y < height);
   const auto index = [&](const Tensor& at) { return keyway::where(is_there, at, 0).to(kLong); };
-  const Tensor places = (index(y) * width + index(x)).reshape({x.size(0), 1, x.size(1) * x.size(2)});
+  const Tensor places = (index(y) * width + index(x)).reshape({x.size(0), 1, checked_numel({x.size(1), x.size(2)})});
   const Tensor elements = input.reshape({input.size(0), input.size(1), height * width})
                               .gather(2, places.expand({input.size(0), input.size(1), places.size(2)}))
                               .reshape({input.size(0), input.size(1), x.size(1), x.size(2)});
-  return keyway::where(is_there.unsqueeze(1), elements * weights.unsqueeze(1), 0);
+  // No weight either where there is nothing: it may be NaN, and its product with a gradient of 0 would be.
+  const Tensor share = keyway::where(is_there, weights, 0).unsqueeze(1);
+  return keyway::where(is_there.unsqueeze(1), elements * share, 0);
 }
 
 }  // namespace

@@ -114,10 +114,11 @@ Tensor diff(const Tensor& self, std::int64_t n, std::int64_t dim, const std::opt
   return values.is_alias_of(self) ? values.clone() : values;
 }
 
-// Parts of equal width, computed on the device; the last of them has its end too.
+// Parts of equal width, computed on the device; the last of them has its end too. In float64: the width of a range of
+// float32 may be more than that holds.
 Tensor histc(const Tensor& self, std::int64_t bins, const Scalar& min, const Scalar& max) {
   const Tensor counts = keyway::zeros({bins}, TensorOptions(self.device()).dtype(kLong));
-  const Tensor elements = self.detach().reshape({self.numel()}).to(self.dtype() == kDouble ? kDouble : kFloat);
+  const Tensor elements = self.detach().reshape({self.numel()}).to(kDouble);
   const bool of_elements = min.to<double>() == max.to<double>() && self.numel() > 0;
   Tensor low = of_elements ? elements.amin() : keyway::full({}, min, elements.options());
   Tensor high = of_elements ? elements.amax() : keyway::full({}, max, elements.options());

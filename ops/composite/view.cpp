@@ -1,3 +1,4 @@
+#include <keyway/ops/composite/parts.h>
 #include <keyway/ops/rules/views.h>
 #include <keyway/ops/view.h>
 #include <keyway/ops/view_composites.h>
@@ -75,11 +76,8 @@ std::vector<Tensor> tensor_split_indices(const Tensor& self, IntArrayRef indices
 }
 
 std::vector<Tensor> tensor_split_sections(const Tensor& self, std::int64_t sections, std::int64_t dim) {
-  constexpr std::int64_t kMostEmptyParts = 1 << 20;  // what they are held in would fill memory
   const std::int64_t size = self.size(dim);
-  KEYWAY_CHECK(sections <= kMostEmptyParts || sections <= size,
-               "sections is {}, but a dimension of size {} has at most {} parts", sections, size,
-               std::max(size, kMostEmptyParts));
+  check_parts("sections", sections, size);
   DimVector parts(static_cast<std::size_t>(sections), size / sections);
   for (std::size_t i = 0; i < static_cast<std::size_t>(size % sections); ++i) ++parts[i];
   return self.split_with_sizes(parts, dim);

@@ -41,7 +41,9 @@ from keyway._ops import explain as explain, ops as ops, registry_snapshot as reg
 from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path
 from keyway._printing import set_printoptions as set_printoptions
 from keyway._products import chain_matmul as chain_matmul, complex as complex, norm as norm
-from keyway._products import einsum as einsum, tensordot as tensordot  # type: ignore[assignment]  # the operators'
+from keyway._products import (  # type: ignore[assignment]  # the operators', in more forms
+    cdist as cdist, einsum as einsum, tensordot as tensordot,
+)  # fmt: skip
 from keyway._serialization import load as load, load_metadata as load_metadata, save as save
 from keyway._shapes import (
     atleast_1d as atleast_1d, atleast_2d as atleast_2d, atleast_3d as atleast_3d, block_diag as block_diag,

@@ -31,6 +31,22 @@ def tensordot(
     return _C.tensordot(a, b, mine, its, out=out)
 
 
+_COMPUTE_MODES = {
+    "use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2,
+}  # fmt: skip
+
+
+def cdist(
+    x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = "use_mm_for_euclid_dist_if_necessary"
+) -> Tensor:
+    """The distances [..., P, R] between rows of `x1` [..., P, M] and of `x2` [..., R, M], by the `p`-norm.
+
+    `compute_mode` is one of PyTorch's names of ways to compute them, which all give the same here."""
+    if compute_mode is not None and compute_mode not in _COMPUTE_MODES:
+        raise _C.ValueError(f"cdist(): compute_mode '{compute_mode}' is none of {', '.join(_COMPUTE_MODES)}")
+    return _C.cdist(x1, x2, p, None if compute_mode is None else _COMPUTE_MODES[compute_mode])
+
+
 def einsum(*args: Any) -> Tensor:
     """Sums of products over the indices that the output does not name, by Einstein's convention.
 

@@ -13,7 +13,7 @@ using Kind = Literal::Kind;
 
 std::string compare_tensor(const Tensor& tensor, const Literal& expected) {
   const Tensor wanted = Tensor(tools::tensor_of(expected)).to(kDouble);
-  const Tensor got = tensor.detach().contiguous().to(kDouble);
+  const Tensor got = tensor.detach().to(kDouble).contiguous();
   if (got.sizes() != wanted.sizes() && !(got.numel() == 0 && wanted.numel() == 0)) {
     return "shape " + FormatArg(got.sizes()).str() + ", not " + FormatArg(wanted.sizes()).str();
   }

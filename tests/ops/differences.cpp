@@ -14,6 +14,12 @@ namespace {
 // What rounding in another order may change.
 double tolerance_of(ScalarType dtype) { return dtype == ScalarType::Double ? 1e-12 : 1e-5; }
 
+// The elements in row-major order; of complex numbers both parts.
+Tensor as_doubles(const Tensor& tensor) {
+  const Tensor values = tensor.detach();
+  return (is_complex(values.dtype()) ? keyway::view_as_real(values) : values).to(kDouble).contiguous();
+}
+
 std::string tensor_difference(const Tensor& got, const Tensor& expected) {
   if (got.defined() != expected.defined()) return "only one is defined";
   if (!got.defined()) return {};
@@ -22,7 +28,7 @@ std::string tensor_difference(const Tensor& got, const Tensor& expected) {
   }
   const NoGradGuard no_grad;
   const double tolerance = tolerance_of(got.dtype());
-  const Tensor a = got.detach().to(kDouble).contiguous(), b = expected.detach().to(kDouble).contiguous();
+  const Tensor a = as_doubles(got), b = as_doubles(expected);
   for (std::int64_t i = 0; i < a.numel(); ++i) {
     const double x = a.data_ptr<double>()[i], y = b.data_ptr<double>()[i];
     if (x == y || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= tolerance * (1 + std::abs(y))) continue;

@@ -4,6 +4,7 @@
 #include <keyway/ops/all.h>
 #include <keyway/tests/ops/differentiable.h>
 #include <keyway/tests/ops/gradient_exceptions.h>
+#include <keyway/tests/ops/test_values.h>
 
 #include <algorithm>
 
@@ -43,7 +44,9 @@ variable_list Differentiable::results(const variable_list& inputs) const {
 
 variable_list Differentiable::operator()(const variable_list& inputs) const {
   variable_list all = results(inputs);
-  std::erase_if(all, [](const Tensor& tensor) { return !tensor.defined() || !is_floating_point(tensor.dtype()); });
+  std::erase_if(all, [](const Tensor& tensor) {
+    return !tensor.defined() || !(is_floating_point(tensor.dtype()) || is_complex(tensor.dtype()));
+  });
   const auto has_history = [](const Tensor& result) { return result.requires_grad(); };
   if (!sample.entry->implicit && std::any_of(all.begin(), all.end(), has_history))
     std::erase_if(all, std::not_fn(has_history));
@@ -54,7 +57,8 @@ Differentiable differentiable(const Sample& sample, std::string_view op) {
   Differentiable function{sample, std::string(op), {}};
   const ArgumentList arguments = operator_named(op).schema().arguments();
   for (const Slot slot : slots_of(sample.arguments)) {
-    if (tensor_at(sample.arguments, slot).dtype() != kDouble) continue;
+    const ScalarType dtype = tensor_at(sample.arguments, slot).dtype();
+    if (dtype != kDouble && dtype != kComplexDouble) continue;
     if (!is_constant(sample.entry->op, arguments[slot.argument].name())) function.slots.push_back(slot);
   }
   return function;
@@ -66,6 +70,19 @@ std::vector<Sample> double_samples(const OpCases& entry) {
     return sample.text.find("in float64") == std::string::npos || !is_small(sample);
   });
   return samples;
+}
+
+std::optional<Sample> in_complex(const Sample& sample) {
+  Sample made{sample.entry, sample.text + ", complex", sample.arguments};
+  std::size_t first = 0;
+  for (const Slot slot : slots_of(sample.arguments)) {
+    const Tensor real = tensor_at(sample.arguments, slot).detach();
+    if (real.dtype() != kDouble) continue;
+    const Tensor imaginary = test_values(real.sizes(), kDouble, {0.2, 1.2}, first);
+    made.arguments = with_tensor(made.arguments, slot, keyway::view_as_complex(keyway::stack({real, imaginary}, -1)));
+  }
+  if (first == 0 || !call(sample.entry->op, made.arguments).error.empty()) return std::nullopt;
+  return made;
 }
 
 bool is_about_the_graph(const OpCases& entry) {

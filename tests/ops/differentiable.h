@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,11 +29,13 @@ struct Differentiable {
   variable_list operator()(const variable_list& inputs) const;
 };
 
-// By every tensor of float64 that a derivative is taken by.
+// By every tensor of float64 or complex128 that a derivative is taken by.
 Differentiable differentiable(const Sample& sample, std::string_view op);
 
 // The samples in float64 that are small enough to be checked by differences.
 std::vector<Sample> double_samples(const OpCases& entry);
+// The sample with imaginary parts added to all that is float64; none if the operator refuses it.
+std::optional<Sample> in_complex(const Sample& sample);
 bool is_about_the_graph(const OpCases& entry);
 
 // The gradients of `inputs`, which `outputs` were computed from, for gradients of the outputs that `seed` makes.

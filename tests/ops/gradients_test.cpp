@@ -1,4 +1,4 @@
-// The generated suite: gradients of every operator, and their gradients, against differences in float64.
+// The generated suite: gradients of every operator, and their gradients, against differences in float64 and complex128.
 #include <keyway/autograd/gradcheck.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/ops/all.h>
@@ -100,6 +100,21 @@ TEST_CASE("gradients, and the gradients of gradients, are those of differences")
       CHECK((counts.recorded.of(entry) > 0) == !is_without_gradient(entry.op));
   }
   CHECK(counts.gradients.total() > 3000);
+}
+
+TEST_CASE("gradients of complex numbers are those of differences of their parts") {
+  GradientCounts counts;
+  for (const OpCases& entry : kOpCases) {
+    if (is_about_the_graph(entry)) continue;
+    for (const Sample& sample : double_samples(entry)) {
+      const std::optional<Sample> made = in_complex(sample);
+      if (!made) continue;
+      INFO(entry.op << ": " << made->text);
+      check(differentiable(*made, entry.op), counts);
+      check_each(differentiable(*made, entry.op), counts);
+    }
+  }
+  CHECK(counts.gradients.total() > 500);
 }
 
 TEST_CASE("gradients flow through in-place overloads") {

@@ -359,3 +359,21 @@ def test_text_that_comes_first_counts_as_a_dimension_and_other_objects_are_no_bo
     with pytest.raises(keyway.TypeError):
         keyway.tensor(None, dtype=keyway.bool)
     assert keyway.tensor(2**70, dtype=keyway.complex128).item() == 2.0**70
+
+
+def test_factories_take_the_options_of_out_beside_it():
+    out = keyway.empty(0)
+    assert keyway.arange(3, out=out, dtype=keyway.float32, device="cpu", layout=keyway.strided) is out
+    assert out.tolist() == [0.0, 1.0, 2.0] and keyway.zeros(2, out=out, dtype=None).tolist() == [0.0, 0.0]
+    for make in (lambda **o: keyway.full((2,), 1.0, **o), lambda **o: keyway.linspace(0, 1, 2, **o),
+                 lambda **o: keyway.eye(2, **o), lambda **o: keyway.empty(2, **o)):
+        assert make(out=out, dtype=keyway.float32) is out
+        with pytest.raises(keyway.Error, match="argument 'dtype' is keyway.int64, but argument 'out' is float32"):
+            make(out=out, dtype=keyway.int64)
+    with pytest.raises(keyway.Error, match="argument 'device' is meta, but argument 'out'"):
+        keyway.ones(2, out=out, device="meta")
+    with pytest.raises(keyway.TypeError, match="argument 'dtype' is a str"):
+        keyway.ones(2, out=out, dtype="float32")
+    assert keyway.ones(2, out=keyway.empty(0), requires_grad=True).requires_grad
+    with pytest.raises(keyway.TypeError, match="unexpected keyword argument 'dtype'"):
+        keyway.add(out, out, out=out, dtype=keyway.float32)

@@ -60,8 +60,25 @@ def test_inputs_that_cannot_be_checked_are_refused():
         gradcheck(lambda a: a.exp(), leaf(dtype=keyway.float32))
     with pytest.raises(keyway.AutogradError, match="no input requires a gradient"):
         gradcheck(lambda a: a.exp(), keyway.ones(2, dtype=keyway.float64))
-    with pytest.raises(keyway.NotImplementedError, match="complex"):
-        gradcheck(lambda a: a.mul(1j), leaf())
+
+
+def test_complex_tensors_are_checked_as_their_parts():
+    z = keyway.tensor([[1 + 2j, -0.5j], [0.3, 2 - 1j]], dtype=keyway.complex128, requires_grad=True)
+    assert gradcheck(lambda a: (a * a.conj()).real(), z) and gradgradcheck(lambda a: a.exp().abs(), z)
+    assert gradcheck(lambda a, b: a * b, (z, keyway.tensor([2.0, 3.0], dtype=keyway.float64, requires_grad=True)))
+
+    class WithoutConjugate(keyway.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            ctx.save_for_backward(a)
+            return a * a
+
+        @staticmethod
+        def backward(ctx, grad):
+            return 2 * ctx.saved_tensors[0] * grad
+
+    with pytest.raises(keyway.AutogradError, match=r"with respect to input 0 at \[0, 0, 1\]"):
+        gradcheck(WithoutConjugate.apply, z)
 
 
 def test_exceptions_of_the_function_come_out():

@@ -133,3 +133,15 @@ def test_functions_of_operators_reduce_nothing_unless_asked():
     assert keyway.margin_ranking_loss(x, y, y, reduction=1).shape == ()
     assert keyway.hinge_embedding_loss(x, y).shape == (2, 3)
     assert keyway.cosine_embedding_loss(x, y, keyway.tensor([1, -1])).shape == (2,)
+
+
+@pytest.mark.parametrize("loss", [F.huber_loss, F.smooth_l1_loss])
+def test_an_error_without_bounds_has_a_bounded_slope(loss):
+    x = keyway.tensor([math.inf, -math.inf, 0.5], requires_grad=True)
+    loss(x, keyway.zeros(3), reduction="sum").backward()
+    assert x.grad.tolist() == [1.0, -1.0, 0.5]
+
+
+def test_mse_loss_is_of_real_numbers():
+    with pytest.raises(keyway.Error, match="mse_loss: requires !self.is_complex()"):
+        F.mse_loss(keyway.ones(2, dtype=keyway.complex64), keyway.zeros(2))

@@ -100,6 +100,13 @@ def test_padding_by_hand(mode, expected):
     assert F.pad(x, (2, 1), mode=mode)[0][0].tolist() == expected
 
 
+def test_a_circle_is_of_what_a_negative_border_leaves():
+    x = keyway.arange(5).reshape(1, 1, 5)
+    assert F.pad(x, (-1, 2), mode="circular")[0][0].tolist() == [1, 2, 3, 4, 1, 2]
+    with pytest.raises(keyway.Error, match="wrapped around more than once"):
+        F.pad(x, (-3, 3), mode="circular")
+
+
 def test_padding_may_be_negative_and_gradients_pass_through_it():
     x = keyway.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
     y = F.pad(x, (-1, 1, 1, 0), value=9)

@@ -24,6 +24,23 @@ def test_equal_medians_share_the_gradient():
     assert x.grad.tolist() == [0.0, 0.5, 0.5, 0.0]
 
 
+def test_a_nan_among_the_elements_has_the_gradient_of_an_extremum():
+    for function in (keyway.median, keyway.max, keyway.min):
+        x = keyway.tensor([1.0, nan, 3.0, nan], requires_grad=True)
+        function(x).backward()
+        assert x.grad.tolist() == [0.0, 0.5, 0.0, 0.5]
+
+
+def test_histograms_of_the_widest_range():
+    assert keyway.histc(keyway.tensor([-3e38, 0.0, 3e38]), 3).tolist() == [1.0, 1.0, 1.0]
+    assert keyway.histc(keyway.tensor([5e36]), 100, 0, 1e37).argmax().item() == 50
+
+
+def test_an_index_that_is_none_is_named_as_it_was_given():
+    with pytest.raises(keyway.IndexError, match="-5"):
+        keyway.tensor([1, 2, 3]).index_fill(0, keyway.tensor([-5]), 9)
+
+
 def test_quantiles_lie_between_elements():
     x = keyway.arange(5, dtype=keyway.float64)
     assert x.quantile(0.3).item() == pytest.approx(1.2)

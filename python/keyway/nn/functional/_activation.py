@@ -29,7 +29,9 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """min(max(min_val, x), max_val), elementwise."""
+    """min(max(min_val, x), max_val), elementwise. Raises keyway.ValueError if `min_val` is greater."""
+    if min_val > max_val:
+        raise _C.ValueError(f"hardtanh: min_val is {min_val}, more than max_val, {max_val}")
     return (_nn.hardtanh_ if inplace else _nn.hardtanh)(input, min_val, max_val)
 
 

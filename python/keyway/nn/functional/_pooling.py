@@ -87,12 +87,12 @@ def _adaptive_max_pool(dims: int) -> Any:
     def adaptive_max_pool(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
         name = f"adaptive_max_pool{dims}d"
         if input.dim() not in (dims + 1, dims + 2):
-            raise _C.Error(f"{name}: the input has {dims + 1} or {dims + 2} dimensions, not {input.dim()}")
+            raise _C.ValueError(f"{name}: the input has {dims + 1} or {dims + 2} dimensions, not {input.dim()}")
         sizes = _filled(output_size, input, dims, "max")
         if any(size < 0 for size in sizes):
-            raise _C.Error(f"{name}: output_size must not be negative, but is {tuple(sizes)}")
+            raise _C.ValueError(f"{name}: output_size must not be negative, but is {tuple(sizes)}")
         if 0 in input.shape[input.dim() - dims - 1 :]:
-            raise _C.Error(f"{name}: there is nothing to choose from in an input of shape {tuple(input.shape)}")
+            raise _C.ValueError(f"{name}: there is nothing to choose from in an input of shape {tuple(input.shape)}")
         if 0 in sizes:
             values = input.new_empty([*input.shape[:-dims], *sizes])
             return (values, _C.empty_like(values, dtype=_C.int64)) if return_indices else values
