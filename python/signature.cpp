@@ -63,7 +63,7 @@ bool fail(std::string* why, auto&& text) {
 const char* type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
 // Makes a tensor from options, so that it may be told to require a gradient.
-bool is_factory(const FunctionSchema& schema) {
+bool makes_from_options(const FunctionSchema& schema) {
   const ArgumentList arguments = schema.arguments();
   return arguments.find("dtype") && arguments.find("layout") && arguments.find("device") &&
          arguments.find("pin_memory") && !arguments.find("non_blocking");
@@ -73,7 +73,7 @@ bool is_factory(const FunctionSchema& schema) {
 
 Signature::Signature(const OperatorHandle& op, CallStyle style) : op_(op), arguments_(op.schema().arguments().size()) {
   const ArgumentList arguments = op.schema().arguments();
-  factory_ = is_factory(op.schema());
+  factory_ = makes_from_options(op.schema());
   const auto add = [&](std::size_t i) {
     const Argument argument = arguments[i];
     if (argument.is_out()) {

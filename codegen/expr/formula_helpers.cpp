@@ -9,7 +9,6 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"conj(Scalar value) -> Scalar">,
     schema_literal<"conj(Tensor self) -> Tensor">,
     // pointwise
-    schema_literal<"abs_backward(Tensor grad, Tensor self) -> Tensor">,
     schema_literal<
         "binary_cross_entropy_target_backward(Tensor grad, Tensor self, Tensor? weight, int reduction) -> Tensor">,
     schema_literal<"clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor">,
@@ -17,20 +16,15 @@ constexpr FunctionSchema kHelpers[] = {
                    "(Tensor, Tensor, Tensor)">,
     schema_literal<"elu_double_backward(Tensor grad, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
                    "Tensor self_or_result) -> Tensor">,
-    schema_literal<"erf_backward(Tensor grad, Tensor self) -> Tensor">,
     schema_literal<"gelu_backward(Tensor grad, Tensor self, str approximate='none') -> Tensor">,
     schema_literal<"gelu_double_backward(Tensor grad, Tensor grad_output, Tensor self, str approximate) -> Tensor">,
     schema_literal<"mish_double_backward(Tensor grad, Tensor self) -> Tensor">,
     schema_literal<"silu_double_backward(Tensor grad, Tensor grad_output, Tensor self) -> Tensor">,
-    schema_literal<"greater_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,
-    schema_literal<"less_backward(Tensor grad, Tensor self, Tensor other) -> Tensor">,
-    schema_literal<"masked_scale(Tensor grad, Tensor mask, float scale) -> Tensor">,
     schema_literal<"native_dropout_backward(Tensor grad, Tensor mask, float scale) -> Tensor">,
     schema_literal<"scaled(Tensor grad, Scalar factor) -> Tensor">,
     schema_literal<"product_like(Tensor a, Tensor b, int[] strides) -> Tensor">,
     schema_literal<"pow_backward_exponent(Tensor grad, Scalar self, Tensor exponent, Tensor result) -> Tensor">,
     schema_literal<"pow_backward_exponent(Tensor grad, Tensor self, Tensor exponent, Tensor result) -> Tensor">,
-    schema_literal<"relu_backward(Tensor grad, Tensor result) -> Tensor">,
     schema_literal<"sgn_backward(Tensor grad, Tensor self, Tensor result) -> Tensor">,
     schema_literal<"sigmoid_backward(Tensor grad, Tensor result) -> Tensor">,
     schema_literal<"silu_backward(Tensor grad, Tensor self) -> Tensor">,
@@ -43,10 +37,7 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"cumsum_backward(Tensor grad, int dim) -> Tensor">,
     schema_literal<"expand_reduced(Tensor grad, int[] sizes, int[]? dim=None, bool keepdim=False) -> Tensor">,
     schema_literal<"logcumsumexp_backward(Tensor grad, Tensor self, Tensor result, int dim) -> Tensor">,
-    schema_literal<"logsumexp_backward(Tensor grad, Tensor self, Tensor result, int[] dim, bool keepdim) -> Tensor">,
     schema_literal<"mean_backward(Tensor grad, int[] sizes, int[]? dim=None, bool keepdim=False) -> Tensor">,
-    schema_literal<"norm_backward(Tensor grad, Tensor self, Scalar? p, Tensor result, int[]? dim=None, "
-                   "bool keepdim=False) -> Tensor">,
     schema_literal<"prod_backward(Tensor grad, Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor">,
     schema_literal<"std_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, Scalar? correction, "
                    "bool keepdim) -> Tensor">,
@@ -65,12 +56,9 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"constant_pad_nd_backward(Tensor grad, int[] pad) -> Tensor">,
     schema_literal<"diagonal_backward(Tensor grad, int[] sizes, int offset, int dim1, int dim2) -> Tensor">,
     schema_literal<"permute_backwards(Tensor grad, int[] dims) -> Tensor">,
-    schema_literal<"repeat_backward(Tensor grad, int[] repeats, int[] sizes) -> Tensor">,
     schema_literal<"select_backward(Tensor grad, int[] sizes, int dim, int index) -> Tensor">,
     schema_literal<"slice_backward(Tensor grad, int[] sizes, int dim, int? start, int? end, int step) -> Tensor">,
-    schema_literal<"split_backward(Tensor[] grads, int[] sizes, int split_size, int dim) -> Tensor">,
     schema_literal<"split_with_sizes_backward(Tensor[] grads, int[] sizes, int[] split_sizes, int dim) -> Tensor">,
-    schema_literal<"stack_backward(Tensor grad, int dim) -> Tensor[]">,
     schema_literal<"unbind_backward(Tensor[] grads, int dim) -> Tensor">,
     schema_literal<"unfold_backward(Tensor grad, int[] sizes, int dim, int size, int step) -> Tensor">,
     // indexing
@@ -98,15 +86,11 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"layer_norm_double_backward(Tensor? grad_input, Tensor? grad_weight, Tensor? grad_bias, Tensor "
                    "grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, bool[] "
                    "needs) -> (Tensor, Tensor, Tensor)">,
-    schema_literal<"log_softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor">,
     schema_literal<"max_pool_double_backward(Tensor grad, Tensor indices, int dims) -> Tensor">,
     schema_literal<"native_layer_norm_backward(Tensor grad, Tensor input, int[] normalized_shape, Tensor mean, "
                    "Tensor rstd, Tensor? weight, Tensor? bias, bool[] needs) -> (Tensor, Tensor, Tensor)">,
     schema_literal<"nll_loss_backward(Tensor grad, Tensor self, Tensor target, Tensor? weight, int reduction, "
                    "int ignore_index, Tensor total_weight) -> Tensor">,
-    schema_literal<"nll_loss_double_backward(Tensor grad, Tensor grad_output, Tensor target, Tensor? weight, "
-                   "int reduction, int ignore_index, Tensor total_weight) -> Tensor">,
-    schema_literal<"softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor">,
 };
 
 }  // namespace

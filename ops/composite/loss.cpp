@@ -123,11 +123,12 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
 
 namespace {
 
-// Half the square up to `limit`, and the line that goes on from there. It has no branch that is infinite where the
-// other is taken.
+// Half the square up to `limit`, and the line that goes on from there. What is squared is bounded, so that the gradient
+// of the branch not taken is 0 and not NaN.
 Tensor square_then_line(const Tensor& distance, double limit) {
-  const Tensor within = distance.clamp(std::nullopt, limit);
-  return within * (distance - within * 0.5);
+  const Tensor is_near = distance <= limit;
+  const Tensor within = keyway::where(is_near, distance, limit);
+  return keyway::where(is_near, within * within * 0.5, (distance - 0.5 * limit) * limit);
 }
 
 }  // namespace
