@@ -195,3 +195,21 @@ def test_normalisation_of_an_empty_batch():
     assert mean.tolist() == [0.0] * 4 and variance.tolist() == [1.0] * 4
     with pytest.raises(keyway.Error, match=r"group_norm: requires input.size\(1\) % num_groups == 0"):
         F.group_norm(keyway.zeros(2, 4), 3)
+
+
+def test_heads_of_keys_serve_several_queries():
+    query, key = keyway.rand(2, 4, 3, 8), keyway.rand(2, 2, 5, 8)
+    value = keyway.rand(2, 2, 5, 6)
+    shared = F.scaled_dot_product_attention(query, key, value, enable_gqa=True)
+    each = [F.scaled_dot_product_attention(query[:, h], key[:, h // 2], value[:, h // 2]) for h in range(4)]
+    assert keyway.allclose(shared, keyway.stack(each, 1))
+    with pytest.raises(keyway.ValueError, match="no multiple of those of key"):
+        F.scaled_dot_product_attention(query, keyway.rand(2, 3, 5, 8), value, enable_gqa=True)
+
+
+def test_bounds_and_modes_that_make_no_sense_are_refused():
+    with pytest.raises(keyway.ValueError, match="min_val is 0.5, more than max_val"):
+        F.hardtanh(keyway.ones(2), 0.5, -0.5)
+    with pytest.raises(keyway.ValueError, match="compute_mode 'fast' is none of"):
+        keyway.cdist(keyway.ones(2, 2), keyway.ones(2, 2), compute_mode="fast")
+    assert keyway.cdist(keyway.ones(1, 2), keyway.zeros(1, 2), 1.0, "donot_use_mm_for_euclid_dist").item() == 2.0
