@@ -26,9 +26,15 @@ struct BatchResult {
   bool leaked = false;
 };
 
+#if defined(KEYWAY_SANITIZED)
+inline constexpr double kSlowdown = 5;  // of a sanitizer, for a call whose memory the limit just allows
+#else
+inline constexpr double kSlowdown = 1;
+#endif
+
 // Limits of a child.
 struct BatchLimits {
-  double seconds = 2;                         // of processor time a call; five times as much by the clock
+  double seconds = 2 * kSlowdown;             // of processor time a call; five times as much by the clock
   std::size_t bytes = std::size_t{64} << 20;  // of tensors, beyond which the allocator refuses
 };
 
