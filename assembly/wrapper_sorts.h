@@ -156,17 +156,6 @@ struct ReturningOut<Op, R(Args...)> {
   }
 };
 
-// The function changes the metadata of an argument, and that is the operator: resize_, set_.
-template <typename Op, typename Sig>
-struct Metadata;
-template <typename Op, typename R, typename... Args>
-struct Metadata<Op, R(Args...)> {
-  static R call(const KernelBase&, DispatchKeySet, Args... args) {
-    Op::apply(args...);
-    return detail::written_arguments<R>(static_cast<Args&&>(args)...);
-  }
-};
-
 // Another geometry over the storage of the first argument, or several.
 template <typename Op, typename Sig>
 struct View;

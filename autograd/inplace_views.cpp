@@ -24,6 +24,10 @@ Tensor& take_geometry(std::string_view op, Tensor& self, const auto& make_view) 
 
 }  // namespace
 
+Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<std::int64_t> storage_offset) {
+  return take_geometry("as_strided_", self, [&] { return self.as_strided(size, stride, storage_offset); });
+}
+
 Tensor& squeeze_(Tensor& self) {
   return take_geometry("squeeze_", self, [&] { return self.squeeze(); });
 }

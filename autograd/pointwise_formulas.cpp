@@ -95,7 +95,7 @@ Tensor mish_double_backward(const Tensor& grad, const Tensor& self) {
 
 Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self) {
   const Tensor s = self.sigmoid();
-  return grad * grad_output * s * (1 - s) * (2 + self * (1 - 2 * s));
+  return conj(grad) * grad_output * conj(s * (1 - s) * (2 + self * (1 - 2 * s)));
 }
 
 }  // namespace keyway::inline v1::autograd

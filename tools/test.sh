@@ -19,18 +19,21 @@ release_stage() {
 }
 
 # Everything is compiled from nothing here, so in batches where what is compiled is not what users build, and for one of
-# CUDA's architectures, in no time rather than well: tools/nightly.sh takes all as users do.
+# CUDA's architectures, in no time rather than well: tools/nightly.sh takes all as users do. The devices that the host
+# emulates are compiled once, where an address that is wrong shows.
 ci_stage() {
-  local options=(-DKEYWAY_UNITY=TESTS -DCMAKE_CUDA_ARCHITECTURES=90-real "-DCMAKE_CUDA_FLAGS=-Ofc=max -Xptxas=-O0")
+  local options=(-DKEYWAY_UNITY=TESTS -DKEYWAY_EMULATED_CUDA=OFF
+    -DCMAKE_CUDA_ARCHITECTURES=90-real "-DCMAKE_CUDA_FLAGS=-Ofc=max -Xptxas=-O0")
   build ci
   run_tests ci
-  boundary_calls ci 2000
+  boundary_calls ci 500
 }
 
+# Without the gradients that are compared with differences: boundary calls go backward through every operator here.
 asan_stage() {
   local options=(-DKEYWAY_UNITY=ALL)
   build asan
-  run_tests asan -LE checks
+  run_tests asan -LE checks -E '^ops:gradients(,| of complex numbers)'
 }
 
 # Threads meet in these folders only; tools/nightly.sh runs the rest.
@@ -45,6 +48,8 @@ tsan_stage() {
 
 stage set-up bash tools/setup.sh
 if [[ $mode == --ci ]]; then
+  # Of an empty cache no file comes, so none is to be preprocessed on its own for one.
+  export CCACHE_DEPEND=1
   stage release ci_stage
   stage asan asan_stage
   stage fuzz boundary_calls asan 2000

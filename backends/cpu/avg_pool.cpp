@@ -4,7 +4,7 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/opmath.h>
+#include <keyway/ops/functors/mean.h>
 
 #include <algorithm>
 #include <vector>
@@ -142,19 +142,17 @@ void average(const PoolWindows& windows, const TensorBase& self, const TensorBas
           const T* at = from + offset;
           if (lanes == 1) {
             Wide sum = sums[0];
-            for (std::int64_t k = 0; k < n; ++k) sum += opmath(at[k * in.stride[2]]);
+            for (std::int64_t k = 0; k < n; ++k) sum = plus(sum, opmath(at[k * in.stride[2]]));
             sums[0] = sum;
             return;
           }
           for (std::int64_t k = 0; k < n; ++k, at += in.stride[2]) {
-            for (std::int64_t c = 0; c < lanes; ++c) sums[c] += opmath(at[c]);
+            for (std::int64_t c = 0; c < lanes; ++c) sums[c] = plus(sums[c], opmath(at[c]));
           }
         });
-        const auto length = static_cast<Wide>(windows.length(d, h, w));
+        const double length = windows.length(d, h, w);
         T* const place = to + out.offset(d, h, w);
-        for (std::int64_t c = 0; c < lanes; ++c) {
-          place[c * out.channel_stride] = length == Wide(0) ? T(0) : static_cast<T>(sums[c] / length);
-        }
+        for (std::int64_t c = 0; c < lanes; ++c) place[c * out.channel_stride] = mean_of<T>(sums[c], length);
       });
     }
   });
@@ -212,7 +210,8 @@ void spread(const PoolWindows& windows, const TensorBase& grad_output, const Ten
 void run_average(const char* op, const PoolWindows& windows, const TensorBase& self, const TensorBase& out,
                  std::size_t rank) {
   if (out.numel() == 0) return;
-  visit_dtype<kFloatingTypes>(self.dtype(), op, [&]<typename T>() { average<T>(windows, self, out, rank); });
+  visit_dtype<kFloatingTypes | DtypeSet{kLong}>(self.dtype(), op,
+                                                [&]<typename T>() { average<T>(windows, self, out, rank); });
 }
 void run_spread(const char* op, const PoolWindows& windows, const TensorBase& grad_output, const TensorBase& grad_input,
                 std::size_t rank) {

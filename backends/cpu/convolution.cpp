@@ -40,6 +40,8 @@ ConvProblem make_conv_problem(const TensorBase& x, const TensorBase& w, const Te
 
 namespace {
 
+constexpr DtypeSet kComputeTypes{kFloat, kDouble, kComplexFloat, kComplexDouble, kLong};
+
 // What 16-bit floats and complex numbers of them are computed in.
 ScalarType compute_dtype(ScalarType dtype) {
   if (dtype == kHalf || dtype == kBFloat16) return kFloat;
@@ -77,8 +79,8 @@ TensorBase over_channels(const TensorBase& bias, std::int64_t rank) {
 
 void add_bias(const TensorBase& y, const TensorBase& bias) {
   const TensorBase channels = over_channels(bias, y.dim());
-  visit_dtype<DtypeSet{kFloat, kDouble, kComplexFloat, kComplexDouble}>(
-      y.dtype(), "convolution", [&]<typename T>() { pointwise(Add<T>{Opmath<T>(1)}, y, y, channels); });
+  visit_dtype<kComputeTypes>(y.dtype(), "convolution",
+                             [&]<typename T>() { pointwise(Add<T>{Opmath<T>(1)}, y, y, channels); });
 }
 
 // x, w or y from the two others. `bias` is added to the result of the forward pass, and to x in the data pass.
@@ -101,7 +103,7 @@ void compute(ConvPass pass, const ConvProblem& problem, const TensorBase& x, con
     if (dtype == kFloat && onednn_convolution(pass, problem, ready[0], ready[1], ready[2], numbers)) {
       bias_added = fused;
     } else {
-      visit_dtype<DtypeSet{kFloat, kDouble, kComplexFloat, kComplexDouble}>(
+      visit_dtype<kComputeTypes>(
           dtype, "convolution", [&]<typename T>() { own_convolution<T>(pass, problem, ready[0], ready[1], ready[2]); });
     }
   }

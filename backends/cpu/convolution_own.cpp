@@ -215,7 +215,7 @@ class OwnConvolution {
       each_run(windows_, x_, plane, k, place, place + count,
                [&](T* to, std::int64_t step, std::int64_t at, std::int64_t n) {
                  if (to == nullptr) return;
-                 for (std::int64_t i = 0; i < n; ++i) to[i * step] += line[at + i];
+                 for (std::int64_t i = 0; i < n; ++i) to[i * step] = plus(to[i * step], line[at + i]);
                });
     });
   }
@@ -273,6 +273,7 @@ KEYWAY_OWN_CONVOLUTION(float)
 KEYWAY_OWN_CONVOLUTION(double)
 KEYWAY_OWN_CONVOLUTION(complex<float>)
 KEYWAY_OWN_CONVOLUTION(complex<double>)
+KEYWAY_OWN_CONVOLUTION(std::int64_t)
 #undef KEYWAY_OWN_CONVOLUTION
 
 }  // namespace keyway::inline v1

@@ -11,8 +11,8 @@ namespace keyway::inline v1::cpu {
 
 void gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, bool, TensorBase& out) {
   if (index.numel() == 0) return;
-  const TensorBase from = with_dim(self), places = with_dim(index), to = with_dim(out);
-  check_indices(places, "index", 0, length(from, dim));
+  const TensorBase from = with_dim(self), to = with_dim(out);
+  const TensorBase places = with_dim(index_list(index, "index", 0, length(from, dim)));
   const std::int64_t n = length(places, dim);
   visit_bits(self.itemsize(), [&]<typename T>() {
     for_each_panel({&to, &from, &places}, dim, n, 64, [&](const Panel& panel) {

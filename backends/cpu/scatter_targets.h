@@ -36,7 +36,7 @@ struct Scatter {
   Scatter(const TensorBase& self, std::int64_t d, const TensorBase& indices, const TensorBase* source,
           const TensorBase& result)
       : index(with_dim(apart_from(indices, result))), out(with_dim(result)), dim(d) {
-    if (index.numel() > 0) check_indices(index, "index", 0, length(out, dim));
+    if (index.numel() > 0) index = index_list(index, "index", 0, length(out, dim));
     if (source != nullptr) src = with_dim(apart_from(*source, result));
     begin_as(self, result);
   }

@@ -39,7 +39,7 @@ std::string include_lines(const Family& family) {
     if (kind == WrapperKind::View) paths.emplace_back("keyway/ops/rules/views.h");
     if (op.recipe.kind == RecipeKind::Pointwise) paths.emplace_back("keyway/ops/rules/broadcast.h");
     if (op.recipe.kind == RecipeKind::Reduction) paths.emplace_back("keyway/ops/rules/reduction.h");
-    if (kind == WrapperKind::Metadata || (kind == WrapperKind::Computed && op.recipe.kind == RecipeKind::Kernels))
+    if (kind == WrapperKind::Computed && op.recipe.kind == RecipeKind::Kernels)
       paths.push_back(own_header(family, "ops/rules/{}.h"));
     if (kind == WrapperKind::Composite) {
       paths.emplace_back("keyway/assembly/composite.h");

@@ -32,7 +32,6 @@ std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
       {"Functional", "InPlace", "Out"},
       {"Mutating", "", ""},
       {"Returning", "", "ReturningOut"},
-      {"Metadata", "", ""},
       {"View", "", ""},
       {"Composite", "CompositeInPlace", "CompositeOut"},
   };
@@ -53,7 +52,6 @@ bool has_tag(const Op& op, std::string_view tag) { return std::ranges::find(op.t
 WrapperKind wrapper_kind(const Op& op) {
   if (op.recipe.kind == RecipeKind::View) return WrapperKind::View;
   if (op.recipe.kind == RecipeKind::Composite) return WrapperKind::Composite;
-  if (has_tag(op, "metadata")) return WrapperKind::Metadata;
   if (has_tag(op, "allocates") || has_tag(op, "scalar_result")) return WrapperKind::Returning;
   return has_fresh_results(op) ? WrapperKind::Computed : WrapperKind::Mutating;
 }
@@ -96,12 +94,8 @@ std::vector<Registration> registrations_of(const Op& op, const Overload& overloa
       if (has_native_kernel(op, "CPU")) add_native();
       list.push_back({"Meta", wrapper, {}, "rules::" + (op.rule.empty() ? op.recipe.function : op.rule)});
       break;
-    case WrapperKind::Metadata:
     case WrapperKind::View:
-      list.push_back({"CompositeExplicitAutograd",
-                      wrapper,
-                      {},
-                      "rules::" + (kind == WrapperKind::View ? op.recipe.function : op.rule)});
+      list.push_back({"CompositeExplicitAutograd", wrapper, {}, "rules::" + op.recipe.function});
       break;
     case WrapperKind::Composite:
       list.push_back({is_below_autograd(op) ? "CompositeExplicitAutograd" : "CompositeImplicitAutograd",

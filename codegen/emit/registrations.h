@@ -17,7 +17,6 @@ enum class WrapperKind : std::uint8_t {
   Computed,   // guard, rule, outputs, kernel
   Mutating,   // the kernel writes to arguments, and there are no other results
   Returning,  // the kernel returns its results: tags `allocates`, `scalar_result`
-  Metadata,   // a function of ops/rules is the operator, on every backend: tag `metadata`
   View,       // a geometry of ops/rules
   Composite,  // a function of ops/composite
 };

@@ -74,10 +74,6 @@ class Struct {
         out += listed(fmt::format("  using Kernel = {}(", kernel_result(op_)), kernel_parameters(op_), ");\n");
         out += "\n" + plan() + run();
         break;
-      case WrapperKind::Metadata:
-        out += "\n" + member_function("void apply", canonical_parameters(schema_),
-                                      guard() + listed(fmt::format("  rules::{}(", op_.rule), arguments(), ");\n"));
-        break;
       case WrapperKind::View:
         out += "\n" + member_function("auto geometry", canonical_parameters(schema_), geometry());
         break;
@@ -128,7 +124,7 @@ class Struct {
     std::string out;
     for (const TensorArgument& tensor : tensor_arguments(op_)) {
       if (!tensor.optional) out += fmt::format("  check_defined(\"{0}\", {0});\n", tensor.name);
-      if (tensor.written && kind_ != WrapperKind::Composite && kind_ != WrapperKind::Metadata)
+      if (tensor.written && kind_ != WrapperKind::Composite)
         out += fmt::format("  check_writable(\"{0}\", {0});\n", tensor.name);
     }
     out += contract_statements(op_);

@@ -27,8 +27,6 @@ void check_namespace(const Op& op, const std::string& library, const Report& rep
 void check_op(const Op& op, const Report& report) {
   if (op.recipe.kind == RecipeKind::View)
     report.error(op.place(), "the recipe 'view' is for Keyway's own operators; write a composite of them");
-  if (std::ranges::find(op.tags, "metadata") != op.tags.end())
-    report.error(op.place(), "the tag 'metadata' is for Keyway's own operators");
   // Guard and rule of the called operator would have to run: Keyway's are not among what it exports.
   for (const Formula& contract : op.contracts)
     if (calls_operator(contract.expr, contract.expr.root()))

@@ -16,7 +16,6 @@ constexpr std::string_view kTags[] = {
     "factory",                  // makes a tensor from no tensor
     "in_place_safe",            // the kernel may write to one of its inputs
     "inplace_view",             // changes the geometry of its argument
-    "metadata",                 // the kernel is the op: there is no out-style one
     "nondeterministic",         // not the same value each time, but for no generator's sake
     "nondeterministic_seeded",  // draws from a generator
     "out_of_cast_dtype",  // an out= tensor may have any dtype that the result converts to, though nothing promotes

@@ -165,13 +165,16 @@ class Plan {
   std::int64_t dots_size_ = 0, outputs_ = 0, count_ = 0;
 };
 
-// Sums over dimensions, which stay with size 1. Where that is of one place, nothing is to be done.
-Tensor summed(const Tensor& tensor, IntArrayRef dims) {
+// Sums over dimensions, which stay with size 1. Where that is of one place, nothing is to be done. Integers are added
+// up in their dtype, those of an operand alone as int64, as in PyTorch.
+Tensor summed(const Tensor& tensor, IntArrayRef dims, bool is_alone = false) {
   DimVector long_ones;
   for (const std::int64_t dim : dims) {
     if (tensor.size(dim) != 1) long_ones.push_back(dim);
   }
-  return long_ones.empty() ? tensor : tensor.sum(long_ones, true, tensor.dtype() == kBool ? kLong : tensor.dtype());
+  if (long_ones.empty()) return tensor;
+  const bool keeps_dtype = !is_alone && tensor.dtype() != kBool;
+  return tensor.sum(long_ones, true, keeps_dtype ? std::optional(tensor.dtype()) : std::nullopt);
 }
 
 // The product of two operands, summed over `done`. Dimensions that both have and that stay are batches; those that
@@ -271,7 +274,7 @@ Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors, OptionalIntAr
   }
   DimVector rest;
   for (std::int64_t d = plan.outputs(); d < plan.count(); ++d) rest.push_back(d);
-  Tensor result = summed(operands[0], rest);
+  Tensor result = summed(operands[0], rest, /*is_alone=*/tensors.size() == 1);
   for (std::int64_t d = plan.count(); d-- > plan.outputs();) result = result.squeeze(d);
   return result.is_alias_of(tensors[0]) ? result.clone() : result;
 }

@@ -51,16 +51,22 @@ Tensor take(const Tensor& self, const Tensor& index) {
   return self.reshape({self.numel()}).index_select(0, places).reshape(index.sizes());
 }
 
+// Indices below 0 count from the end.
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<std::int64_t> dim) {
-  if (!dim) return self.reshape({self.numel()}).gather(0, indices.reshape({indices.numel()}));
-  if (self.dim() == 0) return self.gather(0, indices);
+  const auto counted = [&](std::int64_t size) {
+    // What is out of range stays as it is given, for the error to tell.
+    const Tensor from_end = (indices < 0).logical_and(indices >= -size);
+    return keyway::where(from_end, indices + size, indices);
+  };
+  if (!dim) return self.reshape({self.numel()}).gather(0, counted(self.numel()).reshape({indices.numel()}));
+  if (self.dim() == 0) return self.gather(0, counted(1));
   const auto at = static_cast<std::size_t>(wrap_dim(*dim, self.dim()));
   DimVector mine(self.sizes()), its(indices.sizes());
   mine[at] = its[at] = 1;
   DimVector common = broadcast_sizes(mine, its), all = common;
   common[at] = indices.sizes()[at];
   all[at] = self.sizes()[at];
-  return self.expand(all).gather(*dim, indices.expand(common));
+  return self.expand(all).gather(*dim, counted(all[at]).expand(common));
 }
 
 std::vector<Tensor> where_holds(const Tensor& condition) {

@@ -1,4 +1,5 @@
 #include <keyway/ops/all.h>
+#include <keyway/ops/composite/limits.h>
 #include <keyway/ops/normalization_composites.h>
 
 #include <tuple>
@@ -143,6 +144,15 @@ ThreeTensors native_group_norm_backward(const Tensor& grad_out, const Tensor& in
   if (output_mask[1]) std::get<1>(results) = (grad * normal.reshape(grad.sizes())).sum(IntArrayRef{0, 2}).to(kept);
   if (output_mask[2]) std::get<2>(results) = grad.sum(IntArrayRef{0, 2}).to(kept);
   return results;
+}
+
+Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight,
+                std::optional<double> eps) {
+  const Tensor x = input.to(dtype_within(input.dtype()));
+  DimVector dims;
+  for (std::size_t d = 1; d <= normalized_shape.size(); ++d) dims.push_back(-static_cast<std::int64_t>(d));
+  const Tensor normal = x * ((x * x).mean(dims, true) + eps.value_or(epsilon_of(x.dtype()))).rsqrt();
+  return (weight ? normal * *weight : normal).to(input.dtype());
 }
 
 }  // namespace keyway::inline v1::composite

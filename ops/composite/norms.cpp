@@ -26,7 +26,7 @@ Tensor norm_of_sizes(const Tensor& size, double p, OptionalIntArrayRef dim, bool
   const IntArrayRef dims = dim.has_value() ? *dim : IntArrayRef();
   if (p == INFINITY) return size.amax(dims, keepdim);
   if (p == -INFINITY) return size.amin(dims, keepdim);
-  if (p == 0) return (size != 0).to(size.dtype()).sum(dim, keepdim);
+  if (p == 0) return size.sign().masked_fill(size.isnan(), 1).sum(dim, keepdim);
   if (p == 1) return size.sum(dim, keepdim);
   return power_norm(size, p, dim, keepdim);
 }

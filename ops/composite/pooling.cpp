@@ -1,6 +1,5 @@
-#include <keyway/ops/pooling.h>
+#include <keyway/ops/all.h>
 #include <keyway/ops/pooling_composites.h>
-#include <keyway/ops/view.h>
 
 namespace keyway::inline v1::composite {
 
@@ -9,6 +8,20 @@ namespace {
 // A list of one number for one dimension as a list for two, of which the first does nothing.
 DimVector as_plane(IntArrayRef list, std::int64_t nothing) {
   return list.empty() ? DimVector() : DimVector{nothing, list[0]};
+}
+
+// The elements of each plane, or volume, of `output_size` at places of it.
+Tensor unpooled(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {
+  DimVector sizes(self.sizes().begin(), self.sizes().end() - output_size.size());
+  const auto as_lines = [&](std::int64_t length) {
+    DimVector lines = sizes;
+    lines.push_back(length);
+    return lines;
+  };
+  const DimVector places = as_lines(checked_numel(self.sizes().slice(sizes.size())));
+  const Tensor empty = keyway::zeros(as_lines(checked_numel(output_size)), self.options());
+  for (const std::int64_t size : output_size) sizes.push_back(size);
+  return empty.scatter(-1, indices.reshape(places), self.reshape(places)).reshape(sizes);
 }
 
 }  // namespace
@@ -48,6 +61,13 @@ Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
                   IntArrayRef dilation, bool ceil_mode) {
   return std::get<0>(max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+}
+
+Tensor max_unpool2d(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {
+  return unpooled(self, indices, output_size);
+}
+Tensor max_unpool3d(const Tensor& self, const Tensor& indices, IntArrayRef output_size, IntArrayRef, IntArrayRef) {
+  return unpooled(self, indices, output_size);
 }
 
 }  // namespace keyway::inline v1::composite

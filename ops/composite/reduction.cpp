@@ -3,6 +3,8 @@
 #include <keyway/ops/rules/broadcast.h>
 #include <keyway/ops/rules/promotion.h>
 
+#include <algorithm>
+#include <functional>
 #include <tuple>
 
 namespace keyway::inline v1::composite {
@@ -17,6 +19,32 @@ Tensor lengths(const Tensor& vectors, std::int64_t dim, double eps) {
   return squares.masked_fill(short_ones, 1).sqrt().masked_fill(short_ones, eps);
 }
 }  // namespace
+
+namespace {
+// Whether elements are not zero, reduced over one dimension after the other, the last one first: over all of them
+// without a list.
+template <typename F>
+Tensor each_dim_of_flags(const Tensor& self, OptionalIntArrayRef dim, const F& reduce) {
+  DimVector dims;
+  if (dim.has_value()) {
+    for (const std::int64_t d : *dim) dims.push_back(wrap_dim(d, self.dim()));
+  } else {
+    for (std::int64_t d = 0; d < self.dim(); ++d) dims.push_back(d);
+  }
+  std::sort(dims.begin(), dims.end(), std::greater<>());
+  Tensor flags = self.ne(0).to(self.dtype() == kByte ? kByte : kBool);
+  for (const std::int64_t d : dims) flags = reduce(flags, d);
+  return flags;
+}
+}  // namespace
+
+Tensor all_dims(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return each_dim_of_flags(self, dim, [&](const Tensor& flags, std::int64_t d) { return flags.all(d, keepdim); });
+}
+
+Tensor any_dims(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return each_dim_of_flags(self, dim, [&](const Tensor& flags, std::int64_t d) { return flags.any(d, keepdim); });
+}
 
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<std::int64_t> dim, bool keepdim) {
   const DimVector dims = dim ? DimVector{*dim} : DimVector();
@@ -36,12 +64,12 @@ Tensor count_nonzero(const Tensor& self, std::optional<std::int64_t> dim) {
 
 Tensor count_nonzero_dims(const Tensor& self, IntArrayRef dim) { return self.ne(0).sum(dim); }
 
-// The greatest element is taken out of the exponents. It is a constant there, which the sum does not depend on; where
-// it is infinite, so is the sum as it stands.
+// The greatest element, or real part, is taken out of the exponents. It is a constant there, which the sum does not
+// depend on; where it is infinite, so is the sum as it stands.
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   const Tensor wide = self.to(to_float(self.dtype()));
   if (wide.numel() == 0) return wide.exp().sum(dim, keepdim).log();
-  const Tensor greatest = wide.detach().amax(dim, true);
+  const Tensor greatest = keyway::real(wide.detach()).amax(dim, true);
   const Tensor shift = greatest.masked_fill(greatest.isinf(), 0);
   return (wide - shift).exp().sum(dim, keepdim).log() + shift.amax(dim, keepdim);
 }

@@ -74,6 +74,8 @@ Tensor repeat_interleave_indices(const Tensor& repeats, std::optional<std::int64
   const Tensor ends = repeats.to(kLong).cumsum(0);
   if (ends.numel() > 0 && !ends.is_meta() && (!output_size || ends.is_cpu())) {
     KEYWAY_CHECK(repeats.min().item().to<std::int64_t>() >= 0, "repeats must not be negative");
+    // The first sum that is too large wraps to a number below 0.
+    KEYWAY_CHECK(ends.min().item().to<std::int64_t>() >= 0, "repeats add up to more places than a tensor has");
     const auto sum = ends.select(0, -1).item().to<std::int64_t>();
     KEYWAY_CHECK(output_size.value_or(sum) == sum, "output_size is {}, but repeats add up to {}", *output_size, sum);
     output_size = sum;

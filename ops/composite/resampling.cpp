@@ -1,7 +1,9 @@
-// Images on another grid: larger or smaller, or seen at given places.
+// Images made larger or smaller, one dimension after the other.
 #include <keyway/ops/all.h>
+#include <keyway/ops/composite/cubic.h>
 #include <keyway/ops/resampling_composites.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -52,97 +54,120 @@ Tensor along(const Tensor& weights, std::int64_t dim, std::int64_t dims) {
   return weights.reshape(sizes);
 }
 
-// Each place is weighed out of the two that it lies between, of which the last one may stand twice.
+// How far two neighbours of the result are apart in places of the input.
+double step_of(const Axis& axis, bool align_corners) {
+  if (!align_corners) return axis.step;
+  return axis.wanted > 1 ? static_cast<double>(axis.size - 1) / static_cast<double>(axis.wanted - 1) : 0;
+}
+
+// Where in the input the places of the result lie, as numbers of places: centres of places lie on centres of as many.
+Tensor centres(const Axis& axis, const Tensor& input, bool align_corners) {
+  const Tensor places = places_of(axis, input, input.dtype());
+  const double step = step_of(axis, align_corners);
+  return align_corners ? places * step : (places + 0.5) * step - 0.5;
+}
+
+// The elements at whole numbers of places, times weights; beyond the border its own.
+Tensor weighed_places(const Tensor& input, const Axis& axis, const Tensor& places, const Tensor& weights) {
+  return input.index_select(axis.dim, places.clamp(0, axis.size - 1).to(kLong)) * along(weights, axis.dim, input.dim());
+}
+
+// Each place is weighed out of the two that it lies between.
 Tensor resample_linear(const Tensor& input, const Axis& axis, bool align_corners) {
   if (axis.wanted == axis.size) return input;  // as in PyTorch, whatever the scale
-  const Tensor places = places_of(axis, input, input.dtype());
-  const double between_ends =
-      axis.wanted > 1 ? static_cast<double>(axis.size - 1) / static_cast<double>(axis.wanted - 1) : 0;
-  const Tensor at = align_corners ? places * between_ends : ((places + 0.5) * axis.step - 0.5).clamp(0);
-  const Tensor first = at.floor().clamp(std::nullopt, axis.size - 1);
-  const Tensor weights = along((at - first).clamp(0, 1), axis.dim, input.dim());
-  const Tensor before = first.to(kLong), behind = (before + 1).clamp(std::nullopt, axis.size - 1);
-  return input.index_select(axis.dim, before) * (1 - weights) + input.index_select(axis.dim, behind) * weights;
+  const Tensor at = centres(axis, input, align_corners).clamp(0, axis.size - 1);
+  const Tensor first = at.floor(), behind = at - first;
+  return weighed_places(input, axis, first, 1 - behind) + weighed_places(input, axis, first + 1, behind);
 }
 
-}  // namespace
-
-Tensor upsample_nearest(const Tensor& input, OptionalIntArrayRef output_size, ScaleFactors scale_factors) {
-  Tensor result = input;
-  for (std::int64_t dim = 2; dim < input.dim(); ++dim) {
-    const Axis axis = axis_of(input, dim, output_size, scale_factors);
-    const Tensor at = (places_of(axis, input, kFloat) * axis.step).floor().clamp(std::nullopt, axis.size - 1);
-    result = result.index_select(dim, at.to(kLong));
-  }
-  return result;
+// Out of the two before it and the two behind it.
+Tensor resample_cubic(const Tensor& input, const Axis& axis, bool align_corners) {
+  const Tensor at = centres(axis, input, align_corners), first = at.floor();
+  const std::array<Tensor, 4> weights = cubic_weights(at - first, kCubicSlope);
+  return weighed_places(input, axis, first - 1, weights[0]) + weighed_places(input, axis, first, weights[1]) +
+         weighed_places(input, axis, first + 1, weights[2]) + weighed_places(input, axis, first + 2, weights[3]);
 }
 
-Tensor upsample_linear(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
-                       ScaleFactors scale_factors) {
+// What an element weighs at distances from 0.
+using Kernel = Tensor (*)(const Tensor& distance);
+
+Tensor triangle_kernel(const Tensor& distance) { return (1 - distance).clamp(0); }
+Tensor cubic_kernel(const Tensor& distance) {
+  const Tensor beyond_near = keyway::where(distance < 2, cubic_far(distance, kAntialiasedCubicSlope), 0);
+  return keyway::where(distance < 1, cubic_near(distance, kAntialiasedCubicSlope), beyond_near);
+}
+
+// Out of all that are within `support` of it, where distances count in places of the result if these are the larger
+// ones: a product with a matrix of weights, of which each row adds up to 1.
+Tensor resample_covering(const Tensor& input, const Axis& axis, bool align_corners, Kernel kernel, double support) {
+  const double step = step_of(axis, align_corners), scale = std::max(step, 1.0), reach = support * scale;
+  const Tensor centre = ((places_of(axis, input, input.dtype()) + 0.5) * step).unsqueeze(1);
+  const Tensor places = places_of({axis.dim, axis.size, axis.size, 1}, input, input.dtype());
+  const Tensor is_covered =
+      (places >= (centre - reach + 0.5).floor()).logical_and(places < (centre + reach + 0.5).floor());
+  const Tensor weights = keyway::where(is_covered, kernel((places - centre + 0.5).abs() / scale), 0);
+  const Tensor shares = weights / weights.sum(1, true);
+  return input.movedim(axis.dim, -1).matmul(shares.t()).movedim(-1, axis.dim);
+}
+
+// Resamples all dimensions but two, each with resample(input so far, axis).
+template <typename F>
+Tensor each_axis(const Tensor& input, OptionalIntArrayRef output_size, const ScaleFactors& scale_factors,
+                 const F& resample) {
   Tensor result = input.to(weight_dtype(input));
   for (std::int64_t dim = 2; dim < input.dim(); ++dim) {
-    result = resample_linear(result, axis_of(input, dim, output_size, scale_factors), align_corners);
+    result = resample(result, axis_of(input, dim, output_size, scale_factors));
   }
   result = result.to(input.dtype());
   return result.is_alias_of(input) ? result.clone() : result;
 }
 
-namespace {
-
-enum class Beyond : std::int64_t { Zeros, Border, Reflection };
-
-// Folds coordinates back at the centres of the outer places, or at their edges, as often as it takes.
-Tensor reflected(const Tensor& at, std::int64_t size, bool align_corners) {
-  const double low = align_corners ? 0 : -0.5, span = static_cast<double>(align_corners ? size - 1 : size);
-  if (span == 0) return keyway::zeros_like(at);
-  const Tensor distance = (at - low).abs();
-  const Tensor turns = (distance / span).floor();
-  const Tensor rest = distance - turns * span;
-  return keyway::where(turns == (turns / 2).floor() * 2, rest, span - rest) + low;
-}
-
-// Coordinates from -1 to 1 as numbers of places: these are the centres of the outer places, or their edges.
-Tensor to_places(const Tensor& at, std::int64_t size, Beyond beyond, bool align_corners) {
-  const auto count = static_cast<double>(size);
-  const Tensor places = align_corners ? (at + 1) * ((count - 1) / 2) : ((at + 1) * count - 1) / 2;
-  if (beyond == Beyond::Zeros) return places;
-  const Tensor inside = beyond == Beyond::Reflection ? reflected(places, size, align_corners) : places;
-  return inside.clamp(0, size - 1);
-}
-
-// The elements at whole numbers x and y [N, H, W] of each channel, times weights; 0 where there is none.
-Tensor weighed_elements(const Tensor& input, const Tensor& x, const Tensor& y, const Tensor& weights) {
-  const std::int64_t height = input.size(2), width = input.size(3);
-  const Tensor is_there = (x >= 0).logical_and(x < width).logical_and(y >= 0).logical_and(y < height);
-  const auto index = [&](const Tensor& at) { return keyway::where(is_there, at, 0).to(kLong); };
-  const Tensor places = (index(y) * width + index(x)).reshape({x.size(0), 1, checked_numel({x.size(1), x.size(2)})});
-  const Tensor elements = input.reshape({input.size(0), input.size(1), height * width})
-                              .gather(2, places.expand({input.size(0), input.size(1), places.size(2)}))
-                              .reshape({input.size(0), input.size(1), x.size(1), x.size(2)});
-  // No weight either where there is nothing: it may be NaN, and its product with a gradient of 0 would be.
-  const Tensor share = keyway::where(is_there, weights, 0).unsqueeze(1);
-  return keyway::where(is_there.unsqueeze(1), elements * share, 0);
+// The elements of the places that each place of the result lies in, `offset` behind its beginning.
+Tensor resample_nearest(const Tensor& input, OptionalIntArrayRef output_size, const ScaleFactors& scale_factors,
+                        double offset) {
+  Tensor result = input;
+  for (std::int64_t dim = 2; dim < input.dim(); ++dim) {
+    const Axis axis = axis_of(input, dim, output_size, scale_factors);
+    const Tensor at = ((places_of(axis, input, kFloat) + offset) * axis.step).floor();
+    result = result.index_select(dim, at.clamp(std::nullopt, axis.size - 1).to(kLong));
+  }
+  return result;
 }
 
 }  // namespace
 
-Tensor grid_sampler_2d(const Tensor& input, const Tensor& grid, std::int64_t interpolation_mode,
-                       std::int64_t padding_mode, bool align_corners) {
-  const ScalarType dtype = weight_dtype(input);
-  const Tensor image = input.to(dtype), at = grid.to(dtype);
-  const auto beyond = static_cast<Beyond>(padding_mode);
-  const Tensor x = to_places(at.select(-1, 0), input.size(3), beyond, align_corners);
-  const Tensor y = to_places(at.select(-1, 1), input.size(2), beyond, align_corners);
-  if (interpolation_mode == 1) {
-    return weighed_elements(image, x.round(), y.round(), keyway::ones_like(x)).to(input.dtype());
-  }
-  const Tensor left = x.detach().floor(), top = y.detach().floor();
-  const Tensor to_right = x - left, down = y - top;
-  const auto part = [&](bool right, bool below) {
-    return weighed_elements(image, left + (right ? 1 : 0), top + (below ? 1 : 0),
-                            (right ? to_right : 1 - to_right) * (below ? down : 1 - down));
-  };
-  return (part(false, false) + part(true, false) + part(false, true) + part(true, true)).to(input.dtype());
+Tensor upsample_nearest(const Tensor& input, OptionalIntArrayRef output_size, ScaleFactors scale_factors) {
+  return resample_nearest(input, output_size, scale_factors, 0);
+}
+
+Tensor upsample_nearest_exact(const Tensor& input, OptionalIntArrayRef output_size, ScaleFactors scale_factors) {
+  return resample_nearest(input, output_size, scale_factors, 0.5);
+}
+
+Tensor upsample_linear(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
+                       ScaleFactors scale_factors) {
+  return each_axis(input, output_size, scale_factors,
+                   [&](const Tensor& image, const Axis& axis) { return resample_linear(image, axis, align_corners); });
+}
+
+Tensor upsample_bicubic(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
+                        ScaleFactors scale_factors) {
+  return each_axis(input, output_size, scale_factors,
+                   [&](const Tensor& image, const Axis& axis) { return resample_cubic(image, axis, align_corners); });
+}
+
+Tensor upsample_bilinear_antialiased(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
+                                     ScaleFactors scale_factors) {
+  return each_axis(input, output_size, scale_factors, [&](const Tensor& image, const Axis& axis) {
+    return resample_covering(image, axis, align_corners, triangle_kernel, 1);
+  });
+}
+
+Tensor upsample_bicubic_antialiased(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
+                                    ScaleFactors scale_factors) {
+  return each_axis(input, output_size, scale_factors, [&](const Tensor& image, const Axis& axis) {
+    return resample_covering(image, axis, align_corners, cubic_kernel, 2);
+  });
 }
 
 }  // namespace keyway::inline v1::composite

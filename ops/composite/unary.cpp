@@ -1,4 +1,5 @@
 #include <keyway/ops/all.h>
+#include <keyway/ops/composite/limits.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/ops/unary_composites.h>
 
@@ -9,16 +10,6 @@
 namespace keyway::inline v1::composite {
 
 namespace {
-
-// The greatest finite number of a floating dtype.
-double greatest_of(ScalarType dtype) {
-  switch (dtype) {
-    case ScalarType::Half: return static_cast<float>(std::numeric_limits<Half>::max());
-    case ScalarType::BFloat16: return static_cast<float>(std::numeric_limits<BFloat16>::max());
-    case ScalarType::Float: return std::numeric_limits<float>::max();
-    default: return std::numeric_limits<double>::max();
-  }
-}
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -67,12 +58,18 @@ Tensor logit_backward(const Tensor& grad_output, const Tensor& self, std::option
 
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
+  if (self.is_complex()) {
+    return keyway::view_as_complex(keyway::view_as_real(self).nan_to_num(nan, posinf, neginf));
+  }
   if (!self.is_floating_point()) return self.clone();
   const double greatest = greatest_of(self.dtype());
   return self.masked_fill(self.isnan(), nan.value_or(0))
       .masked_fill(self.eq(kInfinity), posinf.value_or(greatest))
       .masked_fill(self.eq(-kInfinity), neginf.value_or(-greatest));
 }
+
+// Of a copy, which the gradient needs as it was.
+Tensor& polygamma_(Tensor& self, std::int64_t n) { return self.copy_(keyway::polygamma(n, self.clone())); }
 
 Tensor positive(const Tensor& self) { return self; }
 

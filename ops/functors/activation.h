@@ -243,7 +243,11 @@ struct SiluBackward {
   KEYWAY_HD T with(Math m, T grad, T x) const {
     const Opmath<T> v = opmath(x), one(1);
     const Opmath<T> s = m.sigmoid(v);
-    return static_cast<T>(opmath(grad) * s * (one + v * (one - s)));
+    if constexpr (ComplexElement<T>) {
+      return static_cast<T>(opmath(grad) * conj(s * (one + v * (one - s))));
+    } else {
+      return static_cast<T>(opmath(grad) * s * (one + v * (one - s)));
+    }
   }
 };
 

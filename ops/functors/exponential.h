@@ -37,15 +37,23 @@ struct Xlogy {
   }
 };
 
-// log(e^a + e^b), without overflow on the way.
+// log(e^a + e^b), without overflow on the way: the greater, of complex numbers the one of greater real part, stays out
+// of the exponent.
 template <typename T>
 struct LogAddExp {
   KEYWAY_HD T operator()(T a, T b) const { return with(StandardMath(), a, b); }
   template <typename Math>
   KEYWAY_HD T with(Math m, T a, T b) const {
     const Opmath<T> x = opmath(a), y = opmath(b);
-    const Opmath<T> apart = x == y ? Opmath<T>(0) : std::fabs(x - y);  // equal infinities have no difference
-    return static_cast<T>((x > y ? x : y) + m.log1p(m.exp(-apart)));
+    if constexpr (ComplexElement<T>) {
+      // Equal infinities have no difference.
+      if (x.real() == y.real() && std::isinf(x.real())) return x.real() < 0 ? a : T(m.log(m.exp(x) + m.exp(y)));
+      const bool is_first = x.real() >= y.real();
+      return static_cast<T>((is_first ? x : y) + m.log1p(m.exp(is_first ? y - x : x - y)));
+    } else {
+      const Opmath<T> apart = x == y ? Opmath<T>(0) : std::fabs(x - y);
+      return static_cast<T>((x > y ? x : y) + m.log1p(m.exp(-apart)));
+    }
   }
 };
 

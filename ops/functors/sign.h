@@ -4,6 +4,8 @@
 #include <keyway/ops/functors/opmath.h>
 
 #include <cmath>
+#include <cstdint>
+#include <type_traits>
 
 namespace keyway::inline v1 {
 
@@ -67,9 +69,27 @@ struct Heaviside {
 };
 
 // The next number after a in the direction of b.
-template <std::floating_point T>
+template <typename T>
 struct Nextafter {
-  KEYWAY_HD T operator()(T a, T b) const { return std::nextafter(a, b); }
+  KEYWAY_HD T operator()(T a, T b) const {
+    if constexpr (std::is_same_v<T, Opmath<T>>) {
+      return std::nextafter(a, b);
+    } else {
+      return next_narrow(a, b);
+    }
+  }
+
+ private:
+  // Numbers of one sign are in the order of their bits.
+  KEYWAY_HD static T next_narrow(T a, T b) {
+    const float x = a, y = b;
+    if (x != x || y != y) return static_cast<T>(x + y);
+    if (x == y) return b;
+    constexpr std::uint16_t kSign = 0x8000;
+    if (x == 0) return T::from_bits(static_cast<std::uint16_t>((y < 0 ? kSign : 0) + 1));
+    const bool outwards = (x < y) == (x > 0);
+    return T::from_bits(static_cast<std::uint16_t>(a.bits() + (outwards ? 1 : -1)));
+  }
 };
 
 }  // namespace keyway::inline v1

@@ -24,15 +24,13 @@ std::int64_t count_steps(double start, double end, double step) {
 
 }  // namespace
 
-OutputMeta arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<ScalarType> dtype,
+OutputMeta arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<ScalarType>,
                   std::optional<Layout>, std::optional<Device>, std::optional<bool> pin_memory) {
   const bool integers = start.is_integral(true) && end.is_integral(true) && step.is_integral(true);
-  if (!integers && dtype != ScalarType::Long)
-    return meta_of_new({count_steps(start.to<double>(), end.to<double>(), step.to<double>())}, pin_memory);
-  // As PyTorch has it, int64 takes integers only: what stands behind the point is cut off before.
-  const auto by = step.to<std::int64_t>();
-  KEYWAY_CHECK(by != 0, "step is {}, which is 0 as int64", step.to<double>());
-  return meta_of_new({count_steps(start.to<std::int64_t>(), end.to<std::int64_t>(), by)}, pin_memory);
+  // Numbers with a point say how many there are, whatever the dtype then makes of them.
+  if (!integers) return meta_of_new({count_steps(start.to<double>(), end.to<double>(), step.to<double>())}, pin_memory);
+  return meta_of_new({count_steps(start.to<std::int64_t>(), end.to<std::int64_t>(), step.to<std::int64_t>())},
+                     pin_memory);
 }
 
 }  // namespace keyway::inline v1::rules

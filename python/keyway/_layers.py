@@ -7,6 +7,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._numbers import expanded
 
 
 def _conv(dims: int) -> Any:
@@ -43,12 +44,6 @@ def _pad_by_name(
     if any(total % 2 for total in totals):
         input = _C._nn.pad(input, [n for total in reversed(totals) for n in (0, total % 2)])
     return input, [total // 2 for total in totals]
-
-
-def expanded(value: Any, dims: int) -> list[int]:
-    """One number for all dimensions as a list, or a list of one for each."""
-    values = [value] * dims if isinstance(value, int) else list(value)
-    return values * dims if len(values) == 1 else values
 
 
 conv1d = _conv(1)

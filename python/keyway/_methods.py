@@ -263,6 +263,8 @@ def _sum_to_size(self: Tensor, *given: Any, size: Any = None) -> Tensor:
     extra = len(sizes) - len(wanted)
     if extra < 0 or any(w not in (1, n) for w, n in zip(wanted, sizes[extra:])):
         raise _C.ValueError(f"sum_to_size(): size {list(wanted)} does not broadcast to {list(sizes)}")
+    if not wanted:
+        return self.sum()
     over = [*range(extra), *(extra + i for i, w in enumerate(wanted) if w == 1 and sizes[extra + i] != 1)]
     return self.sum(over, True).reshape(wanted) if over else self.reshape(wanted)
 

@@ -9,6 +9,7 @@ from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor
 from keyway._methods import _checked
+from keyway._numbers import is_number, listed
 from keyway._shapes import _list_of
 
 
@@ -18,16 +19,16 @@ def tensordot(
 ) -> Tensor:  # fmt: skip
     """Sums of products over pairs of dimensions: the last of `a` with the first of `b` if `dims` is their number, else
     the two lists that it holds, or that `dims` and `dims_other` are."""
-    if dims_other is not None:
-        dims = (dims, dims_other)
-    if isinstance(dims, Tensor):
-        dims = dims.tolist()
     _checked(a, "tensordot"), _checked(b, "tensordot")
-    if isinstance(dims, int):
-        if not 0 <= dims <= min(a.dim(), b.dim()):
-            raise _C.ValueError(f"tensordot(): tensors of {a.dim()} and {b.dim()} dimensions have no {dims} in common")
-        dims = list(range(a.dim() - dims, a.dim())), list(range(dims))
-    mine, its = ([part] if isinstance(part, int) else list(part) for part in dims)
+    pairs: Any = dims.tolist() if isinstance(dims, Tensor) else dims
+    if dims_other is not None:
+        pairs = (pairs, dims_other)
+    elif is_number(pairs):
+        count = listed(pairs)[0]
+        if not 0 <= count <= min(a.dim(), b.dim()):
+            raise _C.ValueError(f"tensordot(): tensors of {a.dim()} and {b.dim()} dimensions have no {count} in common")
+        pairs = range(a.dim() - count, a.dim()), range(count)
+    mine, its = (listed(part) for part in pairs)
     return _C.tensordot(a, b, mine, its, out=out)
 
 

@@ -87,9 +87,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         raise _C.ValueError(f"combinations(): r must not be negative, not {r}")
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(choose(range(input.numel()), r))
-    if not rows or r == 0:
-        return input.new_empty(0 if r == 0 else (0, r))
-    places = _C.tensor(rows, device=input.device)
+    if r == 0:
+        return input.new_empty(0)
+    places = _C.tensor(rows, dtype=_C.int64, device=input.device).reshape(-1, r)
     return input.index_select(0, places.reshape(-1)).reshape(places.shape)
 
 

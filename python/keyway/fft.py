@@ -11,6 +11,7 @@ from typing import Any, Union
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._numbers import listed
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft",
@@ -173,7 +174,7 @@ def _scaling(norm: str | None, forward: bool) -> int:
 
 
 def _dims(input: Tensor, dim: _Dims) -> list[int]:
-    given = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    given = list(range(input.dim())) if dim is None else listed(dim)
     for d in given:
         if not -input.dim() <= d < input.dim():
             raise _C.IndexError(f"Dimension out of range: {d} of a tensor of {input.dim()}")
@@ -185,7 +186,7 @@ def _dims(input: Tensor, dim: _Dims) -> list[int]:
 
 def _chosen(input: Tensor, s: _Dims, dim: _Dims) -> tuple[list[int], list[int]]:
     """Which dimensions are transformed, and their sizes then."""
-    sizes = None if s is None else [s] if isinstance(s, int) else list(s)
+    sizes = None if s is None else listed(s)
     if sizes is not None and dim is None:
         if len(sizes) > input.dim():
             raise _C.Error(f"Got shape with {len(sizes)} values but input tensor only has {input.dim()} dimensions.")
@@ -252,7 +253,7 @@ def _to_real(name: str, input: Tensor, s: _Dims, dim: _Dims, scaling: int) -> Te
     dims, sizes = _chosen(input, s, dim)
     if not dims:
         raise _C.Error(f"{name} must transform at least one axis")
-    given = s is not None and (s if isinstance(s, int) else list(s)[-1]) != -1
+    given = s is not None and listed(s)[-1] != -1
     last = sizes[-1] if given else 2 * (input.size(dims[-1]) - 1)
     _check_size(last)
     return _C._fft_c2r(_resized(input, dims, [*sizes[:-1], last // 2 + 1]), dims, scaling, last)
@@ -261,6 +262,6 @@ def _to_real(name: str, input: Tensor, s: _Dims, dim: _Dims, scaling: int) -> Te
 def _put(result: Tensor, out: Tensor | None) -> Tensor:
     if out is None:
         return result
-    if out.dtype is not result.dtype:
+    if out.is_complex() != result.is_complex() or not (out.is_complex() or out.is_floating_point()):
         raise _C.Error(f"out has dtype {out.dtype}, but the result {result.dtype}")
     return out.resize_(result.shape).copy_(result)

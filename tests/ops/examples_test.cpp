@@ -102,7 +102,7 @@ TEST_CASE("Meta gives the shape, dtype and strides that the CPU gives") {
     const OpInfo& info = op.entry().info();
     // Sizes that depend on data, and numbers read from data, cannot be known without it.
     if (info.example.empty() || has_tag(info, "allocates") || has_tag(info, "scalar_result") ||
-        has_tag(info, "data_dependent_shape") || has_tag(info, "metadata") || is_out(op) || op.schema().is_inplace() ||
+        has_tag(info, "data_dependent_shape") || is_out(op) || op.schema().is_inplace() ||
         info.example.find("requires_grad_") != std::string_view::npos) {
       continue;
     }

@@ -44,7 +44,7 @@ bool has_values(const OpCases& entry) {
 }
 
 bool has_meta(const OpCases& entry) {
-  for (const char* tag : {"allocates", "scalar_result", "data_dependent_shape", "metadata"}) {
+  for (const char* tag : {"allocates", "scalar_result", "data_dependent_shape"}) {
     if (has_tag(entry, tag)) return false;
   }
   return entry.samples.find("requires_grad_(") == std::string_view::npos;

@@ -4,6 +4,7 @@ import math
 
 import keyway
 import pytest
+import keyway.nn.functional as F
 from keyway import nn
 
 
@@ -52,6 +53,16 @@ def test_layer_norm_gives_mean_zero_and_variance_one():
     assert row == pytest.approx([-1.5 / root, -0.5 / root, 0.5 / root, 1.5 / root])
     assert not list(nn.LayerNorm([2, 3], elementwise_affine=False).parameters())
     assert nn.LayerNorm(3, bias=False).bias is None
+
+
+def test_rms_norm_gives_mean_square_one():
+    layer = nn.RMSNorm(2, eps=0.0)
+    assert layer(keyway.tensor([[1.0, 7.0], [-3.0, 4.0]])).tolist() == [pytest.approx([0.2, 1.4]),
+                                                                       pytest.approx([-0.6 * 2**0.5, 0.8 * 2**0.5])]
+    assert layer.weight.tolist() == [1, 1] and repr(layer) == "RMSNorm((2,), eps=0.0, elementwise_affine=True)"
+    assert not list(nn.RMSNorm((2, 3), elementwise_affine=False).parameters())
+    eps = keyway.finfo(keyway.float64).eps
+    assert F.rms_norm(keyway.zeros(3, dtype=keyway.float64) + eps, [3])[0].item() == pytest.approx(eps**0.5)
 
 
 def test_group_norm_normalises_each_group_of_channels():
@@ -286,7 +297,11 @@ def test_borders_of_more_dimensions_are_those_of_each():
     assert nn.ReflectionPad2d((1, 2, 0, 2))(x)[0, 1, 4].tolist() == [13, 12, 13, 14, 15, 14, 13]
     assert nn.ReplicationPad2d((1, 0, 2, 1))(x)[0, 0].tolist()[0] == [0, 0, 1, 2, 3]
     assert repr(nn.ZeroPad2d(1)) == "ZeroPad2d((1, 1, 1, 1))" and nn.ZeroPad2d(1)(x).sum().item() == x.sum().item()
+    assert nn.ZeroPad1d((0, 1))(x[0]).shape == (2, 3, 5) and repr(nn.ZeroPad1d(1)) == "ZeroPad1d((1, 1))"
+    assert nn.CircularPad2d((1, 0, 0, 1))(x)[0, 0, 3].tolist() == [3, 0, 1, 2, 3]
+    assert nn.CircularPad1d((1, 1))(x[0])[1, 0].tolist() == [15, 12, 13, 14, 15, 12]
     volume = x.reshape(1, 1, 2, 3, 4)
+    assert nn.ZeroPad3d(1)(volume).shape == nn.CircularPad3d(1)(volume).shape == (1, 1, 4, 5, 6)
     assert nn.ReflectionPad3d(1)(volume).shape == (1, 1, 4, 5, 6) == nn.ReplicationPad3d(1)(volume).shape
     assert nn.ConstantPad3d((0, 0, 0, 0, 1, 0), 7.0)(volume)[0, 0, 0, 0, 0].item() == 7
     assert nn.ReflectionPad3d(1)(volume)[0, 0, 0].tolist() == nn.ReflectionPad2d(1)(x)[0, 1].tolist()
@@ -371,6 +386,32 @@ def test_pooling_by_powers_and_adaptive_maxima_by_hand():
     assert nn.AdaptiveMaxPool1d(0)(x).shape == (1, 1, 0)
     with pytest.raises(keyway.Error, match="nothing to choose from"):
         nn.AdaptiveMaxPool1d(1)(x[:, :, :0])
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_unpooling_puts_maxima_back(dims):
+    x = keyway.rand(2, 3, *(6, 4, 8)[:dims]) + 1
+    values, indices = getattr(nn, f"MaxPool{dims}d")(2, return_indices=True)(x)
+    unpool = getattr(nn, f"MaxUnpool{dims}d")(2)
+    back = unpool(values, indices)
+    assert back.shape == x.shape and keyway.equal(back, keyway.where(back == x, x, 0))
+    assert back.count_nonzero().item() == values.numel()
+    assert unpool(values, indices, output_size=x.shape).shape == x.shape
+    longer = [n + 1 for n in x.shape[2:]]
+    assert unpool(values, indices, output_size=longer).shape[2:] == tuple(longer)
+    assert repr(unpool) == f"MaxUnpool{dims}d(kernel_size={(2,) * dims}, stride={(2,) * dims}, padding={(0,) * dims})"
+
+
+def test_what_unpooling_refuses():
+    values, indices = nn.MaxPool2d(2, return_indices=True)(keyway.rand(1, 4, 4))
+    with pytest.raises(keyway.ValueError, match="output_size is"):
+        F.max_unpool2d(values, indices, 2, output_size=(6, 4))
+    with pytest.raises(keyway.ValueError, match="has 1 sizes"):
+        F.max_unpool2d(values, indices, 2, output_size=(4,))
+    with pytest.raises(keyway.ValueError, match="kernel_size 3 numbers"):
+        F.max_unpool3d(values[0], indices[0], 2)
+    with pytest.raises(keyway.Error, match="indices"):
+        F.max_unpool2d(values, indices.int(), 2)
 
 
 def test_alpha_dropout_keeps_mean_and_variance():

@@ -181,3 +181,18 @@ def test_where_a_tensor_is_cut_may_be_given_by_its_own_name():
                  lambda: keyway.dsplit(3, 1), lambda: x.tensor_split(2, parts=3)):  # fmt: skip
         with pytest.raises(keyway.TypeError):
             call()
+
+
+def test_forms_of_pytorch_that_samples_found():
+    x = keyway.tensor([[1.0, 0.0], [2.0, 3.0]])
+    assert keyway.all(x, dim=[]).tolist() == [[True, False], [True, True]]
+    assert keyway.any(x, dim=(0, 1), keepdim=True).tolist() == [[True]]
+    assert keyway.all(x.byte(), dim=[0]).dtype is keyway.uint8
+    assert keyway.arange(0.5, 4, 1.5, dtype=keyway.int64).tolist() == [0, 1, 2]
+    assert keyway.arange(1, 2, 0.5, dtype=keyway.int64).tolist() == [1, 1]
+    assert keyway.take_along_dim(x, keyway.tensor([[-1], [0]]), 1).tolist() == [[0.0], [2.0]]
+    assert keyway.gather(x, 1, keyway.tensor([[1], [0]], dtype=keyway.int32)).tolist() == [[0.0], [2.0]]
+    assert keyway.einsum("i->", keyway.tensor([200, 100], dtype=keyway.uint8)).item() == 300
+    assert keyway.combinations(keyway.ones(1, requires_grad=True)).requires_grad
+    assert x.bool().sum_to_size(()).dtype is keyway.int64
+    assert keyway.equal(x[1].polygamma_(1), keyway.polygamma(1, keyway.tensor([2.0, 3.0])))

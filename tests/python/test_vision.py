@@ -56,10 +56,44 @@ def test_area_is_the_mean_of_what_a_place_covers():
 
 
 @pytest.mark.parametrize("mode, sizes", [("linear", (3,)), ("bilinear", (3, 2)), ("trilinear", (2, 3, 2)),
-                                         ("nearest", (3, 2))])  # fmt: skip
+                                         ("nearest", (3, 2)), ("nearest-exact", (3, 2)), ("bicubic", (3, 2))])
 def test_gradients_of_interpolate(mode, sizes):
     x = image(2, 2, *sizes, requires_grad=True)
     assert gradcheck(lambda x: F.interpolate(x, scale_factor=1.7, mode=mode), (x,))
+
+
+def test_nearest_exact_goes_by_the_centres_of_places():
+    x = keyway.arange(4.0).reshape(1, 1, 4)
+    assert F.interpolate(x, 2, mode="nearest-exact").tolist() == [[[1, 3]]]
+    assert F.interpolate(x, 6, mode="nearest-exact").tolist() == [[[0, 1, 1, 2, 3, 3]]]
+    assert F.interpolate(keyway.ones(1, 2, 2, 2, 2), 3, mode="nearest-exact").shape == (1, 2, 3, 3, 3)
+
+
+def test_cubic_convolution_has_slope_three_quarters():
+    x = keyway.zeros(1, 1, 1, 7)
+    x[..., 3] = 1
+    halves = F.interpolate(x, (1, 13), mode="bicubic", align_corners=True)[0, 0, 0]
+    # At distances 1/2 and 3/2: 1.25/8 - 2.25/4 + 1, and -0.75/8 * (27 - 90 + 96 - 32).
+    assert_close(halves[3:10], keyway.tensor([-0.09375, 0, 0.59375, 1, 0.59375, 0, -0.09375]))
+    assert_close(F.interpolate(keyway.ones(1, 1, 5, 4), (3, 9), mode="bicubic"), keyway.ones(1, 1, 3, 9))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_antialiasing_weighs_all_that_a_place_covers(mode):
+    x = image(1, 2, 12, 9)
+    smaller = F.interpolate(x, (1, 3), mode=mode, antialias=True)
+    assert not keyway.equal(smaller, F.interpolate(x, (1, 3), mode=mode))
+    assert_close(F.interpolate(keyway.ones_like(x), (5, 2), mode=mode, antialias=True),
+                 keyway.ones(1, 2, 5, 2, dtype=x.dtype))
+    assert_close(F.interpolate(x, (12, 9), mode=mode, antialias=True), x)
+    assert gradcheck(lambda x: F.interpolate(x, (5, 2), mode=mode, antialias=True), (x.requires_grad_(True),))
+
+
+def test_a_triangle_twice_as_wide():
+    x = keyway.tensor([[[[1.0, 2.0, 6.0, 7.0]]]])
+    # Weights 3/4, 3/4 and 1/4 of the first three, and of the last three.
+    expected = keyway.tensor([[[[(0.75 * 3 + 0.25 * 6) / 1.75, (0.25 * 2 + 0.75 * 13) / 1.75]]]])
+    assert_close(F.interpolate(x, (1, 2), mode="bilinear", antialias=True), expected)
 
 
 @pytest.mark.parametrize("arguments, error", [
@@ -68,8 +102,8 @@ def test_gradients_of_interpolate(mode, sizes):
     ({"size": 2, "recompute_scale_factor": True}, keyway.ValueError), ({"size": 0}, keyway.Error),
     ({"scale_factor": -1.0}, keyway.Error), ({"scale_factor": math.nan}, keyway.Error),
     ({"scale_factor": 1e300}, keyway.Error), ({"size": 2, "mode": "linear"}, keyway.NotImplementedError),
-    ({"size": 2, "mode": "bicubic"}, keyway.NotImplementedError),
-    ({"size": 2, "antialias": True}, keyway.NotImplementedError),
+    ({"size": 2, "mode": "nearest-exact", "align_corners": False}, keyway.ValueError),
+    ({"size": 2, "antialias": True}, keyway.ValueError), ({"size": 2, "mode": "cubic"}, keyway.NotImplementedError),
 ])
 def test_what_interpolate_refuses(arguments, error):
     with pytest.raises(error):
@@ -85,6 +119,22 @@ def test_an_identity_grid_gives_the_image():
         grid = F.affine_grid(theta, (2, 3, 4, 5), align_corners)
         assert_close(F.grid_sample(x, grid, align_corners=align_corners), x)
         assert_close(F.grid_sample(x, grid, "nearest", align_corners=align_corners), x)
+        assert_close(F.grid_sample(x, grid, "bicubic", align_corners=align_corners), x)
+
+
+def test_an_identity_grid_gives_the_volume():
+    x = image(2, 3, 4, 5, 2)
+    theta = keyway.eye(3, 4, dtype=keyway.float64).expand(2, -1, -1)
+    for align_corners in (False, True):
+        grid = F.affine_grid(theta, (2, 3, 4, 5, 2), align_corners)
+        assert_close(F.grid_sample(x, grid, align_corners=align_corners), x)
+        assert_close(F.grid_sample(x, grid, "nearest", align_corners=align_corners), x)
+
+
+def test_a_place_of_a_grid_counts_along_the_last_dimension_first():
+    x = keyway.arange(24.0).reshape(1, 1, 2, 3, 4)
+    grid = keyway.tensor([1.0, 0.0, -1.0]).reshape(1, 1, 1, 1, 3)
+    assert F.grid_sample(x, grid, align_corners=True).item() == x[0, 0, 0, 1, 3]
 
 
 def test_what_lies_beyond_the_image():
@@ -97,20 +147,21 @@ def test_what_lies_beyond_the_image():
     assert F.grid_sample(x, nowhere, align_corners=True).tolist() == [[[[0]]]]
 
 
+@pytest.mark.parametrize("mode, dims", [("bilinear", 2), ("bicubic", 2), ("bilinear", 3)])
 @pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("align_corners", [False, True])
-def test_gradients_of_grid_sample(padding_mode, align_corners):
-    grid = image(2, 2, 3, 2).mul(0.9).requires_grad_(True)
-    x = image(2, 2, 3, 4, requires_grad=True)
-    assert gradcheck(lambda a, g: F.grid_sample(a, g, "bilinear", padding_mode, align_corners), (x, grid))
+def test_gradients_of_grid_sample(mode, dims, padding_mode, align_corners):
+    grid = image(2, *(2, 3, 1)[:dims], dims).mul(0.9).requires_grad_(True)
+    x = image(2, 2, *(3, 4, 2)[:dims], requires_grad=True)
+    assert gradcheck(lambda a, g: F.grid_sample(a, g, mode, padding_mode, align_corners), (x, grid))
 
 
 def test_what_grid_sample_refuses():
     x, grid = keyway.ones(1, 1, 2, 2), keyway.zeros(1, 1, 1, 2)
     with pytest.raises(keyway.ValueError, match="padding_mode"):
         F.grid_sample(x, grid, padding_mode="wrap")
-    with pytest.raises(keyway.NotImplementedError):
-        F.grid_sample(x, grid, "bicubic")
+    with pytest.raises(keyway.ValueError, match="interpolation_mode"):
+        F.grid_sample(keyway.ones(1, 1, 2, 2, 2), keyway.zeros(1, 1, 1, 1, 3), "bicubic")
     with pytest.raises(keyway.Error, match="grid"):
         F.grid_sample(x, keyway.zeros(2, 1, 1, 2))
 

@@ -7,7 +7,7 @@
 #include <keyway/backends/cuda/kernels/kernels_pooling.h>
 #include <keyway/backends/cuda/windows.h>
 #include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/opmath.h>
+#include <keyway/ops/functors/mean.h>
 
 namespace keyway::inline v1::cuda {
 
@@ -38,9 +38,8 @@ struct Average {
     const T* const from = &place.at<const T>(1);
     const Spot o = out.spot(place.number(2));
     Wide sum(0);
-    means.windows.window(o).each([&](const Spot& spot) { sum += opmath(from[in.offset(spot)]); });
-    const auto length = static_cast<Wide>(means.length(o));
-    place.at<T>(0) = length == Wide(0) ? T(0) : static_cast<T>(sum / length);
+    means.windows.window(o).each([&](const Spot& spot) { sum = plus(sum, opmath(from[in.offset(spot)])); });
+    place.at<T>(0) = mean_of<T>(sum, means.length(o));
   }
 };
 
@@ -61,22 +60,23 @@ struct Spread {
   }
 };
 
-template <template <typename> typename Op>
+template <template <typename> typename Op, DtypeSet kDtypes>
 void run(const char* op, const Means& means, const Plane& in, const Plane& out, std::size_t rank,
          const TensorBase& from, const TensorBase& to) {
   if (to.numel() == 0) return;
   const TensorBase planes = plane_origins(from, rank);
   const auto spatial = static_cast<std::int64_t>(to.sizes().size() - rank);
   const Strided space = Places(to.sizes()).tensor(to).tensor(planes).number(spatial).space();
-  visit_floating(to.dtype(), op, [&]<typename T>() { each<3>(space, Op<T>{means, in, out}, to.device()); });
+  visit_dtype<kDtypes>(to.dtype(), op, [&]<typename T>() { each<3>(space, Op<T>{means, in, out}, to.device()); });
 }
 
 void average(const char* op, const Means& means, const TensorBase& self, const TensorBase& out, std::size_t rank) {
-  run<Average>(op, means, Plane(self, rank), Plane(out, rank), rank, self, out);
+  run<Average, kFloatingTypes | DtypeSet{kLong}>(op, means, Plane(self, rank), Plane(out, rank), rank, self, out);
 }
 void spread(const char* op, const Means& means, const TensorBase& grad_output, const TensorBase& grad_input,
             std::size_t rank) {
-  run<Spread>(op, means, Plane(grad_input, rank), Plane(grad_output, rank), rank, grad_output, grad_input);
+  run<Spread, kFloatingTypes>(op, means, Plane(grad_input, rank), Plane(grad_output, rank), rank, grad_output,
+                              grad_input);
 }
 
 Means fixed_means(const TensorBase& in, const TensorBase& out, std::size_t rank, IntArrayRef kernel, IntArrayRef stride,

@@ -108,7 +108,7 @@ void scan(const Of& of, std::initializer_list<TensorBase> operands, std::int64_t
 
 void scan_amounts(const char* name, bool product, const TensorBase& self, std::int64_t dim, const TensorBase& out) {
   if (self.numel() == 0) return;
-  const TensorBase from = self.dtype() == out.dtype() ? self : contiguous_as(self, out.dtype());
+  const TensorBase from = as_dtype(self, out.dtype());
   visit_dtype<kNumberTypes>(out.dtype(), name, [&]<typename T>() {
     scan(Amounts<T>{{product}}, {with_dim(out), with_dim(from)}, dim);
   });

@@ -18,6 +18,10 @@ inline TensorBase contiguous_as(const TensorBase& tensor, ScalarType dtype) {
   copy_elements(tensor, copy);
   return copy;
 }
+// The same, with whatever strides.
+inline TensorBase as_dtype(const TensorBase& tensor, ScalarType dtype) {
+  return tensor.dtype() == dtype ? tensor : contiguous_as(tensor, dtype);
+}
 inline TensorBase contiguous(const TensorBase& tensor) {
   return tensor.defined() ? contiguous_as(tensor, tensor.dtype()) : tensor;
 }

@@ -60,7 +60,7 @@ T bits_of(const Scalar& value, ScalarType dtype) {
 
 void gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, bool, TensorBase& out) {
   if (index.numel() == 0) return;
-  const TensorBase from = with_dim(self), places = with_dim(index), to = with_dim(out);
+  const TensorBase from = with_dim(self), places = with_dim(as_dtype(index, kLong)), to = with_dim(out);
   const auto d = static_cast<std::size_t>(wrap_dim(dim, from.dim()));
   const Strided space = Places(to.sizes()).tensor(to).tensor(places).line(from, static_cast<std::int64_t>(d)).space();
   visit_bits(self.itemsize(), [&]<typename T>() {
@@ -76,7 +76,7 @@ void scatter_src(const TensorBase& self, std::int64_t dim, const TensorBase& ind
 
 void scatter_value(const TensorBase& self, std::int64_t dim, const TensorBase& index, const Scalar& value,
                    TensorBase& out) {
-  const TensorBase places = with_dim(apart_from(index, out)), to = with_dim(out);
+  const TensorBase places = with_dim(as_dtype(apart_from(index, out), kLong)), to = with_dim(out);
   begin_as(self, out);
   if (index.numel() == 0) return;
   const auto d = static_cast<std::size_t>(dim);

@@ -15,7 +15,7 @@ struct ScatterRows {
 
   ScatterRows(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src,
               const TensorBase& out)
-      : offsets(scatter_offsets(with_dim(out), dim, with_dim(index))),
+      : offsets(scatter_offsets(with_dim(out), dim, with_dim(as_dtype(index, kLong)))),
         indexed(out, {}, used(with_dim(apart_from(src, out)), with_dim(index).sizes()), {}) {
     begin_as(self, out);
   }

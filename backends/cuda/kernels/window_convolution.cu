@@ -25,7 +25,8 @@ namespace keyway::inline v1::cuda {
 namespace {
 
 constexpr std::int64_t kChunkBytes = 64 << 20;
-constexpr DtypeSet kSumTypes{kFloat, kDouble, kComplexFloat, kComplexDouble};
+constexpr DtypeSet kTypes = kFloatingAndComplexTypes | DtypeSet{kLong};
+constexpr DtypeSet kSumTypes{kFloat, kDouble, kComplexFloat, kComplexDouble, kLong};
 
 // The functors below go over the elements of a matrix by number, columns of which are those of a chunk. Operands: the
 // matrix, the element's number.
@@ -77,7 +78,7 @@ struct GiveOutputs {
     const std::uint32_t channel = chunk.count.quotient(number);
     const ConvWindows::Window window = windows.window(chunk, number - channel * chunk.count.value);
     Sum sum = place.at<const Sum>(0);
-    if (bias != nullptr) sum = sum + bias[channel];
+    if (bias != nullptr) sum = plus(sum, bias[channel]);
     static_cast<T*>(y.data)[y.offset(window.image, channel, window.at)] = static_cast<T>(sum);
   }
 };
@@ -108,7 +109,7 @@ struct Fold {
     const T* const rows = columns + std::int64_t{channel} * windows.taps.value * count;
     windows.each_window(at, [&](std::uint32_t tap, std::int64_t window) {
       const std::int64_t column = shift + window;
-      if (column >= 0 && column < count) sum = sum + rows[tap * count + column];
+      if (column >= 0 && column < count) sum = plus(sum, rows[tap * count + column]);
     });
     place.at<T>(0) = sum;
   }
@@ -134,7 +135,7 @@ class Convolution {
       const TensorBase sums = matrix(windows_.out_channels, chunk, sums_);
       multiply({weights, unfolded(chunk), sums});
       if (sums.numel() == 0) return;
-      visit_floating_and_complex(dtype_, "convolution", [&]<typename T>() {
+      visit_dtype<kTypes>(dtype_, "convolution", [&]<typename T>() {
         visit(sums, GiveOutputs<T>{windows_, chunk, y_, data<Opmath<T>>(addend)});
       });
     });

@@ -31,7 +31,7 @@ Judge::Judge(const OperatorHandle& op) : op_(op), name_(op.entry().short_name())
     names_device_.push_back(names_device(argument.type()));
   }
   has_meta_ = info.file[0] != '\0' && op.schema().returns().size() > 0;
-  for (const char* tag : {"data_dependent_shape", "scalar_result", "allocates", "metadata"}) {
+  for (const char* tag : {"data_dependent_shape", "scalar_result", "allocates"}) {
     has_meta_ = has_meta_ && !has_tag(info, tag);
   }
 }

@@ -46,13 +46,14 @@ from keyway.nn.functional._noise import (
 )
 from keyway.nn.functional._normalization import (
     batch_norm as batch_norm, group_norm as group_norm, instance_norm as instance_norm, layer_norm as layer_norm,
-    local_response_norm as local_response_norm, normalize as normalize,
+    local_response_norm as local_response_norm, normalize as normalize, rms_norm as rms_norm,
 )
 from keyway.nn.functional._pooling import (
     adaptive_avg_pool2d as adaptive_avg_pool2d, adaptive_avg_pool3d as adaptive_avg_pool3d,
     adaptive_max_pool1d as adaptive_max_pool1d, adaptive_max_pool2d as adaptive_max_pool2d,
-    adaptive_max_pool3d as adaptive_max_pool3d, lp_pool1d as lp_pool1d, lp_pool2d as lp_pool2d,
-    max_pool1d as max_pool1d, max_pool2d as max_pool2d, max_pool3d as max_pool3d,
+    adaptive_max_pool3d as adaptive_max_pool3d, lp_pool1d as lp_pool1d, lp_pool2d as lp_pool2d, lp_pool3d as lp_pool3d,
+    max_pool1d as max_pool1d, max_pool2d as max_pool2d, max_pool3d as max_pool3d, max_unpool1d as max_unpool1d,
+    max_unpool2d as max_unpool2d, max_unpool3d as max_unpool3d,
 )
 from keyway.nn.functional._vision import (
     affine_grid as affine_grid, fold as fold, grid_sample as grid_sample, interpolate as interpolate, unfold as unfold,

@@ -80,9 +80,9 @@ def tanh(input: Tensor) -> Tensor:
     return _C.tanh(input)
 
 
-def logsigmoid(input: Tensor) -> Tensor:
+def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log(1 / (1 + exp(-x))), elementwise, without overflow."""
-    return _nn.log_sigmoid(input)
+    return _nn.log_sigmoid(input, out=out)
 
 
 def softsign(input: Tensor) -> Tensor:

@@ -83,12 +83,19 @@ def multilabel_soft_margin_loss(
     return _reduced(loss.sum(input.dim() - 1).div(input.size(-1)), name)
 
 
+def _check_margin(name: str, margin: float) -> None:
+    if not margin > 0:
+        raise _C.ValueError(f"{name}(): margin must be greater than 0, but is {margin}")
+
+
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
     swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:
     """max(0, margin + d(anchor, positive) - d(anchor, negative)) for the p-norm d of vectors in the last dimension;
-    with `swap`, d(positive, negative) takes the place of the last if it is less."""
+    with `swap`, d(positive, negative) takes the place of the last if it is less. Raises keyway.ValueError for a margin
+    that is not greater than 0."""
+    _check_margin("triplet_margin_loss", margin)
     kind = number(chosen_name(size_average, reduce, reduction))
     return _C.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, kind)
 
@@ -99,6 +106,7 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """triplet_margin_loss with another distance, by default pairwise_distance."""
+    _check_margin("triplet_margin_with_distance_loss", margin)
     number(reduction)
     for tensor in (anchor, positive, negative):
         _checked(tensor, "triplet_margin_with_distance_loss")

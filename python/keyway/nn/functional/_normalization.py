@@ -25,6 +25,14 @@ def layer_norm(
     return _C.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """x / sqrt(mean of x^2 + eps) over the last dimensions, of `normalized_shape`, times weight; eps is by default the
+    difference between 1 and the next number of the dtype, of float32 for 16 bits."""
+    return _C.rms_norm(input, normalized_shape, weight, eps)
+
+
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05
 ) -> Tensor:

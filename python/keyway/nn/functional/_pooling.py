@@ -7,6 +7,8 @@ from typing import Any, Sequence, Union
 
 from keyway import _C
 from keyway._C import Tensor, _nn
+from keyway._methods import _checked
+from keyway._numbers import expanded, is_number
 
 Sizes = Union[int, Sequence[int]]
 
@@ -48,7 +50,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def _filled(output_size: Any, input: Tensor, dims: int, name: str = "avg") -> Any:
-    sizes = [output_size] * dims if isinstance(output_size, int) else list(output_size)
+    sizes = [output_size] * dims if is_number(output_size) else list(output_size)
     if len(sizes) != dims or len(sizes) > input.dim():
         raise _C.ValueError(f"adaptive_{name}_pool{dims}d: output_size has {len(sizes)} sizes for {dims} dimensions of "
                             f"an input of {input.dim()}")
@@ -120,7 +122,7 @@ def _lp_pool(dims: int) -> Any:
     def lp_pool(
         input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
     ) -> Tensor:
-        lengths = [kernel_size] * dims if isinstance(kernel_size, int) else list(kernel_size)
+        lengths = expanded(kernel_size, dims)
         means = avg_pool(input.pow(norm_type), lengths, lengths if stride is None else stride, 0, ceil_mode)
         result: Tensor = means.mul(math.prod(lengths)).pow(1 / norm_type)
         return result
@@ -133,3 +135,52 @@ def _lp_pool(dims: int) -> Any:
 
 lp_pool1d = _lp_pool(1)
 lp_pool2d = _lp_pool(2)
+lp_pool3d = _lp_pool(3)
+
+
+def _unpooled_size(
+    input: Tensor, kernel_size: list[int], stride: list[int], padding: list[int], output_size: Sequence[int] | None
+) -> list[int]:
+    """The given size, of the last dimensions or of all, if windows of it are as many as the input has places; else the
+    least."""
+    dims = len(kernel_size)
+    if input.dim() not in (dims + 1, dims + 2) or not len(stride) == len(padding) == dims:
+        raise _C.ValueError(f"max_unpool{dims}d(): the input has {input.dim()} dimensions, kernel_size {dims} numbers, "
+                            f"stride {len(stride)} and padding {len(padding)}")
+    least = [(n - 1) * step + window - 2 * pad
+             for n, step, window, pad in zip(input.shape[-dims:], stride, kernel_size, padding)]
+    if output_size is None:
+        return least
+    wanted = list(output_size)[-dims:]
+    if len(output_size) not in (dims, dims + 2):
+        raise _C.ValueError(f"max_unpool{dims}d(): output_size has {len(output_size)} sizes, not {dims} or {dims + 2}")
+    if not all(n - step < size < n + step for n, step, size in zip(least, stride, wanted)):
+        raise _C.ValueError(f"max_unpool{dims}d(): output_size is {wanted}, but must be less than the stride {stride} "
+                            f"away from {least}")
+    return wanted
+
+
+def _max_unpool(dims: int) -> Any:
+    def max_unpool(
+        input: Tensor, indices: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+        output_size: Sequence[int] | None = None,
+    ) -> Tensor:
+        _checked(input, f"max_unpool{dims}d")
+        windows = expanded(kernel_size, dims)
+        steps, pads = windows if stride is None else expanded(stride, dims), expanded(padding, dims)
+        sizes = _unpooled_size(input, windows, steps, pads, output_size)
+        if dims == 3:
+            return _nn.max_unpool3d(input, indices, sizes, steps, pads)
+        if dims == 2:
+            return _nn.max_unpool2d(input, indices, sizes)
+        return _nn.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), [*sizes, 1]).squeeze(-1)
+
+    max_unpool.__name__ = max_unpool.__qualname__ = f"max_unpool{dims}d"
+    max_unpool.__doc__ = (f"What max_pool{dims}d has taken, back in its places, with the indices it returns; zeros "
+                          "between them. output_size: of the result, if it is not the least that has as many windows.")
+    return max_unpool
+
+
+max_unpool1d = _max_unpool(1)
+max_unpool2d = _max_unpool(2)
+max_unpool3d = _max_unpool(3)

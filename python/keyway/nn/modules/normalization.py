@@ -6,6 +6,7 @@ from typing import Any, Sequence
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._numbers import listed
 from keyway.nn import functional as F
 from keyway.nn import init
 from keyway.nn.modules.module import Module
@@ -21,7 +22,7 @@ class LayerNorm(Module):
     def __init__(self, normalized_shape: int | Sequence[int], eps: float = 1e-5, elementwise_affine: bool = True,
                  bias: bool = True, device: Any = None, dtype: _C.dtype | None = None) -> None:
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape = tuple(listed(normalized_shape))
         self.eps = eps
         self.elementwise_affine = elementwise_affine
 
@@ -41,6 +42,35 @@ class LayerNorm(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class RMSNorm(Module):
+    """x / sqrt(mean of x^2 + eps) over the last dimensions, which are `normalized_shape`, times weight.
+
+    `weight` has that shape and begins as ones; without `elementwise_affine` there is none. eps: by default the
+    difference between 1 and the next number of the dtype, of float32 for 16 bits.
+    """
+
+    def __init__(self, normalized_shape: int | Sequence[int], eps: float | None = None, elementwise_affine: bool = True,
+                 device: Any = None, dtype: _C.dtype | None = None) -> None:
+        super().__init__()
+        self.normalized_shape = tuple(listed(normalized_shape))
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        weight = Parameter(_C.empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
+        self.register_parameter("weight", weight)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Makes the weight ones."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

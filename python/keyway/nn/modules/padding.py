@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Union
 
 from keyway._C import Tensor
-from keyway._layers import expanded
+from keyway._numbers import expanded
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
 
@@ -62,14 +62,51 @@ class ConstantPad3d(_ConstantPad):
     _dims = 3
 
 
-class ZeroPad2d(ConstantPad2d):
-    """A border of zeros around the last two dimensions."""
-
+class _ZeroPad(_ConstantPad):
     def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPad):
+    """A border of zeros around the last dimension."""
+
+    _dims = 1
+
+
+class ZeroPad2d(_ZeroPad):
+    """A border of zeros around the last two dimensions."""
+
+    _dims = 2
+
+
+class ZeroPad3d(_ZeroPad):
+    """A border of zeros around the last three dimensions."""
+
+    _dims = 3
+
+
+class CircularPad1d(_Pad):
+    """A border around the last dimension, of the elements at the other end."""
+
+    _dims = 1
+    _mode = "circular"
+
+
+class CircularPad2d(_Pad):
+    """A border around the last two dimensions, of the elements at the other ends."""
+
+    _dims = 2
+    _mode = "circular"
+
+
+class CircularPad3d(_Pad):
+    """A border around the last three dimensions, of the elements at the other ends."""
+
+    _dims = 3
+    _mode = "circular"
 
 
 class ReflectionPad1d(_Pad):

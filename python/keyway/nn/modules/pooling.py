@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Sequence, Union
 
 from keyway._C import Tensor
+from keyway._numbers import expanded
 from keyway.nn import functional as F
-from keyway._layers import expanded
 from keyway.nn.modules.module import Module
 
 Sizes = Union[int, Sequence[int]]
@@ -210,3 +210,45 @@ class LPPool2d(_LPPool):
     """The root of the sum of powers of each window: [N, C, H, W] (or [C, H, W]) to [N, C, H', W']."""
 
     _dims = 2
+
+
+class LPPool3d(_LPPool):
+    """The root of the sum of powers of each window: [N, C, D, H, W] (or [C, D, H, W]) to [N, C, D', H', W']."""
+
+    _dims = 3
+
+
+class _MaxUnpool(Module):
+    _dims: ClassVar[int]
+
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
+        super().__init__()
+        self.kernel_size = tuple(expanded(kernel_size, self._dims))
+        self.stride = tuple(expanded(kernel_size if stride is None else stride, self._dims))
+        self.padding = tuple(expanded(padding, self._dims))
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        max_unpool = getattr(F, f"max_unpool{self._dims}d")
+        result: Tensor = max_unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+        return result
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """What MaxPool1d has taken, back in its places, with the indices it returns; zeros between them."""
+
+    _dims = 1
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """What MaxPool2d has taken, back in its places, with the indices it returns; zeros between them."""
+
+    _dims = 2
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """What MaxPool3d has taken, back in its places, with the indices it returns; zeros between them."""
+
+    _dims = 3

@@ -1,0 +1,74 @@
+"""Special functions under PyTorch's names, as far as there are operators: most are operators under another name."""
+
+from __future__ import annotations
+
+import math
+
+from keyway import _C
+from keyway._C import (
+    Tensor, digamma, digamma as psi, erf, erfc, erfinv, exp2, expm1, lgamma as gammaln, log1p, log_softmax, logit,
+    logsumexp, polygamma, round, sigmoid as expit, sinc, softmax, xlogy,
+)
+from keyway._methods import _checked
+
+__all__ = [
+    "digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "log1p", "log_softmax", "logit",
+    "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy",
+]
+
+
+def _float(input: Tensor, name: str) -> Tensor:
+    """Integers as floats."""
+    given = _checked(input, name)
+    if given.is_complex():
+        raise _C.NotImplementedError(f"{name}(): there is none of {given.dtype}")
+    return given if given.is_floating_point() else given.to(dtype=_C.get_default_dtype())
+
+
+def _beside(number: float, tensor: Tensor) -> Tensor:
+    """A number as a tensor without dimensions."""
+    dtype = tensor.dtype if tensor.is_floating_point() else _C.get_default_dtype()
+    return _C.scalar_tensor(number, dtype=dtype, device=tensor.device)
+
+
+def entr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """-x log(x), elementwise; -inf of numbers below 0."""
+    x = _float(input, "entr")
+    return _C.where(x < 0, _beside(-math.inf, x), _C.xlogy(x, x).neg(), out=out)
+
+
+def multigammaln(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension `p`: p (p - 1) / 4 log(pi) and the sum of lgamma at
+    x, x - 1/2, ..., x - (p - 1) / 2.
+
+    Raises keyway.ValueError for p below 1.
+    """
+    if p < 1:
+        raise _C.ValueError(f"multigammaln(): p is greater than 0, not {p}")
+    x = _float(input, "multigammaln")
+    steps = _C.arange(p, dtype=x.dtype, device=x.device).div(-2)
+    return _C.add(x.unsqueeze(-1).add(steps).lgamma().sum(-1), p * (p - 1) / 4 * math.log(math.pi), out=out)
+
+
+def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """How much of the standard normal distribution is below x, elementwise."""
+    return _C.mul(_float(input, "ndtr").mul(-math.sqrt(0.5)).erfc(), 0.5, out=out)
+
+
+def ndtri(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of `ndtr`, from 0 to 1."""
+    return _C.mul(_float(input, "ndtri").mul(2).sub(1).erfinv(), math.sqrt(2), out=out)
+
+
+def xlog1py(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
+    """x log(1 + y), elementwise, and 0 where x is 0 unless y is NaN; one of both may be a number."""
+    if isinstance(input, Tensor):
+        x = input
+        y = other if isinstance(other, Tensor) else _beside(other, input)
+    elif isinstance(other, Tensor):
+        x, y = _beside(input, other), other
+    else:
+        raise _C.TypeError("xlog1py(): one of both is a tensor")
+    product = x.mul(y.log1p())
+    nothing = _C.logical_and(x == 0, y.isnan().logical_not())
+    return _C.where(nothing, _beside(0, product), product, out=out)
