@@ -18,9 +18,7 @@ Tensor lengths(const Tensor& vectors, std::int64_t dim, double eps) {
   const Tensor short_ones = squares <= eps * eps;
   return squares.masked_fill(short_ones, 1).sqrt().masked_fill(short_ones, eps);
 }
-}  // namespace
 
-namespace {
 // Whether elements are not zero, reduced over one dimension after the other, the last one first: over all of them
 // without a list.
 template <typename F>
