@@ -118,7 +118,8 @@ struct Returning<Op, R(Args...)> {
 };
 
 namespace detail {
-// Writes what a kernel or composite has returned to the tensors of an out= call. All are checked before one is changed.
+// Writes what a kernel or composite has returned to the tensors of an out= call. All are checked before one is changed;
+// one of other sizes gets the result's geometry.
 template <typename Results, std::size_t N>
 void store_results(TensorBase* const (&given)[N], const char* const (&names)[N], const Results& results, OutDtype which,
                    void (*copy)(TensorBase&, const TensorBase&)) {
@@ -129,10 +130,13 @@ void store_results(TensorBase* const (&given)[N], const char* const (&names)[N],
     std::apply([&, i = std::size_t{0}](const auto&... each) mutable { ((all[i++] = &each), ...); }, results);
   }
   for (std::size_t i = 0; i < N; ++i) {
-    check_out(*given[i], names[i], meta_of(all[i]->sizes()), all[i]->dtype(), all[i]->device(), which);
+    check_out(*given[i], names[i], meta_like(*all[i]), all[i]->dtype(), all[i]->device(), which);
   }
   for (std::size_t i = 0; i < N; ++i) {
-    if (given[i]->sizes() != all[i]->sizes()) resize_tensor(*given[i], all[i]->sizes());
+    if (given[i]->sizes() != all[i]->sizes()) {
+      const OutputMeta meta = meta_like(*all[i]);
+      resize_tensor(*given[i], meta.sizes, meta.strides);
+    }
     copy(*given[i], *all[i]);
   }
 }

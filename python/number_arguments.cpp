@@ -37,7 +37,8 @@ void numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::siz
                  "{}: a bool cannot be subtracted from: take a logical operator", schema.name());
     promotion << stack[i].to_scalar();
   }
-  const ScalarType dtype = promotion.result();
+  const bool is_quotient = schema.name() == "div" && schema.overload_name() == "Tensor";
+  const ScalarType dtype = is_quotient ? to_float(promotion.result()) : promotion.result();
   const TensorOptions options = TensorOptions().dtype(dtype).device(device);
   for (const std::size_t i : positions) {
     if (!stack[i].is_tensor())

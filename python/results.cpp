@@ -1,6 +1,7 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/results.h>
+#include <keyway/python/text.h>
 #include <keyway/python/values.h>
 
 #include <map>
@@ -12,6 +13,16 @@ namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
 namespace {
+
+// The fields of a result one below the other, as PyTorch writes them.
+nb::object text_of(nb::handle result, const std::vector<std::string>& names) {
+  std::string text = names.front() + "(";
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    const nb::object value = checked(PySequence_GetItem(result.ptr(), static_cast<Py_ssize_t>(i - 1)));
+    text += (i == 1 ? "\n" : ",\n") + names[i] + "=" + nb::repr(value).c_str();
+  }
+  return to_str(text + ")");
+}
 
 // The class of results with names, made when first needed and kept for the length of the program.
 PyTypeObject* named_tuple_class(const FunctionSchema& schema) {
@@ -30,6 +41,9 @@ PyTypeObject* named_tuple_class(const FunctionSchema& schema) {
                                     static_cast<int>(schema.returns().size())};
   PyTypeObject* const made = PyStructSequence_NewType(&description);
   if (made == nullptr) rethrow_python_error();
+  const nb::handle type(reinterpret_cast<PyObject*>(made));
+  type.attr("__repr__") = nb::cpp_function([names](nb::handle self) { return text_of(self, *names); },
+                                           nb::name("__repr__"), nb::is_method(), nb::scope(type));
   return classes.emplace(std::move(key), made).first->second;
 }
 

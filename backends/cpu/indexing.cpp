@@ -10,6 +10,7 @@
 #include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/opmath.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -148,17 +149,23 @@ void index_copy(const TensorBase& self, std::int64_t dim, const TensorBase& inde
   });
 }
 
+// Each column of the result, the places along a dimension, lies in one piece.
 TensorBase nonzero(const TensorBase& self) {
   const TensorBase flags = contiguous_as(self, kBool);
   const auto* flag = static_cast<const std::uint8_t*>(flags.data_ptr());
   const std::int64_t n = self.numel(), rank = self.dim();
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < n; ++i) count += flag[i] != 0 ? 1 : 0;
-  const TensorBase out = make_tensor({count, rank}, kLong, DeviceType::CPU);
-  auto* to = static_cast<std::int64_t*>(out.data_ptr());
+  const std::int64_t column = std::max<std::int64_t>(count, 1);
+  const TensorBase out = make_tensor_strided({count, rank}, {1, column}, kLong, DeviceType::CPU);
+  auto* const to = static_cast<std::int64_t*>(out.data_ptr());
   DimVector index(static_cast<std::size_t>(rank), 0);
+  std::int64_t row = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    if (flag[i] != 0) to = std::copy(index.begin(), index.end(), to);
+    if (flag[i] != 0) {
+      for (std::int64_t d = 0; d < rank; ++d) to[d * column + row] = index[static_cast<std::size_t>(d)];
+      ++row;
+    }
     for (std::size_t d = index.size(); d-- > 0;) {
       if (++index[d] < self.sizes()[d]) break;
       index[d] = 0;

@@ -42,6 +42,9 @@ std::vector<std::string> read_tags(const OpSource& source) {
       source.report.error(item.place(), fmt::format("the tag {} stands here twice", in_quotes(tag)));
     tags.push_back(tag);
   }
+  const auto has = [&](std::string_view tag) { return std::ranges::find(tags, tag) != tags.end(); };
+  if (has("out_of_cast_dtype") && has("out_of_same_dtype"))
+    source.report.error(list->place(), "the tags 'out_of_cast_dtype' and 'out_of_same_dtype' exclude each other");
   return tags;
 }
 

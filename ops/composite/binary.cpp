@@ -94,12 +94,19 @@ Tensor lcm(const Tensor& self, const Tensor& other) {
   return (self.div(divisor.masked_fill(divisor == 0, 1), "trunc") * other).abs();
 }
 
-Tensor ldexp(const Tensor& self, const Tensor& other) { return self * keyway::pow(2.0, other); }
+// The power of 2 may be out of a 16-bit dtype's range where the product is not.
+Tensor ldexp(const Tensor& self, const Tensor& other) {
+  const ScalarType dtype = to_float((Promotion() << self << other).result());
+  const ScalarType wide = opmath_dtype(dtype);
+  return (self.to(wide) * keyway::pow(2.0, other.to(other.is_complex() ? wide : to_real(wide)))).to(dtype);
+}
 
 // The greater, and what the other adds to it; where both are equal, though infinite, 1.
 Tensor logaddexp2(const Tensor& self, const Tensor& other) {
-  const Tensor greater = keyway::maximum(self, other);
-  const Tensor apart = (self - other).masked_fill(self == other, 0).abs();
+  const ScalarType dtype = (Promotion() << self << other).result();
+  const Tensor a = self.to(dtype), b = other.to(dtype);
+  const Tensor greater = keyway::maximum(a, b);
+  const Tensor apart = (a - b).masked_fill(a == b, 0).abs();
   return greater + (-apart).exp2().log1p() / std::numbers::ln2;
 }
 

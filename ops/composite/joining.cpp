@@ -70,7 +70,8 @@ Tensor rot90(const Tensor& self, std::int64_t k, IntArrayRef dims) {
   if (turns == 0) return self.clone();
   if (turns == 2) return self.flip(dims);
   // A flip and a transposition: which dimension is flipped says which way it turns.
-  return self.flip({dims[turns == 1 ? 1 : 0]}).transpose(dims[0], dims[1]).contiguous();
+  Tensor turned = self.flip({dims[turns == 1 ? 1 : 0]});
+  return turned.transpose_(dims[0], dims[1]);
 }
 
 Tensor column_stack(ArrayRef<Tensor> tensors) {

@@ -7,16 +7,22 @@
 
 namespace keyway::inline v1::composite {
 
-// A number as a tensor that takes part in promotion as numbers do: by its kind, not its width.
+// What elements are computed in: float32 if they have 16 bits.
+inline ScalarType opmath_dtype(ScalarType dtype) { return dtype == kHalf || dtype == kBFloat16 ? kFloat : dtype; }
+
+// A number as a tensor. Beyond the range of a floating dtype it is infinity.
+inline Tensor number_as(const Scalar& number, ScalarType dtype, Device device) {
+  return keyway::scalar_tensor(number, TensorOptions().dtype(number.type()).device(device)).to(dtype);
+}
+
+// That takes part in promotion as numbers do: by its kind, not its width.
 inline Tensor number_beside(const Scalar& number, const Tensor& tensor) {
-  const ScalarType dtype = (Promotion() << tensor << number).result();
-  return keyway::scalar_tensor(number, TensorOptions().dtype(number.type()).device(tensor.device())).to(dtype);
+  return number_as(number, (Promotion() << tensor << number).result(), tensor.device());
 }
 
 // The same for an operator that computes integers as floats.
 inline Tensor float_beside(const Scalar& number, const Tensor& tensor) {
-  const ScalarType dtype = to_float((Promotion() << tensor << number).result());
-  return keyway::scalar_tensor(number, TensorOptions().dtype(dtype).device(tensor.device()));
+  return number_as(number, to_float((Promotion() << tensor << number).result()), tensor.device());
 }
 
 }  // namespace keyway::inline v1::composite

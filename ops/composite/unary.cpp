@@ -1,5 +1,6 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/limits.h>
+#include <keyway/ops/composite/numbers.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/ops/unary_composites.h>
 
@@ -88,9 +89,10 @@ Tensor signbit(const Tensor& self) {
 
 // At 0 the quotient is that of a constant, and so without slope.
 Tensor sinc(const Tensor& self) {
-  const Tensor angle = self * std::numbers::pi, at_zero = angle == 0;
+  const ScalarType dtype = to_float(self.dtype());
+  const Tensor angle = self.to(opmath_dtype(dtype)) * std::numbers::pi, at_zero = angle == 0;
   const Tensor divisor = angle.masked_fill(at_zero, 1);
-  return (divisor.sin() / divisor).masked_fill(at_zero, 1);
+  return (divisor.sin() / divisor).masked_fill(at_zero, 1).to(dtype);
 }
 
 }  // namespace keyway::inline v1::composite

@@ -4,6 +4,11 @@
 #include <keyway/ops/functors/argument.h>
 #include <keyway/ops/functors/opmath.h>
 
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
 namespace keyway::inline v1 {
 
 // The greater; NaN if one of them is NaN.
@@ -42,12 +47,15 @@ struct Fmin {
   }
 };
 
-// Into [min, max], either of which may be absent; `max` where min > max; NaN if one is NaN.
+// Into [min, max], either of which may be absent; `max` where min > max; NaN if one is NaN. Beyond the range of T a
+// bound of integers is the end of that range.
 template <typename T>
 struct Clamp {
-  constexpr Clamp(Optional<T> min, Optional<T> max)
-      : min_(opmath(min.value_or(lowest_value<T>()))),
-        max_(opmath(max.value_or(highest_value<T>()))),
+  using Bound = std::conditional_t<std::integral<T> && sizeof(T) < sizeof(std::int64_t), std::int64_t, T>;
+
+  constexpr Clamp(Optional<Bound> min, Optional<Bound> max)
+      : min_(opmath(within_range(min.value_or(lowest_value<T>())))),
+        max_(opmath(within_range(max.value_or(highest_value<T>())))),
         poison_(is_nan(min_)   ? min_
                 : is_nan(max_) ? max_
                                : Opmath<T>()) {}
@@ -64,6 +72,14 @@ struct Clamp {
   }
 
  private:
+  static constexpr T within_range(Bound bound) {
+    if constexpr (std::same_as<Bound, T>) {
+      return bound;
+    } else {
+      return static_cast<T>(std::clamp<Bound>(bound, lowest_value<T>(), highest_value<T>()));
+    }
+  }
+
   Opmath<T> min_;
   Opmath<T> max_;
   Opmath<T> poison_;  // a bound that is NaN, else 0, which takes nothing from any number

@@ -31,8 +31,8 @@ KEYWAY_HD inline double digamma_of_positive(double x) {
 KEYWAY_HD inline double digamma(double x) {
   if (x == 0) return std::copysign(kInfinite, -x);
   if (x > 0) return digamma_of_positive(x);
-  const double fraction = x - std::floor(x);
-  if (!(fraction > 0)) return kNotANumber;
+  const double fraction = x - std::round(x);
+  if (!(fraction != 0)) return kNotANumber;
   return digamma_of_positive(1 - x) - kPi / std::tan(kPi * fraction);
 }
 
@@ -60,24 +60,37 @@ KEYWAY_HD inline double zeta_of_positive(double s, double x) {
 // The same for an integer s and any x: below zero from the sum over all integers.
 KEYWAY_HD inline double zeta(double s, double x) {
   if (x > 0) return zeta_of_positive(s, x);
-  const double fraction = x - std::floor(x);
-  if (fraction == 0) return kInfinite;
+  const double above = x - std::floor(x), below = std::ceil(x) - x;
+  if (below == 0) return kInfinite;
   const double sign = std::fmod(s, 2.0) == 0 ? 1 : -1;
-  return zeta_of_positive(s, fraction) + sign * (zeta_of_positive(s, 1 - fraction) - zeta_of_positive(s, 1 - x));
+  return zeta_of_positive(s, above) + sign * (zeta_of_positive(s, below) - zeta_of_positive(s, 1 - x));
 }
 
-// From an approximation by elementary functions, by Halley's steps; where erf is near 1, in terms of erfc.
-KEYWAY_HD inline double erfinv(double x) {
-  const double size = std::fabs(x);
-  if (!(size < 1)) return size == 1 ? std::copysign(kInfinite, x) : kNotANumber;
-  const double log = std::log1p(-size * size), half = 2 / (kPi * 0.147) + log / 2;
+// The y >= 0 whose erf is `size`, and erfc `rest`, from 0 to 1: by Halley's steps from an approximation by elementary
+// functions, in terms of the lesser of both.
+KEYWAY_HD inline double erfinv_of_positive(double size, double rest) {
+  const double log = size < 0.5 ? std::log1p(-size * size) : std::log(rest * (1 + size));
+  const double half = 2 / (kPi * 0.147) + log / 2;
   double y = std::sqrt(std::sqrt(half * half - log / 0.147) - half);
   for (int i = 0; i < 3; ++i) {
-    const double error = size < 0.5 ? std::erf(y) - size : (1 - size) - std::erfc(y);
+    const double error = size < 0.5 ? std::erf(y) - size : rest - std::erfc(y);
     const double step = error / (2 / std::sqrt(kPi) * std::exp(-y * y));
     y -= step / (1 + y * step);
   }
-  return std::copysign(y, x);
+  return y;
+}
+
+KEYWAY_HD inline double erfinv(double x) {
+  const double size = std::fabs(x);
+  if (!(size < 1)) return size == 1 ? std::copysign(kInfinite, x) : kNotANumber;
+  return std::copysign(erfinv_of_positive(size, 1 - size), x);
+}
+
+// Where the standard normal distribution has the share p below.
+KEYWAY_HD inline double ndtri(double p) {
+  if (!(p > 0 && p < 1)) return p == 0 ? -kInfinite : p == 1 ? kInfinite : kNotANumber;
+  const double share = p < 0.5 ? p : 1 - p;  // of the tail
+  return std::copysign(std::sqrt(2.0) * erfinv_of_positive(1 - 2 * share, 2 * share), p - 0.5);
 }
 
 }  // namespace detail
@@ -109,6 +122,13 @@ struct Polygamma {
     const double order = static_cast<double>(n);
     const double size = std::exp(std::lgamma(order + 1)) * detail::zeta(order + 1, x);
     return n % 2 == 0 ? -size : size;
+  }
+};
+
+template <typename T>
+struct Ndtri {
+  KEYWAY_HD T operator()(T x) const {
+    return static_cast<T>(static_cast<Opmath<T>>(detail::ndtri(static_cast<double>(opmath(x)))));
   }
 };
 

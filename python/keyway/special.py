@@ -7,7 +7,8 @@ import math
 from keyway import _C
 from keyway._C import (
     Tensor, digamma, digamma as psi, erf, erfc, erfinv, exp2, expm1, lgamma as gammaln, log1p, log_softmax, logit,
-    logsumexp, polygamma, round, sigmoid as expit, sinc, softmax, xlogy,
+    logsumexp, polygamma, round, sigmoid as expit, sinc, softmax,
+    special_ndtri as ndtri, xlogy,
 )
 from keyway._methods import _checked
 
@@ -34,7 +35,7 @@ def _beside(number: float, tensor: Tensor) -> Tensor:
 def entr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-x log(x), elementwise; -inf of numbers below 0."""
     x = _float(input, "entr")
-    return _C.where(x < 0, _beside(-math.inf, x), _C.xlogy(x, x).neg(), out=out)
+    return _C.where(x < 0, _beside(-math.inf, x), _beside(0, x).sub(_C.xlogy(x, x)), out=out)
 
 
 def multigammaln(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
@@ -53,11 +54,6 @@ def multigammaln(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
 def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """How much of the standard normal distribution is below x, elementwise."""
     return _C.mul(_float(input, "ndtr").mul(-math.sqrt(0.5)).erfc(), 0.5, out=out)
-
-
-def ndtri(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The inverse of `ndtr`, from 0 to 1."""
-    return _C.mul(_float(input, "ndtri").mul(2).sub(1).erfinv(), math.sqrt(2), out=out)
 
 
 def xlog1py(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:

@@ -197,6 +197,15 @@ def test_normalisation_of_an_empty_batch():
         F.group_norm(keyway.zeros(2, 4), 3)
 
 
+def test_a_query_that_sees_nothing_gets_zeros_and_no_gradient():
+    query, key, value = (keyway.rand(2, 4, requires_grad=True) for _ in range(3))
+    result = F.scaled_dot_product_attention(query, key, value, keyway.tensor([[False, False], [True, False]]))
+    keyway.testing.assert_close(result.detach(), keyway.stack([keyway.zeros(4), value[0].detach()]))
+    result.sum().backward()
+    assert all(tensor.grad.isfinite().all() for tensor in (query, key, value))
+    assert query.grad[0].count_nonzero().item() == 0
+
+
 def test_heads_of_keys_serve_several_queries():
     query, key = keyway.rand(2, 4, 3, 8), keyway.rand(2, 2, 5, 8)
     value = keyway.rand(2, 2, 5, 6)

@@ -384,8 +384,27 @@ def test_pooling_by_powers_and_adaptive_maxima_by_hand():
     assert values.tolist() == [[[1, 3], [5, 7], [9, 11]]] and places.tolist() == [[[1, 3], [5, 7], [9, 11]]]
     assert nn.AdaptiveMaxPool3d(1)(image.unsqueeze(0)).tolist() == [[[[11.0]]]]
     assert nn.AdaptiveMaxPool1d(0)(x).shape == (1, 1, 0)
-    with pytest.raises(keyway.Error, match="nothing to choose from"):
+    with pytest.raises(keyway.Error, match="adaptive_max_pool1d: requires all"):
         nn.AdaptiveMaxPool1d(1)(x[:, :, :0])
+
+
+def test_fractional_pooling_spreads_windows_by_samples():
+    x = keyway.tensor([[[1.0, 2.0, 3.0, 4.0], [8.0, 7.0, 6.0, 5.0]]])
+    samples = keyway.tensor([[[0.5, 0.1]]])
+    values, places = F.fractional_max_pool2d(x, 1, (2, 3), return_indices=True, _random_samples=samples)
+    assert values.tolist() == [[[1, 3, 4], [8, 6, 5]]] and places.tolist() == [[[0, 2, 3], [4, 6, 7]]]
+    volume = keyway.rand(2, 3, 5, 6, 7, requires_grad=True)
+    values, places = nn.FractionalMaxPool3d(2, output_ratio=0.5, return_indices=True)(volume)
+    assert values.shape == (2, 3, 2, 3, 3)
+    keyway.testing.assert_close(volume.flatten(2).gather(2, places.flatten(2)), values.flatten(2))
+    values.sum().backward()
+    assert volume.grad.sum().item() == values.numel()
+    with pytest.raises(ValueError, match="either an output size"):
+        nn.FractionalMaxPool2d(2)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        nn.FractionalMaxPool2d(2, output_ratio=1.5)
+    with pytest.raises(keyway.ValueError, match="neither"):
+        F.fractional_max_pool2d(x, 1)
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])

@@ -335,6 +335,19 @@ def test_a_dict_of_modules_is_one():
     assert isinstance(removed, nn.ReLU) and list(modules.keys()) == ["b"]
 
 
+def test_a_dictionary_of_parameters_makes_parameters_of_tensors():
+    parameters = nn.ParameterDict({"a": keyway.ones(2)})
+    parameters["b"] = nn.Parameter(keyway.zeros(1))
+    parameters.update([("a", keyway.ones(3))])
+    assert list(parameters) == ["a", "b"] and "b" in parameters and len(parameters) == 2
+    assert isinstance(parameters["a"], nn.Parameter) and parameters["a"].numel() == 3
+    assert names(parameters.named_parameters()) == ["a", "b"] and parameters.get("c", 7) == 7
+    assert parameters.pop("a").numel() == 3 and list(parameters.state_dict()) == ["b"]
+    assert "(b): Parameter containing:" in repr(parameters)
+    with pytest.raises(keyway.TypeError, match="holds tensors"):
+        parameters["c"] = 1
+
+
 def test_a_list_of_parameters_makes_parameters_of_tensors():
     parameters = nn.ParameterList([keyway.ones(2), nn.Parameter(keyway.zeros(1))])
     parameters.append(keyway.ones(3))

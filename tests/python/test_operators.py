@@ -97,6 +97,33 @@ def test_quotients_are_rounded_as_rounding_mode_says():
         keyway.tensor(a).div_(2, rounding_mode=None)
 
 
+def test_numbers_beyond_the_range_of_a_dtype_keep_their_meaning():
+    small = keyway.tensor([4, 5], dtype=keyway.uint8)
+    assert small.clamp(-3, 300).tolist() == [4, 5] and small.clamp_min(-3).dtype is keyway.uint8
+    assert keyway.div(-3, small).tolist() == pytest.approx([-0.75, -0.6])
+    assert keyway.div(-3, small.char(), rounding_mode="floor").tolist() == [-1, -1]
+    half = keyway.tensor([4.0], dtype=keyway.float16)
+    assert half.copysign(-1e10).tolist() == [-4.0] and keyway.xlogy(half, 1e10).tolist() == [math.inf]
+    assert keyway.ldexp(half, keyway.tensor([-20], dtype=keyway.int32)).dtype is keyway.float16
+    wide = keyway.ldexp(keyway.tensor([2.0**-10], dtype=keyway.float16), keyway.tensor([20]))
+    assert wide.tolist() == [1024.0]
+    assert keyway.logaddexp2(keyway.tensor([True]), keyway.tensor([1.0])).tolist() == [2.0]
+
+
+def test_results_lie_in_memory_as_pytorchs_do():
+    image = keyway.rand(2, 3, 4, 5).contiguous(memory_format=keyway.channels_last)
+    assert keyway.cat([image, image], 1).is_contiguous(memory_format=keyway.channels_last)
+    assert keyway.cat([image, image.contiguous()], 1).is_contiguous()
+    assert keyway.ones(2, 3).nonzero().stride() == (1, 6)
+    assert keyway.zeros(2, 3).nonzero().shape == (0, 2) and keyway.tensor(1.0).nonzero().shape == (1, 0)
+    assert keyway.rand(5, 6, 7).rot90().stride() == (7, 42, 1)
+
+
+def test_results_with_names_are_written_one_below_the_other():
+    result = keyway.tensor([2, 5]).max(0)
+    assert repr(result) == "keyway.return_types.max(\nvalues=tensor(5),\nindices=tensor(1))"
+
+
 def test_the_gradient_of_clamp_goes_to_the_bound_that_holds():
     x, low, high = (keyway.tensor(v, requires_grad=True) for v in ([1.0, 3, 5], [2.0, 3, 2], [4.0, 3, 1]))
     assert keyway.clamp(x, low, high).tolist() == [2.0, 3.0, 1.0]

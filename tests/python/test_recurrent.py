@@ -188,6 +188,55 @@ def test_encoder_layers_add_and_normalise():
     assert len({id(p) for p in encoder.parameters()}) == 2 * len(list(layer.parameters())) + 2
 
 
+def test_decoder_layers_look_up_what_the_encoder_made():
+    layer = nn.TransformerDecoderLayer(4, 2, 8, dropout=0.0, batch_first=True, dtype=FLOAT64)
+    x, memory = keyway.randn(2, 3, 4, dtype=FLOAT64), keyway.randn(2, 5, 4, dtype=FLOAT64)
+    causal = nn.Transformer.generate_square_subsequent_mask(3, dtype=FLOAT64)
+    y = layer.norm1(x + layer.self_attn(x, x, x, attn_mask=causal)[0])
+    y = layer.norm2(y + layer.multihead_attn(y, memory, memory)[0])
+    expected = layer.norm3(y + layer.linear2(layer.linear1(y).relu()))
+    keyway.testing.assert_close(layer(x, memory, causal, tgt_is_causal=True), expected)
+    with pytest.raises(keyway.Error, match="Need attn_mask"):
+        layer(x, memory, tgt_is_causal=True)
+    assert list(layer._modules) == ["self_attn", "multihead_attn", "linear1", "dropout", "linear2", "norm1", "norm2",
+                                    "norm3", "dropout1", "dropout2", "dropout3"]
+
+
+def test_a_transformer_is_its_encoder_and_its_decoder():
+    model = nn.Transformer(4, 2, 2, 1, 8, dropout=0.0, norm_first=True, dtype=FLOAT64)
+    src, tgt = keyway.randn(5, 3, 4, dtype=FLOAT64), keyway.randn(2, 3, 4, dtype=FLOAT64)
+    keyway.testing.assert_close(model(src, tgt), model.decoder(tgt, model.encoder(src)))
+    model(src, tgt).sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+    with pytest.raises(keyway.Error, match="batch number"):
+        model(src, tgt[:, :1])
+    with pytest.raises(keyway.Error, match="feature number"):
+        model(src[..., :2], tgt)
+
+
+def test_keys_and_values_may_be_projected_before():
+    module = make_attention()
+    x = keyway.randn(3, 1, 4, dtype=FLOAT64)
+    weights, biases = module.in_proj_weight.chunk(3), module.in_proj_bias.chunk(3)
+    k, v = (nn.functional.linear(x, weights[i], biases[i]).reshape(3, 2, 2).transpose(0, 1) for i in (1, 2))
+    args = [x, x, x, 4, 2, module.in_proj_weight, module.in_proj_bias, None, None, False, 0.0, module.out_proj.weight,
+            module.out_proj.bias]
+    forward = nn.functional.multi_head_attention_forward
+    expected, weights = module(x, x, x)
+    given, given_weights = forward(*args, static_k=k, static_v=v)
+    keyway.testing.assert_close(given, expected)
+    keyway.testing.assert_close(given_weights, weights)
+    keyway.testing.assert_close(forward(*args, need_weights=False)[0], expected)
+    with pytest.raises(keyway.ValueError, match="static_k has shape"):
+        forward(*args, static_k=k[:1], static_v=v)
+    with pytest.raises(keyway.ValueError, match="attn_mask has shape"):
+        forward(*args, attn_mask=keyway.zeros(2, 3, dtype=FLOAT64))
+    with pytest.raises(keyway.ValueError, match="embedding dimension of 6"):
+        forward(*args[:3], 6, *args[4:])
+    with pytest.raises(keyway.ValueError, match="q_proj_weight is None"):
+        forward(*args, use_separate_proj_weight=True)
+
+
 def test_operators_are_copied_as_themselves_and_pickled_by_name():
     assert copy.deepcopy(nn.functional.gelu) is nn.functional.gelu
     assert pickle.loads(pickle.dumps(keyway.add)) is keyway.add

@@ -56,5 +56,5 @@ def test_gradients_and_results_in_place(name):
     assert gradcheck(function, (x,))
     out = keyway.empty(0, dtype=keyway.float64)
     assert function(x.detach(), out=out) is out and keyway.equal(out, function(x.detach()))
-    with pytest.raises(keyway.NotImplementedError, match=name):
+    with pytest.raises((keyway.NotImplementedError, keyway.TypeError), match=name):
         function(keyway.zeros(1, dtype=keyway.complex64))

@@ -8,6 +8,8 @@
 #include <keyway/backends/cuda/kernels/scan.cuh>
 #include <keyway/core/scalar.h>
 
+#include <algorithm>
+
 namespace keyway::inline v1::cuda {
 
 namespace {
@@ -48,7 +50,7 @@ void find_places(const TensorBase& numbers, IntArrayRef sizes, const TensorBase&
   std::int64_t apart = 1;
   for (std::size_t d = sizes.size(); d-- > 0; apart *= sizes[d]) {
     const TensorBase along = make_view(places, numbers.sizes(), {places.strides()[0]},
-                                       places.storage_offset() + static_cast<std::int64_t>(d));
+                                       places.storage_offset() + static_cast<std::int64_t>(d) * places.strides()[1]);
     each<2>(Places(numbers.sizes()).tensor(along).tensor(numbers).space(), PlaceAlong{sizes[d], apart},
             places.device());
   }
@@ -68,7 +70,7 @@ TensorBase nonzero(const TensorBase& self) {
   places.tensor(totals);
   find_totals(Counted{}, places, totals, 0);
   const auto count = _local_scalar_dense(make_view(totals, {}, {}, stretches - 1)).to<std::int64_t>();
-  const TensorBase out = make_tensor({count, rank}, kLong, on);
+  const TensorBase out = make_tensor_strided({count, rank}, {1, std::max<std::int64_t>(count, 1)}, kLong, on);
   if (out.numel() == 0) return out;
   const TensorBase numbers = rank == 1 ? make_view(out, {count}, {1}, 0) : make_tensor({count}, kLong, on);
   rows<2>(places, Scan<Counted>{{{}, numbers.data_ptr<std::int64_t>()}}, on);

@@ -91,6 +91,8 @@ TEST_CASE("NaN is passed on by maximum, minimum, clamp, relu and hardtanh") {
   CHECK(is_nan(Clamp<float>{Optional<float>{0, true}, Optional<float>{}}(kNan)));
   CHECK(is_nan(Clamp<float>{Optional<float>{kNan, true}, Optional<float>{}}(1)));
   CHECK(Clamp<float>{Optional<float>{3, true}, Optional<float>{2, true}}(0) == 2);
+  CHECK(Clamp<std::uint8_t>{Optional<std::int64_t>{-3, true}, Optional<std::int64_t>{300, true}}(7) == 7);
+  CHECK(Clamp<std::uint8_t>{Optional<std::int64_t>{}, Optional<std::int64_t>{-3, true}}(7) == 0);
   CHECK(is_nan(Relu<float>{}(kNan)));
   CHECK(is_nan(Hardtanh<float>{-1, 1}(kNan)));
   CHECK(Maximum<bool>{}(false, true));

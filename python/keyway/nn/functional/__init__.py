@@ -22,6 +22,7 @@ from keyway.nn.functional._activation import (
     relu6 as relu6, selu as selu, sigmoid as sigmoid, silu as silu, softmax as softmax, softmin as softmin,
     softsign as softsign, tanh as tanh, tanhshrink as tanhshrink, threshold as threshold,
 )
+from keyway.nn.functional._attention import multi_head_attention_forward as multi_head_attention_forward
 from keyway.nn.functional._layers import (
     dropout as dropout, dropout1d as dropout1d, dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding,
     embedding_bag as embedding_bag, one_hot as one_hot, scaled_dot_product_attention as scaled_dot_product_attention,
@@ -51,7 +52,8 @@ from keyway.nn.functional._normalization import (
 from keyway.nn.functional._pooling import (
     adaptive_avg_pool2d as adaptive_avg_pool2d, adaptive_avg_pool3d as adaptive_avg_pool3d,
     adaptive_max_pool1d as adaptive_max_pool1d, adaptive_max_pool2d as adaptive_max_pool2d,
-    adaptive_max_pool3d as adaptive_max_pool3d, lp_pool1d as lp_pool1d, lp_pool2d as lp_pool2d, lp_pool3d as lp_pool3d,
+    adaptive_max_pool3d as adaptive_max_pool3d, fractional_max_pool2d as fractional_max_pool2d,
+    fractional_max_pool3d as fractional_max_pool3d, lp_pool1d as lp_pool1d, lp_pool2d as lp_pool2d, lp_pool3d as lp_pool3d,
     max_pool1d as max_pool1d, max_pool2d as max_pool2d, max_pool3d as max_pool3d, max_unpool1d as max_unpool1d,
     max_unpool2d as max_unpool2d, max_unpool3d as max_unpool3d,
 )

@@ -138,8 +138,9 @@ def scaled_dot_product_attention(
     """softmax(query key^T * scale + mask) value, for [..., L, E], [..., S, E] and [..., S, V].
 
     `scale` is 1 / sqrt(E) by default. `attn_mask`, broadcast to [..., L, S], is added, or if it is of dtype bool, says
-    which positions are seen. With `is_causal`, position i sees up to i. Dropout applies whatever mode modules are in.
-    With `enable_gqa` each head of `key` and `value`, their third last dimension, serves as many of `query` in a row.
+    which positions are seen; a query that sees none gets zeros. With `is_causal`, position i sees up to i. Dropout
+    applies whatever mode modules are in. With `enable_gqa` each head of `key` and `value`, their third last dimension,
+    serves as many of `query` in a row.
     """
     if enable_gqa:
         key, value = (_for_heads(tensor, query, name) for tensor, name in ((key, "key"), (value, "value")))
@@ -153,7 +154,12 @@ def scaled_dot_product_attention(
         scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)
     elif attn_mask is not None:
         scores = scores.add(attn_mask)
-    return _C.matmul(dropout(scores.softmax(-1), dropout_p), value)
+    if is_causal or attn_mask is None:
+        weights = scores.softmax(-1)
+    else:
+        sees_none = scores.eq(-math.inf).all(-1, keepdim=True)
+        weights = scores.masked_fill(sees_none, 0).softmax(-1).masked_fill(sees_none, 0)
+    return _C.matmul(dropout(weights, dropout_p), value)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

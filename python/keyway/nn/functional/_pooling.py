@@ -57,52 +57,12 @@ def _filled(output_size: Any, input: Tensor, dims: int, name: str = "avg") -> An
     return [now if size is None else size for size, now in zip(sizes, input.shape[-dims:])]
 
 
-def _windows(size: int, count: int, device: Any) -> Tensor:
-    """The places of `count` windows that together cover `size` places, [count, longest]; shorter ones repeat their
-    last."""
-    outputs = _C.arange(count, device=device)
-    begins = outputs.mul(size).floor_divide(count)
-    ends = outputs.add(1).mul(size).add(count - 1).floor_divide(count)
-    longest = max(-(-(i + 1) * size // count) - i * size // count for i in range(count))
-    return begins.unsqueeze(1).add(_C.arange(longest, device=device)).minimum(ends.sub(1).unsqueeze(1))
-
-
-def _in_windows(input: Tensor, sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """The elements of all windows over the last dimensions, [..., *sizes, window], and their places there, [*sizes,
-    window]."""
-    dims, first = len(sizes), input.dim() - len(sizes)
-    windows, places, length = input, _C.zeros([1], dtype=_C.int64, device=input.device), 1
-    for at, (count, size) in enumerate(zip(sizes, input.shape[first:])):
-        within, here = _windows(size, count, input.device), first + 2 * at
-        chosen = windows.index_select(here, within.reshape(-1))
-        windows = chosen.reshape([*chosen.shape[:here], *within.shape, *chosen.shape[here + 1 :]])
-        apart = [1] * (2 * dims)
-        apart[2 * at : 2 * at + 2] = within.shape
-        places = places.mul(size).add(within.reshape(apart))
-        length *= within.size(1)
-    order = [*range(0, 2 * dims, 2), *range(1, 2 * dims, 2)]
-    windows = windows.permute([*range(first), *(first + d for d in order)])
-    return windows.reshape([*input.shape[:first], *sizes, length]), places.permute(order).reshape([*sizes, length])
-
-
 def _adaptive_max_pool(dims: int) -> Any:
+    pool = getattr(_C if dims == 1 else _nn, f"adaptive_max_pool{dims}d")
+
     def adaptive_max_pool(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-        name = f"adaptive_max_pool{dims}d"
-        if input.dim() not in (dims + 1, dims + 2):
-            raise _C.ValueError(f"{name}: the input has {dims + 1} or {dims + 2} dimensions, not {input.dim()}")
-        sizes = _filled(output_size, input, dims, "max")
-        if any(size < 0 for size in sizes):
-            raise _C.ValueError(f"{name}: output_size must not be negative, but is {tuple(sizes)}")
-        if 0 in input.shape[input.dim() - dims - 1 :]:
-            raise _C.ValueError(f"{name}: there is nothing to choose from in an input of shape {tuple(input.shape)}")
-        if 0 in sizes:
-            values = input.new_empty([*input.shape[:-dims], *sizes])
-            return (values, _C.empty_like(values, dtype=_C.int64)) if return_indices else values
-        windows, places = _in_windows(input, sizes)
-        values, chosen = windows.max(-1)
-        if not return_indices:
-            return values
-        return values, places.expand(windows.shape).gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
+        values, indices = pool(input, _filled(output_size, input, dims, "max"))
+        return (values, indices) if return_indices else values
 
     adaptive_max_pool.__name__ = adaptive_max_pool.__qualname__ = f"adaptive_max_pool{dims}d"
     adaptive_max_pool.__doc__ = (f"The largest of windows such that the last {dims} dimensions become `output_size`; "
@@ -114,6 +74,42 @@ def _adaptive_max_pool(dims: int) -> Any:
 adaptive_max_pool1d = _adaptive_max_pool(1)
 adaptive_max_pool2d = _adaptive_max_pool(2)
 adaptive_max_pool3d = _adaptive_max_pool(3)
+
+
+def _fractional_max_pool(dims: int) -> Any:
+    name = f"fractional_max_pool{dims}d"
+    pool = getattr(_nn, name)
+
+    def fractional_max_pool(
+        input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None,
+        output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> Any:
+        if _checked(input, name).dim() not in (dims + 1, dims + 2):
+            raise _C.ValueError(f"{name}: the input has {dims + 1} or {dims + 2} dimensions, not {input.dim()}")
+        if output_size is None:
+            if output_ratio is None:
+                raise _C.ValueError(f"{name}: neither output_size nor output_ratio is given")
+            ratios = list(output_ratio) if isinstance(output_ratio, Sequence) else [output_ratio] * dims
+            if len(ratios) != dims:
+                raise _C.ValueError(f"{name}: output_ratio has {len(ratios)} numbers for {dims} dimensions")
+            output_size = [int(size * ratio) for size, ratio in zip(input.shape[-dims:], ratios)]
+        if _random_samples is None:
+            batch = input.size(0) if input.dim() == dims + 2 else 1
+            _random_samples = _C.rand(batch, input.size(-dims - 1), dims, dtype=input.dtype, device=input.device)
+        values, indices = pool(input, kernel_size, output_size, _random_samples)
+        return (values, indices) if return_indices else values
+
+    fractional_max_pool.__name__ = fractional_max_pool.__qualname__ = name
+    fractional_max_pool.__doc__ = (f"The largest of windows of `kernel_size` spread over the last {dims} dimensions by "
+                                   "pseudorandom steps, so that these become `output_size`, or their size times "
+                                   "`output_ratio`; with `return_indices`, also where it is, counted over these "
+                                   "dimensions.")
+    return fractional_max_pool
+
+
+fractional_max_pool2d = _fractional_max_pool(2)
+fractional_max_pool3d = _fractional_max_pool(3)
 
 
 def _lp_pool(dims: int) -> Any:

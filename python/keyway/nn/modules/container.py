@@ -141,7 +141,58 @@ class ModuleList(_List):
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
-class ModuleDict(Module):
+class _Dict(Module):
+    """What dictionaries of members share."""
+
+    def _held(self) -> dict[str, Any]:
+        """The members by name."""
+        raise NotImplementedError
+
+    def __getitem__(self, key: str) -> Any:
+        return self._held()[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        raise NotImplementedError
+
+    def __delitem__(self, key: str) -> None:
+        del self._held()[key]
+
+    def __len__(self) -> int:
+        return len(self._held())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._held()
+
+    def clear(self) -> None:
+        """Removes all members."""
+        self._held().clear()
+
+    def pop(self, key: str) -> Any:
+        """Removes the member of a name, and returns it."""
+        return self._held().pop(key)
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return self._held().keys()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Names and members."""
+        return self._held().items()
+
+    def values(self) -> Iterable[Any]:
+        """The members."""
+        return self._held().values()
+
+    def update(self, members: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        """Adds members, also in place of those that have the names."""
+        for key, member in members.items() if isinstance(members, (Mapping, _Dict)) else members:
+            self[key] = member
+
+
+class ModuleDict(_Dict):
     """Modules by name that are submodules, each; it has no forward()."""
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
@@ -149,48 +200,33 @@ class ModuleDict(Module):
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Any:
-        return self._modules[key]
+    def _held(self) -> dict[str, Any]:
+        return self._modules
 
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
 
-    def __delitem__(self, key: str) -> None:
-        del self._modules[key]
 
-    def __len__(self) -> int:
-        return len(self._modules)
+class ParameterDict(_Dict):
+    """Parameters by name; tensors that are none become such. It has no forward()."""
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
+    def __init__(self, parameters: Mapping[str, Tensor] | Iterable[tuple[str, Tensor]] | None = None) -> None:
+        super().__init__()
+        if parameters is not None:
+            self.update(parameters)
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._modules
+    def _held(self) -> dict[str, Any]:
+        return self._parameters
 
-    def clear(self) -> None:
-        """Removes all modules."""
-        self._modules.clear()
+    def __setitem__(self, key: str, value: Tensor) -> None:
+        self.register_parameter(key, _as_parameter(value))
 
-    def pop(self, key: str) -> Any:
-        """Removes the module of a name, and returns it."""
-        return self._modules.pop(key)
+    def get(self, key: str, default: Any = None) -> Any:
+        """The parameter of a name, or `default`."""
+        return self._parameters.get(key, default)
 
-    def keys(self) -> Iterable[str]:
-        """The names."""
-        return self._modules.keys()
-
-    def items(self) -> Iterable[tuple[str, Any]]:
-        """Names and modules."""
-        return self._modules.items()
-
-    def values(self) -> Iterable[Any]:
-        """The modules."""
-        return self._modules.values()
-
-    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
-        """Adds modules, also in place of those that have the names."""
-        for key, module in modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules:
-            self[key] = module
+    def extra_repr(self) -> str:
+        return "\n".join(f"({key}): Parameter containing: [{_describe(p)}]" for key, p in self.items())
 
 
 class ParameterList(Module):
@@ -241,7 +277,7 @@ class ParameterList(Module):
 
 def _as_parameter(value: Any) -> Parameter:
     if not isinstance(value, Tensor):
-        raise keyway.TypeError(f"a ParameterList holds tensors, not {type(value).__name__}")
+        raise keyway.TypeError(f"a list or dictionary of parameters holds tensors, not {type(value).__name__}")
     return value if isinstance(value, Parameter) else Parameter(value)
 
 

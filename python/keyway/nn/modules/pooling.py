@@ -179,6 +179,46 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     _dims = 3
 
 
+class _FractionalMaxPool(Module):
+    _dims: ClassVar[int]
+
+    def __init__(self, kernel_size: Sizes, output_size: Sizes | None = None,
+                 output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
+                 _random_samples: Tensor | None = None) -> None:
+        super().__init__()
+        if (output_size is None) == (output_ratio is None):
+            raise ValueError(f"{self._get_name()} takes either an output size or a pooling ratio")
+        self.kernel_size = expanded(kernel_size, self._dims)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = None if output_size is None else expanded(output_size, self._dims)
+        if output_ratio is not None:
+            ratios = output_ratio if isinstance(output_ratio, Sequence) else [output_ratio]
+            if not all(0 < ratio < 1 for ratio in ratios):
+                raise ValueError(f"output_ratio must be between 0 and 1, but got {output_ratio}")
+        self.output_ratio = output_ratio
+
+    def forward(self, input: Tensor) -> Any:
+        fractional_max_pool = getattr(F, f"fractional_max_pool{self._dims}d")
+        return fractional_max_pool(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+                                   _random_samples=self._random_samples)
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """The largest of windows spread over planes by pseudorandom steps, so that they become `output_size`, or their size
+    times `output_ratio`: [N, C, H, W] (or [C, H, W]) to [N, C, H', W']; with `return_indices` also where."""
+
+    _dims = 2
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """The largest of windows spread over volumes by pseudorandom steps, so that they become `output_size`, or their
+    size times `output_ratio`: [N, C, D, H, W] (or [C, D, H, W]) to [N, C, D', H', W']; with `return_indices` also
+    where."""
+
+    _dims = 3
+
+
 class _LPPool(Module):
     _dims: ClassVar[int]
 
