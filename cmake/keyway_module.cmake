@@ -97,3 +97,11 @@ function(keyway_module folder)
     target_link_libraries(${name} ${scope} ${dependency})
   endforeach()
 endfunction()
+
+# Headers that most files of a target include.
+function(keyway_precompile target)
+  if(KEYWAY_PRECOMPILE)
+    list(TRANSFORM ARGN REPLACE "(.+)" "<\\1>")
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
