@@ -7,8 +7,7 @@ import math
 from keyway import _C
 from keyway._C import (
     Tensor, digamma, digamma as psi, erf, erfc, erfinv, exp2, expm1, lgamma as gammaln, log1p, log_softmax, logit,
-    logsumexp, polygamma, round, sigmoid as expit, sinc, softmax,
-    special_ndtri as ndtri, xlogy,
+    logsumexp, polygamma, round, sigmoid as expit, sinc, softmax, special_ndtri as ndtri, xlogy,
 )
 from keyway._methods import _checked
 

@@ -84,6 +84,17 @@ def _projected(
     return projected
 
 
+def _attended(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, need_weights: bool
+) -> tuple[Tensor | None, Tensor]:
+    """The weights of the keys [batch, heads, queries, keys], if they are needed, and the values they weigh, added up."""
+    if not need_weights:
+        return None, scaled_dot_product_attention(q, k, v, mask, dropout_p)
+    scores = _C.matmul(q.mul(1 / math.sqrt(q.size(-1))), k.transpose(-2, -1))
+    kept = dropout(_C.softmax(scores if mask is None else scores.add(mask), -1), dropout_p)
+    return kept, _C.matmul(kept, v)
+
+
 def multi_head_attention_forward(
     query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int, in_proj_weight: Tensor | None,
     in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: bool, dropout_p: float,
@@ -130,15 +141,9 @@ def multi_head_attention_forward(
     if mask is not None:
         mask = _C.constant_pad_nd(mask, [0, k.size(-2) - mask.size(-1)])
 
-    dropout_p = dropout_p if training else 0.0
-    if need_weights:
-        scores = _C.matmul(q.mul(1 / math.sqrt(q.size(-1))), k.transpose(-2, -1))
-        kept = _C.softmax(scores if mask is None else scores.add(mask), -1)
-        kept = dropout(kept, dropout_p)
-        mixed = _C.matmul(kept, v)
+    kept, mixed = _attended(q, k, v, mask, dropout_p if training else 0.0, need_weights)
+    result = _C._nn.linear(mixed.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)
+    if kept is not None:
         kept = kept.mean(1) if average_attn_weights else kept
         kept = kept if is_batched else kept.squeeze(0)
-    else:
-        kept, mixed = None, scaled_dot_product_attention(q, k, v, mask, dropout_p)
-    result = _C._nn.linear(mixed.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)
     return result if is_batched else result.squeeze(1), kept
