@@ -42,6 +42,19 @@ bool can_store(ScalarType result, ScalarType to) {
   return kAnyTypes.contains(to) && (result == to || (kAnyTypes.contains(result) && can_cast(result, to)));
 }
 
+void check_out_dtype(const TensorBase& out, std::string_view name, ScalarType dtype, OutDtype which) {
+  if (which == OutDtype::Flags) {
+    KEYWAY_CHECK_AS(Type, out.dtype() == kBool || out.dtype() == kByte,
+                    "argument '{}' is {}, but must be bool or uint8", name, out.dtype());
+    return;
+  }
+  KEYWAY_CHECK_AS(Type, can_store(dtype, out.dtype()),
+                  "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name, out.dtype());
+  KEYWAY_CHECK_AS(Type, which == OutDtype::CastFrom || dtype == out.dtype(),
+                  "the result is {}, but argument '{}' is {}: it must have the result's dtype", dtype, name,
+                  out.dtype());
+}
+
 // First and last byte + 1 that a tensor reaches in its storage.
 std::pair<std::size_t, std::size_t> extent(const TensorBase& tensor) {
   const auto first = static_cast<std::size_t>(tensor.storage_offset()) * tensor.itemsize();
@@ -84,11 +97,7 @@ void check_inplace(const TensorBase& self, const OutputMeta& meta, ScalarType dt
 void check_out(const TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype, Device device,
                OutDtype which) {
   KEYWAY_CHECK(out.device() == device, "argument '{}' is on {}, but the result is on {}", name, out.device(), device);
-  KEYWAY_CHECK_AS(Type, can_store(dtype, out.dtype()),
-                  "the result is {}, which cannot be stored in argument '{}' of {}", dtype, name, out.dtype());
-  KEYWAY_CHECK_AS(Type, which == OutDtype::CastFrom || dtype == out.dtype(),
-                  "the result is {}, but argument '{}' is {}: it must have the result's dtype", dtype, name,
-                  out.dtype());
+  check_out_dtype(out, name, dtype, which);
   if (fits(out, meta)) return check_writable(name, out);
   check_not_frozen(name, out);
   const DimVector strides = meta.strides.empty() ? contiguous_strides(meta.sizes) : DimVector(meta.strides);

@@ -24,6 +24,7 @@ KEYWAY_API void check_inplace(const TensorBase& self, const OutputMeta& meta, Sc
 // What dtypes the tensor of an out= call may have.
 enum class OutDtype {
   Same,      // the result's
+  Flags,     // bool or uint8: of whether something holds
   CastFrom,  // all that the result converts to: of operators whose operands promote
   AsResult,  // any: the operator computes in it where no dtype is asked for
 };

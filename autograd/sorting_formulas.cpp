@@ -36,15 +36,18 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& self, std::int64_t dim
 }
 
 // Element k has the part exp(self_k - result_i) in each result i from k on: the sum of grad_i exp(-result_i) over these
-// is again one of exponentials, of the gradients that are positive less that of those that are negative.
+// is again one of exponentials; of real gradients, of those that are positive less that of those that are negative.
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, std::int64_t dim) {
   if (self.dim() == 0 || self.numel() == 0) return grad;
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
-  const Tensor from = result.masked_fill(result == kNothing, 0);  // only elements of no part come before
+  const Tensor from = result.masked_fill(keyway::real(result) == kNothing, 0);  // only elements of no part come before
+  const auto part_of_exp = [&](const Tensor& exponent) {
+    return ((exponent - from).flip({dim}).logcumsumexp(dim).flip({dim}) + self).exp();
+  };
+  if (self.is_complex()) return conj(part_of_exp(conj(grad).log()));
   const auto part = [&](const Tensor& gradient) {
     const Tensor absent = gradient <= 0;
-    const Tensor size = gradient.masked_fill(absent, 1).log().masked_fill(absent, kNothing);
-    return ((size - from).flip({dim}).logcumsumexp(dim).flip({dim}) + self).exp();
+    return part_of_exp(gradient.masked_fill(absent, 1).log().masked_fill(absent, kNothing));
   };
   return part(grad) - part(-grad);
 }

@@ -52,7 +52,7 @@ if [[ $mode == --ci ]]; then
   export CCACHE_DEPEND=1
   stage release ci_stage
   stage asan asan_stage
-  stage fuzz boundary_calls asan 2000
+  stage fuzz boundary_calls asan 1000
   stage tsan tsan_stage
 else
   stage release release_stage

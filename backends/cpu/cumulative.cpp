@@ -27,7 +27,8 @@ void cumprod(const TensorBase& self, std::int64_t dim, TensorBase& out) {
 }
 
 void logcumsumexp(const TensorBase& self, std::int64_t dim, TensorBase& out) {
-  visit_floating(self.dtype(), "logcumsumexp", [&]<typename T>() { scan(Logcumsumexp<T>{}, out, self, dim); });
+  visit_floating_and_complex(self.dtype(), "logcumsumexp",
+                             [&]<typename T>() { scan(Logcumsumexp<T>{}, out, self, dim); });
 }
 
 void cummax(const TensorBase& self, std::int64_t dim, TensorBase& values, TensorBase& indices) {

@@ -109,6 +109,7 @@ class Struct {
   // Which dtypes an out= tensor may have, as PyTorch has it: where operands promote, all that the result converts to.
   std::string_view out_dtype() const {
     if (has_tag(op_, "out_of_same_dtype")) return "Same";
+    if (has_tag(op_, "out_of_flags")) return "Flags";
     if (kind_ == WrapperKind::Composite) return "CastFrom";
     if (op_.dtypes.preset == "integers_to_int64" && has_dtype_argument(op_)) return "AsResult";
     const bool promotes = dtypes_.promoted.size() + dtypes_.numbers.size() > 1 || dtypes_.to_float;

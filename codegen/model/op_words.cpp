@@ -19,6 +19,7 @@ constexpr std::string_view kTags[] = {
     "nondeterministic",         // not the same value each time, but for no generator's sake
     "nondeterministic_seeded",  // draws from a generator
     "out_of_cast_dtype",  // an out= tensor may have any dtype that the result converts to, though nothing promotes
+    "out_of_flags",       // an out= tensor may be of bool or uint8, whichever the result is
     "out_of_same_dtype",  // an out= tensor must have the result's dtype, though operands promote or it is a composite
     "pointwise",
     "scalar_result",  // returns a number, not a tensor
@@ -42,9 +43,8 @@ std::vector<std::string> read_tags(const OpSource& source) {
       source.report.error(item.place(), fmt::format("the tag {} stands here twice", in_quotes(tag)));
     tags.push_back(tag);
   }
-  const auto has = [&](std::string_view tag) { return std::ranges::find(tags, tag) != tags.end(); };
-  if (has("out_of_cast_dtype") && has("out_of_same_dtype"))
-    source.report.error(list->place(), "the tags 'out_of_cast_dtype' and 'out_of_same_dtype' exclude each other");
+  if (std::ranges::count_if(tags, [](std::string_view tag) { return tag.starts_with("out_of_"); }) > 1)
+    source.report.error(list->place(), "the tags that begin with 'out_of_' exclude each other");
   return tags;
 }
 

@@ -9,6 +9,16 @@
 
 namespace keyway::inline v1::composite {
 
+namespace {
+// Writes a result over an argument of its dtype.
+Tensor& stored_as_it_is(Tensor& self, const Tensor& result) {
+  KEYWAY_CHECK_AS(Type, result.dtype() == self.dtype(),
+                  "the result is {}, but argument 'self' is {}: it must have the result's dtype", result.dtype(),
+                  self.dtype());
+  return self.copy_(result);
+}
+}  // namespace
+
 Tensor bitwise_and_number(const Tensor& self, const Scalar& other) {
   return self.bitwise_and(number_beside(other, self));
 }
@@ -84,6 +94,14 @@ Tensor float_power_number(const Tensor& self, const Scalar& exponent) {
 }
 Tensor float_power_of_number(const Scalar& self, const Tensor& exponent) {
   return keyway::pow(self, exponent.to(self.is_complex() || exponent.is_complex() ? kComplexDouble : kDouble));
+}
+
+// Of a copy, which the gradient needs as it was.
+Tensor& float_power_(Tensor& self, const Tensor& exponent) {
+  return stored_as_it_is(self, keyway::float_power(self.clone(), exponent));
+}
+Tensor& float_power_number_(Tensor& self, const Scalar& exponent) {
+  return stored_as_it_is(self, keyway::float_power(self.clone(), exponent));
 }
 
 Tensor fmod_number(const Tensor& self, const Scalar& other) { return self.fmod(number_beside(other, self)); }

@@ -4,6 +4,7 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/linalg_composites.h>
 #include <keyway/ops/rules/broadcast.h>
+#include <keyway/ops/rules/promotion.h>
 
 #include <algorithm>
 #include <array>
@@ -165,16 +166,14 @@ class Plan {
   std::int64_t dots_size_ = 0, outputs_ = 0, count_ = 0;
 };
 
-// Sums over dimensions, which stay with size 1. Where that is of one place, nothing is to be done. Integers are added
-// up in their dtype, those of an operand alone as int64, as in PyTorch.
-Tensor summed(const Tensor& tensor, IntArrayRef dims, bool is_alone = false) {
+// Sums over dimensions, which stay with size 1; where that is of one place, nothing is to be done. Integers are added
+// up as int64, as in PyTorch.
+Tensor summed(const Tensor& tensor, IntArrayRef dims) {
   DimVector long_ones;
   for (const std::int64_t dim : dims) {
     if (tensor.size(dim) != 1) long_ones.push_back(dim);
   }
-  if (long_ones.empty()) return tensor;
-  const bool keeps_dtype = !is_alone && tensor.dtype() != kBool;
-  return tensor.sum(long_ones, true, keeps_dtype ? std::optional(tensor.dtype()) : std::nullopt);
+  return long_ones.empty() ? tensor : tensor.sum(long_ones, true);
 }
 
 // The product of two operands, summed over `done`. Dimensions that both have and that stay are batches; those that
@@ -192,7 +191,10 @@ Tensor contracted(const Tensor& a, const Tensor& b, IntArrayRef done) {
   for (const std::int64_t d : done) {
     if (std::find(sums.begin(), sums.end(), d) == sums.end()) own.push_back(d);
   }
-  const Tensor left = summed(a, own), right = summed(b, own);
+  Tensor left = summed(a, own), right = summed(b, own);
+  const ScalarType dtype = (Promotion() << left << right).result();
+  left = left.to(dtype);
+  right = right.to(dtype);
   const auto joined_size = [](const Tensor& tensor, IntArrayRef dims) {
     DimVector lengths;
     for (const std::int64_t d : dims) lengths.push_back(tensor.size(d));
@@ -274,7 +276,8 @@ Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors, OptionalIntAr
   }
   DimVector rest;
   for (std::int64_t d = plan.outputs(); d < plan.count(); ++d) rest.push_back(d);
-  Tensor result = summed(operands[0], rest, /*is_alone=*/tensors.size() == 1);
+  // An operand alone is summed even over single places, for the dtype's sake.
+  Tensor result = tensors.size() == 1 && !rest.empty() ? operands[0].sum(rest, true) : operands[0];
   for (std::int64_t d = plan.count(); d-- > plan.outputs();) result = result.squeeze(d);
   return result.is_alias_of(tensors[0]) ? result.clone() : result;
 }

@@ -151,7 +151,7 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const std::op
   const Tensor x = input.to(dtype_within(input.dtype()));
   DimVector dims;
   for (std::size_t d = 1; d <= normalized_shape.size(); ++d) dims.push_back(-static_cast<std::int64_t>(d));
-  const Tensor normal = x * ((x * x).mean(dims, true) + eps.value_or(epsilon_of(x.dtype()))).rsqrt();
+  const Tensor normal = x * ((x * x).mean(dims, true) + eps.value_or(epsilon_of(to_real(x.dtype())))).rsqrt();
   return (weight ? normal * *weight : normal).to(input.dtype());
 }
 

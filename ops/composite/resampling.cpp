@@ -110,13 +110,32 @@ Tensor resample_covering(const Tensor& input, const Axis& axis, bool align_corne
   return input.movedim(axis.dim, -1).matmul(shares.t()).movedim(-1, axis.dim);
 }
 
-// Resamples all dimensions but two, each with resample(input so far, axis).
+// Images of bytes, as in PyTorch: in whole numbers, weights being multiples of a power of 2 that leaves them 15 bits.
+// `resample` is linear, so that what it makes of unit vectors are the weights.
+template <typename F>
+Tensor resample_bytes(const Tensor& image, const Axis& axis, const F& resample) {
+  if (axis.wanted == axis.size) return image;
+  const Tensor units = keyway::eye(axis.size, TensorOptions().dtype(kDouble)).unsqueeze(0).unsqueeze(0);
+  const Tensor weights = resample(units, Axis{3, axis.size, axis.wanted, axis.step})[0][0];
+  const auto greatest = weights.max().item<double>();
+  int bits = 0;
+  while (bits < 22 && std::ldexp(greatest, bits + 1) + 0.5 < 0x1p15) ++bits;
+  const Tensor scaled = weights * std::ldexp(1.0, bits);
+  const Tensor whole = (scaled + keyway::sign(scaled) * 0.5).to(kInt);  // rounded, halves away from zero
+  const Tensor sums = image.movedim(axis.dim, -1).to(kInt).matmul(whole.to(image.device())) + (1 << bits >> 1);
+  return sums.bitwise_right_shift(bits).clamp(0, 255).to(kByte).movedim(-1, axis.dim);
+}
+
+// Resamples all dimensions but two, each with resample(input so far, axis); bytes from the last one on.
 template <typename F>
 Tensor each_axis(const Tensor& input, OptionalIntArrayRef output_size, const ScaleFactors& scale_factors,
                  const F& resample) {
-  Tensor result = input.to(weight_dtype(input));
-  for (std::int64_t dim = 2; dim < input.dim(); ++dim) {
-    result = resample(result, axis_of(input, dim, output_size, scale_factors));
+  const bool is_bytes = input.dtype() == kByte;
+  Tensor result = is_bytes ? input : input.to(weight_dtype(input));
+  for (std::int64_t i = 2; i < input.dim(); ++i) {
+    const std::int64_t dim = is_bytes ? input.dim() + 1 - i : i;
+    const Axis axis = axis_of(input, dim, output_size, scale_factors);
+    result = is_bytes ? resample_bytes(result, axis, resample) : resample(result, axis);
   }
   result = result.to(input.dtype());
   return result.is_alias_of(input) ? result.clone() : result;

@@ -3,6 +3,7 @@
 // As in reduction.h, but results are projected one by one, and nothing is merged.
 #pragma once
 
+#include <keyway/ops/functors/exponential.h>
 #include <keyway/ops/functors/sorting.h>
 
 namespace keyway::inline v1 {
@@ -94,6 +95,17 @@ struct Logcumsumexp {
   KEYWAY_HD T project(Acc acc, std::int64_t) const {
     return detail::narrowed<T>(acc.sum == 0 ? acc.greatest : acc.greatest + std::log(acc.sum));
   }
+};
+
+// Of complex numbers one is added to the other, as they are.
+template <ComplexElement T>
+struct Logcumsumexp<T> {
+  using Element = T;
+  using Acc = complex<double>;
+
+  KEYWAY_HD constexpr Acc identity() const { return {-std::numeric_limits<double>::infinity(), 0}; }
+  KEYWAY_HD Acc combine(Acc acc, T x, std::int64_t) const { return LogAddExp<Acc>()(acc, detail::widened<Acc>(x)); }
+  KEYWAY_HD T project(Acc acc, std::int64_t) const { return detail::narrowed<T>(acc); }
 };
 
 // cummax and cummin: values and indices.

@@ -36,6 +36,7 @@ from keyway._methods import (
     unsafe_split as unsafe_split,
     unsafe_split_with_sizes as unsafe_split_with_sizes,
 )
+from keyway._grids import gradient as gradient, unravel_index as unravel_index
 from keyway._methods import nonzero as nonzero  # type: ignore[assignment]  # the extension's, with as_tuple
 from keyway._ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if
 from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path

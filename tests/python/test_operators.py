@@ -9,6 +9,8 @@ import weakref
 
 import keyway
 import pytest
+from keyway.autograd import gradcheck
+from keyway.testing import assert_close
 
 
 def values(x):
@@ -452,3 +454,36 @@ def test_scattered_elements_may_be_added_or_multiplied():
     x, index = keyway.ones(3), keyway.tensor([0, 0, 2])
     assert x.scatter(0, index, keyway.tensor([2.0, 3.0, 4.0]), reduce="multiply").tolist() == [6, 1, 4]
     assert x.scatter_(0, index, 2.0, reduce="add").tolist() == [5, 1, 3]
+
+
+def test_flags_go_to_bool_and_uint8():
+    x = keyway.tensor([[1.0, 0.0], [2.0, 3.0]])
+    for dim in ((), (1,), ((0, 1),)):
+        for given in (x, x.byte()):
+            for dtype in (keyway.bool, keyway.uint8):
+                out = keyway.empty(0, dtype=dtype)
+                assert keyway.all(given, *dim, out=out) is out and out.tolist() == keyway.all(given, *dim).tolist()
+                assert keyway.any(given, *dim, out=out) is out and out.dtype is dtype
+            with pytest.raises(keyway.TypeError, match="'out' is float32, but must be bool or uint8"):
+                keyway.any(given, *dim, out=keyway.empty(0))
+
+
+def test_float_power_in_place_is_of_double_precision_only():
+    x = keyway.tensor([2.0, 4.0], dtype=keyway.float64)
+    assert x.float_power_(2) is x and x.tolist() == [4.0, 16.0]
+    assert x.float_power_(keyway.tensor([1, -1])).tolist() == [4.0, 0.0625]
+    leaf = keyway.tensor([3.0], dtype=keyway.float64, requires_grad=True)
+    (leaf * 1).float_power_(2).backward()
+    assert leaf.grad.tolist() == [6.0]
+    with pytest.raises(keyway.TypeError, match="the result is complex128, but argument 'self' is float64"):
+        x.float_power_(1j)
+    assert x.tolist() == [4.0, 0.0625]
+
+
+def test_logcumsumexp_of_complex_numbers():
+    x = keyway.tensor([1 + 2j, 2 - 1j, -1j, float("-inf")], dtype=keyway.complex128)
+    assert_close(x.logcumsumexp(0), x.exp().cumsum(0).log())
+    inputs = (x[:3].clone().requires_grad_(),)
+    assert gradcheck(lambda z: z.logcumsumexp(0), inputs)
+    wide = keyway.tensor([1000 + 1j, 1000 + 1j], dtype=keyway.complex64)
+    assert_close(wide.logcumsumexp(0)[1], wide[1] + math.log(2))

@@ -193,6 +193,11 @@ def test_forms_of_pytorch_that_samples_found():
     assert keyway.take_along_dim(x, keyway.tensor([[-1], [0]]), 1).tolist() == [[0.0], [2.0]]
     assert keyway.gather(x, 1, keyway.tensor([[1], [0]], dtype=keyway.int32)).tolist() == [[0.0], [2.0]]
     assert keyway.einsum("i->", keyway.tensor([200, 100], dtype=keyway.uint8)).item() == 300
+    bytes_ = keyway.ones(2, 3, dtype=keyway.uint8)
+    assert keyway.einsum("ij->i", bytes_[:, :1]).dtype is keyway.int64
+    assert keyway.einsum("ij,ij->i", bytes_, bytes_).dtype is keyway.uint8
+    assert keyway.einsum("ij,k->k", bytes_, bytes_[0]).dtype is keyway.int64
+    assert keyway.einsum("ij,jk->k", bytes_, bytes_.T).tolist() == [6, 6]
     assert keyway.combinations(keyway.ones(1, requires_grad=True)).requires_grad
     assert x.bool().sum_to_size(()).dtype is keyway.int64
     assert keyway.equal(x[1].polygamma_(1), keyway.polygamma(1, keyway.tensor([2.0, 3.0])))

@@ -36,6 +36,24 @@ def test_linear_modes_weigh_neighbours():
     assert F.interpolate(y, 2, mode="bilinear") is not y
 
 
+@pytest.mark.parametrize(
+    ("mode", "antialias", "larger", "smaller"),
+    [
+        ("bilinear", False, [[0, 102, 255, 108, 10], [50, 83, 131, 116, 106], [100, 63, 7, 123, 201]], [71, 112]),
+        ("bilinear", True, [[0, 102, 255, 108, 10], [50, 83, 131, 116, 106], [100, 63, 7, 123, 201]], [81, 115]),
+        ("bicubic", False, [[0, 123, 255, 123, 0], [55, 84, 131, 121, 110], [118, 44, 0, 119, 239]], [69, 114]),
+        ("bicubic", True, [[0, 103, 255, 106, 0], [54, 80, 131, 118, 108], [114, 56, 0, 130, 230]], [80, 118]),
+    ],
+)
+def test_bytes_are_weighed_in_whole_numbers(mode, antialias, larger, smaller):
+    """As PyTorch 2.15 has them."""
+    x = keyway.tensor([[[[0, 255, 10], [100, 7, 201]]]], dtype=keyway.uint8)
+    assert F.interpolate(x, (3, 5), mode=mode, antialias=antialias).tolist() == [[larger]]
+    assert F.interpolate(x, (1, 2), mode=mode, antialias=antialias).tolist() == [[[smaller]]]
+    assert F.interpolate(x, (2, 3), mode=mode, antialias=antialias) is not x
+    assert F.interpolate(x.to("meta"), (3, 5), mode=mode, antialias=antialias).shape == (1, 1, 3, 5)
+
+
 def test_the_scale_is_the_given_one_unless_it_is_recomputed():
     x = keyway.arange(10.0).reshape(1, 1, 10)
     given = F.interpolate(x, scale_factor=0.26, mode="linear")

@@ -32,6 +32,7 @@ IValue scalar_of(const Literal& literal) {
   switch (literal.kind) {
     case Kind::Bool: return IValue(literal.integer != 0);
     case Kind::Int: return IValue(static_cast<std::int64_t>(literal.integer));
+    case Kind::List: throw std::runtime_error("a list is no number");
     default: return IValue(literal.number);
   }
 }

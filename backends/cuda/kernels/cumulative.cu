@@ -48,6 +48,14 @@ struct Exponentials {
   }
 };
 
+// Of complex numbers.
+struct ComplexExponentials {
+  using Acc = complex<double>;
+
+  KEYWAY_HD Acc identity() const { return Logcumsumexp<Acc>().identity(); }
+  KEYWAY_HD Acc operator()(Acc a, Acc b) const { return LogAddExp<Acc>()(a, b); }
+};
+
 // The same of elements T. Operands: out, self.
 template <typename T>
 struct Amounts : Amount<typename Cumsum<T>::Acc> {
@@ -65,13 +73,13 @@ struct Amounts : Amount<typename Cumsum<T>::Acc> {
 
 // Operands: out, self.
 template <typename T>
-struct LogSums : Exponentials {
-  using Acc = LogSum;
-  using Merge = Exponentials;
+struct LogSums : std::conditional_t<ComplexElement<T>, ComplexExponentials, Exponentials> {
+  using Merge = std::conditional_t<ComplexElement<T>, ComplexExponentials, Exponentials>;
+  using Acc = typename Merge::Acc;
   static constexpr int kOperands = 2;
 
   __device__ Acc term(const Row<3>& row, std::int64_t i) const {
-    return Logcumsumexp<T>().combine(identity(), row.at<const T>(1, i), i);
+    return Logcumsumexp<T>().combine(Merge().identity(), row.at<const T>(1, i), i);
   }
   __device__ void write(const Row<3>& row, std::int64_t i, Acc acc) const {
     row.at<T>(0, i) = Logcumsumexp<T>().project(acc, i + 1);
@@ -134,7 +142,7 @@ void cumprod(const TensorBase& self, std::int64_t dim, TensorBase& out) {
 
 void logcumsumexp(const TensorBase& self, std::int64_t dim, TensorBase& out) {
   if (self.numel() == 0) return;
-  visit_floating(self.dtype(), "logcumsumexp", [&]<typename T>() {
+  visit_floating_and_complex(self.dtype(), "logcumsumexp", [&]<typename T>() {
     scan(LogSums<T>(), {with_dim(out), with_dim(self)}, dim);
   });
 }
