@@ -39,20 +39,13 @@ Axis axis_of(const Tensor& input, std::int64_t dim, OptionalIntArrayRef output_s
   return axis;
 }
 
-// The numbers of places of the result, to be computed with in `dtype`.
-Tensor places_of(const Axis& axis, const Tensor& input, ScalarType dtype) {
-  return keyway::arange(axis.wanted, TensorOptions(input.device()).dtype(kLong)).to(dtype);
+// The numbers 0, 1, ... of the dtype and the device of `like`.
+Tensor numbers_to(std::int64_t count, const Tensor& like) {
+  return keyway::arange(count, TensorOptions(like.device()).dtype(kLong)).to(like.dtype());
 }
 
 // What elements are weighed in.
 ScalarType weight_dtype(const Tensor& input) { return input.dtype() == kDouble ? kDouble : kFloat; }
-
-// Weights along a dimension of a tensor of `dims`.
-Tensor along(const Tensor& weights, std::int64_t dim, std::int64_t dims) {
-  DimVector sizes(static_cast<std::size_t>(dims), 1);
-  sizes[static_cast<std::size_t>(dim)] = weights.numel();
-  return weights.reshape(sizes);
-}
 
 // How far two neighbours of the result are apart in places of the input.
 double step_of(const Axis& axis, bool align_corners) {
@@ -61,31 +54,41 @@ double step_of(const Axis& axis, bool align_corners) {
 }
 
 // Where in the input the places of the result lie, as numbers of places: centres of places lie on centres of as many.
-Tensor centres(const Axis& axis, const Tensor& input, bool align_corners) {
-  const Tensor places = places_of(axis, input, input.dtype());
+Tensor centres(const Axis& axis, bool align_corners, const Tensor& like) {
+  const Tensor places = numbers_to(axis.wanted, like);
   const double step = step_of(axis, align_corners);
   return align_corners ? places * step : (places + 0.5) * step - 0.5;
 }
 
-// The elements at whole numbers of places, times weights; beyond the border its own.
-Tensor weighed_places(const Tensor& input, const Axis& axis, const Tensor& places, const Tensor& weights) {
-  return input.index_select(axis.dim, places.clamp(0, axis.size - 1).to(kLong)) * along(weights, axis.dim, input.dim());
+// What each place of the result is weighed out of: places of the input, none twice, and their weights, as columns of
+// [count, wanted].
+struct Window {
+  Tensor places, weights;
+};
+
+// `count` places from `first` on, of the input alone.
+Tensor places_from(const Axis& axis, const Tensor& first, std::int64_t count) {
+  return first.clamp(0, axis.size - count) + numbers_to(count, first).unsqueeze(1);
 }
 
-// Each place is weighed out of the two that it lies between.
-Tensor resample_linear(const Tensor& input, const Axis& axis, bool align_corners) {
-  if (axis.wanted == axis.size) return input;  // as in PyTorch, whatever the scale
-  const Tensor at = centres(axis, input, align_corners).clamp(0, axis.size - 1);
-  const Tensor first = at.floor(), behind = at - first;
-  return weighed_places(input, axis, first, 1 - behind) + weighed_places(input, axis, first + 1, behind);
+// Weights [count, wanted] of the places from `first` on, those beyond the border being its own.
+Window bordered(const Axis& axis, const Tensor& first, const Tensor& weights) {
+  const std::int64_t count = weights.size(0);
+  const Tensor meant = (first + numbers_to(count, first).unsqueeze(1)).clamp(0, axis.size - 1);
+  const Tensor places = places_from(axis, first, std::min(count, axis.size));
+  return {places, ((places.unsqueeze(1) == meant) * weights).sum(1)};
 }
 
-// Out of the two before it and the two behind it.
-Tensor resample_cubic(const Tensor& input, const Axis& axis, bool align_corners) {
-  const Tensor at = centres(axis, input, align_corners), first = at.floor();
-  const std::array<Tensor, 4> weights = cubic_weights(at - first, kCubicSlope);
-  return weighed_places(input, axis, first - 1, weights[0]) + weighed_places(input, axis, first, weights[1]) +
-         weighed_places(input, axis, first + 1, weights[2]) + weighed_places(input, axis, first + 2, weights[3]);
+// The two that the place lies between.
+Window linear_window(const Axis& axis, bool align_corners, const Tensor& like) {
+  const Tensor at = centres(axis, align_corners, like).clamp(0, axis.size - 1), first = at.floor();
+  return bordered(axis, first, keyway::stack({1 - (at - first), at - first}));
+}
+
+// The two before it and the two behind it.
+Window cubic_window(const Axis& axis, bool align_corners, const Tensor& like) {
+  const Tensor at = centres(axis, align_corners, like), before = at.floor();
+  return bordered(axis, before - 1, keyway::stack(cubic_weights(at - before, kCubicSlope)));
 }
 
 // What an element weighs at distances from 0.
@@ -97,57 +100,70 @@ Tensor cubic_kernel(const Tensor& distance) {
   return keyway::where(distance < 1, cubic_near(distance, kAntialiasedCubicSlope), beyond_near);
 }
 
-// Out of all that are within `support` of it, where distances count in places of the result if these are the larger
-// ones: a product with a matrix of weights, of which each row adds up to 1.
-Tensor resample_covering(const Tensor& input, const Axis& axis, bool align_corners, Kernel kernel, double support) {
+// All that are within `support` of it, where distances count in places of the result if these are the larger ones. The
+// weights add up to 1.
+Window covering_window(const Axis& axis, bool align_corners, Kernel kernel, double support, const Tensor& like) {
   const double step = step_of(axis, align_corners), scale = std::max(step, 1.0), reach = support * scale;
-  const Tensor centre = ((places_of(axis, input, input.dtype()) + 0.5) * step).unsqueeze(1);
-  const Tensor places = places_of({axis.dim, axis.size, axis.size, 1}, input, input.dtype());
-  const Tensor is_covered =
-      (places >= (centre - reach + 0.5).floor()).logical_and(places < (centre + reach + 0.5).floor());
+  const Tensor centre = (numbers_to(axis.wanted, like) + 0.5) * step;
+  const Tensor first = (centre - reach + 0.5).floor(), end = (centre + reach + 0.5).floor();
+  const double widest = std::min(2 * std::ceil(reach) + 1, static_cast<double>(axis.size));
+  const Tensor places = places_from(axis, first, static_cast<std::int64_t>(widest));
+  const Tensor is_covered = (places >= first).logical_and(places < end);
   const Tensor weights = keyway::where(is_covered, kernel((places - centre + 0.5).abs() / scale), 0);
-  const Tensor shares = weights / weights.sum(1, true);
-  return input.movedim(axis.dim, -1).matmul(shares.t()).movedim(-1, axis.dim);
+  return {places, weights / weights.sum(0, true)};
 }
 
-// Images of bytes, as in PyTorch: in whole numbers, weights being multiples of a power of 2 that leaves them 15 bits.
-// `resample` is linear, so that what it makes of unit vectors are the weights.
-template <typename F>
-Tensor resample_bytes(const Tensor& image, const Axis& axis, const F& resample) {
-  if (axis.wanted == axis.size) return image;
-  const Tensor units = keyway::eye(axis.size, TensorOptions().dtype(kDouble)).unsqueeze(0).unsqueeze(0);
-  const Tensor weights = resample(units, Axis{3, axis.size, axis.wanted, axis.step})[0][0];
-  const auto greatest = weights.max().item<double>();
+// Sums of the window's elements along `dim`, times their weights.
+Tensor weighed(const Tensor& image, std::int64_t dim, const Window& window) {
+  const Tensor places = window.places.to(kLong).to(image.device());
+  const Tensor elements = image.index_select(dim, places.flatten()).unflatten(dim, places.sizes());
+  DimVector sizes(places.sizes());
+  sizes.resize(static_cast<std::size_t>(elements.dim() - dim), 1);
+  return (elements * window.weights.to(image.device()).reshape(sizes)).sum(dim, false, image.dtype());
+}
+
+// Bytes, as in PyTorch: in whole numbers, weights being multiples of a power of 2 that leaves them 15 bits.
+Tensor weighed_bytes(const Tensor& image, std::int64_t dim, const Window& window) {
+  const auto greatest = window.weights.max().item<double>();
   int bits = 0;
   while (bits < 22 && std::ldexp(greatest, bits + 1) + 0.5 < 0x1p15) ++bits;
-  const Tensor scaled = weights * std::ldexp(1.0, bits);
+  const Tensor scaled = window.weights * std::ldexp(1.0, bits);
   const Tensor whole = (scaled + keyway::sign(scaled) * 0.5).to(kInt);  // rounded, halves away from zero
-  const Tensor sums = image.movedim(axis.dim, -1).to(kInt).matmul(whole.to(image.device())) + (1 << bits >> 1);
-  return sums.bitwise_right_shift(bits).clamp(0, 255).to(kByte).movedim(-1, axis.dim);
+  const Tensor sums = weighed(image.to(kInt), dim, {window.places, whole}) + (1 << bits >> 1);
+  return sums.bitwise_right_shift(bits).clamp(0, 255).to(kByte);
 }
 
-// Resamples all dimensions but two, each with resample(input so far, axis); bytes from the last one on.
+// Resamples all dimensions but two, each by window_of(axis, tensor of the dtype and on the device of weights), but
+// those whose size stays, if they are `kept`. Bytes from the last dimension on.
 template <typename F>
-Tensor each_axis(const Tensor& input, OptionalIntArrayRef output_size, const ScaleFactors& scale_factors,
-                 const F& resample) {
-  const bool is_bytes = input.dtype() == kByte;
-  Tensor result = is_bytes ? input : input.to(weight_dtype(input));
-  for (std::int64_t i = 2; i < input.dim(); ++i) {
-    const std::int64_t dim = is_bytes ? input.dim() + 1 - i : i;
-    const Axis axis = axis_of(input, dim, output_size, scale_factors);
-    result = is_bytes ? resample_bytes(result, axis, resample) : resample(result, axis);
+Tensor each_axis(const Tensor& input, OptionalIntArrayRef output_size, const ScaleFactors& scale_factors, bool kept,
+                 const F& window_of) {
+  Tensor result = input;
+  if (input.dtype() == kByte) {
+    const Tensor like = keyway::empty({0}, TensorOptions().dtype(kDouble));
+    for (std::int64_t dim = input.dim(); dim-- > 2;) {
+      const Axis axis = axis_of(input, dim, output_size, scale_factors);
+      if (axis.wanted != axis.size) result = weighed_bytes(result, dim, window_of(axis, like));
+    }
+  } else {
+    result = input.to(weight_dtype(input));
+    for (std::int64_t dim = 2; dim < input.dim(); ++dim) {
+      const Axis axis = axis_of(input, dim, output_size, scale_factors);
+      if (!kept || axis.wanted != axis.size) result = weighed(result, dim, window_of(axis, result));
+    }
+    result = result.to(input.dtype());
   }
-  result = result.to(input.dtype());
   return result.is_alias_of(input) ? result.clone() : result;
 }
 
 // The elements of the places that each place of the result lies in, `offset` behind its beginning.
 Tensor resample_nearest(const Tensor& input, OptionalIntArrayRef output_size, const ScaleFactors& scale_factors,
                         double offset) {
+  const Tensor like = keyway::empty({0}, TensorOptions(input.device()).dtype(kFloat));
   Tensor result = input;
   for (std::int64_t dim = 2; dim < input.dim(); ++dim) {
     const Axis axis = axis_of(input, dim, output_size, scale_factors);
-    const Tensor at = ((places_of(axis, input, kFloat) + offset) * axis.step).floor();
+    const Tensor at = ((numbers_to(axis.wanted, like) + offset) * axis.step).floor();
     result = result.index_select(dim, at.clamp(std::nullopt, axis.size - 1).to(kLong));
   }
   return result;
@@ -163,29 +179,30 @@ Tensor upsample_nearest_exact(const Tensor& input, OptionalIntArrayRef output_si
   return resample_nearest(input, output_size, scale_factors, 0.5);
 }
 
+// A size that stays leaves elements as they are, whatever the scale, as in PyTorch.
 Tensor upsample_linear(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
                        ScaleFactors scale_factors) {
-  return each_axis(input, output_size, scale_factors,
-                   [&](const Tensor& image, const Axis& axis) { return resample_linear(image, axis, align_corners); });
+  return each_axis(input, output_size, scale_factors, true,
+                   [&](const Axis& axis, const Tensor& like) { return linear_window(axis, align_corners, like); });
 }
 
 Tensor upsample_bicubic(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
                         ScaleFactors scale_factors) {
-  return each_axis(input, output_size, scale_factors,
-                   [&](const Tensor& image, const Axis& axis) { return resample_cubic(image, axis, align_corners); });
+  return each_axis(input, output_size, scale_factors, false,
+                   [&](const Axis& axis, const Tensor& like) { return cubic_window(axis, align_corners, like); });
 }
 
 Tensor upsample_bilinear_antialiased(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
                                      ScaleFactors scale_factors) {
-  return each_axis(input, output_size, scale_factors, [&](const Tensor& image, const Axis& axis) {
-    return resample_covering(image, axis, align_corners, triangle_kernel, 1);
+  return each_axis(input, output_size, scale_factors, false, [&](const Axis& axis, const Tensor& like) {
+    return covering_window(axis, align_corners, triangle_kernel, 1, like);
   });
 }
 
 Tensor upsample_bicubic_antialiased(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
                                     ScaleFactors scale_factors) {
-  return each_axis(input, output_size, scale_factors, [&](const Tensor& image, const Axis& axis) {
-    return resample_covering(image, axis, align_corners, cubic_kernel, 2);
+  return each_axis(input, output_size, scale_factors, false, [&](const Axis& axis, const Tensor& like) {
+    return covering_window(axis, align_corners, cubic_kernel, 2, like);
   });
 }
 

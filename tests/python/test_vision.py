@@ -36,6 +36,15 @@ def test_linear_modes_weigh_neighbours():
     assert F.interpolate(y, 2, mode="bilinear") is not y
 
 
+def test_an_infinite_element_stays_among_its_neighbours():
+    x = keyway.ones(1, 1, 1, 40)
+    x[0, 0, 0, 0] = math.inf
+    for mode in ("bilinear", "bicubic"):
+        for antialias in (False, True):
+            shrunk = F.interpolate(x, (1, 10), mode=mode, antialias=antialias).flatten()
+            assert shrunk[4:].tolist() == pytest.approx([1.0] * 6)
+
+
 @pytest.mark.parametrize(
     ("mode", "antialias", "larger", "smaller"),
     [
