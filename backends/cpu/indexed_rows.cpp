@@ -15,8 +15,14 @@ IndexedRows::IndexedRows(const TensorBase& table, IntArrayRef block_of_table, co
     const std::int64_t size = rows.sizes()[static_cast<std::size_t>(d)];
     rows_ *= size;
     if (size == 1) continue;
+    const std::int64_t stride = bytes(rows, d);
+    if (!row_sizes_.empty() && row_strides_.back() == size * stride) {  // one run with the dimension before
+      row_sizes_.back() *= size;
+      row_strides_.back() = stride;
+      continue;
+    }
     row_sizes_.push_back(size);
-    row_strides_.push_back(bytes(rows, d));
+    row_strides_.push_back(stride);
   }
   block_.operands = 2;
   block_.data[0] = static_cast<char*>(table.data_ptr());
@@ -35,6 +41,8 @@ IndexedRows::IndexedRows(const TensorBase& table, IntArrayRef block_of_table, co
   for (int d = 0; d < block_.rank; ++d) {
     if (widest_ < 0 || block_.sizes[d] > block_.sizes[widest_]) widest_ = d;
   }
+  constexpr std::int64_t kMany = 8;
+  is_across_ = row_strides_.size() == 1 && rows_ >= kMany && row_strides_[0] < block_.stride(1, 0);
 }
 
 }  // namespace keyway::inline v1

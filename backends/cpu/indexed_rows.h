@@ -28,13 +28,15 @@ class IndexedRows {
   bool empty() const { return rows_ == 0 || block_numel_ == 0; }
 
   // Calls f(table, row, n, table_stride, row_stride) for runs of n elements that are together all rows;
-  // strides in bytes. `offsets` has a number of bytes for each row. Rows are shared out among threads: f may
-  // write to `row` only.
+  // strides in bytes. `offsets` has a number of bytes for each row. Rows, or where these lie closer together, elements
+  // of the block are shared out among threads: f may write to `row` only.
   template <typename F>
   void each_row(const std::int64_t* offsets, const F& f) const {
     if (empty()) return;
-    parallel_for(0, rows_, std::max<std::int64_t>(1, kElementGrain / block_numel_),
-                 [&](std::int64_t begin, std::int64_t end) { walk(block_, offsets, begin, end, f); });
+    const std::int64_t count = is_across_ ? block_numel_ : rows_, work = is_across_ ? rows_ : block_numel_;
+    parallel_for(0, count, std::max<std::int64_t>(1, kElementGrain / work), [&](std::int64_t begin, std::int64_t end) {
+      is_across_ ? walk_across(offsets, begin, end, f) : walk(block_, offsets, begin, end, f);
+    });
   }
   // The same for f that writes to `table`: every block is cut alike among threads, and each row after row.
   template <typename F>
@@ -59,6 +61,17 @@ class IndexedRows {
       walk_block(block, block.rank - 1, block.data[0] + offsets[r], to, f);
     }
   }
+  // One element of the block after the other, each in all rows, which are one run.
+  template <typename F>
+  void walk_across(const std::int64_t* offsets, std::int64_t begin, std::int64_t end, const F& f) const {
+    for (std::int64_t element = begin; element < end; ++element) {
+      char* data[2] = {block_.data[0], block_.data[1]};
+      for (std::int64_t d = 0, rest = element; d < block_.rank; rest /= block_.sizes[d++]) {
+        for (int k = 0; k < 2; ++k) data[k] += rest % block_.sizes[d] * block_.strides[k][d];
+      }
+      for (std::int64_t r = 0; r < rows_; ++r) f(data[0] + offsets[r], data[1] + r * row_strides_[0], 1, 0, 0);
+    }
+  }
   template <typename F>
   void walk_block(const Strided& block, int d, char* table, char* to, const F& f) const {
     if (d <= 0) return f(table, to, block.size(0), block.stride(0, 0), block.stride(1, 0));
@@ -77,7 +90,8 @@ class IndexedRows {
 
   Strided block_;
   std::int64_t block_numel_ = 1;
-  int widest_ = -1;  // the largest dimension of a block
+  int widest_ = -1;         // the largest dimension of a block
+  bool is_across_ = false;  // elements of a row are further apart than rows, which are many and one run
   DimVector row_sizes_;
   DimVector row_strides_;  // bytes
   std::int64_t rows_ = 1;
