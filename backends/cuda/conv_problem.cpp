@@ -1,4 +1,5 @@
 #include <keyway/backends/cuda/conv_problem.h>
+#include <keyway/backends/cuda/plan_cache.h>
 
 #include <algorithm>
 #include <limits>
@@ -41,19 +42,15 @@ bool has_outputs_size(const ConvProblem& problem) {
 }  // namespace
 
 std::size_t ConvProblem::hash() const {
-  std::uint64_t sum = 0;
-  const auto add = [&](std::int64_t number) {
-    sum = (sum ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15U;
-    sum ^= sum >> 29;
-  };
-  for (const int number : {static_cast<int>(result), static_cast<int>(dtype), rank, groups}) add(number);
+  PlanHash all;
+  for (const int number : {static_cast<int>(result), static_cast<int>(dtype), rank, groups}) all.add(number);
   for (const auto* sizes : {&x, &w, &y}) {
-    for (const int size : *sizes) add(size);
+    for (const int size : *sizes) all.add(size);
   }
   for (const auto* list : {&padding, &stride, &dilation}) {
-    for (const int number : *list) add(number);
+    for (const int number : *list) all.add(number);
   }
-  return static_cast<std::size_t>(sum);
+  return all.value();
 }
 
 std::optional<ConvProblem> conv_problem(ConvResult result, const TensorBase& x, const TensorBase& w,

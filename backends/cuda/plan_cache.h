@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <list>
 #include <mutex>
@@ -9,6 +10,19 @@
 #include <utility>
 
 namespace keyway::inline v1::cuda {
+
+// What a key's hash() is made of.
+class PlanHash {
+ public:
+  void add(std::int64_t number) {
+    sum_ = (sum_ ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15U;
+    sum_ ^= sum_ >> 29;
+  }
+  std::size_t value() const { return static_cast<std::size_t>(sum_); }
+
+ private:
+  std::uint64_t sum_ = 0;
+};
 
 // Key has == and hash(). Any thread may call get().
 template <typename Key, typename Plan>

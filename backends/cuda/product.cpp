@@ -1,3 +1,4 @@
+#include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/backends/cuda/product.h>
 
 #include <algorithm>
@@ -56,20 +57,16 @@ std::optional<bool> is_transposed(const Matrices& matrices) {
 }
 
 std::size_t ProductProblem::hash() const {
-  std::uint64_t sum = 0;
-  const auto add = [&](std::int64_t number) {
-    sum = (sum ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15U;
-    sum ^= sum >> 29;
-  };
-  add(static_cast<std::int64_t>(dtype) * 256 + static_cast<std::int64_t>(result));
-  for (const std::int64_t number : {batch, m, n, k}) add(number);
+  PlanHash all;
+  all.add(static_cast<std::int64_t>(dtype) * 256 + static_cast<std::int64_t>(result));
+  for (const std::int64_t number : {batch, m, n, k}) all.add(number);
   for (const ProductOperand* one : {&a, &b, &c, &d}) {
-    add(one->leading);
-    add(one->batch_stride);
-    add(one->alignment * 2 + (one->transposed ? 1 : 0));
+    all.add(one->leading);
+    all.add(one->batch_stride);
+    all.add(one->alignment * 2 + (one->transposed ? 1 : 0));
   }
-  add(bias);
-  return static_cast<std::size_t>(sum);
+  all.add(bias);
+  return all.value();
 }
 
 std::optional<ColumnMajorProduct> column_major_product(ScalarType dtype, ScalarType result, const Matrices& a,

@@ -68,14 +68,13 @@ TEST_CASE("what serves its devices by functions in out style gives what the CPU 
   set_allocator(npu.type(), nullptr);
 }
 
-TEST_CASE("CUDA gives what the CPU gives, for every operator but Fourier transforms") {
+TEST_CASE("CUDA gives what the CPU gives, for every operator") {
   if (device_count(DeviceType::CUDA) == 0) {
     WARN("there is no CUDA device here: nothing was compared");
     return;
   }
   const DeviceFigures figures = compare_device(Device(DeviceType::CUDA, 0));
   check_figures(figures);
-  const std::vector<std::string> fourier{"keyway::_fft_c2c", "keyway::_fft_c2r", "keyway::_fft_r2c"};
-  CHECK(figures.not_served == fourier);
+  CHECK(figures.not_served.empty());
   CHECK(figures.operators > 150);
 }

@@ -162,8 +162,10 @@ def test_workers_load_at_the_same_time():
 
 
 def test_a_loader_that_is_left_early_ends_its_workers():
+    before = set(threading.enumerate())  # workers of earlier tests may still be about to end
+
     def workers():
-        return [thread for thread in threading.enumerate() if thread.name.startswith("keyway-loader")]
+        return [thread for thread in set(threading.enumerate()) - before if thread.name.startswith("keyway-loader")]
 
     batches = iter(data.DataLoader(Squares(100), num_workers=2))
     next(batches)

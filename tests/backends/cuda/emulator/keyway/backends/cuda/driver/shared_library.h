@@ -1,5 +1,5 @@
-// In the place of the backend's own: the emulated device has two libraries, cuBLASLt and cuDNN, unless
-// KEYWAY_EMULATED_CUBLAS_LT=missing or KEYWAY_EMULATED_CUDNN=missing takes one away.
+// In the place of the backend's own: the libraries of the emulated device. KEYWAY_EMULATED_CUBLAS_LT=missing,
+// KEYWAY_EMULATED_CUDNN=missing and KEYWAY_EMULATED_CUFFT=missing take one away.
 #pragma once
 
 #include <cstdlib>
@@ -11,29 +11,38 @@ namespace keyway::inline v1::cuda {
 // A function of an emulated library; null if it has none of that name.
 void* emulated_cublas_lt(const char* name);
 void* emulated_cudnn(const char* name);
+void* emulated_cufft(const char* name);
 
 class SharedLibrary {
  public:
   explicit SharedLibrary(const char* file) {
-    if (std::string_view(file) == "libcublasLt.so.13" && !is_missing("KEYWAY_EMULATED_CUBLAS_LT")) {
-      find_ = &emulated_cublas_lt;
-    } else if (std::string_view(file) == "libcudnn.so.9" && !is_missing("KEYWAY_EMULATED_CUDNN")) {
-      find_ = &emulated_cudnn;
-    } else {
-      problem_ = std::string(file) + ": there is no such file";
+    for (const Emulated& one : kEmulated) {
+      if (file == one.file && !is_missing(one.state)) find_ = one.find;
     }
+    if (find_ == nullptr) problem_ = std::string(file) + ": there is no such file";
   }
 
   const std::string& problem() const { return problem_; }
   void* find(const char* name) const { return find_(name); }
 
  private:
-  static bool is_missing(const char* variable) {
-    const char* const wish = std::getenv(variable);
+  using Find = void* (*)(const char* name);
+  struct Emulated {
+    std::string_view file;
+    const char* state;  // the variable that may take it away
+    Find find;
+  };
+  static constexpr Emulated kEmulated[] = {
+      {"libcublasLt.so.13", "KEYWAY_EMULATED_CUBLAS_LT", &emulated_cublas_lt},
+      {"libcudnn.so.9", "KEYWAY_EMULATED_CUDNN", &emulated_cudnn},
+      {"libcufft.so.12", "KEYWAY_EMULATED_CUFFT", &emulated_cufft},
+  };
+  static bool is_missing(const char* state) {
+    const char* const wish = std::getenv(state);
     return wish != nullptr && std::string_view(wish) == "missing";
   }
 
-  void* (*find_)(const char* name) = nullptr;
+  Find find_ = nullptr;
   std::string problem_;
 };
 

@@ -1,0 +1,144 @@
+#include <keyway/backends/cuda/driver/capture.h>
+#include <keyway/backends/cuda/driver/cufft.h>
+#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/devices.h>
+#include <keyway/backends/cuda/driver/library_functions.h>
+#include <keyway/backends/cuda/plan_cache.h>
+#include <keyway/core/base/error.h>
+
+#include <array>
+#include <cufft.h>
+#include <fmt/format.h>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace keyway::inline v1::cuda {
+
+namespace {
+
+// The functions that are used.
+#define KEYWAY_CUFFT_FUNCTIONS    \
+  KEYWAY_CUFFT(Create)            \
+  KEYWAY_CUFFT(Destroy)           \
+  KEYWAY_CUFFT(SetAutoAllocation) \
+  KEYWAY_CUFFT(MakePlanMany64)    \
+  KEYWAY_CUFFT(SetWorkArea)       \
+  KEYWAY_CUFFT(SetStream)         \
+  KEYWAY_CUFFT(ExecC2C)           \
+  KEYWAY_CUFFT(ExecZ2Z)
+
+// Under their own names without the prefix.
+struct Cufft {
+#define KEYWAY_CUFFT(name) decltype(&cufft##name) name = nullptr;
+  KEYWAY_CUFFT_FUNCTIONS
+#undef KEYWAY_CUFFT
+  std::string problem;  // empty if all are there
+};
+
+Cufft open_cufft() {
+  LibraryFunctions library(fmt::format("libcufft.so.{}", CUFFT_VER_MAJOR));
+  Cufft all;
+#define KEYWAY_CUFFT(name) library.find("cufft" #name, all.name);
+  KEYWAY_CUFFT_FUNCTIONS
+#undef KEYWAY_CUFFT
+  all.problem = library.problem();
+  return all;
+}
+
+const Cufft& cufft() {
+  static const Cufft& all = *new Cufft(open_cufft());
+  KEYWAY_CHECK_AS(NotImplemented, all.problem.empty(),
+                  "Fourier transforms on CUDA need cuFFT {}: {}; install it, or name its folder in LD_LIBRARY_PATH",
+                  CUFFT_VER_MAJOR, all.problem);
+  return all;
+}
+
+ErrorKind kind_of(cufftResult status) {
+  switch (status) {
+    case CUFFT_ALLOC_FAILED: return ErrorKind::OutOfMemory;
+    case CUFFT_INVALID_SIZE:
+    case CUFFT_NOT_IMPLEMENTED:
+    case CUFFT_NOT_SUPPORTED: return ErrorKind::NotImplemented;
+    default: return ErrorKind::Internal;
+  }
+}
+
+void check_cufft(cufftResult status, const char* call) {
+  if (status == CUFFT_SUCCESS) [[likely]]
+    return;
+  throw Error(kind_of(status), fmt::format("cuFFT: status {} in {}", static_cast<int>(status), call), __FILE__,
+              __LINE__);
+}
+#define KEYWAY_CUFFT_CALL(name, ...) check_cufft(cufft().name(__VA_ARGS__), "cufft" #name)
+
+// A plan of the library, with what it has on the device that is current.
+class CufftPlan {
+ public:
+  explicit CufftPlan(const FourierProblem& problem) : is_double_(problem.dtype == ScalarType::ComplexDouble) {
+    const OutsideCapture outside;  // it asks for memory of its own
+    KEYWAY_CUFFT_CALL(Create, &handle_);
+    try {
+      KEYWAY_CUFFT_CALL(SetAutoAllocation, handle_, 0);
+      std::array<long long, kMostFourierDims> sizes{};
+      for (std::size_t d = 0; d < problem.rank; ++d) sizes[d] = problem.sizes[d];
+      KEYWAY_CUFFT_CALL(MakePlanMany64, handle_, static_cast<int>(problem.rank), sizes.data(), nullptr, 1, 0, nullptr,
+                        1, 0, is_double_ ? CUFFT_Z2Z : CUFFT_C2C, problem.batch, &workspace_);
+    } catch (...) {
+      (void)cufft().Destroy(handle_);
+      throw;
+    }
+  }
+  ~CufftPlan() {
+    if (is_of_a_graph_) return;
+    const OutsideCapture outside;
+    (void)cufft().Destroy(handle_);
+  }
+  CufftPlan(const CufftPlan&) = delete;
+  CufftPlan& operator=(const CufftPlan&) = delete;
+
+  void run(void* from, void* to, bool forward, Device device) {
+    TensorBase memory;
+    if (workspace_ > 0) memory = make_tensor({static_cast<std::int64_t>(workspace_)}, kByte, device);
+    const Stream stream = cuda_device_guard().get_stream(device);
+    const int direction = forward ? CUFFT_FORWARD : CUFFT_INVERSE;
+    const std::lock_guard lock(mutex_);
+    is_of_a_graph_ = is_of_a_graph_ || is_captured(stream);
+    KEYWAY_CUFFT_CALL(SetStream, handle_, runtime_stream(stream));
+    if (memory.defined()) KEYWAY_CUFFT_CALL(SetWorkArea, handle_, memory.data_ptr());
+    if (is_double_) {
+      KEYWAY_CUFFT_CALL(ExecZ2Z, handle_, static_cast<cufftDoubleComplex*>(from), static_cast<cufftDoubleComplex*>(to),
+                        direction);
+    } else {
+      KEYWAY_CUFFT_CALL(ExecC2C, handle_, static_cast<cufftComplex*>(from), static_cast<cufftComplex*>(to), direction);
+    }
+  }
+
+ private:
+  const bool is_double_;
+  cufftHandle handle_ = 0;
+  std::size_t workspace_ = 0;   // bytes that it needs
+  std::mutex mutex_;            // its stream and its memory are those of one call
+  bool is_of_a_graph_ = false;  // which may run it as long as the process lives
+};
+
+// As many as there is memory of devices for: each has tables of its own there.
+using Plans = PlanCache<FourierProblem, std::shared_ptr<CufftPlan>>;
+constexpr std::size_t kMostPlans = 128;
+
+Plans& plans_of(Device device) {
+  struct OfDevice {
+    Plans plans{kMostPlans};
+  };
+  static auto& all = *new std::array<OfDevice, kMaxDevices>;
+  return all[static_cast<std::size_t>(device.index())].plans;
+}
+
+}  // namespace
+
+void cufft_transform(const FourierProblem& problem, void* from, void* to, bool forward, Device device) {
+  const auto plan = plans_of(device).get(problem, [&] { return std::make_shared<CufftPlan>(problem); });
+  plan->run(from, to, forward, device);
+}
+
+}  // namespace keyway::inline v1::cuda
