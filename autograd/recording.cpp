@@ -19,8 +19,8 @@ std::vector<SavedVariable> saved(ArrayRef<TensorBase> tensors, bool is_output) {
   return out;
 }
 
-void fail_underived(std::string_view op, std::string_view argument) {
-  KEYWAY_FAIL(NotImplemented, "{}: the derivative for argument {} is not implemented", op, argument);
+void fail_underived(std::string_view argument) {
+  KEYWAY_FAIL(NotImplemented, "the derivative for argument '{}' is not implemented", argument);
 }
 
 void fail_out(std::string_view op, std::string_view arguments) {

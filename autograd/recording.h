@@ -84,11 +84,11 @@ auto each(const Tensors& tensors, const Ask& ask) {
 }
 
 // Throws if a gradient is wanted for an argument that the operator has no derivative for.
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_underived(std::string_view op, std::string_view argument);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_underived(std::string_view argument);
 template <typename Input>
-void check_underived(std::string_view op, std::string_view argument, const Input& input) {
+void check_underived(std::string_view argument, const Input& input) {
   if (needs_grad(input)) [[unlikely]]
-    fail_underived(op, argument);
+    fail_underived(argument);
 }
 
 // Throws: an out= call of tensors, some of `arguments`, that require a gradient.

@@ -111,7 +111,7 @@ std::string to_string(DtypeSet set) {
 }
 
 void detail::fail_dtype(ScalarType dtype, DtypeSet set, std::string_view what) {
-  KEYWAY_FAIL(Type, "{} is not implemented for {}; it takes {}", what, dtype, set);
+  KEYWAY_FAIL(Dtype, "{} is not implemented for {}; it takes {}", what, dtype, set);
 }
 
 }  // namespace keyway::inline v1

@@ -20,7 +20,7 @@ struct ErrorClass {
 
 const ErrorClass kErrorClasses[] = {
     {ErrorKind::Value, "ValueError", &PyExc_ValueError, "An argument has the right type and a wrong value or shape."},
-    {ErrorKind::Type, "TypeError", &PyExc_TypeError, "An argument has a wrong type or dtype."},
+    {ErrorKind::Type, "TypeError", &PyExc_TypeError, "An argument has a wrong type."},
     {ErrorKind::Index, "IndexError", &PyExc_IndexError, "An index is out of range."},
     {ErrorKind::NotImplemented, "NotImplementedError", &PyExc_NotImplementedError,
      "An operator has no kernel here, or a part of Keyway is not there yet."},
@@ -33,10 +33,15 @@ const ErrorClass kErrorClasses[] = {
     {ErrorKind::Internal, "InternalError", nullptr, "An invariant of Keyway itself is broken."},
 };
 
+constexpr const char* kDtypeErrorDoc =
+    "A tensor has a dtype that an operator is not there for: in PyTorch a TypeError or a NotImplementedError.";
+
 PyObject* base_class = nullptr;
+PyObject* dtype_class = nullptr;
 std::array<PyObject*, std::size(kErrorClasses)> classes{};
 
 PyObject* class_of(ErrorKind kind) {
+  if (kind == ErrorKind::Dtype) return dtype_class;
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (kErrorClasses[i].kind == kind) return classes[i];
   }
@@ -63,6 +68,9 @@ void add_errors(nanobind::module_& module) {
     classes[i] = new_class(entry.name, entry.doc, bases.ptr());
     module.attr(entry.name) = nanobind::borrow(classes[i]);
   }
+  const nanobind::object bases = checked(PyTuple_Pack(2, class_of(ErrorKind::Type), PyExc_NotImplementedError));
+  dtype_class = new_class("DtypeError", kDtypeErrorDoc, bases.ptr());
+  module.attr("DtypeError") = nanobind::borrow(dtype_class);
 }
 
 namespace {

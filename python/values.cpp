@@ -53,10 +53,15 @@ bool to_int(PyObject* object, std::int64_t& value) {
   return number.is_valid() && to_int(number.ptr(), value);
 }
 
-// A real number; unlike for an integer, a bool counts as 0 or 1.
+// A real number; unlike for an integer, a bool counts as 0 or 1, and an int may be beyond 64 bits.
 bool to_double(PyObject* object, double& value) {
   if (PyFloat_Check(object)) {
     value = PyFloat_AS_DOUBLE(object);
+    return true;
+  }
+  if (PyLong_CheckExact(object)) {
+    value = PyLong_AsDouble(object);
+    if (PyErr_Occurred() != nullptr) rethrow_python_error();
     return true;
   }
   Scalar scalar;

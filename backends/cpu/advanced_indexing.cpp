@@ -12,15 +12,14 @@
 #include <keyway/ops/rules/advanced_indexing.h>
 
 #include <cstring>
-#include <vector>
 
 namespace keyway::inline v1 {
 
 namespace {
 
 // Where each row begins in `self`, in bytes. Throws for an index out of range.
-std::vector<std::int64_t> row_offsets(const TensorBase& self, ArrayRef<TensorBase> indices, IntArrayRef shape) {
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(checked_numel(shape)), 0);
+ScratchArray<std::int64_t> row_offsets(const TensorBase& self, ArrayRef<TensorBase> indices, IntArrayRef shape) {
+  ScratchArray<std::int64_t> offsets(checked_numel(shape), 0);
   for (std::size_t d = 0; d < indices.size(); ++d) {
     if (!indices[d].defined()) continue;
     const std::int64_t size = self.sizes()[d];

@@ -177,7 +177,7 @@ void spread(const PoolWindows& windows, const TensorBase& grad_output, const Ten
   }
   const double work = (windows.work() + static_cast<double>(to.places())) * static_cast<double>(blocks.size);
   parallel_for(0, to.batch * blocks.in_image(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
-    Scratch<64> scratch(Scratch<64>::bytes_for<Wide>(to.places() * width));
+    Scratch<64> scratch(scratch_bytes<Wide>(to.places() * width));
     Wide* const buffer = scratch.template take<Wide>(0);
     for (std::int64_t i = begin; i < end; ++i) {
       const T* const from = grads.at(blocks.image(i), blocks.first(i));

@@ -172,7 +172,7 @@ class OwnConvolution {
   using Buffer = Scratch<64>;
 
   std::size_t bytes(std::int64_t channels, std::int64_t places) const {
-    return Buffer::bytes_for<T>(channels * windows_.taps() * places);
+    return scratch_bytes<T>(channels * windows_.taps() * places);
   }
   std::int64_t places_in_block(std::int64_t channels) const {
     const std::int64_t wanted = kColumnElements / std::max<std::int64_t>(1, channels * windows_.taps());

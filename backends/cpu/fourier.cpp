@@ -25,7 +25,7 @@ void transform_lines(complex<T>* data, std::int64_t outer, std::int64_t n, std::
   parallel_for(0, outer * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
     using Buffer = Scratch<4096>;
     const std::int64_t size = plan.buffer_length() * columns;
-    Buffer buffer(2 * Buffer::bytes_for<complex<T>>(size));
+    Buffer buffer(2 * scratch_bytes<complex<T>>(size));
     complex<T>* const one = buffer.template take<complex<T>>(size);
     complex<T>* const other = buffer.template take<complex<T>>(size);
     for (std::int64_t block = begin; block < end; ++block) {

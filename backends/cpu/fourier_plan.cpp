@@ -25,16 +25,15 @@ complex<double> root_of_unity(std::int64_t k, std::int64_t n) {
 
 // All n of them, or their conjugates: each a product of two out of about sqrt(n).
 template <typename T>
-std::vector<complex<T>> roots_of_unity(std::int64_t n, bool conjugate) {
+ScratchArray<complex<T>> roots_of_unity(std::int64_t n, bool conjugate) {
   const auto step = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))) + 1;
   std::vector<complex<double>> near, far;
   for (std::int64_t k = 0; k < step && k < n; ++k) near.push_back(root_of_unity(k, n));
   for (std::int64_t k = 0; k < n; k += step) far.push_back(root_of_unity(k, n));
-  std::vector<complex<T>> roots;
-  roots.reserve(static_cast<std::size_t>(n));
+  ScratchArray<complex<T>> roots(n);
   for (std::int64_t k = 0; k < n; ++k) {
     const complex<double> root = far[static_cast<std::size_t>(k / step)] * near[static_cast<std::size_t>(k % step)];
-    roots.emplace_back(static_cast<T>(root.real()), static_cast<T>(conjugate ? -root.imag() : root.imag()));
+    roots[k] = {static_cast<T>(root.real()), static_cast<T>(conjugate ? -root.imag() : root.imag())};
   }
   return roots;
 }
@@ -131,18 +130,20 @@ void FourierPlan<T>::make_chirp() {
   std::int64_t length = 1;
   while (length < 2 * n_ - 1) length *= 2;
   inner_ = std::make_unique<FourierPlan>(length, true);
-  const std::vector<complex<T>> roots = roots_of_unity<T>(2 * n_, forward_);
-  std::vector<complex<T>> mirrored(static_cast<std::size_t>(length)), other(mirrored.size());
+  const ScratchArray<complex<T>> roots = roots_of_unity<T>(2 * n_, forward_);
+  const ScratchArray<complex<T>> mirrored(length, complex<T>()), other(length);
+  chirp_ = ScratchArray<complex<T>>(n_);
   std::int64_t square = 0;  // k^2, modulo 2 n
   for (std::int64_t k = 0; k < n_; ++k) {
-    chirp_.push_back(roots[static_cast<std::size_t>(square)]);
-    mirrored[static_cast<std::size_t>(k)] = conjugate(chirp_.back());
-    if (k > 0) mirrored[static_cast<std::size_t>(length - k)] = conjugate(chirp_.back());
+    chirp_[k] = roots[square];
+    mirrored[k] = conjugate(chirp_[k]);
+    if (k > 0) mirrored[length - k] = mirrored[k];
     square = (square + 2 * k + 1) % (2 * n_);
   }
   const complex<T>* const kernel = inner_->run(mirrored.data(), other.data(), 1);
   const T scale = 1 / static_cast<T>(length);
-  for (std::int64_t k = 0; k < length; ++k) kernel_.push_back(kernel[k] * scale);
+  kernel_ = ScratchArray<complex<T>>(length);
+  for (std::int64_t k = 0; k < length; ++k) kernel_[k] = kernel[k] * scale;
 }
 
 template <typename T>
@@ -167,21 +168,21 @@ template <typename T>
 complex<T>* FourierPlan<T>::run_chirp(complex<T>* data, complex<T>* other, std::int64_t width) const {
   const std::int64_t length = inner_->n_;
   for (std::int64_t k = 0; k < n_; ++k) {
-    for (std::int64_t j = 0; j < width; ++j) data[k * width + j] *= chirp_[static_cast<std::size_t>(k)];
+    for (std::int64_t j = 0; j < width; ++j) data[k * width + j] *= chirp_[k];
   }
   for (std::int64_t i = n_ * width; i < length * width; ++i) data[i] = complex<T>();
   complex<T>* const there = inner_->run(data, other, width);
   for (std::int64_t k = 0; k < length; ++k) {
     for (std::int64_t j = 0; j < width; ++j) {
       complex<T>& z = there[k * width + j];
-      z = conjugate(z * kernel_[static_cast<std::size_t>(k)]);
+      z = conjugate(z * kernel_[k]);
     }
   }
   complex<T>* const back = inner_->run(there, there == data ? other : data, width);
   for (std::int64_t k = 0; k < n_; ++k) {
     for (std::int64_t j = 0; j < width; ++j) {
       complex<T>& z = back[k * width + j];
-      z = conjugate(z) * chirp_[static_cast<std::size_t>(k)];
+      z = conjugate(z) * chirp_[k];
     }
   }
   return back;

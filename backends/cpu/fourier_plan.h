@@ -4,6 +4,7 @@
 // other, in order). Any other is a convolution with a chirp (Bluestein), which transforms of a power of two do.
 #pragma once
 
+#include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/base/complex.h>
 
 #include <cstdint>
@@ -34,10 +35,10 @@ class FourierPlan {
   std::int64_t n_;
   bool forward_;
   std::vector<int> factors_;            // whose product n is; empty if it has a large one
-  std::vector<complex<T>> roots_;       // exp(-+2 pi i k / n)
+  ScratchArray<complex<T>> roots_;      // exp(-+2 pi i k / n)
   std::unique_ptr<FourierPlan> inner_;  // of a convolution, else null
-  std::vector<complex<T>> chirp_;       // exp(-+pi i k^2 / n)
-  std::vector<complex<T>> kernel_;      // the transform of its conjugate, divided by the length
+  ScratchArray<complex<T>> chirp_;      // exp(-+pi i k^2 / n)
+  ScratchArray<complex<T>> kernel_;     // the transform of its conjugate, divided by the length
 };
 
 extern template class FourierPlan<float>;

@@ -107,8 +107,7 @@ class BlockProduct {
     const std::int64_t lanes = tiles_.lanes;
     const std::int64_t sums = rows_ * ((parts_ + lanes - 1) / lanes * lanes);
     using Buffers = Scratch<16 * 1024>;
-    Buffers buffers(Buffers::bytes_for<S>(sums) + Buffers::bytes_for<S>(rows_ * depth) +
-                    Buffers::bytes_for<S>(2 * lanes * depth));
+    Buffers buffers(scratch_bytes<S>(sums) + scratch_bytes<S>(rows_ * depth) + scratch_bytes<S>(2 * lanes * depth));
     sums_ = buffers.take<S>(sums);
     row_panels_ = buffers.take<S>(rows_ * depth);
     column_panel_ = buffers.take<S>(2 * lanes * depth);

@@ -7,13 +7,13 @@
 #pragma once
 
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/base/small_vector.h>
 #include <keyway/core/strided.h>
 #include <keyway/core/tensor_base.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 namespace keyway::inline v1 {
 
@@ -98,8 +98,8 @@ class IndexedRows {
 };
 
 // From a list of indices to offsets: adds `stride` bytes for each.
-inline void add_offsets(std::vector<std::int64_t>& offsets, const std::int64_t* indices, std::int64_t stride) {
-  for (std::size_t r = 0; r < offsets.size(); ++r) offsets[r] += indices[r] * stride;
+inline void add_offsets(const ScratchArray<std::int64_t>& offsets, const std::int64_t* indices, std::int64_t stride) {
+  for (std::int64_t r = 0; r < offsets.size(); ++r) offsets[r] += indices[r] * stride;
 }
 
 }  // namespace keyway::inline v1

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 namespace keyway::inline v1 {
 
@@ -20,8 +19,8 @@ namespace {
 
 const std::int64_t* data_of(const TensorBase& list) { return static_cast<const std::int64_t*>(list.data_ptr()); }
 
-std::vector<std::int64_t> offsets_of(const TensorBase& list, std::int64_t stride) {
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(list.numel()), 0);
+ScratchArray<std::int64_t> offsets_of(const TensorBase& list, std::int64_t stride) {
+  ScratchArray<std::int64_t> offsets(list.numel(), 0);
   add_offsets(offsets, data_of(list), stride);
   return offsets;
 }
@@ -36,7 +35,7 @@ DimVector dims_but(std::int64_t rank, std::int64_t dim) {
 
 // Rows of `source` along `dim`, and the places of `table` along it that `index` names.
 struct Places {
-  std::vector<std::int64_t> offsets;
+  ScratchArray<std::int64_t> offsets;
   IndexedRows rows;
 
   Places(const TensorBase& table, std::int64_t dim, const TensorBase& index, const TensorBase& source)
@@ -55,7 +54,7 @@ void copy_run(char* to, const char* from, std::int64_t n, std::int64_t to_step, 
   for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, sizeof(T));
 }
 
-void read_rows(const IndexedRows& rows, const std::vector<std::int64_t>& offsets, std::size_t itemsize) {
+void read_rows(const IndexedRows& rows, const ScratchArray<std::int64_t>& offsets, std::size_t itemsize) {
   visit_bits(itemsize, [&]<typename T>() {
     rows.each_row(offsets.data(), [](char* table, char* row, std::int64_t n, std::int64_t table_step,
                                      std::int64_t row_step) { copy_run<T>(row, table, n, row_step, table_step); });
@@ -64,7 +63,7 @@ void read_rows(const IndexedRows& rows, const std::vector<std::int64_t>& offsets
 
 // table += alpha row.
 template <typename T>
-void add_rows(const IndexedRows& rows, const std::vector<std::int64_t>& offsets, Opmath<T> alpha) {
+void add_rows(const IndexedRows& rows, const ScratchArray<std::int64_t>& offsets, Opmath<T> alpha) {
   rows.each_part(offsets.data(), [add = Add<T>{alpha}](char* table, char* row, std::int64_t n, std::int64_t table_step,
                                                        std::int64_t row_step) {
     for (std::int64_t i = 0; i < n; ++i) {
@@ -82,11 +81,11 @@ void embedding_gradient(const TensorBase& grad_output, const TensorBase& list, s
                         bool by_frequency, const TensorBase& out) {
   using Acc = Opmath<T>;
   const std::int64_t count = out.sizes()[0], width = out.sizes()[1];
-  std::vector<std::int64_t> places(data_of(list), data_of(list) + list.numel());
-  std::vector<std::int64_t> uses(by_frequency ? static_cast<std::size_t>(count) + 1 : 0, 0);
+  const ScratchArray<std::int64_t> places(list.numel()), uses(by_frequency ? count + 1 : 0, 0);
+  std::copy_n(data_of(list), list.numel(), places.begin());
   for (std::int64_t& place : places) {
     if (place == padding_idx) place = count;
-    if (by_frequency) ++uses[static_cast<std::size_t>(place)];
+    if (by_frequency) ++uses[place];
   }
   const TensorBase rows = contiguous_as(grad_output, cpp_type_to_scalar_type<Acc>);
   const TensorBase sums = make_tensor({count + 1, width}, cpp_type_to_scalar_type<Acc>, DeviceType::CPU);
@@ -96,7 +95,7 @@ void embedding_gradient(const TensorBase& grad_output, const TensorBase& list, s
   DimVector row_dims = dims_but(rows.dim(), rows.dim() - 1);
   add_rows<Acc>(IndexedRows(sums, {1}, rows, {rows.dim() - 1}, row_dims), places, Acc(1));
   for (std::int64_t r = 0; by_frequency && r < count; ++r) {
-    const auto n = static_cast<Real<Acc>>(std::max<std::int64_t>(1, uses[static_cast<std::size_t>(r)]));
+    const auto n = static_cast<Real<Acc>>(std::max<std::int64_t>(1, uses[r]));
     for (std::int64_t i = 0; i < width; ++i) sum[r * width + i] = sum[r * width + i] / n;
   }
   copy_elements(make_view(sums, {count, width}, {width, 1}, 0), out);

@@ -4,11 +4,11 @@
 #include <keyway/backends/cpu/lanes.h>
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/visit_dtype.h>
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace keyway::inline v1 {
 
@@ -125,14 +125,14 @@ void run_rows(const Rows& rows, std::int64_t count, std::int64_t unit) {
 
 // The sum of `chunks` rows of `width`, in order.
 template <typename Acc>
-void add_chunks(const std::vector<Acc>& from, std::int64_t width, const TensorBase& out) {
+void add_chunks(const ScratchArray<Acc>& from, std::int64_t width, const TensorBase& out) {
   if (!out.defined()) return;
   const ContiguousOut to(out, cpp_type_to_scalar_type<Acc>);
   Acc* const sum = to.data<Acc>();
-  const auto chunks = width == 0 ? 0 : static_cast<std::int64_t>(from.size()) / width;
+  const auto chunks = width == 0 ? 0 : from.size() / width;
   for (std::int64_t i = 0; i < width; ++i) sum[i] = 0;
   for (std::int64_t c = 0; c < chunks; ++c) {
-    for (std::int64_t i = 0; i < width; ++i) sum[i] += from[static_cast<std::size_t>(c * width + i)];
+    for (std::int64_t i = 0; i < width; ++i) sum[i] += from[c * width + i];
   }
   to.finish();
 }
@@ -182,16 +182,16 @@ void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& in
     const TensorBase g = contiguous(grad_out), x = contiguous(input), w = contiguous_as(weight, kAcc);
     const TensorBase m = contiguous_as(mean, kAcc), s = contiguous_as(rstd, kAcc);
     const ContiguousOut grad_input(out0);
-    const auto cells = static_cast<std::size_t>((count + kRowsOfAChunk - 1) / kRowsOfAChunk * width);
-    std::vector<Acc> weights(out1.defined() ? cells : 0), biases(out2.defined() ? cells : 0);
+    const std::int64_t cells = (count + kRowsOfAChunk - 1) / kRowsOfAChunk * width;
+    const ScratchArray<Acc> weights(out1.defined() ? cells : 0, 0), biases(out2.defined() ? cells : 0, 0);
     const Backward<T> rows{static_cast<const T*>(g.data_ptr()),
                            static_cast<const T*>(x.data_ptr()),
                            static_cast<const Acc*>(m.data_ptr()),
                            static_cast<const Acc*>(s.data_ptr()),
                            data_or_null<Acc>(w),
                            grad_input.data<T>(),
-                           weights.empty() ? nullptr : weights.data(),
-                           biases.empty() ? nullptr : biases.data(),
+                           weights.data(),
+                           biases.data(),
                            width,
                            0,
                            0};

@@ -196,7 +196,7 @@ void scatter_gradients(const TensorBase& grad_output, const TensorBase& indices,
   const bool any = grad_output.numel() > 0;  // without elements it may have long dimensions
   const double work = static_cast<double>(size) + static_cast<double>(grads.places());
   parallel_for(0, to.planes(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
-    Scratch<64> scratch(direct ? 0 : Scratch<64>::bytes_for<Wide>(size));
+    Scratch<64> scratch(direct ? 0 : scratch_bytes<Wide>(size));
     Wide* const buffer = scratch.template take<Wide>(0);
     for (std::int64_t plane = begin; plane < end; ++plane) {
       Wide* const sums = direct ? reinterpret_cast<Wide*>(to.plane(plane)) : buffer;

@@ -4,17 +4,24 @@
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_random.h>
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/base/error.h>
 #include <keyway/ops/functors/random.h>
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <vector>
+#include <compare>
 
 namespace keyway::inline v1 {
 
 namespace {
+
+// When a class comes, and its number.
+struct Arrival {
+  double time;
+  std::int64_t number;
+  friend auto operator<=>(const Arrival&, const Arrival&) = default;
+};
 
 struct Draw {
   PhiloxCall call;
@@ -24,13 +31,13 @@ struct Draw {
   std::int64_t samples;
 
   void with_replacement(std::int64_t row) const {
-    std::vector<double> sums(static_cast<std::size_t>(classes));
+    const ScratchArray<double> sums(classes);
     double sum = 0;
     std::int64_t last = 0;  // with a weight
     for (std::int64_t c = 0; c < classes; ++c) {
       const double weight = weights[row * classes + c];
       sum += weight;
-      sums[static_cast<std::size_t>(c)] = sum;
+      sums[c] = sum;
       if (weight > 0) last = c;
     }
     for (std::int64_t s = 0; s < samples; ++s) {
@@ -42,14 +49,14 @@ struct Draw {
   }
 
   void without_replacement(std::int64_t row) const {
-    std::vector<std::pair<double, std::int64_t>> times(static_cast<std::size_t>(classes));
+    const ScratchArray<Arrival> times(classes);
     for (std::int64_t c = 0; c < classes; ++c) {
       const std::int64_t place = row * classes + c;
       const double time = weights[place] > 0 ? Waiting{call}(place) / weights[place] : INFINITY;
-      times[static_cast<std::size_t>(c)] = {time, weights[place] > 0 ? c : classes + c};
+      times[c] = {time, weights[place] > 0 ? c : classes + c};
     }
     std::partial_sort(times.begin(), times.begin() + samples, times.end());
-    for (std::int64_t s = 0; s < samples; ++s) out[row * samples + s] = times[static_cast<std::size_t>(s)].second;
+    for (std::int64_t s = 0; s < samples; ++s) out[row * samples + s] = times[s].number;
   }
 };
 

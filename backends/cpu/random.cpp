@@ -4,6 +4,7 @@
 #include <keyway/backends/cpu/kernels_random.h>
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/cpp_type.h>
 #include <keyway/core/visit_dtype.h>
@@ -11,7 +12,7 @@
 #include <keyway/ops/rules/random.h>
 
 #include <algorithm>
-#include <vector>
+#include <compare>
 
 namespace keyway::inline v1 {
 
@@ -100,21 +101,26 @@ void uniform_(TensorBase& self, double from, double to, const Generator& generat
 void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& out) {
   rules::check_holds(out.dtype(), 0, std::max<std::int64_t>(0, n - 1));
   const PhiloxCall call = next_call(generator, kCPU);
-  std::vector<std::pair<std::uint64_t, std::int64_t>> keys(static_cast<std::size_t>(n));
+  struct Key {
+    std::uint64_t bits;
+    std::int64_t number;
+    auto operator<=>(const Key&) const = default;
+  };
+  const ScratchArray<Key> keys(n);
   parallel_for(0, n, kRandomGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      keys[static_cast<std::size_t>(i)] = {call.bits(static_cast<std::uint64_t>(i)).wide(0), i};
+      keys[i] = {call.bits(static_cast<std::uint64_t>(i)).wide(0), i};
     }
   });
   std::sort(keys.begin(), keys.end());
   visit_real(out.dtype(), "randperm", [&]<typename T>() {
     const ContiguousOut result(out);
     T* const to = result.data<T>();
-    for (std::size_t i = 0; i < keys.size(); ++i) {
+    for (std::int64_t i = 0; i < n; ++i) {
       if constexpr (std::integral<T>) {
-        to[i] = static_cast<T>(keys[i].second);
+        to[i] = static_cast<T>(keys[i].number);
       } else {
-        to[i] = static_cast<T>(static_cast<double>(keys[i].second));
+        to[i] = static_cast<T>(static_cast<double>(keys[i].number));
       }
     }
     result.finish();

@@ -45,7 +45,7 @@ void each_line(const TensorBase& self, std::int64_t dim, const TensorBase& value
   const std::int64_t n = from.sizes()[static_cast<std::size_t>(dim)];
   if (count == 0) return;
   for_each_panel({&to, &places, &from}, dim, n, 16, [&](const Panel& panel) {
-    Scratch<64> room(Scratch<64>::bytes_for<Item<T>>(n));
+    Scratch<64> room(scratch_bytes<Item<T>>(n));
     Item<T>* const items = room.take<Item<T>>(n);
     for (std::int64_t j = 0; j < panel.lines; ++j) {
       for (std::int64_t i = 0; i < n; ++i) items[i] = {*panel.at<const T>(2, i, j), i};

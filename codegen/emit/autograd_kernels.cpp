@@ -74,7 +74,7 @@ class Recorder {
       out +=
           fmt::format("  check_inplace(\"{0}\", \"{1}\", {1}, /*records=*/true);\n", schema_.full_name(), argument(0));
     for (const std::string& name : plan_.underived)
-      out += fmt::format("  check_underived(\"{}\", \"{}\", {});\n", schema_.full_name(), name, in_overload(name));
+      out += fmt::format("  check_underived(\"{}\", {});\n", name, in_overload(name));
     out += fmt::format("  auto node = make_intrusive<{}>();\n", plan_.node);
     std::vector<std::string> inputs = {"*node"};
     for (const GradInput& input : plan_.inputs) inputs.push_back(argument(input.argument));

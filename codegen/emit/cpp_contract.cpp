@@ -128,6 +128,18 @@ class Evidence {
   std::vector<std::string> seen_;
 };
 
+// Whether an expression asks nothing but what dtypes are.
+bool asks_dtypes_alone(const CheckedExpr& checked, const Expr& expr) {
+  if (const auto* method = as<MethodExpr>(expr))
+    return method->method == "dtype" || method->method == "is_floating_point" || method->method == "is_complex";
+  if (const auto* call = as<CallExpr>(expr); call && call->function != "all" && call->function != "any") return false;
+  if (as<NameExpr>(expr) != nullptr) return checked.note(expr).type.base == ExprBase::DType;
+  const std::vector<ExprPtr> parts = children(expr);
+  return !parts.empty() && std::ranges::all_of(parts, [&](const ExprPtr& part) {
+    return as<NoneExpr>(*part) != nullptr || asks_dtypes_alone(checked, *part);
+  });
+}
+
 std::string type_of(const ExprType& type) {
   if (type.optional || type.depth > 1) return "auto";
   if (type.depth == 1) return type.base == ExprBase::Int ? "DimVector" : "auto";
@@ -168,7 +180,12 @@ void learn_ranks(const Expr& expr, KnownRanks& ranks) {
 class Statements {
  public:
   Statements(const Formula& contract, FunctionSchema schema, const KnownRanks& ranks)
-      : expr_(contract.expr), about_index_(contract.about_index), schema_(schema), cpp_(expr_, schema) {
+      : expr_(contract.expr),
+        kind_(contract.about_index                             ? "ErrorKind::Index"
+              : asks_dtypes_alone(expr_, contract.expr.root()) ? "ErrorKind::Dtype"
+                                                               : ""),
+        schema_(schema),
+        cpp_(expr_, schema) {
     cpp_.know(ranks);
   }
 
@@ -247,16 +264,17 @@ class Statements {
   std::string failure(const Evidence& evidence, CppExpr& cpp, const std::string& text,
                       const std::string& indent) const {
     const std::string in = indent + "  ";
-    const std::string_view kind = about_index_ ? ", ErrorKind::Index" : "";
+    const std::string_view comma = kind_.empty() ? "" : ", ";
     if (evidence.reason() != nullptr)
       return fmt::format("{{\n{0}Refusal why{4};\n{0}{1};\n{0}fail_predicate({2}, why);\n{3}}}", in,
-                         cpp.asking_why(*evidence.reason()), text, indent, about_index_ ? "{ErrorKind::Index}" : "");
-    return fmt::format("{{\n{}fail_contract({}, {{{}}}{});\n{}}}", in, text, fmt::join(evidence.values(), ", "), kind,
-                       indent);
+                         cpp.asking_why(*evidence.reason()), text, indent,
+                         kind_.empty() ? "" : fmt::format("{{{}}}", kind_));
+    return fmt::format("{{\n{}fail_contract({}, {{{}}}{}{});\n{}}}", in, text, fmt::join(evidence.values(), ", "),
+                       comma, kind_, indent);
   }
 
   const CheckedExpr& expr_;
-  bool about_index_;
+  std::string_view kind_;  // of the error, if it is not that of a value
   FunctionSchema schema_;
   CppExpr cpp_;
 };

@@ -60,6 +60,7 @@ std::string_view to_string(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::Value: return "value error";
     case ErrorKind::Type: return "type error";
+    case ErrorKind::Dtype: return "dtype error";
     case ErrorKind::Index: return "index error";
     case ErrorKind::NotImplemented: return "not implemented";
     case ErrorKind::OutOfMemory: return "out of memory";

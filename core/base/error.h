@@ -15,7 +15,8 @@ namespace keyway::inline v1 {
 
 enum class ErrorKind : std::uint8_t {
   Value,           // an argument has the right type and a wrong value or shape
-  Type,            // an argument has a wrong type or dtype
+  Type,            // an argument has a wrong type
+  Dtype,           // a tensor has a dtype that the operator is not there for
   Index,           // an index is out of range
   NotImplemented,  // no kernel, or a part that is not there yet
   OutOfMemory,     // a request above the limit, or one that the system refused

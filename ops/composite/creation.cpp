@@ -30,6 +30,11 @@ Tensor filled(Tensor tensor, const Scalar& value) {
   return tensor;
 }
 
+// An end of a line of real numbers: of integers, the integer part.
+double end_of(const Scalar& number, ScalarType dtype) {
+  return is_integral(dtype, true) ? std::trunc(number.to<double>()) : number.to<double>();
+}
+
 }  // namespace
 
 Tensor arange(const Scalar& end, DType dtype, LayoutArg layout, DeviceArg device, std::optional<bool> pin_memory) {
@@ -106,11 +111,8 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DTyp
     if (steps < 2) return exact + from;
     return keyway::where(places < steps / 2, exact * step + from, (exact - (steps - 1)) * step + to);
   };
-  const auto end_of = [&](const Scalar& number) {
-    return is_integral(target, true) ? std::trunc(number.to<double>()) : number.to<double>();
-  };
-  const Tensor values =
-      is_wide ? line(start.to<complex<double>>(), end.to<complex<double>>()) : line(end_of(start), end_of(end));
+  const Tensor values = is_wide ? line(start.to<complex<double>>(), end.to<complex<double>>())
+                                : line(end_of(start, target), end_of(end, target));
   return keyway::empty({steps}, options).copy_(values);
 }
 
@@ -121,8 +123,9 @@ Tensor logspace(const Scalar& start, const Scalar& end, std::int64_t steps, doub
   KEYWAY_CHECK(!is_wide || is_complex(target), "complex numbers are no numbers of {}", target);
   const TensorOptions options = options_of(target, layout, device, pin_memory);
   const ScalarType exact = is_wide ? kComplexDouble : kDouble;
-  const Tensor exponents =
-      keyway::linspace(start, end, steps, TensorOptions(options).dtype(exact).pinned_memory(false));
+  const TensorOptions places = TensorOptions(options).dtype(exact).pinned_memory(false);
+  const Tensor exponents = is_wide ? keyway::linspace(start, end, steps, places)
+                                   : keyway::linspace(end_of(start, target), end_of(end, target), steps, places);
   return keyway::empty({steps}, options).copy_(keyway::pow(base, exponents));
 }
 

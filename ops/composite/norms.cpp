@@ -69,7 +69,7 @@ Tensor pdist_forward(const Tensor& self, double p) {
 // float16 and bfloat16 are computed with in float32.
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
-  KEYWAY_CHECK_AS(Type, !dtype || is_floating_point(*dtype) || is_complex(*dtype),
+  KEYWAY_CHECK_AS(Dtype, !dtype || is_floating_point(*dtype) || is_complex(*dtype),
                   "dtype must be a floating one, not {}", *dtype);
   const Tensor size = (dtype ? self.to(*dtype) : self).abs();
   const bool narrow = size.dtype() == kHalf || size.dtype() == kBFloat16;

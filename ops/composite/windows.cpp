@@ -72,4 +72,22 @@ Tensor hann_window_periodic(std::int64_t window_length, bool periodic, DType dty
   return hamming_window_alpha_beta(window_length, periodic, 0.5, 0.5, dtype, layout, device, pin_memory);
 }
 
+Tensor kaiser_window(std::int64_t window_length, DType dtype, LayoutArg layout, DeviceArg device, Pin pin_memory) {
+  return kaiser_window_periodic(window_length, true, dtype, layout, device, pin_memory);
+}
+
+Tensor kaiser_window_beta(std::int64_t window_length, bool periodic, double beta, DType dtype, LayoutArg layout,
+                          DeviceArg device, Pin pin_memory) {
+  return window(window_length, periodic, options_of(dtype, layout, device, pin_memory), [=](const Tensor& x) {
+    const Tensor inside = 1 - (x * 2 - 1).square();
+    const Tensor peak = keyway::scalar_tensor(beta, inside.options());
+    return (inside.sqrt() * beta).i0() / peak.i0();
+  });
+}
+
+Tensor kaiser_window_periodic(std::int64_t window_length, bool periodic, DType dtype, LayoutArg layout,
+                              DeviceArg device, Pin pin_memory) {
+  return kaiser_window_beta(window_length, periodic, 12, dtype, layout, device, pin_memory);
+}
+
 }  // namespace keyway::inline v1::composite

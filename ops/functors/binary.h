@@ -7,5 +7,7 @@
 #include <keyway/ops/functors/division.h>
 #include <keyway/ops/functors/exponential.h>
 #include <keyway/ops/functors/extrema.h>
+#include <keyway/ops/functors/gamma.h>
+#include <keyway/ops/functors/incomplete_gamma.h>
 #include <keyway/ops/functors/sign.h>
 #include <keyway/ops/functors/trigonometric.h>

@@ -24,10 +24,10 @@ void fail_undefined(std::string_view argument) {
   KEYWAY_FAIL(Value, "argument '{}' is an undefined tensor, but must be defined", argument);
 }
 void fail_argument_dtype(std::string_view argument, ScalarType dtype, DtypeSet set) {
-  KEYWAY_FAIL(Type, "argument '{}' is {}, but must be {}", argument, dtype, to_string(set));
+  KEYWAY_FAIL(Dtype, "argument '{}' is {}, but must be {}", argument, dtype, to_string(set));
 }
 void fail_common_dtype(ScalarType common, DtypeSet set) {
-  KEYWAY_FAIL(Type, "the tensors promote to {}, but must to {}", common, to_string(set));
+  KEYWAY_FAIL(Dtype, "the tensors promote to {}, but must to {}", common, to_string(set));
 }
 void fail_same_dtype(std::string_view argument, ScalarType dtype, std::string_view like, ScalarType wanted) {
   KEYWAY_FAIL(Type, "argument '{}' is {}, but argument '{}' is {}: they must have one dtype", argument, dtype, like,

@@ -6,14 +6,17 @@ import math
 
 from keyway import _C
 from keyway._C import (
-    Tensor, digamma, digamma as psi, erf, erfc, erfinv, exp2, expm1, lgamma as gammaln, log1p, log_softmax, logit,
-    logsumexp, polygamma, round, sigmoid as expit, sinc, softmax, special_ndtri as ndtri, xlogy,
+    Tensor, digamma, digamma as psi, erf, erfc, erfinv, exp2, expm1, i0, igamma as gammainc, igammac as gammaincc,
+    lgamma as gammaln, log1p, log_softmax, logit, logsumexp, polygamma, round, sigmoid as expit, sinc, softmax,
+    special_erfcx as erfcx, special_i0e as i0e, special_i1 as i1, special_i1e as i1e, special_log_ndtr as log_ndtr,
+    special_ndtri as ndtri, xlogy,
 )
 from keyway._methods import _checked
 
 __all__ = [
-    "digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "log1p", "log_softmax", "logit",
-    "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy",
+    "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc", "gammaln",
+    "i0", "i0e", "i1", "i1e", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri",
+    "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy", "zeta",
 ]
 
 
@@ -55,15 +58,25 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _C.mul(_float(input, "ndtr").mul(-math.sqrt(0.5)).erfc(), 0.5, out=out)
 
 
+def _tensors(input: Tensor | float, other: Tensor | float, name: str) -> tuple[Tensor, Tensor]:
+    """Both as tensors, of which one may be a number."""
+    if isinstance(input, Tensor):
+        return input, other if isinstance(other, Tensor) else _beside(other, input)
+    if isinstance(other, Tensor):
+        return _beside(input, other), other
+    raise _C.TypeError(f"{name}(): one of both is a tensor")
+
+
 def xlog1py(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
     """x log(1 + y), elementwise, and 0 where x is 0 unless y is NaN; one of both may be a number."""
-    if isinstance(input, Tensor):
-        x = input
-        y = other if isinstance(other, Tensor) else _beside(other, input)
-    elif isinstance(other, Tensor):
-        x, y = _beside(input, other), other
-    else:
-        raise _C.TypeError("xlog1py(): one of both is a tensor")
+    x, y = _tensors(input, other, "xlog1py")
     product = x.mul(y.log1p())
     nothing = _C.logical_and(x == 0, y.isnan().logical_not())
     return _C.where(nothing, _beside(0, product), product, out=out)
+
+
+def zeta(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
+    """The Hurwitz zeta function: the sum of (other + k) ** -input over all k from 0 on, elementwise; one of both may be a
+    number. Its gradient is that of `other` alone."""
+    x, q = _tensors(input, other, "zeta")
+    return _C.special_zeta(x, q, out=out)

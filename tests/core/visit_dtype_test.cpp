@@ -36,6 +36,6 @@ TEST_CASE("a dtype outside the set is an error that names it and the set") {
   try {
     visit(kLong);
   } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::Type);
+    CHECK(error.kind() == ErrorKind::Dtype);
   }
 }

@@ -15,6 +15,12 @@ struct Exception {
 constexpr Exception kConstants[] = {
     {"keyway::binary_cross_entropy", "weight", "has no derivative in PyTorch"},
     {"keyway::cross_entropy_loss", "weight", "weights of classes have no derivative in nll_loss_forward"},
+    {"keyway::igamma", "self", "has no derivative in PyTorch"},
+    {"keyway::igamma.out", "self", "as igamma"},
+    {"keyway::igamma_", "self", "as igamma"},
+    {"keyway::igammac", "self", "as igamma"},
+    {"keyway::igammac.out", "self", "as igamma"},
+    {"keyway::igammac_", "self", "as igamma"},
     {"keyway::nll_loss", "weight", "as in cross_entropy_loss"},
     {"keyway::nll_loss_backward", "weight", "as in cross_entropy_loss"},
     {"keyway::nll_loss_backward", "total_weight", "a result of nll_loss_forward, no input of it"},
@@ -23,6 +29,8 @@ constexpr Exception kConstants[] = {
     {"keyway::native_layer_norm_backward", "input", "its gradient counts that mean and rstd change with it"},
     {"keyway::native_layer_norm_backward", "mean", "a function of the input"},
     {"keyway::native_layer_norm_backward", "rstd", "a function of the input"},
+    {"keyway::special_zeta", "self", "has no derivative in PyTorch"},
+    {"keyway::special_zeta.out", "self", "as special_zeta"},
 };
 
 constexpr Exception kWithoutGradient[] = {

@@ -130,3 +130,18 @@ def test_bools_are_not_subtracted_from():
         True - keyway.ones(2)
     with pytest.raises(RuntimeError):
         keyway.fill(keyway.zeros(2), keyway.tensor(1j))
+
+
+def test_a_dtype_that_an_operator_is_not_there_for_is_a_type_error_and_not_implemented():
+    for refused in (lambda: keyway.tensor([1j]).atan2(keyway.tensor([1.0])), lambda: -keyway.tensor([True]),
+                    lambda: keyway.tensor([1, 2]).mean(), lambda: keyway.zeros(2, dtype=keyway.bool).log_normal_()):
+        with pytest.raises(keyway.DtypeError) as caught:
+            refused()
+        assert isinstance(caught.value, keyway.TypeError) and isinstance(caught.value, NotImplementedError)
+
+
+def test_a_float_may_be_an_integer_beyond_64_bits():
+    x = keyway.zeros(3)
+    assert x.uniform_(2**70, 2**71).min() >= 2.0**70
+    with pytest.raises(OverflowError):
+        x.uniform_(0, 10**400)

@@ -49,7 +49,70 @@ def test_the_multivariate_gamma_function():
         special.multigammaln(at([1.0]), 0)
 
 
-@pytest.mark.parametrize("name", ["ndtr", "entr", "ndtri"])
+def power_series(x, order):
+    """The modified Bessel function of the first kind, by its definition."""
+    terms = [(x / 2) ** order]
+    for k in range(1, 150):
+        terms.append(terms[-1] * (x / 2) ** 2 / (k * (k + order)))
+    return math.fsum(terms)
+
+
+def test_modified_bessel_functions_are_their_power_series():
+    points = [-20.0, -7.9, -0.3, 0.0, 1e-9, 2.0, 8.0, 8.1, 30.0]
+    for order, plain, scaled in ((0, special.i0, special.i0e), (1, special.i1, special.i1e)):
+        expected = [power_series(x, order) for x in points]
+        assert plain(at(points)).tolist() == pytest.approx(expected, rel=4e-15)
+        expected = [y * math.exp(-abs(x)) for x, y in zip(points, expected)]
+        assert scaled(at(points)).tolist() == pytest.approx(expected, rel=4e-15)
+    # Where the exponential alone overflows; by the first terms of the asymptotic series.
+    assert special.i0(at([712.0])).item() == pytest.approx(
+        math.exp(700) / math.sqrt(2 * math.pi * 712) * math.exp(12) * (1 + 1 / (8 * 712) + 9 / (128 * 712**2)), rel=1e-8)
+    assert special.i1(at([-1e4])).item() == -math.inf
+
+
+def test_erfc_scaled_and_the_logarithm_of_the_normal_distribution():
+    points = [-3.0, -1.0, 0.0, 0.7, 3.75, 5.0]
+    expected = [math.exp(x * x) * math.erfc(x) for x in points]
+    assert special.erfcx(at(points)).tolist() == pytest.approx(expected, rel=1e-14)
+    x = 200.0
+    asymptotic = (1 - 1 / (2 * x * x) + 3 / (4 * x**4)) / (x * math.sqrt(math.pi))
+    assert special.erfcx(at([x])).item() == pytest.approx(asymptotic, rel=1e-13)
+    points = [-5.0, -1.0, -0.999, 0.0, 2.0]
+    expected = [math.log(math.erfc(-x / math.sqrt(2)) / 2) for x in points]
+    assert special.log_ndtr(at(points)).tolist() == pytest.approx(expected, rel=1e-13)
+    far = -(50.0**2) / 2 - math.log(50 * math.sqrt(2 * math.pi)) + math.log1p(-1 / 2500 + 3 / 2500**2)
+    assert special.log_ndtr(at([-50.0])).item() == pytest.approx(far, rel=1e-10)
+
+
+def test_incomplete_gamma_functions_of_integers_are_sums_of_poissons():
+    for shape in (1, 3, 40, 1000):
+        for x in (0.5 * shape, float(shape), 1.5 * shape):
+            expected = math.fsum(math.exp(k * math.log(x) - x - math.lgamma(k + 1)) for k in range(shape))
+            assert special.gammaincc(at([shape]), at([x])).item() == pytest.approx(expected, rel=1e-11)
+            assert special.gammainc(at([shape]), at([x])).item() == pytest.approx(1 - expected, rel=1e-11)
+    half = [math.erf(math.sqrt(x)) for x in (0.1, 1.0, 4.0)]
+    assert special.gammainc(at([0.5]), at([0.1, 1.0, 4.0])).tolist() == pytest.approx(half, rel=1e-13)
+    # Near the mean of a large shape: the normal distribution, and its first correction.
+    shape = 1e8
+    expected = 0.5 + 1 / (3 * math.sqrt(2 * math.pi * shape))
+    assert special.gammainc(at([shape]), at([shape])).item() == pytest.approx(expected, rel=1e-11)
+    with pytest.raises(keyway.DtypeError):
+        special.gammainc(keyway.tensor([1]), keyway.tensor([1]))
+
+
+def test_the_hurwitz_zeta_function():
+    assert special.zeta(2, at([1.0, 0.5])).tolist() == pytest.approx([math.pi**2 / 6, math.pi**2 / 2], rel=1e-15)
+    s, q = 1.5, 0.25  # zeta(s, q) - zeta(s, q + 1) is its first term
+    assert (special.zeta(s, at([q])) - special.zeta(s, at([q + 1]))).item() == pytest.approx(q**-s, rel=1e-14)
+    assert special.zeta(at([1.0, 0.5, 2.5]), at([2.0, 2.0, -0.5])).tolist() == pytest.approx(
+        [math.inf, math.nan, math.nan], nan_ok=True)
+    x = at([0.3, 2.0], requires_grad=True)
+    assert gradcheck(lambda q: special.zeta(3, q), (x,))
+    with pytest.raises(keyway.Error):
+        special.zeta(at([2.0], requires_grad=True), 1.5).backward()
+
+
+@pytest.mark.parametrize("name", ["ndtr", "entr", "ndtri", "i0", "i0e", "i1", "i1e", "erfcx", "log_ndtr"])
 def test_gradients_and_results_in_place(name):
     x = at([0.2, 0.4, 0.9], requires_grad=True)
     function = getattr(special, name)

@@ -47,7 +47,7 @@ std::string failing_if(const std::string& contract) {
 std::string evidence(const std::string& contract) {
   const std::string text = statements(contract);
   const auto begin = text.find(", {", text.find("fail_contract("));
-  return text.substr(begin + 2, text.find(");", begin) - begin - 2);
+  return text.substr(begin + 2, std::min(text.find(");", begin), text.find(", ErrorKind", begin)) - begin - 2);
 }
 
 }  // namespace
@@ -142,6 +142,21 @@ TEST_CASE("a contract about an index fails with an error of an index") {
   CHECK(about_index("dim > 0").find("fail_contract(\"dim > 0\", {{\"dim\", dim}}, ErrorKind::Index);") !=
         std::string::npos);
   CHECK(about_index("is_dim(dim, self.dim())").find("Refusal why{ErrorKind::Index};") != std::string::npos);
+}
+
+TEST_CASE("a contract that asks for dtypes alone fails with an error of a dtype") {
+  constexpr std::string_view kKind = ", ErrorKind::Dtype);";
+  for (const char* contract :
+       {"self.is_floating_point()", "self.dtype() != bool && !self.is_complex()", "self.dtype() in {float32, float64}",
+        "all(tensors.dtype() == self.dtype())", "dtype == None || dtype.is_complex()"}) {
+    INFO(contract);
+    CHECK(statements(contract).find(kKind) != std::string::npos);
+  }
+  for (const char* contract :
+       {"self.dim() > 0", "!is_bool(number)", "self.numel() > 0 || self.is_complex()", "flag || self.is_complex()"}) {
+    INFO(contract);
+    CHECK(statements(contract).find(kKind) == std::string::npos);
+  }
 }
 
 TEST_CASE("dtype rules check arguments by name and give the results theirs") {

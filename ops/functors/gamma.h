@@ -1,19 +1,14 @@
-// The gamma function and its kin, and the inverse of erf: computed in double precision.
+// The gamma function and its kin.
 #pragma once
 
-#include <keyway/ops/functors/opmath.h>
+#include <keyway/ops/functors/in_double.h>
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 namespace keyway::inline v1 {
 
 namespace detail {
-
-inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
-inline constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
-inline constexpr double kPi = 3.141592653589793238463;
 
 // Of x > 0: by recurrence to where the asymptotic series is exact.
 KEYWAY_HD inline double digamma_of_positive(double x) {
@@ -36,7 +31,7 @@ KEYWAY_HD inline double digamma(double x) {
   return digamma_of_positive(1 - x) - kPi / std::tan(kPi * fraction);
 }
 
-// The sum of (x + k)^-s over all k >= 0, for x > 0 and s >= 2: the first terms, and the rest by Euler and Maclaurin.
+// The sum of (x + k)^-s over all k >= 0, for x > 0 and s > 1: the first terms, and the rest by Euler and Maclaurin.
 KEYWAY_HD inline double zeta_of_positive(double s, double x) {
   // B(2k) / (2k)!
   constexpr double kCoefficients[] = {1 / 12.0,          -1 / 720.0,
@@ -66,31 +61,12 @@ KEYWAY_HD inline double zeta(double s, double x) {
   return zeta_of_positive(s, above) + sign * (zeta_of_positive(s, below) - zeta_of_positive(s, 1 - x));
 }
 
-// The y >= 0 whose erf is `size`, and erfc `rest`, from 0 to 1: by Halley's steps from an approximation by elementary
-// functions, in terms of the lesser of both.
-KEYWAY_HD inline double erfinv_of_positive(double size, double rest) {
-  const double log = size < 0.5 ? std::log1p(-size * size) : std::log(rest * (1 + size));
-  const double half = 2 / (kPi * 0.147) + log / 2;
-  double y = std::sqrt(std::sqrt(half * half - log / 0.147) - half);
-  for (int i = 0; i < 3; ++i) {
-    const double error = size < 0.5 ? std::erf(y) - size : rest - std::erfc(y);
-    const double step = error / (2 / std::sqrt(kPi) * std::exp(-y * y));
-    y -= step / (1 + y * step);
-  }
-  return y;
-}
-
-KEYWAY_HD inline double erfinv(double x) {
-  const double size = std::fabs(x);
-  if (!(size < 1)) return size == 1 ? std::copysign(kInfinite, x) : kNotANumber;
-  return std::copysign(erfinv_of_positive(size, 1 - size), x);
-}
-
-// Where the standard normal distribution has the share p below.
-KEYWAY_HD inline double ndtri(double p) {
-  if (!(p > 0 && p < 1)) return p == 0 ? -kInfinite : p == 1 ? kInfinite : kNotANumber;
-  const double share = p < 0.5 ? p : 1 - p;  // of the tail
-  return std::copysign(std::sqrt(2.0) * erfinv_of_positive(1 - 2 * share, 2 * share), p - 0.5);
+// Of any s: a pole at 1, and below zero powers of numbers below zero, which only integers s have.
+KEYWAY_HD inline double hurwitz_zeta(double s, double x) {
+  if (s == 1) return kInfinite;
+  if (!(s > 1)) return kNotANumber;
+  if (x <= 0 && x != std::floor(x) && s != std::floor(s)) return kNotANumber;
+  return zeta(s, x);
 }
 
 }  // namespace detail
@@ -102,9 +78,7 @@ struct Lgamma {
 
 template <typename T>
 struct Digamma {
-  KEYWAY_HD T operator()(T x) const {
-    return static_cast<T>(static_cast<Opmath<T>>(detail::digamma(static_cast<double>(opmath(x)))));
-  }
+  KEYWAY_HD T operator()(T x) const { return detail::in_double<detail::digamma>(x); }
 };
 
 // Derivative number n of Digamma.
@@ -126,17 +100,8 @@ struct Polygamma {
 };
 
 template <typename T>
-struct Ndtri {
-  KEYWAY_HD T operator()(T x) const {
-    return static_cast<T>(static_cast<Opmath<T>>(detail::ndtri(static_cast<double>(opmath(x)))));
-  }
-};
-
-template <typename T>
-struct Erfinv {
-  KEYWAY_HD T operator()(T x) const {
-    return static_cast<T>(static_cast<Opmath<T>>(detail::erfinv(static_cast<double>(opmath(x)))));
-  }
+struct Zeta {
+  KEYWAY_HD T operator()(T s, T x) const { return detail::in_double<detail::hurwitz_zeta>(s, x); }
 };
 
 }  // namespace keyway::inline v1
