@@ -33,8 +33,8 @@ void numbers_to_tensors(const FunctionSchema& schema, const std::vector<std::siz
   }
   for (const std::size_t i : positions) {
     if (stack[i].is_tensor()) continue;
-    KEYWAY_CHECK(!stack[i].to_scalar().is_bool() || !schema.name().starts_with("sub"),
-                 "{}: a bool cannot be subtracted from: take a logical operator", schema.name());
+    KEYWAY_CHECK_AS(Dtype, !stack[i].to_scalar().is_bool() || !schema.name().starts_with("sub"),
+                    "{}: a bool cannot be subtracted from: take a logical operator", schema.name());
     promotion << stack[i].to_scalar();
   }
   const bool is_quotient = schema.name() == "div" && schema.overload_name() == "Tensor";

@@ -180,12 +180,7 @@ void learn_ranks(const Expr& expr, KnownRanks& ranks) {
 class Statements {
  public:
   Statements(const Formula& contract, FunctionSchema schema, const KnownRanks& ranks)
-      : expr_(contract.expr),
-        kind_(contract.about_index                             ? "ErrorKind::Index"
-              : asks_dtypes_alone(expr_, contract.expr.root()) ? "ErrorKind::Dtype"
-                                                               : ""),
-        schema_(schema),
-        cpp_(expr_, schema) {
+      : expr_(contract.expr), about_index_(contract.about_index), schema_(schema), cpp_(expr_, schema) {
     cpp_.know(ranks);
   }
 
@@ -211,7 +206,7 @@ class Statements {
     const std::string text = named ? "text" : cpp_string(to_text(expr));
     const std::string indent = named ? "    " : "  ";
     std::string out =
-        fmt::format("{}if ({}) [[unlikely]] {}\n", indent, condition, failure(evidence, cpp, text, indent));
+        fmt::format("{}if ({}) [[unlikely]] {}\n", indent, condition, failure(expr, evidence, cpp, text, indent));
     if (!named) return out;
     return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", cpp_string(to_text(expr)), out);
   }
@@ -261,20 +256,26 @@ class Statements {
     return std::nullopt;
   }
 
-  std::string failure(const Evidence& evidence, CppExpr& cpp, const std::string& text,
+  std::string failure(const Expr& expr, const Evidence& evidence, CppExpr& cpp, const std::string& text,
                       const std::string& indent) const {
     const std::string in = indent + "  ";
-    const std::string_view comma = kind_.empty() ? "" : ", ";
+    const std::string_view kind = kind_of(expr);
     if (evidence.reason() != nullptr)
       return fmt::format("{{\n{0}Refusal why{4};\n{0}{1};\n{0}fail_predicate({2}, why);\n{3}}}", in,
                          cpp.asking_why(*evidence.reason()), text, indent,
-                         kind_.empty() ? "" : fmt::format("{{{}}}", kind_));
+                         kind.empty() ? "" : fmt::format("{{{}}}", kind));
     return fmt::format("{{\n{}fail_contract({}, {{{}}}{}{});\n{}}}", in, text, fmt::join(evidence.values(), ", "),
-                       comma, kind_, indent);
+                       kind.empty() ? "" : ", ", kind, indent);
+  }
+
+  // Of the error that says that a part does not hold; empty where it is that of a value.
+  std::string_view kind_of(const Expr& expr) const {
+    if (about_index_) return "ErrorKind::Index";
+    return asks_dtypes_alone(expr_, expr) ? "ErrorKind::Dtype" : "";
   }
 
   const CheckedExpr& expr_;
-  std::string_view kind_;  // of the error, if it is not that of a value
+  bool about_index_;
   FunctionSchema schema_;
   CppExpr cpp_;
 };

@@ -152,6 +152,7 @@ TEST_CASE("a contract that asks for dtypes alone fails with an error of a dtype"
     INFO(contract);
     CHECK(statements(contract).find(kKind) != std::string::npos);
   }
+  CHECK(statements("self.is_complex() && dim > 0").find("{{\"dim\", dim}});") != std::string::npos);
   for (const char* contract :
        {"self.dim() > 0", "!is_bool(number)", "self.numel() > 0 || self.is_complex()", "flag || self.is_complex()"}) {
     INFO(contract);
