@@ -7,31 +7,35 @@ namespace keyway::inline v1::autograd {
 
 Tensor conj(const Tensor& self) { return self.is_complex() ? self.conj_physical() : self; }
 
+// A bound that is met has the value, as in PyTorch.
 Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
                       const std::optional<Scalar>& max) {
   Tensor result = grad;
-  if (min) result = result * (self >= *min).to(grad.dtype());
-  if (max) result = result * (self <= *max).to(grad.dtype());
+  if (min) result = result * (self > *min).to(grad.dtype());
+  if (max) result = result * (self < *max).to(grad.dtype());
   return result;
 }
 
+namespace {
+
+// What of `grad` goes to `one` where the greater of both is taken: half of it where they are equal.
+Tensor share_of_greater(const Tensor& grad, const Tensor& one, const Tensor& other) {
+  return keyway::where(one == other, grad / 2, keyway::where(one > other, grad, 0));
+}
+
+}  // namespace
+
+// Of the smaller of `max` and the greater of `self` and `min`.
 std::tuple<Tensor, Tensor, Tensor> clamp_backward(const Tensor& grad, const Tensor& self, const Tensor& min,
                                                   const Tensor& max, ArrayRef<bool> needs) {
-  const auto where_taken = [&](const Tensor& taken) { return keyway::where(taken, grad, 0); };
-  Tensor for_self, for_min, for_max;
-  if (needs[0]) {
-    for_self = grad;
-    if (min.defined()) for_self = keyway::where(self >= min, for_self, 0);
-    if (max.defined()) for_self = keyway::where(self <= max, for_self, 0);
+  Tensor below = grad, for_self, for_min, for_max;  // below: of what `max` bounds
+  if (max.defined()) {
+    const Tensor bounded = min.defined() ? keyway::maximum(self, min) : self;
+    below = share_of_greater(grad, max, bounded);
+    if (needs[2]) for_max = share_of_greater(grad, bounded, max);
   }
-  if (needs[1]) {
-    const Tensor below = self < min;
-    for_min = where_taken(max.defined() ? below.logical_and(min < max) : below);
-  }
-  if (needs[2]) {
-    const Tensor above = self > max;
-    for_max = where_taken(min.defined() ? above.logical_or(max < min) : above);
-  }
+  if (needs[0]) for_self = min.defined() ? share_of_greater(below, self, min) : below;
+  if (needs[1]) for_min = share_of_greater(below, min, self);
   return {for_self, for_min, for_max};
 }
 

@@ -10,10 +10,10 @@
 namespace keyway::inline v1::python {
 namespace {
 
-// A number as an element: beyond the range of a floating dtype it is infinity.
+// A number as an element: beyond the range of a floating dtype it is infinity, and an integer wraps around.
 Scalar operand_value(const Scalar& number, ScalarType dtype) {
-  if (!kFloatingAndComplexTypes.contains(dtype)) return number;
-  return visit_floating_and_complex(dtype, "number", [&]<typename T>() {
+  if (!kNumberTypes.contains(dtype)) return number;
+  return visit_dtype<kNumberTypes>(dtype, "number", [&]<typename T>() {
     const T element = operand(number);
     return Scalar(element);
   });

@@ -1,4 +1,5 @@
 #include <keyway/core/base/error.h>
+#include <keyway/python/arrays.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
 #include <keyway/python/number_protocol.h>
@@ -81,12 +82,19 @@ PyObject* positive(PyObject* self) {
   });
 }
 
+// Whether they are equal, element by element, an array of NumPy may ask too.
+template <MethodName name>
+PyObject* compare_equal(PyObject* self, PyObject* other) {
+  if (!is_numpy_array(other)) return forward<name>(self, other);
+  return guarded([&] { return call_method<name>(self, to_object(tensor_of_array(other).tensor).ptr()); });
+}
+
 PyObject* compare(PyObject* self, PyObject* other, int op) {
   switch (op) {
     case Py_LT: return forward<"lt">(self, other);
     case Py_LE: return forward<"le">(self, other);
-    case Py_EQ: return forward<"eq">(self, other);
-    case Py_NE: return forward<"ne">(self, other);
+    case Py_EQ: return compare_equal<"eq">(self, other);
+    case Py_NE: return compare_equal<"ne">(self, other);
     case Py_GT: return forward<"gt">(self, other);
     default: return forward<"ge">(self, other);
   }

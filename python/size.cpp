@@ -30,11 +30,29 @@ PyObject* as_size(PyObject* made) {
 PyObject* concatenate(PyObject* self, PyObject* other) {
   return as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
 }
+// Also of a tuple and a Size, which the tuple would make a tuple of.
+PyObject* add(PyObject* left, PyObject* right) {
+  return PyTuple_Check(left) && PyTuple_Check(right) ? concatenate(left, right) : Py_NewRef(Py_NotImplemented);
+}
 PyObject* repeat(PyObject* self, Py_ssize_t times) {
   return as_size(PyTuple_Type.tp_as_sequence->sq_repeat(self, times));
 }
 PyObject* get_item(PyObject* self, PyObject* index) {
   return as_size(PyTuple_Type.tp_as_mapping->mp_subscript(self, index));
+}
+
+// Sizes are integers, and what counts as one, such as a tensor of one, is made an int.
+PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  nb::object sizes = nb::steal(PyTuple_Type.tp_new(type, arguments, keywords));
+  for (Py_ssize_t i = 0; sizes.is_valid() && i < PyTuple_GET_SIZE(sizes.ptr()); ++i) {
+    PyObject* const size = PyTuple_GET_ITEM(sizes.ptr(), i);
+    if (PyLong_CheckExact(size)) continue;
+    PyObject* const number = PyNumber_Index(size);
+    if (number == nullptr) return nullptr;
+    PyTuple_SET_ITEM(sizes.ptr(), i, number);
+    Py_DECREF(size);
+  }
+  return sizes.release().ptr();
 }
 
 PyMethodDef methods[] = {
@@ -44,6 +62,8 @@ PyMethodDef methods[] = {
 PyType_Slot slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(repr)},
     {Py_tp_methods, methods},
+    {Py_tp_new, reinterpret_cast<void*>(make)},
+    {Py_nb_add, reinterpret_cast<void*>(add)},
     {Py_sq_concat, reinterpret_cast<void*>(concatenate)},
     {Py_sq_repeat, reinterpret_cast<void*>(repeat)},
     {Py_mp_subscript, reinterpret_cast<void*>(get_item)},

@@ -112,10 +112,9 @@ Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Tensor& se
   return reduction == kMeanOfLosses ? grad / static_cast<double>(self.numel()) : grad;
 }
 
-// As relu(-x) + log1p(e^-|x|) for -log(sigmoid(x)), so that nothing overflows.
 Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
                                         const std::optional<Tensor>& pos_weight, std::int64_t reduction) {
-  const Tensor surprise = (-self).relu() + (-self.abs()).exp().log1p();
+  const Tensor surprise = -keyway::log_sigmoid(self);
   const bool has_share = pos_weight && pos_weight->defined();
   const Tensor share = has_share ? (*pos_weight - 1) * target + 1 : Tensor();
   return reduced(weighed((1 - target) * self + (has_share ? share * surprise : surprise), weight), reduction);

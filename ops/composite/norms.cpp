@@ -8,9 +8,17 @@ namespace keyway::inline v1::composite {
 
 namespace {
 
+// With a gradient of 0 where an element is 0, also where the power has an infinite one.
+Tensor power(const Tensor& size, double p) {
+  if (p == 2) return size * size;
+  if (p > 1) return size.pow(p);
+  const Tensor is_zero = size == 0;
+  return size.masked_fill(is_zero, 1).pow(p).masked_fill(is_zero, p > 0 ? 0 : INFINITY);
+}
+
 // The p-th root of the sum of p-th powers. Its gradient where all are 0 is 0: there the root is taken of a constant.
 Tensor power_norm(const Tensor& size, double p, OptionalIntArrayRef dim, bool keepdim) {
-  const Tensor total = (p == 2 ? size * size : size.pow(p)).sum(dim, keepdim);
+  const Tensor total = power(size, p).sum(dim, keepdim);
   const Tensor is_zero = total == 0;
   const Tensor positive = total.masked_fill(is_zero, 1);
   const Tensor root = p == 2 ? positive.sqrt() : positive.pow(1 / p);

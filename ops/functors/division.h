@@ -36,8 +36,7 @@ struct DividesAs {
 #if defined(__CUDA_ARCH__)
   using type = T;
 #else
-  using type =
-      std::conditional_t<(sizeof(T) < 4), float, std::conditional_t<std::same_as<T, std::int32_t>, double, T> >;
+  using type = std::conditional_t<(sizeof(T) < 4), float, std::conditional_t<std::same_as<T, std::int32_t>, double, T>>;
 #endif
 };
 
@@ -88,18 +87,27 @@ KEYWAY_HD inline T floor_quotient(T a, T b) {
   return q - down > T(0.5) ? down + 1 : down;
 }
 
-template <IntegerElement T>
-KEYWAY_HD constexpr T integer_power(T base, T exponent) {
-  if constexpr (std::signed_integral<T>) {
+template <IntegerElement T, IntegerElement Exponent>
+KEYWAY_HD constexpr T integer_power(T base, Exponent exponent) {
+  if constexpr (std::signed_integral<T> && std::signed_integral<Exponent>) {
     // 1 / base^n: of integers only 1 and -1 have one.
     if (exponent < 0) return base == 1 ? T(1) : base == -1 ? (exponent % 2 != 0 ? T(-1) : T(1)) : T(0);
   }
   T result = 1;
-  for (; exponent > 0; exponent = static_cast<T>(exponent / 2)) {
+  for (; exponent > 0; exponent = static_cast<Exponent>(exponent / 2)) {
     if (exponent % 2 != 0) result = wrapping_mul(result, base);
     base = wrapping_mul(base, base);
   }
   return result;
+}
+
+// Of complex numbers, whose power is an exponential, 0 to the power 0 is 1 as it is of real ones.
+template <typename Math, typename X>
+KEYWAY_HD X power(Math m, X base, X exponent) {
+  if constexpr (kIsComplex<X>) {
+    if (exponent == X(0)) return X(1);
+  }
+  return m.pow(base, exponent);
 }
 
 }  // namespace detail
@@ -162,15 +170,19 @@ struct Pow {
     if constexpr (std::integral<T>) {
       return detail::integer_power(base, exponent);
     } else {
-      return static_cast<T>(m.pow(opmath(base), opmath(exponent)));
+      return static_cast<T>(detail::power(m, opmath(base), opmath(exponent)));
     }
   }
 };
 
 namespace detail {
+// Integers have powers of any integer, however narrow they are.
+template <typename T>
+using Exponent = std::conditional_t<std::integral<T>, std::int64_t, Opmath<T>>;
+
 template <typename T>
 struct PowAny {
-  Opmath<T> exponent;
+  Exponent<T> exponent;
 
   KEYWAY_HD T operator()(T base) const { return with(StandardMath(), base); }
   template <typename Math>
@@ -178,7 +190,7 @@ struct PowAny {
     if constexpr (std::integral<T>) {
       return integer_power(base, exponent);
     } else {
-      return static_cast<T>(m.pow(opmath(base), exponent));
+      return static_cast<T>(power(m, opmath(base), exponent));
     }
   }
 };
@@ -200,15 +212,16 @@ struct PowWhole {
 // pow.Tensor_Scalar. Squares, cubes and their reciprocals are products.
 template <typename T>
 struct PowScalar {
-  Opmath<T> exponent;
+  detail::Exponent<T> exponent;
 
   template <typename Visitor>
   KEYWAY_HD void choose(Visitor&& visit) const {
-    if (exponent == Opmath<T>(2)) return visit(detail::PowWhole<T, 2>());
-    if (exponent == Opmath<T>(3)) return visit(detail::PowWhole<T, 3>());
+    using Exponent = detail::Exponent<T>;
+    if (exponent == Exponent(2)) return visit(detail::PowWhole<T, 2>());
+    if (exponent == Exponent(3)) return visit(detail::PowWhole<T, 3>());
     if constexpr (!std::integral<T>) {
-      if (exponent == Opmath<T>(-1)) return visit(detail::PowWhole<T, -1>());
-      if (exponent == Opmath<T>(-2)) return visit(detail::PowWhole<T, -2>());
+      if (exponent == Exponent(-1)) return visit(detail::PowWhole<T, -1>());
+      if (exponent == Exponent(-2)) return visit(detail::PowWhole<T, -2>());
     }
     visit(detail::PowAny<T>{exponent});
   }
@@ -230,7 +243,7 @@ struct PowBase {
     if constexpr (std::integral<T>) {
       return detail::integer_power(base, exponent);
     } else {
-      return static_cast<T>(m.pow(base, opmath(exponent)));
+      return static_cast<T>(detail::power(m, base, opmath(exponent)));
     }
   }
 };

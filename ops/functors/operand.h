@@ -1,5 +1,5 @@
 // How a number that takes part in promotion, as a tensor in its place would, becomes the member of a functor: as
-// argument() (argument.h), but beyond the range of a float it is infinity.
+// argument() (argument.h), but beyond the range of a float it is infinity, and an integer wraps around.
 //
 //   mul.Scalar(Tensor self, Scalar other)                         MulScalar<T>{operand(other)}
 #pragma once
@@ -7,6 +7,7 @@
 #include <keyway/core/base/complex.h>
 #include <keyway/core/base/macros.h>
 
+#include <cstdint>
 #include <limits>
 
 namespace keyway::inline v1 {
@@ -25,6 +26,11 @@ constexpr X convert_operand(const S& number) {
   } else if constexpr (std::numeric_limits<X>::has_infinity) {
     constexpr X kInfinity = std::numeric_limits<X>::infinity();
     if (!number.is_complex()) return number.template to<double>() < 0 ? -kInfinity : kInfinity;
+  } else {
+    std::int64_t signed_number = 0;
+    if (number.try_to(signed_number)) return static_cast<X>(signed_number);
+    std::uint64_t unsigned_number = 0;
+    if (number.try_to(unsigned_number)) return static_cast<X>(unsigned_number);
   }
   return number.template to<X>();  // throws
 }

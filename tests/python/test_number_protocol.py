@@ -134,9 +134,16 @@ def test_operators_that_take_tensors_only_refuse_numbers():
         keyway.maximum(keyway.ones(2), 1)
 
 
-def test_a_number_that_the_dtype_cannot_hold_is_refused():
-    with pytest.raises(keyway.ValueError, match="300 is outside the range of uint8"):
-        keyway.ones(2, dtype=keyway.uint8) * 300
+def test_an_integer_beyond_the_dtype_wraps_around_as_an_operand_and_is_refused_elsewhere():
+    x = keyway.tensor([44, 7], dtype=keyway.uint8)
+    assert (x * 300).tolist() == [44 * 300 % 256, 7 * 300 % 256] and (x + 300).tolist() == [88, 51]
+    assert (300 - x).tolist() == [0, 37] and (x // 300).tolist() == [1, 0] and (300 ** x)[1].item() == 300**7 % 256
+    assert (x == 300).tolist() == [True, False] and (x < 300).tolist() == [False, True]
+    assert (x ** 300).tolist() == [pow(44, 300, 256), pow(7, 300, 256)]
+    assert (keyway.tensor([44], dtype=keyway.int32) + 2**40).tolist() == [44]
+    for refused in (lambda: x.fill_(300), lambda: x.add(1, alpha=300), lambda: x.masked_fill(x > 7, 300)):
+        with pytest.raises(keyway.ValueError, match="300 is outside the range of uint8"):
+            refused()
     with pytest.raises(keyway.Error, match="does not fit in 64 bits"):
         keyway.ones(2) + 2**80
 

@@ -38,8 +38,14 @@ TEST_CASE("other operands are what they are") {
   CHECK(as<bool>(0.25));
 }
 
-TEST_CASE("integers that do not fit and imaginary parts are refused") {
-  CHECK_THROWS_AS(as<std::int8_t>(300), Error);
+TEST_CASE("integers wrap around") {
+  CHECK(as<std::int8_t>(300) == 44);
+  CHECK(as<std::uint8_t>(-1) == 255);
+  CHECK(as<std::int32_t>((std::int64_t{1} << 40) + 7) == 7);
+  CHECK(as<std::int64_t>(std::uint64_t{1} << 63) == INT64_MIN);
+}
+
+TEST_CASE("floats that no integer is near and imaginary parts are refused") {
   CHECK_THROWS_AS(as<std::int64_t>(1e39), Error);
   CHECK_THROWS_AS(as<float>(complex<double>(1, 2)), Error);
   CHECK_THROWS_AS(as<float>(complex<double>(1e39, 2)), Error);
