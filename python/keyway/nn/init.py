@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Literal
 
 import keyway
@@ -89,6 +90,42 @@ def eye_(tensor: Tensor) -> Tensor:
         return tensor.copy_(rows.eq(keyway.arange(tensor.size(1), device=tensor.device)))
 
 
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Convolutions that keep their inputs, as many as there are outputs for: [outputs, inputs, kernel...], with one to
+    three dimensions of the kernel. Each of `groups` keeps those of its own."""
+    if not 3 <= tensor.dim() <= 5:
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if groups < 1 or tensor.size(0) % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    outputs = tensor.size(0) // groups
+    middle = tuple(size // 2 for size in tensor.shape[2:])
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for i in range(min(outputs, tensor.size(1))):
+                tensor[(group * outputs + i, i, *middle)] = 1
+    return tensor
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
+    """Normal around 0, with a part `sparsity` of each column, rounded up, zero: a tensor of two dimensions."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    zeros = math.ceil(sparsity * tensor.size(0))
+    with no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(tensor.size(1)):
+            tensor[keyway.randperm(tensor.size(0), generator=generator)[:zeros], column] = 0
+    return tensor
+
+
+def _is_empty(tensor: Tensor) -> bool:
+    if 0 not in tensor.shape:
+        return False
+    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return True
+
+
 def _fans(tensor: Tensor) -> tuple[int, int]:
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
@@ -118,7 +155,7 @@ def kaiming_uniform_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Uniform, for a layer that a nonlinearity follows, whose negative slope is `a` if it is "leaky_relu"."""
-    if 0 in tensor.shape:
+    if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
     return uniform_(tensor, -bound, bound, generator)
@@ -129,7 +166,7 @@ def kaiming_normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Normal, for a layer that a nonlinearity follows, whose negative slope is `a` if it is "leaky_relu"."""
-    if 0 in tensor.shape:
+    if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
 
