@@ -21,7 +21,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """What keeps the variance of a signal through a nonlinearity; `param` is the slope of "leaky_relu", 0.01 by
     default."""
     if nonlinearity in _LINEAR:
-        return 1.0
+        return 1
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):

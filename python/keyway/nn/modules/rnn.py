@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from keyway import _C
@@ -138,6 +139,9 @@ class _Recurrent(Module):
             raise ValueError("hidden_size and num_layers must be greater than zero")
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout should be a number in range [0, 1], not {dropout}")
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(f"dropout stands between recurrent layers: dropout={dropout} does nothing for num_layers=1",
+                          stacklevel=3)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_layers = num_layers
