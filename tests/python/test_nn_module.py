@@ -390,3 +390,15 @@ def test_sequences_of_modules_are_repeated_and_take_modules_at_indices_in_range(
 def test_a_parameter_reads_like_a_tensor():
     text = "Parameter containing:\ntensor([1., 1.], requires_grad=True)"
     assert repr(nn.Parameter(keyway.ones(2))) == str(nn.Parameter(keyway.ones(2))) == text
+
+
+def test_values_neither_come_from_the_meta_device_nor_go_there_unnoticed():
+    layer = nn.Linear(2, 1, device="meta")
+    with pytest.raises(keyway.NotImplementedError, match="to_empty"):
+        layer.to("cpu")
+    state = {"weight": keyway.ones(1, 2), "bias": keyway.zeros(1)}
+    with pytest.warns(UserWarning, match="'weight' is on the meta device"):
+        layer.load_state_dict(state)
+    assert layer.weight.is_meta
+    layer.load_state_dict(state, assign=True)
+    assert layer.weight.tolist() == [[1.0, 1.0]] and layer.to("cpu") is layer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections import OrderedDict
 from typing import Any, Callable, ClassVar, Iterator, Mapping, NamedTuple
 
@@ -180,6 +181,9 @@ class State(Members):
             return (f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape in "
                     f"current model is {member.shape}.")
         if not metadata.get("assign_to_params_buffers", False):
+            if member.is_meta and not value.is_meta:
+                warnings.warn(f"load_state_dict: '{key}' is on the meta device, where values are not kept; assign=True "
+                              "puts the state's tensor there", stacklevel=3)
             with no_grad():
                 member.copy_(value)
             return ""

@@ -19,6 +19,7 @@ class Upsample(Module):
         mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
     ) -> None:
         super().__init__()
+        self.name = type(self).__name__
         self.size = size
         if isinstance(scale_factor, (list, tuple)):
             self.scale_factor: Any = tuple(map(float, scale_factor))
