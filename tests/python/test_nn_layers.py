@@ -515,3 +515,9 @@ def test_sparse_zeroes_a_part_of_each_column():
 def test_initial_values_of_nothing_are_warned_of():
     with pytest.warns(UserWarning, match="no-op"):
         nn.Linear(0, 3)
+
+
+def test_layers_of_complex_numbers_begin_uniform_in_both_parts():
+    weight = nn.Linear(16, 64, dtype=keyway.complex64).weight.detach()
+    for part in (weight.real, weight.imag):
+        assert 0.2 < part.abs().max().item() <= 0.25 and part.min().item() < 0 < part.max().item()

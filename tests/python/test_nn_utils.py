@@ -59,3 +59,11 @@ def test_a_module_is_made_without_drawing_its_parameters():
 def test_dropout_between_recurrent_layers_needs_two():
     with pytest.warns(UserWarning, match="num_layers=1"):
         nn.GRU(2, 2, dropout=0.5)
+
+
+def test_complex_gradients_count_by_their_absolute_values_and_are_clamped_in_parts():
+    weight = keyway.zeros(1, dtype=keyway.complex64, requires_grad=True)
+    weight.grad = keyway.tensor([3 - 4j])
+    assert utils.clip_grad_norm_([weight], 100.0).item() == pytest.approx(5)
+    utils.clip_grad_value_([weight], 2.0)
+    assert weight.grad.tolist() == [2 - 2j]

@@ -409,3 +409,20 @@ def test_optimizers_are_copied_with_their_state_and_without_hooks():
     copied.grad = keyway.ones_like(copied)
     other.step()
     assert copied is not weight and other.state[copied]["step"].item() == 2 and optimizer.state[weight]["step"] == 1
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad", "Adadelta", "Adamax", "ASGD", "NAdam", "RAdam",
+                                  "RMSprop", "Rprop"])
+def test_a_complex_parameter_is_trained_as_its_parts(name):
+    values = keyway.tensor([1 + 2j, -0.5j], dtype=keyway.complex128)
+    whole = nn.Parameter(values.clone())
+    parts = nn.Parameter(keyway.view_as_real(values).clone())
+    one, other = getattr(optim, name)([whole], lr=0.1), getattr(optim, name)([parts], lr=0.1)
+    for grad in (1 - 3j, 0.5j, -2.0):
+        whole.grad = keyway.full_like(whole, grad)
+        parts.grad = keyway.view_as_real(whole.grad)
+        one.step()
+        other.step()
+    assert keyway.view_as_real(whole.detach()).tolist() == parts.tolist()
+    kept = [value for value in one.state[whole].values() if keyway.is_tensor(value) and value.dim() > 0]
+    assert all(value.dtype is keyway.complex128 and value.shape == whole.shape for value in kept)

@@ -33,9 +33,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Uniform in [a, b)."""
+    """Uniform in [a, b); of complex numbers, both parts."""
     with no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+        (keyway.view_as_real(tensor) if tensor.is_complex() else tensor).uniform_(a, b, generator=generator)
+    return tensor
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:

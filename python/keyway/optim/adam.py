@@ -40,7 +40,7 @@ class Adam(Optimizer):
         sets, others = take_fused(group)
         operator = _C._fused_adamw_ if group["decoupled_weight_decay"] else _C._fused_adam_
         for parameters, grads in sets:
-            states = [self._state_of(parameter, group) for parameter in parameters]
+            states = [_filled(self.state[parameter], parameter, group) for parameter in parameters]
             steps = [state["step"] for state in states]
             _C._foreach_add_(steps, 1)
             operator(parameters, grads, [state["exp_avg"] for state in states],
@@ -50,18 +50,8 @@ class Adam(Optimizer):
                      eps=group["eps"], amsgrad=group["amsgrad"], maximize=group["maximize"])
         return others
 
-    def _state_of(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        state = self.state[parameter]
-        if not state:
-            state["step"] = step_number()
-            state["exp_avg"] = keyway.zeros_like(parameter)
-            state["exp_avg_sq"] = keyway.zeros_like(parameter)
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = keyway.zeros_like(parameter)
-        return state
-
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        state = self._state_of(parameter, group)
+        state = _filled(state, parameter, group)
         if group["maximize"]:
             grad = grad.neg()
         if group["weight_decay"] != 0 and group["decoupled_weight_decay"]:
@@ -79,6 +69,17 @@ class Adam(Optimizer):
         correction = math.sqrt(1 - beta2**step)
         denominator = square.sqrt().div_(correction).add_(group["eps"])
         parameter.add_(mean.div(denominator), alpha=-group["lr"] / (1 - beta1**step))
+
+
+def _filled(state: dict[str, Any], parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    """The state of a parameter, begun if it is empty."""
+    if not state:
+        state["step"] = step_number()
+        state["exp_avg"] = keyway.zeros_like(parameter)
+        state["exp_avg_sq"] = keyway.zeros_like(parameter)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = keyway.zeros_like(parameter)
+    return state
 
 
 class AdamW(Adam):

@@ -23,8 +23,8 @@ class Optimizer:
 
     `params` are parameters, or groups of them: dicts with "params" and whichever options differ from `defaults`; in
     either place, pairs of names and parameters too, if all have names. A subclass defines _update(), which changes one
-    parameter, and may define _update_fused(), which changes many; or it defines step(). `state` holds what is remembered
-    of each parameter.
+    parameter, or the parts of a complex one, and may define _update_fused(), which changes many; or it defines step().
+    `state` holds what is remembered of each parameter.
 
     Options that optimizers have for PyTorch's sake change no result: `foreach`, as steps go over all parameters at once
     where they can, and `capturable`. With `differentiable`, steps are recorded for autograd.
@@ -115,7 +115,8 @@ class Optimizer:
                     if parameter.grad is None:
                         continue
                     state = self.state[parameter]
-                    self._update(parameter, parameter.grad, group, state)
+                    update = self._update_parts if parameter.is_complex() else self._update
+                    update(parameter, parameter.grad, group, state)
                     if not state:
                         del self.state[parameter]
         return loss
@@ -127,6 +128,18 @@ class Optimizer:
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         """Changes `parameter` in place; called without recording. `state` is its own, empty at first."""
         raise keyway.NotImplementedError(f"{type(self).__name__} defines neither step() nor _update()")
+
+    def _update_parts(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        """_update() for a complex parameter: of its real and imaginary parts, each by itself. Its state is complex."""
+        parts = keyway.view_as_real(parameter)
+        given = {name: keyway.view_as_real(value) if isinstance(value, Tensor) and value.is_complex() else value
+                 for name, value in state.items()}
+        states = dict(given)
+        self._update(parts, keyway.view_as_real(grad), group, states)
+        for name, value in states.items():
+            if value is not given.get(name):
+                is_of_parts = isinstance(value, Tensor) and value.shape == parts.shape
+                state[name] = keyway.view_as_complex(value) if is_of_parts else value
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has hook(optimizer, args, kwargs) called before each step, with the arguments of step(), the optimizer first;

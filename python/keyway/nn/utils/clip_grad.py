@@ -47,7 +47,7 @@ def _norm_of_all(tensors: list[Tensor], order: float) -> Tensor:
     if order == -math.inf:
         return together(lambda t: t.abs().amin()).amin()
     if order == 2:
-        return together(lambda t: t.square().sum()).sum().sqrt()
+        return together(lambda t: (t.abs() if t.is_complex() else t).square().sum()).sum().sqrt()
     if order == 0:
         return together(lambda t: t.ne(0).sum().ne(0).to(dtype=t.dtype)).sum()
     return together(lambda t: t.abs().pow(order).sum()).sum().pow(1 / order)
@@ -77,7 +77,9 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
-    """Clamps every element of the gradients to [-clip_value, clip_value], in place. `foreach` changes nothing."""
+    """Clamps every element of the gradients, of complex ones both parts, to [-clip_value, clip_value], in place. `foreach`
+    changes nothing."""
     with no_grad():
         for grad in _gradients(parameters):
-            grad.clamp_(-float(clip_value), float(clip_value))
+            parts = keyway.view_as_real(grad) if grad.is_complex() else grad
+            parts.clamp_(-float(clip_value), float(clip_value))
