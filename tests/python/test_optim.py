@@ -426,3 +426,19 @@ def test_a_complex_parameter_is_trained_as_its_parts(name):
     assert keyway.view_as_real(whole.detach()).tolist() == parts.tolist()
     kept = [value for value in one.state[whole].values() if keyway.is_tensor(value) and value.dim() > 0]
     assert all(value.dtype is keyway.complex128 and value.shape == whole.shape for value in kept)
+
+
+def test_a_wrapper_around_an_optimizer_steps_without_hooks_of_its_own():
+    class Twice(optim.Optimizer):
+        def __init__(self, inner):
+            self.inner = inner
+            self.param_groups = inner.param_groups
+
+        def step(self, closure=None):
+            self.inner.step(closure)
+            return self.inner.step(closure)
+
+    weight = parameter(1.0)
+    weight.grad = keyway.ones_like(weight)
+    Twice(optim.SGD([weight], lr=0.25)).step()
+    assert weight.item() == 0.5

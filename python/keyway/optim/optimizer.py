@@ -258,7 +258,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        if self._is_in_step:
+        if getattr(self, "_is_in_step", True):  # a wrapper that did not call Optimizer.__init__ has no hooks
             return step(self, *args, **kwargs)
         given: tuple[Any, ...] = (self, *args)
         for hook, _ in list(self._pre_hooks.values()):
