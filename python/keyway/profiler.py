@@ -85,8 +85,8 @@ class profile:
     runs; those of all threads with all_threads=True. Each call is remembered for export_chrome_trace() and events(),
     unless record_events=False; with record_shapes=True also its arguments.
 
-    `on_trace_ready` is called with the profile when it stops. `activities`, `profile_memory`, `with_stack`, `with_flops`
-    and `with_modules` change nothing.
+    `on_trace_ready` is called with the profile when it stops. `activities`, `profile_memory`, `with_stack`,
+    `with_flops` and `with_modules` change nothing.
     """
 
     def __init__(self, *, activities: Iterable[ProfilerActivity] | None = None,

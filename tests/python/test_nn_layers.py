@@ -482,8 +482,10 @@ def test_distances_by_hand():
         keyway.pdist(rows, -1)
 
 
-@pytest.mark.parametrize("make", [lambda **o: nn.BatchNorm1d(2, **o), lambda **o: nn.InstanceNorm1d(2, affine=True, **o),
-                                  lambda **o: nn.GroupNorm(1, 2, **o)])
+@pytest.mark.parametrize("make", [
+    lambda **o: nn.BatchNorm1d(2, **o), lambda **o: nn.InstanceNorm1d(2, affine=True, **o),
+    lambda **o: nn.GroupNorm(1, 2, **o),
+])
 def test_normalisation_may_have_a_weight_and_no_bias(make):
     layer = make(bias=False)
     assert layer.bias is None and list(dict(layer.named_parameters())) == ["weight"] and "bias=False" in repr(layer)

@@ -71,8 +71,8 @@ def backward(tensors: Tensors, grad_tensors: Gradients = None, retain_graph: boo
     before, _running.for_inputs = _running.for_inputs, bool(wanted)
     try:
         _autograd.backward(_listed(tensors, "backward: argument 'tensors'"),
-                           _gradients(grad_tensors, "backward: argument 'grad_tensors'"), bool(keep), bool(create_graph),
-                           wanted)
+                           _gradients(grad_tensors, "backward: argument 'grad_tensors'"), bool(keep),
+                           bool(create_graph), wanted)
     finally:
         _running.for_inputs = before
 
@@ -96,8 +96,8 @@ def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Gradients = None, reta
     before, _running.for_inputs = _running.for_inputs, True
     try:
         found = _autograd.grad(_listed(outputs, "grad: argument 'outputs'"), sources,
-                               _gradients(grad_outputs, "grad: argument 'grad_outputs'"), bool(keep), bool(create_graph),
-                               bool(allow_unused) or materialize_grads)
+                               _gradients(grad_outputs, "grad: argument 'grad_outputs'"), bool(keep),
+                               bool(create_graph), bool(allow_unused) or materialize_grads)
     finally:
         _running.for_inputs = before
     if not materialize_grads:

@@ -107,8 +107,8 @@ def vhp(func: Callable[..., Tensor], inputs: Tensors, v: Tensors | None = None, 
 
 def hvp(func: Callable[..., Tensor], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False,
         strict: bool = False) -> tuple[Tensor, Tensors]:
-    """The result of ``func(*inputs)``, and the product of the Hessian with ``v``: as `vhp`, since a Hessian is symmetric
-    wherever the second derivatives are continuous."""
+    """The result of ``func(*inputs)``, and the product of the Hessian with ``v``: as `vhp`, since a Hessian is
+    symmetric wherever the second derivatives are continuous."""
     return _product_with_hessian("hvp", func, inputs, v, create_graph, strict)
 
 

@@ -157,7 +157,8 @@ class Optimizer:
         return self._state_dict_pre_hooks.add(hook, prepend=prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Has hook(optimizer, state_dict) called after state_dict(); what it returns, if not None, replaces the dict."""
+        """Has hook(optimizer, state_dict) called after state_dict(); what it returns, if not None, replaces the
+        dict."""
         return self._state_dict_post_hooks.add(hook, prepend=prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:

@@ -131,8 +131,8 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: FunctionCtx, *grads: Any) -> Any:
         if is_for_inputs():
-            raise _C.AutogradError("checkpoint: with use_reentrant=True there is backward() for all leaves, but no grad() "
-                                   "and no backward(inputs=...)")
+            raise _C.AutogradError("checkpoint: with use_reentrant=True there is backward() for all leaves, but no "
+                                   "grad() and no backward(inputs=...)")
         arguments = list(ctx.arguments)
         for place, tensor in zip(ctx.places, ctx.saved_tensors):
             arguments[place] = tensor.detach().requires_grad_(tensor.requires_grad)
@@ -156,8 +156,8 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = F
                early_stop: bool = True, **kwargs: Any) -> Any:
     """Returns ``function(*args, **kwargs)``, and keeps nothing of what its calls save for backward but the arguments.
 
-    Backward calls the function again, with ``early_stop`` up to the last tensor that it needs. It must then do the same:
-    draw the same random numbers, for which the state of the CPU's default generator is restored with
+    Backward calls the function again, with ``early_stop`` up to the last tensor that it needs. It must then do the
+    same: draw the same random numbers, for which the state of the CPU's default generator is restored with
     ``preserve_rng_state``, and see the same tensors: arguments that were changed in place raise keyway.AutogradError,
     and other numbers, or without determinism_check="none" other shapes or dtypes, of saved tensors raise
     CheckpointError. Gradients of whatever the function uses are computed, and by whatever means: backward, grad,

@@ -18,8 +18,8 @@ def cross_entropy(
     of all classes, of the input's shape and dtype. `weight` is [C]; a target of `ignore_index` counts nothing."""
     kind = number(chosen_name(size_average, reduce, reduction))
     if ignore_index >= 0 and target.is_floating_point():
-        raise _C.ValueError(f"cross_entropy: ignore_index={ignore_index} is there for targets that are classes, not for "
-                            "probabilities")
+        raise _C.ValueError(f"cross_entropy: ignore_index={ignore_index} is there for targets that are classes, not "
+                            "for probabilities")
     return _C.cross_entropy_loss(input, target, weight, kind, ignore_index, label_smoothing)
 
 
@@ -39,7 +39,9 @@ def mse_loss(
     """(input - target)^2, of tensors of one shape, which `weight` has too: a mean is a weighted one."""
     _warn_of_shapes(input, target)
     kind = number(chosen_name(size_average, reduce, reduction))
-    return _C.mse_loss(input, target, kind) if weight is None else _weighted(_C.mse_loss(input, target, 0), weight, kind)
+    if weight is None:
+        return _C.mse_loss(input, target, kind)
+    return _weighted(_C.mse_loss(input, target, 0), weight, kind)
 
 
 def l1_loss(
@@ -76,8 +78,8 @@ def smooth_l1_loss(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """d^2 / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). `weight` has the shape of both: a
-    mean is a weighted one."""
+    """d^2 / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). `weight` has the shape of both:
+    a mean is a weighted one."""
     _warn_of_shapes(input, target)
     kind = number(reduction)
     if weight is None:

@@ -86,8 +86,8 @@ class BackwardHooks:
 
     def _call_hooks_without_inputs(self, grad_outputs: Gradients) -> None:
         if self._hooks:
-            warnings.warn("a full backward hook is called when the gradients of the module's results are there, as none "
-                          "of its inputs requires grad", stacklevel=2)
+            warnings.warn("a full backward hook is called when the gradients of the module's results are there, as "
+                          "none of its inputs requires grad", stacklevel=2)
         for hook in self._hooks:
             changed = hook(self._module, (None,) * self._count, grad_outputs)
             if changed is not None and not (isinstance(changed, tuple) and all(grad is None for grad in changed)):

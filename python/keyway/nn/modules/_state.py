@@ -87,8 +87,8 @@ class State(Members):
         return self._state_dict_hooks.add(hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Has hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs) called
-        before load_state_dict() changes the module. It may change the dict and the lists in place."""
+        """Has hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        called before load_state_dict() changes the module. It may change the dict and the lists in place."""
         return self._load_state_dict_pre_hooks.add(hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

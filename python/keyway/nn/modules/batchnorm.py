@@ -15,8 +15,8 @@ from keyway.nn.parameter import Parameter
 
 
 class _BatchNorm(Module):
-    """(x - mean) / sqrt(variance + eps) of each channel, [N, C, ...], times a weight [C], if `affine`, plus, if `bias` is
-    true too, a bias [C].
+    """(x - mean) / sqrt(variance + eps) of each channel, [N, C, ...], times a weight [C], if `affine`, plus, if `bias`
+    is true too, a bias [C].
 
     While training, mean and variance are those of the batch, and go into the buffers `running_mean` and `running_var`:
     a part `momentum` of them, or if that is None, such that they are the mean of all batches so far. When not training
@@ -133,8 +133,8 @@ class _InstanceNorm(_BatchNorm):
                              f"dimensions, got {input.dim()}")
         one = input.dim() == self._dims[0]
         if not self.affine and input.shape[0 if one else 1] != self.num_features:
-            warnings.warn(f"{type(self).__name__}: the input has {input.shape[0 if one else 1]} channels, num_features is "
-                          f"{self.num_features}; without affine=True it is not used", stacklevel=3)
+            warnings.warn(f"{type(self).__name__}: the input has {input.shape[0 if one else 1]} channels, num_features "
+                          f"is {self.num_features}; without affine=True it is not used", stacklevel=3)
         uses_sample = self.training or not self.track_running_stats
         momentum = 0.0 if self.momentum is None else self.momentum
         result = F.instance_norm(input.unsqueeze(0) if one else input, self.running_mean, self.running_var, self.weight,

@@ -177,8 +177,8 @@ class Module(State):
         target = wanted.get("device")
         if target is not None and _C.device(target).type != "meta" and any(
                 tensor.is_meta for tensor in (*self.parameters(), *self.buffers())):
-            raise keyway.NotImplementedError("Module.to: there is no data to move from the meta device; to_empty() gives "
-                                             "members there without values")
+            raise keyway.NotImplementedError("Module.to: there is no data to move from the meta device; to_empty() "
+                                             "gives members there without values")
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise keyway.TypeError(f"Module.to takes floating-point and complex dtypes only, not {dtype}")
 

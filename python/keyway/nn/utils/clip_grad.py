@@ -77,8 +77,8 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
-    """Clamps every element of the gradients, of complex ones both parts, to [-clip_value, clip_value], in place. `foreach`
-    changes nothing."""
+    """Clamps every element of the gradients, of complex ones both parts, to [-clip_value, clip_value], in place.
+    `foreach` changes nothing."""
     with no_grad():
         for grad in _gradients(parameters):
             parts = keyway.view_as_real(grad) if grad.is_complex() else grad
