@@ -65,6 +65,8 @@ from keyway.autograd.grad_mode import (
     set_grad_enabled as set_grad_enabled,
 )
 
+from keyway.random import get_rng_state as get_rng_state, seed as seed, set_rng_state as set_rng_state
+
 if TYPE_CHECKING:
     from keyway import array_api as array_api, fft as fft, library as library, linalg as linalg, nn as nn
     from keyway import optim as optim, profiler as profiler, special as special, testing as testing

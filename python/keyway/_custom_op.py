@@ -10,7 +10,7 @@ from keyway._gradient_kernel import GradientFormula, GradientKernel
 from keyway._infer_schema import infer_schema
 from keyway._ops import operator_function
 from keyway._registrations import Library
-from keyway._schema import Schema
+from keyway._schema import Schema, as_list
 
 DeviceTypes = str | Sequence[str] | None
 
@@ -29,6 +29,8 @@ class CustomOpDef:
     """An operator that custom_op made. Called as a function; keyway.ops.<namespace>.<name> is the same operator."""
 
     def __init__(self, namespace: str, name: str, schema: str, fn: Callable[..., Any]) -> None:
+        self._namespace = namespace
+        self._name = name
         self._qualname = f"{namespace}::{name}"
         self._init_fn = fn
         self._fake_fn: Callable[..., Any] | None = None
@@ -41,6 +43,7 @@ class CustomOpDef:
             self._lib.define(name + schema)
             self._opoverload = operator_function(self._qualname)
             self._schema = Schema(self._opoverload)
+            self._gives_list = self._schema.gives_list
             self._gradient = GradientKernel(self._opoverload, self._schema)
             self._register_layers(name)
         except BaseException:
@@ -57,7 +60,7 @@ class CustomOpDef:
 
     def _fake_kernel(self, *args: Any, **kwargs: Any) -> Any:
         if self._fake_fn is not None:
-            return self._fake_fn(*args, **kwargs)
+            return self._fake_fn(*map(as_list, args), **{key: as_list(value) for key, value in kwargs.items()})
         if self._schema.mutated and not self._schema.returns:
             return None
         raise _C.NotImplementedError(
@@ -72,10 +75,11 @@ class CustomOpDef:
         return result
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._opoverload(*args, **kwargs)
+        result = self._opoverload(*args, **kwargs)
+        return list(result) if self._gives_list else result
 
     def __repr__(self) -> str:
-        return f"<custom operator {self._qualname}>"
+        return f"<CustomOpDef({self._qualname})>"
 
     def register_kernel(self, device_types: DeviceTypes, fn: Callable[..., Any] | None = None, /) -> Callable[..., Any]:
         """Registers an implementation for devices ("cpu", ["cpu", "cuda"]; None: all), in place of the one before; a

@@ -33,7 +33,7 @@ class GradientFormula:
         self.backward = backward
         self.setup_context = setup_context
         self.has_keywords = any(p.keyword_only for p in schema.parameters)
-        self.gives_list = len(schema.returns) == 1 and "[" in schema.returns[0]
+        self.gives_list = schema.gives_list
 
 
 class GradientKernel:
@@ -83,9 +83,13 @@ class _Call:
         self.keys = keys & _BELOW
         self.kwargs = kwargs
         self.sizes = [_size_of_list(arg) for arg in args]
+        self.needed = max((i + 1 for i, arg in enumerate(args) if any(True for _ in tensors_in(arg))), default=0)
 
     def flat(self, args: Sequence[Any]) -> list[Any]:
-        """Raises keyway.ValueError if backward gave other gradients than there are arguments."""
+        """Raises keyway.ValueError if backward gave other gradients than there are arguments; those of the last may be
+        left out where they are no tensors."""
+        if self.needed <= len(args) < len(self.sizes):
+            args = [*args, *[None] * (len(self.sizes) - len(args))]
         if len(args) != len(self.sizes):
             raise _C.ValueError(f"{self.kernel.schema.name}: backward gave {len(args)} gradients, but the operator has "
                                 f"{len(self.sizes)} positional arguments")

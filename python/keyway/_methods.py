@@ -9,6 +9,7 @@ from typing import Any, SupportsIndex
 from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor, device, dtype, memory_format
+from keyway.overrides import handle_keyway_function, has_keyway_function
 
 _to_by_schema = Tensor.to
 
@@ -320,6 +321,8 @@ def is_tensor(obj: object) -> bool:
 
 def numel(input: Tensor) -> int:
     """The number of elements."""
+    if has_keyway_function((input,)):
+        return int(handle_keyway_function(numel, (input,), input))
     return _checked(input, "numel").numel()
 
 

@@ -214,9 +214,9 @@ def _numbers(tensor: Tensor, indent: int) -> str:
     return "[]" if tensor.numel() == 0 else _Layout(tensor).text(indent)
 
 
-def tensor_text(tensor: Tensor) -> str:
-    """The text of a tensor, as `repr` gives it."""
-    prefix = ("tensor" if type(tensor) is Tensor else type(tensor).__name__) + "("
+def tensor_text(tensor: Tensor, name: str | None = None) -> str:
+    """The text of a tensor, as `repr` gives it; `name` stands before the bracket."""
+    prefix = (name or ("tensor" if type(tensor) is Tensor else type(tensor).__name__)) + "("
     text = prefix + _numbers(tensor, len(prefix))
     used = len(text) - text.rfind("\n") + 1
     for remark in _remarks(tensor):
@@ -229,10 +229,14 @@ def tensor_text(tensor: Tensor) -> str:
     return text + ")"
 
 
+def _text(self: Tensor) -> str:
+    return tensor_text(self)
+
+
 def _format(self: Tensor, spec: str) -> str:
     if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
         return format(self.item(), spec)
     return object.__format__(self, spec)
 
 
-attach(Tensor, __repr__=tensor_text, __str__=tensor_text, __format__=_format)
+attach(Tensor, __repr__=_text, __str__=_text, __format__=_format)

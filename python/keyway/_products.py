@@ -11,6 +11,7 @@ from keyway._C import Tensor
 from keyway._methods import _checked
 from keyway._numbers import is_number, listed
 from keyway._shapes import _list_of
+from keyway.overrides import handle_keyway_function, has_keyway_function
 
 
 def tensordot(
@@ -54,6 +55,9 @@ def einsum(*args: Any) -> Tensor:
     einsum(equation, *tensors), einsum(equation, tensors)
     einsum(tensor, indices, tensor, indices, ..., output): with lists of numbers and ... in place of letters
     """
+    if has_keyway_function(args):
+        answer: Tensor = handle_keyway_function(einsum, args, *args)
+        return answer
     if not args:
         raise _C.ValueError("einsum(): an equation and tensors are wanted")
     if not isinstance(args[0], (str, Tensor)):

@@ -29,12 +29,18 @@ def tensors_in(value: Any) -> Iterator[_C.Tensor]:
             yield from tensors_in(item)
 
 
+def as_list(value: Any) -> Any:
+    """An argument as functions get it: a list of tensors as a list."""
+    return list(value) if isinstance(value, tuple) else value
+
+
 class Schema:
     def __init__(self, overload: Any) -> None:
         arguments, self.returns = _C._schema_of(overload)
         self.name: str = overload.name()
         self.parameters = [Parameter(*argument) for argument in arguments]
         self.mutated = [parameter.name for parameter in self.parameters if parameter.writes]
+        self.gives_list = len(self.returns) == 1 and "[" in self.returns[0]
 
     def mutated_tensors(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[_C.Tensor]:
         """Those of a call's tensors that it writes to."""
@@ -56,7 +62,7 @@ class Schema:
 
         @functools.wraps(kernel)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            result = kernel(*args, **kwargs)
+            result = kernel(*map(as_list, args), **{key: as_list(value) for key, value in kwargs.items()})
             seen = list(tensors_in([*args, *kwargs.values()]))
             for tensor in tensors_in(result):
                 if any(_C._share_memory(tensor, other) for other in seen):

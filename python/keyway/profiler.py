@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import enum
+import json
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -54,13 +56,45 @@ class EventList(list[FunctionEventAvg]):
         return text
 
 
+class ProfilerActivity(enum.Enum):
+    """What is profiled: the calls of operators, wherever their kernels run."""
+
+    CPU = "CPU"
+    CUDA = "CUDA"
+
+
+def supported_activities() -> set[ProfilerActivity]:
+    """What profile() may be told to profile."""
+    return set(ProfilerActivity)
+
+
+class FunctionEvent:
+    """One call of an operator. Times in microseconds; `args` is what the trace says of the call."""
+
+    def __init__(self, event: dict[str, Any]) -> None:
+        self.name: str = event["name"]
+        self.key = self.name
+        self.start: float = float(event["ts"])
+        self.cpu_time_total: float = float(event.get("dur", 0.0))
+        self.thread: Any = event.get("tid")
+        self.args: dict[str, Any] = event.get("args", {})
+
+
 class profile:
     """A context manager that adds up the calls of operators that this thread makes, with those of a backward that it
-    runs; those of all threads with all_threads=True. With record_events=True each call is remembered for
-    export_chrome_trace(), with record_shapes=True also its arguments."""
+    runs; those of all threads with all_threads=True. Each call is remembered for export_chrome_trace() and events(),
+    unless record_events=False; with record_shapes=True also its arguments.
 
-    def __init__(self, *, all_threads: bool = False, record_events: bool = False, record_shapes: bool = False) -> None:
+    `on_trace_ready` is called with the profile when it stops. `activities`, `profile_memory`, `with_stack`,
+    `with_flops` and `with_modules` change nothing.
+    """
+
+    def __init__(self, *, activities: Iterable[ProfilerActivity] | None = None,
+                 on_trace_ready: Callable[[profile], Any] | None = None, record_shapes: bool = False,
+                 profile_memory: bool = False, with_stack: bool = False, with_flops: bool = False,
+                 with_modules: bool = False, all_threads: bool = False, record_events: bool = True) -> None:
         self._all_threads = all_threads
+        self._on_trace_ready = on_trace_ready
         self._records_events = record_events or record_shapes
         self._profiling = _C._Profiling(self._records_events, record_shapes)
 
@@ -71,6 +105,8 @@ class profile:
     def stop(self) -> None:
         """Raises keyway.Error if it does not run, or was started on another thread."""
         self._profiling.stop()
+        if self._on_trace_ready is not None:
+            self._on_trace_ready(self)
 
     def __enter__(self) -> profile:
         self.start()
@@ -83,13 +119,22 @@ class profile:
         """What the calls so far add up to."""
         return EventList(self._profiling)
 
+    def events(self) -> list[FunctionEvent]:
+        """The calls so far, one by one. Raises keyway.ValueError if they were not recorded."""
+        return [FunctionEvent(event) for event in json.loads(self._trace())["traceEvents"] if event.get("ph") == "X"]
+
     def export_chrome_trace(self, path: str) -> None:
         """Writes the calls in Chrome's trace event format, which Perfetto reads. Raises keyway.ValueError if they were
         not recorded."""
-        if not self._records_events:
-            raise _C.ValueError("nothing to export: profile with record_events=True")
+        text = self._trace()
         with open(path, "w", encoding="utf-8") as file:
-            file.write(self._profiling.trace())
+            file.write(text)
+
+    def _trace(self) -> str:
+        if not self._records_events:
+            raise _C.ValueError("nothing was recorded: profile with record_events=True")
+        text: str = self._profiling.trace()
+        return text
 
 
 @contextmanager

@@ -354,3 +354,20 @@ def test_backward_can_run_within_backward():
     x = leaf()
     Inner.apply(x).sum().backward()
     assert x.grad.sum().item() == 24
+
+
+def test_backward_may_be_named_vjp_and_only_one_of_the_names_is_used():
+    class Triple(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 3
+
+        @staticmethod
+        def vjp(ctx, grad):
+            return grad * 3
+
+    x = keyway.ones(2, requires_grad=True)
+    Triple.apply(x).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    with pytest.raises(keyway.Error, match="both backward and vjp"):
+        type("Both", (Function,), {"backward": Triple.backward, "vjp": Triple.vjp})

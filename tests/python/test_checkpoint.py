@@ -2,7 +2,7 @@
 
 import keyway
 import pytest
-from keyway.utils.checkpoint import checkpoint
+from keyway.utils.checkpoint import checkpoint, checkpoint_sequential
 
 
 def leaf(value=0.5, size=4):
@@ -148,6 +148,74 @@ def test_exceptions_of_the_second_call_come_out():
         y.sum().backward()
 
 
-def test_the_older_form_is_refused():
-    with pytest.raises(keyway.NotImplementedError, match="use_reentrant"):
-        checkpoint(lambda a: a, leaf(), use_reentrant=True)
+def test_the_older_form_gives_the_same_gradients_by_backward_and_no_others():
+    x, weight = leaf(), leaf()
+
+    def function(a, factor):
+        return (a * weight).exp() * factor, 3
+
+    y, number = checkpoint(function, x, 2.0, use_reentrant=True)
+    assert number == 3 and y.requires_grad
+    y.sum().backward()
+    expected = (x * weight).exp() * 2
+    assert x.grad.tolist() == (expected * weight).tolist() and weight.grad.tolist() == (expected * x).tolist()
+    for refused in (lambda z: keyway.autograd.grad(z, x), lambda z: z.backward(inputs=[x])):
+        with pytest.raises(keyway.AutogradError, match="use_reentrant=True"):
+            refused(checkpoint(function, x, 2.0, use_reentrant=True)[0].sum())
+
+
+def test_the_older_form_takes_positional_arguments_of_which_one_requires_grad():
+    with pytest.raises(keyway.ValueError, match="positional arguments only, but got k"):
+        checkpoint(lambda a, k: a, leaf(), k=1, use_reentrant=True)
+    with pytest.warns(UserWarning, match="none of the arguments requires grad"):
+        assert not checkpoint(lambda a: a * 2, leaf().detach(), use_reentrant=True).requires_grad
+
+
+def test_contexts_are_entered_for_each_call():
+    entered = []
+
+    class Noted:
+        def __init__(self, name):
+            self.name = name
+
+        def __enter__(self):
+            entered.append(self.name)
+
+        def __exit__(self, *exception):
+            pass
+
+    y = checkpoint(lambda a: a.exp(), leaf(), context_fn=lambda: (Noted("first"), Noted("second")))
+    assert entered == ["first"]
+    y.sum().backward()
+    assert entered == ["first", "second"]
+
+
+def test_the_second_call_ends_early_unless_told_otherwise():
+    for early_stop in (True, False):
+        calls = []
+
+        def function(a):
+            y = a.exp()
+            calls.append(1)
+            return y.detach() * 0 + y
+
+        checkpoint(function, leaf(), early_stop=early_stop).sum().backward()
+        assert len(calls) == (1 if early_stop else 2)
+    with pytest.raises(keyway.ValueError, match="determinism_check"):
+        checkpoint(lambda a: a, leaf(), determinism_check="some")
+
+
+def test_a_sequence_is_checkpointed_in_segments():
+    calls = []
+
+    def step(a):
+        calls.append(1)
+        return a.sin()
+
+    x = leaf()
+    y = checkpoint_sequential([step] * 5, 2, x)
+    assert len(calls) == 5 and y.tolist() == x.sin().sin().sin().sin().sin().tolist()
+    y.sum().backward()
+    assert len(calls) == 7
+    with pytest.raises(keyway.ValueError, match="6 segments of 5"):
+        checkpoint_sequential([step] * 5, 6, x)

@@ -1,5 +1,7 @@
 """keyway.library.custom_op: operators made of Python functions, their gradients, and opcheck."""
 
+from collections.abc import Sequence
+
 import keyway
 import pytest
 from keyway import Tensor
@@ -253,3 +255,26 @@ def test_opcheck_finds_a_gradient_that_is_wrong():
 def test_opcheck_has_no_other_checks():
     with pytest.raises(keyway.ValueError, match="opcheck has no check test_it"):
         opcheck(keyway.ops.keyway.relu, (keyway.ones([1]),), test_utils="test_it")
+
+
+def test_lists_of_tensors_are_lists_in_and_out():
+    @custom_op("custom::halves", mutates_args=())
+    def halves(x: Sequence[keyway.Tensor]) -> list[keyway.Tensor]:
+        seen.append(type(x))
+        return [tensor / 2 for tensor in x]
+
+    seen = []
+    assert [tensor.tolist() for tensor in halves((keyway.ones(1), keyway.ones(2)))] == [[0.5], [0.5, 0.5]]
+    assert seen == [list] and isinstance(halves([keyway.ones(1)]), list)
+
+
+def test_gradients_of_the_last_arguments_may_be_left_out_where_these_are_no_tensors():
+    @custom_op("custom::scaled_by", mutates_args=())
+    def scaled_by(x: keyway.Tensor, by: float = 2.0) -> keyway.Tensor:
+        return x * by
+
+    scaled_by.register_autograd(lambda ctx, grad: grad * 7)
+    x = keyway.ones(2, requires_grad=True)
+    scaled_by(x).sum().backward()
+    assert x.grad.tolist() == [7.0, 7.0]
+    assert repr(scaled_by) == "<CustomOpDef(custom::scaled_by)>" and scaled_by._name == "scaled_by"

@@ -3,7 +3,7 @@
 import threading
 import time
 import traceback
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 
 import keyway
 import pytest
@@ -199,3 +199,49 @@ def test_options_that_contradict_are_refused(arguments):
         data.DataLoader(Squares(4), **arguments)
     with pytest.raises(ValueError):
         data.DataLoader(Count(4), shuffle=True)
+
+
+def test_a_dataset_may_give_the_examples_of_a_batch_at_once():
+    class Tens(data.Dataset):
+        def __len__(self):
+            return 4
+
+        def __getitems__(self, indices):
+            return [10 * i for i in indices]
+
+    assert [batch.tolist() for batch in data.DataLoader(Tens(), 2)] == [[0, 10], [20, 30]]
+    assert data.Subset(Tens(), [3, 1]).__getitems__([1, 0]) == [10, 30]
+    assert data.Subset([5, 6, 7], [2, 0]).__getitems__([0]) == [7]
+
+
+def test_a_loader_takes_its_arguments_in_their_order_and_does_not_change():
+    loader = data.DataLoader([1, 2, 3], 2, None, None, None, 0, None, False, True, in_order=False)
+    assert loader.drop_last and len(iter(loader)) == len(loader) == 1
+    for name in ("batch_size", "dataset", "sampler"):
+        with pytest.raises(ValueError, match=f"{name} of a DataLoader"):
+            setattr(loader, name, None)
+    with pytest.raises(ValueError, match="persistent_workers needs workers"):
+        data.DataLoader([1], persistent_workers=True)
+    assert list(data.DataLoader([1, 2], None, num_workers=1, persistent_workers=True)) == [1, 2]
+
+
+def test_datasets_side_by_side():
+    assert data.StackDataset([1, 2], "ab")[1] == (2, "b")
+    assert data.StackDataset(n=[1, 2], t="ab")[0] == {"n": 1, "t": "a"} and len(data.StackDataset([1, 2])) == 2
+    for refused in (lambda: data.StackDataset([1], [1, 2]), data.StackDataset, lambda: data.StackDataset([1], a=[1])):
+        with pytest.raises(ValueError, match="StackDataset"):
+            refused()
+
+
+def test_collated_mappings_keep_their_class():
+    batch = data.default_collate([OrderedDict(a=1), OrderedDict(a=2)])
+    assert type(batch) is OrderedDict and batch["a"].tolist() == [1, 2]
+
+
+def test_numbers_of_samples_are_positive():
+    for refused in (lambda: data.RandomSampler([]), lambda: data.RandomSampler([1], num_samples=0),
+                    lambda: data.WeightedRandomSampler([0.5], 0)):
+        with pytest.raises(ValueError, match="num_samples should be a positive integer"):
+            refused()
+    with pytest.raises(ValueError, match="replacement should be a boolean"):
+        data.WeightedRandomSampler([0.5], 1, replacement=1)

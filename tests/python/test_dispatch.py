@@ -140,7 +140,9 @@ def test_a_profile_is_exported_as_a_trace(tmp_path):
     prof.export_chrome_trace(str(tmp_path / "trace.json"))
     assert "relu" in (tmp_path / "trace.json").read_text()
     assert json.loads((tmp_path / "trace.json").read_text())
-    with keyway.profiler.profile() as silent:
+    events = prof.events()
+    assert "relu" in {event.name for event in events} and all(event.cpu_time_total >= 0 for event in events)
+    with keyway.profiler.profile(record_events=False) as silent:
         keyway.ones([2])
     with pytest.raises(keyway.ValueError, match="record_events=True"):
         silent.export_chrome_trace(str(tmp_path / "none.json"))
@@ -181,3 +183,11 @@ def test_the_snapshot_has_what_python_registers():
         (op,) = json.loads(keyway.registry_snapshot("dispatch_snapshot::f"))["operators"]
     assert op["name"] == "dispatch_snapshot::f"
     assert [kernel["key"] for kernel in op["kernels"]] == ["CPU"]
+
+
+def test_a_profile_tells_when_it_is_ready():
+    ready = []
+    activities = [keyway.profiler.ProfilerActivity.CPU]
+    with keyway.profiler.profile(activities=activities, on_trace_ready=ready.append) as prof:
+        keyway.ones([2]).relu()
+    assert ready == [prof] and keyway.profiler.ProfilerActivity.CPU in keyway.profiler.supported_activities()

@@ -58,7 +58,7 @@ def test_inputs_that_are_computed_serve_too():
 def test_inputs_that_cannot_be_checked_are_refused():
     with pytest.raises(keyway.AutogradError, match="float64 or complex128 on the CPU"):
         gradcheck(lambda a: a.exp(), leaf(dtype=keyway.float32))
-    with pytest.raises(keyway.AutogradError, match="no input requires a gradient"):
+    with pytest.raises(keyway.ValueError, match="no input requires a gradient"):
         gradcheck(lambda a: a.exp(), keyway.ones(2, dtype=keyway.float64))
 
 

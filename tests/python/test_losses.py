@@ -145,3 +145,23 @@ def test_an_error_without_bounds_has_a_bounded_slope(loss):
 def test_mse_loss_is_of_real_numbers():
     with pytest.raises(keyway.Error, match="mse_loss: requires !self.is_complex()"):
         F.mse_loss(keyway.ones(2, dtype=keyway.complex64), keyway.zeros(2))
+
+
+def test_weights_of_elements_weigh_the_mean():
+    x, y, w = keyway.tensor([1.0, 3.0]), keyway.tensor([0.0, 0.0]), keyway.tensor([1.0, 3.0])
+    for loss, losses in ((F.mse_loss, [1.0, 9.0]), (F.l1_loss, [1.0, 3.0]), (F.huber_loss, [0.5, 2.5])):
+        total = losses[0] + 3 * losses[1]
+        assert loss(x, y, weight=w).item() == pytest.approx(total / 4)
+        assert loss(x, y, reduction="sum", weight=w).item() == pytest.approx(total)
+        assert loss(x, y, reduction="none", weight=w).tolist() == pytest.approx([losses[0], 3 * losses[1]])
+        with pytest.raises(keyway.ValueError, match="the weight's shape"):
+            loss(x, y, weight=keyway.ones(1))
+
+
+def test_probabilities_as_targets_have_no_class_to_ignore():
+    with pytest.raises(keyway.ValueError, match="ignore_index=1"):
+        F.cross_entropy(keyway.zeros(2, 3), keyway.ones(2, 3) / 3, ignore_index=1)
+
+
+def test_the_distance_of_a_triplet_loss_is_part_of_its_text():
+    assert "(distance_function): PairwiseDistance()" in repr(nn.TripletMarginWithDistanceLoss())

@@ -180,3 +180,52 @@ def test_schedules_check_their_arguments(make, error):
     del optimizer.param_groups[0]["momentum"]
     with pytest.raises(error):
         make(optimizer)
+
+
+@pytest.mark.parametrize(("make", "expected"), [
+    (lambda o: lr_scheduler.StepLR(o, 2, 0.5), lambda t: 0.5 ** (t // 2)),
+    (lambda o: lr_scheduler.MultiStepLR(o, [1, 4, 4], 0.5), lambda t: 0.5 ** ((t >= 1) + 2 * (t >= 4))),
+    (lambda o: lr_scheduler.ExponentialLR(o, 0.9), lambda t: 0.9**t),
+    (lambda o: lr_scheduler.ConstantLR(o, 0.5, 3), lambda t: 0.5 if t < 3 else 1.0),
+    (lambda o: lr_scheduler.LinearLR(o, 0.5, 1.0, 4), lambda t: 0.5 + 0.5 * min(t, 4) / 4),
+    (lambda o: lr_scheduler.PolynomialLR(o, 8, 2.0), lambda t: (1 - min(t, 8) / 8) ** 2),
+    (lambda o: lr_scheduler.CosineAnnealingLR(o, 8), lambda t: (1 + math.cos(math.pi * t / 8)) / 2),
+])
+def test_a_step_to_a_number_goes_there_and_is_deprecated(make, expected):
+    optimizer = optim.SGD([nn.Parameter(keyway.zeros(1))], lr=1.0)
+    schedule = make(optimizer)
+    optimizer.step()
+    for t in (3, 7, 1):
+        with pytest.warns(UserWarning, match="epoch of step.. is deprecated"):
+            schedule.step(t)
+        assert schedule.last_epoch == t and schedule.get_last_lr() == pytest.approx([expected(t)])
+
+
+def test_a_schedule_that_multiplies_goes_on_from_the_learning_rate_that_there_is():
+    for make in (lambda o: lr_scheduler.ExponentialLR(o, 0.5, last_epoch=4),
+                 lambda o: lr_scheduler.MultiplicativeLR(o, lambda t: 0.5, last_epoch=4)):
+        optimizer = optim.SGD([{"params": [nn.Parameter(keyway.zeros(1))], "initial_lr": 1.0}], lr=0.25)
+        schedule = make(optimizer)
+        assert schedule.last_epoch == 5 and schedule.get_last_lr() == [0.25]
+        optimizer.step()
+        schedule.step()
+        assert schedule.get_last_lr() == [0.125]
+
+
+def test_a_learning_rate_that_is_a_tensor_is_filled():
+    rate = keyway.tensor(0.5)
+    optimizer = optim.SGD([nn.Parameter(keyway.zeros(1))], lr=rate)
+    schedule = lr_scheduler.ExponentialLR(optimizer, 0.5)
+    optimizer.step()
+    schedule.step()
+    assert optimizer.param_groups[0]["lr"] is rate and rate.item() == 0.25
+
+
+def test_a_plateau_says_whether_it_cools_down():
+    optimizer = optim.SGD([nn.Parameter(keyway.zeros(1))], lr=1.0)
+    schedule = lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, cooldown=1)
+    seen = []
+    for measure in (1.0, 1.0, 1.0):
+        schedule.step(measure)
+        seen.append(schedule.in_cooldown)
+    assert seen == [False, True, False]

@@ -169,7 +169,7 @@ def test_flatten_and_unflatten_undo_each_other():
     (nn.SELU(), "SELU()", [1.0507009874 * 1.6732632423 * math.expm1(-2), 0.2626752, 3.152103]),
     (nn.Mish(), "Mish()", [-2 * math.tanh(math.log1p(math.exp(-2))), 0.25 * math.tanh(math.log1p(math.exp(0.25))),
                            3 * math.tanh(math.log1p(math.exp(3)))]),
-    (nn.Hardswish(inplace=True), "Hardswish(inplace=True)", [-1 / 3, 0.25 * 3.25 / 6, 3.0]),
+    (nn.Hardswish(inplace=True), "Hardswish()", [-1 / 3, 0.25 * 3.25 / 6, 3.0]),
     (nn.Threshold(0.5, 7.0), "Threshold(threshold=0.5, value=7.0)", [7.0, 7.0, 3.0]),
     (nn.Softplus(2, 5), "Softplus(beta=2, threshold=5)", [math.log1p(math.exp(-4)) / 2, math.log1p(math.exp(0.5)) / 2, 3]),
     (nn.Hardshrink(0.25), "Hardshrink(0.25)", [-2.0, 0.0, 3.0]),
@@ -480,3 +480,46 @@ def test_distances_by_hand():
     assert keyway.pdist(rows[:, :0]).tolist() == [0.0] * 6
     with pytest.raises(keyway.Error, match="requires p >= 0"):
         keyway.pdist(rows, -1)
+
+
+@pytest.mark.parametrize("make", [
+    lambda **o: nn.BatchNorm1d(2, **o), lambda **o: nn.InstanceNorm1d(2, affine=True, **o),
+    lambda **o: nn.GroupNorm(1, 2, **o),
+])
+def test_normalisation_may_have_a_weight_and_no_bias(make):
+    layer = make(bias=False)
+    assert layer.bias is None and list(dict(layer.named_parameters())) == ["weight"] and "bias=False" in repr(layer)
+    x = keyway.arange(12.0).reshape(2, 2, 3)
+    assert layer(x).tolist() == make()(x).tolist()
+
+
+def test_hardtanh_takes_its_old_names():
+    with pytest.warns(FutureWarning, match="min_value and max_value"):
+        assert nn.Hardtanh(min_value=-2.0, max_value=0.5)(keyway.tensor([-3.0, 3.0])).tolist() == [-2.0, 0.5]
+
+
+def test_dirac_keeps_as_many_channels_as_there_are():
+    layer = nn.Conv1d(2, 3, 3, padding=1, bias=False)
+    nn.init.dirac_(layer.weight)
+    x = keyway.arange(8.0).reshape(1, 2, 4)
+    assert layer(x)[0].tolist() == [*x[0].tolist(), [0.0] * 4]
+    weight = nn.init.dirac_(keyway.ones(4, 2, 1), groups=2)
+    assert weight.reshape(4, 2).tolist() == [[1, 0], [0, 1], [1, 0], [0, 1]]
+    with pytest.raises(ValueError, match="3, 4, or 5 dimensions"):
+        nn.init.dirac_(keyway.ones(2, 2))
+
+
+def test_sparse_zeroes_a_part_of_each_column():
+    weight = nn.init.sparse_(keyway.ones(10, 4), 0.35, std=2.0)
+    assert weight.eq(0).sum(0).tolist() == [4] * 4
+
+
+def test_initial_values_of_nothing_are_warned_of():
+    with pytest.warns(UserWarning, match="no-op"):
+        nn.Linear(0, 3)
+
+
+def test_layers_of_complex_numbers_begin_uniform_in_both_parts():
+    weight = nn.Linear(16, 64, dtype=keyway.complex64).weight.detach()
+    for part in (weight.real, weight.imag):
+        assert 0.2 < part.abs().max().item() <= 0.25 and part.min().item() < 0 < part.max().item()

@@ -78,8 +78,18 @@ def test_attributes_become_members_by_what_they_are():
     module.value = 3
     module.value = nn.Parameter(keyway.ones(1))
     assert names(module.named_parameters()) == ["value"] and "value" not in vars(module)
+    with pytest.raises(TypeError, match="cannot assign a Linear as parameter 'value'"):
+        module.value = nn.Linear(1, 1)
+    del module.value
     module.value = nn.Linear(1, 1)
     assert names(module.named_children()) == ["value"] and names(module.named_parameters(recurse=False)) == []
+    module.value = nn.Parameter(keyway.ones(1))
+    assert names(module.named_parameters()) == ["value"] and names(module.named_children()) == []
+    del module.value
+    module.value = nn.Buffer(keyway.ones(1), persistent=False)
+    assert names(module.named_buffers()) == ["value"] and "value" not in module.state_dict()
+    module.value = nn.Buffer(keyway.ones(1))
+    assert isinstance(module.value, nn.Buffer) and "value" in module.state_dict()
     module.value = None
     assert module.value is None and "value" in dir(module)
     del module.value
@@ -159,10 +169,11 @@ def test_everything_that_does_not_fit_a_state_is_listed():
         make_net().load_state_dict(state)
     assert str(refused.value) == (
         "Error(s) in loading state_dict for Sequential:\n"
-        '\tMissing key(s) in state_dict: "0.bias".\n'
-        '\tUnexpected key(s) in state_dict: "more", "2.7.x".\n'
-        '\t"0.weight": its shape in the state is (2, 2), but in the module it is (4, 3)\n'
-        '\t"2.1.factor": the state has a int where a Tensor is expected')
+        '\tMissing key(s) in state_dict: "0.bias". \n'
+        '\tUnexpected key(s) in state_dict: "more", "2.7.x". \n'
+        "\tsize mismatch for 0.weight: copying a param with shape keyway.Size([2, 2]) from checkpoint, the shape in "
+        "current model is keyway.Size([4, 3]).\n"
+        """\tWhile copying the parameter named "2.1.factor", expected a Tensor but received <class 'int'>""")
 
 
 def test_loading_that_is_not_strict_returns_what_did_not_fit():
@@ -344,8 +355,11 @@ def test_a_dictionary_of_parameters_makes_parameters_of_tensors():
     assert names(parameters.named_parameters()) == ["a", "b"] and parameters.get("c", 7) == 7
     assert parameters.pop("a").numel() == 3 and list(parameters.state_dict()) == ["b"]
     assert "(b): Parameter containing:" in repr(parameters)
-    with pytest.raises(keyway.TypeError, match="holds tensors"):
-        parameters["c"] = 1
+    parameters["c"] = 1
+    assert parameters.popitem() == ("c", 1) and "c" not in parameters
+    assert list(parameters | nn.ParameterDict({"d": keyway.ones(1)})) == ["b", "d"]
+    with pytest.raises(KeyError):
+        parameters["a"]
 
 
 def test_a_list_of_parameters_makes_parameters_of_tensors():
@@ -354,3 +368,38 @@ def test_a_list_of_parameters_makes_parameters_of_tensors():
     assert [p.numel() for p in parameters] == [2, 1, 3] and all(isinstance(p, nn.Parameter) for p in parameters)
     assert names(parameters.named_parameters()) == ["0", "1", "2"] and parameters[-1].numel() == 3
     assert list(parameters.state_dict()) == ["0", "1", "2"]
+
+
+def test_a_list_of_parameters_holds_other_values_as_they_are():
+    parameters = nn.ParameterList([keyway.ones(2), 7])
+    assert parameters[1] == 7 and list(parameters.state_dict()) == ["0"]
+    assert "(1): Object of type: int" in repr(parameters)
+
+
+def test_sequences_of_modules_are_repeated_and_take_modules_at_indices_in_range():
+    net = nn.Sequential(nn.ReLU(), nn.Tanh())
+    assert [type(module).__name__ for module in net * 2] == ["ReLU", "Tanh"] * 2 and len(2 * net) == 4
+    net *= 3
+    assert len(net) == 6
+    with pytest.raises(IndexError, match="out of range"):
+        net.insert(7, nn.ReLU())
+    with pytest.raises(ValueError, match="positive number of times"):
+        net * 0
+
+
+def test_a_parameter_reads_like_a_tensor():
+    text = "Parameter containing:\ntensor([1., 1.], requires_grad=True)"
+    assert repr(nn.Parameter(keyway.ones(2))) == str(nn.Parameter(keyway.ones(2))) == text
+
+
+def test_values_neither_come_from_the_meta_device_nor_go_there_unnoticed():
+    layer = nn.Linear(2, 1, device="meta")
+    with pytest.raises(keyway.NotImplementedError, match="to_empty"):
+        layer.to("cpu")
+    state = {"weight": keyway.ones(1, 2), "bias": keyway.zeros(1)}
+    with pytest.warns(UserWarning, match="is on the meta device") as warned:
+        layer.load_state_dict(state)
+    assert ["'weight'" in str(w.message) or "'bias'" in str(w.message) for w in warned] == [True, True]
+    assert layer.weight.is_meta
+    layer.load_state_dict(state, assign=True)
+    assert layer.weight.tolist() == [[1.0, 1.0]] and layer.to("cpu") is layer

@@ -240,3 +240,11 @@ def test_keys_and_values_may_be_projected_before():
 def test_operators_are_copied_as_themselves_and_pickled_by_name():
     assert copy.deepcopy(nn.functional.gelu) is nn.functional.gelu
     assert pickle.loads(pickle.dumps(keyway.add)) is keyway.add
+
+
+def test_the_parameters_of_layers_and_directions_are_listed():
+    layer = nn.LSTM(3, 4, 2, bidirectional=True)
+    layer.flatten_parameters()
+    assert [len(weights) for weights in layer.all_weights] == [4] * 4
+    assert layer.all_weights[3][1] is layer.weight_hh_l1_reverse
+    assert (layer.mode, nn.GRU(1, 1).mode, nn.RNN(1, 1, nonlinearity="relu").mode) == ("LSTM", "GRU", "RNN_RELU")

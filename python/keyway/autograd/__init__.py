@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor, _autograd
@@ -24,6 +26,20 @@ __all__ = [
     "inference_mode", "no_grad", "set_grad_enabled",
 ]
 
+
+
+class _Running(threading.local):
+    """Whether what this thread runs computes the gradients of chosen tensors only."""
+
+    for_inputs = False
+
+
+_running = _Running()
+
+
+def is_for_inputs() -> bool:
+    """Within a backward: whether it is for chosen tensors, as grad() and backward(inputs=...) are."""
+    return _running.for_inputs
 
 
 def _listed(values: Any, what: str, kinds: tuple[type, ...] = (Tensor,)) -> list[Any]:
@@ -52,9 +68,13 @@ def backward(tensors: Tensors, grad_tensors: Gradients = None, retain_graph: boo
     if inputs is not None and not wanted:
         raise _C.AutogradError("backward: argument 'inputs' is empty")
     keep = create_graph if retain_graph is None else retain_graph
-    _autograd.backward(_listed(tensors, "backward: argument 'tensors'"),
-                       _gradients(grad_tensors, "backward: argument 'grad_tensors'"), bool(keep), bool(create_graph),
-                       wanted)
+    before, _running.for_inputs = _running.for_inputs, bool(wanted)
+    try:
+        _autograd.backward(_listed(tensors, "backward: argument 'tensors'"),
+                           _gradients(grad_tensors, "backward: argument 'grad_tensors'"), bool(keep),
+                           bool(create_graph), wanted)
+    finally:
+        _running.for_inputs = before
 
 
 def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Gradients = None, retain_graph: bool | None = None,
@@ -73,12 +93,16 @@ def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Gradients = None, reta
     if not sources:
         raise _C.ValueError("grad: argument 'inputs' is empty")
     keep = create_graph if retain_graph is None else retain_graph
-    found = _autograd.grad(_listed(outputs, "grad: argument 'outputs'"), sources,
-                           _gradients(grad_outputs, "grad: argument 'grad_outputs'"), bool(keep), bool(create_graph),
-                           bool(allow_unused) or materialize_grads)
+    before, _running.for_inputs = _running.for_inputs, True
+    try:
+        found = _autograd.grad(_listed(outputs, "grad: argument 'outputs'"), sources,
+                               _gradients(grad_outputs, "grad: argument 'grad_outputs'"), bool(keep),
+                               bool(create_graph), bool(allow_unused) or materialize_grads)
+    finally:
+        _running.for_inputs = before
     if not materialize_grads:
         return found
-    return tuple(_C.zeros_like(source, requires_grad=True) if gradient is None else gradient
+    return tuple(_C.zeros_like(source) if gradient is None else gradient
                  for source, gradient in zip(sources, found))
 
 

@@ -56,8 +56,16 @@ class Function:
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
-        """Computes a gradient, or None, for each argument of forward from those of its outputs."""
+        """Computes a gradient, or None, for each argument of forward from those of its outputs. May be named vjp."""
         raise _C.NotImplementedError("backward of an autograd.Function has to be written to compute gradients")
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "vjp" not in vars(cls):
+            return
+        if "backward" in vars(cls):
+            raise _C.Error(f"{cls.__name__} defines both backward and vjp, which are two names of one function")
+        cls.backward = vars(cls)["vjp"]  # type: ignore[method-assign]
 
     @classmethod
     def apply(cls, *args: Any) -> Any:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Tensors = Tensor | tuple[Tensor, ...]
 
-__all__ = ["hessian", "jacobian", "vjp"]
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 
 
@@ -33,64 +33,131 @@ def _leaves(inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...
     return tuple(value.detach().requires_grad_() for value in inputs)
 
 
-def _gradients(output: Tensor, weight: Tensor, inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
-    if not output.requires_grad:
-        return tuple(_C.zeros_like(value) for value in inputs)
-    found = _autograd.grad([output], list(inputs), [weight], True, create_graph, True)
+def _gradients(outputs: tuple[Tensor, ...], weights: tuple[Tensor, ...], inputs: tuple[Tensor, ...],
+               create_graph: bool, strict: str = "") -> tuple[Tensor, ...]:
+    """Gradients, zeros where there are none; with `strict`, the name of a function, that is an error."""
+    pairs = [(output, weight) for output, weight in zip(outputs, weights) if output.requires_grad]
+    found: tuple[Tensor | None, ...] = (None,) * len(inputs)
+    if pairs:
+        found = _autograd.grad([o for o, _ in pairs], list(inputs), [w for _, w in pairs], True, create_graph, True)
+    if strict and (len(pairs) < len(outputs) or any(gradient is None for gradient in found)):
+        raise _C.Error(f"{strict}: a result of func is independent of an input, which strict=True refuses")
     return tuple(_C.zeros_like(value) if gradient is None else gradient for value, gradient in zip(inputs, found))
 
 
-def vjp(func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None,
-        create_graph: bool = False) -> tuple[Tensors, Tensors]:
+def _weights(v: Any, like: tuple[Tensor, ...], name: str, what: str) -> tuple[Tensor, ...]:
+    """The argument `v` as a tuple of tensors of the shapes of `like`; 1 if it is left out and that is clear."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise _C.ValueError(f"{name}: argument 'v' may be left out only for a single {what} of one element")
+        return (_C.ones_like(like[0]),)
+    weights = _tuple(v, f"{name}: argument 'v'")
+    if [w.shape for w in weights] != [t.shape for t in like]:
+        raise _C.ValueError(f"{name}: argument 'v' must have the shapes of the {what}s of func")
+    return weights
+
+
+def _as_given(values: tuple[Tensor, ...], is_tuple: bool, create_graph: bool) -> Tensors:
+    values = values if create_graph else tuple(value.detach() for value in values)
+    return values if is_tuple else values[0]
+
+
+def vjp(func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[Tensors, Tensors]:
     """The results of ``func(*inputs)``, and the product of ``v``, of the results' shapes, with the Jacobian.
 
     ``v`` may be left out for a single result of one element. The products have the inputs' shapes, zeros for those
-    that the results do not depend on.
+    that the results do not depend on, which raise keyway.Error if ``strict``.
     """
-    given = _tuple(inputs, "vjp: argument 'inputs'")
     with enable_grad():
-        leaves = _leaves(given, create_graph)
+        leaves = _leaves(_tuple(inputs, "vjp: argument 'inputs'"), create_graph)
         result = func(*leaves)
         outputs = _tuple(result, "vjp: the result of func")
-        if v is None and (len(outputs) != 1 or outputs[0].numel() != 1):
-            raise _C.ValueError("vjp: argument 'v' may be left out only for a single result of one element")
-        weights = (_C.ones_like(outputs[0]),) if v is None else _tuple(v, "vjp: argument 'v'")
-        if [w.shape for w in weights] != [o.shape for o in outputs]:
-            raise _C.ValueError("vjp: argument 'v' must have the shapes of the results of func")
-        pairs = [(output, weight) for output, weight in zip(outputs, weights) if output.requires_grad]
-        found: tuple[Tensor | None, ...] = (None,) * len(leaves)
-        if pairs:
-            found = _autograd.grad([o for o, _ in pairs], list(leaves), [w for _, w in pairs], create_graph, create_graph,
-                             True)
-        products = tuple(_C.zeros_like(x) if g is None else g for x, g in zip(leaves, found))
-    values = outputs if create_graph else tuple(output.detach() for output in outputs)
-    return (values if isinstance(result, tuple) else values[0], products if isinstance(inputs, tuple) else products[0])
+        weights = _weights(v, outputs, "vjp", "result")
+        products = _gradients(outputs, weights, leaves, create_graph, "vjp" if strict else "")
+    return (_as_given(outputs, isinstance(result, tuple), create_graph),
+            _as_given(products, isinstance(inputs, tuple), create_graph))
 
 
-def jacobian(func: Callable[..., Any], inputs: Tensors, create_graph: bool = False) -> Any:
+def jvp(func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[Tensors, Tensors]:
+    """The results of ``func(*inputs)``, and the product of the Jacobian with ``v``, of the inputs' shapes.
+
+    ``v`` may be left out for a single input of one element. Costs two backwards: the product of any weights with the
+    Jacobian is differentiated by these. ``strict`` is that of `vjp`.
+    """
+    with enable_grad():
+        leaves = _leaves(_tuple(inputs, "jvp: argument 'inputs'"), create_graph)
+        weights = _weights(v, leaves, "jvp", "input")
+        result = func(*leaves)
+        outputs = _tuple(result, "jvp: the result of func")
+        anyone = tuple(_C.zeros_like(output).requires_grad_() for output in outputs)
+        by_inputs = _gradients(outputs, anyone, leaves, True, "jvp" if strict else "")
+        products = _gradients(by_inputs, weights, anyone, create_graph)
+    is_tuple = isinstance(result, tuple)
+    return _as_given(outputs, is_tuple, create_graph), _as_given(products, is_tuple, create_graph)
+
+
+def vhp(func: Callable[..., Tensor], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[Tensor, Tensors]:
+    """The result of ``func(*inputs)``, which has one element, and the product of ``v``, of the inputs' shapes, with the
+    Hessian. ``v`` may be left out for a single input of one element; ``strict`` is that of `vjp`."""
+    return _product_with_hessian("vhp", func, inputs, v, create_graph, strict)
+
+
+def hvp(func: Callable[..., Tensor], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False,
+        strict: bool = False) -> tuple[Tensor, Tensors]:
+    """The result of ``func(*inputs)``, and the product of the Hessian with ``v``: as `vhp`, since a Hessian is
+    symmetric wherever the second derivatives are continuous."""
+    return _product_with_hessian("hvp", func, inputs, v, create_graph, strict)
+
+
+def _product_with_hessian(name: str, func: Callable[..., Tensor], inputs: Tensors, v: Tensors | None,
+                          create_graph: bool, strict: bool) -> tuple[Tensor, Tensors]:
+    with enable_grad():
+        leaves = _leaves(_tuple(inputs, f"{name}: argument 'inputs'"), create_graph)
+        weights = _weights(v, leaves, name, "input")
+        output = func(*leaves)
+        if not isinstance(output, Tensor) or output.numel() != 1:
+            raise _C.ValueError(f"{name}: func has to return a Tensor of one element")
+        first = _gradients((output,), (_C.ones_like(output),), leaves, True, name if strict else "")
+        products = _gradients(first, weights, leaves, create_graph, name if strict else "")
+    value = output if create_graph else output.detach()
+    return value, _as_given(products, isinstance(inputs, tuple), create_graph)
+
+
+def jacobian(func: Callable[..., Any], inputs: Tensors, create_graph: bool = False, strict: bool = False,
+             vectorize: bool = False, strategy: str = "reverse-mode") -> Any:
     """The derivative of each element of the results of ``func(*inputs)`` with respect to each element of the inputs.
 
     For one result and one input a tensor of shape ``result.shape + input.shape``; a tuple over inputs, over results,
-    or over results of tuples over inputs where these are tuples. Costs a backward for each element of the results.
+    or over results of tuples over inputs where these are tuples. Costs a backward for each element of the results,
+    whatever ``vectorize`` and ``strategy``, "reverse-mode" or "forward-mode", say. ``strict`` is that of `vjp`.
     """
+    _check_strategy("jacobian", strategy)
     given = _tuple(inputs, "jacobian: argument 'inputs'")
     with enable_grad():
         leaves = _leaves(given, create_graph)
         result = func(*leaves)
-        rows = tuple(_jacobian_of(output, leaves, create_graph)
+        rows = tuple(_jacobian_of(output, leaves, create_graph, "jacobian" if strict else "")
                      for output in _tuple(result, "jacobian: the result of func"))
     columns = rows if isinstance(inputs, tuple) else tuple(row[0] for row in rows)
     return columns if isinstance(result, tuple) else columns[0]
 
 
-def _jacobian_of(output: Tensor, inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
+def _check_strategy(name: str, strategy: str) -> None:
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise _C.ValueError(f"{name}: the strategy is 'reverse-mode' or 'forward-mode', not {strategy!r}")
+
+
+def _jacobian_of(output: Tensor, inputs: tuple[Tensor, ...], create_graph: bool, strict: str) -> tuple[Tensor, ...]:
     count = output.numel()
     weights = _C.zeros_like(output).reshape((count,))
     rows = []
     for i in range(count):
         weight = weights.clone()
         weight.select(0, i).fill_(1)
-        rows.append(_gradients(output, weight.reshape(output.shape), inputs, create_graph))
+        rows.append(_gradients((output,), (weight.reshape(output.shape),), inputs, create_graph, strict))
     if not rows:
         return tuple(_C.zeros((*output.shape, *value.shape), dtype=value.dtype, device=value.device)
                      for value in inputs)
@@ -98,18 +165,21 @@ def _jacobian_of(output: Tensor, inputs: tuple[Tensor, ...], create_graph: bool)
                  for column, value in zip(zip(*rows), inputs))
 
 
-def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = False) -> Any:
+def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = False, strict: bool = False,
+            vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode") -> Any:
     """The second derivatives of ``func(*inputs)``, a single result of one element, with respect to the inputs.
 
-    For one input a tensor of shape ``input.shape + input.shape``; a tuple of tuples of these where inputs are one.
+    For one input a tensor of shape ``input.shape + input.shape``; a tuple of tuples of these where inputs are one. The
+    other arguments are those of `jacobian`.
     """
+    _check_strategy("hessian", outer_jacobian_strategy)
     _tuple(inputs, "hessian: argument 'inputs'")
 
     def gradient(*leaves: Tensor) -> Tensors:
         output = func(*leaves)
         if not isinstance(output, Tensor) or output.numel() != 1:
             raise _C.ValueError("hessian: func has to return a Tensor of one element")
-        found = _gradients(output, _C.ones_like(output), leaves, True)
+        found = _gradients((output,), (_C.ones_like(output),), leaves, True, "hessian" if strict else "")
         return found if isinstance(inputs, tuple) else found[0]
 
-    return jacobian(gradient, inputs, create_graph)
+    return jacobian(gradient, inputs, create_graph, strict)

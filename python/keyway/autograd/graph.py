@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Gradients = tuple[Tensor | None, ...]
 
-__all__ = ["Node", "saved_tensors_hooks"]
+__all__ = ["Node", "save_on_cpu", "saved_tensors_hooks"]
 
 Node = _autograd.Node
 
@@ -35,6 +35,17 @@ class saved_tensors_hooks:  # noqa: N801
 
     def __exit__(self, *exception: object) -> None:
         _autograd.leave_saved_tensors_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):  # noqa: N801
+    """Within the block, what calls save for backward is copied to the host's memory, and back when it is needed.
+
+    ``pin_memory`` changes nothing.
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: (tensor.device, tensor.to(device="cpu", copy=True)),
+                         lambda packed: packed[1].to(device=packed[0]))
 
 
 def _register_hook(self: Node, fn: Callable[[Gradients, Gradients], Gradients | None]) -> RemovableHandle:

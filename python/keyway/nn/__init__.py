@@ -77,4 +77,4 @@ from keyway.nn.modules.vision import (
     Unfold as Unfold, Upsample as Upsample, UpsamplingBilinear2d as UpsamplingBilinear2d,
     UpsamplingNearest2d as UpsamplingNearest2d,
 )
-from keyway.nn.parameter import Parameter as Parameter
+from keyway.nn.parameter import Buffer as Buffer, Parameter as Parameter

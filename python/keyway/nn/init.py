@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Literal
 
 import keyway
@@ -20,7 +21,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """What keeps the variance of a signal through a nonlinearity; `param` is the slope of "leaky_relu", 0.01 by
     default."""
     if nonlinearity in _LINEAR:
-        return 1.0
+        return 1
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
@@ -32,9 +33,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Uniform in [a, b)."""
+    """Uniform in [a, b); of complex numbers, both parts."""
     with no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+        (keyway.view_as_real(tensor) if tensor.is_complex() else tensor).uniform_(a, b, generator=generator)
+    return tensor
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
@@ -89,6 +91,42 @@ def eye_(tensor: Tensor) -> Tensor:
         return tensor.copy_(rows.eq(keyway.arange(tensor.size(1), device=tensor.device)))
 
 
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Convolutions that keep their inputs, as many as there are outputs for: [outputs, inputs, kernel...], with one to
+    three dimensions of the kernel. Each of `groups` keeps those of its own."""
+    if not 3 <= tensor.dim() <= 5:
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if groups < 1 or tensor.size(0) % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    outputs = tensor.size(0) // groups
+    middle = tuple(size // 2 for size in tensor.shape[2:])
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for i in range(min(outputs, tensor.size(1))):
+                tensor[(group * outputs + i, i, *middle)] = 1
+    return tensor
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
+    """Normal around 0, with a part `sparsity` of each column, rounded up, zero: a tensor of two dimensions."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    zeros = math.ceil(sparsity * tensor.size(0))
+    with no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(tensor.size(1)):
+            tensor[keyway.randperm(tensor.size(0), generator=generator)[:zeros], column] = 0
+    return tensor
+
+
+def _is_empty(tensor: Tensor) -> bool:
+    if 0 not in tensor.shape:
+        return False
+    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return True
+
+
 def _fans(tensor: Tensor) -> tuple[int, int]:
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
@@ -118,7 +156,7 @@ def kaiming_uniform_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Uniform, for a layer that a nonlinearity follows, whose negative slope is `a` if it is "leaky_relu"."""
-    if 0 in tensor.shape:
+    if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
     return uniform_(tensor, -bound, bound, generator)
@@ -129,7 +167,7 @@ def kaiming_normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Normal, for a layer that a nonlinearity follows, whose negative slope is `a` if it is "leaky_relu"."""
-    if 0 in tensor.shape:
+    if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
 

@@ -1,4 +1,4 @@
-"""Parameter: a tensor that modules count among their parameters."""
+"""Parameter: a tensor that modules count among their parameters; and Buffer, among their buffers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._printing import tensor_text
 
 
 class Parameter(Tensor):
@@ -31,4 +32,26 @@ class Parameter(Tensor):
         return known
 
     def __repr__(self) -> str:
-        return "Parameter containing:\n" + super().__repr__()
+        return "Parameter containing:\n" + tensor_text(self, "tensor")
+
+    __str__ = __repr__
+
+
+class _BufferClass(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
+
+
+class Buffer(metaclass=_BufferClass):
+    """A Tensor that a module which gets it as an attribute registers as a buffer, `persistent` or not.
+
+    Shares the memory of `data` and has no history. Without `data` it is empty.
+    """
+
+    persistent: bool
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Tensor:  # type: ignore[misc]
+        tensor = _C.empty(0) if data is None else data.detach().requires_grad_(data.requires_grad)
+        tensor.persistent = persistent  # type: ignore[attr-defined]
+        tensor._is_buffer = True  # type: ignore[attr-defined]
+        return tensor

@@ -43,6 +43,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._apply()
 
     def _advance(self) -> None:
+        self._step_count += 1
         self.last_epoch += 1
         if self.last_epoch == 0 or not self._last_lr:
             self._locate(self.last_epoch)

@@ -17,9 +17,10 @@ def take_fused(
     """Those of a group's parameters that have a gradient, in sets of one dtype and one `kind`; and the other ones.
 
     Fused operators take floating-point parameters on the CPU. Raises keyway.ValueError where the group's "fused" is set
-    and a parameter is no such; without it, these are left. With fused=False, all are.
+    and a parameter is no such; without it, these are left. With fused=False, or where the step is differentiated, all
+    are.
     """
-    fused = group.get("fused")
+    fused = False if group.get("differentiable") else group.get("fused")
     sets: dict[Any, FusedSet] = {}
     others = []
     for parameter in group["params"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Sequence
 
 from keyway.optim.lr_scheduler import LRScheduler
@@ -29,33 +30,46 @@ class ReduceLROnPlateau(LRScheduler):
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         count = len(optimizer.param_groups)
-        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * count
+        self.factor = factor
+        self.optimizer = optimizer
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
+        self.min_lrs: list[Any] = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * count
         if len(self.min_lrs) != count:
             raise ValueError(f"expected {count} min_lrs, got {len(self.min_lrs)}")
-        self.optimizer = optimizer
-        self.mode = mode
-        self.factor = factor
         self.patience = patience
-        self.threshold = threshold
-        self.threshold_mode = threshold_mode
         self.cooldown = cooldown
         self.eps = eps
         self.last_epoch = 0
-        self.best = math.inf if mode == "min" else -math.inf
-        self.num_bad_epochs = 0
-        self.cooldown_counter = 0
         self._last_lr = self._current()
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode = mode
+        self.threshold = threshold
+        self.threshold_mode = threshold_mode
+        self._reset()
 
-    def step(self, metrics: Any) -> None:  # type: ignore[override]
-        """Looks at a measure: a number, or a tensor of one element."""
+    def _reset(self) -> None:
+        """Forgets the measures so far."""
+        self.best = self.mode_worse
+        self.cooldown_counter = 0
+        self.num_bad_epochs = 0
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether steps do not count yet."""
+        return self.cooldown_counter > 0
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        """Looks at a measure: a number, or a tensor of one element. `epoch`, which is deprecated, is its step."""
         measure = float(metrics.item() if hasattr(metrics, "item") else metrics)
-        self.last_epoch += 1
+        if epoch is not None:
+            warnings.warn("the argument epoch of step() is deprecated: step() goes to the next step", stacklevel=2)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(measure, self.best):
             self.best = measure
             self.num_bad_epochs = 0
         else:
             self.num_bad_epochs += 1
-        if self.cooldown_counter > 0:
+        if self.in_cooldown:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
@@ -72,7 +86,9 @@ class ReduceLROnPlateau(LRScheduler):
         return sign * a > sign * best + self.threshold
 
     def _reduce(self) -> None:
+        lrs = []
         for group, least in zip(self.optimizer.param_groups, self.min_lrs):
-            lower = max(group["lr"] * self.factor, least)
-            if group["lr"] - lower > self.eps:
-                group["lr"] = lower
+            lr = float(group["lr"])
+            lower = max(lr * self.factor, least)
+            lrs.append(lower if lr - lower > self.eps else lr)
+        self._set(lrs)

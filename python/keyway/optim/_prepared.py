@@ -30,4 +30,10 @@ def check_betas(betas: tuple[float, float]) -> None:
 
 def step_number() -> Tensor:
     """The number of no step."""
-    return keyway.scalar_tensor(0.0, dtype=keyway.float32)
+    return scalar(0.0)
+
+
+def scalar(value: float) -> Tensor:
+    """A number of an optimizer's state, on the host: float32, or float64 if that is the default dtype."""
+    dtype = keyway.float64 if keyway.get_default_dtype() == keyway.float64 else keyway.float32
+    return keyway.scalar_tensor(value, dtype=dtype)

@@ -9,6 +9,7 @@ import keyway
 from keyway import _C
 from keyway._C import Tensor
 from keyway.optim._fused import take_fused
+from keyway.optim._prepared import step_number
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -23,21 +24,23 @@ class Adam(Optimizer):
     """
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False,
+                 weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None,
+                 maximize: bool = False, capturable: bool = False, differentiable: bool = False,
                  fused: bool | None = None, decoupled_weight_decay: bool = False) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         for i, beta in enumerate(betas):
             if not 0 <= beta < 1:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-                                  "amsgrad": amsgrad, "maximize": maximize, "fused": fused,
+                                  "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach,
+                                  "capturable": capturable, "differentiable": differentiable, "fused": fused,
                                   "decoupled_weight_decay": decoupled_weight_decay})
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         sets, others = take_fused(group)
         operator = _C._fused_adamw_ if group["decoupled_weight_decay"] else _C._fused_adam_
         for parameters, grads in sets:
-            states = [self._state_of(parameter, group) for parameter in parameters]
+            states = [_filled(self.state[parameter], parameter, group) for parameter in parameters]
             steps = [state["step"] for state in states]
             _C._foreach_add_(steps, 1)
             operator(parameters, grads, [state["exp_avg"] for state in states],
@@ -47,18 +50,8 @@ class Adam(Optimizer):
                      eps=group["eps"], amsgrad=group["amsgrad"], maximize=group["maximize"])
         return others
 
-    def _state_of(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        state = self.state[parameter]
-        if not state:
-            state["step"] = keyway.scalar_tensor(0.0, dtype=keyway.float32)
-            state["exp_avg"] = keyway.zeros_like(parameter)
-            state["exp_avg_sq"] = keyway.zeros_like(parameter)
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = keyway.zeros_like(parameter)
-        return state
-
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        state = self._state_of(parameter, group)
+        state = _filled(state, parameter, group)
         if group["maximize"]:
             grad = grad.neg()
         if group["weight_decay"] != 0 and group["decoupled_weight_decay"]:
@@ -78,11 +71,24 @@ class Adam(Optimizer):
         parameter.add_(mean.div(denominator), alpha=-group["lr"] / (1 - beta1**step))
 
 
+def _filled(state: dict[str, Any], parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    """The state of a parameter, begun if it is empty."""
+    if not state:
+        state["step"] = step_number()
+        state["exp_avg"] = keyway.zeros_like(parameter)
+        state["exp_avg_sq"] = keyway.zeros_like(parameter)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = keyway.zeros_like(parameter)
+    return state
+
+
 class AdamW(Adam):
     """Adam with `decoupled_weight_decay`."""
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False,
+                 foreach: bool | None = None, capturable: bool = False, differentiable: bool = False,
                  fused: bool | None = None) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, fused=fused,
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
+                         capturable=capturable, differentiable=differentiable, fused=fused,
                          decoupled_weight_decay=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import keyway
 from keyway._C import Tensor
-from keyway.optim._prepared import gradient_to_use, step_number
+from keyway.optim._prepared import gradient_to_use, scalar, step_number
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -20,24 +20,27 @@ class ASGD(Optimizer):
     """
 
     def __init__(self, params: Params, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
-                 weight_decay: float = 0, *, maximize: bool = False) -> None:
+                 weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,
+                 differentiable: bool = False, capturable: bool = False) -> None:
         check_not_negative(lr=lr, weight_decay=weight_decay)
         super().__init__(params, {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
-                                  "maximize": maximize})
+                                  "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
+                                  "capturable": capturable})
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
             state["step"] = step_number()
-            state["eta"] = group["lr"]
-            state["mu"] = 1.0
+            state["eta"] = scalar(float(group["lr"]))
+            state["mu"] = scalar(1.0)
             state["ax"] = keyway.zeros_like(parameter)
         step = state["step"].add_(1).item()
         grad = gradient_to_use(parameter, grad, group)
-        parameter.mul_(1 - group["lambd"] * state["eta"]).add_(grad, alpha=-state["eta"])
+        eta, mu = state["eta"].item(), state["mu"].item()
+        parameter.mul_(1 - group["lambd"] * eta).add_(grad, alpha=-eta)
         average = state["ax"]
-        if state["mu"] == 1:
+        if mu == 1:
             average.copy_(parameter)
         else:
-            average.add_(parameter.sub(average), alpha=state["mu"])
-        state["eta"] = group["lr"] / (1 + group["lambd"] * group["lr"] * step) ** group["alpha"]
-        state["mu"] = 1 / max(1, step - group["t0"])
+            average.add_(parameter.sub(average), alpha=mu)
+        state["eta"].fill_(group["lr"] / (1 + group["lambd"] * group["lr"] * step) ** group["alpha"])
+        state["mu"].fill_(1 / max(1, step - group["t0"]))

@@ -9,6 +9,7 @@ from collections import Counter
 from types import FunctionType
 from typing import Any, Callable, Iterable, Sequence
 
+from keyway._C import Tensor
 from keyway.optim.optimizer import Optimizer
 
 
@@ -16,7 +17,9 @@ class LRScheduler:
     """The base of schedules. A subclass defines get_lr(): the learning rates of all groups at step `last_epoch`.
 
     `last_epoch` is the number of the latest step; the first, 0, is done when the schedule is made. To go on with a
-    later one, the groups must have "initial_lr". `base_lrs` are the learning rates that the groups had at first.
+    later one, the groups must have "initial_lr". `base_lrs` are the learning rates that the groups had at first. A
+    subclass may define _get_closed_form_lr() as well, which looks at these and not at the present ones: step(epoch)
+    takes it. A learning rate that is a Tensor is filled.
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -25,35 +28,60 @@ class LRScheduler:
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming an optimizer")
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = [_copied(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
+        self._step_count = 0
+        self._is_initial = False
+        self._get_lr_called_within_step = False
         self._last_lr: list[float] = []
-        self._advance()
+        self._begin()
 
-    def step(self) -> None:
-        """Gives the groups their next learning rates."""
-        if self.last_epoch == 0 and getattr(self.optimizer, "_step_count", 1) == 0:
+    def _begin(self) -> None:
+        """The first step. Schedules that multiply leave the learning rates to go on from as they are then."""
+        self._is_initial = True
+        self._advance()
+        self._is_initial = False
+
+    def step(self, epoch: int | None = None) -> None:
+        """Gives the groups their next learning rates; with `epoch`, which is deprecated, those of that step."""
+        if self._step_count == 1 and getattr(self.optimizer, "_step_count", 1) == 0:
             warnings.warn("lr_scheduler.step() was called before optimizer.step(): the first learning rate is skipped. "
                           "Call them in the opposite order", stacklevel=2)
-        self._advance()
+        if epoch is None:
+            self._advance()
+            return
+        warnings.warn("the argument epoch of step() is deprecated: step() goes to the next step", stacklevel=2)
+        self._step_count += 1
+        self.last_epoch = epoch
+        self._apply(getattr(self, "_get_closed_form_lr", None))
 
     def _advance(self) -> None:
+        self._step_count += 1
         self.last_epoch += 1
         self._apply()
 
-    def _apply(self) -> None:
-        """Gives the groups the learning rates of step `last_epoch`."""
-        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
-            group["lr"] = lr
+    def _apply(self, compute: Callable[[], list[float]] | None = None) -> None:
+        """Gives the groups the learning rates of step `last_epoch`, as `compute`, or get_lr(), has them."""
+        self._get_lr_called_within_step = True
+        try:
+            self._set((compute or self.get_lr)())
+        finally:
+            self._get_lr_called_within_step = False
         self._last_lr = self._current()
+
+    def _set(self, lrs: list[float]) -> None:
+        for group, lr in zip(self.optimizer.param_groups, lrs):
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(lr)
+            else:
+                group["lr"] = lr
 
     def _restart(self) -> None:
         """Step 0 again, from the learning rates of the beginning."""
-        for group, lr in zip(self.optimizer.param_groups, self.base_lrs):
-            group["lr"] = lr
+        self._set(self.base_lrs)
         self.last_epoch = -1
         self._advance()
 
@@ -66,7 +94,7 @@ class LRScheduler:
         return self._last_lr
 
     def _current(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [_copied(group["lr"]) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
         """All that the schedule knows, but the optimizer."""
@@ -75,6 +103,13 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on from a state."""
         self.__dict__.update(state_dict)
+
+
+_LRScheduler = LRScheduler  # its name of old
+
+
+def _copied(lr: Any) -> Any:
+    return lr.clone() if isinstance(lr, Tensor) else lr
 
 
 class LambdaLR(LRScheduler):
@@ -109,7 +144,7 @@ class MultiplicativeLR(LambdaLR):
     """The present learning rate times lr_lambda(step); one function for all groups, or one for each."""
 
     def get_lr(self) -> list[float]:
-        if self.last_epoch == 0:
+        if self._is_initial:
             return self._current()
         return [lr * function(self.last_epoch) for lr, function in zip(self._current(), self.lr_lambdas)]
 
@@ -137,6 +172,9 @@ class StepLR(_Multiplied):
     def _ratio(self, step: int) -> float:
         return self.gamma if step > 0 and step % self.step_size == 0 else 1.0
 
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
+
 
 class MultiStepLR(_Multiplied):
     """Times `gamma` at each of the steps `milestones`."""
@@ -150,6 +188,10 @@ class MultiStepLR(_Multiplied):
     def _ratio(self, step: int) -> float:
         return float(self.gamma ** self.milestones[step])
 
+    def _get_closed_form_lr(self) -> list[float]:
+        passed = sum(count for step, count in self.milestones.items() if step <= self.last_epoch)
+        return [base * self.gamma**passed for base in self.base_lrs]
+
 
 class ExponentialLR(_Multiplied):
     """Times `gamma` every step."""
@@ -159,7 +201,10 @@ class ExponentialLR(_Multiplied):
         super().__init__(optimizer, last_epoch)
 
     def _ratio(self, step: int) -> float:
-        return self.gamma if step > 0 else 1.0
+        return 1.0 if self._is_initial or step == 0 else self.gamma
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
 class ConstantLR(_Multiplied):
@@ -176,6 +221,9 @@ class ConstantLR(_Multiplied):
         if step == 0:
             return self.factor
         return 1 / self.factor if step == self.total_iters else 1.0
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * (self.factor if self.last_epoch < self.total_iters else 1.0) for base in self.base_lrs]
 
 
 class LinearLR(_Multiplied):
@@ -194,10 +242,15 @@ class LinearLR(_Multiplied):
     def _ratio(self, step: int) -> float:
         if step == 0:
             return self.start_factor
-        return 1.0 if step > self.total_iters else self._factor(step) / self._factor(step - 1)
+        if self._is_initial or step > self.total_iters:
+            return 1.0
+        return self._factor(step) / self._factor(step - 1)
 
     def _factor(self, step: int) -> float:
         return self.start_factor + (self.end_factor - self.start_factor) * step / self.total_iters
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self._factor(min(self.last_epoch, self.total_iters)) for base in self.base_lrs]
 
 
 class PolynomialLR(_Multiplied):
@@ -209,9 +262,13 @@ class PolynomialLR(_Multiplied):
         super().__init__(optimizer, last_epoch)
 
     def _ratio(self, step: int) -> float:
-        if step == 0 or step > self.total_iters:
+        if self._is_initial or step == 0 or step > self.total_iters:
             return 1.0
         return float(((self.total_iters - step) / (self.total_iters - step + 1)) ** self.power)
+
+    def _get_closed_form_lr(self) -> list[float]:
+        left = 1 - min(self.last_epoch, self.total_iters) / self.total_iters
+        return [base * left**self.power for base in self.base_lrs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -224,13 +281,17 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         step = self.last_epoch
-        if step == 0:
+        if self._is_initial or step == 0:
             return self._current()
         if (step - 1) % (2 * self.T_max) == self.T_max:  # from the lowest point there is nothing to be multiplied
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             return [lr + (base - self.eta_min) * rise for lr, base in zip(self._current(), self.base_lrs)]
         ratio = self._height(step) / self._height(step - 1)
         return [self.eta_min + (lr - self.eta_min) * ratio for lr in self._current()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        height = self._height(self.last_epoch) / 2
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
     def _height(self, step: int) -> float:
         """Twice the part of the way from `eta_min` to the top that a step is at."""
@@ -268,7 +329,7 @@ class ChainedScheduler(_Several):
         self.optimizer = optimizer
         self._last_lr = self._current()
 
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]
         """Has each schedule give the groups its next learning rates."""
         for scheduler in self._schedulers:
             scheduler.step()
@@ -290,12 +351,11 @@ class SequentialLR(_Several):
         self._schedulers = list(schedulers)
         self._milestones = list(milestones)
         self.optimizer = optimizer
-        self.base_lrs = schedulers[0].base_lrs
         self.last_epoch = last_epoch + 1
         self._schedulers[0]._restart()
         self._last_lr = self._schedulers[0].get_last_lr()
 
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]
         """Gives the groups their next learning rates."""
         self.last_epoch += 1
         i = bisect.bisect_right(self._milestones, self.last_epoch)

@@ -7,7 +7,7 @@ from typing import Any
 
 import keyway
 from keyway._C import Tensor
-from keyway.optim._prepared import check_betas, gradient_to_use, step_number
+from keyway.optim._prepared import check_betas, gradient_to_use, scalar, step_number
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -25,25 +25,26 @@ class NAdam(Optimizer):
 
     def __init__(self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
-                 maximize: bool = False) -> None:
+                 foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
+                 differentiable: bool = False) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-                                  "momentum_decay": momentum_decay, "maximize": maximize,
-                                  "decoupled_weight_decay": decoupled_weight_decay})
+                                  "momentum_decay": momentum_decay, "decoupled_weight_decay": decoupled_weight_decay,
+                                  "maximize": maximize, "foreach": foreach, "capturable": capturable,
+                                  "differentiable": differentiable})
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
             state["step"] = step_number()
-            state["mu_product"] = 1.0
+            state["mu_product"] = scalar(1.0)
             state["exp_avg"] = keyway.zeros_like(parameter)
             state["exp_avg_sq"] = keyway.zeros_like(parameter)
         step = state["step"].add_(1).item()
         grad = gradient_to_use(parameter, grad, group)
         beta1, beta2 = group["betas"]
         momentum, following = (beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
-        state["mu_product"] *= momentum
-        product, lr = state["mu_product"], group["lr"]
+        product, lr = state["mu_product"].mul_(momentum).item(), group["lr"]
         mean = state["exp_avg"].mul_(beta1).add_(grad, alpha=1 - beta1)
         square = state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         denominator = square.sqrt().div_(math.sqrt(1 - beta2**step)).add_(group["eps"])

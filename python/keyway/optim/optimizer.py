@@ -3,64 +3,98 @@
 from __future__ import annotations
 
 import copy
+import functools
+import warnings
 from collections import defaultdict
 from typing import Any, Callable, Iterable, Union
 
 import keyway
 from keyway._C import Tensor
-from keyway.autograd.grad_mode import enable_grad, no_grad
+from keyway.autograd.grad_mode import enable_grad, set_grad_enabled
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules.module import zero_grad_of
 from keyway.utils.hooks import RemovableHandle
 
-Params = Union[Iterable[Tensor], Iterable[dict[str, Any]]]
+Params = Union[Iterable[Tensor], Iterable[dict[str, Any]], Iterable[tuple[str, Tensor]]]
 
 
 class Optimizer:
     """The base of all optimizers.
 
-    `params` are parameters, or groups of them: dicts with "params" and whichever options differ from `defaults`. A
-    subclass defines _update(), which changes one parameter, and may define _update_fused(), which changes many. `state`
-    holds what is remembered of each parameter.
+    `params` are parameters, or groups of them: dicts with "params" and whichever options differ from `defaults`; in
+    either place, pairs of names and parameters too, if all have names. A subclass defines _update(), which changes one
+    parameter, or the parts of a complex one, and may define _update_fused(), which changes many; or it defines step().
+    `state` holds what is remembered of each parameter.
+
+    Options that optimizers have for PyTorch's sake change no result: `foreach`, as steps go over all parameters at once
+    where they can, and `capturable`. With `differentiable`, steps are recorded for autograd.
     """
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        self._pre_hooks = Hooks()
-        self._post_hooks = Hooks()
-        self._step_count = 0
+        self._begin()
         if isinstance(params, Tensor):
             raise TypeError("an optimizer takes an iterable of Tensors or dicts, not one Tensor")
         given: list[Any] = list(params)
         if not given:
             raise ValueError("optimizer got an empty parameter list")
+        _check_options(defaults)
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Adds a group of parameters that are trained alike.
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "step" in vars(cls):
+            cls.step = _with_hooks(vars(cls)["step"])  # type: ignore[method-assign]
 
-        Raises TypeError for what is no group or no Tensor; ValueError for a Tensor that was computed, or is in a group.
+    def _begin(self) -> None:
+        """What is not saved with an optimizer: its hooks, and the number of its steps."""
+        self._pre_hooks = Hooks()
+        self._post_hooks = Hooks()
+        self._state_dict_pre_hooks = Hooks()
+        self._state_dict_post_hooks = Hooks()
+        self._load_state_dict_pre_hooks = Hooks()
+        self._load_state_dict_post_hooks = Hooks()
+        self._step_count = 0
+        self._is_in_step = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._begin()
+        self.__dict__.update(state)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Adds a group of parameters that are trained alike: the dict itself, with the options that it lacks.
+
+        Raises TypeError for what is no group or no Tensor; ValueError for a Tensor that was computed or is in a group,
+        and where some parameters have names and others have none.
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"a group of parameters is a dict, not {type(param_group).__name__}")
-        given = param_group["params"]
-        if isinstance(given, (set, frozenset)):
-            raise TypeError("parameters must be in a fixed order, as in a list, not in a set")
-        params = [given] if isinstance(given, Tensor) else list(given)
-        seen = {id(p) for group in self.param_groups for p in group["params"]}
+        params, names = _named(param_group["params"])
+        others = {id(p) for group in self.param_groups for p in group["params"]}
         for parameter in params:
             if not isinstance(parameter, Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is "
                                 f"{type(parameter).__name__}")
-            if not parameter.is_leaf:
+            if not parameter.is_leaf and not self.defaults.get("differentiable") and not parameter.retains_grad:
                 raise ValueError("can't optimize a non-leaf Tensor")
-            if id(parameter) in seen:
-                raise ValueError("some parameters appear in more than one place of the parameter groups")
-            seen.add(id(parameter))
-        self.param_groups.append({**self.defaults, **param_group, "params": params})
+        if any(id(parameter) in others for parameter in params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        if len({id(parameter) for parameter in params}) < len(params):
+            warnings.warn("optimizer contains a parameter group with duplicate parameters", stacklevel=3)
+        if self.param_groups and ("param_names" in self.param_groups[0]) != (names is not None):
+            raise ValueError("all optimizer param groups should be with names, or all without")
+        param_group["params"] = params
+        if names is not None:
+            param_group["param_names"] = names
+        for name, value in self.defaults.items():
+            param_group.setdefault(name, value)
+        self.param_groups.append(param_group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drops the gradients of all parameters, or makes them zero."""
@@ -71,20 +105,20 @@ class Optimizer:
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Changes every parameter that has a gradient. `closure`, if given, computes the loss and the gradients first;
         its result is returned."""
-        for hook, _ in list(self._pre_hooks.values()):
-            hook(self, (closure,), {})
         loss = None
-        with no_grad():
-            if closure is not None:
-                with enable_grad():
-                    loss = closure()
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             for group in self.param_groups:
                 for parameter in self._update_fused(group):
-                    if parameter.grad is not None:
-                        self._update(parameter, parameter.grad, group, self.state[parameter])
-        self._step_count += 1
-        for hook, _ in list(self._post_hooks.values()):
-            hook(self, (closure,), {})
+                    if parameter.grad is None:
+                        continue
+                    state = self.state[parameter]
+                    update = self._update_parts if parameter.is_complex() else self._update
+                    update(parameter, parameter.grad, group, state)
+                    if not state:
+                        del self.state[parameter]
         return loss
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
@@ -95,8 +129,21 @@ class Optimizer:
         """Changes `parameter` in place; called without recording. `state` is its own, empty at first."""
         raise keyway.NotImplementedError(f"{type(self).__name__} defines neither step() nor _update()")
 
+    def _update_parts(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        """_update() for a complex parameter: of its real and imaginary parts, each by itself. Its state is complex."""
+        parts = keyway.view_as_real(parameter)
+        given = {name: keyway.view_as_real(value) if isinstance(value, Tensor) and value.is_complex() else value
+                 for name, value in state.items()}
+        states = dict(given)
+        self._update(parts, keyway.view_as_real(grad), group, states)
+        for name, value in states.items():
+            if value is not given.get(name):
+                is_of_parts = isinstance(value, Tensor) and value.shape == parts.shape
+                state[name] = keyway.view_as_complex(value) if is_of_parts else value
+
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Has hook(optimizer, args, kwargs) called before each step."""
+        """Has hook(optimizer, args, kwargs) called before each step, with the arguments of step(), the optimizer first;
+        a tuple of both that it returns replaces them."""
         return self._pre_hooks.add(hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -105,21 +152,52 @@ class Optimizer:
 
     # ---- state -------------------------------------------------------------------------------------------------------
 
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Has hook(optimizer) called before state_dict() reads the optimizer."""
+        return self._state_dict_pre_hooks.add(hook, prepend=prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Has hook(optimizer, state_dict) called after state_dict(); what it returns, if not None, replaces the
+        dict."""
+        return self._state_dict_post_hooks.add(hook, prepend=prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Has hook(optimizer, state_dict) called before load_state_dict(); what it returns, if not None, replaces the
+        dict."""
+        return self._load_state_dict_pre_hooks.add(hook, prepend=prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Has hook(optimizer) called when load_state_dict() has changed the optimizer."""
+        return self._load_state_dict_post_hooks.add(hook, prepend=prepend)
+
     def state_dict(self) -> dict[str, Any]:
         """{"state": of each parameter, by number, "param_groups": the options}; parameters are numbered over all
         groups. Tensors are shared."""
-        numbers = {id(p): i for i, p in enumerate(self._all_parameters())}
+        for hook, _ in list(self._state_dict_pre_hooks.values()):
+            hook(self)
+        numbers: dict[int, int] = {}
+        for parameter in self._all_parameters():
+            numbers.setdefault(id(parameter), len(numbers))
         groups = [
             {**{k: v for k, v in group.items() if k != "params"}, "params": [numbers[id(p)] for p in group["params"]]}
             for group in self.param_groups
         ]
-        return {"state": {numbers[id(p)]: state for p, state in self.state.items()}, "param_groups": groups}
+        saved: dict[str, Any] = {
+            "state": {numbers.get(id(key), key): value for key, value in self.state.items()}, "param_groups": groups}
+        for hook, _ in list(self._state_dict_post_hooks.values()):
+            changed = hook(self, saved)
+            saved = saved if changed is None else changed
+        return saved
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on from a state; its tensors are copied, to the dtypes and devices of the parameters.
 
         Raises ValueError if the groups differ in number or size; then nothing has changed.
         """
+        state_dict = state_dict.copy()
+        for hook, _ in list(self._load_state_dict_pre_hooks.values()):
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
         saved_groups = state_dict["param_groups"]
         if len(saved_groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -128,15 +206,21 @@ class Optimizer:
                              "group")
         numbers = [number for group in saved_groups for number in group["params"]]
         parameter_of = dict(zip(numbers, self._all_parameters()))
-        state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        state: defaultdict[Any, Any] = defaultdict(dict)
         for number, values in state_dict["state"].items():
-            parameter = parameter_of[number]
-            state[parameter] = {name: _loaded(name, value, parameter) for name, value in values.items()}
+            if number in parameter_of:
+                parameter = parameter_of[number]
+                state[parameter] = {name: _loaded(name, value, parameter) for name, value in values.items()}
+            else:
+                state[number] = values
         self.state = state
         self.param_groups = [
-            {**copy.deepcopy({k: v for k, v in saved.items() if k != "params"}), "params": group["params"]}
+            {**copy.deepcopy({k: v for k, v in saved.items() if k != "params"}), "params": group["params"],
+             **({"param_names": group["param_names"]} if "param_names" in group else {})}
             for group, saved in zip(self.param_groups, saved_groups)
         ]
+        for hook, _ in list(self._load_state_dict_post_hooks.values()):
+            hook(self)
 
     def _all_parameters(self) -> list[Tensor]:
         return [parameter for group in self.param_groups for parameter in group["params"]]
@@ -147,6 +231,58 @@ class Optimizer:
             options = "".join(f"\n    {key}: {group[key]}" for key in sorted(group) if key != "params")
             text += f"\nParameter Group {i}{options}\n"
         return text + ")"
+
+
+def _named(given: Any) -> tuple[list[Any], list[str] | None]:
+    """The parameters of a group as a list, and their names if they have some."""
+    if isinstance(given, (set, frozenset)):
+        raise TypeError("parameters must be in a fixed order, as in a list, not in a set")
+    params = [given] if isinstance(given, Tensor) else list(given)
+    with_names = [isinstance(parameter, tuple) for parameter in params]
+    if not any(with_names):
+        return params, None
+    if not all(with_names):
+        raise ValueError("all optimizer params should be with names, or all without")
+    return [parameter for _, parameter in params], [str(name) for name, _ in params]
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Raises for options that exclude each other."""
+    if options.get("fused") and options.get("foreach"):
+        raise keyway.Error("`fused` and `foreach` cannot be `True` together")
+    if options.get("fused") and options.get("differentiable"):
+        raise keyway.Error("`fused` does not support `differentiable`")
+
+
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A step() with the hooks of steps around it; where one calls another, those of the outer."""
+
+    @functools.wraps(step)
+    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if getattr(self, "_is_in_step", True):  # a wrapper that did not call Optimizer.__init__ has no hooks
+            return step(self, *args, **kwargs)
+        given: tuple[Any, ...] = (self, *args)
+        for hook, _ in list(self._pre_hooks.values()):
+            changed = hook(self, given, kwargs)
+            if isinstance(changed, tuple) and len(changed) == 2:
+                given, kwargs = changed
+            elif changed is not None:
+                raise keyway.Error("a step pre-hook returns None or a tuple of the new arguments and the new keywords, "
+                                   f"not {changed}")
+        self._is_in_step = True
+        try:
+            result = step(*given, **kwargs)
+        finally:
+            self._is_in_step = False
+        self._step_count += 1
+        for hook, _ in list(self._post_hooks.values()):
+            hook(self, given, kwargs)
+        return result
+
+    return hooked
+
+
+Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]
 
 
 def _loaded(name: str, value: Any, parameter: Tensor) -> Any:

@@ -17,6 +17,9 @@ def cross_entropy(
     """The cross entropy between logits [N, C, ...] (or [C]) and classes, int64 [N, ...] (or []), or the probabilities
     of all classes, of the input's shape and dtype. `weight` is [C]; a target of `ignore_index` counts nothing."""
     kind = number(chosen_name(size_average, reduce, reduction))
+    if ignore_index >= 0 and target.is_floating_point():
+        raise _C.ValueError(f"cross_entropy: ignore_index={ignore_index} is there for targets that are classes, not "
+                            "for probabilities")
     return _C.cross_entropy_loss(input, target, weight, kind, ignore_index, label_smoothing)
 
 
@@ -30,19 +33,36 @@ def nll_loss(
 
 
 def mse_loss(
-    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", weight: Tensor | None = None,
 ) -> Tensor:
-    """(input - target)^2, of tensors of one shape."""
+    """(input - target)^2, of tensors of one shape, which `weight` has too: a mean is a weighted one."""
     _warn_of_shapes(input, target)
-    return _C.mse_loss(input, target, number(chosen_name(size_average, reduce, reduction)))
+    kind = number(chosen_name(size_average, reduce, reduction))
+    if weight is None:
+        return _C.mse_loss(input, target, kind)
+    return _weighted(_C.mse_loss(input, target, 0), weight, kind)
 
 
 def l1_loss(
-    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", weight: Tensor | None = None,
 ) -> Tensor:
-    """|input - target|, of tensors of one shape."""
+    """|input - target|, of tensors of one shape, which `weight` has too: a mean is a weighted one."""
     _warn_of_shapes(input, target)
-    return _C.l1_loss(input, target, number(chosen_name(size_average, reduce, reduction)))
+    kind = number(chosen_name(size_average, reduce, reduction))
+    return _C.l1_loss(input, target, kind) if weight is None else _weighted(_C.l1_loss(input, target, 0), weight, kind)
+
+
+def _weighted(losses: Tensor, weight: Tensor, kind: int) -> Tensor:
+    """Losses times weights, and their reduction; a mean is divided by the sum of the weights."""
+    if weight.shape != losses.shape:
+        raise _C.ValueError(f"the weight's shape {tuple(weight.shape)} has to be that of the losses, "
+                            f"{tuple(losses.shape)}")
+    losses = losses.mul(weight)
+    if kind == number("none"):
+        return losses
+    return losses.sum() if kind == number("sum") else losses.sum().div(weight.sum())
 
 
 def smooth_l1_loss(
@@ -55,10 +75,16 @@ def smooth_l1_loss(
     return _C.l1_loss(input, target, kind) if beta == 0 else _C.smooth_l1_loss(input, target, kind, beta)
 
 
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """d^2 / 2 where d = |input - target| is below delta, else delta * (d - delta / 2)."""
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """d^2 / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). `weight` has the shape of both:
+    a mean is a weighted one."""
     _warn_of_shapes(input, target)
-    return _C.huber_loss(input, target, number(reduction), delta)
+    kind = number(reduction)
+    if weight is None:
+        return _C.huber_loss(input, target, kind, delta)
+    return _weighted(_C.huber_loss(input, target, 0, delta), weight, kind)
 
 
 def kl_div(

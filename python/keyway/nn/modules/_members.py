@@ -3,10 +3,10 @@ them."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, TypeVar
+from typing import Any, Callable, Iterator, TypeVar, cast
 
 from keyway._C import Tensor
-from keyway.nn.parameter import Parameter
+from keyway.nn.parameter import Buffer, Parameter
 
 T = TypeVar("T")
 _TABLES = ("_parameters", "_buffers", "_modules")
@@ -88,9 +88,12 @@ class Members:
         if isinstance(value, Parameter):
             self._claim(name, "_parameters", "parameter")
             self.register_parameter(name, value)
-        elif isinstance(value, Members):
+        elif isinstance(value, Members) and name not in self.__dict__.get("_parameters", ()):
             self._claim(name, "_modules", "module")
             self.add_module(name, value)
+        elif isinstance(value, Buffer) and name not in self.__dict__.get("_parameters", ()):
+            self._claim(name, "_buffers", "buffer")
+            self.register_buffer(name, cast(Tensor, value), value.persistent)
         elif not self._set_member(name, value):
             object.__setattr__(self, name, value)
 
@@ -156,9 +159,9 @@ class Members:
             if module is not None:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
-    def modules(self) -> Iterator[Any]:
-        """This module and all below it, parents first, each once."""
-        return (module for _, module in self.named_modules())
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+        """This module and all below it, parents first, each once unless `remove_duplicate` is false."""
+        return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
@@ -201,6 +204,23 @@ class Members:
             if not isinstance(module, Members):
                 raise AttributeError(f"'{name}' of '{target}' is no module")
         return module
+
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Puts a module at this full name: where one is, or if `strict` is false, at a new name in a module that is.
+
+        Raises ValueError for no name, AttributeError for a place in no module, and if `strict`, for a new name.
+        """
+        if not target:
+            raise ValueError("set_submodule cannot set the submodule without a target name")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute '{name}'")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Members):
+            raise AttributeError(f"'{name}' of '{target}' is no module")
+        if not isinstance(module, Members):
+            raise ValueError(f"set_submodule takes a Module, not {type(module).__name__}")
+        setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter of this full name. Raises AttributeError if there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from keyway import _C
@@ -42,12 +43,21 @@ class Hardsigmoid(_InPlace):
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
 
+    def extra_repr(self) -> str:
+        return ""
+
 
 class Hardtanh(_InPlace):
     """min(max(min_val, x), max_val), elementwise."""
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
+                 min_value: float | None = None, max_value: float | None = None) -> None:
         super().__init__(inplace)
+        if min_value is not None or max_value is not None:
+            warnings.warn("Hardtanh: min_value and max_value are old names of min_val and max_val", FutureWarning,
+                          stacklevel=2)
+            min_val = min_val if min_value is None else min_value
+            max_val = max_val if max_value is None else max_value
         if min_val >= max_val:
             raise ValueError(f"Hardtanh: min_val {min_val} is not below max_val {max_val}")
         self.min_val = min_val
@@ -124,6 +134,9 @@ class Hardswish(_InPlace):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        return ""
 
 
 class Threshold(_InPlace):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 from keyway import _C
@@ -14,17 +15,20 @@ from keyway.nn.parameter import Parameter
 
 
 class _BatchNorm(Module):
-    """(x - mean) / sqrt(variance + eps) of each channel, [N, C, ...], times a weight [C] plus a bias [C], if `affine`.
+    """(x - mean) / sqrt(variance + eps) of each channel, [N, C, ...], times a weight [C], if `affine`, plus, if `bias`
+    is true too, a bias [C].
 
     While training, mean and variance are those of the batch, and go into the buffers `running_mean` and `running_var`:
     a part `momentum` of them, or if that is None, such that they are the mean of all batches so far. When not training
     they are these; without `track_running_stats`, those of the batch as well.
     """
 
+    _version = 2
     _dims: ClassVar[tuple[int, ...]]
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, device: Any = None, dtype: _C.dtype | None = None) -> None:
+                 track_running_stats: bool = True, device: Any = None, dtype: _C.dtype | None = None, *,
+                 bias: bool = True) -> None:
         super().__init__()
         self.num_features = num_features
         self.eps = eps
@@ -35,8 +39,8 @@ class _BatchNorm(Module):
         def ones(is_there: bool) -> Tensor | None:
             return _C.ones(num_features, device=device, dtype=dtype) if is_there else None
 
-        for name in ("weight", "bias"):
-            values = ones(affine)
+        for name, is_there in (("weight", affine), ("bias", affine and bias)):
+            values = ones(is_there)
             self.register_parameter(name, None if values is None else Parameter(values))
         for name in ("running_mean", "running_var"):
             self.register_buffer(name, ones(track_running_stats))
@@ -56,7 +60,8 @@ class _BatchNorm(Module):
         self.reset_running_stats()
         if self.affine:
             init.ones_(self.weight)
-            init.zeros_(self.bias)
+            if self.bias is not None:
+                init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in self._dims:
@@ -79,7 +84,17 @@ class _BatchNorm(Module):
 
     def extra_repr(self) -> str:
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-                f"track_running_stats={self.track_running_stats}")
+                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any],
+                              strict: bool, missing_keys: list[str], unexpected_keys: list[str],
+                              error_msgs: list[str]) -> None:
+        """A state before version 2, or of no version, may lack the number of batches: it stays as it is then."""
+        key = prefix + "num_batches_tracked"
+        if local_metadata.get("version") in (None, 1) and self.num_batches_tracked is not None:
+            state_dict.setdefault(key, self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+                                      error_msgs)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -102,20 +117,24 @@ class BatchNorm3d(_BatchNorm):
 
 class _InstanceNorm(_BatchNorm):
     """(x - mean) / sqrt(variance + eps) of each channel of each sample, [N, C, ...] or [C, ...], times a weight [C] plus
-    a bias [C], if `affine`.
+    a bias [C], if `affine` (and `bias`).
 
     Mean and variance are those of the sample, or when not training with `track_running_stats`, what was tracked.
     """
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = False,
-                 track_running_stats: bool = False, device: Any = None, dtype: _C.dtype | None = None) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+                 track_running_stats: bool = False, device: Any = None, dtype: _C.dtype | None = None, *,
+                 bias: bool = True) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in self._dims:
             raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} "
                              f"dimensions, got {input.dim()}")
         one = input.dim() == self._dims[0]
+        if not self.affine and input.shape[0 if one else 1] != self.num_features:
+            warnings.warn(f"{type(self).__name__}: the input has {input.shape[0 if one else 1]} channels, num_features "
+                          f"is {self.num_features}; without affine=True it is not used", stacklevel=3)
         uses_sample = self.training or not self.track_running_stats
         momentum = 0.0 if self.momentum is None else self.momentum
         result = F.instance_norm(input.unsqueeze(0) if one else input, self.running_mean, self.running_var, self.weight,

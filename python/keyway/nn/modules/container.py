@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any, Callable, Iterable, Iterator, Mapping
 
 import keyway
 from keyway._C import Tensor
@@ -62,7 +62,9 @@ class _List(Module):
         return self
 
     def insert(self, index: int, module: Module) -> Any:
-        """Adds a module before that of an index; returns this."""
+        """Adds a module before that of an index; returns this. Raises IndexError for an index out of range."""
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"index {index} is out of range: there are {len(self)} modules")
         if not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is no Module subclass")
         modules = list(self)
@@ -70,10 +72,10 @@ class _List(Module):
         self._renumber(modules)
         return self
 
-    def pop(self, index: int = -1) -> Any:
+    def pop(self, key: int | slice = -1) -> Any:
         """Removes the module of an index, and returns it."""
-        module = self[index]
-        del self[index]
+        module = self[key]
+        del self[key]
         return module
 
 
@@ -99,6 +101,18 @@ class Sequential(_List):
         if not isinstance(other, Sequential):
             return NotImplemented
         self.extend(other)
+        return self
+
+    def __mul__(self, times: int) -> Sequential:
+        _check_times(times)
+        return Sequential(*list(self) * times)
+
+    def __rmul__(self, times: int) -> Sequential:
+        return self * times
+
+    def __imul__(self, times: int) -> Sequential:
+        _check_times(times)
+        self.extend(list(self) * (times - 1))
         return self
 
     def forward(self, input: Any) -> Any:
@@ -186,8 +200,10 @@ class _Dict(Module):
         """The members."""
         return self._held().values()
 
-    def update(self, members: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+    def update(self, members: Mapping[str, Any] | Iterable[tuple[str, Any]] | _Dict) -> None:
         """Adds members, also in place of those that have the names."""
+        if not isinstance(members, (Mapping, _Dict, Iterable)):
+            raise TypeError(f"{type(self).__name__}.update takes a dict or pairs, not {type(members).__name__}")
         for key, member in members.items() if isinstance(members, (Mapping, _Dict)) else members:
             self[key] = member
 
@@ -208,32 +224,105 @@ class ModuleDict(_Dict):
 
 
 class ParameterDict(_Dict):
-    """Parameters by name; tensors that are none become such. It has no forward()."""
+    """Parameters by name; tensors that are none become such, and other values stay as they are. It has no forward()."""
 
-    def __init__(self, parameters: Mapping[str, Tensor] | Iterable[tuple[str, Tensor]] | None = None) -> None:
+    def __init__(self, parameters: Any = None) -> None:
         super().__init__()
+        self._keys: dict[str, None] = {}
         if parameters is not None:
             self.update(parameters)
 
     def _held(self) -> dict[str, Any]:
-        return self._parameters
+        return {key: getattr(self, key) for key in self._keys}
 
-    def __setitem__(self, key: str, value: Tensor) -> None:
-        self.register_parameter(key, _as_parameter(value))
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._keys:
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if not isinstance(key, str):
+            raise TypeError(f"the keys of a ParameterDict are strings, not {type(key).__name__}")
+        if key not in self._keys and hasattr(self, key):
+            raise KeyError(f"attribute '{key}' exists already")
+        self._keys[key] = None
+        setattr(self, key, _as_parameter(value))
+
+    def __delitem__(self, key: str) -> None:
+        del self._keys[key]
+        delattr(self, key)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._keys)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def __or__(self, other: ParameterDict) -> ParameterDict:
+        both = self.copy()
+        both.update(other)
+        return both
+
+    def __ror__(self, other: ParameterDict) -> ParameterDict:
+        return other | self
+
+    def __ior__(self, other: ParameterDict) -> ParameterDict:
+        self.update(other)
+        return self
+
+    def clear(self) -> None:
+        """Removes all members."""
+        for key in list(self._keys):
+            del self[key]
+
+    def pop(self, key: str) -> Any:
+        """Removes the member of a name, and returns it."""
+        value = self[key]
+        del self[key]
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        """Removes the member that was added last, and returns its name and it."""
+        key = next(reversed(self), None)
+        if key is None:
+            raise KeyError("popitem of an empty ParameterDict")
+        return key, self.pop(key)
 
     def get(self, key: str, default: Any = None) -> Any:
         """The parameter of a name, or `default`."""
-        return self._parameters.get(key, default)
+        return self[key] if key in self else default
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The parameter of a name, which becomes `default` if there is none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def copy(self) -> ParameterDict:
+        """One that holds the same parameters."""
+        return ParameterDict(OrderedDict(self.items()))
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """One that holds the same value under each of these names."""
+        return ParameterDict((key, default) for key in keys)
 
     def extra_repr(self) -> str:
-        return "\n".join(f"({key}): Parameter containing: [{_describe(p)}]" for key, p in self.items())
+        return "\n".join(f"  ({key}): {_describe(value, keyway.typename)}" for key, value in self.items())
 
 
 class ParameterList(Module):
-    """Parameters in a list; tensors that are none become such. It has no forward()."""
+    """Parameters in a list; tensors that are none become such, and other values stay as they are. It has no
+    forward()."""
 
-    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
+        self._size = 0
         if values is not None:
             self.extend(values)
 
@@ -244,42 +333,52 @@ class ParameterList(Module):
         return str(i % len(self))
 
     def __len__(self) -> int:
-        return len(self._parameters)
+        return self._size
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._parameters.values())
+        return iter([getattr(self, str(i)) for i in range(self._size)])
 
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             return type(self)(list(self)[index])
-        return self._parameters[self._name_at(index)]
+        return getattr(self, self._name_at(index))
 
-    def __setitem__(self, index: int, value: Tensor) -> None:
-        self.register_parameter(self._name_at(index), _as_parameter(value))
+    def __setitem__(self, index: int, value: Any) -> None:
+        setattr(self, self._name_at(index), _as_parameter(value))
 
-    def append(self, value: Tensor) -> ParameterList:
+    def append(self, value: Any) -> ParameterList:
         """Adds a parameter at the end; returns this."""
-        self.register_parameter(str(len(self)), _as_parameter(value))
+        setattr(self, str(self._size), _as_parameter(value))
+        self._size += 1
         return self
 
-    def extend(self, values: Iterable[Tensor]) -> ParameterList:
+    def extend(self, values: Iterable[Any]) -> ParameterList:
         """Adds parameters at the end; returns this."""
+        if isinstance(values, Tensor) or not isinstance(values, Iterable):
+            raise TypeError(f"ParameterList.extend takes an iterable of parameters, not {type(values).__name__}")
         for value in list(values):
             self.append(value)
         return self
 
-    def __iadd__(self, values: Iterable[Tensor]) -> ParameterList:
+    def __iadd__(self, values: Iterable[Any]) -> ParameterList:
         return self.extend(values)
 
     def extra_repr(self) -> str:
-        return "\n".join(f"({i}): Parameter containing: [{_describe(p)}]" for i, p in enumerate(self))
+        return "\n".join(f"  ({i}): {_describe(value)}" for i, value in enumerate(self))
 
 
-def _as_parameter(value: Any) -> Parameter:
+def _check_times(times: Any) -> None:
+    if not isinstance(times, int):
+        raise TypeError(f"a Sequential is repeated an int of times, not {type(times).__name__}")
+    if times <= 0:
+        raise ValueError(f"a Sequential is repeated a positive number of times, not {times}")
+
+
+def _as_parameter(value: Any) -> Any:
+    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
+
+
+def _describe(value: Any, name: Callable[[Tensor], Any] = lambda value: value.dtype) -> str:
     if not isinstance(value, Tensor):
-        raise keyway.TypeError(f"a list or dictionary of parameters holds tensors, not {type(value).__name__}")
-    return value if isinstance(value, Parameter) else Parameter(value)
-
-
-def _describe(parameter: Tensor) -> str:
-    return f"{parameter.dtype} of size {'x'.join(map(str, parameter.shape))}"
+        return f"Object of type: {type(value).__name__}"
+    return f"Parameter containing: [{name(value)} of size {'x'.join(map(str, value.shape))}]"

@@ -33,6 +33,7 @@ class _ConvNd(Module):
         if groups <= 0 or in_channels % groups != 0 or out_channels % groups != 0:
             raise ValueError(f"{groups} groups must be positive, and divide {in_channels} in_channels and "
                              f"{out_channels} out_channels")
+        self.transposed = self._transposed
         if padding_mode not in _PADDINGS or (self._transposed and padding_mode != "zeros"):
             allowed = ["zeros"] if self._transposed else list(_PADDINGS)
             raise ValueError(f"padding_mode must be one of {allowed}, but got padding_mode='{padding_mode}'")

@@ -8,6 +8,7 @@ import keyway
 from keyway import _C
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
+from keyway.nn.modules._backward_hooks import BackwardHooks
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules._state import State
 from keyway.utils.hooks import RemovableHandle
@@ -29,6 +30,8 @@ class Module(State):
         self.training = True
         self._forward_pre_hooks = Hooks()
         self._forward_hooks = Hooks()
+        self._backward_pre_hooks = Hooks()
+        self._backward_hooks = Hooks()
         self._always_called = set[int]()
 
     # ---- calls -------------------------------------------------------------------------------------------------------
@@ -38,7 +41,7 @@ class Module(State):
         raise keyway.NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not self._forward_hooks and not self._forward_pre_hooks:
+        if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks):
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
 
@@ -46,12 +49,15 @@ class Module(State):
         called = set[int]()
         try:
             args, kwargs = self._run_pre_hooks(args, kwargs)
+            around = self._hooks_of_backward()
+            if around is not None:
+                args = around.around_inputs(args)
             result = self.forward(*args, **kwargs)
             for number, (hook, with_kwargs) in list(self._forward_hooks.items()):
                 called.add(number)
                 changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
                 result = result if changed is None else changed
-            return result
+            return result if around is None else around.around_results(result)
         except Exception:
             for number in [n for n in self._forward_hooks if n in self._always_called and n not in called]:
                 hook, with_kwargs = self._forward_hooks[number]
@@ -71,6 +77,24 @@ class Module(State):
                 raise keyway.TypeError("a forward pre-hook with keywords returns None or a tuple of the new arguments "
                                        f"and the new keywords, not {type(changed).__name__}")
         return args, kwargs
+
+    def _hooks_of_backward(self) -> BackwardHooks | None:
+        """What calls the hooks of backward for one call of the module; None without such hooks."""
+        if not self._backward_hooks and not self._backward_pre_hooks:
+            return None
+        return BackwardHooks(self, [hook for hook, _ in self._backward_pre_hooks.values()],
+                             [hook for hook, _ in self._backward_hooks.values()])
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Has hook(module, grad_outputs) called when the gradients of the results have been computed; what it returns,
+        if not None, replaces them."""
+        return self._backward_pre_hooks.add(hook, prepend=prepend)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Has hook(module, grad_inputs, grad_outputs) called when the gradients of the positional arguments have been
+        computed; what it returns, if not None, replaces these. Where no argument requires grad, it is called with None
+        for each, and returns None."""
+        return self._backward_hooks.add(hook, prepend=prepend)
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
@@ -150,6 +174,11 @@ class Module(State):
         non_blocking=. The dtype is that of floating-point and complex members; others keep theirs."""
         wanted = _conversion(*args, **kwargs)
         dtype = wanted.pop("dtype", None)
+        target = wanted.get("device")
+        if target is not None and _C.device(target).type != "meta" and any(
+                tensor.is_meta for tensor in (*self.parameters(), *self.buffers())):
+            raise keyway.NotImplementedError("Module.to: there is no data to move from the meta device; to_empty() "
+                                             "gives members there without values")
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise keyway.TypeError(f"Module.to takes floating-point and complex dtypes only, not {dtype}")
 
@@ -158,6 +187,10 @@ class Module(State):
             return tensor.to(dtype=dtype if takes_dtype else None, **wanted)
 
         return self._apply(convert)
+
+    def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
+        """Moves parameters and buffers to a device, in place, without their values: what they hold then is not said."""
+        return self._apply(lambda tensor: keyway.empty_like(tensor, device=device), recurse=recurse)
 
     def type(self: M, dst_type: _C.dtype) -> M:
         """Converts all parameters and buffers to a dtype."""

@@ -188,10 +188,10 @@ class _FractionalMaxPool(Module):
         super().__init__()
         if (output_size is None) == (output_ratio is None):
             raise ValueError(f"{self._get_name()} takes either an output size or a pooling ratio")
-        self.kernel_size = expanded(kernel_size, self._dims)
+        self.kernel_size = tuple(expanded(kernel_size, self._dims))
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
-        self.output_size = None if output_size is None else expanded(output_size, self._dims)
+        self.output_size = None if output_size is None else tuple(expanded(output_size, self._dims))
         if output_ratio is not None:
             ratios = output_ratio if isinstance(output_ratio, Sequence) else [output_ratio]
             if not all(0 < ratio < 1 for ratio in ratios):

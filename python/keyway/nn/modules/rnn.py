@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from keyway import _C
@@ -123,6 +124,9 @@ class GRUCell(_Cell):
         return self._step(input, None if hx is None else (hx,))[0]
 
 
+_KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+
+
 class _Recurrent(Module):
     """Layers over sequences [length, batch, input_size], [batch, length, input_size] if `batch_first`, or [length,
     input_size]. Parameters are named weight_ih_l0, ..., those of the backward direction ..._reverse."""
@@ -138,6 +142,10 @@ class _Recurrent(Module):
             raise ValueError("hidden_size and num_layers must be greater than zero")
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout should be a number in range [0, 1], not {dropout}")
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(f"dropout stands between recurrent layers: dropout={dropout} does nothing for num_layers=1",
+                          stacklevel=3)
+        self.mode = self.kind
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_layers = num_layers
@@ -161,6 +169,15 @@ class _Recurrent(Module):
     def reset_parameters(self) -> None:
         """Draws the parameters anew."""
         _draw(self, self.hidden_size)
+
+    def flatten_parameters(self) -> None:
+        """Does nothing: parameters are used where they lie."""
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The parameters of each direction of each layer."""
+        return [[getattr(self, kind + suffix) for kind in _KINDS if hasattr(self, kind + suffix)]
+                for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
 
     def _suffixes(self, layer: int) -> list[str]:
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
@@ -237,6 +254,7 @@ class RNN(_Recurrent):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype)
         self.nonlinearity = nonlinearity
+        self.mode = f"RNN_{nonlinearity.upper()}"
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
         result, states = self._over(input, None if hx is None else (hx,))

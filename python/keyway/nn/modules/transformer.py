@@ -120,6 +120,8 @@ class TransformerEncoder(_Stack):
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None,
                  enable_nested_tensor: bool = True, mask_check: bool = True) -> None:
         super().__init__(encoder_layer, num_layers, norm)
+        self.enable_nested_tensor = enable_nested_tensor
+        self.mask_check = mask_check
 
     def forward(self, src: Tensor, mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
                 is_causal: bool | None = None) -> Tensor:

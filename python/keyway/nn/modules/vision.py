@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import Any, Union
 
 from keyway import _C
 from keyway._C import Tensor
@@ -19,8 +19,12 @@ class Upsample(Module):
         mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
     ) -> None:
         super().__init__()
+        self.name = type(self).__name__
         self.size = size
-        self.scale_factor = scale_factor
+        if isinstance(scale_factor, (list, tuple)):
+            self.scale_factor: Any = tuple(map(float, scale_factor))
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None  # type: ignore[arg-type]
         self.mode = mode
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Iterable, Union
+from typing import Callable, Iterable, Union
 
 import keyway
 from keyway._C import Tensor
@@ -17,8 +17,11 @@ def _gradients(parameters: Tensors) -> list[Tensor]:
     return [parameter.grad for parameter in parameters if parameter.grad is not None]
 
 
-def get_total_norm(tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
-    """The norm of all tensors together as if they were one vector: a tensor of one element.
+def get_total_norm(
+    tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
+    """The norm of all tensors together as if they were one vector: a tensor of one element. For an infinite `norm_type`
+    the greatest, or the least, absolute value; for 0 how many of the tensors are not zero. `foreach` changes nothing.
 
     Raises keyway.Error if it is infinite or no number and `error_if_nonfinite` is true.
     """
@@ -35,29 +38,48 @@ def _norm_of_all(tensors: list[Tensor], order: float) -> Tensor:
     if not tensors:
         return keyway.scalar_tensor(0.0)
     device = tensors[0].device
+
+    def together(each: Callable[[Tensor], Tensor]) -> Tensor:
+        return keyway.stack([each(tensor).to(device=device) for tensor in tensors])
+
     if order == math.inf:
-        return keyway.stack([t.abs().amax().to(device=device) for t in tensors]).amax()
+        return together(lambda t: t.abs().amax()).amax()
+    if order == -math.inf:
+        return together(lambda t: t.abs().amin()).amin()
     if order == 2:
-        return keyway.stack([t.square().sum().to(device=device) for t in tensors]).sum().sqrt()
-    return keyway.stack([t.abs().pow(order).sum().to(device=device) for t in tensors]).sum().pow(1 / order)
+        return together(lambda t: (t.abs() if t.is_complex() else t).square().sum()).sum().sqrt()
+    if order == 0:
+        return together(lambda t: t.ne(0).sum().ne(0).to(dtype=t.dtype)).sum()
+    return together(lambda t: t.abs().pow(order).sum()).sum().pow(1 / order)
+
+
+def clip_grads_with_norm_(
+    parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scales the gradients of all parameters, in place, such that their norm, which was `total_norm`, is at most
+    `max_norm`. `foreach` changes nothing."""
+    with no_grad():
+        factor = total_norm.add(1e-6).reciprocal().mul(float(max_norm)).clamp(max=1.0)
+        for grad in _gradients(parameters):
+            grad.mul_(factor.to(device=grad.device))
 
 
 def clip_grad_norm_(
-    parameters: Tensors, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+    parameters: Tensors, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
     """Scales the gradients of all parameters, in place, such that their norm together is at most `max_norm`. Returns
-    the norm before that, a tensor of one element."""
-    grads = _gradients(parameters)
-    total = get_total_norm(grads, norm_type, error_if_nonfinite)
-    with no_grad():
-        factor = total.add(1e-6).reciprocal().mul(float(max_norm)).clamp(max=1.0)
-        for grad in grads:
-            grad.mul_(factor.to(device=grad.device))
+    the norm before that, a tensor of one element. `foreach` changes nothing."""
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_gradients(parameters), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(parameters, max_norm, total)
     return total
 
 
-def clip_grad_value_(parameters: Tensors, clip_value: float) -> None:
-    """Clamps every element of the gradients to [-clip_value, clip_value], in place."""
+def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
+    """Clamps every element of the gradients, of complex ones both parts, to [-clip_value, clip_value], in place.
+    `foreach` changes nothing."""
     with no_grad():
         for grad in _gradients(parameters):
-            grad.clamp_(-float(clip_value), float(clip_value))
+            parts = keyway.view_as_real(grad) if grad.is_complex() else grad
+            parts.clamp_(-float(clip_value), float(clip_value))

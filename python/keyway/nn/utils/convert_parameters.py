@@ -19,6 +19,8 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Copies a vector [numbers] into parameters. Raises keyway.Error if it has too few elements."""
+    if not isinstance(vec, Tensor):
+        raise keyway.TypeError(f"vector_to_parameters takes a Tensor, not {type(vec).__name__}")
     at = 0
     with no_grad():
         for parameter in parameters:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 import keyway
@@ -29,7 +30,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if kind.__module__ == "numpy":
         return keyway.stack([keyway.as_tensor(example) for example in batch])
     if isinstance(first, Mapping):
-        return {key: default_collate([example[key] for example in batch]) for key in first}
+        return _like(first, {key: default_collate([example[key] for example in batch]) for key in first})
     if isinstance(first, Sequence):
         if any(len(example) != len(first) for example in batch):
             raise ValueError("each element in list of batch should be of equal size")
@@ -39,12 +40,21 @@ def default_collate(batch: Sequence[Any]) -> Any:
                     f"{kind.__name__}")
 
 
+def _like(mapping: Mapping[Any, Any], values: dict[Any, Any]) -> Any:
+    """Values in a mapping of the same class, if it can be copied and changed."""
+    if type(mapping) is dict or not isinstance(mapping, MutableMapping):
+        return values
+    same = copy.copy(mapping)
+    same.update(values)
+    return same
+
+
 def default_convert(data: Any) -> Any:
     """One example as it is, but NumPy's arrays as tensors, also those inside dicts, tuples, named tuples and lists."""
     if type(data).__module__ == "numpy":
-        return keyway.as_tensor(data)
+        return data if data.dtype.kind in "SUO" else keyway.as_tensor(data)
     if isinstance(data, Mapping):
-        return {key: default_convert(value) for key, value in data.items()}
+        return _like(data, {key: default_convert(value) for key, value in data.items()})
     if isinstance(data, tuple) and hasattr(data, "_fields"):
         return type(data)(*(default_convert(value) for value in data))
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):

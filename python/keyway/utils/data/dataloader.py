@@ -21,6 +21,23 @@ class _Unlimited(Sampler[None]):
             yield None
 
 
+class _Batches:
+    """The batches of one time that a loader is iterated. Its length is the loader's."""
+
+    def __init__(self, loader: DataLoader, batches: Iterator[Any]) -> None:
+        self._loader = loader
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
 class DataLoader:
     """Batches of the examples of `dataset`, each time it is iterated.
 
@@ -33,14 +50,21 @@ class DataLoader:
     operators, files and NumPy run at the same time; what Python itself computes does not. What an example or
     `collate_fn` raises is raised here, with its traceback. `worker_init_fn`, if given, is called with the number of
     each worker; `timeout`, if not 0, is how many seconds a batch may take, after which keyway.Error is raised.
+
+    A dataset that defines __getitems__(indices) gives a batch's examples at once. `pin_memory`, `pin_memory_device`,
+    `multiprocessing_context` and `in_order` change nothing; nor does `persistent_workers`, which is there for
+    num_workers > 0 only, as threads cost little to begin.
     """
+
+    _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
     def __init__(
         self, dataset: Dataset[Any], batch_size: int | None = 1, shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None, batch_sampler: Iterable[Any] | None = None, num_workers: int = 0,
-        collate_fn: Callable[[Any], Any] | None = None, *, drop_last: bool = False, timeout: float = 0,
-        worker_init_fn: Callable[[int], None] | None = None, generator: Generator | None = None,
-        prefetch_factor: int | None = None,
+        collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False, drop_last: bool = False,
+        timeout: float = 0, worker_init_fn: Callable[[int], None] | None = None, multiprocessing_context: Any = None,
+        generator: Generator | None = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
+        pin_memory_device: str = "", in_order: bool = True,
     ) -> None:
         if num_workers < 0 or timeout < 0:
             raise ValueError("num_workers and timeout must not be negative")
@@ -48,9 +72,16 @@ class DataLoader:
             raise ValueError("prefetch_factor needs workers: let num_workers > 0")
         if prefetch_factor is not None and prefetch_factor < 1:
             raise ValueError(f"prefetch_factor must be positive, not {prefetch_factor}")
+        if persistent_workers and num_workers == 0:
+            raise ValueError("persistent_workers needs workers: let num_workers > 0")
         self.dataset = dataset
         self.num_workers = num_workers
-        self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
+        self.prefetch_factor = 2 if prefetch_factor is None and num_workers > 0 else prefetch_factor
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.multiprocessing_context = multiprocessing_context
+        self.persistent_workers = persistent_workers
+        self.in_order = in_order
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
         self.generator = generator
@@ -68,6 +99,12 @@ class DataLoader:
         self.batch_sampler = batch_sampler
         default: Callable[[Any], Any] = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn or default
+        self._is_ready = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._FIXED and self.__dict__.get("_is_ready", False):
+            raise ValueError(f"{name} of a DataLoader is not changed once that is made")
+        super().__setattr__(name, value)
 
     def _check_samplers(self, batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any, drop_last: bool) -> None:
         if self._is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
@@ -88,15 +125,16 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         orders = iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
-        if self.num_workers == 0:
-            return self._load_here(orders)
-        return self._load_ahead(orders)
+        return _Batches(self, self._load_here(orders) if self.num_workers == 0 else self._load_ahead(orders))
 
     def _fetcher(self) -> Callable[[Any], Any]:
         """A function from what the samplers give to a batch; to END where the examples of an iterable dataset end."""
         examples = iter(self.dataset) if self._is_iterable else None
+        several = getattr(self.dataset, "__getitems__", None)
 
         def fetch(order: Any) -> Any:
+            if examples is None and isinstance(order, list) and several:
+                return self.collate_fn(several(order))
             if examples is None and isinstance(order, list):
                 return self.collate_fn([self.dataset[i] for i in order])
             if examples is None:
@@ -121,7 +159,8 @@ class DataLoader:
     def _load_ahead(self, orders: Iterator[Any]) -> Iterator[Any]:
         seed = int(keyway.empty([], dtype=keyway.int64).random_(generator=self.generator))
         infos = [WorkerInfo(i, self.num_workers, seed + i, self.dataset) for i in range(self.num_workers)]
-        return load_ahead(orders, infos, self.worker_init_fn, self._fetcher, self.prefetch_factor, self.timeout)
+        return load_ahead(orders, infos, self.worker_init_fn, self._fetcher, self.prefetch_factor or 2,
+                          self.timeout)
 
     def __len__(self) -> int:
         """The number of batches. Raises TypeError if the dataset does not know its size."""

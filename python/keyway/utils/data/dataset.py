@@ -41,7 +41,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Example i is the i-th row of each tensor. Raises ValueError for tensors of different first sizes."""
 
     def __init__(self, *tensors: Tensor) -> None:
-        if not tensors or any(tensor.size(0) != tensors[0].size(0) for tensor in tensors):
+        if any(tensor.size(0) != tensors[0].size(0) for tensor in tensors):
             raise ValueError("TensorDataset takes tensors of one first size")
         self.tensors = tensors
 
@@ -50,6 +50,30 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def __len__(self) -> int:
         return self.tensors[0].size(0)
+
+
+class StackDataset(Dataset[Any]):
+    """Example i is the i-th of each dataset: in a tuple, or in a dict for datasets that are keywords.
+
+    Raises ValueError for datasets of different sizes, of both kinds, or for none.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            raise ValueError("StackDataset takes datasets, either as arguments or as keywords")
+        self.datasets: Any = args or kwargs
+        sizes = [len(dataset) for dataset in args or kwargs.values()]
+        if len(set(sizes)) > 1:
+            raise ValueError(f"the datasets of a StackDataset have different sizes: {sizes}")
+        self._length = sizes[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
 
 
 class ConcatDataset(Dataset[Any]):
@@ -67,7 +91,9 @@ class ConcatDataset(Dataset[Any]):
         return self.cumulative_sizes[-1]
 
     def __getitem__(self, index: int) -> Any:
-        if not -len(self) <= index < len(self):
+        if index < -len(self):
+            raise ValueError(f"index {index} lies before the first of {len(self)} examples")
+        if index >= len(self):
             raise IndexError(f"index {index} is out of range: there are {len(self)} examples")
         index %= len(self)
         which = bisect.bisect_right(self.cumulative_sizes, index)
@@ -99,6 +125,13 @@ class Subset(Dataset[T]):
 
     def __getitem__(self, index: Any) -> T:
         return self.dataset[[self.indices[i] for i in index] if isinstance(index, list) else self.indices[index]]
+
+    def __getitems__(self, indices: list[int]) -> list[T]:
+        """Several examples, all at once if the dataset gives them so."""
+        places = [self.indices[i] for i in indices]
+        several = getattr(self.dataset, "__getitems__", None)
+        found: list[T] = several(places) if several else [self.dataset[place] for place in places]
+        return found
 
     def __len__(self) -> int:
         return len(self.indices)

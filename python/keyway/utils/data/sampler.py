@@ -42,11 +42,11 @@ class RandomSampler(Sampler[int]):
                  generator: Generator | None = None) -> None:
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
-        if num_samples is not None and not _is_count(num_samples, 0):
-            raise ValueError(f"num_samples should be a non-negative integer value, but got num_samples={num_samples}")
         self.data_source = data_source
         self.replacement = replacement
         self._num_samples = num_samples
+        if not _is_count(self.num_samples, 1):
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={self.num_samples}")
         self.generator = generator
 
     @property
@@ -91,6 +91,8 @@ class WeightedRandomSampler(Sampler[int]):
                  generator: Generator | None = None) -> None:
         if not _is_count(num_samples, 1):
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
         self.weights = keyway.as_tensor(weights, dtype=keyway.float64)
         if self.weights.dim() != 1:
             raise ValueError(f"weights should be a 1d sequence but given weights have shape "
