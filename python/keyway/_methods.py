@@ -148,7 +148,7 @@ def _adjoint(self: Tensor) -> Tensor:
 
 def _matrix_adjoint(self: Tensor) -> Tensor:
     """The matrices transposed and, if they are complex, conjugated. Raises keyway.ValueError for 1 dimension."""
-    return _matrix_transposed(self).conj_physical()
+    return _matrix_transposed(self.conj_physical())
 
 
 def conj(input: Tensor) -> Tensor:

@@ -99,11 +99,11 @@ class _FloatFormat:
         smallest = min(abs(value) for value in finite)
         largest = max(abs(value) for value in finite)
         whole = all(value == math.floor(value) for value in finite)
-        scientific = largest / smallest > 1000 or largest > 1e8 or (not whole and smallest < 1e-4)
+        scientific = _options.sci_mode
+        if scientific is None:
+            scientific = largest / smallest > 1000 or largest > 1e8 or (not whole and smallest < 1e-4)
         self._choose(whole, scientific)
         self.width = max(len(self._bare(value)) for value in finite)
-        if _options.sci_mode is not None:  # the width is still that of the other notation, as PyTorch's
-            self._choose(whole, _options.sci_mode)
 
     def _choose(self, whole: bool, scientific: bool) -> None:
         self._point = "." if whole and not scientific else ""
@@ -214,9 +214,10 @@ def _numbers(tensor: Tensor, indent: int) -> str:
     return "[]" if tensor.numel() == 0 else _Layout(tensor).text(indent)
 
 
-def tensor_text(tensor: Tensor) -> str:
-    """The text of a tensor, as `repr` gives it."""
-    prefix = ("tensor" if type(tensor) is Tensor else type(tensor).__name__) + "("
+def tensor_text(tensor: Tensor, name: str | None = None) -> str:
+    """The text of a tensor, as `repr` gives it; `name` stands in front of the bracket, by default "tensor", or the name of
+    a subclass."""
+    prefix = (name or ("tensor" if type(tensor) is Tensor else type(tensor).__name__)) + "("
     text = prefix + _numbers(tensor, len(prefix))
     used = len(text) - text.rfind("\n") + 1
     for remark in _remarks(tensor):
@@ -235,4 +236,8 @@ def _format(self: Tensor, spec: str) -> str:
     return object.__format__(self, spec)
 
 
-attach(Tensor, __repr__=tensor_text, __str__=tensor_text, __format__=_format)
+def _repr(self: Tensor) -> str:
+    return tensor_text(self)
+
+
+attach(Tensor, __repr__=_repr, __str__=_repr, __format__=_format)

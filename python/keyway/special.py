@@ -64,6 +64,6 @@ def xlog1py(input: Tensor | float, other: Tensor | float, *, out: Tensor | None 
         x, y = _beside(input, other), other
     else:
         raise _C.TypeError("xlog1py(): one of both is a tensor")
-    product = x.mul(y.log1p())
-    nothing = _C.logical_and(x == 0, y.isnan().logical_not())
-    return _C.where(nothing, _beside(0, product), product, out=out)
+    logarithm = y.log1p()
+    infinite = _C.logical_and(x == 0, _C.logical_or(y <= -1, y == math.inf))  # 0 there, which 0 times what is not finite is not
+    return _C.mul(x, _C.where(infinite, _beside(0, logarithm), logarithm), out=out)

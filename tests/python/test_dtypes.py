@@ -90,7 +90,7 @@ def test_finfo_of_a_complex_dtype_is_that_of_its_parts_and_without_argument_of_t
 def test_iinfo_has_the_limits_of_integers(dtype, bits, low, high):
     info = keyway.iinfo(getattr(keyway, dtype))
     assert (info.bits, info.min, info.max, info.dtype) == (bits, low, high, dtype)
-    assert repr(info) == f"iinfo(min={low}, max={high}, dtype={dtype})"
+    assert repr(info) == f"iinfo(min={low:g}, max={high:g}, dtype={dtype})"
 
 
 def test_iinfo_refuses_other_dtypes():

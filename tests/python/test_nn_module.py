@@ -344,6 +344,8 @@ def test_a_dictionary_of_parameters_makes_parameters_of_tensors():
     assert names(parameters.named_parameters()) == ["a", "b"] and parameters.get("c", 7) == 7
     assert parameters.pop("a").numel() == 3 and list(parameters.state_dict()) == ["b"]
     assert "(b): Parameter containing:" in repr(parameters)
+    text = "Parameter containing:\ntensor([0.], requires_grad=True)"
+    assert repr(parameters["b"]) == text and str(parameters["b"]) == text
     with pytest.raises(keyway.TypeError, match="holds tensors"):
         parameters["c"] = 1
 

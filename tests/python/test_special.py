@@ -37,8 +37,15 @@ def test_entropies_and_products_with_logarithms():
         [0.0, math.nan, 2e-20], nan_ok=True)
     assert special.xlog1py(2, at([1.0])).item() == 2 * math.log(2)
     assert special.xlog1py(at([3.0]), 0.1).item() == 3 * math.log1p(0.1)
+    assert special.xlog1py(at([0.0, 0.0]), at([math.inf, -2.0])).tolist() == [0.0, 0.0]
     with pytest.raises(keyway.TypeError, match="one of both"):
         special.xlog1py(1, 2)
+
+
+def test_the_slope_of_xlog1py_at_0_is_the_logarithm():
+    x = at([0.0, 0.0, 1.0], requires_grad=True)
+    special.xlog1py(x, at([1.0, -1.0, 3.0])).sum().backward()
+    assert x.grad.tolist() == pytest.approx([math.log(2), 0.0, math.log(4)])
 
 
 def test_the_multivariate_gamma_function():

@@ -6,6 +6,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._printing import tensor_text
 
 
 class Parameter(Tensor):
@@ -31,4 +32,6 @@ class Parameter(Tensor):
         return known
 
     def __repr__(self) -> str:
-        return "Parameter containing:\n" + super().__repr__()
+        return "Parameter containing:\n" + tensor_text(self, "tensor" if type(self) is Parameter else None)
+
+    __str__ = __repr__
