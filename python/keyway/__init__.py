@@ -1,5 +1,6 @@
 """Keyway: tensors, operators, autograd and the operator registry."""
 
+from math import e as e, inf as inf, nan as nan, pi as pi
 from typing import TYPE_CHECKING
 
 from keyway._C import *  # noqa: F403
@@ -8,6 +9,15 @@ from keyway._C import __version__ as __version__
 from keyway import _lazy, _numpy, _pickling  # noqa: F401  the last two attach to Tensor
 from keyway import autograd as autograd, overrides as overrides, return_types as return_types, types as types
 from keyway import utils as utils
+from keyway._copies import (
+    alias_copy as alias_copy, as_strided_copy as as_strided_copy, as_strided_scatter as as_strided_scatter,
+    detach_copy as detach_copy, diagonal_copy as diagonal_copy, expand_copy as expand_copy,
+    narrow_copy as narrow_copy, permute_copy as permute_copy, select_copy as select_copy, slice_copy as slice_copy,
+    split_copy as split_copy, split_with_sizes_copy as split_with_sizes_copy, squeeze_copy as squeeze_copy,
+    t_copy as t_copy, transpose_copy as transpose_copy, unbind_copy as unbind_copy, unfold_copy as unfold_copy,
+    unsqueeze_copy as unsqueeze_copy, view_as_complex_copy as view_as_complex_copy,
+    view_as_real_copy as view_as_real_copy, view_copy as view_copy,
+)  # fmt: skip
 from keyway._layers import (  # type: ignore[assignment]  # the operators', in more forms
     batch_norm as batch_norm, binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, conv1d as conv1d,
     conv2d as conv2d, conv3d as conv3d, cosine_embedding_loss as cosine_embedding_loss,
@@ -64,6 +74,11 @@ from keyway.autograd.grad_mode import (
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
+
+from keyway.random import get_rng_state as get_rng_state, seed as seed, set_rng_state as set_rng_state
+from keyway.random import manual_seed as manual_seed  # the extension's, for more seeds
+
+newaxis = None
 
 if TYPE_CHECKING:
     from keyway import array_api as array_api, fft as fft, library as library, linalg as linalg, nn as nn
