@@ -18,6 +18,13 @@ from keyway._copies import (
     unsqueeze_copy as unsqueeze_copy, view_as_complex_copy as view_as_complex_copy,
     view_as_real_copy as view_as_real_copy, view_copy as view_copy,
 )  # fmt: skip
+from keyway._dropouts import (
+    alpha_dropout as alpha_dropout, alpha_dropout_ as alpha_dropout_, feature_alpha_dropout as feature_alpha_dropout,
+    feature_alpha_dropout_ as feature_alpha_dropout_, feature_dropout as feature_dropout,
+    feature_dropout_ as feature_dropout_, rrelu as rrelu, rrelu_ as rrelu_,
+)  # fmt: skip
+from keyway._gammas import mvlgamma as mvlgamma
+from keyway._histograms import histogram as histogram
 from keyway._layers import (  # type: ignore[assignment]  # the operators', in more forms
     batch_norm as batch_norm, binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, conv1d as conv1d,
     conv2d as conv2d, conv3d as conv3d, cosine_embedding_loss as cosine_embedding_loss,
@@ -46,12 +53,15 @@ from keyway._methods import (
     unsafe_split as unsafe_split,
     unsafe_split_with_sizes as unsafe_split_with_sizes,
 )
-from keyway._grids import gradient as gradient, unravel_index as unravel_index
+from keyway._grids import gradient as gradient, nonzero_static as nonzero_static, unravel_index as unravel_index
 from keyway._methods import nonzero as nonzero  # type: ignore[assignment]  # the extension's, with as_tuple
 from keyway._ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if
 from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path
 from keyway._printing import set_printoptions as set_printoptions
-from keyway._products import chain_matmul as chain_matmul, complex as complex, norm as norm
+from keyway._products import (
+    chain_matmul as chain_matmul, complex as complex, frobenius_norm as frobenius_norm, matrix_power as matrix_power,
+    norm as norm,
+)  # fmt: skip
 from keyway._products import (  # type: ignore[assignment]  # the operators', in more forms
     cdist as cdist, einsum as einsum, tensordot as tensordot,
 )  # fmt: skip
@@ -65,6 +75,7 @@ from keyway._shapes import (  # type: ignore[assignment, no-redef]  # the operat
     broadcast_tensors as broadcast_tensors, cartesian_prod as cartesian_prod, meshgrid as meshgrid,
     tensor_split as tensor_split,
 )  # fmt: skip
+from keyway._spectra import istft as istft, kaiser_window as kaiser_window, stft as stft
 from keyway._type_info import finfo as finfo, iinfo as iinfo
 from keyway._unique import unique as unique
 from keyway._unique import unique_consecutive as unique_consecutive
@@ -82,7 +93,8 @@ newaxis = None
 
 if TYPE_CHECKING:
     from keyway import array_api as array_api, fft as fft, library as library, linalg as linalg, nn as nn
-    from keyway import optim as optim, profiler as profiler, special as special, testing as testing
+    from keyway import optim as optim, profiler as profiler, signal as signal, special as special, testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
-        __name__, "array_api", "fft", "library", "linalg", "nn", "optim", "profiler", "special", "testing")
+        __name__, "array_api", "fft", "library", "linalg", "nn", "optim", "profiler", "signal", "special",
+        "testing")

@@ -48,8 +48,8 @@ def _copies_of(view: str) -> Any:
         return None
 
     copy.__name__ = copy.__qualname__ = name
-    copy.__doc__ = (f"What the tensors of Tensor.{view} are views of, each in memory of its own; nothing is returned if "
-                    "tensors\nfor them are given as `out`. Takes and refuses what Tensor." + view + " does.")
+    copy.__doc__ = (f"What the tensors of Tensor.{view} are views of, each in memory of its own; nothing is returned "
+                    "if\ntensors for them are given as `out`. Takes and refuses what Tensor." + view + " does.")
     return copy
 
 

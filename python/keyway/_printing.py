@@ -215,8 +215,8 @@ def _numbers(tensor: Tensor, indent: int) -> str:
 
 
 def tensor_text(tensor: Tensor, name: str | None = None) -> str:
-    """The text of a tensor, as `repr` gives it; `name` stands in front of the bracket, by default "tensor", or the name of
-    a subclass."""
+    """The text of a tensor, as `repr` gives it; `name` stands in front of the bracket, by default "tensor", or the name
+    of a subclass."""
     prefix = (name or ("tensor" if type(tensor) is Tensor else type(tensor).__name__)) + "("
     text = prefix + _numbers(tensor, len(prefix))
     used = len(text) - text.rfind("\n") + 1

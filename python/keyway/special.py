@@ -65,5 +65,6 @@ def xlog1py(input: Tensor | float, other: Tensor | float, *, out: Tensor | None 
     else:
         raise _C.TypeError("xlog1py(): one of both is a tensor")
     logarithm = y.log1p()
-    infinite = _C.logical_and(x == 0, _C.logical_or(y <= -1, y == math.inf))  # 0 there, which 0 times what is not finite is not
+    infinite = _C.logical_or(y <= -1, y == math.inf)  # or NaN, and 0 times that would not be 0
+    infinite = _C.logical_and(x == 0, infinite)
     return _C.mul(x, _C.where(infinite, _beside(0, logarithm), logarithm), out=out)

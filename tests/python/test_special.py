@@ -56,6 +56,15 @@ def test_the_multivariate_gamma_function():
         special.multigammaln(at([1.0]), 0)
 
 
+def test_the_multivariate_gamma_function_has_an_older_name():
+    expected = math.log(math.pi) / 2 + math.lgamma(3) + math.lgamma(2.5)
+    x = at([3.0])
+    assert keyway.mvlgamma(x, 2).item() == pytest.approx(expected) and x.mvlgamma(2).item() == pytest.approx(expected)
+    assert x.mvlgamma_(2) is x and x.item() == pytest.approx(expected)
+    with pytest.raises(keyway.TypeError, match="int64"):
+        keyway.tensor([3]).mvlgamma_(1)
+
+
 @pytest.mark.parametrize("name", ["ndtr", "entr", "ndtri"])
 def test_gradients_and_results_in_place(name):
     x = at([0.2, 0.4, 0.9], requires_grad=True)
