@@ -9,6 +9,11 @@ from keyway._C import __version__ as __version__
 from keyway import _lazy, _numpy, _pickling  # noqa: F401  the last two attach to Tensor
 from keyway import autograd as autograd, overrides as overrides, return_types as return_types, types as types
 from keyway import utils as utils
+from keyway._constructors import (
+    BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor, CharTensor as CharTensor,
+    DoubleTensor as DoubleTensor, FloatTensor as FloatTensor, HalfTensor as HalfTensor, IntTensor as IntTensor,
+    LongTensor as LongTensor, ShortTensor as ShortTensor,
+)  # fmt: skip
 from keyway._copies import (
     alias_copy as alias_copy, as_strided_copy as as_strided_copy, as_strided_scatter as as_strided_scatter,
     detach_copy as detach_copy, diagonal_copy as diagonal_copy, expand_copy as expand_copy,

@@ -118,6 +118,8 @@ def _type(self: Tensor, dtype: dtype | str | None = None, non_blocking: bool = F
     place = "keyway." if self.is_cpu else f"keyway.{self.device.type}."
     if dtype is None:
         return place + _TYPE_NAMES.get(self.dtype, str(self.dtype).removeprefix("keyway."))
+    if isinstance(dtype, type) and hasattr(dtype, "dtype"):  # FloatTensor and the like
+        dtype = dtype.dtype
     if isinstance(dtype, str):
         found = [known for known, name in _TYPE_NAMES.items() if place + name == dtype]
         if not found:

@@ -26,6 +26,8 @@ def save(tensors: Mapping[str, _C.Tensor], f: str | os.PathLike[str] | IO[bytes]
     is not saved. Raises keyway.TypeError for what is no tensor, keyway.Error for dtypes that the format does not have
     and for errors of the system.
     """
+    if not isinstance(tensors, Mapping):
+        raise _C.TypeError(f"save(): takes a dict of tensors by name, not {type(tensors).__name__}: pickle what is none")
     named = dict(tensors)
     notes = dict(metadata or {})
     if isinstance(f, (str, os.PathLike)):

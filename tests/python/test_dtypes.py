@@ -97,3 +97,10 @@ def test_iinfo_refuses_other_dtypes():
     for refused in (keyway.float32, keyway.bool, None):
         with pytest.raises(keyway.TypeError):
             keyway.iinfo(refused)
+
+
+def test_parts_of_complex_dtypes_and_complex_dtypes_of_parts():
+    assert keyway.complex64.to_real() is keyway.float32 and keyway.int8.to_real() is keyway.int8
+    assert keyway.float64.to_complex() is keyway.complex128 and keyway.complex32.to_complex() is keyway.complex32
+    with pytest.raises(keyway.TypeError, match="int8"):
+        keyway.int8.to_complex()

@@ -78,7 +78,7 @@ def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Gradients = None, reta
                            bool(allow_unused) or materialize_grads)
     if not materialize_grads:
         return found
-    return tuple(_C.zeros_like(source, requires_grad=True) if gradient is None else gradient
+    return tuple(_C.zeros_like(source, requires_grad=create_graph) if gradient is None else gradient
                  for source, gradient in zip(sources, found))
 
 

@@ -1,7 +1,7 @@
 """Windows: weights of M samples that fall off to both sides.
 
-sym: whether the last weight is the first one, as filters want it; if not, the window is one of M + 1 without its
-last, as spectra want it. A window of 1 is 1. Raises keyway.ValueError for M below 0, and for dtypes other than float32 and
+sym: whether the last weight is the first one, as filters want it; if not, the window is one of M + 1 without its last,
+as spectra want it. A window of 1 is 1. Raises keyway.ValueError for M below 0, and for dtypes other than float32 and
 float64.
 """
 
