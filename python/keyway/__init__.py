@@ -9,6 +9,7 @@ from keyway._C import __version__ as __version__
 from keyway import _lazy, _numpy, _pickling  # noqa: F401  the last two attach to Tensor
 from keyway import autograd as autograd, overrides as overrides, return_types as return_types, types as types
 from keyway import utils as utils
+from keyway._bessel import i0 as i0, i0_ as i0_
 from keyway._constructors import (
     BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor, CharTensor as CharTensor,
     DoubleTensor as DoubleTensor, FloatTensor as FloatTensor, HalfTensor as HalfTensor, IntTensor as IntTensor,
@@ -28,6 +29,7 @@ from keyway._dropouts import (
     feature_alpha_dropout_ as feature_alpha_dropout_, feature_dropout as feature_dropout,
     feature_dropout_ as feature_dropout_, rrelu as rrelu, rrelu_ as rrelu_,
 )  # fmt: skip
+from keyway._frexp import frexp as frexp
 from keyway._gammas import mvlgamma as mvlgamma
 from keyway._histograms import histogram as histogram
 from keyway._layers import (  # type: ignore[assignment]  # the operators', in more forms

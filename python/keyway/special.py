@@ -5,24 +5,17 @@ from __future__ import annotations
 import math
 
 from keyway import _C
+from keyway._bessel import as_float as _float, i0, i0e, i1, i1e
 from keyway._C import (
     Tensor, digamma, digamma as psi, erf, erfc, erfinv, exp2, expm1, lgamma as gammaln, log1p, log_softmax, logit,
     logsumexp, polygamma, round, sigmoid as expit, sinc, softmax, special_ndtri as ndtri, xlogy,
 )
-from keyway._methods import _checked
 
 __all__ = [
-    "digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "log1p", "log_softmax", "logit",
-    "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy",
+    "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammaln", "i0", "i0e", "i1", "i1e",
+    "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi",
+    "round", "sinc", "softmax", "xlog1py", "xlogy",
 ]
-
-
-def _float(input: Tensor, name: str) -> Tensor:
-    """Integers as floats."""
-    given = _checked(input, name)
-    if given.is_complex():
-        raise _C.NotImplementedError(f"{name}(): there is none of {given.dtype}")
-    return given if given.is_floating_point() else given.to(dtype=_C.get_default_dtype())
 
 
 def _beside(number: float, tensor: Tensor) -> Tensor:
@@ -53,6 +46,35 @@ def multigammaln(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
 def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """How much of the standard normal distribution is below x, elementwise."""
     return _C.mul(_float(input, "ndtr").mul(-math.sqrt(0.5)).erfc(), 0.5, out=out)
+
+
+def _scaled_erfc(x: Tensor) -> Tensor:
+    """exp(x^2) erfc(x) of numbers of float64: as it says, but far above 0, where both leave the range, by a series."""
+    far = x.clamp(min=25.0)
+    u = far.square().mul(2).reciprocal()
+    series = _C.ones_like(u)
+    for k in range(6, 0, -1):
+        series = series.mul(u).mul(1 - 2 * k).add(1)
+    near = x.clamp(max=25.0)
+    return _C.where(x < 25.0, near.square().exp().mul(near.erfc()), series.div(far.mul(math.sqrt(math.pi))))
+
+
+def erfcx(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """exp(x^2) erfc(x), elementwise."""
+    given = _float(input, "erfcx")
+    made = _scaled_erfc(given.to(dtype=_C.float64)).to(dtype=given.dtype)
+    return made if out is None else _C.mul(made, 1, out=out)
+
+
+def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of how much of the standard normal distribution is below x, elementwise."""
+    given = _float(input, "log_ndtr")
+    x = given.to(dtype=_C.float64)
+    below, above = x.clamp(max=-1.0), x.clamp(min=-1.0)
+    left = _scaled_erfc(below.mul(-math.sqrt(0.5))).mul(0.5).log().sub(below.square().mul(0.5))
+    right = above.mul(math.sqrt(0.5)).erfc().mul(-0.5).log1p()
+    made = _C.where(x < -1.0, left, right).to(dtype=given.dtype)
+    return made if out is None else _C.mul(made, 1, out=out)
 
 
 def xlog1py(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
