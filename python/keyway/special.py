@@ -77,16 +77,22 @@ def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return made if out is None else _C.mul(made, 1, out=out)
 
 
+def _as_tensor(value: Tensor | float, beside: Tensor | float, dtype: _C.dtype) -> Tensor:
+    if isinstance(value, Tensor):
+        return value.to(dtype=dtype)
+    return _C.scalar_tensor(value, dtype=dtype, device=beside.device if isinstance(beside, Tensor) else None)
+
+
 def xlog1py(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
     """x log(1 + y), elementwise, and 0 where x is 0 unless y is NaN; one of both may be a number."""
-    if isinstance(input, Tensor):
-        x = input
-        y = other if isinstance(other, Tensor) else _beside(other, input)
-    elif isinstance(other, Tensor):
-        x, y = _beside(input, other), other
-    else:
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         raise _C.TypeError("xlog1py(): one of both is a tensor")
-    logarithm = y.log1p()
+    common = _C.result_type(input, other)
+    if common.is_complex:
+        raise _C.NotImplementedError(f"xlog1py(): there is none of {common}")
+    if not common.is_floating_point:
+        common = _C.get_default_dtype()
+    x, y = _as_tensor(input, other, common), _as_tensor(other, input, common)
     infinite = _C.logical_or(y <= -1, y == math.inf)  # or NaN, and 0 times that would not be 0
-    infinite = _C.logical_and(x == 0, infinite)
-    return _C.mul(x, _C.where(infinite, _beside(0, logarithm), logarithm), out=out)
+    logarithm = y.log1p().masked_fill(_C.logical_and(x == 0, infinite), 0)
+    return _C.mul(x, logarithm, out=out)
