@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from keyway._C import *  # noqa: F403
 from keyway._C import __version__ as __version__
 
-from keyway import _lazy, _numpy, _pickling  # noqa: F401  the last two attach to Tensor
+from keyway import _applied, _lazy, _numpy, _pickling  # noqa: F401  three of them attach to Tensor
 from keyway import autograd as autograd, overrides as overrides, return_types as return_types, types as types
 from keyway import utils as utils
 from keyway._bessel import i0 as i0, i0_ as i0_
@@ -95,6 +95,7 @@ from keyway.autograd.grad_mode import (
 
 from keyway.random import get_rng_state as get_rng_state, seed as seed, set_rng_state as set_rng_state
 from keyway.random import manual_seed as manual_seed  # the extension's, for more seeds
+from keyway.utils.dlpack import to_dlpack as to_dlpack
 
 newaxis = None
 
