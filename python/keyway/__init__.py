@@ -79,7 +79,7 @@ from keyway._shapes import (
     swapaxes as swapaxes, vsplit as vsplit,
 )  # fmt: skip
 from keyway._shapes import (  # type: ignore[assignment, no-redef]  # the operators', in more forms
-    broadcast_tensors as broadcast_tensors, cartesian_prod as cartesian_prod, meshgrid as meshgrid,
+    broadcast_tensors as broadcast_tensors, cartesian_prod as cartesian_prod, meshgrid as meshgrid, split as split,
     tensor_split as tensor_split,
 )  # fmt: skip
 from keyway._spectra import istft as istft, kaiser_window as kaiser_window, stft as stft

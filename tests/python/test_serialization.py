@@ -158,6 +158,7 @@ def test_what_is_written_to_a_mapped_tensor_does_not_reach_the_file(tmp_path):
     keyway.save({"a": keyway.ones(100)}, path)
     keyway.load(path, mmap=True)["a"].zero_()
     assert keyway.load(path)["a"].sum().item() == 100
+    assert keyway.load(path, weights_only=True)["a"].sum().item() == 100
 
 
 @pytest.mark.parametrize("given", [
