@@ -68,7 +68,8 @@ void add_errors(nanobind::module_& module) {
     classes[i] = new_class(entry.name, entry.doc, bases.ptr());
     module.attr(entry.name) = nanobind::borrow(classes[i]);
   }
-  const nanobind::object bases = checked(PyTuple_Pack(2, class_of(ErrorKind::Type), PyExc_NotImplementedError));
+  const nanobind::object bases =
+      checked(PyTuple_Pack(2, class_of(ErrorKind::Type), class_of(ErrorKind::NotImplemented)));
   dtype_class = new_class("DtypeError", kDtypeErrorDoc, bases.ptr());
   module.attr("DtypeError") = nanobind::borrow(dtype_class);
 }

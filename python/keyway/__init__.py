@@ -1,13 +1,36 @@
 """Keyway: tensors, operators, autograd and the operator registry."""
 
+from math import e as e, inf as inf, nan as nan, pi as pi
 from typing import TYPE_CHECKING
 
 from keyway._C import *  # noqa: F403
 from keyway._C import __version__ as __version__
 
-from keyway import _lazy, _numpy, _pickling  # noqa: F401  the last two attach to Tensor
+from keyway import _applied, _lazy, _numpy, _pickling  # noqa: F401  three of them attach to Tensor
 from keyway import autograd as autograd, overrides as overrides, return_types as return_types, types as types
 from keyway import utils as utils
+from keyway._constructors import (
+    BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor, CharTensor as CharTensor,
+    DoubleTensor as DoubleTensor, FloatTensor as FloatTensor, HalfTensor as HalfTensor, IntTensor as IntTensor,
+    LongTensor as LongTensor, ShortTensor as ShortTensor,
+)  # fmt: skip
+from keyway._copies import (
+    alias_copy as alias_copy, as_strided_copy as as_strided_copy, as_strided_scatter as as_strided_scatter,
+    detach_copy as detach_copy, diagonal_copy as diagonal_copy, expand_copy as expand_copy,
+    narrow_copy as narrow_copy, permute_copy as permute_copy, select_copy as select_copy, slice_copy as slice_copy,
+    split_copy as split_copy, split_with_sizes_copy as split_with_sizes_copy, squeeze_copy as squeeze_copy,
+    t_copy as t_copy, transpose_copy as transpose_copy, unbind_copy as unbind_copy, unfold_copy as unfold_copy,
+    unsqueeze_copy as unsqueeze_copy, view_as_complex_copy as view_as_complex_copy,
+    view_as_real_copy as view_as_real_copy, view_copy as view_copy,
+)  # fmt: skip
+from keyway._dropouts import (
+    alpha_dropout as alpha_dropout, alpha_dropout_ as alpha_dropout_, feature_alpha_dropout as feature_alpha_dropout,
+    feature_alpha_dropout_ as feature_alpha_dropout_, feature_dropout as feature_dropout,
+    feature_dropout_ as feature_dropout_, rrelu as rrelu, rrelu_ as rrelu_,
+)  # fmt: skip
+from keyway._frexp import frexp as frexp
+from keyway._gammas import mvlgamma as mvlgamma
+from keyway._histograms import histogram as histogram
 from keyway._layers import (  # type: ignore[assignment]  # the operators', in more forms
     batch_norm as batch_norm, binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, conv1d as conv1d,
     conv2d as conv2d, conv3d as conv3d, cosine_embedding_loss as cosine_embedding_loss,
@@ -36,12 +59,15 @@ from keyway._methods import (
     unsafe_split as unsafe_split,
     unsafe_split_with_sizes as unsafe_split_with_sizes,
 )
-from keyway._grids import gradient as gradient, unravel_index as unravel_index
+from keyway._grids import gradient as gradient, nonzero_static as nonzero_static, unravel_index as unravel_index
 from keyway._methods import nonzero as nonzero  # type: ignore[assignment]  # the extension's, with as_tuple
 from keyway._ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if
 from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path
 from keyway._printing import set_printoptions as set_printoptions
-from keyway._products import chain_matmul as chain_matmul, complex as complex, norm as norm
+from keyway._products import (
+    chain_matmul as chain_matmul, complex as complex, frobenius_norm as frobenius_norm, matrix_power as matrix_power,
+    norm as norm,
+)  # fmt: skip
 from keyway._products import (  # type: ignore[assignment]  # the operators', in more forms
     cdist as cdist, einsum as einsum, tensordot as tensordot,
 )  # fmt: skip
@@ -52,9 +78,10 @@ from keyway._shapes import (
     swapaxes as swapaxes, vsplit as vsplit,
 )  # fmt: skip
 from keyway._shapes import (  # type: ignore[assignment, no-redef]  # the operators', in more forms
-    broadcast_tensors as broadcast_tensors, cartesian_prod as cartesian_prod, meshgrid as meshgrid,
+    broadcast_tensors as broadcast_tensors, cartesian_prod as cartesian_prod, meshgrid as meshgrid, split as split,
     tensor_split as tensor_split,
 )  # fmt: skip
+from keyway._spectra import istft as istft, stft as stft
 from keyway._type_info import finfo as finfo, iinfo as iinfo
 from keyway._unique import unique as unique
 from keyway._unique import unique_consecutive as unique_consecutive
@@ -66,10 +93,15 @@ from keyway.autograd.grad_mode import (
 )
 
 from keyway.random import get_rng_state as get_rng_state, seed as seed, set_rng_state as set_rng_state
+from keyway.random import manual_seed as manual_seed  # the extension's, for more seeds
+from keyway.utils.dlpack import to_dlpack as to_dlpack
+
+newaxis = None
 
 if TYPE_CHECKING:
     from keyway import array_api as array_api, fft as fft, library as library, linalg as linalg, nn as nn
-    from keyway import optim as optim, profiler as profiler, special as special, testing as testing
+    from keyway import optim as optim, profiler as profiler, signal as signal, special as special, testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
-        __name__, "array_api", "fft", "library", "linalg", "nn", "optim", "profiler", "special", "testing")
+        __name__, "array_api", "fft", "library", "linalg", "nn", "optim", "profiler", "signal", "special",
+        "testing")

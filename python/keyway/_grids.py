@@ -9,9 +9,27 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 from keyway import _C
+from keyway._attach import attach
 from keyway._C import Tensor
 from keyway._methods import _checked
 from keyway._numbers import listed
+
+
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
+    """The indices of the first `size` elements that are not zero, one row each, int64; rows that are missing are
+    `fill_value`. Raises keyway.ValueError for `size` below 0."""
+    if size < 0:
+        raise _C.ValueError(f"nonzero_static(): argument 'size' is not negative, but {size}")
+    found = _C.nonzero(_checked(input, "nonzero_static"))[:size]
+    missing = _C.full([size - found.size(0), found.size(1)], fill_value, dtype=_C.int64, device=input.device)
+    return _C.cat([found, missing], out=out)
+
+
+def _nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    return nonzero_static(self, size=size, fill_value=fill_value)
+
+
+_nonzero_static.__name__, _nonzero_static.__doc__ = "nonzero_static", nonzero_static.__doc__
 
 
 def unravel_index(indices: Tensor, shape: Union[int, Sequence[int]]) -> tuple[Tensor, ...]:
@@ -116,3 +134,6 @@ def _at_edge(here: Tensor, second: Tensor, third: Tensor, near: Any, far: Any) -
     outer = here * ((near + both) / (near * both)) + third * (near / (far * both))
     slope: Tensor = second * (both / (near * far)) - outer
     return slope
+
+
+attach(Tensor, nonzero_static=_nonzero_static)

@@ -119,6 +119,8 @@ def _type(self: Tensor, dtype: dtype | str | None = None, non_blocking: bool = F
     place = "keyway." if self.is_cpu else f"keyway.{self.device.type}."
     if dtype is None:
         return place + _TYPE_NAMES.get(self.dtype, str(self.dtype).removeprefix("keyway."))
+    if isinstance(dtype, type) and hasattr(dtype, "dtype"):  # FloatTensor and the like
+        dtype = dtype.dtype
     if isinstance(dtype, str):
         found = [known for known, name in _TYPE_NAMES.items() if place + name == dtype]
         if not found:
@@ -149,7 +151,7 @@ def _adjoint(self: Tensor) -> Tensor:
 
 def _matrix_adjoint(self: Tensor) -> Tensor:
     """The matrices transposed and, if they are complex, conjugated. Raises keyway.ValueError for 1 dimension."""
-    return _matrix_transposed(self).conj_physical()
+    return _matrix_transposed(self.conj_physical())
 
 
 def conj(input: Tensor) -> Tensor:

@@ -99,11 +99,11 @@ class _FloatFormat:
         smallest = min(abs(value) for value in finite)
         largest = max(abs(value) for value in finite)
         whole = all(value == math.floor(value) for value in finite)
-        scientific = largest / smallest > 1000 or largest > 1e8 or (not whole and smallest < 1e-4)
+        scientific = _options.sci_mode
+        if scientific is None:
+            scientific = largest / smallest > 1000 or largest > 1e8 or (not whole and smallest < 1e-4)
         self._choose(whole, scientific)
         self.width = max(len(self._bare(value)) for value in finite)
-        if _options.sci_mode is not None:  # the width is still that of the other notation, as PyTorch's
-            self._choose(whole, _options.sci_mode)
 
     def _choose(self, whole: bool, scientific: bool) -> None:
         self._point = "." if whole and not scientific else ""
@@ -215,7 +215,8 @@ def _numbers(tensor: Tensor, indent: int) -> str:
 
 
 def tensor_text(tensor: Tensor, name: str | None = None) -> str:
-    """The text of a tensor, as `repr` gives it; `name` stands before the bracket."""
+    """The text of a tensor, as `repr` gives it; `name` stands in front of the bracket, by default "tensor", or the name
+    of a subclass."""
     prefix = (name or ("tensor" if type(tensor) is Tensor else type(tensor).__name__)) + "("
     text = prefix + _numbers(tensor, len(prefix))
     used = len(text) - text.rfind("\n") + 1

@@ -127,4 +127,40 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     return out.resize_(made.shape).copy_(made)
 
 
-attach(Tensor, norm=_norm)
+def frobenius_norm(
+    input: Tensor, dim: Union[int, Sequence[int]], keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """The 2-norm of vectors over `dim`, or of all elements if it is empty."""
+    return _C.linalg_vector_norm(input, 2, listed(dim), keepdim, out=out)
+
+
+def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
+    """The product of `n` times the same matrices [..., m, m]; unit matrices for 0.
+
+    Raises keyway.ValueError for matrices that are not square, and keyway.NotImplementedError for `n` below 0, which
+    needs inverses.
+    """
+    if _checked(input, "matrix_power").dim() < 2 or input.size(-1) != input.size(-2):
+        raise _C.ValueError(f"matrix_power(): needs square matrices, not {list(input.shape)}")
+    if n < 0:
+        raise _C.NotImplementedError(f"matrix_power(): n is not negative, but {n}")
+    made, factor, left = None, input, n
+    while left:  # by the digits of n
+        if left % 2:
+            made = factor if made is None else _C.matmul(made, factor)
+        left //= 2
+        factor = _C.matmul(factor, factor) if left else factor
+    if made is None:
+        made = _C.eye(input.size(-1), dtype=input.dtype, device=input.device).expand(input.shape)
+    if n < 2:
+        made = made.clone(memory_format=_C.contiguous_format)
+    return made if out is None else _checked(out, "matrix_power").resize_(made.shape).copy_(made)
+
+
+def _matrix_power(self: Tensor, n: int) -> Tensor:
+    return matrix_power(self, n)
+
+
+_matrix_power.__name__, _matrix_power.__doc__ = "matrix_power", matrix_power.__doc__
+
+attach(Tensor, norm=_norm, matrix_power=_matrix_power)

@@ -26,6 +26,8 @@ def save(tensors: Mapping[str, _C.Tensor], f: str | os.PathLike[str] | IO[bytes]
     is not saved. Raises keyway.TypeError for what is no tensor, keyway.Error for dtypes that the format does not have
     and for errors of the system.
     """
+    if not isinstance(tensors, Mapping):
+        raise _C.TypeError(f"save(): takes a dict of tensors by name, not {type(tensors).__name__}: pickle what is none")
     named = dict(tensors)
     notes = dict(metadata or {})
     if isinstance(f, (str, os.PathLike)):
@@ -48,12 +50,13 @@ def _read(f: Source, mmap: bool) -> tuple[dict[str, _C.Tensor], dict[str, str]]:
     return _C._parse_safetensors(bytes(content))
 
 
-def load(f: Source, *, map_location: _C.device | str | None = None, mmap: bool = False) -> dict[str, _C.Tensor]:
+def load(f: Source, *, map_location: _C.device | str | None = None, mmap: bool = False,
+         weights_only: bool | None = None) -> dict[str, _C.Tensor]:  # fmt: skip
     """The tensors of a safetensors file, in its order: of a path, its bytes, or an object with read().
 
     They are on the CPU, or on the device `map_location`. With `mmap` their elements stay in the file until they are
-    read, and what is written to them stays in this process. Raises keyway.ParseError for what is no such file, and
-    OSError where there is none.
+    read, and what is written to them stays in this process. `weights_only` changes nothing: nothing else is there.
+    Raises keyway.ParseError for what is no such file, and OSError where there is none.
     """
     tensors, _ = _read(f, mmap)
     if map_location is None:

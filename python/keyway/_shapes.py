@@ -136,6 +136,12 @@ def tensor_split(
     return tuple(parts)
 
 
+def split(tensor: Tensor, split_size_or_sections: Union[int, Sequence[int]], dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of a tensor cut along a dimension: into parts of one size, of which the last may be smaller, or of the sizes
+    that a list holds."""
+    return tuple(_C.split(_checked(tensor, "split"), split_size_or_sections, dim))
+
+
 def _check_dims(input: Tensor, dims: int, function: str) -> None:
     if input.dim() < dims:
         raise _C.ValueError(f"{function}(): needs {dims} dimensions, not {input.dim()}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from keyway import _C
+from keyway._attach import attach
 from keyway._C import dtype
 
 # Bits of the fraction, exponents of the least and greatest normal number, and where it is not that of IEEE 754 the
@@ -86,10 +87,30 @@ class iinfo:
         self.dtype: str = _name(type)
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, iinfo) and self.dtype == other.dtype
 
     def __hash__(self) -> int:
         return hash(self.dtype)
+
+
+def _to_real(self: dtype) -> dtype:
+    """The dtype of the parts of a complex one; itself of others."""
+    return _PARTS.get(self, self)
+
+
+def _to_complex(self: dtype) -> dtype:
+    """The complex dtype whose parts are of this one; itself if it is complex.
+
+    Raises keyway.TypeError if there is none."""
+    wholes = {part: whole for whole, part in _PARTS.items()}
+    if self not in wholes and self not in _PARTS:
+        raise _C.TypeError(f"to_complex(): there are no complex numbers of {self}")
+    return wholes.get(self, self)
+
+
+_to_real.__name__, _to_complex.__name__ = "to_real", "to_complex"
+
+attach(dtype, to_real=_to_real, to_complex=_to_complex)

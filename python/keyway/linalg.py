@@ -10,8 +10,12 @@ from typing import Any, SupportsIndex
 from keyway import _C
 from keyway._C import Tensor, matmul
 from keyway._methods import _checked
+from keyway._products import matrix_power
 
-__all__ = ["cross", "diagonal", "matmul", "matrix_norm", "multi_dot", "norm", "vecdot", "vector_norm"]
+__all__ = [
+    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "multi_dot", "norm", "vander", "vecdot",
+    "vector_norm",
+]
 
 
 def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
@@ -28,6 +32,22 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     """The product of two or more matrices, in the order that needs the fewest multiplications; the first and the last
     may be vectors."""
     return _C.linalg_multi_dot(list(tensors), out=out)
+
+
+def vander(x: Tensor, N: int | None = None) -> Tensor:
+    """Matrices [..., n, N] of the powers from 0 to N - 1 of the numbers of vectors [..., n]; N is by default n.
+
+    Raises keyway.ValueError for N below 2, and keyway.NotImplementedError for flags.
+    """
+    if _checked(x, "vander").dtype is _C.bool:
+        raise _C.NotImplementedError("vander(): there is none of bool")
+    vectors = x.unsqueeze(0) if x.dim() == 0 else x
+    count = vectors.size(-1) if N is None else N
+    if count < 2:
+        raise _C.ValueError(f"vander(): N is at least 2, not {count}")
+    numbers = vectors.to(dtype=_C.int64) if not (x.is_floating_point() or x.is_complex()) else vectors
+    rows = numbers.unsqueeze(-1).expand([*vectors.shape, count - 1])
+    return _C.cat([_C.ones_like(rows.narrow(-1, 0, 1)), rows.cumprod(-1)], -1)
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:

@@ -1,50 +1,66 @@
-"""The default generator of random numbers: its seed, and its state as a tensor."""
+"""The numbers that random functions draw when no generator is given: their seed and their state."""
 
 from __future__ import annotations
 
 import contextlib
-import struct
+import operator
+from collections.abc import Iterable, Iterator
+from typing import Any, SupportsIndex
 
 from keyway import _C
-from keyway._C import Tensor, initial_seed, manual_seed
+from keyway._C import Generator, Tensor, default_generator as default_generator, initial_seed as initial_seed
 
-TYPE_CHECKING = False  # typing takes long to import
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+__all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
 
-__all__ = ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
+_WORDS = 2**64
 
-_FORMAT = "<QQ"
+
+def manual_seed(seed: SupportsIndex | float) -> Generator:
+    """Starts the default generators of all devices over, from a seed in [-2^63, 2^64); one below 0 counts as 2^64 more.
+    Returns that of the host. Raises keyway.ValueError for other seeds."""
+    number = operator.index(seed) if isinstance(seed, SupportsIndex) else int(seed)
+    if not -(_WORDS >> 1) <= number < _WORDS:
+        raise _C.ValueError(f"manual_seed(): argument 'seed' is in [-2^63, 2^64), not {number}")
+    _C.manual_seed(number % _WORDS)
+    return default_generator
 
 
 def seed() -> int:
-    """Gives the CPU's default generator a seed that is drawn, and returns it."""
-    return _C.default_generator.seed()
+    """Starts the default generators over, from a seed that is different each time; returns it."""
+    fresh = default_generator.seed()
+    _C.manual_seed(fresh)
+    return fresh
 
 
 def get_rng_state() -> Tensor:
-    """The state of the CPU's default generator: uint8 [16]."""
-    return _C.tensor(list(struct.pack(_FORMAT, *_C.default_generator.get_state())), dtype=_C.uint8)
+    """The state of the host's default generator: 16 bytes, uint8."""
+    words = [word - _WORDS if word >> 63 else word for word in default_generator.get_state()]
+    return _C.tensor(words, dtype=_C.int64).view(_C.uint8)
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Has the CPU's default generator go on from a state that get_rng_state gave. Raises keyway.ValueError for what is
-    none, keyway.TypeError for what is no uint8 Tensor."""
+    """Gives the host's default generator a state that get_rng_state returned. Raises keyway.TypeError for what is not
+    uint8, and keyway.ValueError for another shape."""
     if not isinstance(new_state, Tensor) or new_state.dtype != _C.uint8:
-        raise _C.TypeError("set_rng_state: a state is a uint8 Tensor")
-    if new_state.numel() != struct.calcsize(_FORMAT):
-        raise _C.ValueError(f"set_rng_state: a state has {struct.calcsize(_FORMAT)} elements, not {new_state.numel()}")
-    state, place = struct.unpack(_FORMAT, bytes(new_state.flatten().tolist()))
-    _C.default_generator.set_state((state, place))
+        raise _C.TypeError("set_rng_state(): argument 'new_state' must be a Tensor of uint8")
+    if tuple(new_state.shape) != (16,):
+        raise _C.ValueError(f"set_rng_state(): argument 'new_state' has shape [16], not {list(new_state.shape)}")
+    first, second = new_state.cpu().clone().view(_C.int64).tolist()
+    default_generator.set_state((first % _WORDS, second % _WORDS))
 
 
 @contextlib.contextmanager
-def fork_rng(enabled: bool = True) -> Iterator[None]:
-    """Within the block random numbers are drawn as anywhere; after it the CPU's default generator is where it was
-    before. Without `enabled` nothing is restored."""
-    before = get_rng_state()
+def fork_rng(devices: Iterable[Any] | None = None, enabled: bool = True) -> Iterator[None]:
+    """A context after which the host's default generator goes on as if nothing had been drawn in it.
+
+    Raises keyway.NotImplementedError for `devices` other than the host's.
+    """
+    others = [device for device in (devices or ()) if not isinstance(device, str) or device != "cpu"]
+    if others:
+        raise _C.NotImplementedError(f"fork_rng(): only the host's generator has a state to return to, not {others}'s")
+    state = default_generator.get_state()
     try:
         yield
     finally:
         if enabled:
-            set_rng_state(before)
+            default_generator.set_state(state)

@@ -58,25 +58,35 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _C.mul(_float(input, "ndtr").mul(-math.sqrt(0.5)).erfc(), 0.5, out=out)
 
 
-def _tensors(input: Tensor | float, other: Tensor | float, name: str) -> tuple[Tensor, Tensor]:
-    """Both as tensors, of which one may be a number."""
-    if isinstance(input, Tensor):
-        return input, other if isinstance(other, Tensor) else _beside(other, input)
-    if isinstance(other, Tensor):
-        return _beside(input, other), other
-    raise _C.TypeError(f"{name}(): one of both is a tensor")
+
+
+def _as_tensor(value: Tensor | float, beside: Tensor | float, dtype: _C.dtype) -> Tensor:
+    if isinstance(value, Tensor):
+        return value.to(dtype=dtype)
+    return _C.scalar_tensor(value, dtype=dtype, device=beside.device if isinstance(beside, Tensor) else None)
+
+
+def _common_dtype(input: Tensor | float, other: Tensor | float, name: str) -> _C.dtype:
+    """That of both, of which one may be a number, as a floating one."""
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        raise _C.TypeError(f"{name}(): one of both is a tensor")
+    common = _C.result_type(input, other)
+    if common.is_complex:
+        raise _C.NotImplementedError(f"{name}(): there is none of {common}")
+    return common if common.is_floating_point else _C.get_default_dtype()
 
 
 def xlog1py(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
     """x log(1 + y), elementwise, and 0 where x is 0 unless y is NaN; one of both may be a number."""
-    x, y = _tensors(input, other, "xlog1py")
-    product = x.mul(y.log1p())
-    nothing = _C.logical_and(x == 0, y.isnan().logical_not())
-    return _C.where(nothing, _beside(0, product), product, out=out)
+    common = _common_dtype(input, other, "xlog1py")
+    x, y = _as_tensor(input, other, common), _as_tensor(other, input, common)
+    infinite = _C.logical_or(y <= -1, y == math.inf)  # or NaN, and 0 times that would not be 0
+    logarithm = y.log1p().masked_fill(_C.logical_and(x == 0, infinite), 0)
+    return _C.mul(x, logarithm, out=out)
 
 
 def zeta(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
     """The Hurwitz zeta function: the sum of (other + k) ** -input over all k from 0 on, elementwise; one of both may be a
     number. Its gradient is that of `other` alone."""
-    x, q = _tensors(input, other, "zeta")
-    return _C.special_zeta(x, q, out=out)
+    common = _common_dtype(input, other, "zeta")
+    return _C.special_zeta(_as_tensor(input, other, common), _as_tensor(other, input, common), out=out)

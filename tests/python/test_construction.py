@@ -377,3 +377,35 @@ def test_factories_take_the_options_of_out_beside_it():
     assert keyway.ones(2, out=keyway.empty(0), requires_grad=True).requires_grad
     with pytest.raises(keyway.TypeError, match="unexpected keyword argument 'dtype'"):
         keyway.add(out, out, out=out, dtype=keyway.float32)
+
+
+def test_tensor_takes_sizes_or_numbers():
+    assert keyway.Tensor([1, 2]).tolist() == [1.0, 2.0] and keyway.Tensor([1, 2]).dtype is keyway.float32
+    assert keyway.Tensor(2, 3).shape == (2, 3) and keyway.Tensor(keyway.Size([4])).shape == (4,)
+    assert keyway.Tensor().shape == (0,) and keyway.Tensor((2, 3)).tolist() == [2.0, 3.0]
+    x = keyway.ones(2, dtype=keyway.int32)
+    assert keyway.Tensor(x).dtype is keyway.int32 and keyway.Tensor(x).data_ptr() == x.data_ptr()
+    for wrong in (lambda: keyway.Tensor(1.5), lambda: keyway.Tensor("a"), lambda: keyway.Tensor([1], [2])):
+        with pytest.raises(keyway.TypeError, match="takes sizes"):
+            wrong()
+
+
+class Named(keyway.Tensor):
+    pass
+
+
+def test_a_subclass_of_tensor_takes_numbers_too():
+    assert type(Named([1.0])) is Named and Named([1.0]).tolist() == [1.0] and Named(2, 3).shape == (2, 3)
+
+
+def test_kinds_of_tensors_make_their_dtype_and_recognise_it():
+    x = keyway.LongTensor([[1, 2]])
+    assert x.dtype is keyway.int64 and x.tolist() == [[1, 2]] and type(x) is keyway.Tensor
+    assert isinstance(x, keyway.LongTensor) and not isinstance(x, keyway.FloatTensor)
+    assert not isinstance(1, keyway.LongTensor) and keyway.BoolTensor(2, 2).shape == (2, 2)
+    assert keyway.LongTensor(x).data_ptr() == x.data_ptr() and x.type(keyway.DoubleTensor).dtype is keyway.float64
+    assert keyway.FloatTensor.dtype is keyway.float32 and keyway.FloatTensor.__name__ == "FloatTensor"
+    with pytest.raises(keyway.TypeError, match="takes a tensor of keyway.float32"):
+        keyway.FloatTensor(x)
+    with pytest.raises(keyway.ValueError, match="cuda"):
+        keyway.FloatTensor([1], device="cuda")

@@ -259,3 +259,12 @@ def test_export_refuses_gradients_other_devices_and_streams():
 def test_the_device_of_a_tensor_on_the_cpu():
     assert keyway.ones(2).__dlpack_device__() == (1, 0)
     assert keyway.from_dlpack(keyway.ones(2).__dlpack__(dl_device=(1, 0))).sum().item() == 2
+
+
+def test_capsules_have_pytorchs_names():
+    x = keyway.arange(3)
+    there = keyway.utils.dlpack
+    for made in (there.from_dlpack(keyway.to_dlpack(x)), keyway.from_dlpack(there.to_dlpack(x))):
+        assert made.data_ptr() == x.data_ptr() and made.tolist() == [0, 1, 2]
+    with pytest.raises(keyway.TypeError, match="to_dlpack"):
+        keyway.to_dlpack([1])

@@ -90,10 +90,17 @@ def test_finfo_of_a_complex_dtype_is_that_of_its_parts_and_without_argument_of_t
 def test_iinfo_has_the_limits_of_integers(dtype, bits, low, high):
     info = keyway.iinfo(getattr(keyway, dtype))
     assert (info.bits, info.min, info.max, info.dtype) == (bits, low, high, dtype)
-    assert repr(info) == f"iinfo(min={low}, max={high}, dtype={dtype})"
+    assert repr(info) == f"iinfo(min={low:g}, max={high:g}, dtype={dtype})"
 
 
 def test_iinfo_refuses_other_dtypes():
     for refused in (keyway.float32, keyway.bool, None):
         with pytest.raises(keyway.TypeError):
             keyway.iinfo(refused)
+
+
+def test_parts_of_complex_dtypes_and_complex_dtypes_of_parts():
+    assert keyway.complex64.to_real() is keyway.float32 and keyway.int8.to_real() is keyway.int8
+    assert keyway.float64.to_complex() is keyway.complex128 and keyway.complex32.to_complex() is keyway.complex32
+    with pytest.raises(keyway.TypeError, match="int8"):
+        keyway.int8.to_complex()

@@ -147,17 +147,6 @@ def test_mse_loss_is_of_real_numbers():
         F.mse_loss(keyway.ones(2, dtype=keyway.complex64), keyway.zeros(2))
 
 
-def test_weights_of_elements_weigh_the_mean():
-    x, y, w = keyway.tensor([1.0, 3.0]), keyway.tensor([0.0, 0.0]), keyway.tensor([1.0, 3.0])
-    for loss, losses in ((F.mse_loss, [1.0, 9.0]), (F.l1_loss, [1.0, 3.0]), (F.huber_loss, [0.5, 2.5])):
-        total = losses[0] + 3 * losses[1]
-        assert loss(x, y, weight=w).item() == pytest.approx(total / 4)
-        assert loss(x, y, reduction="sum", weight=w).item() == pytest.approx(total)
-        assert loss(x, y, reduction="none", weight=w).tolist() == pytest.approx([losses[0], 3 * losses[1]])
-        with pytest.raises(keyway.ValueError, match="the weight's shape"):
-            loss(x, y, weight=keyway.ones(1))
-
-
 def test_probabilities_as_targets_have_no_class_to_ignore():
     with pytest.raises(keyway.ValueError, match="ignore_index=1"):
         F.cross_entropy(keyway.zeros(2, 3), keyway.ones(2, 3) / 3, ignore_index=1)
@@ -165,3 +154,30 @@ def test_probabilities_as_targets_have_no_class_to_ignore():
 
 def test_the_distance_of_a_triplet_loss_is_part_of_its_text():
     assert "(distance_function): PairwiseDistance()" in repr(nn.TripletMarginWithDistanceLoss())
+
+
+def test_losses_take_a_weight_for_each_element():
+    x, y, weight = keyway.tensor([1.0, 4.0]), keyway.tensor([0.0, 1.0]), keyway.tensor([1.0, 3.0])
+    assert F.mse_loss(x, y, weight=weight, reduction="none").tolist() == [1.0, 27.0]
+    assert F.mse_loss(x, y, weight=weight).item() == 28.0 / 4
+    assert F.l1_loss(x, y, weight=weight).item() == 10.0 / 4
+    assert F.l1_loss(x, y, weight=weight, reduction="sum").item() == 10.0
+    assert F.huber_loss(x, y, weight=weight).item() == (0.5 + 3 * 2.5) / 2
+    assert F.huber_loss(x, y, weight=weight, reduction="sum").item() == 8.0
+    for loss in (F.mse_loss, F.l1_loss, F.huber_loss):
+        with pytest.raises(keyway.ValueError, match="weight"):
+            loss(x, y, weight=keyway.ones(1))
+
+
+def test_a_variance_may_be_a_float_or_one_for_each_row_of_some_dimension():
+    x, y = keyway.tensor([[1.0, 2.0], [3.0, 5.0]]), keyway.zeros(2, 2)
+    expected = [[(math.log(2) + v * v / 2) / 2 for v in row] for row in ([1.0, 2.0], [3.0, 5.0])]
+    assert F.gaussian_nll_loss(x, y, 2.0, reduction="none").flatten().tolist() == pytest.approx(sum(expected, []))
+    columns = F.gaussian_nll_loss(x, y, keyway.tensor([[1.0, 2.0]]), reduction="none")
+    assert columns[:, 0].tolist() == [0.5, 4.5] and columns[1, 1].item() == pytest.approx(expected[1][1])
+    with pytest.raises(keyway.ValueError, match="negative"):
+        F.gaussian_nll_loss(x, y, -1.0)
+    with pytest.raises(keyway.ValueError, match="does not fit"):
+        F.gaussian_nll_loss(x, y, keyway.ones(1, 1))
+    with pytest.raises(keyway.TypeError, match="var"):
+        F.gaussian_nll_loss(x, y, 1)

@@ -108,6 +108,38 @@ def test_dropout_of_channels_zeroes_whole_channels():
     y = nn.Dropout2d(0.5)(keyway.ones(20, 10, 3, 3)).reshape(200, 9)
     sums = sorted(set(y.sum(1).tolist()))
     assert sums == [0.0, 18.0]
+    y = keyway.nn.functional.dropout2d(keyway.ones(20, 30, 4))  # 3 dimensions are [N, C, L]
+    assert set(y.sum(2).flatten().tolist()) == {0.0, 8.0} and len(set(y.sum((1, 2)).tolist())) > 2
+    y = keyway.nn.functional.dropout3d(keyway.ones(50, 2, 2, 2))  # 4 are [C, D, H, W]
+    assert set(y.sum((1, 2, 3)).tolist()) == {0.0, 16.0}
+    with pytest.raises(keyway.ValueError, match="dropout2d"):
+        keyway.nn.functional.dropout2d(keyway.ones(3))
+
+
+def test_dropout_has_functions_without_defaults():
+    keyway.manual_seed(2)
+    x = keyway.ones(40, 50, 2)
+    y = keyway.feature_dropout(x, 0.5, True)
+    assert set(y.sum(2).flatten().tolist()) == {0.0, 4.0}
+    assert keyway.feature_dropout(x, 0.5, False) is x and keyway.alpha_dropout(x, p=0.5, train=False) is x
+    assert keyway.feature_dropout_(keyway.ones(2, 2), 1.0, True).tolist() == [[0, 0], [0, 0]]
+    assert keyway.alpha_dropout_(keyway.ones(3), 1.0, True).tolist() == [0.0] * 3
+    z = keyway.feature_alpha_dropout(x, 0.5, True)
+    assert keyway.equal(z[..., 0], z[..., 1]) and len(set(z.flatten().tolist())) == 2
+    assert keyway.feature_alpha_dropout_(x, 0.5, True) is x
+    with pytest.raises(keyway.ValueError, match="two dimensions"):
+        keyway.feature_dropout(keyway.ones(3), 0.5, True)
+    with pytest.raises(keyway.ValueError, match="1.5"):
+        keyway.feature_dropout(x, 1.5, True)
+
+
+def test_leaky_relu_with_random_slopes_has_functions_beside_those_of_layers():
+    x = keyway.tensor([-1.0, 2.0])
+    assert keyway.rrelu(x, 0.25, 0.75).tolist() == [-0.5, 2.0]
+    drawn = keyway.rrelu(x, 0.25, 0.75, True, keyway.Generator().manual_seed(3))
+    assert -0.75 <= drawn[0].item() <= -0.25 and drawn[1].item() == 2.0
+    assert keyway.equal(drawn, keyway.rrelu(x, 0.25, 0.75, True, keyway.Generator().manual_seed(3)))
+    assert keyway.rrelu_(x, 0.5, 0.5) is x and x.tolist() == [-0.5, 2.0]
 
 
 def test_convolution_in_one_dimension_by_hand():

@@ -360,6 +360,8 @@ def test_a_dictionary_of_parameters_makes_parameters_of_tensors():
     assert list(parameters | nn.ParameterDict({"d": keyway.ones(1)})) == ["b", "d"]
     with pytest.raises(KeyError):
         parameters["a"]
+    text = "Parameter containing:\ntensor([0.], requires_grad=True)"
+    assert repr(parameters["b"]) == text and str(parameters["b"]) == text
 
 
 def test_a_list_of_parameters_makes_parameters_of_tensors():

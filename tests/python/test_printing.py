@@ -94,7 +94,7 @@ def test_options_change_digits_and_summaries():
     keyway.set_printoptions(sci_mode=True)
     assert repr(keyway.tensor([1.0, 20.0])) == "tensor([1.00e+00, 2.00e+01])"
     keyway.set_printoptions(sci_mode=False)
-    assert repr(keyway.tensor([1.5, 1e6])) == "tensor([    1.50, 1000000.00])"
+    assert repr(keyway.tensor([1.5, 1e6])) == "tensor([      1.50, 1000000.00])"
     keyway.set_printoptions(profile="short")
     assert repr(keyway.tensor(2.5)) == "tensor(2.50)"
 

@@ -3,6 +3,7 @@
 import math
 
 import keyway
+import numpy as np
 import pytest
 
 X = keyway.arange(12, dtype=keyway.float64).view(3, 4)
@@ -97,3 +98,35 @@ def test_bilinear_layers():
     expected = keyway.einsum("bi,oij,bj->bo", x, layer.weight, y) + layer.bias
     assert keyway.allclose(layer(x, y), expected, atol=1e-5)
     assert layer.extra_repr() == "in1_features=2, in2_features=3, out_features=4, bias=True"
+
+
+def test_powers_of_matrices():
+    x = keyway.tensor([[1, 1], [1, 0]])
+    assert x.matrix_power(10).tolist() == [[89, 55], [55, 34]]  # Fibonacci's numbers
+    assert keyway.linalg.matrix_power(x, 0).tolist() == [[1, 0], [0, 1]]
+    once = keyway.matrix_power(x, 1)
+    assert keyway.equal(once, x) and once.data_ptr() != x.data_ptr()
+    batch = keyway.stack([x, 2 * x]).to(keyway.float64)
+    out = keyway.empty(0, dtype=keyway.float64)
+    assert keyway.matrix_power(batch, 3, out=out) is out
+    np.testing.assert_allclose(out.numpy(), np.linalg.matrix_power(batch.numpy(), 3))
+    with pytest.raises(keyway.ValueError, match="square"):
+        keyway.ones(2, 3).matrix_power(2)
+    with pytest.raises(keyway.NotImplementedError, match="-1"):
+        x.matrix_power(-1)
+
+
+def test_matrices_of_powers():
+    assert keyway.linalg.vander(keyway.tensor([1, 2, 3])).tolist() == [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
+    assert keyway.linalg.vander(keyway.tensor([[2.0], [3.0]]), N=3).tolist() == [[[1, 2, 4]], [[1, 3, 9]]]
+    assert keyway.linalg.vander(keyway.tensor(2.0), N=2).tolist() == [[1.0, 2.0]]
+    with pytest.raises(keyway.ValueError, match="at least 2"):
+        keyway.linalg.vander(keyway.tensor([1.0]))
+    with pytest.raises(keyway.NotImplementedError, match="bool"):
+        keyway.linalg.vander(keyway.tensor([True, False]))
+
+
+def test_the_frobenius_norm_is_that_of_the_dimensions():
+    x = keyway.tensor([[3.0, 4.0], [0.0, 12.0]])
+    assert keyway.frobenius_norm(x, 1).tolist() == [5.0, 12.0]
+    assert keyway.frobenius_norm(x, (0, 1), True).tolist() == [[13.0]] and keyway.frobenius_norm(x, ()).item() == 13.0

@@ -1,30 +1,68 @@
-"""keyway.random: the state of the default generator."""
+"""The default generator: its seed, its state, and contexts that leave it as it was."""
 
-import keyway
+import numpy
 import pytest
 
+import keyway
+from keyway import random
 
-def test_the_state_is_a_tensor_to_which_the_generator_goes_back():
+
+def test_a_seed_makes_the_same_numbers_again():
+    assert keyway.manual_seed(7) is keyway.default_generator
+    first = keyway.rand(4)
+    keyway.manual_seed(numpy.int64(7))
+    assert keyway.equal(keyway.rand(4), first)
+    assert keyway.initial_seed() == 7
+
+
+@pytest.mark.parametrize(("seed", "known"), [(-1, 2**64 - 1), (-(2**63), 2**63), (2**64 - 1, 2**64 - 1), (2.5, 2)])
+def test_seeds_below_0_count_from_above(seed, known):
+    assert keyway.manual_seed(seed).initial_seed() == known
+
+
+@pytest.mark.parametrize("seed", [2**64, -(2**63) - 1])
+def test_seeds_of_more_than_64_bits_are_refused(seed):
+    with pytest.raises(keyway.ValueError, match="2\\^64"):
+        keyway.manual_seed(seed)
+
+
+def test_a_fresh_seed_is_different_each_time():
+    first = keyway.seed()
+    assert first == keyway.initial_seed() and keyway.seed() != first
+
+
+def test_a_state_is_returned_to():
+    keyway.manual_seed(2**63 + 5)
+    keyway.rand(3)
     state = keyway.get_rng_state()
-    assert state.dtype is keyway.uint8 and state.dim() == 1
-    drawn = keyway.rand(5)
-    assert keyway.rand(5).tolist() != drawn.tolist()
+    assert state.dtype == keyway.uint8 and state.shape == (16,)
+    first = keyway.rand(3)
+    assert not keyway.equal(state, keyway.get_rng_state())
     keyway.set_rng_state(state)
-    assert keyway.rand(5).tolist() == drawn.tolist()
+    assert keyway.equal(keyway.rand(3), first) and keyway.initial_seed() == 2**63 + 5
 
 
 def test_what_is_no_state_is_refused():
-    with pytest.raises(keyway.TypeError, match="uint8"):
-        keyway.set_rng_state(keyway.ones(16))
-    with pytest.raises(keyway.ValueError, match="16 elements, not 3"):
-        keyway.set_rng_state(keyway.ones(3, dtype=keyway.uint8))
+    for wrong in (keyway.zeros(16), None):
+        with pytest.raises(keyway.TypeError, match="uint8"):
+            keyway.set_rng_state(wrong)
+    with pytest.raises(keyway.ValueError, match="16"):
+        keyway.set_rng_state(keyway.zeros(4, dtype=keyway.uint8))
 
 
-def test_a_fork_leaves_the_generator_where_it_was():
-    with keyway.random.fork_rng():
+def test_a_fork_leaves_the_generator_as_it_was():
+    keyway.manual_seed(1)
+    with random.fork_rng():
         inside = keyway.rand(3)
-    assert keyway.rand(3).tolist() == inside.tolist()
+    assert keyway.equal(keyway.rand(3), inside)
+    with random.fork_rng(enabled=False):
+        keyway.rand(3)
+    assert keyway.default_generator.get_state() != (1, 3)
+    with pytest.raises(keyway.NotImplementedError, match="cuda"), random.fork_rng(["cuda"]):
+        pass
 
 
-def test_a_seed_that_is_drawn_is_that_of_the_generator():
-    assert keyway.random.seed() == keyway.initial_seed()
+def test_constants_are_those_of_mathematics():
+    assert keyway.pi == 3.141592653589793 and keyway.e == 2.718281828459045
+    assert keyway.inf == float("inf") and keyway.nan != keyway.nan
+    assert keyway.ones(2)[:, keyway.newaxis].shape == (2, 1)

@@ -158,11 +158,13 @@ def test_what_is_written_to_a_mapped_tensor_does_not_reach_the_file(tmp_path):
     keyway.save({"a": keyway.ones(100)}, path)
     keyway.load(path, mmap=True)["a"].zero_()
     assert keyway.load(path)["a"].sum().item() == 100
+    assert keyway.load(path, weights_only=True)["a"].sum().item() == 100
 
 
-@pytest.mark.parametrize(
-    "given", [{1: keyway.ones(1)}, {"a": 1}, {"a": None}, {"a": [keyway.ones(1)]}, {"a": {"b": keyway.ones(1)}}]
-)
+@pytest.mark.parametrize("given", [
+    {1: keyway.ones(1)}, {"a": 1}, {"a": None}, {"a": [keyway.ones(1)]}, {"a": {"b": keyway.ones(1)}}, keyway.ones(1),
+    [keyway.ones(1)],
+])
 def test_only_tensors_by_name_are_saved(given, tmp_path):
     with pytest.raises(keyway.TypeError):
         keyway.save(given, tmp_path / "a")

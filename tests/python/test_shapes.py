@@ -201,3 +201,12 @@ def test_forms_of_pytorch_that_samples_found():
     assert keyway.combinations(keyway.ones(1, requires_grad=True)).requires_grad
     assert x.bool().sum_to_size(()).dtype is keyway.int64
     assert keyway.equal(x[1].polygamma_(1), keyway.polygamma(1, keyway.tensor([2.0, 3.0])))
+
+
+def test_split_takes_a_size_or_sizes_by_one_name():
+    x = keyway.arange(5)
+    assert [part.tolist() for part in keyway.split(x, 2)] == [[0, 1], [2, 3], [4]]
+    assert [part.tolist() for part in keyway.split(tensor=x, split_size_or_sections=[1, 4])] == [[0], [1, 2, 3, 4]]
+    assert [part.shape for part in keyway.split(keyway.ones(2, 4), 3, dim=-1)] == [(2, 3), (2, 1)]
+    with pytest.raises(keyway.TypeError, match="split"):
+        keyway.split([1, 2], 1)

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import keyway
@@ -37,8 +38,57 @@ def test_entropies_and_products_with_logarithms():
         [0.0, math.nan, 2e-20], nan_ok=True)
     assert special.xlog1py(2, at([1.0])).item() == 2 * math.log(2)
     assert special.xlog1py(at([3.0]), 0.1).item() == 3 * math.log1p(0.1)
+    assert special.xlog1py(at([0.0, 0.0]), at([math.inf, -2.0])).tolist() == [0.0, 0.0]
     with pytest.raises(keyway.TypeError, match="one of both"):
         special.xlog1py(1, 2)
+
+
+def test_the_slope_of_xlog1py_at_0_is_the_logarithm():
+    x = at([0.0, 0.0, 1.0], requires_grad=True)
+    special.xlog1py(x, at([1.0, -1.0, 3.0])).sum().backward()
+    assert x.grad.tolist() == pytest.approx([math.log(2), 0.0, math.log(4)])
+
+
+def bessel(order, x):
+    """By the integral of exp(x cos(t)) cos(order t) over a period, of which equal steps give all digits."""
+    t = np.arange(400) * (2 * np.pi / 400)
+    return np.mean(np.exp(np.multiply.outer(x, np.cos(t))) * np.cos(order * t), -1)
+
+
+def test_modified_bessel_functions_are_their_integrals():
+    x = np.linspace(-40, 40, 81)
+    for name, order in (("i0", 0), ("i1", 1)):
+        expected = bessel(order, x)
+        np.testing.assert_allclose(getattr(special, name)(at(x)).numpy(), expected, rtol=1e-13, atol=1e-12)
+        scaled = getattr(special, name + "e")(at(x)).numpy()
+        np.testing.assert_allclose(scaled, expected * np.exp(-np.abs(x)), rtol=1e-13, atol=1e-14)
+    assert special.i0e(at([1e10])).item() == pytest.approx((2 * math.pi * 1e10) ** -0.5)
+    assert special.i0(keyway.tensor([0, 1])).tolist() == pytest.approx([1.0, 1.2660658777520084])
+    y = keyway.tensor([1.0])
+    assert y.i0().item() == pytest.approx(1.2660658777520084) and y.i0_() is y and y.item() > 1.2
+    for wrong, error in ((lambda: keyway.tensor([1]).i0_(), keyway.TypeError),
+                         (lambda: keyway.i0(keyway.tensor([1j])), keyway.NotImplementedError)):
+        with pytest.raises(error, match="i0"):
+            wrong()
+
+
+def test_logarithms_and_scaled_errors_far_from_0():
+    x = [-20.0, -1.5, -1.0, 0.0, 0.5, 5.0, 20.0]
+    expected = [math.exp(v * v) * math.erfc(v) for v in x]
+    assert special.erfcx(at(x)).tolist() == pytest.approx(expected, rel=1e-13)
+    assert special.erfcx(at([1e10, 26.0])).tolist() == pytest.approx(
+        [1e-10 / math.sqrt(math.pi), math.exp(676) * math.erfc(26)], rel=1e-12)
+    expected = [math.log(0.5 * math.erfc(-v / math.sqrt(2))) for v in x[1:]]
+    assert special.log_ndtr(at(x[1:])).tolist() == pytest.approx(expected, rel=1e-12)
+    assert special.log_ndtr(at([-30.0])).item() == pytest.approx(math.log(4.906713927148187e-198), rel=1e-12)
+    far = -5e7 - math.log(1e4 * math.sqrt(2 * math.pi))
+    assert special.log_ndtr(at([-1e4])).item() == pytest.approx(far, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["i0", "i0e", "i1", "i1e", "erfcx", "log_ndtr"])
+def test_functions_by_series_have_gradients(name):
+    assert gradcheck(getattr(special, name), (at([-32.0 if name[0] == "i" else -4.0, -0.5, 0.25, 2.0, 31.0],
+                                                 requires_grad=True),), rtol=1e-4)
 
 
 def test_the_multivariate_gamma_function():
@@ -110,6 +160,15 @@ def test_the_hurwitz_zeta_function():
     assert gradcheck(lambda q: special.zeta(3, q), (x,))
     with pytest.raises(keyway.Error):
         special.zeta(at([2.0], requires_grad=True), 1.5).backward()
+
+
+def test_the_multivariate_gamma_function_has_an_older_name():
+    expected = math.log(math.pi) / 2 + math.lgamma(3) + math.lgamma(2.5)
+    x = at([3.0])
+    assert keyway.mvlgamma(x, 2).item() == pytest.approx(expected) and x.mvlgamma(2).item() == pytest.approx(expected)
+    assert x.mvlgamma_(2) is x and x.item() == pytest.approx(expected)
+    with pytest.raises(keyway.TypeError, match="int64"):
+        keyway.tensor([3]).mvlgamma_(1)
 
 
 @pytest.mark.parametrize("name", ["ndtr", "entr", "ndtri", "i0", "i0e", "i1", "i1e", "erfcx", "log_ndtr"])

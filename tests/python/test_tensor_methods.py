@@ -207,3 +207,14 @@ def test_threads_are_counted():
             keyway.set_num_threads(number)
     with pytest.raises(TypeError):
         keyway.set_num_threads(1.5)
+
+
+def test_python_functions_are_applied_to_each_element():
+    x = keyway.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert x.t().apply_(lambda v: v * v) is not None and x.tolist() == [[1.0, 4.0], [9.0, 16.0]]
+    assert x.map_(keyway.tensor([1.0, 2.0]), lambda v, w: v + w).tolist() == [[2.0, 6.0], [10.0, 18.0]]
+    one = keyway.ones(2, 2)
+    assert x.map2_(one, one * 2, lambda u, v, w: u + v * w).tolist() == [[4.0, 8.0], [12.0, 20.0]]
+    assert keyway.tensor(2).apply_(lambda v: v + 1).item() == 3 and keyway.empty(0).apply_(str).shape == (0,)
+    with pytest.raises(keyway.TypeError, match="apply_"):
+        keyway.empty(2, device="meta").apply_(abs)

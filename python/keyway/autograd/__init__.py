@@ -102,7 +102,7 @@ def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Gradients = None, reta
         _running.for_inputs = before
     if not materialize_grads:
         return found
-    return tuple(_C.zeros_like(source) if gradient is None else gradient
+    return tuple(_C.zeros_like(source, requires_grad=create_graph) if gradient is None else gradient
                  for source, gradient in zip(sources, found))
 
 

@@ -32,7 +32,7 @@ class Parameter(Tensor):
         return known
 
     def __repr__(self) -> str:
-        return "Parameter containing:\n" + tensor_text(self, "tensor")
+        return "Parameter containing:\n" + tensor_text(self, "tensor" if type(self) is Parameter else None)
 
     __str__ = __repr__
 

@@ -106,14 +106,17 @@ def _channel_dropout(dims: int) -> Any:
         _checked(input, f"dropout{dims}d")
         if not training or p == 0:
             return input
-        kept = [1] * input.dim()
-        kept[: input.dim() - dims] = input.shape[: input.dim() - dims]
+        if dims == 2 and input.dim() < 2:
+            raise _C.ValueError(f"dropout2d: an input has 2 dimensions or more, not {input.dim()}")
+        channels = 2 if dims == 2 or input.dim() == dims + 2 else 1  # dropout2d reads [N, C, L] too, as PyTorch's
+        kept = [*input.shape[:channels], *[1] * (input.dim() - channels)]
         mask = input.new_empty(kept).bernoulli_(1 - p)
         return (input.mul_ if inplace else input.mul)(mask.div(1 - p) if p < 1 else mask)
 
     channel_dropout.__name__ = channel_dropout.__qualname__ = f"dropout{dims}d"
-    channel_dropout.__doc__ = (f"While training, zeroes whole channels of an input [N, C, ...] or [C, ...] of {dims} "
-                               "more dimensions, each with probability p, and divides the others by 1 - p.")
+    channel_dropout.__doc__ = (f"While training, zeroes whole channels of an input [N, C, ...]" + (
+        "" if dims == 2 else " or [C, ...]") + f" of {dims}\nmore dimensions, each with probability p, and divides the "
+        "others by 1 - p.")
     return channel_dropout
 
 

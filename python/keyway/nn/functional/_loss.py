@@ -36,33 +36,44 @@ def mse_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean", weight: Tensor | None = None,
 ) -> Tensor:
-    """(input - target)^2, of tensors of one shape, which `weight` has too: a mean is a weighted one."""
+    """(input - target)^2, of tensors of one shape, times weights of that shape."""
     _warn_of_shapes(input, target)
-    kind = number(chosen_name(size_average, reduce, reduction))
-    if weight is None:
-        return _C.mse_loss(input, target, kind)
-    return _weighted(_C.mse_loss(input, target, 0), weight, kind)
+    name = chosen_name(size_average, reduce, reduction)
+    if weight is not None:
+        _check_weight(input, weight, "mse_loss")
+        return _weighted(_C.mse_loss(input, target, 0), weight, name, "mse_loss")
+    return _C.mse_loss(input, target, number(name))
 
 
 def l1_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean", weight: Tensor | None = None,
 ) -> Tensor:
-    """|input - target|, of tensors of one shape, which `weight` has too: a mean is a weighted one."""
+    """|input - target|, of tensors of one shape, times weights of that shape."""
     _warn_of_shapes(input, target)
-    kind = number(chosen_name(size_average, reduce, reduction))
-    return _C.l1_loss(input, target, kind) if weight is None else _weighted(_C.l1_loss(input, target, 0), weight, kind)
+    name = chosen_name(size_average, reduce, reduction)
+    if weight is not None:
+        _check_weight(input, weight, "l1_loss")
+        return _weighted(_C.l1_loss(input, target, 0), weight, name, "l1_loss")
+    return _C.l1_loss(input, target, number(name))
 
 
-def _weighted(losses: Tensor, weight: Tensor, kind: int) -> Tensor:
-    """Losses times weights, and their reduction; a mean is divided by the sum of the weights."""
-    if weight.shape != losses.shape:
-        raise _C.ValueError(f"the weight's shape {tuple(weight.shape)} has to be that of the losses, "
-                            f"{tuple(losses.shape)}")
-    losses = losses.mul(weight)
-    if kind == number("none"):
-        return losses
-    return losses.sum() if kind == number("sum") else losses.sum().div(weight.sum())
+def _weighted(losses: Tensor, weight: Tensor, reduction: str, function: str) -> Tensor:
+    """The reduction of losses times weights; the mean of squares and distances is divided by the sum of the weights,
+    that of Huber's losses by their number."""
+    kind = number(reduction)
+    weighted = losses.mul(weight)
+    if kind == 0:
+        return weighted
+    if function == "huber_loss":
+        return weighted.mean() if kind == 1 else weighted.sum()
+    return weighted.sum().div(weight.sum()) if kind == 1 else weighted.sum()
+
+
+def _check_weight(input: Tensor, weight: Tensor, function: str) -> None:
+    if weight.shape != input.shape:
+        raise _C.ValueError(f"{function}(): argument 'weight' has shape {list(weight.shape)}, but the input has "
+                            f"{list(input.shape)}")
 
 
 def smooth_l1_loss(
@@ -78,13 +89,12 @@ def smooth_l1_loss(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """d^2 / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). `weight` has the shape of both:
-    a mean is a weighted one."""
+    """d^2 / 2 where d = |input - target| is below delta, else delta * (d - delta / 2), times weights of that shape."""
     _warn_of_shapes(input, target)
-    kind = number(reduction)
-    if weight is None:
-        return _C.huber_loss(input, target, kind, delta)
-    return _weighted(_C.huber_loss(input, target, 0, delta), weight, kind)
+    if weight is not None:
+        _check_weight(input, weight, "huber_loss")
+        return _weighted(_C.huber_loss(input, target, 0, delta), weight, reduction, "huber_loss")
+    return _C.huber_loss(input, target, number(reduction), delta)
 
 
 def kl_div(

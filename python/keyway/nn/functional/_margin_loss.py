@@ -131,17 +131,23 @@ def poisson_nll_loss(
 
 
 def gaussian_nll_loss(
-    input: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+    input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """(log(var) + (input - target)^2 / var) / 2, where the variances count as `eps` at least; with `full`, half of
-    log(2 pi) is added. There is a variance for each element, or one for each vector in the last dimension.
+    log(2 pi) is added. There is a variance for each element, or one for each vector in the last dimension or another
+    one, where their size is 1; a float is that of all.
 
     Raises keyway.ValueError for variances of another shape, and for negative ones.
     """
+    if not isinstance(var, Tensor):
+        if not isinstance(var, float):
+            raise _C.TypeError(f"gaussian_nll_loss: var is a Tensor or a float, not {type(var).__name__}")
+        var = _C.full_like(input, var)
     if var.shape != input.shape:
+        others = [size for size, whole in zip(var.shape, input.shape) if size != whole]
         if var.shape == input.shape[:-1]:
             var = var.unsqueeze(-1)
-        elif var.dim() == 0 or var.shape[:-1] != input.shape[:-1] or var.size(-1) != 1:
+        elif var.dim() != input.dim() or others != [1]:
             raise _C.ValueError(f"gaussian_nll_loss: var has shape {tuple(var.shape)}, which does not fit an input "
                                 f"{tuple(input.shape)}")
     number(reduction)

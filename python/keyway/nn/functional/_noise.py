@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from keyway import _C
-from keyway._C import Tensor
+from keyway._C import Generator, Tensor
 from keyway.nn.functional._layers import check_probability
 
 _LEAST = -1.7580993408473766  # what selu tends to for very negative numbers
@@ -38,14 +38,15 @@ def _alpha_dropout(input: Tensor, shape: list[int], p: float, training: bool, in
 
 
 def rrelu(
-    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False,
+    generator: Generator | None = None,
 ) -> Tensor:
     """x where it is positive, else a slope times x: while training one drawn between `lower` and `upper` for each
     element, else the middle of them."""
     if not lower <= upper:
         raise _C.Error(f"Lower bound should be less than or equal to the upper bound: {lower} and {upper}")
     if training:
-        slopes = input.new_empty(list(input.shape)).uniform_(lower, upper)
+        slopes = input.new_empty(list(input.shape)).uniform_(lower, upper, generator=generator)
         factor = slopes.masked_fill(input.detach().le(0).logical_not(), 1)
     else:
         factor = input.new_ones(list(input.shape)).masked_fill(input.detach().le(0), (lower + upper) / 2)

@@ -14,7 +14,7 @@ def chosen_name(size_average: bool | None, reduce: bool | None, reduction: str) 
     if size_average is None and reduce is None:
         return reduction
     averages = size_average is None or size_average
-    name = "none" if reduce is False else ("mean" if averages else "sum")
+    name = "none" if reduce is not None and not reduce else ("mean" if averages else "sum")
     warnings.warn(f"size_average and reduce args are deprecated: give reduction='{name}'", stacklevel=4)
     return name
 

@@ -1,0 +1,141 @@
+"""What views are of, in memory of its own: functions that are named after a view and end in `_copy`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from keyway import _C
+from keyway._attach import attach
+from keyway._C import Tensor
+from keyway._methods import _checked
+
+
+def _stored(copied: Tensor, out: Tensor | None, function: str) -> Tensor:
+    if out is None:
+        return copied
+    if _checked(out, function).dtype is not copied.dtype:
+        raise _C.TypeError(f"{function}(): argument 'out' is {out.dtype}, but must be {copied.dtype}")
+    return out.resize_(copied.shape).copy_(copied)
+
+
+def _copy_of(view: str) -> Any:
+    name = f"{view}_copy"
+
+    def copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+        viewed: Tensor = getattr(_checked(input, name), view)(*args, **kwargs)
+        return _stored(viewed.clone(memory_format=_C.contiguous_format), out, name)
+
+    copy.__name__ = copy.__qualname__ = name
+    copy.__doc__ = f"What Tensor.{view} is a view of, in memory of its own. Takes and refuses what that does."
+    return copy
+
+
+def _copies_of(view: str) -> Any:
+    name = f"{view}_copy"
+
+    def copy(
+        input: Tensor, *args: Any, out: Sequence[Tensor] | None = None, **kwargs: Any
+    ) -> tuple[Tensor, ...] | None:
+        viewed: Sequence[Tensor] = getattr(_checked(input, name), view)(*args, **kwargs)
+        copied = tuple(part.clone(memory_format=_C.contiguous_format) for part in viewed)
+        if out is None:
+            return copied
+        if len(out) != len(copied):
+            raise _C.ValueError(f"{name}(): argument 'out' has {len(out)} tensors, but must have {len(copied)}")
+        for part, place in zip(copied, out):
+            _stored(part, place, name)
+        return None
+
+    copy.__name__ = copy.__qualname__ = name
+    copy.__doc__ = (f"What the tensors of Tensor.{view} are views of, each in memory of its own; nothing is returned "
+                    "if\ntensors for them are given as `out`. Takes and refuses what Tensor." + view + " does.")
+    return copy
+
+
+as_strided_copy = _copy_of("as_strided")
+detach_copy = _copy_of("detach")
+diagonal_copy = _copy_of("diagonal")
+permute_copy = _copy_of("permute")
+select_copy = _copy_of("select")
+squeeze_copy = _copy_of("squeeze")
+t_copy = _copy_of("t")
+transpose_copy = _copy_of("transpose")
+unfold_copy = _copy_of("unfold")
+unsqueeze_copy = _copy_of("unsqueeze")
+narrow_copy = _copy_of("narrow")
+split_copy = _copies_of("split")
+split_with_sizes_copy = _copies_of("split_with_sizes")
+unbind_copy = _copies_of("unbind")
+
+
+def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The tensor in memory of its own."""
+    copied = _checked(input, "alias_copy").clone(memory_format=_C.contiguous_format)
+    return _stored(copied, out, "alias_copy")
+
+
+def expand_copy(
+    input: Tensor, size: Sequence[int], *, implicit: bool = False, out: Tensor | None = None
+) -> Tensor:
+    """The tensor repeated to a size that it broadcasts to, in memory of its own. `implicit` changes nothing."""
+    expanded = _checked(input, "expand_copy").expand(size, implicit=implicit)
+    return _stored(expanded.clone(memory_format=_C.contiguous_format), out, "expand_copy")
+
+
+def slice_copy(
+    input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1, *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The elements from `start` to `end`, which may count from the end, in memory of their own: every `step`th along a
+    dimension."""
+    sliced = _checked(input, "slice_copy").slice(dim, start, end, step)
+    return _stored(sliced.clone(memory_format=_C.contiguous_format), out, "slice_copy")
+
+
+def view_copy(
+    input: Tensor, size: Sequence[int] | None = None, *, dtype: _C.dtype | None = None, out: Tensor | None = None
+) -> Tensor:
+    """The elements in order in another shape, or their bytes as numbers of another dtype, in memory of their own.
+
+    Raises keyway.TypeError unless one of size and dtype is given, and what Tensor.reshape and Tensor.view raise.
+    """
+    given = _checked(input, "view_copy")
+    if isinstance(size, _C.dtype):
+        size, dtype = None, size
+    if size is not None and dtype is None:
+        viewed = given.reshape(size)
+    elif dtype is not None and size is None:
+        viewed = given.view(dtype)
+    else:
+        raise _C.TypeError("view_copy(): a size or a dtype is wanted, one of both")
+    return _stored(viewed.clone(memory_format=_C.contiguous_format), out, "view_copy")
+
+
+def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The complex numbers whose parts are the last dimension, in memory of their own."""
+    copied = _C.view_as_complex(_checked(input, "view_as_complex_copy")).clone(memory_format=_C.contiguous_format)
+    return _stored(copied, out, "view_as_complex_copy")
+
+
+def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The parts of complex numbers as a last dimension of 2, in memory of their own."""
+    copied = _C.view_as_real(_checked(input, "view_as_real_copy")).clone(memory_format=_C.contiguous_format)
+    return _stored(copied, out, "view_as_real_copy")
+
+
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """A copy of the tensor that has `src`, of shape `size`, where as_strided(size, stride, storage_offset) would look.
+
+    Raises keyway.ValueError for another shape of `src`.
+    """
+    if tuple(_checked(src, "as_strided_scatter").shape) != tuple(size):
+        raise _C.ValueError(f"as_strided_scatter(): src has shape {list(src.shape)}, but size is {list(size)}")
+    copied = _checked(input, "as_strided_scatter").clone(memory_format=_C.preserve_format)
+    copied.as_strided(size, stride, storage_offset).copy_(src)
+    return copied
+
+
+attach(Tensor, as_strided_scatter=as_strided_scatter, narrow_copy=narrow_copy)

@@ -1,0 +1,74 @@
+"""Dropout of several kinds, and leaky ReLU with random slopes, under their names beside those of nn.functional."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyway import _C
+from keyway._C import Generator, Tensor
+from keyway._methods import _checked
+
+
+def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """While training, zeroes whole channels of an input [N, C, ...], each with probability p, and divides the others by
+    1 - p. Raises keyway.ValueError for p outside of [0, 1], and for fewer than two dimensions."""
+    return _by_channel(input, p, train, False, "feature_dropout")
+
+
+def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """feature_dropout in place."""
+    return _by_channel(input, p, train, True, "feature_dropout_")
+
+
+def _by_channel(input: Tensor, p: float, train: bool, inplace: bool, function: str) -> Tensor:
+    if not 0 <= p <= 1:
+        raise _C.ValueError(f"{function}(): argument 'p' is in [0, 1], not {p}")
+    if not train or p == 0 or _checked(input, function).numel() == 0:
+        return _checked(input, function)
+    if input.dim() < 2:
+        raise _C.ValueError(f"{function}(): needs two dimensions or more, not {input.dim()}")
+    mask = input.new_empty([*input.shape[:2], *[1] * (input.dim() - 2)]).bernoulli_(1 - p)
+    return (input.mul_ if inplace else input.mul)(mask.div(1 - p) if p < 1 else mask)
+
+
+def _of_functional(name: str, function: str, inplace: bool) -> Any:
+    def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+        from keyway.nn import functional
+
+        made: Tensor = getattr(functional, function)(_checked(input, name), p, train, inplace)
+        return made
+
+    dropout.__name__ = dropout.__qualname__ = name
+    dropout.__doc__ = f"nn.functional.{function}" + (" in place." if inplace else ".")
+    return dropout
+
+
+alpha_dropout = _of_functional("alpha_dropout", "alpha_dropout", False)
+alpha_dropout_ = _of_functional("alpha_dropout_", "alpha_dropout", True)
+feature_alpha_dropout = _of_functional("feature_alpha_dropout", "feature_alpha_dropout", False)
+feature_alpha_dropout_ = _of_functional("feature_alpha_dropout_", "feature_alpha_dropout", True)
+
+
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """x where it is positive, else a slope times x: while training one drawn between `lower` and `upper` for each
+    element, else the middle of them."""
+    return _rrelu(input, lower, upper, training, generator, "rrelu", False)
+
+
+def rrelu_(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """rrelu in place."""
+    return _rrelu(input, lower, upper, training, generator, "rrelu_", True)
+
+
+def _rrelu(
+    input: Tensor, lower: float, upper: float, training: bool, generator: Generator | None, name: str, inplace: bool
+) -> Tensor:
+    from keyway.nn import functional
+
+    return functional.rrelu(_checked(input, name), lower, upper, training, inplace, generator)

@@ -1,0 +1,15 @@
+"""Tensors shared with other libraries by DLPack capsules, under PyTorch's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyway._C import Tensor, from_dlpack as from_dlpack
+from keyway._methods import _checked
+
+__all__ = ["from_dlpack", "to_dlpack"]
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """A capsule of the tensor's memory that one other library may take, once; from_dlpack takes it back."""
+    return _checked(tensor, "to_dlpack").__dlpack__()
