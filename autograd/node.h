@@ -51,7 +51,7 @@ class KEYWAY_API Node : public RefCounted {
   Node();
   virtual ~Node();
 
-  // "MulTensorBackward".
+  // "MulBackward0".
   virtual std::string name() const = 0;
   // Gradients of the outputs to gradients of the inputs, one for each edge. An undefined tensor stands for
   // zeros.

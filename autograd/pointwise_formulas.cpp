@@ -16,26 +16,24 @@ Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optiona
   return result;
 }
 
-namespace {
-
-// What of `grad` goes to `one` where the greater of both is taken: half of it where they are equal.
-Tensor share_of_greater(const Tensor& grad, const Tensor& one, const Tensor& other) {
-  return keyway::where(one == other, grad / 2, keyway::where(one > other, grad, 0));
-}
-
-}  // namespace
-
-// Of the smaller of `max` and the greater of `self` and `min`.
+// As in PyTorch: a bound that is met has half of the gradient, but none where both bounds are the same, and all of it
+// is `max`'s where they cross.
 std::tuple<Tensor, Tensor, Tensor> clamp_backward(const Tensor& grad, const Tensor& self, const Tensor& min,
                                                   const Tensor& max, ArrayRef<bool> needs) {
-  Tensor below = grad, for_self, for_min, for_max;  // below: of what `max` bounds
-  if (max.defined()) {
-    const Tensor bounded = min.defined() ? keyway::maximum(self, min) : self;
-    below = share_of_greater(grad, max, bounded);
-    if (needs[2]) for_max = share_of_greater(grad, bounded, max);
-  }
-  if (needs[0]) for_self = min.defined() ? share_of_greater(below, self, min) : below;
-  if (needs[1]) for_min = share_of_greater(below, min, self);
+  const Tensor never = keyway::zeros({}, TensorOptions(self.device()).dtype(kBool));
+  const bool both = min.defined() && max.defined();
+  const Tensor crossed = both ? max < min : never, ordered = both ? min < max : never.logical_not();
+  const Tensor at_min = min.defined() ? (self == min).logical_and(ordered) : never;
+  const Tensor at_max = max.defined() ? (self == max).logical_and(ordered) : never;
+  const Tensor below = min.defined() ? (self < min).logical_and(crossed.logical_not()) : never;
+  const Tensor above = max.defined() ? (self > max).logical_or(crossed) : never;
+  const auto part = [&](const Tensor& half, const Tensor& all) {
+    return keyway::where(half, grad / 2, keyway::where(all, grad, 0));
+  };
+  Tensor for_self, for_min, for_max;
+  if (needs[0]) for_self = part(at_min.logical_or(at_max), below.logical_or(above).logical_not());
+  if (needs[1]) for_min = part(at_min, below);
+  if (needs[2]) for_max = part(at_max, above);
   return {for_self, for_min, for_max};
 }
 

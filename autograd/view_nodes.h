@@ -25,7 +25,7 @@ KEYWAY_API Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes
 class AsStridedBackward final : public Node {
  public:
   AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view);
-  std::string name() const override { return "AsStridedBackward"; }
+  std::string name() const override { return "AsStridedBackward0"; }
   variable_list apply(variable_list&& grads) override;
 
  private:

@@ -99,7 +99,7 @@ void add_node_class(nb::module_& module) {
                               "One differentiable call in the graph of gradients.");
   node_class = reinterpret_cast<PyTypeObject*>(type.ptr());
   type.def(
-      "name", [](const NodeObject& self) { return self.live().name(); }, "What was called: 'MulTensorBackward'.");
+      "name", [](const NodeObject& self) { return self.live().name(); }, "What was called: 'MulBackward0'.");
   type.def("__repr__", [](const NodeObject& self) {
     return "<" + (self.node ? self.node->name() : std::string("a node that is gone")) + ">";
   });

@@ -26,7 +26,7 @@ class NodeWriter {
 
   std::string text() const {
     std::string out = fmt::format("struct {} final : Node {{\n", plan_.node);
-    out += fmt::format("  std::string name() const override {{ return \"{}\"; }}\n", plan_.node);
+    out += fmt::format("  std::string name() const override {{ return \"{}\"; }}\n", plan_.title);
     out += apply();
     out += release();
     out += fields();

@@ -30,6 +30,19 @@ std::string camel_case(std::string_view name) {
   return out;
 }
 
+// PyTorch's names of nodes: of the operator without its overload, a letter behind a digit in upper case, too. Their
+// number tells overloads apart there; those that Python calls most have 0.
+std::string node_title(const FunctionSchema& schema) {
+  std::string_view name = schema.name();
+  if (name.ends_with("_forward")) name.remove_suffix(8);
+  std::string out = camel_case(name);
+  for (std::size_t i = 1; i < out.size(); ++i) {
+    if (std::isdigit(static_cast<unsigned char>(out[i - 1])) != 0)
+      out[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[i])));
+  }
+  return out + "Backward0";
+}
+
 bool is_tensor(const Argument& argument) { return expr_type_of(argument.type()).base == ExprBase::Tensor; }
 bool is_list(SchemaType type) { return expr_type_of(type).depth > 0; }
 
@@ -206,6 +219,7 @@ void add_results(const Op& op, AutogradPlan& plan) {
 AutogradPlan autograd_plan(const Op& op) {
   AutogradPlan plan;
   plan.node = camel_case(op.name()) + "Backward";
+  plan.title = node_title(*op.schema);
   add_inputs(op, plan);
   add_fields(op, plan);
   add_results(op, plan);

@@ -40,6 +40,7 @@ struct GradResult {
 
 struct AutogradPlan {
   std::string node;                    // "AddTensorBackward"
+  std::string title;                   // what people see of it, as in PyTorch: "AddBackward0"
   std::vector<GradInput> inputs;       // in the order of the arguments: that of the node's edges
   std::vector<std::string> underived;  // other tensor arguments: an error if they require a gradient
   std::vector<GradField> fields;

@@ -1,4 +1,5 @@
 #include <keyway/core/pinned_memory.h>
+#include <keyway/core/thread_state.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/copy.h>
 #include <keyway/ops/copy_composites.h>
@@ -40,6 +41,7 @@ Tensor to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::optiona
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   Tensor result = keyway::empty_like(self, {}, memory_format);
+  const AutoDispatchBelowADInplaceOrView unseen;  // of a new tensor nobody is to be told of a change
   result.copy_(self);
   return result;
 }

@@ -1,5 +1,6 @@
 #include <keyway/core/default_dtype.h>
 #include <keyway/core/pinned_memory.h>
+#include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/creation_composites.h>
@@ -25,7 +26,9 @@ ScalarType dtype_of(const Scalar& number) {
   return number.is_complex() ? get_default_complex_dtype() : get_default_dtype();
 }
 
+// Of a new tensor: nobody is to be told of a change.
 Tensor filled(Tensor tensor, const Scalar& value) {
+  const AutoDispatchBelowADInplaceOrView unseen;
   tensor.fill_(value);
   return tensor;
 }

@@ -27,10 +27,9 @@ std::int64_t size_with(Border border, std::size_t dim, std::int64_t size) {
 
 void check_spatial(const Tensor& self, IntArrayRef pad, std::string_view mode) {
   const auto dims = static_cast<std::int64_t>(pad.size() / 2), others = self.dim() - dims;
-  const bool fits = others == 2 || (others == 1 && mode != "circular");
-  KEYWAY_CHECK_AS(NotImplemented, 1 <= dims && dims <= 3 && fits,
-                  "mode '{}' pads the last one to three dimensions of an input that has {}2 more, not {} of {}", mode,
-                  mode == "circular" ? "" : "1 or ", dims, self.dim());
+  KEYWAY_CHECK_AS(NotImplemented, 1 <= dims && dims <= 3 && (others == 1 || others == 2),
+                  "mode '{}' pads the last one to three dimensions of an input that has 1 or 2 more, not {} of {}",
+                  mode, dims, self.dim());
 }
 
 // Which place of a dimension of `size` places each place of the padded one takes.

@@ -1,3 +1,4 @@
+#include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/random_composites.h>
@@ -14,6 +15,7 @@ using Format = std::optional<MemoryFormat>;
 
 // Numbers of [0, 1) in every element; of complex ones in both parts.
 Tensor with_uniform(const Tensor& made, const Generator& generator) {
+  const AutoDispatchBelowADInplaceOrView unseen;  // of a new tensor nobody is to be told of a change
   (made.is_complex() ? keyway::view_as_real(made) : made).uniform_(0, 1, generator);
   return made;
 }
@@ -134,7 +136,9 @@ Tensor randn(IntArrayRef size, DType dtype, LayoutArg layout, DeviceArg device, 
 
 Tensor randn_generator(IntArrayRef size, const Generator& generator, DType dtype, LayoutArg layout, DeviceArg device,
                        Pin pin_memory) {
-  return keyway::empty(size, options_of(dtype, layout, device, pin_memory)).normal_(0, 1, generator);
+  Tensor made = keyway::empty(size, options_of(dtype, layout, device, pin_memory));
+  const AutoDispatchBelowADInplaceOrView unseen;
+  return made.normal_(0, 1, generator);
 }
 
 Tensor randn_like(const Tensor& self, DType dtype, LayoutArg layout, DeviceArg device, Pin pin_memory,

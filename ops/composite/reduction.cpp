@@ -12,11 +12,10 @@ namespace keyway::inline v1::composite {
 namespace {
 Scalar correction_of(bool unbiased) { return unbiased ? 1 : 0; }
 
-// The lengths of vectors along `dim`, at least `eps`; where they are less, they are constant.
+// The lengths of vectors along `dim`, at least `eps`, which their gradient does not know of, as in PyTorch.
 Tensor lengths(const Tensor& vectors, std::int64_t dim, double eps) {
-  const Tensor squares = (vectors * vectors).sum(dim, true);
-  const Tensor short_ones = squares <= eps * eps;
-  return squares.masked_fill(short_ones, 1).sqrt().masked_fill(short_ones, eps);
+  const Tensor norms = keyway::linalg_vector_norm(vectors, 2, IntArrayRef{dim}, true), values = norms.detach();
+  return norms + (values.clamp_min(eps) - values);
 }
 
 // Whether elements are not zero, reduced over one dimension after the other, the last one first: over all of them

@@ -55,17 +55,17 @@ TEST_CASE("a change of a saved value is an error that names the operator and bot
   const Tensor product = (h * h).sum();
   h.add_(1);
   CHECK(lacks(error_of([&] { product.backward(); }),
-              {"MulTensorBackward", "shape [2]", "changed in place", "version 1", "saved at 0", "clone()"}) == "");
+              {"MulBackward0", "shape [2]", "changed in place", "version 1", "saved at 0", "clone()"}) == "");
   CHECK_FALSE(x.grad().defined());
   // A saved result.
   const Tensor result = x.exp();
   result.mul_(2);
-  CHECK(lacks(error_of([&] { result.sum().backward(); }), {"ExpBackward", "changed in place"}) == "");
+  CHECK(lacks(error_of([&] { result.sum().backward(); }), {"ExpBackward0", "changed in place"}) == "");
   // By way of a view, and of a constant.
   const Tensor w = numbers({4, 5});
   const Tensor scaled = x * w;
   w.slice(0, 0, 1).zero_();
-  CHECK(lacks(error_of([&] { scaled.sum().backward(); }), {"MulTensorBackward", "changed in place"}) == "");
+  CHECK(lacks(error_of([&] { scaled.sum().backward(); }), {"MulBackward0", "changed in place"}) == "");
 }
 
 TEST_CASE("a change of a leaf under no_grad is noticed where the leaf was saved") {
@@ -75,7 +75,7 @@ TEST_CASE("a change of a leaf under no_grad is noticed where the leaf was saved"
     const NoGradGuard no_grad;
     x.add_(1);
   }
-  CHECK(lacks(error_of([&] { y.backward(); }), {"MulTensorBackward", "changed in place"}) == "");
+  CHECK(lacks(error_of([&] { y.backward(); }), {"MulBackward0", "changed in place"}) == "");
   (x * x).backward();
   CHECK(values_of(x.grad()) == Values{6});
 }

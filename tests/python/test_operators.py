@@ -131,6 +131,33 @@ def test_the_gradient_of_clamp_goes_to_the_bound_that_holds():
     assert keyway.clamp(x, low, high).tolist() == [2.0, 3.0, 1.0]
     keyway.clamp(x, low, high).sum().backward()
     assert (x.grad.tolist(), low.grad.tolist(), high.grad.tolist()) == ([0, 1, 0], [1, 0, 0], [0, 0, 1])
+    x, low, high = (keyway.tensor(v, requires_grad=True) for v in ([1.0, 1, 4, 4], [0.0, 1, 1, 5], [4.0, 4, 4, 4]))
+    keyway.clamp(x, low, high).sum().backward()
+    assert (x.grad.tolist(), low.grad.tolist(), high.grad.tolist()) == (
+        [1, 0.5, 0.5, 0], [0, 0.5, 0, 0], [0, 0, 0.5, 1])
+
+
+def test_what_meets_a_bound_that_is_a_number_has_no_slope_and_equal_tensors_share_theirs():
+    x, y = (keyway.tensor([0.0, 1.0, 2.0], requires_grad=True) for _ in range(2))
+    x.clamp(0, 2).sum().backward()
+    assert x.grad.tolist() == [0, 1, 0]
+    for function in (keyway.fmax, keyway.fmin):
+        x.grad = y.grad = None
+        function(x, y).sum().backward()
+        assert x.grad.tolist() == y.grad.tolist() == [0.5, 0.5, 0.5]
+
+
+def test_losses_norms_and_angles_have_the_slopes_of_pytorch_at_zero():
+    def slope(function):
+        x = keyway.tensor([0.0, 0.0, 4.0], requires_grad=True)
+        function(x).sum().backward()
+        return x.grad.tolist()
+
+    entropy = keyway.nn.functional.binary_cross_entropy_with_logits
+    assert slope(lambda x: entropy(x[:2], keyway.tensor([1.0, 0.0]), reduction="sum")) == [-0.5, 0.5, 0]
+    assert slope(lambda x: keyway.linalg.vector_norm(x, 0.5)) == [0, 0, 1]
+    assert slope(lambda x: keyway.linalg.vector_norm(x, -1)) == [0, 0, 0]
+    assert slope(lambda x: keyway.atan2(x, x)) == [0, 0, 0]
 
 
 def test_powers_have_gradients_at_zero():
@@ -487,3 +514,16 @@ def test_logcumsumexp_of_complex_numbers():
     assert gradcheck(lambda z: z.logcumsumexp(0), inputs)
     wide = keyway.tensor([1000 + 1j, 1000 + 1j], dtype=keyway.complex64)
     assert_close(wide.logcumsumexp(0)[1], wide[1] + math.log(2))
+
+
+def test_a_new_tensor_was_not_changed_yet():
+    x = keyway.ones(2, requires_grad=True)
+    for made in (x, keyway.zeros(2), keyway.full((2,), 3), keyway.rand(2), keyway.randn(2), x.clone(), x.t().clone()):
+        assert made._version == 0
+    assert x.clone().grad_fn is not None and keyway.zeros(2).add_(1)._version == 1
+
+
+def test_a_volume_without_a_batch_is_padded_by_what_is_opposite():
+    x = keyway.arange(6.0).view(2, 3)
+    padded = keyway.nn.functional.pad(x, (1, 1), mode="circular")
+    assert padded.tolist() == [[2, 0, 1, 2, 0], [5, 3, 4, 5, 3]]
