@@ -92,7 +92,11 @@ nb::object record_event(const Stream& self, nb::object event) {
   if (event.is_none()) event = nb::cast(Event(kCuda));
   KEYWAY_CHECK_AS(Type, nb::isinstance<Event>(event), "record_event(): argument 'event' must be Event, not {}",
                   Py_TYPE(event.ptr())->tp_name);
-  nb::cast<Event&>(event).record(self);
+  Event& recorded = nb::cast<Event&>(event);
+  {
+    const LockReleased unlocked;
+    recorded.record(self);
+  }
   return event;
 }
 
@@ -103,7 +107,9 @@ void add_streams(nb::module_& module) {
       .def(
           "__init__",
           [](Stream* self, nb::handle device, int priority) {
-            new (self) Stream(new_stream(device_argument(device), priority));
+            const Device of = device_argument(device);
+            const LockReleased unlocked;  // the first one makes the device's pool
+            new (self) Stream(new_stream(of, priority));
           },
           nb::arg("device").none() = nb::none(), nb::arg("priority") = 0)
       .def_prop_ro("device", [](const Stream& self) { return to_object(self.device()); })
@@ -128,14 +134,14 @@ void add_streams(nb::module_& module) {
       });
   module.def("current_stream", with_device<current_stream>, nb::arg("device").none());
   module.def("default_stream", with_device<default_stream>, nb::arg("device").none());
-  module.def("set_stream", set_stream, nb::arg("stream"));
+  module.def("set_stream", set_stream, nb::arg("stream"), Unlocked());
   module.def(
       "is_current_stream_capturing", [] { return current_stream(kCuda).is_capturing(); }, Unlocked());
   nb::class_<HeldStream>(module, "StreamGuard", "A stream that is current until exit().")
       .def(
           "__init__",
           [](HeldStream* self, const Stream& stream) { new (self) HeldStream(std::make_unique<StreamGuard>(stream)); },
-          nb::arg("stream"))
+          nb::arg("stream"), Unlocked())
       .def("exit", &HeldStream::exit);
 }
 
@@ -219,7 +225,9 @@ void add_devices(nb::module_& module) {
       .def(
           "__init__",
           [](HeldDevice* self, nb::handle device) {
-            new (self) HeldDevice(std::make_unique<DeviceGuard>(device_argument(device)));
+            const Device next = device_argument(device);
+            const LockReleased unlocked;
+            new (self) HeldDevice(std::make_unique<DeviceGuard>(next));
           },
           nb::arg("device"))
       .def("exit", &HeldDevice::exit);
@@ -230,7 +238,7 @@ void add_devices(nb::module_& module) {
 }
 
 nb::dict stats_dict(nb::handle device) {
-  const MemoryStats stats = memory_stats(device_argument(device));
+  const MemoryStats stats = with_device<memory_stats>(device);
   nb::dict dict;
   const auto level = [&](const std::string& name, const MemoryLevel& of) {
     dict[(name + ".all.current").c_str()] = of.current;
@@ -252,18 +260,22 @@ nb::dict stats_dict(nb::handle device) {
 void add_memory(nb::module_& module) {
   module.def("memory_stats", stats_dict, nb::arg("device").none());
   module.def(
-      "memory_summary", [](nb::handle device) { return to_string(memory_stats(device_argument(device))); },
+      "memory_summary", [](nb::handle device) { return to_string(with_device<memory_stats>(device)); },
       nb::arg("device").none());
   module.def("reset_peak_memory_stats", with_device<reset_peak_memory_stats>, nb::arg("device").none());
   module.def(
       "empty_cache", [] { empty_cache(kCuda); }, Unlocked());
   module.def(
       "set_per_process_memory_fraction",
-      [](double fraction, nb::handle device) { set_per_process_memory_fraction(fraction, device_argument(device)); },
+      [](double fraction, nb::handle device) {
+        const Device of = device_argument(device);
+        const LockReleased unlocked;
+        set_per_process_memory_fraction(fraction, of);
+      },
       nb::arg("fraction"), nb::arg("device").none());
   module.def(
       "record_stream", [](const Tensor& tensor, const Stream& stream) { record_stream(tensor, stream); },
-      nb::arg("tensor"), nb::arg("stream"));
+      nb::arg("tensor"), nb::arg("stream"), Unlocked());
 }
 
 }  // namespace
