@@ -2,6 +2,7 @@
 #include <keyway/python/autograd.h>
 #include <keyway/python/construction.h>
 #include <keyway/python/conversion_protocol.h>
+#include <keyway/python/cuda.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/dlpack_exchange.h>
 #include <keyway/python/dtype_functions.h>
@@ -58,4 +59,6 @@ NB_MODULE(_C, module) {
   add_node_class(autograd);
   add_saved_tensor_hooks(autograd);
   add_registry(module);
+  nanobind::module_ cuda = module.def_submodule("_cuda");
+  add_cuda(cuda);
 }

@@ -102,6 +102,14 @@ void CachingAllocator::record_stream(void* pointer, StreamId stream) {
   if (stream != block.stream) block.add_guest(Stream(memory_.device(), stream));
 }
 
+void CachingAllocator::record_stream(const void* pointer, Stream stream) {
+  const std::lock_guard lock(mutex_);
+  const auto found = blocks_.find(const_cast<void*>(pointer));
+  if (found == blocks_.end() || found->second->state != State::Used) return;
+  Block& block = *found->second;
+  if (stream != Stream(memory_.device(), block.stream)) block.add_guest(stream);
+}
+
 void CachingAllocator::empty_cache() {
   const std::lock_guard lock(mutex_);
   KEYWAY_CHECK(captured_.empty(), "a graph of {} is being captured, and memory cannot be given back meanwhile",

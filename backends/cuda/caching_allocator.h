@@ -13,8 +13,9 @@
 #pragma once
 
 #include <keyway/backends/cuda/device_memory.h>
-#include <keyway/backends/cuda/memory_stats.h>
 #include <keyway/backends/cuda/waiting_blocks.h>
+#include <keyway/core/memory_stats.h>
+#include <keyway/core/stream.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +49,8 @@ class KEYWAY_API CachingAllocator {
   void free(void* pointer);
   // Work that is queued in `stream` before the free uses the memory too.
   void record_stream(void* pointer, StreamId stream);
+  // The same for a stream of any device. Pointers that are not those of blocks in use are ignored.
+  void record_stream(const void* pointer, Stream stream);
   // Gives back the segments that nobody uses. Throws keyway::Error(Value) while a stream is captured.
   void empty_cache();
   // At most this part of the device's memory, in (0, 1].

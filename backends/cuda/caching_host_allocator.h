@@ -6,8 +6,8 @@
 #pragma once
 
 #include <keyway/backends/cuda/host_memory.h>
-#include <keyway/backends/cuda/memory_stats.h>
 #include <keyway/backends/cuda/waiting_blocks.h>
+#include <keyway/core/memory_stats.h>
 
 #include <cstddef>
 #include <map>

@@ -99,9 +99,10 @@ from keyway.utils.dlpack import to_dlpack as to_dlpack
 newaxis = None
 
 if TYPE_CHECKING:
-    from keyway import array_api as array_api, fft as fft, library as library, linalg as linalg, nn as nn
-    from keyway import optim as optim, profiler as profiler, signal as signal, special as special, testing as testing
+    from keyway import array_api as array_api, cuda as cuda, fft as fft, library as library, linalg as linalg
+    from keyway import nn as nn, optim as optim, profiler as profiler, signal as signal, special as special
+    from keyway import testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
-        __name__, "array_api", "fft", "library", "linalg", "nn", "optim", "profiler", "signal", "special",
+        __name__, "array_api", "cuda", "fft", "library", "linalg", "nn", "optim", "profiler", "signal", "special",
         "testing")

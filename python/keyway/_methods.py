@@ -299,6 +299,15 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
     return tuple(_C.chunk(input, chunks, dim))
 
 
+def _record_stream(self: Tensor, stream: _C._cuda.Stream) -> None:
+    """Says that work of `stream`, which is not the one that the tensor was made for, uses its memory: once freed, that is
+    given out again only after this work.
+
+    Raises keyway.ValueError for a tensor that is not on a CUDA device.
+    """
+    _C._cuda.record_stream(self, stream)
+
+
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """split by another name."""
     return tuple(_C.split(input, split_size, dim))
@@ -350,7 +359,7 @@ def _no(self: Tensor) -> bool:
     return False
 
 
-for _method in (_is_set_to, _new_empty_strided, _sum_to_size, _where):
+for _method in (_is_set_to, _new_empty_strided, _record_stream, _sum_to_size, _where):
     _method.__name__ = _method.__name__.removeprefix("_")
 
 attach(
@@ -380,6 +389,7 @@ attach(
     is_same_size=is_same_size,
     is_set_to=_is_set_to,
     new_empty_strided=_new_empty_strided,
+    record_stream=_record_stream,
     reshape_as=_reshape_as,
     resize_as_=resize_as_,
     sum_to_size=_sum_to_size,

@@ -102,7 +102,6 @@ constexpr Exception kExempt[] = {
 
 constexpr Exception kOtherGradient[] = {
     {"keyway::embedding", "[1, 1]], 0)", "the row padding_idx has no gradient, though it is read"},
-    {"keyway::cosine_similarity", "10.0)", "a bound of the length is not in its gradient, as in PyTorch"},
     {"keyway::embedding", "-1, True)", "the gradient is scaled by how often a row is read"},
     {"keyway::histc", "", "counts jump where an element enters another part"},
     {"keyway::normal.Tensor_Tensor", "", "numbers that are drawn have no gradient, whatever they are drawn from"},

@@ -527,3 +527,12 @@ def test_a_volume_without_a_batch_is_padded_by_what_is_opposite():
     x = keyway.arange(6.0).view(2, 3)
     padded = keyway.nn.functional.pad(x, (1, 1), mode="circular")
     assert padded.tolist() == [[2, 0, 1, 2, 0], [5, 3, 4, 5, 3]]
+
+
+def test_the_gradient_of_a_similarity_does_not_know_of_the_least_length():
+    x, y = keyway.tensor([3.0, 4.0], requires_grad=True), keyway.tensor([5.0, 0.0])
+    similarity = keyway.nn.functional.cosine_similarity(x, y, 0, 10.0)
+    assert similarity.item() == pytest.approx(0.15)
+    similarity.backward()
+    # Of x . y / (a b), where a = 10 counts as a length of x, with the slope x / 5; b = 10.
+    assert x.grad.tolist() == pytest.approx([5 / 100 - 15 / 1000 * 3 / 5, -15 / 1000 * 4 / 5])

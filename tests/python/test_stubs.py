@@ -84,10 +84,11 @@ def hand_written(inside=None, stub="_C/__init__.pyi"):
     return annotated | {node.name for node in body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
 
 
-@pytest.mark.parametrize(("place", "inside"), [(keyway._C, None), (keyway.Tensor, "Tensor"), (keyway._C._autograd, None)],
-                         ids=["keyway", "Tensor", "_autograd"])
+@pytest.mark.parametrize(("place", "inside"), [(keyway._C, None), (keyway.Tensor, "Tensor"), (keyway._C._autograd, None),
+                                               (keyway._C._cuda, None)], ids=["keyway", "Tensor", "_autograd", "_cuda"])
 def test_the_hand_written_stubs_have_what_is_no_operator_and_nothing_else(place, inside):
-    stub = "_C/_autograd.pyi" if place is keyway._C._autograd else "_C/__init__.pyi"
+    stubs = {keyway._C._autograd: "_C/_autograd.pyi", keyway._C._cuda: "_C/_cuda.pyi"}
+    stub = stubs.get(place, "_C/__init__.pyi")
     others = {name for name, value in vars(place).items()
               if not isinstance(value, (keyway.OperatorFunction, types.ModuleType)) and not name.startswith("__")}
     assert others - hand_written(inside, stub) == set()

@@ -51,6 +51,7 @@ CudaAllocator::Cache& CudaAllocator::cache_of(int device) {
   std::call_once(here.made, [&] {
     here.memory.emplace(Device(DeviceType::CUDA, static_cast<std::int8_t>(device)));
     here.cache.emplace(*here.memory);
+    here.is_there.store(true, std::memory_order_release);
   });
   return here;
 }
@@ -70,6 +71,17 @@ void CudaAllocator::free(int device, void* memory) noexcept {
   } else {
     here.memory->free(memory);
   }
+}
+
+void CudaAllocator::empty() {
+  for (Cache& each : caches_) {
+    if (each.is_there.load(std::memory_order_acquire)) each.cache->empty_cache();
+  }
+}
+
+void CudaAllocator::record_stream(const void* data, Device device, Stream stream) {
+  // What is not kept goes back when the device is done with it all.
+  if (is_caching()) of_device(device.index()).record_stream(data, stream);
 }
 
 bool CudaAllocator::is_pinned(const void* memory) const {

@@ -7,8 +7,10 @@
 #include <keyway/backends/cuda/driver/pinned_allocator.h>
 #include <keyway/backends/cuda/driver/runtime_memory.h>
 #include <keyway/core/allocator.h>
+#include <keyway/core/memory_cache.h>
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <optional>
 
@@ -20,7 +22,7 @@ namespace keyway::inline v1::cuda {
 bool is_caching();
 
 // A cache for each device, made when memory of it is first asked for.
-class CudaAllocator final : public Allocator {
+class CudaAllocator final : public Allocator, public MemoryCache {
  public:
   // Requires: `guard` outlives this.
   explicit CudaAllocator(CudaDeviceGuard& guard) : guard_(guard) {}
@@ -31,6 +33,14 @@ class CudaAllocator final : public Allocator {
   Allocator& pinned() override { return pinned_allocator(); }
   bool is_pinned(const void* memory) const override;
   CachingAllocator& of_device(int device) { return *cache_of(device).cache; }
+
+  MemoryStats stats(Device device) override { return of_device(device.index()).stats(); }
+  void reset_peaks(Device device) override { of_device(device.index()).reset_peaks(); }
+  // Of the devices whose memory was asked for: others are not woken up.
+  void empty() override;
+  void set_fraction(double fraction, Device device) override { of_device(device.index()).set_fraction(fraction); }
+  void record_stream(const void* data, Device device, Stream stream) override;
+
   // Memory of allocate() goes back through this.
   void free(int device, void* memory) noexcept;
 
@@ -39,6 +49,7 @@ class CudaAllocator final : public Allocator {
     std::once_flag made;
     std::optional<RuntimeMemory> memory;
     std::optional<CachingAllocator> cache;
+    std::atomic<bool> is_there = false;
   };
 
   Cache& cache_of(int device);

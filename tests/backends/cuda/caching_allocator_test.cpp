@@ -181,7 +181,7 @@ TEST_CASE("random traces: no overlap, no loss, and no byte before the work of ot
     for (int i = 0; i < steps; ++i) {
       trace.step();
       if (i % 1000 != 0) continue;
-      const cuda::MemoryStats stats = allocator.stats();
+      const MemoryStats stats = allocator.stats();
       REQUIRE(trace.right());
       REQUIRE(stats.requested.current == trace.bytes());
       REQUIRE(stats.reserved.current == device.taken());
@@ -306,10 +306,10 @@ TEST_CASE("while a graph is captured nothing is given back to the device") {
 }
 
 TEST_CASE("the summary has units") {
-  CHECK(cuda::bytes_text(0) == "0 B");
-  CHECK(cuda::bytes_text(1023) == "1023 B");
-  CHECK(cuda::bytes_text(1536) == "1.50 KiB");
-  CHECK(cuda::bytes_text(std::size_t{5} << 40) == "5.00 TiB");
+  CHECK(bytes_text(0) == "0 B");
+  CHECK(bytes_text(1023) == "1023 B");
+  CHECK(bytes_text(1536) == "1.50 KiB");
+  CHECK(bytes_text(std::size_t{5} << 40) == "5.00 TiB");
   SimulatedDevice device(100 * kMiB);
   CachingAllocator allocator(device);
   void* const data = allocator.allocate(3 * kMiB, 0);

@@ -1,4 +1,4 @@
-// MemoryStats: how much of a device's memory the caching allocator holds, and what for.
+// MemoryStats: how much of a device's memory a caching allocator holds, and what for.
 #pragma once
 
 #include <keyway/core/base/macros.h>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace keyway::inline v1::cuda {
+namespace keyway::inline v1 {
 
 // A quantity that goes up and down.
 struct MemoryLevel {
@@ -33,7 +33,7 @@ struct MemoryStats {
   std::uint64_t retries = 0;                       // caches that were given up for a request
   std::uint64_t out_of_memory = 0;                 // requests that were refused
 
-  void reset_peaks();
+  KEYWAY_API void reset_peaks();
 };
 
 // "1.50 GiB", "512 B".
@@ -41,4 +41,4 @@ KEYWAY_API std::string bytes_text(std::size_t bytes);
 // A table for people.
 KEYWAY_API std::string to_string(const MemoryStats& stats);
 
-}  // namespace keyway::inline v1::cuda
+}  // namespace keyway::inline v1

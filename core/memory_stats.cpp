@@ -1,8 +1,8 @@
-#include <keyway/backends/cuda/memory_stats.h>
+#include <keyway/core/memory_stats.h>
 
 #include <fmt/format.h>
 
-namespace keyway::inline v1::cuda {
+namespace keyway::inline v1 {
 
 void MemoryStats::reset_peaks() {
   for (MemoryLevel* level : {&requested, &allocated, &active, &reserved}) level->peak = level->current;
@@ -35,4 +35,4 @@ std::string to_string(const MemoryStats& stats) {
                      stats.out_of_memory);
 }
 
-}  // namespace keyway::inline v1::cuda
+}  // namespace keyway::inline v1
