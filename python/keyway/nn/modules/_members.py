@@ -202,6 +202,23 @@ class Members:
                 raise AttributeError(f"'{name}' of '{target}' is no module")
         return module
 
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Puts a module in the place of this full name. With `strict` there has to be one.
+
+        Raises ValueError for no name or no module; AttributeError if the place is in no module or, with `strict`, empty.
+        """
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Members):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module).__name__}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Members):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
     def get_parameter(self, target: str) -> Parameter:
         """The parameter of this full name. Raises AttributeError if there is none."""
         parameter: Parameter = self._get_member(target, "_parameters", "parameter")

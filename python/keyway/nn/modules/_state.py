@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from typing import Any, Iterator, Mapping, NamedTuple
+from typing import Any, Callable, Iterator, Mapping, NamedTuple
 
 import keyway
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
+from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules._members import Members
 from keyway.nn.parameter import Parameter
+from keyway.utils.hooks import RemovableHandle
 
 _EXTRA = "_extra_state"
 
@@ -30,6 +32,37 @@ class IncompatibleKeys(NamedTuple):
 class State(Members):
     """What of a module is saved and loaded."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._state_dict_pre_hooks = Hooks()
+        self._state_dict_hooks = Hooks()
+        self._load_state_dict_pre_hooks = Hooks()
+        self._load_state_dict_post_hooks = Hooks()
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Has hook(module, prefix, keep_vars) called before state_dict() looks at this module."""
+        return self._state_dict_pre_hooks.add(hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Has hook(module, state_dict, prefix, local_metadata) called when state_dict() has put in this module and all
+        below it; it may change the dictionary."""
+        return self._state_dict_hooks.add(hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Has hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        called before this module loads; it may change the dictionary, which is a copy, and the lists."""
+        return self._load_state_dict_pre_hooks.add(hook, with_kwargs=True)
+
+    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any],
+                                           with_module: bool = False) -> RemovableHandle:
+        """As register_load_state_dict_pre_hook, without the module unless `with_module`."""
+        return self._load_state_dict_pre_hooks.add(hook, with_kwargs=with_module)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Has hook(module, incompatible_keys) called when this module and all below it have loaded; it may change the
+        lists of names."""
+        return self._load_state_dict_post_hooks.add(hook)
+
     def get_extra_state(self) -> Any:
         """What state_dict() is to hold besides tensors. A class that has some overrides this and set_extra_state."""
         raise keyway.NotImplementedError(f"{type(self).__name__} has no extra state: get_extra_state is not overridden")
@@ -47,10 +80,15 @@ class State(Members):
         `destination` if there is one.
         """
         into: dict[str, Any] = OrderedDict() if destination is None else destination
+        for hook, _ in list(self._state_dict_pre_hooks.values()):
+            hook(self, prefix, keep_vars)
         self._save_to_state_dict(into, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=into, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for hook, _ in list(self._state_dict_hooks.values()):
+            if hook(self, into, prefix, {}) is not None:
+                raise keyway.Error("state_dict post-hook must return None")
         return into
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
@@ -88,11 +126,18 @@ class State(Members):
         for name, module in self._modules.items():
             if module is not None:
                 module._load(state, f"{prefix}{name}.", assign, strict, missing, unexpected, errors)
+        for hook, _ in list(self._load_state_dict_post_hooks.values()):
+            if hook(self, IncompatibleKeys(missing, unexpected)) is not None:
+                raise keyway.Error("Hooks registered with register_load_state_dict_post_hook change the keys in place "
+                                   "and return None")
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any],
                               strict: bool,
                               missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
         """Takes this module's own state. To be overridden together with _save_to_state_dict."""
+        for hook, with_module in list(self._load_state_dict_pre_hooks.values()):
+            hook(*([self] if with_module else []), state_dict, prefix, local_metadata, strict, missing_keys,
+                 unexpected_keys, error_msgs)
         for name, tensor in self._own_state():
             if prefix + name not in state_dict:
                 missing_keys.append(prefix + name)

@@ -8,6 +8,7 @@ import keyway
 from keyway import _C
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
+from keyway.nn.modules._backward_hooks import BackwardCall
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules._state import State
 from keyway.utils.hooks import RemovableHandle
@@ -29,6 +30,8 @@ class Module(State):
         self.training = True
         self._forward_pre_hooks = Hooks()
         self._forward_hooks = Hooks()
+        self._backward_pre_hooks = Hooks()
+        self._backward_hooks = Hooks()
         self._always_called = set[int]()
 
     # ---- calls -------------------------------------------------------------------------------------------------------
@@ -38,7 +41,7 @@ class Module(State):
         raise keyway.NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not self._forward_hooks and not self._forward_pre_hooks:
+        if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks):
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
 
@@ -46,12 +49,13 @@ class Module(State):
         called = set[int]()
         try:
             args, kwargs = self._run_pre_hooks(args, kwargs)
-            result = self.forward(*args, **kwargs)
+            backward = self._backward_call()
+            result = self.forward(*(args if backward is None else backward.around_inputs(args)), **kwargs)
             for number, (hook, with_kwargs) in list(self._forward_hooks.items()):
                 called.add(number)
                 changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
                 result = result if changed is None else changed
-            return result
+            return result if backward is None else backward.around_result(result)
         except Exception:
             for number in [n for n in self._forward_hooks if n in self._always_called and n not in called]:
                 hook, with_kwargs = self._forward_hooks[number]
@@ -72,6 +76,12 @@ class Module(State):
                                        f"and the new keywords, not {type(changed).__name__}")
         return args, kwargs
 
+    def _backward_call(self) -> BackwardCall | None:
+        if not self._backward_hooks and not self._backward_pre_hooks:
+            return None
+        return BackwardCall(self, [hook for hook, _ in self._backward_pre_hooks.values()],
+                            [hook for hook, _ in self._backward_hooks.values()])
+
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
@@ -89,6 +99,21 @@ class Module(State):
         if always_call:
             self._always_called.add(handle.id)
         return handle
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[[Module, Any], Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Has hook(module, grad_output) called in backward, before the gradients go through the module: a tuple with
+        one for each result. What it returns, if not None, replaces them."""
+        return self._backward_pre_hooks.add(hook, prepend=prepend)
+
+    def register_full_backward_hook(
+        self, hook: Callable[[Module, Any, Any], Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Has hook(module, grad_input, grad_output) called in backward, when the gradients of the module's positional
+        arguments are known: tuples, with None for arguments that are no tensors, and zeros for those that get none;
+        None for all arguments where none requires a gradient. What it returns, if not None, replaces `grad_input`."""
+        return self._backward_hooks.add(hook, prepend=prepend)
 
     # ---- all modules below -------------------------------------------------------------------------------------------
 
@@ -158,6 +183,10 @@ class Module(State):
             return tensor.to(dtype=dtype if takes_dtype else None, **wanted)
 
         return self._apply(convert)
+
+    def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
+        """Moves parameters and buffers to a device without their values: their memory is not initialised."""
+        return self._apply(lambda tensor: keyway.empty_like(tensor, device=device), recurse)
 
     def type(self: M, dst_type: _C.dtype) -> M:
         """Converts all parameters and buffers to a dtype."""
