@@ -35,7 +35,7 @@ class BackwardCall:
         self.hooks = hooks
         self.grad_outputs: Gradients | None = None
         self.has_inputs = False
-        self.inputs: list[dict[str, Any] | None] = []  # of each argument that is a tensor, what zeros() makes the like of
+        self.inputs: list[dict[str, Any] | None] = []  # what zeros() makes a like one of
 
     def around_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, behind a node that knows all their gradients."""

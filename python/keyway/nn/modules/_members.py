@@ -205,7 +205,8 @@ class Members:
     def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
         """Puts a module in the place of this full name. With `strict` there has to be one.
 
-        Raises ValueError for no name or no module; AttributeError if the place is in no module or, with `strict`, empty.
+        Raises ValueError for no name or no module, AttributeError if there is no such place or, with `strict`, nothing
+        in it.
         """
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")

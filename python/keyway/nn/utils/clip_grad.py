@@ -17,10 +17,13 @@ def _gradients(parameters: Tensors) -> list[Tensor]:
     return [parameter.grad for parameter in parameters if parameter.grad is not None]
 
 
-def get_total_norm(tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
+def get_total_norm(
+    tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
     """The norm of all tensors together as if they were one vector: a tensor of one element.
 
-    Raises keyway.Error if it is infinite or no number and `error_if_nonfinite` is true.
+    Raises keyway.Error if it is infinite or no number and `error_if_nonfinite` is true. `foreach` changes nothing, here
+    and below.
     """
     all_tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     with no_grad():
@@ -43,20 +46,28 @@ def _norm_of_all(tensors: list[Tensor], order: float) -> Tensor:
 
 
 def clip_grad_norm_(
-    parameters: Tensors, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+    parameters: Tensors, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
     """Scales the gradients of all parameters, in place, such that their norm together is at most `max_norm`. Returns
     the norm before that, a tensor of one element."""
-    grads = _gradients(parameters)
-    total = get_total_norm(grads, norm_type, error_if_nonfinite)
-    with no_grad():
-        factor = total.add(1e-6).reciprocal().mul(float(max_norm)).clamp(max=1.0)
-        for grad in grads:
-            grad.mul_(factor.to(device=grad.device))
+    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(listed, max_norm, total)
     return total
 
 
-def clip_grad_value_(parameters: Tensors, clip_value: float) -> None:
+def clip_grads_with_norm_(
+    parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scales the gradients of all parameters, in place, by max_norm / (total_norm + 1e-6) if that is below 1."""
+    with no_grad():
+        factor = total_norm.add(1e-6).reciprocal().mul(float(max_norm)).clamp(max=1.0)
+        for grad in _gradients(parameters):
+            grad.mul_(factor.to(device=grad.device))
+
+
+def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Clamps every element of the gradients to [-clip_value, clip_value], in place."""
     with no_grad():
         for grad in _gradients(parameters):
