@@ -216,7 +216,8 @@ def _numbers(tensor: Tensor, indent: int) -> str:
 
 def tensor_text(tensor: Tensor) -> str:
     """The text of a tensor, as `repr` gives it."""
-    prefix = ("tensor" if type(tensor) is Tensor else type(tensor).__name__) + "("
+    is_plain = type(tensor) is Tensor or "_is_printed_as_tensor" in vars(type(tensor))
+    prefix = ("tensor" if is_plain else type(tensor).__name__) + "("
     text = prefix + _numbers(tensor, len(prefix))
     used = len(text) - text.rfind("\n") + 1
     for remark in _remarks(tensor):

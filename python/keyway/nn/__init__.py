@@ -3,6 +3,9 @@
 from keyway.nn import functional as functional
 from keyway.nn import init as init
 from keyway.nn import utils as utils
+from keyway.nn._uninitialized import (
+    UninitializedBuffer as UninitializedBuffer, UninitializedParameter as UninitializedParameter,
+)
 from keyway.nn.modules.activation import (
     CELU as CELU, ELU as ELU, GELU as GELU, GLU as GLU, Hardshrink as Hardshrink, Hardsigmoid as Hardsigmoid,
     Hardswish as Hardswish, Hardtanh as Hardtanh, LeakyReLU as LeakyReLU, LogSigmoid as LogSigmoid,
@@ -31,6 +34,13 @@ from keyway.nn.modules.dropout import (
 )
 from keyway.nn.modules.embedding import Embedding as Embedding, EmbeddingBag as EmbeddingBag
 from keyway.nn.modules.flatten import Flatten as Flatten, Unflatten as Unflatten
+from keyway.nn.modules.lazy import (
+    LazyBatchNorm1d as LazyBatchNorm1d, LazyBatchNorm2d as LazyBatchNorm2d, LazyBatchNorm3d as LazyBatchNorm3d,
+    LazyConv1d as LazyConv1d, LazyConv2d as LazyConv2d, LazyConv3d as LazyConv3d,
+    LazyConvTranspose1d as LazyConvTranspose1d, LazyConvTranspose2d as LazyConvTranspose2d,
+    LazyConvTranspose3d as LazyConvTranspose3d, LazyInstanceNorm1d as LazyInstanceNorm1d,
+    LazyInstanceNorm2d as LazyInstanceNorm2d, LazyInstanceNorm3d as LazyInstanceNorm3d, LazyLinear as LazyLinear,
+)
 from keyway.nn.modules.linear import Bilinear as Bilinear, Identity as Identity, Linear as Linear
 from keyway.nn.modules.loss import (
     BCELoss as BCELoss, BCEWithLogitsLoss as BCEWithLogitsLoss, CrossEntropyLoss as CrossEntropyLoss,
@@ -77,4 +87,4 @@ from keyway.nn.modules.vision import (
     Unfold as Unfold, Upsample as Upsample, UpsamplingBilinear2d as UpsamplingBilinear2d,
     UpsamplingNearest2d as UpsamplingNearest2d,
 )
-from keyway.nn.parameter import Parameter as Parameter
+from keyway.nn.parameter import Buffer as Buffer, Parameter as Parameter

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator, TypeVar
 
 from keyway._C import Tensor
-from keyway.nn.parameter import Parameter
+from keyway.nn.parameter import Parameter, is_buffer
 
 T = TypeVar("T")
 _TABLES = ("_parameters", "_buffers", "_modules")
@@ -91,6 +91,9 @@ class Members:
         elif isinstance(value, Members):
             self._claim(name, "_modules", "module")
             self.add_module(name, value)
+        elif is_buffer(value) and name not in self.__dict__.get("_parameters", {}):
+            self._claim(name, "_buffers", "buffer")
+            self.register_buffer(name, value, getattr(value, "persistent", True))
         elif not self._set_member(name, value):
             object.__setattr__(self, name, value)
 

@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple
 import keyway
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
+from keyway.nn._uninitialized import is_lazy
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules._members import Members
 from keyway.nn.parameter import Parameter
@@ -94,7 +95,7 @@ class State(Members):
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         """Adds this module's own state. To be overridden by a class whose state is more than its members."""
         for name, tensor in self._own_state():
-            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+            destination[prefix + name] = tensor if keep_vars or is_lazy(tensor) else tensor.detach()
         if self._has_extra_state():
             destination[prefix + _EXTRA] = self.get_extra_state()
 
@@ -166,6 +167,10 @@ class State(Members):
         """Takes one value; returns why not, or nothing."""
         if not isinstance(value, Tensor):
             return f"the state has a {type(value).__name__} where a Tensor is expected"
+        if is_lazy(value):
+            return "" if is_lazy(member) else "in the state it is uninitialized, but in the module it has a shape"
+        if is_lazy(member):
+            member.materialize(value.shape)  # type: ignore[attr-defined]
         if value.shape != member.shape:
             return f"its shape in the state is {tuple(value.shape)}, but in the module it is {tuple(member.shape)}"
         if not metadata.get("assign_to_params_buffers", False):

@@ -59,14 +59,17 @@ class _BatchNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        if input.dim() not in self._dims:
-            raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} "
-                             f"dimensions, got {input.dim()}")
+        self._check_input_dim(input)
         uses_batch = self.training or self.running_mean is None
         mean, variance = self.running_mean, self.running_var
         if self.training and not self.track_running_stats:
             mean = variance = None
         return F.batch_norm(input, mean, variance, self.weight, self.bias, uses_batch, self._count(), self.eps)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() not in self._dims:
+            raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} "
+                             f"dimensions, got {input.dim()}")
 
     def _count(self) -> float:
         """Counts the batch, if one is being tracked, and says what part of it is taken."""
@@ -112,9 +115,7 @@ class _InstanceNorm(_BatchNorm):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        if input.dim() not in self._dims:
-            raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} "
-                             f"dimensions, got {input.dim()}")
+        self._check_input_dim(input)
         one = input.dim() == self._dims[0]
         uses_sample = self.training or not self.track_running_stats
         momentum = 0.0 if self.momentum is None else self.momentum

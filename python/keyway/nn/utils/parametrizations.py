@@ -30,7 +30,8 @@ class _WeightNorm(Module):
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Computes a weight from norms, one for each slice of `dim`, and directions:
-    `parametrizations.<name>.original0` and `original1`. Without `dim` there is one norm. Loads what nn.utils.weight_norm has saved, too. Returns the module."""
+    `parametrizations.<name>.original0` and `original1`. Without `dim` there is one norm. Loads what
+    nn.utils.weight_norm has saved, too. Returns the module."""
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
     def rename(state_dict: dict[str, Any], prefix: str, *others: Any) -> None:

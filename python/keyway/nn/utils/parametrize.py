@@ -245,7 +245,8 @@ def _check_next(now: Tensor, parametrization: Module) -> None:
 
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
     """Takes the parametrizations of a tensor away. It keeps the value it has, or if not `leave_parametrized`, becomes
-    the original again, of which there has to be one. Returns the module; raises ValueError for what is not parametrized."""
+    the original again, of which there has to be one. Returns the module; raises ValueError for what is not
+    parametrized."""
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     parametrizations = module.parametrizations[tensor_name]
