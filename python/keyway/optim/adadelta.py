@@ -7,7 +7,7 @@ from typing import Any
 import keyway
 from keyway._C import Tensor
 from keyway.optim._prepared import gradient_to_use, step_number
-from keyway.optim.optimizer import Optimizer, Params, check_not_negative
+from keyway.optim.optimizer import Optimizer, Params, check_not_negative, ways
 
 
 class Adadelta(Optimizer):
@@ -19,13 +19,15 @@ class Adadelta(Optimizer):
         parameter -= lr * d
     """
 
-    def __init__(self, params: Params, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0, *,
-                 maximize: bool = False) -> None:
+    def __init__(self, params: Params, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
+                 foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,
+                 differentiable: bool = False) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         if not 0 <= rho <= 1:
             raise ValueError(f"Invalid rho value: {rho}; it must be in [0, 1]")
         super().__init__(params, {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay,
-                                  "maximize": maximize})
+                                  "maximize": maximize,
+                                  **ways(foreach=foreach, capturable=capturable, differentiable=differentiable)})
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:

@@ -7,7 +7,7 @@ from typing import Any
 import keyway
 from keyway._C import Tensor
 from keyway.optim._prepared import gradient_to_use, step_number
-from keyway.optim.optimizer import Optimizer, Params, check_not_negative
+from keyway.optim.optimizer import Optimizer, Params, check_not_negative, ways
 
 
 class Adagrad(Optimizer):
@@ -18,11 +18,13 @@ class Adagrad(Optimizer):
     """
 
     def __init__(self, params: Params, lr: float = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
-                 initial_accumulator_value: float = 0, eps: float = 1e-10, *, maximize: bool = False) -> None:
+                 initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
+                 maximize: bool = False, differentiable: bool = False, fused: bool | None = None) -> None:
         check_not_negative(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay,
                            initial_accumulator_value=initial_accumulator_value, eps=eps)
         super().__init__(params, {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
-                                  "initial_accumulator_value": initial_accumulator_value, "maximize": maximize})
+                                  "initial_accumulator_value": initial_accumulator_value, "maximize": maximize,
+                                  **ways(foreach=foreach, differentiable=differentiable, fused=fused)})
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:

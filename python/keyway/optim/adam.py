@@ -9,7 +9,7 @@ import keyway
 from keyway import _C
 from keyway._C import Tensor
 from keyway.optim._fused import take_fused
-from keyway.optim.optimizer import Optimizer, Params, check_not_negative
+from keyway.optim.optimizer import Optimizer, Params, check_not_negative, ways
 
 
 class Adam(Optimizer):
@@ -23,15 +23,18 @@ class Adam(Optimizer):
     """
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 0, amsgrad: bool = False, *, maximize: bool = False,
+                 weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None,
+                 maximize: bool = False, capturable: bool = False, differentiable: bool = False,
                  fused: bool | None = None, decoupled_weight_decay: bool = False) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         for i, beta in enumerate(betas):
             if not 0 <= beta < 1:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-                                  "amsgrad": amsgrad, "maximize": maximize, "fused": fused,
-                                  "decoupled_weight_decay": decoupled_weight_decay})
+                                  "amsgrad": amsgrad, "maximize": maximize,
+                                  "decoupled_weight_decay": decoupled_weight_decay,
+                                  **ways(foreach=foreach, capturable=capturable, differentiable=differentiable,
+                                         fused=fused)})
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         sets, others = take_fused(group)
@@ -83,6 +86,8 @@ class AdamW(Adam):
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False,
+                 foreach: bool | None = None, capturable: bool = False, differentiable: bool = False,
                  fused: bool | None = None) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, fused=fused,
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
+                         capturable=capturable, differentiable=differentiable, fused=fused,
                          decoupled_weight_decay=True)

@@ -7,7 +7,7 @@ from typing import Any
 import keyway
 from keyway._C import Tensor
 from keyway.optim._prepared import check_betas, gradient_to_use, step_number
-from keyway.optim.optimizer import Optimizer, Params, check_not_negative
+from keyway.optim.optimizer import Optimizer, Params, check_not_negative, ways
 
 
 class Adamax(Optimizer):
@@ -19,11 +19,13 @@ class Adamax(Optimizer):
     """
 
     def __init__(self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 0, *, maximize: bool = False) -> None:
+                 weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,
+                 differentiable: bool = False, capturable: bool = False) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-                                  "maximize": maximize})
+                                  "maximize": maximize,
+                                  **ways(foreach=foreach, capturable=capturable, differentiable=differentiable)})
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:

@@ -7,7 +7,7 @@ from typing import Any
 import keyway
 from keyway._C import Tensor
 from keyway.optim._prepared import gradient_to_use, step_number
-from keyway.optim.optimizer import Optimizer, Params, check_not_negative
+from keyway.optim.optimizer import Optimizer, Params, check_not_negative, ways
 
 
 class ASGD(Optimizer):
@@ -20,10 +20,12 @@ class ASGD(Optimizer):
     """
 
     def __init__(self, params: Params, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
-                 weight_decay: float = 0, *, maximize: bool = False) -> None:
+                 weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,
+                 differentiable: bool = False, capturable: bool = False) -> None:
         check_not_negative(lr=lr, weight_decay=weight_decay)
         super().__init__(params, {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
-                                  "maximize": maximize})
+                                  "maximize": maximize, **ways(foreach=foreach,
+                                         capturable=capturable, differentiable=differentiable)})
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:

@@ -19,8 +19,8 @@ Params = Union[Iterable[Tensor], Iterable[dict[str, Any]]]
 class Optimizer:
     """The base of all optimizers.
 
-    `params` are parameters, or groups of them: dicts with "params" and whichever options differ from `defaults`. A
-    subclass defines _update(), which changes one parameter, and may define _update_fused(), which changes many. `state`
+    `params` are parameters, or pairs of names and parameters, or groups of them: dicts with "params" and whichever
+    options differ from `defaults`. Names are "param_names" of their group. A subclass defines _update(), which changes one parameter, and may define _update_fused(), which changes many. `state`
     holds what is remembered of each parameter.
     """
 
@@ -30,6 +30,7 @@ class Optimizer:
         self.param_groups: list[dict[str, Any]] = []
         self._pre_hooks = Hooks()
         self._post_hooks = Hooks()
+        self._state_hooks = {when: Hooks() for when in ("before", "after", "before load", "after load")}
         self._step_count = 0
         if isinstance(params, Tensor):
             raise TypeError("an optimizer takes an iterable of Tensors or dicts, not one Tensor")
@@ -50,6 +51,12 @@ class Optimizer:
         if isinstance(given, (set, frozenset)):
             raise TypeError("parameters must be in a fixed order, as in a list, not in a set")
         params = [given] if isinstance(given, Tensor) else list(given)
+        names = [entry[0] for entry in params if isinstance(entry, tuple)]
+        if names and len(names) != len(params):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        if any(("param_names" in group) != bool(names) for group in self.param_groups):
+            raise ValueError("all optimizer param groups should be with/without names")
+        params = [entry[1] for entry in params] if names else params
         seen = {id(p) for group in self.param_groups for p in group["params"]}
         for parameter in params:
             if not isinstance(parameter, Tensor):
@@ -60,7 +67,8 @@ class Optimizer:
             if id(parameter) in seen:
                 raise ValueError("some parameters appear in more than one place of the parameter groups")
             seen.add(id(parameter))
-        self.param_groups.append({**self.defaults, **param_group, "params": params})
+        named = {"param_names": names} if names else {}
+        self.param_groups.append({**self.defaults, **param_group, "params": params, **named})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drops the gradients of all parameters, or makes them zero."""
@@ -73,18 +81,23 @@ class Optimizer:
         its result is returned."""
         for hook, _ in list(self._pre_hooks.values()):
             hook(self, (closure,), {})
-        loss = None
         with no_grad():
-            if closure is not None:
-                with enable_grad():
-                    loss = closure()
-            for group in self.param_groups:
-                for parameter in self._update_fused(group):
-                    if parameter.grad is not None:
-                        self._update(parameter, parameter.grad, group, self.state[parameter])
+            loss = self._step(closure)
         self._step_count += 1
         for hook, _ in list(self._post_hooks.values()):
             hook(self, (closure,), {})
+        return loss
+
+    def _step(self, closure: Callable[[], Any] | None) -> Any:
+        """What step() does between the hooks; called without recording."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for parameter in self._update_fused(group):
+                if parameter.grad is not None:
+                    self._update(parameter, parameter.grad, group, self.state[parameter])
         return loss
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
@@ -103,23 +116,52 @@ class Optimizer:
         """Has hook(optimizer, args, kwargs) called after each step."""
         return self._post_hooks.add(hook)
 
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Has hook(optimizer) called before state_dict()."""
+        return self._state_hooks["before"].add(hook, prepend=prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Has hook(optimizer, state_dict) called with what state_dict() has made; what it returns, if not None,
+        replaces it."""
+        return self._state_hooks["after"].add(hook, prepend=prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Has hook(optimizer, state_dict) called with a shallow copy of what load_state_dict() is given; what it
+        returns, if not None, is loaded instead."""
+        return self._state_hooks["before load"].add(hook, prepend=prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Has hook(optimizer) called after load_state_dict()."""
+        return self._state_hooks["after load"].add(hook, prepend=prepend)
+
     # ---- state -------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
         """{"state": of each parameter, by number, "param_groups": the options}; parameters are numbered over all
         groups. Tensors are shared."""
+        for hook, _ in list(self._state_hooks["before"].values()):
+            hook(self)
         numbers = {id(p): i for i, p in enumerate(self._all_parameters())}
         groups = [
             {**{k: v for k, v in group.items() if k != "params"}, "params": [numbers[id(p)] for p in group["params"]]}
             for group in self.param_groups
         ]
-        return {"state": {numbers[id(p)]: state for p, state in self.state.items()}, "param_groups": groups}
+        states = {"state": {numbers[id(p)]: state for p, state in self.state.items()}, "param_groups": groups}
+        return self._changed_state("after", states)
+
+    def _changed_state(self, when: str, states: dict[str, Any]) -> dict[str, Any]:
+        """A state after hooks have seen it."""
+        for hook, _ in list(self._state_hooks[when].values()):
+            changed = hook(self, states)
+            states = states if changed is None else changed
+        return states
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on from a state; its tensors are copied, to the dtypes and devices of the parameters.
 
         Raises ValueError if the groups differ in number or size; then nothing has changed.
         """
+        state_dict = self._changed_state("before load", dict(state_dict))
         saved_groups = state_dict["param_groups"]
         if len(saved_groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -137,6 +179,8 @@ class Optimizer:
             {**copy.deepcopy({k: v for k, v in saved.items() if k != "params"}), "params": group["params"]}
             for group, saved in zip(self.param_groups, saved_groups)
         ]
+        for hook, _ in list(self._state_hooks["after load"].values()):
+            hook(self)
 
     def _all_parameters(self) -> list[Tensor]:
         return [parameter for group in self.param_groups for parameter in group["params"]]
@@ -157,6 +201,20 @@ def _loaded(name: str, value: Any, parameter: Tensor) -> Any:
     if name == "step" or not parameter.is_floating_point():
         return value.clone()
     return value.to(device=parameter.device, dtype=parameter.dtype, copy=True)
+
+
+def ways(**options: bool | None) -> dict[str, bool | None]:
+    """The options that say how a step is computed, not what: `foreach`, `fused`, `capturable`, `differentiable`.
+
+    `foreach` changes nothing. Raises keyway.NotImplementedError for capturable=True and differentiable=True, which are
+    not there, and keyway.Error where `foreach` and `fused` are both true.
+    """
+    for name in ("capturable", "differentiable"):
+        if options.get(name):
+            raise keyway.NotImplementedError(f"{name}=True is not there: steps are neither captured nor differentiated")
+    if options.get("fused") and options.get("foreach"):
+        raise keyway.Error("`fused` and `foreach` cannot be `True` together.")
+    return options
 
 
 def check_not_negative(**options: float) -> None:

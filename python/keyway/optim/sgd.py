@@ -7,7 +7,7 @@ from typing import Any
 from keyway import _C
 from keyway._C import Tensor
 from keyway.optim._fused import take_fused
-from keyway.optim.optimizer import Optimizer, Params, check_not_negative
+from keyway.optim.optimizer import Optimizer, Params, check_not_negative, ways
 
 
 class SGD(Optimizer):
@@ -22,12 +22,13 @@ class SGD(Optimizer):
 
     def __init__(self, params: Params, lr: float = 1e-3, momentum: float = 0, dampening: float = 0,
                  weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False,
-                 fused: bool | None = None) -> None:
+                 foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None) -> None:
         check_not_negative(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
-                                  "nesterov": nesterov, "maximize": maximize, "fused": fused})
+                                  "nesterov": nesterov, "maximize": maximize,
+                                  **ways(foreach=foreach, differentiable=differentiable, fused=fused)})
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         momentum = group["momentum"]
