@@ -75,7 +75,8 @@ from keyway.nn.modules.pooling import (
     MaxUnpool2d as MaxUnpool2d, MaxUnpool3d as MaxUnpool3d,
 )
 from keyway.nn.modules.rnn import (
-    GRU as GRU, GRUCell as GRUCell, LSTM as LSTM, LSTMCell as LSTMCell, RNN as RNN, RNNCell as RNNCell,
+    GRU as GRU, GRUCell as GRUCell, LSTM as LSTM, LSTMCell as LSTMCell, RNN as RNN, RNNBase as RNNBase,
+    RNNCell as RNNCell, RNNCellBase as RNNCellBase,
 )
 from keyway.nn.modules.transformer import (
     Transformer as Transformer, TransformerDecoder as TransformerDecoder,
