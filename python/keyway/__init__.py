@@ -8,6 +8,12 @@ from keyway._C import __version__ as __version__
 from keyway import _lazy, _numpy, _pickling  # noqa: F401  the last two attach to Tensor
 from keyway import autograd as autograd, overrides as overrides, return_types as return_types, types as types
 from keyway import utils as utils
+from keyway._layer_forms import (
+    conv_tbc as conv_tbc, ctc_loss as ctc_loss, gru as gru, gru_cell as gru_cell, instance_norm as instance_norm,
+    lstm as lstm, lstm_cell as lstm_cell, norm_except_dim as norm_except_dim, rnn_relu as rnn_relu,
+    rnn_relu_cell as rnn_relu_cell, rnn_tanh as rnn_tanh, rnn_tanh_cell as rnn_tanh_cell, rrelu as rrelu,
+    rrelu_ as rrelu_,
+)  # fmt: skip
 from keyway._layers import (  # type: ignore[assignment]  # the operators', in more forms
     batch_norm as batch_norm, binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, conv1d as conv1d,
     conv2d as conv2d, conv3d as conv3d, cosine_embedding_loss as cosine_embedding_loss,

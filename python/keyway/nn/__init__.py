@@ -14,6 +14,7 @@ from keyway.nn.modules.activation import (
     Softplus as Softplus, Softshrink as Softshrink, Softsign as Softsign, Tanh as Tanh, Tanhshrink as Tanhshrink,
     Threshold as Threshold,
 )
+from keyway.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from keyway.nn.modules.attention import MultiheadAttention as MultiheadAttention
 from keyway.nn.modules.batchnorm import (
     BatchNorm1d as BatchNorm1d, BatchNorm2d as BatchNorm2d, BatchNorm3d as BatchNorm3d,
@@ -44,8 +45,8 @@ from keyway.nn.modules.lazy import (
 from keyway.nn.modules.linear import Bilinear as Bilinear, Identity as Identity, Linear as Linear
 from keyway.nn.modules.loss import (
     BCELoss as BCELoss, BCEWithLogitsLoss as BCEWithLogitsLoss, CrossEntropyLoss as CrossEntropyLoss,
-    HuberLoss as HuberLoss,
-    KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss, NLLLoss as NLLLoss, SmoothL1Loss as SmoothL1Loss,
+    CTCLoss as CTCLoss, HuberLoss as HuberLoss, KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss,
+    NLLLoss as NLLLoss, NLLLoss2d as NLLLoss2d, SmoothL1Loss as SmoothL1Loss,
 )
 from keyway.nn.modules.margin_loss import (
     CosineEmbeddingLoss as CosineEmbeddingLoss, GaussianNLLLoss as GaussianNLLLoss,
@@ -56,7 +57,8 @@ from keyway.nn.modules.margin_loss import (
 )
 from keyway.nn.modules.module import Module as Module
 from keyway.nn.modules.normalization import (
-    GroupNorm as GroupNorm, LayerNorm as LayerNorm, LocalResponseNorm as LocalResponseNorm, RMSNorm as RMSNorm,
+    CrossMapLRN2d as CrossMapLRN2d, GroupNorm as GroupNorm, LayerNorm as LayerNorm,
+    LocalResponseNorm as LocalResponseNorm, RMSNorm as RMSNorm,
 )
 from keyway.nn.modules.padding import (
     CircularPad1d as CircularPad1d, CircularPad2d as CircularPad2d, CircularPad3d as CircularPad3d,

@@ -89,6 +89,38 @@ def eye_(tensor: Tensor) -> Tensor:
         return tensor.copy_(rows.eq(keyway.arange(tensor.size(1), device=tensor.device)))
 
 
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """What makes a convolution of a weight [outputs, inputs, kernel...] of 3 to 5 dimensions keep its input, as far as
+    there are channels, in each of `groups`: 1 in the kernel's middle for output i and input i. Raises ValueError for
+    other dimensions, and groups that do not divide the outputs."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.size(0) % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    outputs = tensor.size(0) // groups
+    middle = tuple(size // 2 for size in tensor.shape[2:])
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for i in range(min(outputs, tensor.size(1))):
+                tensor[(group * outputs + i, i, *middle)] = 1
+    return tensor
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
+    """Normal of mean 0, but for a part `sparsity` of each column of a tensor of two dimensions, rounded up, which is
+    zero. Raises ValueError for other dimensions."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    zeros = math.ceil(sparsity * tensor.size(0))
+    with no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in tensor.unbind(1):
+            rows = keyway.randperm(column.size(0), generator=generator, device=tensor.device)
+            column[rows[:zeros]] = 0
+    return tensor
+
+
 def _fans(tensor: Tensor) -> tuple[int, int]:
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")

@@ -38,8 +38,8 @@ def cubic_minimum(a: Point, b: Point, bounds: tuple[float, float] | None = None)
 
 
 class StrongWolfe:
-    """One search from `start`, whose slope is negative. Calls of `evaluate` are counted in `evaluations`; after 25 of them
-    the best point so far is taken."""
+    """One search from `start`, whose slope is negative. Calls of `evaluate` are counted in `evaluations`; after 25 of
+    them the best point so far is taken."""
 
     decrease = 1e-4
     curvature = 0.9

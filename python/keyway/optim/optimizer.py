@@ -20,8 +20,9 @@ class Optimizer:
     """The base of all optimizers.
 
     `params` are parameters, or pairs of names and parameters, or groups of them: dicts with "params" and whichever
-    options differ from `defaults`. Names are "param_names" of their group. A subclass defines _update(), which changes one parameter, and may define _update_fused(), which changes many. `state`
-    holds what is remembered of each parameter.
+    options differ from `defaults`. Names are "param_names" of their group. A subclass defines _update(), which changes
+    one parameter, and may define _update_fused(), which changes many. `state` holds what is remembered of each
+    parameter.
     """
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:

@@ -180,3 +180,19 @@ def _max_unpool(dims: int) -> Any:
 max_unpool1d = _max_unpool(1)
 max_unpool2d = _max_unpool(2)
 max_unpool3d = _max_unpool(3)
+
+
+def _with_indices(name: str, pool: Any) -> Any:
+    def with_indices(input: Tensor, *args: Any, return_indices: bool = False, **kwargs: Any) -> Any:
+        return pool(input, *args, return_indices=True, **kwargs)
+
+    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
+    with_indices.__doc__ = f"{name} with its indices, whatever `return_indices` is."
+    return with_indices
+
+
+adaptive_max_pool1d_with_indices = _with_indices("adaptive_max_pool1d", adaptive_max_pool1d)
+adaptive_max_pool2d_with_indices = _with_indices("adaptive_max_pool2d", adaptive_max_pool2d)
+adaptive_max_pool3d_with_indices = _with_indices("adaptive_max_pool3d", adaptive_max_pool3d)
+fractional_max_pool2d_with_indices = _with_indices("fractional_max_pool2d", fractional_max_pool2d)
+fractional_max_pool3d_with_indices = _with_indices("fractional_max_pool3d", fractional_max_pool3d)

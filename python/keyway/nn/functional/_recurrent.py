@@ -55,8 +55,8 @@ def over_layers(mode: str, data: Tensor, batch_sizes: Sequence[int], state: Stat
     """The results of the last layer, and the last states of all layers.
 
     `data` is [rows, input]: the first `batch_sizes[0]` rows are the first elements of all sequences, then come their
-    second ones, ...; the sizes do not grow. `state` has what each layer and direction begins with, [layers * directions,
-    batch, size]. `layers` has the weights of each direction.
+    second ones, ...; the sizes do not grow. `state` has what each layer and direction begins with,
+    [layers * directions, batch, size]. `layers` has the weights of each direction.
     """
     if not batch_sizes:
         raise _C.ValueError(f"{mode}: the sequence has no elements")

@@ -120,11 +120,11 @@ def pack_padded_sequence(input: Tensor, lengths: Lengths, batch_first: bool = Fa
         raise keyway.ValueError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(numbers)} "
                                 f"(batch_size={x.size(1)})")
     if not numbers or min(numbers) <= 0:
-        raise keyway.ValueError("Length of all samples has to be greater than 0, but found an element in 'lengths' that "
-                                "is <= 0")
+        raise keyway.ValueError("Length of all samples has to be greater than 0, but found an element in 'lengths' "
+                                "that is <= 0")
     if sorted(numbers, reverse=True) != numbers:
-        raise keyway.ValueError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. Give "
-                                "enforce_sorted=False to have sequences sorted")
+        raise keyway.ValueError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. "
+                                "Give enforce_sorted=False to have sequences sorted")
     if numbers[0] > x.size(0):
         raise keyway.ValueError(f"Expected `lengths` to be at most the sequences' size, {x.size(0)}, but got "
                                 f"{numbers[0]}")
@@ -159,8 +159,8 @@ def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, pad
 
 def pad_sequence(sequences: Tensor | Iterable[Tensor], batch_first: bool = False, padding_value: float = 0.0,
                  padding_side: str = "right") -> Tensor:
-    """Tensors [length_i, ...] as one, [longest, batch, ...], or [batch, longest, ...] if `batch_first`, filled up on the
-    right or the left. Raises keyway.ValueError for no sequences and another side."""
+    """Tensors [length_i, ...] as one, [longest, batch, ...], or [batch, longest, ...] if `batch_first`, filled up on
+    the right or the left. Raises keyway.ValueError for no sequences and another side."""
     if not isinstance(sequences, (Tensor, Iterable)):
         raise keyway.TypeError("pad_sequence: Expected iterable for input sequences, but got arg of type: "
                                f"{type(sequences).__name__}")
