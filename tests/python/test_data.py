@@ -199,3 +199,38 @@ def test_options_that_contradict_are_refused(arguments):
         data.DataLoader(Squares(4), **arguments)
     with pytest.raises(ValueError):
         data.DataLoader(Count(4), shuffle=True)
+
+
+def test_stacked_datasets_give_tuples_or_dicts_of_their_examples():
+    squares = data.TensorDataset(keyway.tensor([0.0, 1.0, 4.0]))
+    stacked = data.StackDataset(squares, ["a", "b", "c"])
+    assert len(stacked) == 3 and stacked[2][0][0].item() == 4.0 and stacked[2][1] == "c"
+    named = data.StackDataset(x=[1, 2, 3], y=data.Subset([5, 6, 7, 8], [3, 1, 0]))
+    assert named[1] == {"x": 2, "y": 6} and named.__getitems__([2, 0]) == [{"x": 3, "y": 5}, {"x": 1, "y": 8}]
+    for arguments, names in (((squares, [1]), {}), ((), {}), ((squares,), {"x": squares})):
+        with pytest.raises(ValueError, match="Size mismatch|At least one|both types"):
+            data.StackDataset(*arguments, **names)
+
+
+def test_a_dataset_that_gets_examples_together_is_asked_once_a_batch():
+    class Together(data.Dataset):
+        asked = []
+
+        def __len__(self):
+            return 5
+
+        def __getitems__(self, indices):
+            self.asked.append(indices)
+            return [i * 10 for i in indices]
+
+    dataset = Together()
+    assert [batch.tolist() for batch in data.DataLoader(dataset, 2)] == [[0, 10], [20, 30], [40]]
+    assert dataset.asked == [[0, 1], [2, 3], [4]]
+
+
+def test_options_of_processes_and_pinned_memory_are_taken_and_change_nothing():
+    loader = data.DataLoader([1, 2, 3], 2, pin_memory=True, num_workers=2, persistent_workers=True, in_order=False)
+    assert [batch.tolist() for batch in loader] == [[1, 2], [3]] and loader.pin_memory
+    assert data.DataLoader([1]).prefetch_factor is None
+    with pytest.raises(ValueError, match="persistent_workers option"):
+        data.DataLoader([1], persistent_workers=True)

@@ -354,3 +354,22 @@ def test_a_list_of_parameters_makes_parameters_of_tensors():
     assert [p.numel() for p in parameters] == [2, 1, 3] and all(isinstance(p, nn.Parameter) for p in parameters)
     assert names(parameters.named_parameters()) == ["0", "1", "2"] and parameters[-1].numel() == 3
     assert list(parameters.state_dict()) == ["0", "1", "2"]
+
+
+def test_a_sequential_is_repeated_by_multiplication():
+    net = nn.Sequential(nn.ReLU(), nn.Tanh())
+    assert [type(m).__name__ for m in net * 2] == ["ReLU", "Tanh"] * 2 and len(3 * net) == 6
+    net *= 2
+    assert len(net) == 4 and net[2] is net[0]
+    with pytest.raises(ValueError, match="Non-positive multiplication factor 0"):
+        net * 0
+
+
+def test_a_dictionary_of_parameters_does_what_dictionaries_do():
+    parameters = nn.ParameterDict({"a": keyway.ones(1), "b": keyway.ones(2)})
+    assert list(reversed(parameters)) == ["b", "a"]
+    assert parameters.copy()["b"] is parameters["b"]
+    assert parameters.setdefault("a", keyway.zeros(3)).shape == (1,)
+    assert parameters.setdefault("c", keyway.zeros(3)).shape == (3,)
+    assert list(parameters | nn.ParameterDict({"d": keyway.ones(1)})) == ["a", "b", "c", "d"]
+    assert parameters.popitem()[0] == "c" and list(parameters.fromkeys(["x"], keyway.ones(1))) == ["x"]

@@ -64,6 +64,11 @@ class ReduceLROnPlateau(LRScheduler):
             self.num_bad_epochs = 0
         self._last_lr = self._current()
 
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether steps do not count at present."""
+        return self.cooldown_counter > 0
+
     def is_better(self, a: float, best: float) -> bool:
         """Whether measure `a` is an improvement of the best so far."""
         sign = -1 if self.mode == "min" else 1

@@ -101,11 +101,29 @@ class Sequential(_List):
         self.extend(other)
         return self
 
+    def __mul__(self, other: int) -> Sequential:
+        """The same modules `other` times in a row."""
+        return Sequential(*list(self) * _times(other))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Sequential:
+        self.extend(list(self) * (_times(other) - 1))
+        return self
+
     def forward(self, input: Any) -> Any:
         """`input` through all modules."""
         for module in self:
             input = module(input)
         return input
+
+
+def _times(count: Any) -> int:
+    if not isinstance(count, int):
+        raise keyway.TypeError(f"a Sequential is multiplied by an int, not by a {type(count).__name__}")
+    if count <= 0:
+        raise keyway.ValueError(f"Non-positive multiplication factor {count} for Sequential")
+    return count
 
 
 class ModuleList(_List):
@@ -125,6 +143,10 @@ class ModuleList(_List):
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
+
+    def insert(self, index: int, module: Module) -> None:
+        """Adds a module before that of an index."""
+        super().insert(index, module)
 
     def __repr__(self) -> str:
         """Neighbours that read alike stand in one line: "(0-3): 4 x Linear(...)"."""
@@ -225,8 +247,36 @@ class ParameterDict(_Dict):
         """The parameter of a name, or `default`."""
         return self._parameters.get(key, default)
 
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The parameter of a name, which is `default` from now on if there is none."""
+        if key not in self._parameters:
+            self[key] = default
+        return self._parameters[key]
+
+    def popitem(self) -> tuple[str, Any]:
+        """Removes the last member, and returns its name and it."""
+        return self._parameters.popitem()
+
+    def copy(self) -> ParameterDict:
+        """Another dictionary of the same parameters."""
+        return ParameterDict(list(self.items()))
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """A dictionary of these names, all with the parameter `default`."""
+        return ParameterDict([(key, default) for key in keys])
+
+    def __or__(self, other: ParameterDict) -> ParameterDict:
+        return ParameterDict([*self.items(), *other.items()])
+
+    def __ior__(self, other: ParameterDict) -> ParameterDict:
+        self.update(other.items())
+        return self
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self))
+
     def extra_repr(self) -> str:
-        return "\n".join(f"({key}): Parameter containing: [{_describe(p)}]" for key, p in self.items())
+        return "\n".join(f"  ({key}): Parameter containing: [{_describe(p)}]" for key, p in self.items())
 
 
 class ParameterList(Module):
@@ -272,7 +322,7 @@ class ParameterList(Module):
         return self.extend(values)
 
     def extra_repr(self) -> str:
-        return "\n".join(f"({i}): Parameter containing: [{_describe(p)}]" for i, p in enumerate(self))
+        return "\n".join(f"  ({i}): Parameter containing: [{_describe(p)}]" for i, p in enumerate(self))
 
 
 def _as_parameter(value: Any) -> Parameter:

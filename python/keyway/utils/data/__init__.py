@@ -6,7 +6,7 @@ from keyway.utils.data.dataloader import DataLoader as DataLoader
 from keyway.utils.data.dataset import (
     ChainDataset as ChainDataset, ConcatDataset as ConcatDataset, Dataset as Dataset,
     IterableDataset as IterableDataset,
-    Subset as Subset, TensorDataset as TensorDataset, random_split as random_split,
+    StackDataset as StackDataset, Subset as Subset, TensorDataset as TensorDataset, random_split as random_split,
 )
 from keyway.utils.data.sampler import (
     BatchSampler as BatchSampler, RandomSampler as RandomSampler, Sampler as Sampler,

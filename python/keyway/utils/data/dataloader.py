@@ -9,7 +9,7 @@ import keyway
 from keyway._C import Generator
 from keyway.utils.data._workers import END, WorkerInfo, load_ahead
 from keyway.utils.data.collate import default_collate, default_convert
-from keyway.utils.data.dataset import Dataset, IterableDataset
+from keyway.utils.data.dataset import Dataset, IterableDataset, _examples
 from keyway.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
@@ -33,24 +33,36 @@ class DataLoader:
     operators, files and NumPy run at the same time; what Python itself computes does not. What an example or
     `collate_fn` raises is raised here, with its traceback. `worker_init_fn`, if given, is called with the number of
     each worker; `timeout`, if not 0, is how many seconds a batch may take, after which keyway.Error is raised.
+    `pin_memory`, `pin_memory_device`, `multiprocessing_context`, `persistent_workers` and `in_order` change nothing:
+    batches are in ordinary memory and in order, and workers are made for each iteration.
+
+    A dataset's __getitems__(numbers), if it has one, is called for the examples of a batch.
     """
 
     def __init__(
         self, dataset: Dataset[Any], batch_size: int | None = 1, shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None, batch_sampler: Iterable[Any] | None = None, num_workers: int = 0,
-        collate_fn: Callable[[Any], Any] | None = None, *, drop_last: bool = False, timeout: float = 0,
-        worker_init_fn: Callable[[int], None] | None = None, generator: Generator | None = None,
-        prefetch_factor: int | None = None,
+        collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False, drop_last: bool = False,
+        timeout: float = 0, worker_init_fn: Callable[[int], None] | None = None, multiprocessing_context: Any = None,
+        generator: Generator | None = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
+        pin_memory_device: str = "", in_order: bool = True,
     ) -> None:
         if num_workers < 0 or timeout < 0:
             raise ValueError("num_workers and timeout must not be negative")
+        if num_workers == 0 and (persistent_workers or multiprocessing_context is not None):
+            raise ValueError("persistent_workers option and multiprocessing_context need num_workers > 0")
         if num_workers == 0 and prefetch_factor is not None:
             raise ValueError("prefetch_factor needs workers: let num_workers > 0")
         if prefetch_factor is not None and prefetch_factor < 1:
             raise ValueError(f"prefetch_factor must be positive, not {prefetch_factor}")
         self.dataset = dataset
         self.num_workers = num_workers
-        self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
+        self.prefetch_factor = 2 if prefetch_factor is None and num_workers > 0 else prefetch_factor
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.multiprocessing_context = multiprocessing_context
+        self.persistent_workers = persistent_workers
+        self.in_order = in_order
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
         self.generator = generator
@@ -98,7 +110,7 @@ class DataLoader:
 
         def fetch(order: Any) -> Any:
             if examples is None and isinstance(order, list):
-                return self.collate_fn([self.dataset[i] for i in order])
+                return self.collate_fn(_examples(self.dataset, order))
             if examples is None:
                 return self.collate_fn(self.dataset[order])
             if not isinstance(order, list):
@@ -121,7 +133,8 @@ class DataLoader:
     def _load_ahead(self, orders: Iterator[Any]) -> Iterator[Any]:
         seed = int(keyway.empty([], dtype=keyway.int64).random_(generator=self.generator))
         infos = [WorkerInfo(i, self.num_workers, seed + i, self.dataset) for i in range(self.num_workers)]
-        return load_ahead(orders, infos, self.worker_init_fn, self._fetcher, self.prefetch_factor, self.timeout)
+        return load_ahead(orders, infos, self.worker_init_fn, self._fetcher, self.prefetch_factor or 2,
+                          self.timeout)
 
     def __len__(self) -> int:
         """The number of batches. Raises TypeError if the dataset does not know its size."""

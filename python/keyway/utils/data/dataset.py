@@ -61,7 +61,7 @@ class ConcatDataset(Dataset[Any]):
             raise ValueError("datasets should not be an empty iterable")
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
             raise ValueError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))  # type: ignore[arg-type]
+        self.cumulative_sizes = self.cumsum(self.datasets)
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -72,6 +72,59 @@ class ConcatDataset(Dataset[Any]):
         index %= len(self)
         which = bisect.bisect_right(self.cumulative_sizes, index)
         return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which > 0 else 0)]
+
+
+    @staticmethod
+    def cumsum(sequence: Iterable[Any]) -> list[int]:
+        """How many examples the datasets up to each have together."""
+        return list(itertools.accumulate(len(dataset) for dataset in sequence))
+
+
+class StackDataset(Dataset[Any]):
+    """Datasets side by side: example i is a tuple of their examples i, or if they are given by name, a dict.
+
+    Raises ValueError for datasets of different sizes, none, and some with and some without names.
+    """
+
+    datasets: tuple[Any, ...] | dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError("Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like "
+                             "input/output, but both types are given.")
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets = args or kwargs
+        sizes = [len(dataset) for dataset in (args or kwargs.values())]
+        if any(size != sizes[0] for size in sizes):
+            raise ValueError("Size mismatch between datasets")
+        self._length = sizes[0]
+
+    def __getitem__(self, index: int) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """The examples of several numbers."""
+        names = list(self.datasets) if isinstance(self.datasets, dict) else None
+        columns = [_examples(dataset, indices)
+                   for dataset in (self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)]
+        return [tuple(row) if names is None else dict(zip(names, row)) for row in zip(*columns)]
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def _examples(dataset: Any, indices: list[int]) -> list[Any]:
+    """Of several numbers; the dataset may have a way of its own to get them together."""
+    together = getattr(dataset, "__getitems__", None)
+    if not callable(together):
+        return [dataset[i] for i in indices]
+    found = list(together(indices))
+    if len(found) != len(indices):
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(found)}")
+    return found
 
 
 class ChainDataset(IterableDataset[Any]):
@@ -99,6 +152,10 @@ class Subset(Dataset[T]):
 
     def __getitem__(self, index: Any) -> T:
         return self.dataset[[self.indices[i] for i in index] if isinstance(index, list) else self.indices[index]]
+
+    def __getitems__(self, indices: list[int]) -> list[T]:
+        """The examples of several numbers."""
+        return _examples(self.dataset, [self.indices[i] for i in indices])
 
     def __len__(self) -> int:
         return len(self.indices)
