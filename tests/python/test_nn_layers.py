@@ -169,7 +169,7 @@ def test_flatten_and_unflatten_undo_each_other():
     (nn.SELU(), "SELU()", [1.0507009874 * 1.6732632423 * math.expm1(-2), 0.2626752, 3.152103]),
     (nn.Mish(), "Mish()", [-2 * math.tanh(math.log1p(math.exp(-2))), 0.25 * math.tanh(math.log1p(math.exp(0.25))),
                            3 * math.tanh(math.log1p(math.exp(3)))]),
-    (nn.Hardswish(inplace=True), "Hardswish(inplace=True)", [-1 / 3, 0.25 * 3.25 / 6, 3.0]),
+    (nn.Hardswish(inplace=True), "Hardswish()", [-1 / 3, 0.25 * 3.25 / 6, 3.0]),
     (nn.Threshold(0.5, 7.0), "Threshold(threshold=0.5, value=7.0)", [7.0, 7.0, 3.0]),
     (nn.Softplus(2, 5), "Softplus(beta=2, threshold=5)", [math.log1p(math.exp(-4)) / 2, math.log1p(math.exp(0.5)) / 2, 3]),
     (nn.Hardshrink(0.25), "Hardshrink(0.25)", [-2.0, 0.0, 3.0]),

@@ -99,3 +99,20 @@ def test_dirac_makes_a_convolution_keep_its_input():
 def test_sparse_leaves_a_part_of_each_column_zero():
     weight = nn.init.sparse_(keyway.empty(10, 6), 0.25, std=2.0)
     assert weight.eq(0).sum(0).tolist() == [3] * 6
+
+
+@pytest.mark.parametrize(("layer", "shape"), [
+    (nn.BatchNorm1d(2, bias=False), (3, 2)), (nn.GroupNorm(1, 2, bias=False), (3, 2)),
+    (nn.InstanceNorm1d(2, affine=True, bias=False), (3, 2, 4)), (nn.LazyBatchNorm1d(bias=False), (3, 2))])
+def test_normalisations_may_have_a_weight_and_no_bias(layer, shape):
+    result = layer(keyway.randn(shape))
+    assert [name for name, _ in layer.named_parameters()] == ["weight"] and "bias=False" in repr(layer)
+    keyway.testing.assert_close(result.sum(), keyway.tensor(0.0), atol=1e-4, rtol=0)
+
+
+def test_texts_and_attributes_of_layers_are_what_users_of_pytorch_know():
+    assert repr(nn.Upsample(scale_factor=2)) == "Upsample(scale_factor=2.0, mode='nearest')"
+    assert repr(nn.LayerNorm(3)) == "LayerNorm((3,), eps=1e-05, elementwise_affine=True, bias=True)"
+    assert repr(nn.MultiheadAttention(4, 2).out_proj).startswith("NonDynamicallyQuantizableLinear(in_features=4")
+    assert "(distance_function): PairwiseDistance()" in repr(nn.TripletMarginWithDistanceLoss())
+    assert nn.ConvTranspose1d(1, 1, 1).transposed and not nn.Conv2d(1, 1, 1).transposed

@@ -42,6 +42,9 @@ class Hardsigmoid(_InPlace):
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
 
+    def extra_repr(self) -> str:
+        return ""
+
 
 class Hardtanh(_InPlace):
     """min(max(min_val, x), max_val), elementwise."""
@@ -124,6 +127,9 @@ class Hardswish(_InPlace):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        return ""
 
 
 class Threshold(_InPlace):

@@ -8,7 +8,7 @@ from keyway import _C
 from keyway._C import Tensor
 from keyway.nn import functional as F
 from keyway.nn import init
-from keyway.nn.modules.linear import Linear
+from keyway.nn.modules.linear import NonDynamicallyQuantizableLinear
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
 
@@ -48,7 +48,7 @@ class MultiheadAttention(Module):
         for name, width in (("q", embed_dim), ("k", self.kdim), ("v", self.vdim)):
             self.register_parameter(f"{name}_proj_weight", None if together else empty(embed_dim, width))
         self.register_parameter("in_proj_bias", empty(3 * embed_dim) if bias else None)
-        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
         for name in ("bias_k", "bias_v"):
             self.register_parameter(name, empty(1, 1, embed_dim) if add_bias_kv else None)
         self._reset_parameters()

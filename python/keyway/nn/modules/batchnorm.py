@@ -14,7 +14,8 @@ from keyway.nn.parameter import Parameter
 
 
 class _BatchNorm(Module):
-    """(x - mean) / sqrt(variance + eps) of each channel, [N, C, ...], times a weight [C] plus a bias [C], if `affine`.
+    """(x - mean) / sqrt(variance + eps) of each channel, [N, C, ...], times a weight [C] plus a bias [C], if `affine`
+    and `bias`.
 
     While training, mean and variance are those of the batch, and go into the buffers `running_mean` and `running_var`:
     a part `momentum` of them, or if that is None, such that they are the mean of all batches so far. When not training
@@ -24,7 +25,8 @@ class _BatchNorm(Module):
     _dims: ClassVar[tuple[int, ...]]
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, device: Any = None, dtype: _C.dtype | None = None) -> None:
+                 track_running_stats: bool = True, device: Any = None, dtype: _C.dtype | None = None, *,
+                 bias: bool = True) -> None:
         super().__init__()
         self.num_features = num_features
         self.eps = eps
@@ -35,8 +37,8 @@ class _BatchNorm(Module):
         def ones(is_there: bool) -> Tensor | None:
             return _C.ones(num_features, device=device, dtype=dtype) if is_there else None
 
-        for name in ("weight", "bias"):
-            values = ones(affine)
+        for name, is_there in (("weight", affine), ("bias", affine and bias)):
+            values = ones(is_there)
             self.register_parameter(name, None if values is None else Parameter(values))
         for name in ("running_mean", "running_var"):
             self.register_buffer(name, ones(track_running_stats))
@@ -54,8 +56,9 @@ class _BatchNorm(Module):
     def reset_parameters(self) -> None:
         """Makes the weight ones and the bias zeros, and forgets the batches so far."""
         self.reset_running_stats()
-        if self.affine:
+        if self.weight is not None:
             init.ones_(self.weight)
+        if self.bias is not None:
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -82,7 +85,7 @@ class _BatchNorm(Module):
 
     def extra_repr(self) -> str:
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-                f"track_running_stats={self.track_running_stats}")
+                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
 
 
 class BatchNorm1d(_BatchNorm):
@@ -104,15 +107,16 @@ class BatchNorm3d(_BatchNorm):
 
 
 class _InstanceNorm(_BatchNorm):
-    """(x - mean) / sqrt(variance + eps) of each channel of each sample, [N, C, ...] or [C, ...], times a weight [C] plus
-    a bias [C], if `affine`.
+    """(x - mean) / sqrt(variance + eps) of each channel of each sample, [N, C, ...] or [C, ...], times a weight [C]
+    plus a bias [C], if `affine` and `bias`.
 
     Mean and variance are those of the sample, or when not training with `track_running_stats`, what was tracked.
     """
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = False,
-                 track_running_stats: bool = False, device: Any = None, dtype: _C.dtype | None = None) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+                 track_running_stats: bool = False, device: Any = None, dtype: _C.dtype | None = None, *,
+                 bias: bool = True) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)

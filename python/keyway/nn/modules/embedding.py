@@ -79,7 +79,7 @@ class EmbeddingBag(Module):
             text += f", norm_type={self.norm_type}"
         if self.scale_grad_by_freq:
             text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        text += f", mode={self.mode}"
+        text += f", mode={self.mode!r}"
         return text if self.padding_idx is None else text + f", padding_idx={self.padding_idx}"
 
 

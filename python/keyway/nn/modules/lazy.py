@@ -169,12 +169,13 @@ class _LazyNorm(LazyModuleMixin, batchnorm._BatchNorm):
     """What lazy normalisations share."""
 
     def __init__(self, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, device: Any = None, dtype: _C.dtype | None = None) -> None:
+                 track_running_stats: bool = True, device: Any = None, dtype: _C.dtype | None = None, *,
+                 bias: bool = True) -> None:
         super().__init__(0, eps, momentum, False, False, device, dtype)
         self.affine = affine
         self.track_running_stats = track_running_stats
         if affine:
-            self._uninitialized_parameters(["weight", "bias"], device, dtype)
+            self._uninitialized_parameters(["weight", "bias"] if bias else ["weight"], device, dtype)
         if track_running_stats:
             for name in ("running_mean", "running_var"):
                 self._buffers[name] = UninitializedBuffer(device=device, dtype=dtype)

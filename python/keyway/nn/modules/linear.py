@@ -53,6 +53,10 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """A Linear under the name that MultiheadAttention has for it."""
+
+
 class Bilinear(Module):
     """x1^T weight_k x2 + bias_k for each k: [..., in1_features] and [..., in2_features] to [..., out_features].
 

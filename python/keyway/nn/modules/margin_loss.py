@@ -6,6 +6,7 @@ from typing import Callable
 
 from keyway._C import Tensor
 from keyway.nn import functional as F
+from keyway.nn.modules.distance import PairwiseDistance
 from keyway.nn.modules.loss import _Loss, _WeightedLoss
 
 
@@ -107,7 +108,7 @@ class TripletMarginWithDistanceLoss(_Loss):
     def __init__(self, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,
                  swap: bool = False, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
-        self.distance_function = F.pairwise_distance if distance_function is None else distance_function
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 

@@ -44,7 +44,8 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return (f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+                f"bias={self.bias is not None}")
 
 
 class RMSNorm(Module):
@@ -80,11 +81,12 @@ class GroupNorm(Module):
     """(x - mean) / sqrt(variance + eps) over each of `num_groups` groups of channels, [N, C, ...], times weight plus
     bias.
 
-    `weight` and `bias` are [num_channels], and begin as ones and zeros; without `affine` there are none.
+    `weight` and `bias` are [num_channels], and begin as ones and zeros; without `affine` there are none, and
+    without `bias` there is no bias.
     """
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
-                 dtype: _C.dtype | None = None) -> None:
+                 dtype: _C.dtype | None = None, *, bias: bool = True) -> None:
         super().__init__()
         if num_groups < 1 or num_channels % num_groups != 0:
             raise ValueError("num_channels must be divisible by num_groups")
@@ -92,8 +94,8 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        for name in ("weight", "bias"):
-            values = _C.empty(num_channels, device=device, dtype=dtype) if affine else None
+        for name, is_there in (("weight", affine), ("bias", affine and bias)):
+            values = _C.empty(num_channels, device=device, dtype=dtype) if is_there else None
             self.register_parameter(name, None if values is None else Parameter(values))
         self.reset_parameters()
 
@@ -101,13 +103,15 @@ class GroupNorm(Module):
         """Makes the weight ones and the bias zeros."""
         if self.weight is not None:
             init.ones_(self.weight)
+        if self.bias is not None:
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return (f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+                f"bias={self.bias is not None}")
 
 
 class LocalResponseNorm(Module):

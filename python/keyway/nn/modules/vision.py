@@ -20,7 +20,9 @@ class Upsample(Module):
     ) -> None:
         super().__init__()
         self.size = size
-        self.scale_factor = scale_factor
+        self.name = type(self).__name__
+        self.scale_factor = (tuple(float(factor) for factor in scale_factor) if isinstance(scale_factor, Sequence)
+                             else float(scale_factor) if scale_factor else None)
         self.mode = mode
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
