@@ -108,7 +108,7 @@ def test_offsets_and_indices_are_checked():
 
 
 def test_the_module_keeps_its_padding_and_says_what_it_is():
-    layer = nn.EmbeddingBag(4, 2, padding_idx=-1, mode=''"sum")
+    layer = nn.EmbeddingBag(4, 2, padding_idx=-1, mode="sum")
     assert repr(layer) == "EmbeddingBag(4, 2, mode='sum', padding_idx=3)" and layer.weight[3].tolist() == [0.0, 0.0]
     layer(keyway.tensor([[3, 1]])).sum().backward()
     assert layer.weight.grad.tolist() == [[0, 0], [1, 1], [0, 0], [0, 0]]

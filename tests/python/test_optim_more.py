@@ -179,3 +179,29 @@ def test_hooks_see_and_change_the_state_of_an_optimizer():
     assert state["more"] == 1 and state["param_groups"][0]["lr"] == 0.5
     optimizer.load_state_dict(state)
     assert calls == ["save", "loaded"] and "more" in state
+
+
+@pytest.mark.parametrize("kind", [
+    optim.SGD, optim.Adam, optim.AdamW, optim.Adamax, optim.NAdam, optim.RAdam, optim.RMSprop, optim.Rprop, optim.ASGD,
+    optim.Adadelta, optim.Adagrad])
+def test_a_complex_parameter_moves_as_its_real_and_imaginary_parts(kind):
+    whole = nn.Parameter(keyway.tensor([1 - 2j, 0.5 + 3j], dtype=keyway.complex128))
+    parts = nn.Parameter(keyway.view_as_real(whole.detach()).clone())
+    optimizer, other = kind([whole], lr=0.1), kind([parts], lr=0.1)
+    for grad in ([0.3 + 1j, -2 + 0.1j], [1 - 1j, 0.5 + 0.5j], [-1 + 2j, 3 - 1j]):
+        whole.grad = keyway.tensor(grad, dtype=keyway.complex128)
+        parts.grad = keyway.view_as_real(whole.grad).clone()
+        optimizer.step()
+        other.step()
+        keyway.testing.assert_close(keyway.view_as_real(whole.detach()), parts.detach())
+    for name, value in optimizer.state[whole].items():
+        if isinstance(value, keyway.Tensor) and value.dim() > 0:
+            keyway.testing.assert_close(keyway.view_as_real(value), other.state[parts][name])
+
+
+def test_optimizers_without_complex_parameters_refuse_them():
+    x = nn.Parameter(keyway.tensor([[1 + 1j]]))
+    x.grad = keyway.tensor([[1 + 1j]])
+    for kind in (optim.Adafactor, optim.Muon):
+        with pytest.raises(keyway.Error, match=f"{kind.__name__} does not support complex parameters"):
+            kind([x]).step()

@@ -22,6 +22,8 @@ class Adafactor(Optimizer):
         parameter -= a * u / max(1, rms(u) / d)
     """
 
+    _takes_complex = False
+
     def __init__(self, params: Params, lr: float = 1e-2, beta2_decay: float = -0.8,
                  eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,
                  foreach: bool | None = None, maximize: bool = False) -> None:
@@ -41,8 +43,6 @@ class Adafactor(Optimizer):
                                   "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize})
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        if parameter.is_complex():
-            raise keyway.Error("Adafactor does not support complex parameters")
         if not state:
             self._begin(state, grad)
         lr, (eps1, eps2) = float(group["lr"]), group["eps"]

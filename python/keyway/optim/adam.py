@@ -40,7 +40,7 @@ class Adam(Optimizer):
         sets, others = take_fused(group)
         operator = _C._fused_adamw_ if group["decoupled_weight_decay"] else _C._fused_adam_
         for parameters, grads in sets:
-            states = [self._state_of(parameter, group) for parameter in parameters]
+            states = [self._state_of(parameter, group, self.state[parameter]) for parameter in parameters]
             steps = [state["step"] for state in states]
             _C._foreach_add_(steps, 1)
             operator(parameters, grads, [state["exp_avg"] for state in states],
@@ -50,8 +50,8 @@ class Adam(Optimizer):
                      eps=group["eps"], amsgrad=group["amsgrad"], maximize=group["maximize"])
         return others
 
-    def _state_of(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        state = self.state[parameter]
+    @staticmethod
+    def _state_of(parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
         if not state:
             state["step"] = keyway.scalar_tensor(0.0, dtype=keyway.float32)
             state["exp_avg"] = keyway.zeros_like(parameter)
@@ -61,7 +61,7 @@ class Adam(Optimizer):
         return state
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        state = self._state_of(parameter, group)
+        self._state_of(parameter, group, state)
         if group["maximize"]:
             grad = grad.neg()
         if group["weight_decay"] != 0 and group["decoupled_weight_decay"]:

@@ -24,8 +24,8 @@ class ASGD(Optimizer):
                  differentiable: bool = False, capturable: bool = False) -> None:
         check_not_negative(lr=lr, weight_decay=weight_decay)
         super().__init__(params, {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
-                                  "maximize": maximize, **ways(foreach=foreach,
-                                         capturable=capturable, differentiable=differentiable)})
+                                  "maximize": maximize,
+                                  **ways(foreach=foreach, capturable=capturable, differentiable=differentiable)})
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:

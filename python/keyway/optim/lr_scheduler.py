@@ -77,6 +77,10 @@ class LRScheduler:
         self.__dict__.update(state_dict)
 
 
+class _LRScheduler(LRScheduler):
+    """LRScheduler under an older name."""
+
+
 class LambdaLR(LRScheduler):
     """The first learning rate times lr_lambda(step); one function for all groups, or one for each."""
 

@@ -25,6 +25,8 @@ class Muon(Optimizer):
     sqrt(A / B) for "spectral_unclamped".
     """
 
+    _takes_complex = False
+
     def __init__(self, params: Params, lr: float = 1e-3, weight_decay: float = 0.1, momentum: float = 0.95,
                  nesterov: bool = True, ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
                  eps: float = 1e-7, ns_steps: int = 5, adjust_lr_fn: str | None = None) -> None:
@@ -42,8 +44,6 @@ class Muon(Optimizer):
                                  f"{tuple(parameter.shape)}")
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        if parameter.is_complex():
-            raise keyway.Error("Muon does not support complex parameters")
         if not state:
             state["momentum_buffer"] = keyway.zeros_like(grad)
         lr, momentum = float(group["lr"]), group["momentum"]

@@ -25,6 +25,8 @@ class Optimizer:
     parameter.
     """
 
+    _takes_complex = True
+
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
@@ -97,9 +99,25 @@ class Optimizer:
                 loss = closure()
         for group in self.param_groups:
             for parameter in self._update_fused(group):
-                if parameter.grad is not None:
+                if parameter.grad is None:
+                    continue
+                if parameter.is_complex():
+                    self._update_complex(parameter, parameter.grad, group, self.state[parameter])
+                else:
                     self._update(parameter, parameter.grad, group, self.state[parameter])
         return loss
+
+    def _update_complex(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        """Changes real and imaginary parts as a real parameter of twice as many elements. Its state is complex."""
+        if not self._takes_complex:
+            raise keyway.Error(f"{type(self).__name__} does not support complex parameters")
+        parts = keyway.view_as_real(parameter)
+        real = {name: keyway.view_as_real(value) if isinstance(value, Tensor) and value.is_complex() else value
+                for name, value in state.items()}
+        self._update(parts, keyway.view_as_real(grad), group, real)
+        for name, value in real.items():
+            is_like = isinstance(value, Tensor) and value.shape == parts.shape
+            state[name] = keyway.view_as_complex(value) if is_like else value
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         """Changes those of a group's parameters that one operator changes together, and gives the others back."""
