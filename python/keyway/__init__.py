@@ -72,8 +72,8 @@ from keyway.autograd.grad_mode import (
 )
 
 if TYPE_CHECKING:
-    from keyway import array_api as array_api, fft as fft, library as library, linalg as linalg, nn as nn
+    from keyway import array_api as array_api, fft as fft, func as func, library as library, linalg as linalg, nn as nn
     from keyway import optim as optim, profiler as profiler, special as special, testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
-        __name__, "array_api", "fft", "library", "linalg", "nn", "optim", "profiler", "special", "testing")
+        __name__, "array_api", "fft", "func", "library", "linalg", "nn", "optim", "profiler", "special", "testing")

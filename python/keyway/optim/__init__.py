@@ -1,6 +1,6 @@
 """Optimizers, and schedules of their learning rates."""
 
-from keyway.optim import lr_scheduler as lr_scheduler
+from keyway.optim import lr_scheduler as lr_scheduler, swa_utils as swa_utils
 from keyway.optim.adadelta import Adadelta as Adadelta
 from keyway.optim.adafactor import Adafactor as Adafactor
 from keyway.optim.adagrad import Adagrad as Adagrad

@@ -3,6 +3,7 @@
 from keyway.nn.utils import parametrizations as parametrizations
 from keyway.nn.utils import parametrize as parametrize
 from keyway.nn.utils import rnn as rnn
+from keyway.nn.utils import stateless as stateless
 from keyway.nn.utils._weight_hooks import (
     remove_spectral_norm as remove_spectral_norm, remove_weight_norm as remove_weight_norm,
     spectral_norm as spectral_norm, weight_norm as weight_norm,
