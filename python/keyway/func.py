@@ -21,7 +21,7 @@ def functional_call(
     is a keyway.ValueError.
 
     >>> layer = keyway.nn.Linear(1, 1, bias=False)
-    >>> functional_call(layer, {"weight": keyway.full((1, 1), 3.0)}, keyway.ones(1)).item()
+    >>> keyway.func.functional_call(layer, {"weight": keyway.full((1, 1), 3.0)}, keyway.ones(1)).item()
     3.0
     """
     if isinstance(parameter_and_buffer_dicts, Mapping):

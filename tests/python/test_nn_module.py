@@ -78,6 +78,8 @@ def test_attributes_become_members_by_what_they_are():
     module.value = 3
     module.value = nn.Parameter(keyway.ones(1))
     assert names(module.named_parameters()) == ["value"] and "value" not in vars(module)
+    del module.value
+    module.register_buffer("value", None)
     module.value = nn.Linear(1, 1)
     assert names(module.named_children()) == ["value"] and names(module.named_parameters(recurse=False)) == []
     module.value = None
@@ -373,3 +375,10 @@ def test_a_dictionary_of_parameters_does_what_dictionaries_do():
     assert parameters.setdefault("c", keyway.zeros(3)).shape == (3,)
     assert list(parameters | nn.ParameterDict({"d": keyway.ones(1)})) == ["a", "b", "c", "d"]
     assert parameters.popitem()[0] == "c" and list(parameters.fromkeys(["x"], keyway.ones(1))) == ["x"]
+
+
+def test_a_module_is_no_value_for_a_parameter():
+    layer = nn.Linear(1, 1)
+    with pytest.raises(TypeError, match="cannot assign a ReLU as parameter 'weight'"):
+        layer.weight = nn.ReLU()
+    assert isinstance(layer.weight, nn.Parameter)

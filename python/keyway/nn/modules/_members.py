@@ -88,7 +88,7 @@ class Members:
         if isinstance(value, Parameter):
             self._claim(name, "_parameters", "parameter")
             self.register_parameter(name, value)
-        elif isinstance(value, Members):
+        elif isinstance(value, Members) and name not in self.__dict__.get("_parameters", {}):
             self._claim(name, "_modules", "module")
             self.add_module(name, value)
         elif is_buffer(value) and name not in self.__dict__.get("_parameters", {}):
