@@ -57,7 +57,7 @@ def test_older_names_warn_and_compute_the_same():
 
 def test_pools_with_indices_have_these_whatever_is_asked():
     x = keyway.tensor([[[1.0, 4.0, 2.0, 3.0]]])
-    values, indices = F.adaptive_max_pool1d_with_indices(x, 2)
+    values, indices = F.adaptive_max_pool1d_with_indices(x, 2, False)
     assert (values.tolist(), indices.tolist()) == ([[[4.0, 3.0]]], [[[1, 3]]])
     assert len(F.fractional_max_pool2d_with_indices(keyway.ones(1, 1, 4, 4), 2, output_size=2)) == 2
 
@@ -116,3 +116,13 @@ def test_texts_and_attributes_of_layers_are_what_users_of_pytorch_know():
     assert repr(nn.MultiheadAttention(4, 2).out_proj).startswith("NonDynamicallyQuantizableLinear(in_features=4")
     assert "(distance_function): PairwiseDistance()" in repr(nn.TripletMarginWithDistanceLoss())
     assert nn.ConvTranspose1d(1, 1, 1).transposed and not nn.Conv2d(1, 1, 1).transposed
+
+
+def test_losses_of_differences_weigh_their_elements():
+    x, y, weight = keyway.tensor([1.0, 2.0]), keyway.zeros(2), keyway.tensor([1.0, 3.0])
+    assert F.mse_loss(x, y, weight=weight, reduction="none").tolist() == [1.0, 12.0]
+    assert F.mse_loss(x, y, weight=weight).item() == 13 / 4  # over the sum of the weights
+    assert F.l1_loss(x, y, weight=weight, reduction="sum").item() == 7.0
+    assert F.huber_loss(x, y, weight=weight).item() == (0.5 + 3 * 1.5) / 2  # over the number of elements
+    with pytest.raises(ValueError, match="Weights and input must have the same size"):
+        F.mse_loss(x, y, weight=keyway.ones(1))

@@ -40,19 +40,37 @@ def _check(check: Callable[..., bool], func: Callable[..., Any], inputs: Tensor 
         return False
 
 
+def _refuse(**options: bool) -> None:
+    for name, value in options.items():
+        if value:
+            raise _C.NotImplementedError(f"{name}=True is not there: gradients are neither batched nor forward")
+
+
 def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: float = 1e-6, atol: float = 1e-5,
-              rtol: float = 1e-3, raise_exception: bool = True) -> bool:
+              rtol: float = 1e-3, raise_exception: bool = True, nondet_tol: float = 0.0,
+              check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+              check_batched_forward_grad: bool = False, check_forward_ad: bool = False, check_backward_ad: bool = True,
+              fast_mode: bool = False, masked: bool | None = None) -> bool:
     """Compares the gradients of ``func(*inputs)`` with central differences of width ``2 * eps``.
 
     Checked is each tensor of ``inputs`` that requires grad: float64 or complex128 on the CPU, no two elements in one
-    place; its elements are changed and restored. Complex tensors are checked as their real and imaginary parts. ``func`` returns a tensor or several; what is no tensor is passed over.
+    place; its elements are changed and restored. Complex tensors are checked as their real and imaginary
+    parts. ``func`` returns a tensor or several; what is no tensor is passed over.
     Returns True. Where a gradient differs by more than ``atol + rtol * abs(difference)``, raises keyway.AutogradError
-    with the first such element, or returns False without ``raise_exception``.
+    with the first such element, or returns False without ``raise_exception``. The other options change nothing, but for
+    batched gradients and forward mode, which are not there: keyway.NotImplementedError.
     """
+    _refuse(check_batched_grad=check_batched_grad, check_batched_forward_grad=check_batched_forward_grad,
+            check_forward_ad=check_forward_ad)
     return _check(_autograd.gradcheck, func, inputs, (eps, atol, rtol), raise_exception)
 
 
-def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: float = 1e-6, atol: float = 1e-5,
-                  rtol: float = 1e-3, raise_exception: bool = True) -> bool:
-    """The same for the gradients themselves, as functions of ``inputs`` and of the gradients of the results."""
+def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any], grad_outputs: Any = None, *,
+                  eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False,
+                  raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+                  check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
+                  check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
+    """The same for the gradients themselves, as functions of ``inputs`` and of the gradients of the results, which are
+    drawn, whatever ``grad_outputs`` are."""
+    _refuse(check_batched_grad=check_batched_grad, check_fwd_over_rev=check_fwd_over_rev)
     return _check(_autograd.gradgradcheck, func, inputs, (eps, atol, rtol), raise_exception)

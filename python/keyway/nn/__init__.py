@@ -3,9 +3,6 @@
 from keyway.nn import functional as functional
 from keyway.nn import init as init
 from keyway.nn import utils as utils
-from keyway.nn._uninitialized import (
-    UninitializedBuffer as UninitializedBuffer, UninitializedParameter as UninitializedParameter,
-)
 from keyway.nn.modules.activation import (
     CELU as CELU, ELU as ELU, GELU as GELU, GLU as GLU, Hardshrink as Hardshrink, Hardsigmoid as Hardsigmoid,
     Hardswish as Hardswish, Hardtanh as Hardtanh, LeakyReLU as LeakyReLU, LogSigmoid as LogSigmoid,
@@ -90,4 +87,7 @@ from keyway.nn.modules.vision import (
     Unfold as Unfold, Upsample as Upsample, UpsamplingBilinear2d as UpsamplingBilinear2d,
     UpsamplingNearest2d as UpsamplingNearest2d,
 )
-from keyway.nn.parameter import Buffer as Buffer, Parameter as Parameter
+from keyway.nn.parameter import (
+    Buffer as Buffer, Parameter as Parameter, UninitializedBuffer as UninitializedBuffer,
+    UninitializedParameter as UninitializedParameter,
+)

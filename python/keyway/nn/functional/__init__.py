@@ -12,7 +12,7 @@ from keyway._C import (
     channel_shuffle as channel_shuffle, channel_shuffle as native_channel_shuffle,
     conv_transpose1d as conv_transpose1d, conv_transpose2d as conv_transpose2d,
     conv_transpose3d as conv_transpose3d, cosine_similarity as cosine_similarity, hardshrink as hardshrink,
-    max_pool1d_with_indices as max_pool1d_with_indices, pairwise_distance as pairwise_distance, pdist as pdist,
+    pairwise_distance as pairwise_distance, pdist as pdist,
     pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle, prelu as prelu, relu_ as relu_, selu_ as selu_,
     threshold_ as threshold_,
 )
@@ -62,7 +62,9 @@ from keyway.nn.functional._pooling import (
     fractional_max_pool3d as fractional_max_pool3d,
     fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices,
     lp_pool1d as lp_pool1d, lp_pool2d as lp_pool2d, lp_pool3d as lp_pool3d,
-    max_pool1d as max_pool1d, max_pool2d as max_pool2d, max_pool3d as max_pool3d, max_unpool1d as max_unpool1d,
+    max_pool1d as max_pool1d, max_pool1d_with_indices as max_pool1d_with_indices, max_pool2d as max_pool2d,
+    max_pool2d_with_indices as max_pool2d_with_indices, max_pool3d as max_pool3d,
+    max_pool3d_with_indices as max_pool3d_with_indices, max_unpool1d as max_unpool1d,
     max_unpool2d as max_unpool2d, max_unpool3d as max_unpool3d,
 )
 from keyway.nn.functional._vision import (

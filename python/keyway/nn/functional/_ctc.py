@@ -85,7 +85,8 @@ def _padded(targets: Tensor, counts: list[int], is_single: bool) -> Tensor:
 
 class _Ctc(Function):
     """Losses [batch] of log-probabilities [time, batch, classes] and labels [batch, longest]. States are the labels
-    with blanks between and around them, [batch, 2 * longest + 1]. The gradient is that by what log_softmax was given."""
+    with blanks between and around them, [batch, 2 * longest + 1]. The gradient is that by what log_softmax was
+    given."""
 
     @staticmethod
     def forward(ctx: Any, log_probs: Tensor, labels: Tensor, lengths: Tensor, counts: Tensor, blank: int) -> Tensor:

@@ -31,18 +31,25 @@ def nll_loss(
 
 
 def mse_loss(
-    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", weight: Tensor | None = None,
 ) -> Tensor:
-    """(input - target)^2, of tensors of one shape."""
+    """(input - target)^2, of tensors of one shape. `weight`, of this shape too, weighs the elements; the mean is
+    divided by its sum."""
     _warn_of_shapes(input, target)
+    if weight is not None:
+        return _weighted(_C.mse_loss(input, target, 0), input, weight, chosen_name(size_average, reduce, reduction))
     return _C.mse_loss(input, target, number(chosen_name(size_average, reduce, reduction)))
 
 
 def l1_loss(
-    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", weight: Tensor | None = None,
 ) -> Tensor:
-    """|input - target|, of tensors of one shape."""
+    """|input - target|, of tensors of one shape. `weight` is as in mse_loss."""
     _warn_of_shapes(input, target)
+    if weight is not None:
+        return _weighted(_C.l1_loss(input, target, 0), input, weight, chosen_name(size_average, reduce, reduction))
     return _C.l1_loss(input, target, number(chosen_name(size_average, reduce, reduction)))
 
 
@@ -56,9 +63,16 @@ def smooth_l1_loss(
     return _C.l1_loss(input, target, kind) if beta == 0 else _C.smooth_l1_loss(input, target, kind, beta)
 
 
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """d^2 / 2 where d = |input - target| is below delta, else delta * (d - delta / 2)."""
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """d^2 / 2 where d = |input - target| is below delta, else delta * (d - delta / 2). `weight`, of this shape too,
+    weighs the elements; the mean is that of their number."""
     _warn_of_shapes(input, target)
+    if weight is not None:
+        kind = number(reduction)
+        losses = _weighted(_C.huber_loss(input, target, 0, delta), input, weight, "none")
+        return losses if kind == 0 else losses.mean() if kind == 1 else losses.sum()
     return _C.huber_loss(input, target, number(reduction), delta)
 
 
@@ -111,6 +125,15 @@ def ctc_loss(
     where the input is too short; with `zero_infinity` it is zero, as is its gradient.
     """
     return ctc_losses(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity, number(reduction))
+
+
+def _weighted(losses: Tensor, input: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    if weight.shape != input.shape:
+        raise _C.ValueError(f"Weights and input must have the same size: {tuple(weight.shape)} and "
+                            f"{tuple(input.shape)}")
+    kind = number(reduction)
+    weighted = losses.mul(weight)
+    return weighted if kind == 0 else weighted.sum() if kind == 2 else weighted.sum().div(weight.sum())
 
 
 def _check_shapes(input: Tensor, target: Tensor) -> None:

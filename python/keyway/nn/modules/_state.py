@@ -9,10 +9,9 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple
 import keyway
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
-from keyway.nn._uninitialized import is_lazy
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules._members import Members
-from keyway.nn.parameter import Parameter
+from keyway.nn.parameter import Parameter, is_lazy
 from keyway.utils.hooks import RemovableHandle
 
 _EXTRA = "_extra_state"

@@ -8,10 +8,10 @@ import keyway
 from keyway import _C
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
-from keyway.nn._uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from keyway.nn.modules import batchnorm, conv, linear
 from keyway.nn.modules.conv import Sizes
 from keyway.nn.modules.module import Module
+from keyway.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 
 
 class LazyModuleMixin(Module):
