@@ -24,6 +24,7 @@ class Module(State):
     """
 
     training: bool
+    _was_hooked = False  # whether there has ever been a hook: what a call looks at
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +42,7 @@ class Module(State):
         raise keyway.NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks):
+        if not self._was_hooked:
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
 
@@ -87,6 +88,7 @@ class Module(State):
     ) -> RemovableHandle:
         """Has hook(module, args) called before each forward(); what it returns, if not None, replaces the positional
         arguments. With `with_kwargs` it is hook(module, args, kwargs) and returns both."""
+        self._was_hooked = True
         return self._forward_pre_hooks.add(hook, prepend=prepend, with_kwargs=with_kwargs)
 
     def register_forward_hook(
@@ -95,6 +97,7 @@ class Module(State):
         """Has hook(module, args, result) called after each forward(); what it returns, if not None, replaces the
         result. With `with_kwargs` it is hook(module, args, kwargs, result). With `always_call` it is called, with None
         as the result, where forward() raised as well."""
+        self._was_hooked = True
         handle = self._forward_hooks.add(hook, prepend=prepend, with_kwargs=with_kwargs)
         if always_call:
             self._always_called.add(handle.id)
@@ -105,6 +108,7 @@ class Module(State):
     ) -> RemovableHandle:
         """Has hook(module, grad_output) called in backward, before the gradients go through the module: a tuple with
         one for each result. What it returns, if not None, replaces them."""
+        self._was_hooked = True
         return self._backward_pre_hooks.add(hook, prepend=prepend)
 
     def register_full_backward_hook(
@@ -113,6 +117,7 @@ class Module(State):
         """Has hook(module, grad_input, grad_output) called in backward, when the gradients of the module's positional
         arguments are known: tuples, with None for arguments that are no tensors, and zeros for those that get none;
         None for all arguments where none requires a gradient. What it returns, if not None, replaces `grad_input`."""
+        self._was_hooked = True
         return self._backward_hooks.add(hook, prepend=prepend)
 
     # ---- all modules below -------------------------------------------------------------------------------------------
