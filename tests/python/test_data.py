@@ -234,3 +234,9 @@ def test_options_of_processes_and_pinned_memory_are_taken_and_change_nothing():
     assert data.DataLoader([1]).prefetch_factor is None
     with pytest.raises(ValueError, match="persistent_workers option"):
         data.DataLoader([1], persistent_workers=True)
+
+
+def test_what_a_loader_was_made_of_stays():
+    loader = data.DataLoader([1, 2, 3], 2)
+    with pytest.raises(ValueError, match="batch_size attribute should not be set after DataLoader is initialized"):
+        loader.batch_size = 3

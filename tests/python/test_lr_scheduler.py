@@ -180,3 +180,16 @@ def test_schedules_check_their_arguments(make, error):
     del optimizer.param_groups[0]["momentum"]
     with pytest.raises(error):
         make(optimizer)
+
+
+def test_a_step_may_be_named_by_its_number():
+    optimizer = keyway.optim.SGD([keyway.nn.Parameter(keyway.ones(1))], lr=1.0)
+    scheduler = keyway.optim.lr_scheduler.StepLR(optimizer, 2, 0.5)
+    optimizer.step()
+    rates = []
+    for epoch in (5, 0, 2):
+        with pytest.warns(UserWarning, match="epoch parameter in scheduler.step"):
+            scheduler.step(epoch)
+        rates.append(optimizer.param_groups[0]["lr"])
+    scheduler.step()
+    assert rates == [0.25, 1.0, 0.5] and scheduler.last_epoch == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Sequence
 
 from keyway.optim.lr_scheduler import LRScheduler
@@ -46,10 +47,13 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = 0
         self._last_lr = self._current()
 
-    def step(self, metrics: Any) -> None:  # type: ignore[override]
-        """Looks at a measure: a number, or a tensor of one element."""
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        """Looks at a measure: a number, or a tensor of one element. With `epoch`, which warns, that is the step's
+        number."""
         measure = float(metrics.item() if hasattr(metrics, "item") else metrics)
-        self.last_epoch += 1
+        if epoch is not None:
+            warnings.warn("the epoch parameter in scheduler.step() is deprecated", stacklevel=2)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(measure, self.best):
             self.best = measure
             self.num_bad_epochs = 0

@@ -33,8 +33,13 @@ class LRScheduler:
         self._last_lr: list[float] = []
         self._advance()
 
-    def step(self) -> None:
-        """Gives the groups their next learning rates."""
+    def step(self, epoch: int | None = None) -> None:
+        """Gives the groups their next learning rates; with `epoch`, which warns, those of that step."""
+        if epoch is not None:
+            warnings.warn("the epoch parameter in scheduler.step() is deprecated: call scheduler.step() for the next "
+                          "step", stacklevel=2)
+            self._jump(epoch)
+            return
         if self.last_epoch == 0 and getattr(self.optimizer, "_step_count", 1) == 0:
             warnings.warn("lr_scheduler.step() was called before optimizer.step(): the first learning rate is skipped. "
                           "Call them in the opposite order", stacklevel=2)
@@ -49,6 +54,12 @@ class LRScheduler:
         for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
             group["lr"] = lr
         self._last_lr = self._current()
+
+    def _jump(self, epoch: int) -> None:
+        """The learning rates of a step, all steps before it having been made."""
+        self._restart()
+        while self.last_epoch < epoch:
+            self._advance()
 
     def _restart(self) -> None:
         """Step 0 again, from the learning rates of the beginning."""
@@ -272,7 +283,7 @@ class ChainedScheduler(_Several):
         self.optimizer = optimizer
         self._last_lr = self._current()
 
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]  # without `epoch`, as in PyTorch
         """Has each schedule give the groups its next learning rates."""
         for scheduler in self._schedulers:
             scheduler.step()
@@ -299,7 +310,7 @@ class SequentialLR(_Several):
         self._schedulers[0]._restart()
         self._last_lr = self._schedulers[0].get_last_lr()
 
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]  # without `epoch`, as in PyTorch
         """Gives the groups their next learning rates."""
         self.last_epoch += 1
         i = bisect.bisect_right(self._milestones, self.last_epoch)

@@ -13,6 +13,9 @@ from keyway.utils.data.dataset import Dataset, IterableDataset, _examples
 from keyway.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
 class _Unlimited(Sampler[None]):
     """What an iterable dataset is asked for: the next example, again and again."""
 
@@ -80,6 +83,11 @@ class DataLoader:
         self.batch_sampler = batch_sampler
         default: Callable[[Any], Any] = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn or default
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED and "collate_fn" in self.__dict__:  # the last that is set when a loader is made
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
 
     def _check_samplers(self, batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any, drop_last: bool) -> None:
         if self._is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
