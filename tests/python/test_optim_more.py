@@ -205,3 +205,46 @@ def test_optimizers_without_complex_parameters_refuse_them():
     for kind in (optim.Adafactor, optim.Muon):
         with pytest.raises(keyway.Error, match=f"{kind.__name__} does not support complex parameters"):
             kind([x]).step()
+
+
+def test_hooks_of_a_step_get_and_may_change_its_arguments():
+    optimizer = optim.SGD([nn.Parameter(keyway.ones(1))], lr=0.5)
+    seen = []
+    optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append((len(args), sorted(kwargs))))
+    optimizer.step()
+    optimizer.step(lambda: 1)
+    optimizer.step(closure=lambda: 1)
+    assert seen == [(1, []), (2, []), (1, ["closure"])]
+    handle = optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o, lambda: 5), {}))
+    assert optimizer.step() == 5
+    handle.remove()
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: 3)
+    with pytest.raises(keyway.Error, match="must return None or a tuple of"):
+        optimizer.step()
+
+
+def test_hooks_are_called_once_around_steps_of_ones_own():
+    class Plain(optim.Optimizer):
+        def __init__(self, params):
+            super().__init__(params, {"lr": 1.0})
+
+        def step(self, closure=None):
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    with keyway.no_grad():
+                        parameter.sub_(parameter.grad)
+
+    class Twice(Plain):
+        def step(self, closure=None):
+            super().step()
+            super().step()
+
+    x = nn.Parameter(keyway.tensor([5.0]))
+    x.grad = keyway.ones(1)
+    calls = []
+    for kind in (Plain, Twice):
+        optimizer = kind([x])
+        optimizer.register_step_pre_hook(lambda o, args, kwargs: calls.append(x.item()))
+        optimizer.register_step_post_hook(lambda o, args, kwargs: calls.append(x.item()))
+        optimizer.step()
+    assert calls == [5.0, 4.0, 4.0, 2.0]

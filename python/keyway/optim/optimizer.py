@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections import defaultdict
-from typing import Any, Callable, Iterable, Union
+from typing import Any, Callable, Iterable, TypeVar, Union, cast
 
 import keyway
 from keyway._C import Tensor
@@ -14,6 +15,38 @@ from keyway.nn.modules.module import zero_grad_of
 from keyway.utils.hooks import RemovableHandle
 
 Params = Union[Iterable[Tensor], Iterable[dict[str, Any]]]
+
+
+Step = TypeVar("Step", bound=Callable[..., Any])
+
+
+def _with_hooks(step: Step) -> Step:
+    """A step() with the optimizer's hooks around it: around the outermost one, where one calls another's."""
+
+    @functools.wraps(step)
+    def stepped(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if self._is_stepping:
+            return step(self, *args, **kwargs)
+        args = (self, *args)
+        for hook, _ in list(self._pre_hooks.values()):
+            changed = hook(self, args, kwargs)
+            if changed is None:
+                continue
+            if not isinstance(changed, tuple) or len(changed) != 2:
+                raise keyway.Error(f"a hook before {step.__qualname__} must return None or a tuple of (new_args, "
+                                   f"new_kwargs), but got {changed}.")
+            args, kwargs = changed
+        self._is_stepping = True
+        try:
+            result = step(*args, **kwargs)
+        finally:
+            self._is_stepping = False
+        self._step_count += 1
+        for hook, _ in list(self._post_hooks.values()):
+            hook(self, args, kwargs)
+        return result
+
+    return cast(Step, stepped)
 
 
 class Optimizer:
@@ -26,6 +59,7 @@ class Optimizer:
     """
 
     _takes_complex = True
+    _is_stepping = False
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -79,17 +113,17 @@ class Optimizer:
             for parameter in group["params"]:
                 zero_grad_of(parameter, set_to_none)
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "step" in vars(cls):
+            cls.step = _with_hooks(vars(cls)["step"])  # type: ignore[method-assign]
+
+    @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Changes every parameter that has a gradient. `closure`, if given, computes the loss and the gradients first;
         its result is returned."""
-        for hook, _ in list(self._pre_hooks.values()):
-            hook(self, (closure,), {})
         with no_grad():
-            loss = self._step(closure)
-        self._step_count += 1
-        for hook, _ in list(self._post_hooks.values()):
-            hook(self, (closure,), {})
-        return loss
+            return self._step(closure)
 
     def _step(self, closure: Callable[[], Any] | None) -> Any:
         """What step() does between the hooks; called without recording."""
@@ -128,7 +162,8 @@ class Optimizer:
         raise keyway.NotImplementedError(f"{type(self).__name__} defines neither step() nor _update()")
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Has hook(optimizer, args, kwargs) called before each step."""
+        """Has hook(optimizer, args, kwargs) called before each step, with the arguments of step(), of which the first
+        is the optimizer. It may return a tuple of other ones."""
         return self._pre_hooks.add(hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
