@@ -240,3 +240,8 @@ def test_what_a_loader_was_made_of_stays():
     loader = data.DataLoader([1, 2, 3], 2)
     with pytest.raises(ValueError, match="batch_size attribute should not be set after DataLoader is initialized"):
         loader.batch_size = 3
+
+
+def test_a_weighted_sampler_refuses_a_replacement_that_is_no_bool():
+    with pytest.raises(ValueError, match="replacement should be a boolean value, but got replacement=2"):
+        data.WeightedRandomSampler([1.0], 1, replacement=2)

@@ -91,6 +91,8 @@ class WeightedRandomSampler(Sampler[int]):
                  generator: Generator | None = None) -> None:
         if not _is_count(num_samples, 1):
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
         self.weights = keyway.as_tensor(weights, dtype=keyway.float64)
         if self.weights.dim() != 1:
             raise ValueError(f"weights should be a 1d sequence but given weights have shape "
