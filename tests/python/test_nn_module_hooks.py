@@ -90,3 +90,15 @@ def test_to_empty_keeps_shapes_and_dtypes_of_members_whose_values_are_nowhere():
     layer = nn.Linear(3, 2, device="meta", dtype=keyway.float64)
     assert layer.to_empty(device="cpu") is layer
     assert layer.weight.is_cpu and layer.weight.shape == (2, 3) and layer.weight.dtype is keyway.float64
+
+
+def test_gradients_flow_where_a_result_has_no_place_for_backward_hooks():
+    class Named(nn.Module):
+        def forward(self, x):
+            return {"twice": x * 2}
+
+    module, seen = Named(), []
+    module.register_full_backward_hook(lambda m, grad_in, grad_out: seen.append(grad_out))
+    x = keyway.ones(1, requires_grad=True)
+    module(x)["twice"].sum().backward()
+    assert x.grad.tolist() == [2.0] and seen == []

@@ -80,9 +80,8 @@ class BackwardCall:
         return gradients
 
     def _at_inputs(self, gradients: Gradients) -> Gradients:
-        if self.grad_outputs is None:
-            raise keyway.Error("module backward hook for grad_input is called before the grad_output one: the result "
-                               "of the module does not depend on its arguments through their node")
+        if self.grad_outputs is None:  # nothing came through the result: it is no tensor or tuple, or this is another pass
+            return gradients
         gradients = tuple(keyway.zeros(**like) if gradient is None and like is not None else gradient
                           for gradient, like in zip(gradients, self.inputs))
         for hook in self.hooks:
