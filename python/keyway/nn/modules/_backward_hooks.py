@@ -80,7 +80,7 @@ class BackwardCall:
         return gradients
 
     def _at_inputs(self, gradients: Gradients) -> Gradients:
-        if self.grad_outputs is None:  # nothing came through the result: it is no tensor or tuple, or this is another pass
+        if self.grad_outputs is None:  # nothing came through the result: it is neither a tensor nor a tuple
             return gradients
         gradients = tuple(keyway.zeros(**like) if gradient is None and like is not None else gradient
                           for gradient, like in zip(gradients, self.inputs))
