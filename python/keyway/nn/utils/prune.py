@@ -16,7 +16,8 @@ Amount = Union[int, float]
 
 class BasePruningMethod:
     """A hook that multiplies <name>_orig, the parameter, by <name>_mask, a buffer. A subclass defines compute_mask(),
-    and PRUNING_TYPE: "unstructured" for elements, "structured" for slices of `dim`, "global" for several tensors as one."""
+    and PRUNING_TYPE: "unstructured" for elements, "structured" for slices of `dim`, "global" for several tensors as
+    one."""
 
     PRUNING_TYPE = "unstructured"
     _tensor_name: str
