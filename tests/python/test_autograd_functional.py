@@ -19,6 +19,22 @@ def test_jvp_is_the_jacobian_times_a_vector():
     assert value.item() == 8 and slope.item() == 12
 
 
+def test_jvp_can_be_differentiated_again():
+    x = tensor(2.0, requires_grad=True)
+    _, product = functional.jvp(lambda a: a**3, x, tensor(1.0), create_graph=True)
+    product.sum().backward()
+    assert product.tolist() == [12.0] and x.grad.tolist() == [12.0]
+
+
+def test_vectors_have_the_shapes_of_what_they_multiply():
+    x = tensor(1.0, 2.0)
+    for product in (functional.jvp, functional.vhp, functional.hvp):
+        with pytest.raises(keyway.ValueError, match="v"):
+            product(lambda a: (a**2).sum(), x, tensor(1.0, 2.0, 3.0))
+        with pytest.raises(keyway.ValueError, match="v"):
+            product(lambda a: (a**2).sum(), x)
+
+
 def test_jvp_of_what_does_not_depend_on_the_input_is_zero_and_strictly_an_error():
     assert functional.jvp(lambda a: keyway.ones(2), tensor(1.0))[1].tolist() == [0.0, 0.0]
     for function in (functional.jvp, functional.vjp):

@@ -87,11 +87,3 @@ def test_exceptions_of_the_function_come_out():
 
     with pytest.raises(LookupError, match="in the function"):
         gradcheck(fails, leaf(), raise_exception=False)
-
-
-def test_options_of_other_checks_are_taken_or_refused():
-    x = keyway.ones(2, dtype=keyway.float64, requires_grad=True)
-    assert keyway.autograd.gradcheck(lambda t: t * t, (x,), fast_mode=True, check_undefined_grad=False)
-    assert keyway.autograd.gradgradcheck(lambda t: t * t, (x,), check_batched_grad=False, nondet_tol=1e-5)
-    with pytest.raises(NotImplementedError, match="check_forward_ad=True is not there"):
-        keyway.autograd.gradcheck(lambda t: t, (x,), check_forward_ad=True)

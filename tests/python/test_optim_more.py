@@ -146,81 +146,12 @@ def test_muon_decays_weights_and_refuses_what_is_no_matrix():
 # ---- all optimizers --------------------------------------------------------------------------------------------------
 
 
-def test_optimizers_take_named_parameters():
-    layer = nn.Linear(2, 1)
-    optimizer = optim.SGD(layer.named_parameters(), lr=0.1)
-    assert optimizer.param_groups[0]["param_names"] == ["weight", "bias"]
-    assert optimizer.param_groups[0]["params"][1] is layer.bias
-    with pytest.raises(ValueError, match="Some param names are missing"):
-        optim.SGD([("weight", layer.weight), layer.bias])
-    with pytest.raises(ValueError, match="param groups should be with/without names"):
-        optimizer.add_param_group({"params": [nn.Parameter(keyway.ones(1))]})
-
-
-@pytest.mark.parametrize("kind", [
-    optim.SGD, optim.Adam, optim.AdamW, optim.Adamax, optim.NAdam, optim.RAdam, optim.RMSprop, optim.Rprop, optim.ASGD,
-    optim.Adadelta, optim.Adagrad])
-def test_options_of_how_steps_are_computed_are_taken_where_they_change_nothing(kind):
-    x = nn.Parameter(keyway.ones(1))
-    optimizer = kind([x], foreach=True, differentiable=False)
-    assert optimizer.param_groups[0]["foreach"] is True and "differentiable: False" in repr(optimizer)
-    with pytest.raises(NotImplementedError, match="differentiable=True is not there"):
-        kind([x], differentiable=True)
-
-
-def test_hooks_see_and_change_the_state_of_an_optimizer():
-    optimizer = optim.SGD([nn.Parameter(keyway.ones(1))], lr=0.5)
-    calls = []
-    optimizer.register_state_dict_pre_hook(lambda o: calls.append("save"))
-    optimizer.register_state_dict_post_hook(lambda o, state: {**state, "more": 1})
-    optimizer.register_load_state_dict_pre_hook(lambda o, state: state.pop("more") and None)
-    optimizer.register_load_state_dict_post_hook(lambda o: calls.append("loaded"))
-    state = optimizer.state_dict()
-    assert state["more"] == 1 and state["param_groups"][0]["lr"] == 0.5
-    optimizer.load_state_dict(state)
-    assert calls == ["save", "loaded"] and "more" in state
-
-
-@pytest.mark.parametrize("kind", [
-    optim.SGD, optim.Adam, optim.AdamW, optim.Adamax, optim.NAdam, optim.RAdam, optim.RMSprop, optim.Rprop, optim.ASGD,
-    optim.Adadelta, optim.Adagrad])
-def test_a_complex_parameter_moves_as_its_real_and_imaginary_parts(kind):
-    whole = nn.Parameter(keyway.tensor([1 - 2j, 0.5 + 3j], dtype=keyway.complex128))
-    parts = nn.Parameter(keyway.view_as_real(whole.detach()).clone())
-    optimizer, other = kind([whole], lr=0.1), kind([parts], lr=0.1)
-    for grad in ([0.3 + 1j, -2 + 0.1j], [1 - 1j, 0.5 + 0.5j], [-1 + 2j, 3 - 1j]):
-        whole.grad = keyway.tensor(grad, dtype=keyway.complex128)
-        parts.grad = keyway.view_as_real(whole.grad).clone()
-        optimizer.step()
-        other.step()
-        keyway.testing.assert_close(keyway.view_as_real(whole.detach()), parts.detach())
-    for name, value in optimizer.state[whole].items():
-        if isinstance(value, keyway.Tensor) and value.dim() > 0:
-            keyway.testing.assert_close(keyway.view_as_real(value), other.state[parts][name])
-
-
 def test_optimizers_without_complex_parameters_refuse_them():
     x = nn.Parameter(keyway.tensor([[1 + 1j]]))
     x.grad = keyway.tensor([[1 + 1j]])
     for kind in (optim.Adafactor, optim.Muon):
         with pytest.raises(keyway.Error, match=f"{kind.__name__} does not support complex parameters"):
             kind([x]).step()
-
-
-def test_hooks_of_a_step_get_and_may_change_its_arguments():
-    optimizer = optim.SGD([nn.Parameter(keyway.ones(1))], lr=0.5)
-    seen = []
-    optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append((len(args), sorted(kwargs))))
-    optimizer.step()
-    optimizer.step(lambda: 1)
-    optimizer.step(closure=lambda: 1)
-    assert seen == [(1, []), (2, []), (1, ["closure"])]
-    handle = optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o, lambda: 5), {}))
-    assert optimizer.step() == 5
-    handle.remove()
-    optimizer.register_step_pre_hook(lambda o, args, kwargs: 3)
-    with pytest.raises(keyway.Error, match="must return None or a tuple of"):
-        optimizer.step()
 
 
 def test_hooks_are_called_once_around_steps_of_ones_own():

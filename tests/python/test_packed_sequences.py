@@ -4,20 +4,12 @@ import keyway
 import pytest
 from keyway import nn
 from keyway.nn.utils.rnn import (
-    PackedSequence, pack_padded_sequence, pack_sequence, pad_packed_sequence, pad_sequence, unpack_sequence,
-    unpad_sequence,
+    PackedSequence, pack_padded_sequence, pack_sequence, pad_packed_sequence, unpack_sequence,
 )
 
 
 def make_sequences():
     return [keyway.tensor([1.0, 2.0]), keyway.tensor([3.0, 4.0, 5.0]), keyway.tensor([6.0])]
-
-
-def test_padding_fills_up_to_the_longest_on_either_side():
-    assert pad_sequence(make_sequences(), batch_first=True).tolist() == [[1, 2, 0], [3, 4, 5], [6, 0, 0]]
-    left = pad_sequence(make_sequences(), padding_value=9, padding_side="left")
-    assert left.t().tolist() == [[9, 1, 2], [3, 4, 5], [9, 9, 6]]
-    assert [s.tolist() for s in unpad_sequence(pad_sequence(make_sequences()), [2, 3, 1])] == [[1, 2], [3, 4, 5], [6]]
 
 
 def test_packing_lays_sequences_side_by_side_from_the_longest_on():
@@ -97,5 +89,3 @@ def test_the_bases_are_public():
     assert repr(nn.RNNCell(3, 4, nonlinearity="relu")) == "RNNCell(3, 4, nonlinearity=relu)"
     with pytest.raises(ValueError, match="Unrecognized RNN mode: LTSM"):
         nn.RNNBase("LTSM", 3, 4)
-    with pytest.warns(UserWarning, match="with one layer there is none"):
-        nn.GRU(3, 4, dropout=0.5)

@@ -197,19 +197,3 @@ def test_a_fused_layer_computes_layer_and_normalisation():
     assert values(layer.weight) == [1.0, 2.0, 3.0, 4.0]
     with pytest.raises(ValueError, match="only for modules in evaluation mode"):
         nn.utils.fuse_conv_bn_eval(conv.train(), norm)
-
-
-def test_skip_init_makes_a_module_on_the_device_that_is_asked_for():
-    layer = nn.utils.skip_init(nn.Linear, 3, 2, bias=False)
-    assert layer.weight.is_cpu and layer.weight.shape == (2, 3) and layer.bias is None
-    with pytest.raises(keyway.Error, match="must support a 'device' arg"):
-        nn.utils.skip_init(nn.ReLU)
-
-
-def test_gradients_are_clipped_by_a_norm_that_is_given():
-    parameter = nn.Parameter(keyway.zeros(2))
-    parameter.grad = keyway.tensor([3.0, 4.0])
-    nn.utils.clip_grads_with_norm_([parameter], 1.0, keyway.tensor(10.0))
-    assert values(parameter.grad) == [0.3, 0.4]
-    nn.utils.clip_grads_with_norm_(iter([parameter]), 1.0, nn.utils.get_total_norm([parameter.grad]))
-    assert values(parameter.grad) == [0.3, 0.4]

@@ -181,7 +181,7 @@ class State(Members):
         if not isinstance(value, Tensor):
             return f'While copying the parameter named "{key}", expected a Tensor but received {type(value)}'
         if is_lazy(value):
-            return "" if is_lazy(member) else f"{key} is uninitialized in the state, but has a shape in the module"
+            return "" if is_lazy(member) else f'"{key}" is uninitialized in the state, but has a shape in the module'
         if is_lazy(member):
             member.materialize(value.shape)  # type: ignore[attr-defined]
         if value.dim() == 1 and member.dim() == 0 and len(value) == 1:  # what was saved before numbers had no dimension

@@ -119,8 +119,8 @@ class BatchNorm3d(_BatchNorm):
 
 
 class _InstanceNorm(_BatchNorm):
-    """(x - mean) / sqrt(variance + eps) of each channel of each sample, [N, C, ...] or [C, ...], times a weight [C] plus
-    a bias [C], if `affine` (and `bias`).
+    """(x - mean) / sqrt(variance + eps) of each channel of each sample, [N, C, ...] or [C, ...], times a weight [C]
+    plus a bias [C], if `affine` (and `bias`).
 
     Mean and variance are those of the sample, or when not training with `track_running_stats`, what was tracked.
     """

@@ -166,9 +166,10 @@ def pad_sequence(sequences: Tensor | Iterable[Tensor], batch_first: bool = False
                                f"{type(sequences).__name__}")
     listed = list(sequences)
     if not listed:
-        raise keyway.ValueError("received an empty list of sequences")
+        raise keyway.ValueError("pad_sequence: received an empty list of sequences")
     if padding_side not in ("left", "right"):
-        raise keyway.ValueError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+        raise keyway.ValueError("pad_sequence: Expected padding_side to be one of left or right, but got "
+                                f"{padding_side}.")
     longest = max(sequence.size(0) for sequence in listed)
     rows = []
     for sequence in listed:
