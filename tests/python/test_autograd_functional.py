@@ -59,10 +59,15 @@ def test_the_order_of_work_does_not_change_a_jacobian():
     x = tensor(1.0, 2.0)
     for strategy in ("reverse-mode", "forward-mode"):
         assert functional.jacobian(lambda a: a**2, x, vectorize=True, strategy=strategy).tolist() == [[2, 0], [0, 4]]
-        hessian = functional.hessian(lambda a: (a**2).sum(), x, outer_jacobian_strategy=strategy)
+        hessian = functional.hessian(lambda a: (a**2).sum(), x, vectorize=True, outer_jacobian_strategy=strategy)
         assert hessian.tolist() == [[2, 0], [0, 2]]
     with pytest.raises(keyway.ValueError, match="'reverse-mode' or 'forward-mode'"):
         functional.jacobian(lambda a: a, x, strategy="sideways")
+    for refused in ({}, {"vectorize": True, "create_graph": True}):
+        with pytest.raises(keyway.NotImplementedError, match="'forward-mode' is for vectorize=True"):
+            functional.jacobian(lambda a: a, x, strategy="forward-mode", **refused)
+    with pytest.raises(keyway.ValueError, match="strict=True and vectorize=True"):
+        functional.hessian(lambda a: a.sum(), x, strict=True, vectorize=True)
 
 
 def test_checks_of_gradients_take_options_and_refuse_those_that_are_not_there():

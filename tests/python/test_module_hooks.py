@@ -111,6 +111,14 @@ def test_hooks_around_loading_may_change_the_state_and_what_is_missing():
     assert seen == [("Linear", "0.", {"version": 1}, False)] and list(state) == ["0.old"]
 
 
+def test_hooks_of_old_around_loading_get_the_module_only_if_asked_for():
+    layer, seen = doubler(), []
+    layer._register_load_state_dict_pre_hook(lambda *args: seen.append(args[1]))
+    layer._register_load_state_dict_pre_hook(lambda *args: seen.append(args[0] is layer), with_module=True)
+    layer.load_state_dict(layer.state_dict())
+    assert seen == ["", True]
+
+
 def test_states_say_the_versions_of_their_modules():
     class Newer(nn.Module):
         _version = 3
