@@ -6,6 +6,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._layer_forms import norm_except_dim
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn import functional as F
 from keyway.nn.modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -13,12 +14,9 @@ from keyway.nn.modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspo
 
 def norm_except(v: Tensor, dim: int) -> Tensor:
     """The norms of the slices of a dimension, of size 1 in all others; of -1, that of the whole tensor."""
-    if dim == -1:
-        return _C.linalg_vector_norm(v)
-    if not 0 <= dim < v.dim():
+    if not -1 <= dim < v.dim():
         raise _C.IndexError(f"weight_norm: dim is {dim}, but the weight has {v.dim()} dimensions")
-    others = [i for i in range(v.dim()) if i != dim]
-    return _C.linalg_vector_norm(v, 2, others, True) if others else v.abs()
+    return norm_except_dim(v, 2, dim)
 
 
 def weight_of(g: Tensor, v: Tensor, dim: int) -> Tensor:
