@@ -9,7 +9,6 @@ import keyway
 from keyway import _C
 from keyway._C import Tensor
 from keyway.nn.modules.module import Module
-from keyway.nn.parameter import Parameter
 
 Amount = Union[int, float]
 
