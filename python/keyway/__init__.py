@@ -31,6 +31,11 @@ from keyway._dropouts import (
 from keyway._frexp import frexp as frexp
 from keyway._gammas import mvlgamma as mvlgamma
 from keyway._histograms import histogram as histogram
+from keyway._layer_forms import (
+    conv_tbc as conv_tbc, ctc_loss as ctc_loss, gru as gru, gru_cell as gru_cell, instance_norm as instance_norm,
+    lstm as lstm, lstm_cell as lstm_cell, norm_except_dim as norm_except_dim, rnn_relu as rnn_relu,
+    rnn_relu_cell as rnn_relu_cell, rnn_tanh as rnn_tanh, rnn_tanh_cell as rnn_tanh_cell,
+)  # fmt: skip
 from keyway._layers import (  # type: ignore[assignment]  # the operators', in more forms
     batch_norm as batch_norm, binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, conv1d as conv1d,
     conv2d as conv2d, conv3d as conv3d, cosine_embedding_loss as cosine_embedding_loss,
@@ -99,10 +104,10 @@ from keyway.utils.dlpack import to_dlpack as to_dlpack
 newaxis = None
 
 if TYPE_CHECKING:
-    from keyway import array_api as array_api, cuda as cuda, fft as fft, library as library, linalg as linalg
-    from keyway import nn as nn, optim as optim, profiler as profiler, signal as signal, special as special
-    from keyway import testing as testing
+    from keyway import array_api as array_api, cuda as cuda, fft as fft, func as func, library as library
+    from keyway import linalg as linalg, nn as nn, optim as optim, profiler as profiler, signal as signal
+    from keyway import special as special, testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
-        __name__, "array_api", "cuda", "fft", "library", "linalg", "nn", "optim", "profiler", "signal", "special",
+        __name__, "array_api", "cuda", "fft", "func", "library", "linalg", "nn", "optim", "profiler", "signal", "special",
         "testing")

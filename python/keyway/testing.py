@@ -1,14 +1,15 @@
-"""Helpers for tests: `keyway.testing.assert_close`."""
+"""Helpers for tests: `keyway.testing.assert_close` and `make_tensor`."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import keyway
 from keyway import Tensor, dtype
 
-__all__ = ["assert_close"]
+__all__ = ["assert_close", "make_tensor"]
 
 # rtol and atol of the dtypes that are not compared exactly.
 _TOLERANCES: dict[dtype, tuple[float, float]] = {
@@ -139,3 +140,75 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
              "stride": check_stride}
     attributes = [name for name, checked in flags.items() if checked]
     _Comparison(rtol, atol, equal_nan, attributes, check_dtype, check_device, msg).compare(actual, expected)
+
+
+def make_tensor(*shape: Any, dtype: dtype, device: Any, low: float | None = None, high: float | None = None,
+                requires_grad: bool = False, noncontiguous: bool = False, exclude_zero: bool = False,
+                memory_format: Any = None) -> Tensor:
+    """A tensor of this shape, sizes or one sequence of these, of values drawn uniformly from [low, high).
+
+    `low` and `high` are by default 0 and 2 for bool, 0 and 10 for unsigned integers, -9 and 10 for signed ones, -9 and
+    9 for floating-point and for both parts of complex numbers; they are brought into the dtype's range. With
+    `exclude_zero` zeros become 1, or the least normal number. `noncontiguous` has no effect on fewer than two elements.
+    Raises ValueError for requires_grad of an integer dtype, an empty or impossible interval, and `noncontiguous` with
+    `memory_format`.
+    """
+    sizes = list(shape[0]) if len(shape) == 1 and isinstance(shape[0], Sequence) else list(shape)
+    is_inexact = dtype.is_floating_point or dtype.is_complex
+    if noncontiguous and memory_format is not None:
+        raise keyway.ValueError("make_tensor(): noncontiguous and memory_format are not given together, but there are "
+                                f"noncontiguous={noncontiguous} and memory_format={memory_format}")
+    if requires_grad and not is_inexact:
+        raise keyway.ValueError(f"make_tensor(): requires_grad=True is not supported for integers, as {dtype}")
+    least, most = _interval(low, high, dtype)
+    made = _drawn(sizes, least, most, dtype, device)
+    if noncontiguous and made.numel() > 1:
+        made = made.repeat_interleave(2, -1)[..., ::2]
+    elif memory_format is not None:
+        made = made.clone(memory_format=memory_format)
+    if exclude_zero:
+        made[made == 0] = keyway.finfo(dtype).tiny if is_inexact else 1
+    return made.requires_grad_() if requires_grad else made
+
+
+def _interval(low: float | None, high: float | None, dtype: dtype) -> tuple[float, float]:
+    """The interval to draw from: integers up to and with its end, other numbers below it."""
+    lowest: float
+    highest: float
+    if dtype is keyway.bool:
+        usual, lowest, highest = (0, 2), 0, 1
+    elif dtype.is_floating_point or dtype.is_complex:
+        info = keyway.finfo(dtype)
+        usual, lowest, highest = (-9, 9), info.min, info.max
+    else:
+        limits = keyway.iinfo(dtype)
+        usual, lowest, highest = (-9 if limits.min < 0 else 0, 10), limits.min, limits.max
+    is_inexact = dtype.is_floating_point or dtype.is_complex
+    low, high = (usual[i] if end is None else end for i, end in enumerate((low, high)))
+    if math.isnan(low) or math.isnan(high):
+        raise keyway.ValueError(f"make_tensor(): low and high cannot be NaN, but got low={low} and high={high}")
+    if low > high or (low == high and not is_inexact):
+        raise keyway.ValueError(f"make_tensor(): low must be less than high, but got {low} >= {high}")
+    if low > highest or high < lowest or (high == lowest and not is_inexact):
+        raise keyway.ValueError(f"make_tensor(): [{low}, {high}) has no values of {dtype}, which are in [{lowest}, "
+                                f"{highest}]")
+    low, high = max(low, lowest), min(high, highest if is_inexact else highest + 1)
+    return (low, high) if is_inexact else (math.ceil(low), math.ceil(high) - 1)
+
+
+def _drawn(sizes: list[int], low: float, high: float, dtype: dtype, device: Any) -> Tensor:
+    if dtype.is_complex:
+        part = keyway.float64 if dtype is keyway.complex128 else keyway.float32
+        parts = [_drawn(sizes, low, high, part, device) for _ in range(2)]
+        return keyway.complex(parts[0], parts[1]).to(dtype=dtype)
+    if dtype.is_floating_point:
+        drawn = keyway.rand(sizes, dtype=keyway.float64, device=device)
+        return drawn.mul(high).add(drawn.neg().add(1).mul(low)).to(dtype=dtype)
+    if dtype is keyway.bool:
+        return keyway.randint(int(low), int(high) + 1, sizes, device=device).to(dtype=dtype)
+    span = min(int(high), 2**63 - 1) - int(low) + 1
+    if span >= 2**63:  # more than randint takes: a place in the lower half, moved up half the time
+        half = span // 2
+        place = keyway.rand(sizes, dtype=keyway.float64, device=device).mul(half).to(dtype=keyway.int64)
+        return place.add(int(low)).add(keyway.randint(0, 2, sizes, device=device).mul(half - 1)).to(dtype=dtype)
+    return keyway.randint(0, span, sizes, device=device).add(int(low)).to(dtype=dtype)

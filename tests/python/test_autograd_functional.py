@@ -19,6 +19,22 @@ def test_jvp_is_the_jacobian_times_a_vector():
     assert value.item() == 8 and slope.item() == 12
 
 
+def test_jvp_can_be_differentiated_again():
+    x = tensor(2.0, requires_grad=True)
+    _, product = functional.jvp(lambda a: a**3, x, tensor(1.0), create_graph=True)
+    product.sum().backward()
+    assert product.tolist() == [12.0] and x.grad.tolist() == [12.0]
+
+
+def test_vectors_have_the_shapes_of_what_they_multiply():
+    x = tensor(1.0, 2.0)
+    for product in (functional.jvp, functional.vhp, functional.hvp):
+        with pytest.raises(keyway.ValueError, match="v"):
+            product(lambda a: (a**2).sum(), x, tensor(1.0, 2.0, 3.0))
+        with pytest.raises(keyway.ValueError, match="v"):
+            product(lambda a: (a**2).sum(), x)
+
+
 def test_jvp_of_what_does_not_depend_on_the_input_is_zero_and_strictly_an_error():
     assert functional.jvp(lambda a: keyway.ones(2), tensor(1.0))[1].tolist() == [0.0, 0.0]
     for function in (functional.jvp, functional.vjp):
@@ -43,10 +59,15 @@ def test_the_order_of_work_does_not_change_a_jacobian():
     x = tensor(1.0, 2.0)
     for strategy in ("reverse-mode", "forward-mode"):
         assert functional.jacobian(lambda a: a**2, x, vectorize=True, strategy=strategy).tolist() == [[2, 0], [0, 4]]
-        hessian = functional.hessian(lambda a: (a**2).sum(), x, outer_jacobian_strategy=strategy)
+        hessian = functional.hessian(lambda a: (a**2).sum(), x, vectorize=True, outer_jacobian_strategy=strategy)
         assert hessian.tolist() == [[2, 0], [0, 2]]
     with pytest.raises(keyway.ValueError, match="'reverse-mode' or 'forward-mode'"):
         functional.jacobian(lambda a: a, x, strategy="sideways")
+    for refused in ({}, {"vectorize": True, "create_graph": True}):
+        with pytest.raises(keyway.NotImplementedError, match="'forward-mode' is for vectorize=True"):
+            functional.jacobian(lambda a: a, x, strategy="forward-mode", **refused)
+    with pytest.raises(keyway.ValueError, match="strict=True and vectorize=True"):
+        functional.hessian(lambda a: a.sum(), x, strict=True, vectorize=True)
 
 
 def test_checks_of_gradients_take_options_and_refuse_those_that_are_not_there():

@@ -212,6 +212,10 @@ def test_a_dataset_may_give_the_examples_of_a_batch_at_once():
     assert [batch.tolist() for batch in data.DataLoader(Tens(), 2)] == [[0, 10], [20, 30]]
     assert data.Subset(Tens(), [3, 1]).__getitems__([1, 0]) == [10, 30]
     assert data.Subset([5, 6, 7], [2, 0]).__getitems__([0]) == [7]
+    assert data.StackDataset(Tens(), "abcd").__getitems__([3, 0]) == [(30, "d"), (0, "a")]
+    named = data.StackDataset(x=[1, 2, 3], y=data.Subset(Tens(), [3, 1, 0]))
+    assert data.ConcatDataset.cumsum(["ab", "cde"]) == [2, 5]
+    assert named.__getitems__([2, 0]) == [{"x": 3, "y": 0}, {"x": 1, "y": 30}]
 
 
 def test_a_loader_takes_its_arguments_in_their_order_and_does_not_change():
@@ -222,6 +226,7 @@ def test_a_loader_takes_its_arguments_in_their_order_and_does_not_change():
             setattr(loader, name, None)
     with pytest.raises(ValueError, match="persistent_workers needs workers"):
         data.DataLoader([1], persistent_workers=True)
+    assert data.DataLoader([1]).prefetch_factor is None
     assert list(data.DataLoader([1, 2], None, num_workers=1, persistent_workers=True)) == [1, 2]
 
 

@@ -111,6 +111,14 @@ def test_hooks_around_loading_may_change_the_state_and_what_is_missing():
     assert seen == [("Linear", "0.", {"version": 1}, False)] and list(state) == ["0.old"]
 
 
+def test_hooks_of_old_around_loading_get_the_module_only_if_asked_for():
+    layer, seen = doubler(), []
+    layer._register_load_state_dict_pre_hook(lambda *args: seen.append(args[1]))
+    layer._register_load_state_dict_pre_hook(lambda *args: seen.append(args[0] is layer), with_module=True)
+    layer.load_state_dict(layer.state_dict())
+    assert seen == ["", True]
+
+
 def test_states_say_the_versions_of_their_modules():
     class Newer(nn.Module):
         _version = 3
@@ -163,3 +171,17 @@ def test_submodules_are_set_by_their_full_names():
 def test_to_empty_keeps_shapes_and_dtypes():
     layer = nn.Linear(3, 2, dtype=keyway.float64).to_empty(device="cpu")
     assert tuple(layer.weight.shape) == (2, 3) and layer.weight.dtype is keyway.float64
+
+
+def test_gradients_flow_where_a_result_has_no_place_for_backward_hooks():
+    class Named(nn.Module):
+        def forward(self, x):
+            return {"twice": x * 2}
+
+    module, seen = Named(), []
+    module.register_full_backward_hook(lambda m, grad_in, grad_out: seen.append(grad_out))
+    x = keyway.ones(1, requires_grad=True)
+    with pytest.warns(UserWarning, match="not a dict"):
+        result = module(x)
+    result["twice"].sum().backward()
+    assert x.grad.tolist() == [2.0] and seen == []

@@ -203,7 +203,8 @@ def test_flatten_and_unflatten_undo_each_other():
                            3 * math.tanh(math.log1p(math.exp(3)))]),
     (nn.Hardswish(inplace=True), "Hardswish()", [-1 / 3, 0.25 * 3.25 / 6, 3.0]),
     (nn.Threshold(0.5, 7.0), "Threshold(threshold=0.5, value=7.0)", [7.0, 7.0, 3.0]),
-    (nn.Softplus(2, 5), "Softplus(beta=2, threshold=5)", [math.log1p(math.exp(-4)) / 2, math.log1p(math.exp(0.5)) / 2, 3]),
+    (nn.Softplus(2, 5), "Softplus(beta=2, threshold=5)", [math.log1p(math.exp(-4)) / 2,
+                                                          math.log1p(math.exp(0.5)) / 2, 3]),
     (nn.Hardshrink(0.25), "Hardshrink(0.25)", [-2.0, 0.0, 3.0]),
     (nn.Softshrink(0.5), "Softshrink(0.5)", [-1.5, 0.0, 2.5]),
     (nn.PReLU(), "PReLU(num_parameters=1)", [-0.5, 0.25, 3.0]),
@@ -516,13 +517,13 @@ def test_distances_by_hand():
 
 @pytest.mark.parametrize("make", [
     lambda **o: nn.BatchNorm1d(2, **o), lambda **o: nn.InstanceNorm1d(2, affine=True, **o),
-    lambda **o: nn.GroupNorm(1, 2, **o),
+    lambda **o: nn.GroupNorm(1, 2, **o), lambda **o: nn.LazyBatchNorm1d(**o),
 ])
 def test_normalisation_may_have_a_weight_and_no_bias(make):
     layer = make(bias=False)
-    assert layer.bias is None and list(dict(layer.named_parameters())) == ["weight"] and "bias=False" in repr(layer)
     x = keyway.arange(12.0).reshape(2, 2, 3)
     assert layer(x).tolist() == make()(x).tolist()
+    assert layer.bias is None and list(dict(layer.named_parameters())) == ["weight"] and "bias=False" in repr(layer)
 
 
 def test_hardtanh_takes_its_old_names():

@@ -364,6 +364,15 @@ def test_a_dictionary_of_parameters_makes_parameters_of_tensors():
     assert repr(parameters["b"]) == text and str(parameters["b"]) == text
 
 
+def test_a_dictionary_of_parameters_does_what_dictionaries_do():
+    parameters = nn.ParameterDict({"a": keyway.ones(1), "b": keyway.ones(2)})
+    assert list(reversed(parameters)) == ["b", "a"]
+    assert parameters.copy()["b"] is parameters["b"]
+    assert parameters.setdefault("a", keyway.zeros(3)).shape == (1,)
+    assert parameters.setdefault("c", keyway.zeros(3)).shape == (3,)
+    assert list(parameters.fromkeys(["x"], keyway.ones(1))) == ["x"]
+
+
 def test_a_list_of_parameters_makes_parameters_of_tensors():
     parameters = nn.ParameterList([keyway.ones(2), nn.Parameter(keyway.zeros(1))])
     parameters.append(keyway.ones(3))

@@ -40,7 +40,7 @@ def test_sequences_are_filled_up_on_either_side_and_cut_again():
     assert padded.tolist() == [[1.0, -1.0], [2.0, 3.0]]
     assert utils.rnn.pad_sequence(sequences).tolist() == [[1.0, 2.0], [0.0, 3.0]]
     assert utils.rnn.pad_sequence(sequences, True, padding_side="left").tolist() == [[0.0, 1.0], [2.0, 3.0]]
-    back = utils.rnn.unpad_sequence(padded, keyway.tensor([1, 2]), batch_first=True)
+    back = utils.rnn.unpad_sequence(padded, [1, 2], batch_first=True)
     assert [sequence.tolist() for sequence in back] == [[1.0], [2.0, 3.0]]
     for refused in (lambda: utils.rnn.pad_sequence([]), lambda: utils.rnn.pad_sequence(sequences, padding_side="up")):
         with pytest.raises(keyway.ValueError, match="pad_sequence"):

@@ -132,9 +132,10 @@ def jacobian(func: Callable[..., Any], inputs: Tensors, create_graph: bool = Fal
 
     For one result and one input a tensor of shape ``result.shape + input.shape``; a tuple over inputs, over results,
     or over results of tuples over inputs where these are tuples. Costs a backward for each element of the results,
-    whatever ``vectorize`` and ``strategy``, "reverse-mode" or "forward-mode", say. ``strict`` is that of `vjp`.
+    whatever ``vectorize`` and ``strategy``, "reverse-mode" or "forward-mode", say. ``strict`` is that of `vjp`, and is
+    not given with ``vectorize``; "forward-mode" is for ``vectorize`` without ``create_graph``.
     """
-    _check_strategy("jacobian", strategy)
+    _check_strategy("jacobian", strategy, create_graph, strict, vectorize)
     given = _tuple(inputs, "jacobian: argument 'inputs'")
     with enable_grad():
         leaves = _leaves(given, create_graph)
@@ -145,9 +146,13 @@ def jacobian(func: Callable[..., Any], inputs: Tensors, create_graph: bool = Fal
     return columns if isinstance(result, tuple) else columns[0]
 
 
-def _check_strategy(name: str, strategy: str) -> None:
+def _check_strategy(name: str, strategy: str, create_graph: bool, strict: bool, vectorize: bool) -> None:
     if strategy not in ("reverse-mode", "forward-mode"):
         raise _C.ValueError(f"{name}: the strategy is 'reverse-mode' or 'forward-mode', not {strategy!r}")
+    if strategy == "forward-mode" and (create_graph or not vectorize):
+        raise _C.NotImplementedError(f"{name}: the strategy 'forward-mode' is for vectorize=True without create_graph")
+    if strict and vectorize:
+        raise _C.ValueError(f"{name}: strict=True and vectorize=True are not given together")
 
 
 def _jacobian_of(output: Tensor, inputs: tuple[Tensor, ...], create_graph: bool, strict: str) -> tuple[Tensor, ...]:
@@ -172,7 +177,7 @@ def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = F
     For one input a tensor of shape ``input.shape + input.shape``; a tuple of tuples of these where inputs are one. The
     other arguments are those of `jacobian`.
     """
-    _check_strategy("hessian", outer_jacobian_strategy)
+    _check_strategy("hessian", outer_jacobian_strategy, create_graph, strict, vectorize)
     _tuple(inputs, "hessian: argument 'inputs'")
 
     def gradient(*leaves: Tensor) -> Tensors:

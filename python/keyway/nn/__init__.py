@@ -11,6 +11,7 @@ from keyway.nn.modules.activation import (
     Softplus as Softplus, Softshrink as Softshrink, Softsign as Softsign, Tanh as Tanh, Tanhshrink as Tanhshrink,
     Threshold as Threshold,
 )
+from keyway.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from keyway.nn.modules.attention import MultiheadAttention as MultiheadAttention
 from keyway.nn.modules.batchnorm import (
     BatchNorm1d as BatchNorm1d, BatchNorm2d as BatchNorm2d, BatchNorm3d as BatchNorm3d,
@@ -31,11 +32,18 @@ from keyway.nn.modules.dropout import (
 )
 from keyway.nn.modules.embedding import Embedding as Embedding, EmbeddingBag as EmbeddingBag
 from keyway.nn.modules.flatten import Flatten as Flatten, Unflatten as Unflatten
+from keyway.nn.modules.lazy import (
+    LazyBatchNorm1d as LazyBatchNorm1d, LazyBatchNorm2d as LazyBatchNorm2d, LazyBatchNorm3d as LazyBatchNorm3d,
+    LazyConv1d as LazyConv1d, LazyConv2d as LazyConv2d, LazyConv3d as LazyConv3d,
+    LazyConvTranspose1d as LazyConvTranspose1d, LazyConvTranspose2d as LazyConvTranspose2d,
+    LazyConvTranspose3d as LazyConvTranspose3d, LazyInstanceNorm1d as LazyInstanceNorm1d,
+    LazyInstanceNorm2d as LazyInstanceNorm2d, LazyInstanceNorm3d as LazyInstanceNorm3d, LazyLinear as LazyLinear,
+)
 from keyway.nn.modules.linear import Bilinear as Bilinear, Identity as Identity, Linear as Linear
 from keyway.nn.modules.loss import (
     BCELoss as BCELoss, BCEWithLogitsLoss as BCEWithLogitsLoss, CrossEntropyLoss as CrossEntropyLoss,
-    HuberLoss as HuberLoss,
-    KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss, NLLLoss as NLLLoss, SmoothL1Loss as SmoothL1Loss,
+    CTCLoss as CTCLoss, HuberLoss as HuberLoss, KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss,
+    NLLLoss as NLLLoss, NLLLoss2d as NLLLoss2d, SmoothL1Loss as SmoothL1Loss,
 )
 from keyway.nn.modules.margin_loss import (
     CosineEmbeddingLoss as CosineEmbeddingLoss, GaussianNLLLoss as GaussianNLLLoss,
@@ -46,7 +54,8 @@ from keyway.nn.modules.margin_loss import (
 )
 from keyway.nn.modules.module import Module as Module
 from keyway.nn.modules.normalization import (
-    GroupNorm as GroupNorm, LayerNorm as LayerNorm, LocalResponseNorm as LocalResponseNorm, RMSNorm as RMSNorm,
+    CrossMapLRN2d as CrossMapLRN2d, GroupNorm as GroupNorm, LayerNorm as LayerNorm,
+    LocalResponseNorm as LocalResponseNorm, RMSNorm as RMSNorm,
 )
 from keyway.nn.modules.padding import (
     CircularPad1d as CircularPad1d, CircularPad2d as CircularPad2d, CircularPad3d as CircularPad3d,
@@ -65,7 +74,8 @@ from keyway.nn.modules.pooling import (
     MaxUnpool2d as MaxUnpool2d, MaxUnpool3d as MaxUnpool3d,
 )
 from keyway.nn.modules.rnn import (
-    GRU as GRU, GRUCell as GRUCell, LSTM as LSTM, LSTMCell as LSTMCell, RNN as RNN, RNNCell as RNNCell,
+    GRU as GRU, GRUCell as GRUCell, LSTM as LSTM, LSTMCell as LSTMCell, RNN as RNN, RNNBase as RNNBase,
+    RNNCell as RNNCell, RNNCellBase as RNNCellBase,
 )
 from keyway.nn.modules.transformer import (
     Transformer as Transformer, TransformerDecoder as TransformerDecoder,
@@ -77,4 +87,7 @@ from keyway.nn.modules.vision import (
     Unfold as Unfold, Upsample as Upsample, UpsamplingBilinear2d as UpsamplingBilinear2d,
     UpsamplingNearest2d as UpsamplingNearest2d,
 )
-from keyway.nn.parameter import Buffer as Buffer, Parameter as Parameter
+from keyway.nn.parameter import (
+    Buffer as Buffer, Parameter as Parameter, UninitializedBuffer as UninitializedBuffer,
+    UninitializedParameter as UninitializedParameter,
+)

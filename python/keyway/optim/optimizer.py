@@ -30,6 +30,8 @@ class Optimizer:
     where they can, and `capturable`. With `differentiable`, steps are recorded for autograd.
     """
 
+    _takes_complex = True
+
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
@@ -131,6 +133,8 @@ class Optimizer:
 
     def _update_parts(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         """_update() for a complex parameter: of its real and imaginary parts, each by itself. Its state is complex."""
+        if not self._takes_complex:
+            raise keyway.Error(f"{type(self).__name__} does not support complex parameters")
         parts = keyway.view_as_real(parameter)
         given = {name: keyway.view_as_real(value) if isinstance(value, Tensor) and value.is_complex() else value
                  for name, value in state.items()}

@@ -71,7 +71,7 @@ TEST_CASE("pinned memory, random traces: no overlap, no loss, and no byte before
     } else {
       host.work(random(0, 1) * 1000 + random(0, 2), random(1, 20));
     }
-    const cuda::MemoryStats stats = allocator.stats();
+    const MemoryStats stats = allocator.stats();
     REQUIRE(stats.requested.current == bytes);
     REQUIRE(stats.reserved.current == host.taken());
     REQUIRE(stats.active.current >= stats.allocated.current);

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 from keyway._C import _nn
 from keyway._C import (
     adaptive_avg_pool1d as adaptive_avg_pool1d, avg_pool1d as avg_pool1d, bilinear as bilinear, celu_ as celu_,
-    channel_shuffle as channel_shuffle, conv_transpose1d as conv_transpose1d, conv_transpose2d as conv_transpose2d,
+    channel_shuffle as channel_shuffle, channel_shuffle as native_channel_shuffle,
+    conv_transpose1d as conv_transpose1d, conv_transpose2d as conv_transpose2d,
     conv_transpose3d as conv_transpose3d, cosine_similarity as cosine_similarity, hardshrink as hardshrink,
-    max_pool1d_with_indices as max_pool1d_with_indices, pairwise_distance as pairwise_distance, pdist as pdist,
+    pairwise_distance as pairwise_distance, pdist as pdist,
     pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle, prelu as prelu, relu_ as relu_, selu_ as selu_,
     threshold_ as threshold_,
 )
+from keyway._dropouts import rrelu_ as rrelu_
+from keyway._layer_forms import conv_tbc as conv_tbc
 from keyway._layers import conv1d as conv1d, conv2d as conv2d, conv3d as conv3d
 from keyway.nn.functional._activation import (
     celu as celu, elu as elu, hardsigmoid as hardsigmoid, hardswish as hardswish, hardtanh as hardtanh,
@@ -30,6 +33,7 @@ from keyway.nn.functional._layers import (
 from keyway.nn.functional._loss import (
     binary_cross_entropy as binary_cross_entropy,
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, cross_entropy as cross_entropy,
+    ctc_loss as ctc_loss,
     huber_loss as huber_loss, kl_div as kl_div, l1_loss as l1_loss, mse_loss as mse_loss, nll_loss as nll_loss,
     smooth_l1_loss as smooth_l1_loss,
 )
@@ -51,14 +55,22 @@ from keyway.nn.functional._normalization import (
 )
 from keyway.nn.functional._pooling import (
     adaptive_avg_pool2d as adaptive_avg_pool2d, adaptive_avg_pool3d as adaptive_avg_pool3d,
-    adaptive_max_pool1d as adaptive_max_pool1d, adaptive_max_pool2d as adaptive_max_pool2d,
-    adaptive_max_pool3d as adaptive_max_pool3d, fractional_max_pool2d as fractional_max_pool2d,
-    fractional_max_pool3d as fractional_max_pool3d, lp_pool1d as lp_pool1d, lp_pool2d as lp_pool2d, lp_pool3d as lp_pool3d,
-    max_pool1d as max_pool1d, max_pool2d as max_pool2d, max_pool3d as max_pool3d, max_unpool1d as max_unpool1d,
+    adaptive_max_pool1d as adaptive_max_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d as adaptive_max_pool2d, adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d as adaptive_max_pool3d, adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d as fractional_max_pool2d,
+    fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices,
+    fractional_max_pool3d as fractional_max_pool3d,
+    fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices,
+    lp_pool1d as lp_pool1d, lp_pool2d as lp_pool2d, lp_pool3d as lp_pool3d,
+    max_pool1d as max_pool1d, max_pool1d_with_indices as max_pool1d_with_indices, max_pool2d as max_pool2d,
+    max_pool2d_with_indices as max_pool2d_with_indices, max_pool3d as max_pool3d,
+    max_pool3d_with_indices as max_pool3d_with_indices, max_unpool1d as max_unpool1d,
     max_unpool2d as max_unpool2d, max_unpool3d as max_unpool3d,
 )
 from keyway.nn.functional._vision import (
     affine_grid as affine_grid, fold as fold, grid_sample as grid_sample, interpolate as interpolate, unfold as unfold,
+    upsample as upsample, upsample_bilinear as upsample_bilinear, upsample_nearest as upsample_nearest,
 )
 
 if TYPE_CHECKING:  # the functions above come first

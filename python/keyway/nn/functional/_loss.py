@@ -7,6 +7,7 @@ import warnings
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway.nn.functional._ctc import Lengths, ctc_losses
 from keyway.nn.functional._reduction import chosen_name, number
 
 
@@ -132,6 +133,20 @@ def binary_cross_entropy_with_logits(
     _check_shapes(input, target)
     kind = number(chosen_name(size_average, reduce, reduction))
     return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, kind)
+
+
+def ctc_loss(
+    log_probs: Tensor, targets: Tensor, input_lengths: Lengths, target_lengths: Lengths, blank: int = 0,
+    reduction: str = "mean", zero_infinity: bool = False,
+) -> Tensor:
+    """Minus the log-probability of all ways to read a sequence of labels out of log_probs [T, N, C] (or [T, C]) of
+    log_softmax, where equal labels in a row are one unless a `blank` is between them, and blanks are left out.
+
+    `targets` are [N, S], or one behind the other [sum of target_lengths]; the first `input_lengths` elements and
+    `target_lengths` labels of each count. "mean" divides each loss by its number of labels first. A loss is infinite
+    where the input is too short; with `zero_infinity` it is zero, as is its gradient.
+    """
+    return ctc_losses(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity, number(reduction))
 
 
 def _check_shapes(input: Tensor, target: Tensor) -> None:

@@ -180,3 +180,24 @@ def _max_unpool(dims: int) -> Any:
 max_unpool1d = _max_unpool(1)
 max_unpool2d = _max_unpool(2)
 max_unpool3d = _max_unpool(3)
+
+
+def _with_indices(name: str, pool: Any, place: int) -> Any:
+    def with_indices(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > place:
+            return pool(input, *args[:place], True, *args[place + 1:], **kwargs)
+        return pool(input, *args, **{**kwargs, "return_indices": True})
+
+    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
+    with_indices.__doc__ = f"{name} with its indices, whatever `return_indices` is."
+    return with_indices
+
+
+max_pool1d_with_indices = _with_indices("max_pool1d", max_pool1d, 5)
+max_pool2d_with_indices = _with_indices("max_pool2d", max_pool2d, 5)
+max_pool3d_with_indices = _with_indices("max_pool3d", max_pool3d, 5)
+adaptive_max_pool1d_with_indices = _with_indices("adaptive_max_pool1d", adaptive_max_pool1d, 1)
+adaptive_max_pool2d_with_indices = _with_indices("adaptive_max_pool2d", adaptive_max_pool2d, 1)
+adaptive_max_pool3d_with_indices = _with_indices("adaptive_max_pool3d", adaptive_max_pool3d, 1)
+fractional_max_pool2d_with_indices = _with_indices("fractional_max_pool2d", fractional_max_pool2d, 3)
+fractional_max_pool3d_with_indices = _with_indices("fractional_max_pool3d", fractional_max_pool3d, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any, SupportsFloat, Union
 
@@ -135,3 +136,31 @@ def fold(
     """Images [N, C, *output_size] whose windows are the columns of `input` [N, C * window, L], added up where they
     overlap."""
     return _nn.col2im(input, expanded(output_size, 2), kernel_size, dilation, padding, stride)
+
+
+def upsample(
+    input: Tensor, size: Union[int, Sequence[int], None] = None,
+    scale_factor: Union[float, Sequence[float], None] = None, mode: str = "nearest", align_corners: bool | None = None,
+) -> Tensor:
+    """interpolate() under an older name; warns."""
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(
+    input: Tensor, size: Union[int, Sequence[int], None] = None, scale_factor: Union[int, None] = None
+) -> Tensor:
+    """interpolate() with mode="nearest"; warns."""
+    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+                  stacklevel=2)
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(
+    input: Tensor, size: Union[int, Sequence[int], None] = None,
+    scale_factor: Union[int, Sequence[int], None] = None,
+) -> Tensor:
+    """interpolate() with mode="bilinear" and align_corners; warns."""
+    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
+                  stacklevel=2)
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

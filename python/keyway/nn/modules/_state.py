@@ -12,7 +12,7 @@ from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules._members import Members
-from keyway.nn.parameter import Parameter
+from keyway.nn.parameter import Parameter, is_lazy
 from keyway.utils.hooks import RemovableHandle
 
 _EXTRA = "_extra_state"
@@ -89,7 +89,12 @@ class State(Members):
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         called before load_state_dict() changes the module. It may change the dict and the lists in place."""
-        return self._load_state_dict_pre_hooks.add(hook)
+        return self._load_state_dict_pre_hooks.add(hook, with_kwargs=True)
+
+    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any],
+                                           with_module: bool = False) -> RemovableHandle:
+        """As register_load_state_dict_pre_hook, without the module unless `with_module`."""
+        return self._load_state_dict_pre_hooks.add(hook, with_kwargs=with_module)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has hook(module, incompatible_keys) called when load_state_dict() has changed the module and all below it. It
@@ -99,7 +104,7 @@ class State(Members):
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         """Adds this module's own state. To be overridden by a class whose state is more than its members."""
         for name, tensor in self._own_state():
-            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+            destination[prefix + name] = tensor if keep_vars or is_lazy(tensor) else tensor.detach()
         if self._has_extra_state():
             destination[prefix + _EXTRA] = self.get_extra_state()
 
@@ -131,8 +136,8 @@ class State(Members):
         metadata: dict[str, Any] = dict(versions.get(prefix[:-1], {}))
         if assign:
             metadata["assign_to_params_buffers"] = assign
-        for hook, _ in list(self._load_state_dict_pre_hooks.values()):
-            hook(self, state, prefix, metadata, strict, *keys, errors)
+        for hook, with_module in list(self._load_state_dict_pre_hooks.values()):
+            hook(*([self] if with_module else []), state, prefix, metadata, strict, *keys, errors)
         self._load_from_state_dict(state, prefix, metadata, strict, *keys, errors)
         for name, module in self._modules.items():
             if module is not None:
@@ -175,6 +180,10 @@ class State(Members):
         """Takes one value; returns why not, or nothing."""
         if not isinstance(value, Tensor):
             return f'While copying the parameter named "{key}", expected a Tensor but received {type(value)}'
+        if is_lazy(value):
+            return "" if is_lazy(member) else f'"{key}" is uninitialized in the state, but has a shape in the module'
+        if is_lazy(member):
+            member.materialize(value.shape)  # type: ignore[attr-defined]
         if value.dim() == 1 and member.dim() == 0 and len(value) == 1:  # what was saved before numbers had no dimension
             value = value[0]
         if value.shape != member.shape:

@@ -58,20 +58,23 @@ class _BatchNorm(Module):
     def reset_parameters(self) -> None:
         """Makes the weight ones and the bias zeros, and forgets the batches so far."""
         self.reset_running_stats()
-        if self.affine:
+        if self.weight is not None:
             init.ones_(self.weight)
             if self.bias is not None:
                 init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        if input.dim() not in self._dims:
-            raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} "
-                             f"dimensions, got {input.dim()}")
+        self._check_input_dim(input)
         uses_batch = self.training or self.running_mean is None
         mean, variance = self.running_mean, self.running_var
         if self.training and not self.track_running_stats:
             mean = variance = None
         return F.batch_norm(input, mean, variance, self.weight, self.bias, uses_batch, self._count(), self.eps)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() not in self._dims:
+            raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} "
+                             f"dimensions, got {input.dim()}")
 
     def _count(self) -> float:
         """Counts the batch, if one is being tracked, and says what part of it is taken."""
@@ -116,8 +119,8 @@ class BatchNorm3d(_BatchNorm):
 
 
 class _InstanceNorm(_BatchNorm):
-    """(x - mean) / sqrt(variance + eps) of each channel of each sample, [N, C, ...] or [C, ...], times a weight [C] plus
-    a bias [C], if `affine` (and `bias`).
+    """(x - mean) / sqrt(variance + eps) of each channel of each sample, [N, C, ...] or [C, ...], times a weight [C]
+    plus a bias [C], if `affine` (and `bias`).
 
     Mean and variance are those of the sample, or when not training with `track_running_stats`, what was tracked.
     """
@@ -128,9 +131,7 @@ class _InstanceNorm(_BatchNorm):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        if input.dim() not in self._dims:
-            raise ValueError(f"{type(self).__name__}: expected an input of {' or '.join(map(str, self._dims))} "
-                             f"dimensions, got {input.dim()}")
+        self._check_input_dim(input)
         one = input.dim() == self._dims[0]
         if not self.affine and input.shape[0 if one else 1] != self.num_features:
             warnings.warn(f"{type(self).__name__}: the input has {input.shape[0 if one else 1]} channels, num_features "

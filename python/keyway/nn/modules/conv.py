@@ -44,6 +44,7 @@ class _ConvNd(Module):
         self.padding = padding if isinstance(padding, str) else self._expanded(padding)
         self.dilation = self._expanded(dilation)
         self.output_padding = self._expanded(output_padding)
+        self.transposed = self._transposed
         self.groups = groups
         self.padding_mode = padding_mode
         self._check_padding()

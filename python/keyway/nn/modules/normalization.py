@@ -129,3 +129,30 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(Module):
+    """x / (k + alpha / size * the sum of x^2 over `size` channels around)^beta, of [N, C, H, W]. An even size takes one
+    channel less; the first channel counts for all behind it, as in PyTorch."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        reach = (self.size - 1) // 2
+        squares = F.pad(input.square(), [0, 0, 0, 0, reach, reach])
+        total = squares.narrow(1, 0, input.size(1))
+        for i in range(1, 2 * reach + 1):
+            total = total.add(squares.narrow(1, i, input.size(1)))
+        beyond = _C.arange(input.size(1), device=input.device).gt(reach).reshape(1, -1, 1, 1)
+        total = total.add(input.narrow(1, 0, 1).square().mul(beyond))
+        return input.mul(total.mul(self.alpha / self.size).add(self.k).pow(-self.beta))
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

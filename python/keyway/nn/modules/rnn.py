@@ -10,31 +10,12 @@ from keyway import _C
 from keyway._C import Tensor
 from keyway.nn import functional as F
 from keyway.nn import init
+from keyway.nn.functional._recurrent import STEPS, State, Weights, over_layers
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
+from keyway.nn.utils.rnn import PackedSequence
 
-_State = tuple[Tensor, ...]
-
-
-def _plain_step(inputs: Tensor, state: _State, hidden: Tensor, nonlinearity: str) -> _State:
-    total = inputs.add(hidden)
-    return (total.tanh() if nonlinearity == "tanh" else total.relu(),)
-
-
-def _lstm_step(inputs: Tensor, state: _State, hidden: Tensor, nonlinearity: str) -> _State:
-    entry, keep, content, exit_ = inputs.add(hidden).chunk(4, -1)
-    cell = keep.sigmoid().mul(state[1]).add(entry.sigmoid().mul(content.tanh()))
-    return exit_.sigmoid().mul(cell.tanh()), cell
-
-
-def _gru_step(inputs: Tensor, state: _State, hidden: Tensor, nonlinearity: str) -> _State:
-    reset_x, keep_x, new_x = inputs.chunk(3, -1)
-    reset_h, keep_h, new_h = hidden.chunk(3, -1)
-    new = reset_x.add(reset_h).sigmoid().mul(new_h).add(new_x).tanh()
-    return (new.add(keep_x.add(keep_h).sigmoid().mul(state[0].sub(new))),)
-
-
-_STEPS = {"RNN": (_plain_step, 1), "LSTM": (_lstm_step, 4), "GRU": (_gru_step, 3)}
+_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
 
 def _draw(module: Module, hidden_size: int) -> None:
@@ -43,18 +24,17 @@ def _draw(module: Module, hidden_size: int) -> None:
         init.uniform_(parameter, -bound, bound)
 
 
-class _Cell(Module):
-    """One step: `weight_ih` is [gates * hidden_size, input_size], `weight_hh` [gates * hidden_size, hidden_size]; all
-    parameters begin uniform in +-1 / sqrt(hidden_size)."""
+class RNNCellBase(Module):
+    """One step: `weight_ih` is [num_chunks * hidden_size, input_size], `weight_hh` [num_chunks * hidden_size,
+    hidden_size]; all parameters begin uniform in +-1 / sqrt(hidden_size)."""
 
-    kind: str
-
-    def __init__(self, input_size: int, hidden_size: int, bias: bool, device: Any, dtype: _C.dtype | None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None,
+                 dtype: _C.dtype | None = None) -> None:
         super().__init__()
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
-        rows = _STEPS[self.kind][1] * hidden_size
+        rows = num_chunks * hidden_size
         self.weight_ih = Parameter(_C.empty(rows, input_size, device=device, dtype=dtype))
         self.weight_hh = Parameter(_C.empty(rows, hidden_size, device=device, dtype=dtype))
         for name in ("bias_ih", "bias_hh"):
@@ -65,7 +45,7 @@ class _Cell(Module):
         """Draws the parameters anew."""
         _draw(self, self.hidden_size)
 
-    def _step(self, input: Tensor, state: _State | None, nonlinearity: str = "tanh") -> _State:
+    def _step(self, mode: str, input: Tensor, state: State | None) -> State:
         if input.dim() not in (1, 2):
             raise _C.ValueError(f"{type(self).__name__}: input has 1 or 2 dimensions, not {input.dim()}")
         if state is None:
@@ -73,79 +53,77 @@ class _Cell(Module):
             state = (zero, zero)
         inputs = F.linear(input, self.weight_ih, self.bias_ih)
         hidden = F.linear(state[0], self.weight_hh, self.bias_hh)
-        return _STEPS[self.kind][0](inputs, state, hidden, nonlinearity)
+        return STEPS[mode](inputs, state, hidden)
 
     def extra_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
+        text = f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
+        nonlinearity = self.__dict__.get("nonlinearity", "tanh")
+        return text if nonlinearity == "tanh" else text + f", nonlinearity={nonlinearity}"
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     """tanh(x weight_ih^T + bias_ih + h weight_hh^T + bias_hh), or relu of it; without `hx` h is 0."""
-
-    kind = "RNN"
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
                  device: Any = None, dtype: _C.dtype | None = None) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity: {nonlinearity}")
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
-        super().__init__(input_size, hidden_size, bias, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        return self._step(input, None if hx is None else (hx,), self.nonlinearity)[0]
+        return self._step("RNN_" + self.nonlinearity.upper(), input, None if hx is None else (hx,))[0]
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     """(h, c) of the next step from x and (h, c), which are 0 without `hx`: c = sigmoid(f) c + sigmoid(i) tanh(g), and
     h = sigmoid(o) tanh(c), with i, f, g, o = x weight_ih^T + bias_ih + h weight_hh^T + bias_hh."""
 
-    kind = "LSTM"
-
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
                  dtype: _C.dtype | None = None) -> None:
-        super().__init__(input_size, hidden_size, bias, device, dtype)
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
-        hidden, cell = self._step(input, hx)
+        hidden, cell = self._step("LSTM", input, hx)
         return hidden, cell
 
 
-class GRUCell(_Cell):
+class GRUCell(RNNCellBase):
     """h of the next step from x and h, which is 0 without `hx`: (1 - z) n + z h, with n = tanh(n_x + r n_h), r and z
     the sigmoids of r_x + r_h and z_x + z_h; of x and of h, r, z, n are products with the weights, plus the bias."""
 
-    kind = "GRU"
-
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
                  dtype: _C.dtype | None = None) -> None:
-        super().__init__(input_size, hidden_size, bias, device, dtype)
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        return self._step(input, None if hx is None else (hx,))[0]
+        return self._step("GRU", input, None if hx is None else (hx,))[0]
 
 
-_KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+class RNNBase(Module):
+    """Layers over sequences [length, batch, input_size], [batch, length, input_size] if `batch_first`, [length,
+    input_size], or a PackedSequence. `mode` is "LSTM", "GRU", "RNN_TANH" or "RNN_RELU". Parameters are named
+    weight_ih_l0, ..., those of the backward direction ..._reverse."""
 
-
-class _Recurrent(Module):
-    """Layers over sequences [length, batch, input_size], [batch, length, input_size] if `batch_first`, or [length,
-    input_size]. Parameters are named weight_ih_l0, ..., those of the backward direction ..._reverse."""
-
-    kind: str
-    nonlinearity = "tanh"
-    proj_size = 0
-
-    def __init__(self, input_size: int, hidden_size: int, num_layers: int, bias: bool, batch_first: bool,
-                 dropout: float, bidirectional: bool, device: Any, dtype: _C.dtype | None) -> None:
+    def __init__(self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+                 batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
+                 device: Any = None, dtype: _C.dtype | None = None) -> None:
         super().__init__()
+        if mode not in _GATES:
+            raise ValueError("Unrecognized RNN mode: " + mode)
         if hidden_size <= 0 or num_layers <= 0:
             raise ValueError("hidden_size and num_layers must be greater than zero")
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout should be a number in range [0, 1], not {dropout}")
+        if not 0 <= proj_size < hidden_size:
+            raise ValueError("proj_size should be a positive integer, smaller than hidden_size, or zero to disable "
+                             "projections")
+        if proj_size > 0 and mode != "LSTM":
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         if dropout > 0 and num_layers == 1:
-            warnings.warn(f"dropout stands between recurrent layers: dropout={dropout} does nothing for num_layers=1",
-                          stacklevel=3)
-        self.mode = self.kind
+            warnings.warn("dropout is applied after all but the last recurrent layer, so with one layer there is none: "
+                          f"dropout={dropout} and num_layers=1", stacklevel=3)
+        self.mode = mode
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_layers = num_layers
@@ -153,84 +131,88 @@ class _Recurrent(Module):
         self.batch_first = batch_first
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
-        rows, out = _STEPS[self.kind][1] * hidden_size, self.proj_size or hidden_size
-        for layer in range(num_layers):
-            width = input_size if layer == 0 else out * (2 if bidirectional else 1)
+        self.proj_size = proj_size
+        self._make_parameters(device, dtype)
+        self.reset_parameters()
+
+    def _make_parameters(self, device: Any, dtype: _C.dtype | None) -> None:
+        rows, out = _GATES[self.mode] * self.hidden_size, self.proj_size or self.hidden_size
+        for layer in range(self.num_layers):
+            width = self.input_size if layer == 0 else out * (2 if self.bidirectional else 1)
             for suffix in self._suffixes(layer):
                 shapes = {"weight_ih": [rows, width], "weight_hh": [rows, out]}
-                if bias:
+                if self.bias:
                     shapes |= {"bias_ih": [rows], "bias_hh": [rows]}
                 if self.proj_size > 0:
-                    shapes["weight_hr"] = [out, hidden_size]
+                    shapes["weight_hr"] = [out, self.hidden_size]
                 for name, shape in shapes.items():
                     self.register_parameter(name + suffix, Parameter(_C.empty(shape, device=device, dtype=dtype)))
-        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draws the parameters anew."""
         _draw(self, self.hidden_size)
 
     def flatten_parameters(self) -> None:
-        """Does nothing: parameters are used where they lie."""
+        """Does nothing: parameters need not lie one after the other."""
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
-        """The parameters of each direction of each layer."""
-        return [[getattr(self, kind + suffix) for kind in _KINDS if hasattr(self, kind + suffix)]
-                for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
+        """The parameters of each layer and direction."""
+        names = ["weight_ih", "weight_hh", *(["bias_ih", "bias_hh"] if self.bias else [])]
+        names += ["weight_hr"] if self.proj_size > 0 else []
+        return [[getattr(self, name + suffix) for name in names] for layer in range(self.num_layers)
+                for suffix in self._suffixes(layer)]
 
     def _suffixes(self, layer: int) -> list[str]:
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
 
-    def _over(self, input: Tensor, state: tuple[Tensor, ...] | None) -> tuple[Tensor, _State]:
+    def _weights(self, suffix: str) -> Weights:
+        return Weights(*(getattr(self, name + suffix, None)  # type: ignore[arg-type]  # the first two are there
+                         for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")))
+
+    def _over(self, input: Any, state: State | None) -> tuple[Any, State]:
         """The results of the last layer, and the last states of all layers. `state` has what each layer begins with."""
+        if isinstance(input, PackedSequence):
+            return self._over_packed(input, state)
         if input.dim() not in (2, 3) or input.size(-1) != self.input_size:
             raise _C.ValueError(f"{type(self).__name__}: input has 2 or 3 dimensions, of which the last has size "
                                 f"{self.input_size}; it has shape {tuple(input.shape)}")
         is_batched = input.dim() == 3
         x = input.transpose(0, 1) if is_batched and self.batch_first else input if is_batched else input.unsqueeze(1)
-        directions = 2 if self.bidirectional else 1
-        sizes = [self.proj_size or self.hidden_size, *([self.hidden_size] if self.kind == "LSTM" else [])]
-        if state is None:
-            state = tuple(_C.zeros(self.num_layers * directions, x.size(1), size, dtype=x.dtype, device=x.device)
-                          for size in sizes)
-        elif not is_batched:
+        length, batch = x.shape[:2]
+        if state is not None and not is_batched:
             state = tuple(part.unsqueeze(1) for part in state)
-        for part, size in zip(state, sizes):
-            if part.shape != (self.num_layers * directions, x.size(1), size):
-                raise _C.ValueError(f"{type(self).__name__}: a state has shape {tuple(part.shape)}, but must have "
-                                    f"{(self.num_layers * directions, x.size(1), size)}")
-        last: list[_State] = []
-        for layer in range(self.num_layers):
-            results = []
-            for direction, suffix in enumerate(self._suffixes(layer)):
-                begin = tuple(part[len(last)] for part in state)
-                result, end = self._along(x, begin, suffix, backward=direction == 1)
-                results.append(result)
-                last.append(end)
-            x = results[0] if len(results) == 1 else _C.cat(results, -1)
-            if layer + 1 < self.num_layers:
-                x = F.dropout(x, self.dropout, self.training)
-        states = tuple(_C.stack(parts) for parts in zip(*last))
+        result, states = self._run(x.reshape(length * batch, -1), [batch] * length, state)
+        result = result.reshape(length, batch, -1)
         if not is_batched:
-            return x.squeeze(1), tuple(part.squeeze(1) for part in states)
-        return (x.transpose(0, 1) if self.batch_first else x), states
+            return result.squeeze(1), tuple(part.squeeze(1) for part in states)
+        return (result.transpose(0, 1) if self.batch_first else result), states
 
-    def _along(self, x: Tensor, state: _State, suffix: str, backward: bool) -> tuple[Tensor, _State]:
-        """One layer in one direction: what comes of each place, and the last state."""
-        weight, bias = getattr(self, "weight_hh" + suffix), getattr(self, "bias_hh" + suffix, None)
-        project = getattr(self, "weight_hr" + suffix, None)
-        step = _STEPS[self.kind][0]
-        inputs = F.linear(x, getattr(self, "weight_ih" + suffix), getattr(self, "bias_ih" + suffix, None)).unbind(0)
-        results = []
-        for each in reversed(inputs) if backward else inputs:
-            state = step(each, state, F.linear(state[0], weight, bias), self.nonlinearity)
-            if project is not None:
-                state = (F.linear(state[0], project), *state[1:])
-            results.append(state[0])
-        if not results:
-            raise _C.ValueError(f"{type(self).__name__}: the sequence has no elements")
-        return _C.stack(results[::-1] if backward else results), state
+    def _over_packed(self, input: PackedSequence, state: State | None) -> tuple[PackedSequence, State]:
+        data, batch_sizes, order, inverse = input
+        if data.dim() != 2 or data.size(-1) != self.input_size:
+            raise _C.ValueError(f"{type(self).__name__}: packed input has elements of shape {tuple(data.shape[1:])}, "
+                                f"but must have {(self.input_size,)}")
+        if state is not None and order is not None:
+            state = tuple(part.index_select(1, order) for part in state)
+        result, states = self._run(data, [int(size) for size in batch_sizes.tolist()], state)
+        if inverse is not None:
+            states = tuple(part.index_select(1, inverse) for part in states)
+        return PackedSequence(result, batch_sizes, order, inverse), states
+
+    def _run(self, data: Tensor, batch_sizes: list[int], state: State | None) -> tuple[Tensor, State]:
+        directions = 2 if self.bidirectional else 1
+        batch = batch_sizes[0] if batch_sizes else 0
+        sizes = [self.proj_size or self.hidden_size, *([self.hidden_size] if self.mode == "LSTM" else [])]
+        shapes = [(self.num_layers * directions, batch, size) for size in sizes]
+        if state is None:
+            state = tuple(_C.zeros(*shape, dtype=data.dtype, device=data.device) for shape in shapes)
+        for part, shape in zip(state, shapes):
+            if batch_sizes and part.shape != shape:
+                raise _C.ValueError(f"{type(self).__name__}: a state has shape {tuple(part.shape)}, but must have "
+                                    f"{shape}")
+        layers = [[self._weights(suffix) for suffix in self._suffixes(layer)] for layer in range(self.num_layers)]
+        return over_layers(self.mode, data, batch_sizes, state, layers, self.dropout, self.training)
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
@@ -241,57 +223,48 @@ class _Recurrent(Module):
         return text
 
 
-class RNN(_Recurrent):
+class RNN(RNNBase):
     """RNNCell along sequences, in `num_layers` layers; `dropout` between them; both ways if `bidirectional`. Returns
     the results of the last layer and the last h of all layers. `hx` is the first h of all layers, 0 if absent."""
-
-    kind = "RNN"
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
                  bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
                  device: Any = None, dtype: _C.dtype | None = None) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
-        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype)
+        super().__init__("RNN_" + nonlinearity.upper(), input_size, hidden_size, num_layers, bias, batch_first, dropout,
+                         bidirectional, 0, device, dtype)
         self.nonlinearity = nonlinearity
-        self.mode = f"RNN_{nonlinearity.upper()}"
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
         result, states = self._over(input, None if hx is None else (hx,))
         return result, states[0]
 
 
-class LSTM(_Recurrent):
+class LSTM(RNNBase):
     """LSTMCell along sequences, as RNN; with `proj_size` h is multiplied by a matrix that makes it so long. Returns the
     results and (h, c). `hx` is (h, c)."""
-
-    kind = "LSTM"
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
                  batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
                  device: Any = None, dtype: _C.dtype | None = None) -> None:
-        if not 0 <= proj_size < hidden_size:
-            raise ValueError("proj_size should be a positive integer, smaller than hidden_size, or zero to disable "
-                             "projections")
-        self.proj_size = proj_size
-        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype)
+        super().__init__("LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
+                         proj_size, device, dtype)
 
-    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
-                ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
         result, (hidden, cell) = self._over(input, hx)
         return result, (hidden, cell)
 
 
-class GRU(_Recurrent):
+class GRU(RNNBase):
     """GRUCell along sequences, as RNN."""
-
-    kind = "GRU"
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
                  batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: Any = None,
                  dtype: _C.dtype | None = None) -> None:
-        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype)
+        super().__init__("GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0,
+                         device, dtype)
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
         result, states = self._over(input, None if hx is None else (hx,))
         return result, states[0]

@@ -1,15 +1,23 @@
-"""skip_init: a module without the work of drawing its parameters."""
+"""Modules without initial values."""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable
+from typing import Any, TypeVar
+
+from keyway import _C
+from keyway.nn.modules.module import Module
+
+M = TypeVar("M", bound=Module)
 
 
-def skip_init(module_cls: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """``module_cls(*args, **kwargs)`` on the keyword `device` ("cpu" by default), its parameters and buffers without
-    values. Raises RuntimeError for a class that takes no `device`."""
+def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
+    """A module of this class and these arguments whose parameters and buffers are not initialised, on the device that
+    `device` says. Raises keyway.Error for what is no Module class, or takes no `device`."""
+    if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
+        raise _C.Error(f"skip_init: Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
-        raise RuntimeError(f"skip_init: {getattr(module_cls, '__name__', module_cls)} takes no argument 'device'")
+        raise _C.Error(f"skip_init: {module_cls.__name__} takes no argument 'device'")
     device = kwargs.pop("device", "cpu")
-    return module_cls(*args, device="meta", **kwargs).to_empty(device=device)
+    kwargs["device"] = "meta"
+    return module_cls(*args, **kwargs).to_empty(device=device)

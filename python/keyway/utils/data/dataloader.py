@@ -9,7 +9,7 @@ import keyway
 from keyway._C import Generator
 from keyway.utils.data._workers import END, WorkerInfo, load_ahead
 from keyway.utils.data.collate import default_collate, default_convert
-from keyway.utils.data.dataset import Dataset, IterableDataset
+from keyway.utils.data.dataset import Dataset, IterableDataset, examples_of
 from keyway.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
@@ -130,13 +130,10 @@ class DataLoader:
     def _fetcher(self) -> Callable[[Any], Any]:
         """A function from what the samplers give to a batch; to END where the examples of an iterable dataset end."""
         examples = iter(self.dataset) if self._is_iterable else None
-        several = getattr(self.dataset, "__getitems__", None)
 
         def fetch(order: Any) -> Any:
-            if examples is None and isinstance(order, list) and several:
-                return self.collate_fn(several(order))
             if examples is None and isinstance(order, list):
-                return self.collate_fn([self.dataset[i] for i in order])
+                return self.collate_fn(examples_of(self.dataset, order))
             if examples is None:
                 return self.collate_fn(self.dataset[order])
             if not isinstance(order, list):

@@ -37,6 +37,12 @@ class IterableDataset(Dataset[T]):
         return ChainDataset([self, other])
 
 
+def examples_of(dataset: Any, indices: list[int]) -> list[Any]:
+    """Several examples of a dataset, all at once if it gives them so."""
+    several = getattr(dataset, "__getitems__", None)
+    return list(several(indices)) if several else [dataset[i] for i in indices]
+
+
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Example i is the i-th row of each tensor. Raises ValueError for tensors of different first sizes."""
 
@@ -72,6 +78,17 @@ class StackDataset(Dataset[Any]):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """Several examples, all at once from the datasets that give them so. Raises ValueError for a dataset that gives
+        another number of them."""
+        datasets = list(self.datasets.values()) if isinstance(self.datasets, dict) else self.datasets
+        columns = [examples_of(dataset, indices) for dataset in datasets]
+        if any(len(column) != len(indices) for column in columns):
+            raise ValueError(f"a dataset of a StackDataset was asked for {len(indices)} examples and gave "
+                             f"{[len(column) for column in columns]}")
+        rows = list(zip(*columns))
+        return [dict(zip(self.datasets, row)) for row in rows] if isinstance(self.datasets, dict) else rows
+
     def __len__(self) -> int:
         return self._length
 
@@ -85,7 +102,12 @@ class ConcatDataset(Dataset[Any]):
             raise ValueError("datasets should not be an empty iterable")
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
             raise ValueError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))  # type: ignore[arg-type]
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence: Iterable[Any]) -> list[int]:
+        """How many examples the datasets up to each have together."""
+        return list(itertools.accumulate(len(dataset) for dataset in sequence))
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -128,10 +150,7 @@ class Subset(Dataset[T]):
 
     def __getitems__(self, indices: list[int]) -> list[T]:
         """Several examples, all at once if the dataset gives them so."""
-        places = [self.indices[i] for i in indices]
-        several = getattr(self.dataset, "__getitems__", None)
-        found: list[T] = several(places) if several else [self.dataset[place] for place in places]
-        return found
+        return examples_of(self.dataset, [self.indices[i] for i in indices])
 
     def __len__(self) -> int:
         return len(self.indices)
