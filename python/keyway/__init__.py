@@ -77,6 +77,13 @@ from keyway._products import (  # type: ignore[assignment]  # the operators', in
     cdist as cdist, einsum as einsum, tensordot as tensordot,
 )  # fmt: skip
 from keyway._serialization import load as load, load_metadata as load_metadata, save as save
+from keyway._settings import (
+    are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    get_default_device as get_default_device, get_float32_matmul_precision as get_float32_matmul_precision,
+    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    set_default_device as set_default_device, set_float32_matmul_precision as set_float32_matmul_precision,
+    use_deterministic_algorithms as use_deterministic_algorithms,
+)  # fmt: skip
 from keyway._shapes import (
     atleast_1d as atleast_1d, atleast_2d as atleast_2d, atleast_3d as atleast_3d, block_diag as block_diag,
     broadcast_shapes as broadcast_shapes, combinations as combinations, dsplit as dsplit, hsplit as hsplit,
