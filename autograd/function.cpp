@@ -51,7 +51,7 @@ void FunctionNode::mark_changed(const variable_list& inputs, const variable_list
                     "{}: forward must return the inputs that it gives to mark_dirty", name_);
     KEYWAY_CHECK_AS(Autograd, !is_view(*input) || outputs.size() == 1,
                     "{}: forward changed a view in place: it must return nothing else", name_);
-    check_inplace(name_, "input", *input, records);
+    check_inplace("input of " + name_, *input, records);
     input->impl()->bump_version();
   }
 }

@@ -9,8 +9,8 @@ namespace {
 
 // Gives `self` the geometry of a view of it. What is changed is no value, so that the history goes on under no_grad as
 // well; that of a tensor that is a view itself is made anew from its base when it is asked for.
-Tensor& take_geometry(std::string_view op, Tensor& self, const auto& make_view) {
-  autograd::check_inplace(op, "self", self, /*records=*/false);
+Tensor& take_geometry(Tensor& self, const auto& make_view) {
+  autograd::check_inplace("self", self, /*records=*/false);
   const EnableGradGuard guard;
   const Tensor view = make_view();
   const bool has_history = self.requires_grad() && !self.is_leaf() && !autograd::is_view(self);
@@ -25,31 +25,31 @@ Tensor& take_geometry(std::string_view op, Tensor& self, const auto& make_view) 
 }  // namespace
 
 Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<std::int64_t> storage_offset) {
-  return take_geometry("as_strided_", self, [&] { return self.as_strided(size, stride, storage_offset); });
+  return take_geometry(self, [&] { return self.as_strided(size, stride, storage_offset); });
 }
 
 Tensor& squeeze_(Tensor& self) {
-  return take_geometry("squeeze_", self, [&] { return self.squeeze(); });
+  return take_geometry(self, [&] { return self.squeeze(); });
 }
 
 Tensor& squeeze_dim_(Tensor& self, std::int64_t dim) {
-  return take_geometry("squeeze_.dim", self, [&] { return self.squeeze(dim); });
+  return take_geometry(self, [&] { return self.squeeze(dim); });
 }
 
 Tensor& squeeze_dims_(Tensor& self, IntArrayRef dim) {
-  return take_geometry("squeeze_.dims", self, [&] { return self.squeeze(dim); });
+  return take_geometry(self, [&] { return self.squeeze(dim); });
 }
 
 Tensor& t_(Tensor& self) {
-  return take_geometry("t_", self, [&] { return self.dim() < 2 ? self : self.transpose(0, 1); });
+  return take_geometry(self, [&] { return self.dim() < 2 ? self : self.transpose(0, 1); });
 }
 
 Tensor& transpose_(Tensor& self, std::int64_t dim0, std::int64_t dim1) {
-  return take_geometry("transpose_", self, [&] { return self.transpose(dim0, dim1); });
+  return take_geometry(self, [&] { return self.transpose(dim0, dim1); });
 }
 
 Tensor& unsqueeze_(Tensor& self, std::int64_t dim) {
-  return take_geometry("unsqueeze_", self, [&] { return self.unsqueeze(dim); });
+  return take_geometry(self, [&] { return self.unsqueeze(dim); });
 }
 
 }  // namespace keyway::inline v1::composite

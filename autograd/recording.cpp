@@ -23,11 +23,11 @@ void fail_underived(std::string_view argument) {
   KEYWAY_FAIL(NotImplemented, "the derivative for argument '{}' is not implemented", argument);
 }
 
-void fail_out(std::string_view op, std::string_view arguments) {
+void fail_out(std::string_view arguments) {
   KEYWAY_FAIL(Autograd,
-              "{}: functions with out=... arguments do not support automatic differentiation, but one of the arguments "
+              "functions with out=... arguments do not support automatic differentiation, but one of the arguments "
               "({}) requires grad: call the function without out=, or under no_grad",
-              op, arguments);
+              arguments);
 }
 
 void fail_written_lists(std::string_view arguments) {

@@ -51,6 +51,12 @@ inline void as_views(const TensorBase& base, ArrayRef<TensorBase> views) {
   for (const TensorBase& view : views) as_views(base, view);
 }
 
+// Of an in-place call that has no gradient to record: throws if `self` is a view of something that requires one.
+inline void check_unrecorded(std::string_view name, const TensorBase& self) {
+  if (self.defined() && self.impl()->autograd_meta() != nullptr) [[unlikely]]
+    check_inplace(name, self, /*records=*/false);
+}
+
 // --- Recording
 
 inline void set_history(ArrayRef<TensorBase> results, const intrusive_ptr<Node>& node) {
@@ -92,7 +98,7 @@ void check_underived(std::string_view argument, const Input& input) {
 }
 
 // Throws: an out= call of tensors, some of `arguments`, that require a gradient.
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_out(std::string_view op, std::string_view arguments);
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_out(std::string_view arguments);
 // Throws: an operator that changes lists of tensors was given some that require a gradient.
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_written_lists(std::string_view arguments);
 

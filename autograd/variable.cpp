@@ -187,14 +187,13 @@ void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node, std
   view->version = self._version() - 1;  // not the current one: grad_fn is renewed when it is asked for
 }
 
-void check_inplace(std::string_view op, std::string_view name, const TensorBase& self, bool records) {
+void check_inplace(std::string_view name, const TensorBase& self, bool records) {
   if (!grad_enabled() || !self.defined()) return;  // the operator refuses an undefined one
   if (self.is_inference()) {
-    KEYWAY_CHECK_AS(
-        Autograd, !records || InferenceMode::is_enabled(),
-        "{}: argument '{}' was made in inference mode and cannot be changed in place outside of it: clone() it "
-        "first",
-        op, name);
+    KEYWAY_CHECK_AS(Autograd, !records || InferenceMode::is_enabled(),
+                    "argument '{}' was made in inference mode and cannot be changed in place outside of it: clone() it "
+                    "first",
+                    name);
     return;
   }
   const ViewInfo* view = MetaAccess::view(self);
@@ -202,16 +201,14 @@ void check_inplace(std::string_view op, std::string_view name, const TensorBase&
   if (!records && !has_history) return;
   if (view != nullptr) {
     KEYWAY_CHECK_AS(Autograd, view->creation == Creation::Default,
-                    "{}: argument '{}' is a view that cannot be changed in place where gradients are recorded: {}", op,
-                    name, why_not(view->creation));
-    KEYWAY_CHECK_AS(
-        Autograd, !(view->base.requires_grad() && view->base.is_leaf()),
-        "{}: argument '{}' is a view of a leaf that requires grad: change it under no_grad, or change a copy", op,
-        name);
+                    "argument '{}' is a view that cannot be changed in place where gradients are recorded: {}", name,
+                    why_not(view->creation));
+    KEYWAY_CHECK_AS(Autograd, !(view->base.requires_grad() && view->base.is_leaf()),
+                    "argument '{}' is a view of a leaf that requires grad: change it under no_grad, or change a copy",
+                    name);
   }
   KEYWAY_CHECK_AS(Autograd, !(self.is_leaf() && self.requires_grad()),
-                  "{}: argument '{}' is a leaf that requires grad: change it under no_grad, or change a copy", op,
-                  name);
+                  "argument '{}' is a leaf that requires grad: change it under no_grad, or change a copy", name);
 }
 
 void as_view(const TensorBase& base, const TensorBase& result, Creation creation) {

@@ -87,8 +87,8 @@ KEYWAY_API void set_gradient_edge(const TensorBase& tensor, Edge edge);
 KEYWAY_API void set_history(const TensorBase& result, const intrusive_ptr<Node>& node);
 // The same after an in-place change, of which `self` was input `input_nr`; a view passes its history on to its base.
 KEYWAY_API void rebase_history(const TensorBase& self, const intrusive_ptr<Node>& node, std::size_t input_nr = 0);
-// Throws if an in-place change of argument `name` by `op`, which has a gradient to record if `records`, is not allowed.
-KEYWAY_API void check_inplace(std::string_view op, std::string_view name, const TensorBase& self, bool records);
+// Throws if an in-place change of argument `name`, which has a gradient to record if `records`, is not allowed.
+KEYWAY_API void check_inplace(std::string_view name, const TensorBase& self, bool records);
 
 // Makes `result`, which shares the storage of `base`, a view of it that gradients flow through.
 KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result, Creation creation = Creation::Default);

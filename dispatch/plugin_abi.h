@@ -3,7 +3,9 @@
 // A plug-in carries both as data: they are compared before its function is called.
 #pragma once
 
+#include <keyway/core/base/error.h>
 #include <keyway/core/device_guard_impl.h>
+#include <keyway/core/memory_cache.h>
 #include <keyway/core/schema/hash.h>
 #include <keyway/core/tensor_options.h>
 #include <keyway/dispatch/library.h>
@@ -47,6 +49,7 @@ constexpr std::uint32_t layout_number() {
   LayoutHash hash;
   hash.types<std::string, std::vector<IValue>, std::shared_ptr<int>, std::optional<Scalar>, std::function<void()>>();
   hash.types<TensorImpl, TensorExtra, TensorOptions, StorageImpl, DataPtr, SizesAndStrides, Stream, ThreadState>();
+  hash.types<MemoryStats>();
   hash.types<BlockLists, Scalar, Generator, Error, FormatArg, IValue, HeapValue<std::int64_t>,
              HeapValue<std::string>>();
   hash.types<SchemaHeader, ArgumentSlot, TypeNode, FunctionSchema, Argument, SchemaType, DefaultValue>();
@@ -56,6 +59,7 @@ constexpr std::uint32_t layout_number() {
   hash.number(offsetof(OpInfo, signature)).number(offsetof(OpInfo, boxed)).number(offsetof(OpInfo, wrapper));
   hash.number(kSlotCount).number(kBackendBits).number(kNumScalarTypes).number(kMaxCachedBlock);
   hash.number(static_cast<std::uint64_t>(DispatchKey::Autograd)).number(static_cast<std::uint64_t>(ValueTag::List));
+  hash.number(static_cast<std::uint64_t>(ErrorKind::Internal));
   return hash.value();
 }
 
@@ -79,6 +83,6 @@ struct TableEnds {
 inline constexpr std::uint32_t kPluginAbi = detail::layout_number();
 
 using PluginInterfaces = detail::TableEnds<Allocator, AutogradMeta, CallListener, CallObserver,
-                                           DeviceGuardImplInterface, GraphImplInterface>;
+                                           DeviceGuardImplInterface, GraphImplInterface, MemoryCache>;
 
 }  // namespace keyway::inline v1

@@ -232,6 +232,9 @@ void add_devices(nb::module_& module) {
           nb::arg("device"))
       .def("exit", &HeldDevice::exit);
   module.def(
+      "default_generator", [](nb::handle device) { return default_generator(device_argument(device)); },
+      nb::arg("device").none());
+  module.def(
       "manual_seed",
       [](nb::handle device, std::uint64_t seed) { default_generator(device_argument(device)).manual_seed(seed); },
       nb::arg("device").none(), nb::arg("seed"));

@@ -48,6 +48,8 @@ int setter(PyObject* self, PyObject* value, void*) {
 
 void set_requires_grad(const Tensor& self, PyObject* value) {
   KEYWAY_CHECK_AS(Type, PyBool_Check(value), "requires_grad is True or False");
+  KEYWAY_CHECK_AS(Autograd, self.is_leaf(),
+                  "requires_grad can be set of leaves only, and this tensor was computed: take its detach()");
   autograd::set_requires_grad(self, value == Py_True);
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -45,12 +46,14 @@ class PlanCache {
       }
     }
     const Plan made = make();
+    std::optional<Plan> evicted;  // goes after the lock: that may wait for a device
     const std::lock_guard lock(mutex_);
     if (const auto known = places_.find(key); known != places_.end()) return known->second->second;
     plans_.emplace_front(key, made);
     places_.emplace(key, plans_.begin());
     if (plans_.size() > most_) {
       places_.erase(plans_.back().first);
+      evicted = std::move(plans_.back().second);
       plans_.pop_back();
     }
     return made;

@@ -70,9 +70,7 @@ class Recorder {
 
   std::string text() const {
     std::string out = recorder_signature(schema_);
-    if (in_place_)
-      out +=
-          fmt::format("  check_inplace(\"{0}\", \"{1}\", {1}, /*records=*/true);\n", schema_.full_name(), argument(0));
+    if (in_place_) out += fmt::format("  check_inplace(\"{0}\", {0}, /*records=*/true);\n", argument(0));
     for (const std::string& name : plan_.underived)
       out += fmt::format("  check_underived(\"{}\", {});\n", name, in_overload(name));
     out += fmt::format("  auto node = make_intrusive<{}>();\n", plan_.node);
@@ -202,9 +200,8 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
   const std::string needs = fmt::format("needs_grad({})", joined(tensors));
   if (!has_recorder(op, overload)) {
     if (!tensors.empty()) {
-      const std::string fail =
-          schema.is_out() ? fmt::format("fail_out(\"{}\", ", schema.full_name()) : std::string("fail_written_lists(");
-      out += fmt::format("  if ({}) [[unlikely]] {}\"{}\");\n", needs, fail, joined(tensors));
+      out += fmt::format("  if ({}) [[unlikely]] {}(\"{}\");\n", needs,
+                         schema.is_out() ? "fail_out" : "fail_written_lists", joined(tensors));
     }
     return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd",
                        ");\n}\n");
@@ -217,6 +214,7 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
              ? one_line
              : fmt::format("  if ({}) {{\n{}\n  }}\n", needs,
                            listed(fmt::format("    return record_{}(", id), arguments, ");"));
+  if (is_in_place(schema)) out += fmt::format("  check_unrecorded(\"{0}\", {0});\n", schema.arguments()[0].name());
   return out +
          below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd", ");\n}\n");
 }

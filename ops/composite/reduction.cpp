@@ -15,7 +15,7 @@ Scalar correction_of(bool unbiased) { return unbiased ? 1 : 0; }
 // The lengths of vectors along `dim`, at least `eps`, which their gradient does not know of, as in PyTorch.
 Tensor lengths(const Tensor& vectors, std::int64_t dim, double eps) {
   const Tensor norms = keyway::linalg_vector_norm(vectors, 2, IntArrayRef{dim}, true), values = norms.detach();
-  return norms + (values.clamp_min(eps) - values);
+  return norms + (eps - values).clamp_min(0);
 }
 
 // Whether elements are not zero, reduced over one dimension after the other, the last one first: over all of them

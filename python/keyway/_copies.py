@@ -8,15 +8,7 @@ from typing import Any
 from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor
-from keyway._methods import _checked
-
-
-def _stored(copied: Tensor, out: Tensor | None, function: str) -> Tensor:
-    if out is None:
-        return copied
-    if _checked(out, function).dtype is not copied.dtype:
-        raise _C.TypeError(f"{function}(): argument 'out' is {out.dtype}, but must be {copied.dtype}")
-    return out.resize_(copied.shape).copy_(copied)
+from keyway._methods import _checked, stored
 
 
 def _copy_of(view: str) -> Any:
@@ -24,7 +16,7 @@ def _copy_of(view: str) -> Any:
 
     def copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
         viewed: Tensor = getattr(_checked(input, name), view)(*args, **kwargs)
-        return _stored(viewed.clone(memory_format=_C.contiguous_format), out, name)
+        return stored(viewed.clone(memory_format=_C.contiguous_format), out, name)
 
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"What Tensor.{view} is a view of, in memory of its own. Takes and refuses what that does."
@@ -44,7 +36,7 @@ def _copies_of(view: str) -> Any:
         if len(out) != len(copied):
             raise _C.ValueError(f"{name}(): argument 'out' has {len(out)} tensors, but must have {len(copied)}")
         for part, place in zip(copied, out):
-            _stored(part, place, name)
+            stored(part, place, name)
         return None
 
     copy.__name__ = copy.__qualname__ = name
@@ -72,7 +64,7 @@ unbind_copy = _copies_of("unbind")
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The tensor in memory of its own."""
     copied = _checked(input, "alias_copy").clone(memory_format=_C.contiguous_format)
-    return _stored(copied, out, "alias_copy")
+    return stored(copied, out, "alias_copy")
 
 
 def expand_copy(
@@ -80,7 +72,7 @@ def expand_copy(
 ) -> Tensor:
     """The tensor repeated to a size that it broadcasts to, in memory of its own. `implicit` changes nothing."""
     expanded = _checked(input, "expand_copy").expand(size, implicit=implicit)
-    return _stored(expanded.clone(memory_format=_C.contiguous_format), out, "expand_copy")
+    return stored(expanded.clone(memory_format=_C.contiguous_format), out, "expand_copy")
 
 
 def slice_copy(
@@ -90,7 +82,7 @@ def slice_copy(
     """The elements from `start` to `end`, which may count from the end, in memory of their own: every `step`th along a
     dimension."""
     sliced = _checked(input, "slice_copy").slice(dim, start, end, step)
-    return _stored(sliced.clone(memory_format=_C.contiguous_format), out, "slice_copy")
+    return stored(sliced.clone(memory_format=_C.contiguous_format), out, "slice_copy")
 
 
 def view_copy(
@@ -109,19 +101,19 @@ def view_copy(
         viewed = given.view(dtype)
     else:
         raise _C.TypeError("view_copy(): a size or a dtype is wanted, one of both")
-    return _stored(viewed.clone(memory_format=_C.contiguous_format), out, "view_copy")
+    return stored(viewed.clone(memory_format=_C.contiguous_format), out, "view_copy")
 
 
 def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex numbers whose parts are the last dimension, in memory of their own."""
     copied = _C.view_as_complex(_checked(input, "view_as_complex_copy")).clone(memory_format=_C.contiguous_format)
-    return _stored(copied, out, "view_as_complex_copy")
+    return stored(copied, out, "view_as_complex_copy")
 
 
 def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The parts of complex numbers as a last dimension of 2, in memory of their own."""
     copied = _C.view_as_real(_checked(input, "view_as_real_copy")).clone(memory_format=_C.contiguous_format)
-    return _stored(copied, out, "view_as_real_copy")
+    return stored(copied, out, "view_as_real_copy")
 
 
 def as_strided_scatter(
@@ -133,7 +125,13 @@ def as_strided_scatter(
     """
     if tuple(_checked(src, "as_strided_scatter").shape) != tuple(size):
         raise _C.ValueError(f"as_strided_scatter(): src has shape {list(src.shape)}, but size is {list(size)}")
-    copied = _checked(input, "as_strided_scatter").clone(memory_format=_C.preserve_format)
+    given = _checked(input, "as_strided_scatter")
+    offset, strides = given.storage_offset(), given.stride()
+    if given.numel() == 0 or any(stride == 0 and count > 1 for count, stride in zip(given.shape, strides)):
+        copied = given.clone()
+    else:  # the memory up to its last element, in which size, stride and storage_offset count
+        last = sum((count - 1) * stride for count, stride in zip(given.shape, strides))
+        copied = given.as_strided([offset + last + 1], [1], 0).clone().as_strided(given.shape, strides, offset)
     copied.as_strided(size, stride, storage_offset).copy_(src)
     return copied
 

@@ -9,28 +9,6 @@ from keyway._C import Generator, Tensor
 from keyway._methods import _checked
 
 
-def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """While training, zeroes whole channels of an input [N, C, ...], each with probability p, and divides the others by
-    1 - p. Raises keyway.ValueError for p outside of [0, 1], and for fewer than two dimensions."""
-    return _by_channel(input, p, train, False, "feature_dropout")
-
-
-def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """feature_dropout in place."""
-    return _by_channel(input, p, train, True, "feature_dropout_")
-
-
-def _by_channel(input: Tensor, p: float, train: bool, inplace: bool, function: str) -> Tensor:
-    if not 0 <= p <= 1:
-        raise _C.ValueError(f"{function}(): argument 'p' is in [0, 1], not {p}")
-    if not train or p == 0 or _checked(input, function).numel() == 0:
-        return _checked(input, function)
-    if input.dim() < 2:
-        raise _C.ValueError(f"{function}(): needs two dimensions or more, not {input.dim()}")
-    mask = input.new_empty([*input.shape[:2], *[1] * (input.dim() - 2)]).bernoulli_(1 - p)
-    return (input.mul_ if inplace else input.mul)(mask.div(1 - p) if p < 1 else mask)
-
-
 def _of_functional(name: str, function: str, inplace: bool) -> Any:
     def dropout(input: Tensor, p: float, train: bool) -> Tensor:
         from keyway.nn import functional
@@ -43,6 +21,8 @@ def _of_functional(name: str, function: str, inplace: bool) -> Any:
     return dropout
 
 
+feature_dropout = _of_functional("feature_dropout", "dropout2d", False)
+feature_dropout_ = _of_functional("feature_dropout_", "dropout2d", True)
 alpha_dropout = _of_functional("alpha_dropout", "alpha_dropout", False)
 alpha_dropout_ = _of_functional("alpha_dropout_", "alpha_dropout", True)
 feature_alpha_dropout = _of_functional("feature_alpha_dropout", "feature_alpha_dropout", False)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor
-from keyway._methods import _checked
+from keyway._methods import _checked, stored
 
 
 class Frexp(NamedTuple):
@@ -41,9 +41,7 @@ def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> Frexp:
     made = Frexp(mantissa, exponent.to(dtype=_C.int32))
     if out is None:
         return made
-    for place, part in zip(out, made):
-        place.resize_(part.shape).copy_(part)
-    return Frexp(*out)
+    return Frexp(*(stored(part, place, "frexp") for place, part in zip(out, made)))
 
 
 def _frexp(self: Tensor) -> Frexp:

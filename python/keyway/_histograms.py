@@ -9,7 +9,7 @@ from typing import NamedTuple, Union
 from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor
-from keyway._methods import _checked
+from keyway._methods import _checked, stored
 
 
 class Histogram(NamedTuple):
@@ -48,9 +48,7 @@ def histogram(
         counts = counts.div(counts.sum()).div(edges.diff())
     if out is None:
         return Histogram(counts, edges)
-    for place, made in zip(out, (counts, edges)):
-        place.resize_(made.shape).copy_(made)
-    return Histogram(*out)
+    return Histogram(*(stored(made, place, "histogram") for place, made in zip(out, (counts, edges))))
 
 
 def _given_edges(bins: Tensor, range: Sequence[float] | None) -> Tensor:

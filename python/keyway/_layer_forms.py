@@ -57,8 +57,9 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
 
 def _cell(mode: str, input: Tensor, state: tuple[Tensor, ...], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None,
           b_hh: Tensor | None) -> tuple[Tensor, ...]:
-    from keyway.nn.functional._recurrent import STEPS
+    from keyway.nn.functional._recurrent import STEPS, check_begin
 
+    check_begin(mode, input, state)
     inputs, hidden = _C._nn.linear(input, w_ih, b_ih), _C._nn.linear(state[0], w_hh, b_hh)
     return STEPS[mode](inputs, state, hidden)
 
@@ -112,9 +113,9 @@ def _layers(name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any])
     if x.dim() != 3:
         raise _C.ValueError(f"{name}: input has 3 dimensions, not {x.dim()}")
     length, batch = x.shape[:2]
-    result, states = over_layers(mode, x.reshape(length * batch, -1), [batch] * length, state, layers,
+    result, states = over_layers(mode, x.reshape(length * batch, x.size(-1)), [batch] * length, state, layers,
                                  given["dropout"], given["train"])
-    result = result.reshape(length, batch, -1)
+    result = result.reshape(length, batch, result.size(-1))
     return result.transpose(0, 1) if given["batch_first"] else result, *states
 
 

@@ -198,6 +198,15 @@ def _checked(input: object, function: str) -> Tensor:
     return input
 
 
+def stored(made: Tensor, out: Tensor | None, function: str) -> Tensor:
+    """A result, or what was given for it, which takes its shape and must have its dtype."""
+    if out is None:
+        return made
+    if _checked(out, function).dtype is not made.dtype:
+        raise _C.TypeError(f"{function}(): argument 'out' is {out.dtype}, but must be {made.dtype}")
+    return out.resize_(made.shape).copy_(made)
+
+
 _nonzero_by_schema = _C.nonzero
 
 

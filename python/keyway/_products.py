@@ -8,7 +8,7 @@ from typing import Any, Union
 from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor
-from keyway._methods import _checked
+from keyway._methods import _checked, stored
 from keyway._numbers import is_number, listed
 from keyway._shapes import _list_of
 from keyway.overrides import handle_keyway_function, has_keyway_function
@@ -120,11 +120,7 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     if real.dtype not in (_C.float64, _C.float32, _C.float16) or imag.dtype is not real.dtype:
         raise _C.TypeError(f"complex(): both parts are float64, float32 or float16, not {real.dtype} and {imag.dtype}")
     made = _C.view_as_complex(_C.stack(_C.broadcast_tensors([real, imag]), -1))
-    if out is None:
-        return made
-    if out.dtype is not made.dtype:
-        raise _C.TypeError(f"complex(): argument 'out' is {out.dtype}, but must be {made.dtype}")
-    return out.resize_(made.shape).copy_(made)
+    return stored(made, out, "complex")
 
 
 def frobenius_norm(
@@ -154,7 +150,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
         made = _C.eye(input.size(-1), dtype=input.dtype, device=input.device).expand(input.shape)
     if n < 2:
         made = made.clone(memory_format=_C.contiguous_format)
-    return made if out is None else _checked(out, "matrix_power").resize_(made.shape).copy_(made)
+    return stored(made, out, "matrix_power")
 
 
 def _matrix_power(self: Tensor, n: int) -> Tensor:

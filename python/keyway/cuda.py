@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from keyway._C import Tensor, _cuda
 from keyway._C._cuda import CUDAGraph, Event, Stream
+from keyway.random import seed_number as _seed_number
 
 if TYPE_CHECKING:
     from keyway.types import Device
@@ -66,9 +67,10 @@ class device:
         self._guards.append(None if self._device is None else _cuda.DeviceGuard(self._device))
 
     def __exit__(self, *exception: object) -> None:
-        guard = self._guards.pop()
+        guard = self._guards[-1]
         if guard is not None:
-            guard.exit()
+            guard.exit()  # refuses another thread
+        self._guards.pop()
 
 
 class device_of(device):
@@ -107,9 +109,10 @@ class StreamContext:
         self._guards.append(None if self.stream is None else _cuda.StreamGuard(self.stream))
 
     def __exit__(self, *exception: object) -> None:
-        guard = self._guards.pop()
+        guard = self._guards[-1]
         if guard is not None:
-            guard.exit()
+            guard.exit()  # refuses another thread
+        self._guards.pop()
 
 
 def stream(stream: Stream | None) -> StreamContext:
@@ -205,10 +208,10 @@ def set_per_process_memory_fraction(fraction: float, device: Device | None = Non
 def manual_seed(seed: int) -> None:
     """Begins the sequence of `seed` on the current device."""
     if is_available():
-        _cuda.manual_seed(None, seed)
+        _cuda.manual_seed(None, _seed_number(seed))
 
 
 def manual_seed_all(seed: int) -> None:
     """Begins the sequence of `seed` on every device."""
     for index in range(device_count()):
-        _cuda.manual_seed(index, seed)
+        _cuda.manual_seed(index, _seed_number(seed))

@@ -15,13 +15,18 @@ __all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "ma
 _WORDS = 2**64
 
 
-def manual_seed(seed: SupportsIndex | float) -> Generator:
-    """Starts the default generators of all devices over, from a seed in [-2^63, 2^64); one below 0 counts as 2^64 more.
-    Returns that of the host. Raises keyway.ValueError for other seeds."""
+def seed_number(seed: SupportsIndex | float) -> int:
+    """A seed in [-2^63, 2^64) as generators take it: one below 0 counts as 2^64 more."""
     number = operator.index(seed) if isinstance(seed, SupportsIndex) else int(seed)
     if not -(_WORDS >> 1) <= number < _WORDS:
         raise _C.ValueError(f"manual_seed(): argument 'seed' is in [-2^63, 2^64), not {number}")
-    _C.manual_seed(number % _WORDS)
+    return number % _WORDS
+
+
+def manual_seed(seed: SupportsIndex | float) -> Generator:
+    """Starts the default generators of all devices over, from a seed in [-2^63, 2^64); one below 0 counts as 2^64 more.
+    Returns that of the host. Raises keyway.ValueError for other seeds."""
+    _C.manual_seed(seed_number(seed))
     return default_generator
 
 
@@ -49,18 +54,40 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state((first % _WORDS, second % _WORDS))
 
 
-@contextlib.contextmanager
-def fork_rng(devices: Iterable[Any] | None = None, enabled: bool = True) -> Iterator[None]:
-    """A context after which the host's default generator goes on as if nothing had been drawn in it.
+State = tuple[Generator, tuple[int, int]]  # of a generator
 
-    Raises keyway.NotImplementedError for `devices` other than the host's.
-    """
-    others = [device for device in (devices or ()) if not isinstance(device, str) or device != "cpu"]
-    if others:
-        raise _C.NotImplementedError(f"fork_rng(): only the host's generator has a state to return to, not {others}'s")
-    state = default_generator.get_state()
+
+def generator_states(arguments: Iterable[Any]) -> list[State]:
+    """The states of the default generators of the host and of the CUDA devices that tensors among `arguments` are on."""
+    devices = sorted({value.device.index or 0 for value in arguments if isinstance(value, Tensor) and value.is_cuda})
+    return _states_of(devices)
+
+
+def _states_of(devices: Iterable[Any]) -> list[State]:
+    generators = [default_generator, *map(_C._cuda.default_generator, devices)]
+    return [(generator, generator.get_state()) for generator in generators]
+
+
+@contextlib.contextmanager
+def drawing_from(states: list[State]) -> Iterator[None]:
+    """Within the block generators go on from these states, and afterwards from where they were before it."""
+    later = [(generator, generator.get_state()) for generator, _ in states]
     try:
+        for generator, state in states:
+            generator.set_state(state)
         yield
     finally:
-        if enabled:
-            default_generator.set_state(state)
+        for generator, state in later:
+            generator.set_state(state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Iterable[Any] | None = None, enabled: bool = True) -> Iterator[None]:
+    """A context after which the default generators of the host and of CUDA's `devices`, by default all of them, go on
+    as if nothing had been drawn in it. Without `enabled` it changes nothing."""
+    if not enabled:
+        yield
+        return
+    wanted = range(_C._cuda.device_count()) if devices is None else devices
+    with drawing_from(_states_of(device for device in wanted if device != "cpu")):
+        yield

@@ -338,5 +338,5 @@ TEST_CASE("10,000 random programs of views and in-place changes are right or ref
   }
   INFO(right << " programs with gradients are right, " << refused << " are refused");
   CHECK(right > programs * 2 / 5);
-  CHECK(refused < programs / 2);
+  CHECK(refused < programs * 3 / 5);
 }

@@ -212,3 +212,28 @@ def test_an_in_place_change_of_several_operators_keeps_what_its_gradient_needs(c
     assert change(x) is x
     x.sum().backward()
     assert leaf.grad.tolist() == pytest.approx(gradient)
+
+
+def test_a_view_of_a_leaf_is_not_changed_where_gradients_are_recorded():
+    x = keyway.ones(3, requires_grad=True)
+    with keyway.no_grad():
+        view = x[:2]
+        view.add_(1)
+    assert x.tolist() == [2, 2, 1]
+    with pytest.raises(keyway.AutogradError, match="view"):
+        view.add_(1)
+    base = keyway.ones(3)
+    early = base[:2]
+    early.mul_(2)
+    base.requires_grad_()
+    with pytest.raises(keyway.AutogradError, match="a view of a leaf that requires grad"):
+        early.mul_(2)
+    assert base.tolist() == [2, 2, 1]
+
+
+def test_only_of_leaves_requires_grad_can_be_set():
+    y = keyway.ones(2, requires_grad=True) * 2
+    for wish in (True, False):
+        with pytest.raises(keyway.AutogradError, match="leaves only"):
+            y.requires_grad = wish
+    assert y.requires_grad_() is y

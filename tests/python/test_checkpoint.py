@@ -219,3 +219,11 @@ def test_a_sequence_is_checkpointed_in_segments():
     assert len(calls) == 7
     with pytest.raises(keyway.ValueError, match="6 segments of 5"):
         checkpoint_sequential([step] * 5, 6, x)
+
+
+def test_the_older_form_refuses_a_jacobian():
+    w = keyway.ones(2, requires_grad=True)
+    with pytest.raises(keyway.AutogradError, match="use_reentrant=True"):
+        keyway.autograd.functional.jacobian(
+            lambda a: checkpoint(lambda b: b * w, a, use_reentrant=True), keyway.ones(2))
+    assert w.grad is None

@@ -87,3 +87,10 @@ def test_a_scatter_into_a_strided_view_leaves_the_input():
     assert x.grad.tolist() == [[1, 0, 1], [1, 1, 0]] and src.grad.tolist() == [1, 1]
     with pytest.raises(keyway.ValueError, match="shape"):
         x.as_strided_scatter(src, (1,), (4,))
+
+
+def test_as_strided_scatter_counts_in_the_memory_of_the_input():
+    x = keyway.arange(8.0)[::2]
+    assert keyway.as_strided_scatter(x, keyway.tensor([9.0, 9.0]), (2,), (2,), 0).tolist() == [9, 9, 4, 6]
+    x = keyway.arange(6.0)[2:]
+    assert keyway.as_strided_scatter(x, keyway.tensor([9.0, 9.0]), (2,), (1,), 3).tolist() == [2, 9, 9, 5]

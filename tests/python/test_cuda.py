@@ -9,6 +9,7 @@ import threading
 import keyway
 import pytest
 from keyway import cuda
+from keyway.utils.checkpoint import checkpoint
 
 MIB = 1 << 20
 
@@ -384,3 +385,41 @@ def test_seeds_of_cuda_are_those_of_its_devices(there):
     assert keyway.rand(5, device=there).cpu().tolist() != first.cpu().tolist()
     cuda.manual_seed_all(9)
     assert keyway.default_generator.get_state() == of_the_cpu
+
+
+def test_what_is_computed_again_draws_the_same_on_the_device(there):
+    for reentrant in (False, True):
+        x = keyway.ones(64, device=there, requires_grad=True)
+        y = checkpoint(lambda a: keyway.nn.functional.dropout(a, 0.5) * a, x, use_reentrant=reentrant)
+        y.sum().backward()
+        assert keyway.equal(x.grad, 2 * y.detach()) and 0 < y.sum() < 128
+
+
+def test_numbers_drawn_in_a_fork_are_drawn_again(there):
+    with keyway.random.fork_rng():
+        drawn = keyway.rand(4, device=there), keyway.rand(4)
+    assert keyway.equal(keyway.rand(4, device=there), drawn[0]) and keyway.equal(keyway.rand(4), drawn[1])
+    cuda.manual_seed(-1)
+    first = keyway.rand(4, device=there)
+    cuda.manual_seed_all(-1)
+    assert keyway.equal(keyway.rand(4, device=there), first)
+
+
+def test_a_block_that_another_thread_leaves_is_left_by_its_own(there):
+    stream = cuda.Stream()
+    block = cuda.stream(stream)
+    refused = []
+
+    def leave():
+        try:
+            block.__exit__()
+        except keyway.Error as error:
+            refused.append(error)
+
+    block.__enter__()
+    other = threading.Thread(target=leave)
+    other.start()
+    other.join()
+    assert len(refused) == 1 and cuda.current_stream() == stream
+    block.__exit__()
+    assert cuda.current_stream() != stream

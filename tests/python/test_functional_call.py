@@ -80,3 +80,9 @@ def test_the_learning_rate_goes_to_that_of_averaging():
     assert rates == pytest.approx([1.0, 0.8, 0.6, 0.4, 0.2, 0.2])
     with pytest.raises(ValueError, match="anneal_strategy must"):
         swa_utils.SWALR(optimizer, 0.1, anneal_strategy="other")
+
+
+def test_a_parametrized_tensor_has_no_place_of_its_own():
+    layer = keyway.nn.utils.parametrizations.weight_norm(keyway.nn.Linear(2, 2))
+    with pytest.raises(keyway.NotImplementedError, match="'weight' is computed by its parametrization"):
+        keyway.func.functional_call(layer, {"weight": keyway.zeros(2, 2)}, keyway.ones(1, 2))

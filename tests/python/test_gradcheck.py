@@ -87,3 +87,11 @@ def test_exceptions_of_the_function_come_out():
 
     with pytest.raises(LookupError, match="in the function"):
         gradcheck(fails, leaf(), raise_exception=False)
+
+
+def test_a_check_of_nothing_is_refused():
+    x = keyway.ones(2, dtype=keyway.float64, requires_grad=True)
+    with pytest.raises(keyway.ValueError, match="nothing to check"):
+        gradcheck(lambda a: a, (x,), check_backward_ad=False)
+    with pytest.raises(keyway.ValueError, match="nothing to check"):
+        gradgradcheck(lambda a: a, (x,), check_rev_over_rev=False)

@@ -124,3 +124,10 @@ def test_a_parameter_is_printed_as_a_tensor_that_it_contains():
     text = "Parameter containing:\ntensor([1., 2.], requires_grad=True)"
     parameter = nn.Parameter(keyway.tensor([1.0, 2.0]))
     assert repr(parameter) == str(parameter) == f"{parameter}" == text
+
+
+def test_a_lazy_norm_may_be_moved_before_its_first_call():
+    layer = nn.LazyBatchNorm1d().double()
+    result = layer(keyway.arange(6.0, dtype=keyway.float64).view(3, 2))
+    assert result.dtype is keyway.float64 and layer.running_mean.shape == (2,)
+    assert layer.running_mean.dtype is keyway.float64

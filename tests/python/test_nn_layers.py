@@ -127,7 +127,7 @@ def test_dropout_has_functions_without_defaults():
     z = keyway.feature_alpha_dropout(x, 0.5, True)
     assert keyway.equal(z[..., 0], z[..., 1]) and len(set(z.flatten().tolist())) == 2
     assert keyway.feature_alpha_dropout_(x, 0.5, True) is x
-    with pytest.raises(keyway.ValueError, match="two dimensions"):
+    with pytest.raises(keyway.ValueError, match="2 dimensions"):
         keyway.feature_dropout(keyway.ones(3), 0.5, True)
     with pytest.raises(keyway.ValueError, match="1.5"):
         keyway.feature_dropout(x, 1.5, True)

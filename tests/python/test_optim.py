@@ -442,3 +442,24 @@ def test_a_wrapper_around_an_optimizer_steps_without_hooks_of_its_own():
     weight.grad = keyway.ones_like(weight)
     Twice(optim.SGD([weight], lr=0.25)).step()
     assert weight.item() == 0.5
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: optim.Adam([p], differentiable=True, amsgrad=True, weight_decay=0.1),
+    lambda p: optim.NAdam([p], differentiable=True), lambda p: optim.RAdam([p], differentiable=True),
+    lambda p: optim.Adamax([p], differentiable=True), lambda p: optim.Adadelta([p], differentiable=True),
+    lambda p: optim.Adagrad([p], differentiable=True),
+    lambda p: optim.RMSprop([p], differentiable=True, centered=True, momentum=0.9),
+])
+def test_recorded_steps_have_gradients(make):
+    """Of the parameter after seven steps with the gradient scale * start, with respect to scale."""
+    def after(scale):
+        parameter = keyway.tensor([0.5, -1.0], dtype=keyway.float64, requires_grad=True).clone()
+        optimizer = make(parameter)
+        for _ in range(7):
+            parameter.grad = scale * keyway.tensor([1.0, 2.0], dtype=keyway.float64)
+            optimizer.step()
+        return parameter
+
+    scale = keyway.tensor(0.3, dtype=keyway.float64, requires_grad=True)
+    assert keyway.autograd.gradcheck(after, (scale,), eps=1e-6, atol=1e-5)

@@ -248,3 +248,15 @@ def test_the_parameters_of_layers_and_directions_are_listed():
     assert [len(weights) for weights in layer.all_weights] == [4] * 4
     assert layer.all_weights[3][1] is layer.weight_hh_l1_reverse
     assert (layer.mode, nn.GRU(1, 1).mode, nn.RNN(1, 1, nonlinearity="relu").mode) == ("LSTM", "GRU", "RNN_RELU")
+
+
+def test_a_batch_may_be_empty_and_states_belong_to_it():
+    for layer in (nn.RNN(2, 3), nn.GRU(2, 3), nn.LSTM(2, 3)):
+        assert layer(keyway.ones(4, 0, 2))[0].shape == (4, 0, 3)
+        with pytest.raises(keyway.ValueError, match="no elements"):
+            layer(keyway.ones(0, 1, 2))
+    with pytest.raises(keyway.ValueError, match="does not belong"):
+        nn.RNNCell(2, 3)(keyway.ones(4, 2), keyway.zeros(1, 3))
+    weights = [w for w in nn.GRU(2, 3).parameters()]
+    with pytest.raises(keyway.ValueError, match="states begin with sizes"):
+        keyway.gru(keyway.ones(4, 3, 2), keyway.zeros(1, 5, 3), weights, True, 1, 0.0, False, False, False)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor, _autograd
 from keyway.autograd import functional, graph
+from keyway.autograd._running import is_for_inputs as is_for_inputs, run
 from keyway.autograd.function import Function
 from keyway.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from keyway.autograd.gradcheck import gradcheck, gradgradcheck
@@ -25,21 +24,6 @@ __all__ = [
     "Function", "backward", "enable_grad", "functional", "grad", "gradcheck", "gradgradcheck", "graph",
     "inference_mode", "no_grad", "set_grad_enabled",
 ]
-
-
-
-class _Running(threading.local):
-    """Whether what this thread runs computes the gradients of chosen tensors only."""
-
-    for_inputs = False
-
-
-_running = _Running()
-
-
-def is_for_inputs() -> bool:
-    """Within a backward: whether it is for chosen tensors, as grad() and backward(inputs=...) are."""
-    return _running.for_inputs
 
 
 def _listed(values: Any, what: str, kinds: tuple[type, ...] = (Tensor,)) -> list[Any]:
@@ -68,13 +52,8 @@ def backward(tensors: Tensors, grad_tensors: Gradients = None, retain_graph: boo
     if inputs is not None and not wanted:
         raise _C.AutogradError("backward: argument 'inputs' is empty")
     keep = create_graph if retain_graph is None else retain_graph
-    before, _running.for_inputs = _running.for_inputs, bool(wanted)
-    try:
-        _autograd.backward(_listed(tensors, "backward: argument 'tensors'"),
-                           _gradients(grad_tensors, "backward: argument 'grad_tensors'"), bool(keep),
-                           bool(create_graph), wanted)
-    finally:
-        _running.for_inputs = before
+    run(bool(wanted), _autograd.backward, _listed(tensors, "backward: argument 'tensors'"),
+        _gradients(grad_tensors, "backward: argument 'grad_tensors'"), bool(keep), bool(create_graph), wanted)
 
 
 def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Gradients = None, retain_graph: bool | None = None,
@@ -93,13 +72,10 @@ def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Gradients = None, reta
     if not sources:
         raise _C.ValueError("grad: argument 'inputs' is empty")
     keep = create_graph if retain_graph is None else retain_graph
-    before, _running.for_inputs = _running.for_inputs, True
-    try:
-        found = _autograd.grad(_listed(outputs, "grad: argument 'outputs'"), sources,
-                               _gradients(grad_outputs, "grad: argument 'grad_outputs'"), bool(keep),
-                               bool(create_graph), bool(allow_unused) or materialize_grads)
-    finally:
-        _running.for_inputs = before
+    found: tuple[Tensor | None, ...] = run(
+        True, _autograd.grad, _listed(outputs, "grad: argument 'outputs'"), sources,
+        _gradients(grad_outputs, "grad: argument 'grad_outputs'"), bool(keep), bool(create_graph),
+        bool(allow_unused) or materialize_grads)
     if not materialize_grads:
         return found
     return tuple(_C.zeros_like(source, requires_grad=create_graph) if gradient is None else gradient

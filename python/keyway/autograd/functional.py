@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keyway import _C
 from keyway._C import Tensor, _autograd
+from keyway.autograd._running import run
 from keyway.autograd.grad_mode import enable_grad
 
 TYPE_CHECKING = False  # typing takes long to import
@@ -39,7 +40,8 @@ def _gradients(outputs: tuple[Tensor, ...], weights: tuple[Tensor, ...], inputs:
     pairs = [(output, weight) for output, weight in zip(outputs, weights) if output.requires_grad]
     found: tuple[Tensor | None, ...] = (None,) * len(inputs)
     if pairs:
-        found = _autograd.grad([o for o, _ in pairs], list(inputs), [w for _, w in pairs], True, create_graph, True)
+        found = run(True, _autograd.grad, [o for o, _ in pairs], list(inputs), [w for _, w in pairs], True,
+                    create_graph, True)
     if strict and (len(pairs) < len(outputs) or any(gradient is None for gradient in found)):
         raise _C.Error(f"{strict}: a result of func is independent of an input, which strict=True refuses")
     return tuple(_C.zeros_like(value) if gradient is None else gradient for value, gradient in zip(inputs, found))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keyway import _C
 from keyway._C import Tensor, _autograd
+from keyway.autograd._running import run
 
 TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
@@ -61,8 +62,9 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: 
     """
     _refuse("gradcheck", check_batched_grad=check_batched_grad, check_batched_forward_grad=check_batched_forward_grad,
             check_forward_ad=check_forward_ad)
-    return not check_backward_ad or _check("gradcheck", _autograd.gradcheck, func, inputs, (eps, atol, rtol),
-                                           raise_exception)
+    if not check_backward_ad:
+        raise _C.ValueError("gradcheck: check_backward_ad=False leaves nothing to check")
+    return _check("gradcheck", _autograd.gradcheck, func, inputs, (eps, atol, rtol), raise_exception)
 
 
 def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any],
@@ -75,7 +77,7 @@ def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any],
     ``grad_outputs`` has, or random ones, whose memory ``gen_non_contig_grad_outputs`` changes nothing of."""
     _refuse("gradgradcheck", check_batched_grad=check_batched_grad, check_fwd_over_rev=check_fwd_over_rev)
     if not check_rev_over_rev:
-        return True
+        raise _C.ValueError("gradgradcheck: check_rev_over_rev=False leaves nothing to check")
     if grad_outputs is None:
         return _check("gradgradcheck", _autograd.gradgradcheck, func, inputs, (eps, atol, rtol), raise_exception)
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
@@ -85,7 +87,7 @@ def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any],
         results = func(*values[:len(given)])
         outputs = [results] if isinstance(results, Tensor) else list(results)
         leaves = [value for value in values[:len(given)] if _wants_grad(value)]
-        found = _autograd.grad(outputs, leaves, list(values[len(given):]), True, True, True)
+        found = run(True, _autograd.grad, outputs, leaves, list(values[len(given):]), True, True, True)
         return [gradient for gradient in found if gradient is not None and gradient.requires_grad]
 
     return _check("gradgradcheck", _autograd.gradcheck, gradients, (*given, *weights), (eps, atol, rtol),

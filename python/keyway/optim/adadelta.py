@@ -38,6 +38,6 @@ class Adadelta(Optimizer):
         grad = gradient_to_use(parameter, grad, group)
         rho, eps = group["rho"], group["eps"]
         square = state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)
-        step = state["acc_delta"].add(eps).sqrt_().div_(square.add(eps).sqrt_()).mul_(grad)
+        step = state["acc_delta"].add(eps).sqrt_().div(square.add(eps).sqrt_()).mul(grad)
         state["acc_delta"].mul_(rho).addcmul_(step, step, value=1 - rho)
         parameter.add_(step, alpha=-group["lr"])

@@ -35,4 +35,4 @@ class Adagrad(Optimizer):
         grad = gradient_to_use(parameter, grad, group)
         total = state["sum"].addcmul_(grad, grad, value=1)
         lr = group["lr"] / (1 + (step - 1) * group["lr_decay"])
-        parameter.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-lr)
+        parameter.addcdiv_(grad, total.sqrt().add(group["eps"]), value=-lr)

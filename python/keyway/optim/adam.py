@@ -64,10 +64,10 @@ class Adam(Optimizer):
         mean.add_(grad.sub(mean), alpha=1 - beta1)
         square.mul_(beta2).add_(grad.mul(grad), alpha=1 - beta2)
         if group["amsgrad"]:
-            square = keyway.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
+            square = state["max_exp_avg_sq"] = keyway.maximum(state["max_exp_avg_sq"], square)
         step = state["step"].add_(1).item()
         correction = math.sqrt(1 - beta2**step)
-        denominator = square.sqrt().div_(correction).add_(group["eps"])
+        denominator = square.sqrt().div(correction).add_(group["eps"])
         parameter.add_(mean.div(denominator), alpha=-group["lr"] / (1 - beta1**step))
 
 

@@ -37,5 +37,5 @@ class Adamax(Optimizer):
         beta1, beta2 = group["betas"]
         mean, greatest = state["exp_avg"], state["exp_inf"]
         mean.mul_(beta1).add_(grad, alpha=1 - beta1)
-        keyway.maximum(greatest.mul(beta2), grad.abs().add_(group["eps"]), out=greatest)
+        greatest = state["exp_inf"] = keyway.maximum(greatest.mul(beta2), grad.abs().add_(group["eps"]))
         parameter.addcdiv_(mean, greatest, value=-group["lr"] / (1 - beta1**step))

@@ -47,6 +47,6 @@ class NAdam(Optimizer):
         product, lr = state["mu_product"].mul_(momentum).item(), group["lr"]
         mean = state["exp_avg"].mul_(beta1).add_(grad, alpha=1 - beta1)
         square = state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        denominator = square.sqrt().div_(math.sqrt(1 - beta2**step)).add_(group["eps"])
+        denominator = square.sqrt().div(math.sqrt(1 - beta2**step)).add_(group["eps"])
         parameter.addcdiv_(grad, denominator, value=-lr * (1 - momentum) / (1 - product))
         parameter.addcdiv_(mean, denominator, value=-lr * following / (1 - product * following))

@@ -27,7 +27,7 @@ class Optimizer:
     `state` holds what is remembered of each parameter.
 
     Options that optimizers have for PyTorch's sake change no result: `foreach`, as steps go over all parameters at once
-    where they can, and `capturable`. With `differentiable`, steps are recorded for autograd.
+    where they can, `capturable`, and `fused` where there is no fused operator. With `differentiable`, steps are recorded for autograd.
     """
 
     _takes_complex = True
@@ -117,6 +117,9 @@ class Optimizer:
                     if parameter.grad is None:
                         continue
                     state = self.state[parameter]
+                    if group.get("differentiable"):  # what steps before have saved of it is not changed
+                        state.update({name: value.clone() for name, value in state.items()
+                                      if isinstance(value, Tensor)})
                     update = self._update_parts if parameter.is_complex() else self._update
                     update(parameter, parameter.grad, group, state)
                     if not state:
@@ -294,8 +297,10 @@ def _loaded(name: str, value: Any, parameter: Tensor) -> Any:
     if not isinstance(value, Tensor):
         return copy.deepcopy(value)
     value = value.detach()
-    if name == "step" or not parameter.is_floating_point():
+    if name == "step":
         return value.clone()
+    if not parameter.is_floating_point():
+        return value.to(device=parameter.device, copy=True)
     return value.to(device=parameter.device, dtype=parameter.dtype, copy=True)
 
 

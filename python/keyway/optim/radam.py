@@ -50,4 +50,4 @@ class RAdam(Optimizer):
             parameter.add_(mean, alpha=-lr)
             return
         rate = (length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length)
-        parameter.addcdiv_(mean, square.sqrt().add_(group["eps"]), value=-lr * math.sqrt(rate * correction))
+        parameter.addcdiv_(mean, square.sqrt().add(group["eps"]), value=-lr * math.sqrt(rate * correction))

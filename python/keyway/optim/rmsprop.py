@@ -43,7 +43,7 @@ class RMSprop(Optimizer):
         if group["centered"]:
             mean = state["grad_avg"].mul_(alpha).add_(grad, alpha=1 - alpha)
             square = square.sub(mean.mul(mean))
-        step = grad.div(square.sqrt().add_(group["eps"]))
+        step = grad.div(square.sqrt().add(group["eps"]))
         if group["momentum"] > 0:
             step = state["momentum_buffer"].mul_(group["momentum"]).add_(step)
         parameter.add_(step, alpha=-group["lr"])

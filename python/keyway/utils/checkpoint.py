@@ -13,6 +13,7 @@ from keyway.autograd import backward, is_for_inputs
 from keyway.autograd.function import Function, FunctionCtx
 from keyway.autograd.grad_mode import enable_grad
 from keyway.autograd.graph import saved_tensors_hooks
+from keyway.random import drawing_from, generator_states
 
 TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class _Checkpoint:
         self.early_stop = early_stop
         self.versions = [(value, value._version) for value in arguments
                          if isinstance(value, Tensor) and not value.is_inference()]
-        self.rng_state = _C.default_generator.get_state() if preserve_rng_state else None
+        self.rng_states = generator_states(arguments) if preserve_rng_state else []
         self.places: list[weakref.ref[_Place]] = []
 
     def run(self) -> Any:
@@ -98,22 +99,9 @@ class _Checkpoint:
                     raise _AllFilled
             return tensor
 
-        with (contextlib.suppress(_AllFilled), _drawing_from(self.rng_state), enable_grad(),
+        with (contextlib.suppress(_AllFilled), drawing_from(self.rng_states), enable_grad(),
               saved_tensors_hooks(fill, lambda tensor: tensor), self.context_again):
             self.call()
-
-
-@contextlib.contextmanager
-def _drawing_from(state: tuple[int, int] | None) -> Iterator[None]:
-    """Within the block the CPU's default generator goes on from `state`; None changes nothing."""
-    later = _C.default_generator.get_state()
-    try:
-        if state is not None:
-            _C.default_generator.set_state(state)
-        yield
-    finally:
-        if state is not None:
-            _C.default_generator.set_state(later)
 
 
 class CheckpointFunction(Function):
@@ -122,7 +110,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx: FunctionCtx, function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
         ctx.function = function
-        ctx.state = _C.default_generator.get_state() if preserve_rng_state else None
+        ctx.states = generator_states(args) if preserve_rng_state else []
         ctx.arguments = [None if isinstance(value, Tensor) else value for value in args]
         ctx.places = [i for i, value in enumerate(args) if isinstance(value, Tensor)]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
@@ -136,7 +124,7 @@ class CheckpointFunction(Function):
         arguments = list(ctx.arguments)
         for place, tensor in zip(ctx.places, ctx.saved_tensors):
             arguments[place] = tensor.detach().requires_grad_(tensor.requires_grad)
-        with _drawing_from(ctx.state), enable_grad():
+        with drawing_from(ctx.states), enable_grad():
             results = ctx.function(*arguments)
         results = results if isinstance(results, tuple) else (results,)
         pairs = [(result, gradient) for result, gradient in zip(results, grads)

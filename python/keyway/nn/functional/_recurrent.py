@@ -50,6 +50,14 @@ class Weights(NamedTuple):
     hr: Tensor | None = None
 
 
+def check_begin(name: str, input: Tensor, state: State) -> None:
+    """Raises keyway.ValueError unless each state of a single step belongs to a row of its input."""
+    for part in state:
+        if part.shape[:-1] != input.shape[:-1]:
+            raise _C.ValueError(f"{name}: a state of shape {tuple(part.shape)} does not belong to an input of shape "
+                                f"{tuple(input.shape)}: all sizes but the last are the same")
+
+
 def over_layers(mode: str, data: Tensor, batch_sizes: Sequence[int], state: State, layers: list[list[Weights]],
                 dropout: float, training: bool) -> tuple[Tensor, State]:
     """The results of the last layer, and the last states of all layers.
@@ -60,6 +68,9 @@ def over_layers(mode: str, data: Tensor, batch_sizes: Sequence[int], state: Stat
     """
     if not batch_sizes:
         raise _C.ValueError(f"{mode}: the sequence has no elements")
+    sizes = (sum(map(len, layers)), batch_sizes[0])
+    if any(part.dim() != 3 or tuple(part.shape[:2]) != sizes for part in state):
+        raise _C.ValueError(f"{mode}: states begin with sizes {sizes}, but have shapes {[tuple(p.shape) for p in state]}")
     last: list[State] = []
     for number, directions in enumerate(layers):
         results = []

@@ -12,6 +12,7 @@ class Hooks(OrderedDict[int, Any]):
     """Hooks in the order they are called in: number to (function, whether it takes keyword arguments)."""
 
     def add(self, function: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+        """Has a function called behind the others, or before them; the handle takes it away again."""
         handle = RemovableHandle(self)
         self[handle.id] = (function, with_kwargs)
         if prepend:

@@ -91,7 +91,7 @@ class Members:
         elif isinstance(value, Members) and name not in self.__dict__.get("_parameters", ()):
             self._claim(name, "_modules", "module")
             self.add_module(name, value)
-        elif isinstance(value, Buffer) and name not in self.__dict__.get("_parameters", ()):
+        elif isinstance(value, Tensor) and isinstance(value, Buffer) and name not in self.__dict__.get("_parameters", ()):
             self._claim(name, "_buffers", "buffer")
             self.register_buffer(name, cast(Tensor, value), value.persistent)
         elif not self._set_member(name, value):

@@ -35,12 +35,16 @@ class State(Members):
 
     _version: ClassVar[int] = 1
 
+    _state_dict_pre_hooks: Hooks
+    _state_dict_hooks: Hooks
+    _load_state_dict_pre_hooks: Hooks
+    _load_state_dict_post_hooks: Hooks
+
     def __init__(self) -> None:
         super().__init__()
-        self._state_dict_pre_hooks = Hooks()
-        self._state_dict_hooks = Hooks()
-        self._load_state_dict_pre_hooks = Hooks()
-        self._load_state_dict_post_hooks = Hooks()
+        # Not one by one: setting an attribute of a module looks at what it is.
+        self.__dict__.update(_state_dict_pre_hooks=Hooks(), _state_dict_hooks=Hooks(),
+                             _load_state_dict_pre_hooks=Hooks(), _load_state_dict_post_hooks=Hooks())
 
     def get_extra_state(self) -> Any:
         """What state_dict() is to hold besides tensors. A class that has some overrides this and set_extra_state."""

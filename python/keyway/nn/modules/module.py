@@ -11,6 +11,7 @@ from keyway.autograd.grad_mode import no_grad
 from keyway.nn.modules._backward_hooks import BackwardHooks
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules._state import State
+from keyway.nn.parameter import is_lazy
 from keyway.utils.hooks import RemovableHandle
 
 M = TypeVar("M", bound="Module")
@@ -24,15 +25,17 @@ class Module(State):
     """
 
     training: bool
+    _forward_pre_hooks: Hooks
+    _forward_hooks: Hooks
+    _backward_pre_hooks: Hooks
+    _backward_hooks: Hooks
+    _always_called: set[int]
+    _was_hooked = False  # there is or was a hook of calls
 
     def __init__(self) -> None:
         super().__init__()
-        self.training = True
-        self._forward_pre_hooks = Hooks()
-        self._forward_hooks = Hooks()
-        self._backward_pre_hooks = Hooks()
-        self._backward_hooks = Hooks()
-        self._always_called = set[int]()
+        self.__dict__.update(training=True, _forward_pre_hooks=Hooks(), _forward_hooks=Hooks(),
+                             _backward_pre_hooks=Hooks(), _backward_hooks=Hooks(), _always_called=set[int]())
 
     # ---- calls -------------------------------------------------------------------------------------------------------
 
@@ -41,7 +44,7 @@ class Module(State):
         raise keyway.NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks):
+        if not self._was_hooked:
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
 
@@ -88,12 +91,14 @@ class Module(State):
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Has hook(module, grad_outputs) called when the gradients of the results have been computed; what it returns,
         if not None, replaces them."""
+        self._was_hooked = True
         return self._backward_pre_hooks.add(hook, prepend=prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Has hook(module, grad_inputs, grad_outputs) called when the gradients of the positional arguments have been
         computed; what it returns, if not None, replaces these. Where no argument requires grad, it is called with None
         for each, and returns None."""
+        self._was_hooked = True
         return self._backward_hooks.add(hook, prepend=prepend)
 
     def register_forward_pre_hook(
@@ -101,6 +106,7 @@ class Module(State):
     ) -> RemovableHandle:
         """Has hook(module, args) called before each forward(); what it returns, if not None, replaces the positional
         arguments. With `with_kwargs` it is hook(module, args, kwargs) and returns both."""
+        self._was_hooked = True
         return self._forward_pre_hooks.add(hook, prepend=prepend, with_kwargs=with_kwargs)
 
     def register_forward_hook(
@@ -109,6 +115,7 @@ class Module(State):
         """Has hook(module, args, result) called after each forward(); what it returns, if not None, replaces the
         result. With `with_kwargs` it is hook(module, args, kwargs, result). With `always_call` it is called, with None
         as the result, where forward() raised as well."""
+        self._was_hooked = True
         handle = self._forward_hooks.add(hook, prepend=prepend, with_kwargs=with_kwargs)
         if always_call:
             self._always_called.add(handle.id)
@@ -165,7 +172,11 @@ class Module(State):
                     grad.set_data(fn(grad))
                     parameter.grad = grad
             for name, buffer in self._buffers.items():
-                if buffer is not None:
+                if buffer is None:
+                    continue
+                if is_lazy(buffer):
+                    buffer.set_data(fn(buffer))
+                else:
                     self._buffers[name] = fn(buffer)
         return self
 

@@ -10,7 +10,7 @@ from keyway import _C
 from keyway._C import Tensor
 from keyway.nn import functional as F
 from keyway.nn import init
-from keyway.nn.functional._recurrent import STEPS, State, Weights, over_layers
+from keyway.nn.functional._recurrent import STEPS, State, Weights, check_begin, over_layers
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
 from keyway.nn.utils.rnn import PackedSequence
@@ -51,6 +51,7 @@ class RNNCellBase(Module):
         if state is None:
             zero = _C.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
             state = (zero, zero)
+        check_begin(type(self).__name__, input, state)
         inputs = F.linear(input, self.weight_ih, self.bias_ih)
         hidden = F.linear(state[0], self.weight_hh, self.bias_hh)
         return STEPS[mode](inputs, state, hidden)
@@ -182,8 +183,8 @@ class RNNBase(Module):
         length, batch = x.shape[:2]
         if state is not None and not is_batched:
             state = tuple(part.unsqueeze(1) for part in state)
-        result, states = self._run(x.reshape(length * batch, -1), [batch] * length, state)
-        result = result.reshape(length, batch, -1)
+        result, states = self._run(x.reshape(length * batch, x.size(-1)), [batch] * length, state)
+        result = result.reshape(length, batch, result.size(-1))
         if not is_batched:
             return result.squeeze(1), tuple(part.squeeze(1) for part in states)
         return (result.transpose(0, 1) if self.batch_first else result), states

@@ -8,6 +8,7 @@ from typing import Any, Iterator, Mapping
 import keyway
 from keyway._C import Tensor
 from keyway.nn.modules.module import Module
+from keyway.nn.utils.parametrize import is_parametrized
 
 Place = tuple[dict[str, Any], str]
 
@@ -20,7 +21,8 @@ def functional_call(
     the place of its parameters and buffers of these full names. The module is as before then.
 
     With `tie_weights` a tensor stands for all members that are the same as the one it is given for. Names that the
-    module does not have are passed over; with `strict` they, and those that are not given, are a keyway.Error.
+    module does not have are passed over; with `strict` they, and those that are not given, are a keyway.Error. That of
+    a parametrized tensor is a keyway.NotImplementedError.
     """
     places = _places(module)
     if strict:
@@ -28,6 +30,7 @@ def functional_call(
     chosen: list[tuple[Place, Tensor]] = []
     for name, tensor in parameters_and_buffers.items():
         if name not in places:
+            _refuse_parametrized(module, name)
             continue
         members, leaf = places[name]
         own = members[leaf]
@@ -48,6 +51,15 @@ def _places(module: Module) -> dict[str, Place]:
                 if member is not None:
                     places[f"{prefix}.{leaf}" if prefix else leaf] = (members, leaf)
     return places
+
+
+def _refuse_parametrized(module: Module, name: str) -> None:
+    """Raises keyway.NotImplementedError for the name of a tensor that is computed from others."""
+    path, _, leaf = name.rpartition(".")
+    owner = dict(module.named_modules(remove_duplicate=False)).get(path)
+    if owner is not None and is_parametrized(owner, leaf):
+        raise keyway.NotImplementedError(f"functional_call: {name!r} is computed by its parametrization: give the "
+                                         f"tensors that it is computed from")
 
 
 def _check_names(module: Module, places: dict[str, Place], given: Mapping[str, Tensor]) -> None:
