@@ -26,10 +26,10 @@ def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> Frexp:
     """Numbers as mantissa * 2^exponent: mantissas of the input's dtype whose size is in [0.5, 1), and exponents of
     int32. Zeros, infinities and NaN are their mantissa, with exponent 0.
 
-    Raises keyway.NotImplementedError for what is no floating-point dtype.
+    Raises keyway.DtypeError for what is no floating-point dtype.
     """
     if not _checked(input, "frexp").is_floating_point():
-        raise _C.NotImplementedError(f"frexp(): there is none of {input.dtype}")
+        raise _C.DtypeError(f"frexp(): there is none of {input.dtype}")
     x = input.to(dtype=_C.float64)
     least = 2.0**-1022
     subnormal = x.detach().abs() < least

@@ -23,9 +23,9 @@ def _mvlgamma(self: Tensor, p: int) -> Tensor:
 
 
 def _mvlgamma_(self: Tensor, p: int) -> Tensor:
-    """mvlgamma in place. Raises keyway.TypeError for integers."""
+    """mvlgamma in place. Raises keyway.DtypeError for integers."""
     if not _checked(self, "mvlgamma_").is_floating_point():
-        raise _C.TypeError(f"mvlgamma_(): the result is a floating-point one, which {self.dtype} does not hold")
+        raise _C.DtypeError(f"mvlgamma_(): the result is a floating-point one, which {self.dtype} does not hold")
     return self.copy_(mvlgamma(self, p))
 
 

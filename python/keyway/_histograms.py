@@ -30,12 +30,12 @@ def histogram(
     outside is not counted. `weight`, of the input's shape and dtype, is what an element counts. With `density`, the
     bins times their widths add up to 1. Gradients do not pass.
 
-    Raises keyway.TypeError for dtypes other than float32 and float64 and for different ones, and keyway.ValueError for
-    shapes that do not fit, no bins, and a range that is not finite or does not grow.
+    Raises keyway.DtypeError for dtypes other than float32 and float64, keyway.TypeError for different ones, and
+    keyway.ValueError for shapes that do not fit, no bins, and a range that is not finite or does not grow.
     """
     x = _checked(input, "histogram").detach()
     if x.dtype not in (_C.float32, _C.float64):
-        raise _C.TypeError(f"histogram(): argument 'input' is {x.dtype}, but must be float32 or float64")
+        raise _C.DtypeError(f"histogram(): argument 'input' is {x.dtype}, but must be float32 or float64")
     for name, tensor in (("bins", bins), ("weight", weight)):
         if isinstance(tensor, Tensor) and tensor.dtype is not x.dtype:
             raise _C.TypeError(f"histogram(): argument '{name}' is {tensor.dtype}, but 'input' is {x.dtype}")

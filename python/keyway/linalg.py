@@ -40,7 +40,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     Raises keyway.ValueError for N below 2, and keyway.NotImplementedError for flags.
     """
     if _checked(x, "vander").dtype is _C.bool:
-        raise _C.NotImplementedError("vander(): there is none of bool")
+        raise _C.DtypeError("vander(): there is none of bool")
     vectors = x.unsqueeze(0) if x.dim() == 0 else x
     count = vectors.size(-1) if N is None else N
     if count < 2:

@@ -24,7 +24,7 @@ def _float(input: Tensor, name: str) -> Tensor:
     """Integers as floats."""
     given = _checked(input, name)
     if given.is_complex():
-        raise _C.NotImplementedError(f"{name}(): there is none of {given.dtype}")
+        raise _C.DtypeError(f"{name}(): there is none of {given.dtype}")
     return given if given.is_floating_point() else given.to(dtype=_C.get_default_dtype())
 
 
@@ -72,7 +72,7 @@ def _common_dtype(input: Tensor | float, other: Tensor | float, name: str) -> _C
         raise _C.TypeError(f"{name}(): one of both is a tensor")
     common = _C.result_type(input, other)
     if common.is_complex:
-        raise _C.NotImplementedError(f"{name}(): there is none of {common}")
+        raise _C.DtypeError(f"{name}(): there is none of {common}")
     return common if common.is_floating_point else _C.get_default_dtype()
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, Sequence
 
-from keyway.optim.lr_scheduler import LRScheduler
+from keyway.optim.lr_scheduler import LRScheduler, warn_of_epoch
 from keyway.optim.optimizer import Optimizer
 
 
@@ -62,7 +61,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Looks at a measure: a number, or a tensor of one element. `epoch`, which is deprecated, is its step."""
         measure = float(metrics.item() if hasattr(metrics, "item") else metrics)
         if epoch is not None:
-            warnings.warn("the argument epoch of step() is deprecated: step() goes to the next step", stacklevel=2)
+            warn_of_epoch()
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(measure, self.best):
             self.best = measure

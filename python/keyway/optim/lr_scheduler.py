@@ -13,6 +13,11 @@ from keyway._C import Tensor
 from keyway.optim.optimizer import Optimizer
 
 
+def warn_of_epoch() -> None:
+    """Of the caller's caller: that step() of a schedule is given an epoch."""
+    warnings.warn("the argument epoch of step() is deprecated: step() goes to the next step", stacklevel=3)
+
+
 class LRScheduler:
     """The base of schedules. A subclass defines get_lr(): the learning rates of all groups at step `last_epoch`.
 
@@ -53,7 +58,7 @@ class LRScheduler:
         if epoch is None:
             self._advance()
             return
-        warnings.warn("the argument epoch of step() is deprecated: step() goes to the next step", stacklevel=2)
+        warn_of_epoch()
         self._step_count += 1
         self.last_epoch = epoch
         self._apply(getattr(self, "_get_closed_form_lr", None))

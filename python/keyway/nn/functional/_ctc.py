@@ -39,7 +39,7 @@ def _check(log_probs: Tensor, targets: Tensor, blank: int) -> None:
     if log_probs.dim() != 3:
         raise _C.ValueError(f"ctc_loss: log_probs have 2 or 3 dimensions, not {log_probs.dim()}")
     if log_probs.dtype not in (_C.float32, _C.float64):
-        raise _C.NotImplementedError(f"ctc_loss: log_probs are float32 or float64, not {log_probs.dtype}")
+        raise _C.DtypeError(f"ctc_loss: log_probs are float32 or float64, not {log_probs.dtype}")
     if _checked(targets, "ctc_loss").dim() not in (1, 2):
         raise _C.ValueError(f"ctc_loss: targets have 1 or 2 dimensions, not {targets.dim()}")
     if not 0 <= blank < log_probs.size(2):
@@ -49,7 +49,7 @@ def _check(log_probs: Tensor, targets: Tensor, blank: int) -> None:
 def _numbers(lengths: Lengths, log_probs: Tensor, most: int | None, name: str) -> list[int]:
     if isinstance(lengths, Tensor):
         if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype is _C.bool:
-            raise _C.TypeError(f"ctc_loss: {name} must be integral, not {lengths.dtype}")
+            raise _C.DtypeError(f"ctc_loss: {name} must be integral, not {lengths.dtype}")
         lengths = lengths.reshape(-1).tolist()
     elif not isinstance(lengths, (list, tuple)):
         raise _C.TypeError(f"ctc_loss: {name} are a Tensor or a tuple of ints, not {type(lengths).__name__}")
