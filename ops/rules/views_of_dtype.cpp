@@ -26,6 +26,15 @@ void coarsen(DtypeViewGeometry& to, std::int64_t ratio, std::size_t kept) {
   to.offset /= ratio;
 }
 
+// Memory of others may begin anywhere; allocators' is aligned for all.
+void check_aligned(const TensorBase& self, const DtypeViewGeometry& to) {
+  if (self.is_meta() || self.numel() == 0) return;
+  const std::size_t bytes = element_size(to.dtype);
+  KEYWAY_CHECK(reinterpret_cast<std::uintptr_t>(self.data_ptr()) % bytes == 0,
+               "the memory begins at an address that is no multiple of the {} bytes of {}: make a copy first", bytes,
+               to.dtype);
+}
+
 DtypeViewGeometry same_as(const TensorBase& self, ScalarType dtype) { return {alias(self), dtype}; }
 
 }  // namespace
@@ -35,6 +44,7 @@ DtypeViewGeometry view_as_complex(const TensorBase& self) {
   to.sizes.pop_back();
   to.strides.pop_back();
   coarsen(to, 2, 0);
+  check_aligned(self, to);
   return to;
 }
 
@@ -68,6 +78,7 @@ DtypeViewGeometry view_dtype(const TensorBase& self, ScalarType dtype) {
                into / from);
   size /= into / from;
   coarsen(to, into / from, 1);
+  check_aligned(self, to);
   return to;
 }
 

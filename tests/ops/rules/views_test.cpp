@@ -294,3 +294,22 @@ TEST_CASE("geometry of a tensor without elements does not overflow, whatever its
   CHECK(vec(rules::view(t, Ints{3, -1}).sizes) == Ints{3, 0});
   CHECK(vec(rules::expand(t, Ints{1, 0, 3}).sizes) == Ints{1, 0, 3});
 }
+
+TEST_CASE("larger elements over memory of others begin at a multiple of their size, or are refused") {
+  alignas(16) float memory[9] = {};
+  const auto over = [&](std::size_t first, ScalarType dtype, std::int64_t numel) {
+    Storage storage(make_intrusive<StorageImpl>(DataPtr(memory + first, kCPU), sizeof(float) * 8, /*resizable=*/false));
+    return TensorBase(
+        make_intrusive<TensorImpl>(std::move(storage), dtype, Ints{numel / 2, 2}, Ints{2, 1}, numel, true));
+  };
+  CHECK(rules::view_as_complex(over(0, kFloat, 8)).dtype == kComplexFloat);
+  CHECK(rules::view_dtype(over(0, kFloat, 8), kLong).dtype == kLong);
+  const auto complex = error_of([&] { rules::view_as_complex(over(1, kFloat, 8)); });
+  CHECK(complex.find("begins at an address that is no multiple of the 8 bytes of complex64") != std::string::npos);
+  const auto wider = error_of([&] { rules::view_dtype(over(1, kInt, 8), kLong); });
+  CHECK(wider.find("begins at an address that is no multiple of the 8 bytes of int64") != std::string::npos);
+  // The same size, smaller elements and none at all are no matter.
+  CHECK(rules::view_dtype(over(1, kFloat, 8), kInt).dtype == kInt);
+  CHECK(rules::view_dtype(over(1, kFloat, 8), kShort).dtype == kShort);
+  CHECK(rules::view_as_complex(over(1, kFloat, 0)).dtype == kComplexFloat);
+}
