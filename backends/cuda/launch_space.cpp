@@ -27,6 +27,23 @@ LaunchSpace from_dim(const Strided& space, int first) {
   return out;
 }
 
+int cut_dim(const Strided& space) {
+  int cut = space.rank - 1;
+  if (space.rank <= LaunchSpace::kMaxRank) return cut;
+  for (int d = cut - 1; d > 0; --d) {
+    if (space.sizes[d] < space.sizes[cut]) cut = d;
+  }
+  return cut;
+}
+
+void remove_dim(Strided& space, int dim) {
+  --space.rank;
+  for (int d = dim; d < space.rank; ++d) {
+    space.sizes[d] = space.sizes[d + 1];
+    for (int k = 0; k < space.operands; ++k) space.strides[k][d] = space.strides[k][d + 1];
+  }
+}
+
 bool is_aligned(const Strided& space, int operand, std::int64_t bytes) {
   if (reinterpret_cast<std::uintptr_t>(space.data[operand]) % static_cast<std::uintptr_t>(bytes) != 0) return false;
   for (int d = 1; d < space.rank; ++d) {
@@ -59,13 +76,13 @@ bool is_part(const Strided& space) { return space.rank <= LaunchSpace::kMaxRank 
 
 void halve(const Strided& space, Strided& first, Strided& second) {
   first = second = space;
-  const int d = space.rank - 1;
+  const int d = cut_dim(space);
   first.sizes[d] = space.sizes[d] / 2;
   second.sizes[d] = space.sizes[d] - first.sizes[d];
   for (int k = 0; k < space.operands; ++k) second.data[k] += first.sizes[d] * space.strides[k][d];
   // A dimension of one element is none.
   for (Strided* half : {&first, &second}) {
-    if (half->sizes[d] == 1) --half->rank;
+    if (half->sizes[d] == 1) remove_dim(*half, d);
   }
 }
 

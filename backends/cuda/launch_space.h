@@ -70,7 +70,8 @@ std::optional<VectorSpace> vector_space(const Strided& space, const std::int16_t
 
 // Whether a kernel takes the space at once.
 bool is_part(const Strided& space);
-// Two halves of the outermost dimension. Requires: it has more than one element.
+// Two halves: of the outermost dimension, or, where there are too many dimensions, of the smallest one that is not the
+// innermost, so that few parts are without it. Requires: it is no part.
 void halve(const Strided& space, Strided& first, Strided& second);
 
 // Calls f with parts that a kernel takes, which together are the space.

@@ -194,3 +194,29 @@ TEST_CASE("a space that is too large for a kernel is cut into parts that are not
   });
   CHECK(elements == std::int64_t{5} * 70001 * 70003);
 }
+
+TEST_CASE("a space of too many dimensions is cut into few parts, whatever the size of the outermost") {
+  Strided space;
+  space.rank = 8;
+  space.operands = 1;
+  std::int64_t numel = 1;
+  for (int d = 0; d < space.rank; ++d) {
+    space.sizes[d] = d == 7 ? 1000 : d == 2 ? 3 : d == 0 ? 2 : 4;
+    space.strides[0][d] = numel;
+    numel *= space.sizes[d];
+  }
+  std::vector<char> visits(static_cast<std::size_t>(numel), 0);
+  space.data[0] = visits.data();
+  int parts = 0;
+  for_each_part(space, [&](const Strided& part) {
+    ++parts;
+    const LaunchSpace launch = launch_space(part);
+    for (std::uint32_t i = 0; i < launch.numel; ++i) {
+      char* at[1];
+      launch.find(i, at);
+      ++*at[0];
+    }
+  });
+  CHECK(parts == 3 * 4);
+  CHECK(std::count(visits.begin(), visits.end(), 1) == numel);
+}
