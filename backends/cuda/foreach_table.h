@@ -37,17 +37,24 @@ struct ForeachTable {
   }
 };
 
+// Whether nothing that one place of the first `count` lists writes is read or written by another place, as the same
+// tensor twice would be. It may be wrong about lists where it is so, but not about others.
+bool are_apart(const ForeachLists& lists, int count);
+
 // Puts tensors of the first `count` lists into the table, from number `begin` on, as many as it takes; those without
-// elements are left out. Returns where the next table begins. `steps`: a number for each tensor, or none.
+// elements are left out. Blocks of a table run in any order: unless `apart`, what the table has written or read before
+// is not written, nor what it has written read, but left to the next one. Returns where that begins. `steps`: a number
+// for each tensor, or none.
 std::size_t fill_table(ForeachTable& table, const ForeachLists& lists, int count, ArrayRef<TensorBase> steps,
-                       std::size_t begin);
+                       std::size_t begin, bool apart);
 
 // Calls launch(table) for as many tables as the lists take.
 template <typename Launch>
 void for_each_table(const ForeachLists& lists, int count, ArrayRef<TensorBase> steps, const Launch& launch) {
+  const bool apart = are_apart(lists, count);
   for (std::size_t next = 0; next < lists.tensors();) {
     ForeachTable table;
-    next = fill_table(table, lists, count, steps, next);
+    next = fill_table(table, lists, count, steps, next, apart);
     if (table.tensors > 0) launch(table);
   }
 }

@@ -44,3 +44,27 @@ TEST_CASE("blocks of all tables cover each tensor once, and tensors without elem
   CHECK(next == tensors.size());
   CHECK(tables == 2);  // of 125 tensors that have elements
 }
+
+TEST_CASE("what one place writes and another one has is in two tables, in order") {
+  const TensorBase flat = make_tensor({100}, ScalarType::Float, DeviceType::CPU);
+  const auto part = [&](std::int64_t begin, std::int64_t end) { return make_view(flat, {end - begin}, {1}, begin); };
+  const TensorBase other = make_tensor({10}, ScalarType::Float, DeviceType::CPU);
+  const auto sizes_of_tables = [](const std::vector<TensorBase>& written, const std::vector<TensorBase>& read) {
+    const ForeachLists lists({{written}, {read, false}}, never_copied);
+    std::vector<std::uint32_t> sizes;
+    for_each_table(lists, 2, {}, [&](const ForeachTable& table) { sizes.push_back(table.tensors); });
+    return sizes;
+  };
+  using Sizes = std::vector<std::uint32_t>;
+  const TensorBase a = part(0, 10), b = part(10, 20), c = part(20, 30);
+  CHECK(sizes_of_tables({a, b, c}, {}) == Sizes{3});
+  CHECK(sizes_of_tables({a, a}, {}) == Sizes{1, 1});
+  CHECK(sizes_of_tables({a, b, a, c, b}, {}) == Sizes{2, 3});
+  CHECK(sizes_of_tables({a, part(9, 19), c}, {}) == Sizes{1, 2});  // they share an element
+  // Everybody may read the same, and each what it writes itself.
+  CHECK(sizes_of_tables({a, b, c}, {other, other, other}) == Sizes{3});
+  CHECK(sizes_of_tables({a, b}, {a, b}) == Sizes{2});
+  // But not what another one writes, before or after.
+  CHECK(sizes_of_tables({a, b}, {b, other}) == Sizes{1, 1});
+  CHECK(sizes_of_tables({a, b}, {other, a}) == Sizes{1, 1});
+}
