@@ -42,10 +42,10 @@ void check_inputs(const variable_list& inputs) {
   KEYWAY_CHECK_AS(Autograd, any, "gradcheck: no input requires a gradient");
 }
 
-// The elements in row-major order.
+// The elements in row-major order, on whichever device they are.
 Values values_of(const Tensor& tensor) {
   const NoGradGuard no_grad;
-  const Tensor dense = parts_of(tensor.detach()).to(ScalarType::Double).contiguous();
+  const Tensor dense = parts_of(tensor.detach()).to(kCPU, ScalarType::Double).contiguous();
   const double* data = dense.const_data_ptr<double>();
   return {data, data + dense.numel()};
 }
@@ -100,9 +100,10 @@ std::vector<Values> gradients(const Tensor& result, const variable_list& inputs)
     jacobians.emplace_back(count * static_cast<std::size_t>(parts_of(input.detach()).numel()));
   if (!result.requires_grad()) return jacobians;
   for (std::size_t k = 0; k < count; ++k) {
-    Tensor seed = keyway::zeros(result.sizes(), result.options());
-    *element(seed.view(result.sizes()), static_cast<std::int64_t>(k)) = 1;
-    const auto grads = grad({result}, inputs, {seed}, /*retain_graph=*/true, /*create_graph=*/false,
+    const Tensor seed = keyway::zeros(result.sizes(), TensorOptions().dtype(ScalarType::Double));
+    *element(seed, static_cast<std::int64_t>(k)) = 1;
+    const auto grads = grad({result}, inputs, {seed.to(result.device(), result.dtype())}, /*retain_graph=*/true,
+                            /*create_graph=*/false,
                             /*allow_unused=*/true);
     for (std::size_t n = 0; n < inputs.size(); ++n) {
       if (!grads[n].defined()) continue;
@@ -189,10 +190,12 @@ bool gradgradcheck(const CheckedFunction& fn, const variable_list& inputs, doubl
   }
   const CheckedFunction gradient = [&](const variable_list& given) {
     const variable_list function_inputs(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
-    const variable_list seeds(given.begin() + static_cast<std::ptrdiff_t>(inputs.size()), given.end());
     const variable_list values = fn(function_inputs);
-    variable_list outputs;
-    for (const std::size_t r : recorded) outputs.push_back(parts_of(values[r]));
+    variable_list outputs, seeds;
+    for (const std::size_t r : recorded) {
+      outputs.push_back(parts_of(values[r]));
+      seeds.push_back(given[inputs.size() + seeds.size()].to(outputs.back().device(), ScalarType::Double));
+    }
     variable_list wanted;
     for (const Tensor& input : function_inputs) {
       if (is_checked(input)) wanted.push_back(input);
