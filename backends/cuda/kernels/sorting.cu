@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <limits>
 
 namespace keyway::inline v1::cuda {
@@ -39,6 +40,8 @@ struct MakeKey {
       if (is_nan(value)) return std::numeric_limits<Key>::max();
       const Key bits = value == 0 ? 0 : std::bit_cast<Key>(value);
       return bits ^ ((bits < 0 ? Key{-1} : Key{0}) & std::numeric_limits<Key>::max());
+    } else if constexpr (std::unsigned_integral<T> && sizeof(T) == sizeof(Key)) {
+      return static_cast<Key>(x) ^ std::numeric_limits<Key>::min();  // 0 is the least
     } else {
       return static_cast<Key>(x);
     }

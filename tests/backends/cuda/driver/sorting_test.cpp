@@ -83,7 +83,21 @@ TEST_CASE("CUDA sorts the extremes of integers") {
   check_all(std::int16_t{}, kShort);
   check_all(std::int8_t{}, kChar);
   check_all(std::uint8_t{}, kByte);
+  check_all(std::uint16_t{}, kUInt16);
+  check_all(std::uint32_t{}, kUInt32);
+  check_all(std::uint64_t{}, kUInt64);
   check_sort(scattered({3000}, 0, 1).to(kBool), 0, true);
+}
+
+TEST_CASE("CUDA sorts unsigned integers on both sides of half their range") {
+  if (!has_device()) return;
+  const Tensor numbers = scattered({5000}, -100, 100);  // the negative ones wrap to the upper half
+  for (const ScalarType dtype : {kByte, kUInt16, kUInt32, kUInt64}) {
+    for (const bool most : {false, true}) {
+      check_sort(numbers.to(dtype), 0, most);
+      check_topk(numbers.to(dtype), 60, 0, most);
+    }
+  }
 }
 
 TEST_CASE("topk of CUDA gives the first of the sorted order") {
