@@ -1,4 +1,4 @@
-// Calls on a CUDA device whose results are to have the bits of the CPU's; and operands for them.
+// Calls on a CUDA device whose results are to have the bits of the CPU's, or its values; and operands for them.
 #pragma once
 
 #include <keyway/keyway.h>
@@ -13,12 +13,14 @@ namespace keyway::inline v1::testing {
 // Where the operands of a call are put.
 using Place = std::function<Tensor(const Tensor&)>;
 
-// Of `call(place)`, with all operands on the device, and on the CPU.
-inline void check(const std::function<Tensor(const Place&)>& call) {
+// Of `call(place)`, with all operands on the device, and on the CPU. `same` is same_values where a result may be NaN:
+// an x86 has another one than NVIDIA's devices.
+inline void check(const std::function<Tensor(const Place&)>& call,
+                  bool (*same)(const Tensor&, const Tensor&) = same_bits) {
   const Tensor expected = call([](const Tensor& tensor) { return tensor.clone(); });
   const Tensor there = call([](const Tensor& tensor) { return tensor.to(kCUDA, tensor.dtype()); });
   CHECK(there.device().type() == kCUDA);
-  CHECK(same_bits(there, expected));
+  CHECK(same(there, expected));
 }
 
 // Whole numbers in [low, high), as indices may be.
