@@ -16,8 +16,8 @@ from tree import CXX_FILES, CXX_HEADERS, Report, code_of, is_golden, tracked_fil
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 MODULE_CALL = re.compile(r"^[ \t]*keyway_module\(([^)]*)\)", re.MULTILINE)
 MODULE_WORDS = {"HEADERS", "SOURCES", "GENERATED", "DEPENDS", "LINK", "STANDALONE"}
-# Of C++, and what nvcc has of it for devices.
-STANDARD_HEADER = re.compile(r"(cuda/std/)?[a-z_0-9]+")
+# Of C++, and what nvcc comes with of it for devices: complex functions.
+STANDARD_HEADER = re.compile(r"[a-z_0-9]+|thrust/complex\.h")
 NEVER_INSTALLED = ("codegen", "tools")
 CPP_ONLY = ("fmt/", "nlohmann/")
 TEST_FRAMEWORK = ("catch2/",)
