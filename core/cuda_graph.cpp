@@ -1,6 +1,8 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/cuda_graph.h>
 
+#include <utility>
+
 namespace keyway::inline v1 {
 
 GraphImplInterface::~GraphImplInterface() = default;
@@ -11,8 +13,25 @@ std::unique_ptr<GraphImplInterface> DeviceGuardImplInterface::new_graph() {
 
 CUDAGraph::CUDAGraph() = default;
 CUDAGraph::CUDAGraph(CUDAGraph&&) noexcept = default;
-CUDAGraph& CUDAGraph::operator=(CUDAGraph&&) noexcept = default;
-CUDAGraph::~CUDAGraph() = default;
+CUDAGraph& CUDAGraph::operator=(CUDAGraph&& other) noexcept {
+  if (this == &other) return *this;
+  drop();
+  impl_ = std::move(other.impl_);
+  captures_ = std::exchange(other.captures_, {});
+  return *this;
+}
+CUDAGraph::~CUDAGraph() { drop(); }
+
+bool CUDAGraph::is_captured_elsewhere() const {
+  return impl_ != nullptr && captures_ != std::thread::id() && captures_ != std::this_thread::get_id();
+}
+
+void CUDAGraph::drop() noexcept {
+  // Only the thread that began a capture can end it, and it works with the graph until it does: it may keep it.
+  if (is_captured_elsewhere()) (void)impl_.release();
+  impl_.reset();
+  captures_ = {};
+}
 
 void CUDAGraph::capture_begin(MempoolId pool) {
   KEYWAY_CHECK(impl_ == nullptr, "the graph holds something: reset() it first");
@@ -43,8 +62,9 @@ void CUDAGraph::replay() {
 }
 
 void CUDAGraph::reset() {
-  impl_.reset();
-  captures_ = {};
+  KEYWAY_CHECK(!is_captured_elsewhere(),
+               "another thread is capturing the graph: a capture ends in the thread that began it");
+  drop();
 }
 
 MempoolId CUDAGraph::pool() const { return captured().pool(); }
@@ -61,7 +81,7 @@ CUDAGraphCapture::CUDAGraphCapture(CUDAGraph& graph, MempoolId pool, std::option
 }
 
 CUDAGraphCapture::~CUDAGraphCapture() {
-  if (!ended_) graph_.reset();
+  if (!ended_) graph_.drop();
 }
 
 void CUDAGraphCapture::end() {

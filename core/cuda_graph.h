@@ -46,13 +46,18 @@ class CUDAGraph {
   // Queues the work in the current stream. Errors: nothing was captured; another device is current; the stream is being
   // captured.
   KEYWAY_API void replay();
-  // Forgets the work, and lets its memory go as soon as no tensor has it.
+  // Forgets the work, and lets its memory go as soon as no tensor has it. Errors: another thread is capturing it.
   KEYWAY_API void reset();
   // Errors: nothing was captured.
   KEYWAY_API MempoolId pool() const;
 
  private:
+  friend class CUDAGraphCapture;
+
   GraphImplInterface& captured() const;
+  bool is_captured_elsewhere() const;
+  // reset(), but what another thread is capturing is left to it.
+  void drop() noexcept;
 
   std::unique_ptr<GraphImplInterface> impl_;  // null: nothing was captured
   std::thread::id captures_;                  // the thread that is capturing

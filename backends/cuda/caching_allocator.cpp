@@ -84,22 +84,7 @@ void CachingAllocator::free(void* pointer) {
   }
   block->state = State::Waiting;
   waiting_.add(block);
-  if (!captured_.empty()) return;
-  try {
-    waiting_.guard();
-  } catch (const std::exception&) {
-    // What has no events yet gets them in the next allocate(), which can say what is wrong.
-  }
-}
-
-void CachingAllocator::record_stream(void* pointer, StreamId stream) {
-  if (pointer == nullptr) return;
-  const std::lock_guard lock(mutex_);
-  const auto found = blocks_.find(pointer);
-  KEYWAY_CHECK(found != blocks_.end() && found->second->state == State::Used,
-               "the pointer is not one of {} that is in use", memory_.device());
-  Block& block = *found->second;
-  if (stream != block.stream) block.add_guest(Stream(memory_.device(), stream));
+  if (captured_.empty()) try_to_guard();
 }
 
 void CachingAllocator::record_stream(const void* pointer, Stream stream) {
@@ -137,7 +122,7 @@ PoolId CachingAllocator::begin_capture(StreamId stream, PoolId pool) {
 void CachingAllocator::end_capture(StreamId stream) {
   const std::lock_guard lock(mutex_);
   KEYWAY_CHECK(captured_.erase(stream) == 1, "stream {} is not captured", stream);
-  if (captured_.empty()) waiting_.guard();
+  if (captured_.empty()) try_to_guard();
 }
 
 void CachingAllocator::release_pool(PoolId pool) {
@@ -259,6 +244,14 @@ void CachingAllocator::merge_with_next(Block* block) noexcept {
 }
 
 // ---- Events ----
+
+void CachingAllocator::try_to_guard() noexcept {
+  try {
+    waiting_.guard();
+  } catch (const std::exception&) {
+    // What has no events yet gets them in the next allocate(), which can say what is wrong.
+  }
+}
 
 void CachingAllocator::process_events() {
   if (!captured_.empty()) return;

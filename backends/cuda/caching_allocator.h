@@ -47,9 +47,8 @@ class KEYWAY_API CachingAllocator {
   // Null is allowed. Throws keyway::Error(Value) for any other pointer that allocate() did not give, and nothing else:
   // the next allocate() tries again what the device refused.
   void free(void* pointer);
-  // Work that is queued in `stream` before the free uses the memory too.
-  void record_stream(void* pointer, StreamId stream);
-  // The same for a stream of any device. Pointers that are not those of blocks in use are ignored.
+  // Work that is queued in `stream`, of any device, before the free uses the memory too. Pointers that are not those of
+  // blocks in use are ignored.
   void record_stream(const void* pointer, Stream stream);
   // Gives back the segments that nobody uses. Throws keyway::Error(Value) while a stream is captured.
   void empty_cache();
@@ -58,6 +57,7 @@ class KEYWAY_API CachingAllocator {
 
   // From now on `stream` allocates from a new pool, or from that of another graph.
   PoolId begin_capture(StreamId stream, PoolId pool = 0);
+  // Throws keyway::Error(Value) if it is not captured, and nothing else, as free() does.
   void end_capture(StreamId stream);
   // The graph is gone: its segments may be given back once nobody uses them.
   void release_pool(PoolId pool);
@@ -111,6 +111,7 @@ class KEYWAY_API CachingAllocator {
   void take(Block* block);
   void put_back(Block* block) noexcept;
   void merge_with_next(Block* block) noexcept;
+  void try_to_guard() noexcept;
   void process_events();
   void wait_for_events();
   void free_segments(Pool& pool);

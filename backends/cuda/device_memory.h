@@ -19,7 +19,8 @@ class DeviceMemory : public StreamEvents {
   virtual void* allocate(std::size_t bytes) = 0;
   // Waits for all work of the device before.
   virtual void free(void* memory) noexcept = 0;
-  virtual Room room() const noexcept = 0;
+  // Throws keyway::Error where the device fails.
+  virtual Room room() const = 0;
 
  protected:
   ~DeviceMemory() = default;

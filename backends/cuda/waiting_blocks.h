@@ -36,9 +36,17 @@ class WaitingBlocks {
   // Takes no memory: what is freed here gets its events with the next guard().
   void add(Block* block) noexcept { block->deferred = std::exchange(deferred_, block); }
 
-  // Records an event for each guest. Throws keyway::Error where one fails; what is left is tried again next time.
+  // Records an event for each guest in which no graph is captured. Throws keyway::Error where one fails; what is left
+  // is tried again next time.
   void guard() {
-    for (; deferred_ != nullptr; deferred_ = deferred_->deferred) guard(deferred_);
+    for (Block** at = &deferred_; *at != nullptr;) {
+      guard(*at);
+      if ((*at)->guests.empty()) {
+        *at = (*at)->deferred;
+      } else {
+        at = &(*at)->deferred;
+      }
+    }
   }
 
   // Calls `back` for each block that nobody uses any more.
@@ -68,16 +76,19 @@ class WaitingBlocks {
   using Queue = std::deque<Pending>;
 
   void guard(Block* block) {
-    for (; !block->guests.empty(); block->guests.pop_back()) {
-      Queue& queue = pending_[block->guests.back()];
+    for (std::size_t i = block->guests.size(); i-- > 0;) {
+      const Stream guest = block->guests[i];
+      if (events_.is_capturing(guest)) continue;
+      Queue& queue = pending_[guest];
       queue.push_back({nullptr, block});
       try {
-        queue.back().event = events_.record(block->guests.back());
+        queue.back().event = events_.record(guest);
       } catch (...) {
         queue.pop_back();
         throw;
       }
       ++block->events;
+      block->guests.erase(block->guests.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 

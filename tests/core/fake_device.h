@@ -5,11 +5,14 @@
 #include <keyway/core/allocator.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/device_guard_impl.h>
+#include <keyway/core/graph_impl.h>
 
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -106,7 +109,10 @@ class FakeDevices final : public DeviceGuardImplInterface {
   void range_push(const char* name) noexcept override { note("range " + std::string(name)); }
   void range_pop() noexcept override { note("range ends"); }
 
+  std::unique_ptr<GraphImplInterface> new_graph() override { return make_graph(); }
+
   std::optional<Stream> captured;
+  std::function<std::unique_ptr<GraphImplInterface>()> make_graph;
 
  private:
   struct ThreadDevices {

@@ -33,6 +33,8 @@ std::string advice(cudaError_t status) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion: return architectures();
     case cudaErrorInsufficientDriver: return "; the driver is missing, or older than the runtime of this build";
+    case cudaErrorDevicesUnavailable:
+      return "; another process may have the device for itself, which nvidia-smi shows as its compute mode";
     default:
       return is_for_good(status) ? "; a kernel that ran before failed, and this process cannot use CUDA any more" : "";
   }

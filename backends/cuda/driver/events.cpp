@@ -25,6 +25,8 @@ cudaEvent_t record_event(Stream stream) {
 
 bool is_done(cudaEvent_t event) { return is_done(cudaEventQuery(event), "cudaEventQuery"); }
 
+bool is_capturing(Stream stream) { return cuda_device_guard().is_capturing(stream); }
+
 void wait_for(Stream waiting, cudaEvent_t event) {
   const WithDevice on(waiting.device().index());
   KEYWAY_CUDA_CHECK(cudaStreamWaitEvent(runtime_stream(waiting), event, 0));

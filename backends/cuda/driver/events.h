@@ -12,6 +12,8 @@ cudaEvent_t make_event(Device device, unsigned flags);
 // A new event after all work that is queued in the stream now. Throws keyway::Error.
 cudaEvent_t record_event(Stream stream);
 bool is_done(cudaEvent_t event);
+// Whether a graph is captured in the stream, by whichever thread.
+bool is_capturing(Stream stream);
 // Later work of a stream comes after an event, or after all that another stream has now.
 void wait_for(Stream waiting, cudaEvent_t event);
 void wait_for(Stream waiting, Stream other);
@@ -20,6 +22,7 @@ void wait_for(Stream waiting, Stream other);
 template <typename Memory>
 class RuntimeEvents : public Memory {
  public:
+  bool is_capturing(Stream stream) final { return cuda::is_capturing(stream); }
   void* record(Stream stream) final {
     const OutsideCapture outside;
     return record_event(stream);

@@ -1,6 +1,7 @@
 #include <keyway/backends/cuda/driver/allocator.h>
 #include <keyway/backends/cuda/driver/check.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/events.h>
 #include <keyway/backends/cuda/driver/graph.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/core/base/error.h>
@@ -26,8 +27,11 @@ Stream current_stream_here() {
 
 CudaGraph::~CudaGraph() {
   if (capturing_) {
-    if (const cudaGraph_t graph = finish()) (void)cudaGraphDestroy(graph);
+    cudaGraph_t graph = nullptr;
+    (void)finish(graph);
+    if (graph != nullptr) (void)cudaGraphDestroy(graph);
   }
+  if (replayed_ != nullptr) (void)cudaEventDestroy(replayed_);
   if (work_ != nullptr) (void)cudaGraphExecDestroy(work_);  // as soon as the device has done what was replayed
   if (pool_ != 0) cache_of(capture_).release_pool(pool_);
 }
@@ -54,22 +58,24 @@ void CudaGraph::capture_begin(MempoolId pool) {
   draws_.emplace(stream.device(), static_cast<const PhiloxStart*>(start_.get()));
 }
 
-cudaGraph_t CudaGraph::finish() noexcept {
+cudaError_t CudaGraph::finish(cudaGraph_t& graph) noexcept {
   calls_ = draws_->calls();
   draws_.reset();
   set_current_capture(nullptr);
   capturing_ = false;
-  cudaGraph_t graph = nullptr;
-  if (cudaStreamEndCapture(runtime_stream(capture_.stream), &graph) != cudaSuccess) {
+  graph = nullptr;
+  const cudaError_t status = cudaStreamEndCapture(runtime_stream(capture_.stream), &graph);
+  if (status != cudaSuccess) {
     (void)cudaGetLastError();
     graph = nullptr;
   }
   cache_of(capture_).end_capture(capture_.stream.id());
-  return graph;
+  return status;
 }
 
 void CudaGraph::capture_end() {
-  const cudaGraph_t graph = finish();
+  cudaGraph_t graph = nullptr;
+  const cudaError_t ended = finish(graph);
   const std::string refused = std::exchange(capture_.refused, {});
   cudaError_t status = cudaErrorUnknown;
   if (graph != nullptr) {
@@ -77,7 +83,8 @@ void CudaGraph::capture_end() {
     (void)cudaGraphDestroy(graph);
   }
   KEYWAY_CHECK(refused.empty(), "what was captured is not whole: {}", refused);
-  KEYWAY_CHECK_AS(Internal, graph != nullptr, "the CUDA runtime gave the capture of {} up", capture_.stream);
+  KEYWAY_CHECK_AS(Internal, graph != nullptr, "the CUDA runtime gave the capture of {} up: {} ({})", capture_.stream,
+                  cudaGetErrorString(ended), cudaGetErrorName(ended));
   check(status, "cudaGraphInstantiate", __FILE__, __LINE__);
 }
 
@@ -87,12 +94,17 @@ void CudaGraph::replay() {
                capture_.stream.device(), stream.device());
   refuse_in_capture("the replay of a graph");
   if (calls_ > 0) {
+    // The runtime lets a replay wait for the one before, but not what this one starts from: that is still read there.
+    if (replayed_ != nullptr) wait_for(stream, replayed_);
     const GeneratorState state = default_generator(stream.device()).take_calls(calls_);
     launch(&set_start, 1, 1, runtime_stream(stream), static_cast<PhiloxStart*>(start_.get()),
            PhiloxStart{state.seed, state.call});
-    cache_of(capture_).record_stream(start_.get(), stream.id());
+    cache_of(capture_).record_stream(start_.get(), stream);
   }
   KEYWAY_CUDA_CHECK(cudaGraphLaunch(work_, runtime_stream(stream)));
+  if (calls_ == 0) return;
+  if (replayed_ == nullptr) replayed_ = make_event(stream.device(), cudaEventDisableTiming);
+  KEYWAY_CUDA_CHECK(cudaEventRecord(replayed_, runtime_stream(stream)));
 }
 
 }  // namespace keyway::inline v1::cuda

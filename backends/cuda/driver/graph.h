@@ -23,8 +23,8 @@ class CudaGraph final : public GraphImplInterface {
 
  private:
   void check_can_capture(Stream stream) const;
-  // Ends a capture, and gives what was captured; null if the runtime refuses.
-  cudaGraph_t finish() noexcept;
+  // Ends a capture, and gives what was captured, or null and why the runtime refuses.
+  cudaError_t finish(cudaGraph_t& graph) noexcept;
 
   Capture capture_{Stream(Device(DeviceType::CUDA, 0)), {}};
   bool capturing_ = false;
@@ -33,6 +33,7 @@ class CudaGraph final : public GraphImplInterface {
   DataPtr start_;                       // a PhiloxStart on the device
   std::optional<CapturedDraws> draws_;  // while capturing
   std::uint64_t calls_ = 0;             // of random operators
+  cudaEvent_t replayed_ = nullptr;      // after the last replay that had any; null: there was none
 };
 
 }  // namespace keyway::inline v1::cuda

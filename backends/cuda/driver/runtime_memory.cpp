@@ -17,10 +17,10 @@ void RuntimeMemory::free(void* memory) noexcept {
   (void)cudaFree(memory);
 }
 
-DeviceMemory::Room RuntimeMemory::room() const noexcept {
-  const TryWithDevice on(device_.index());
+DeviceMemory::Room RuntimeMemory::room() const {
+  const WithDevice on(device_.index());
   Room room{};
-  (void)cudaMemGetInfo(&room.free, &room.total);
+  KEYWAY_CUDA_CHECK(cudaMemGetInfo(&room.free, &room.total));
   return room;
 }
 

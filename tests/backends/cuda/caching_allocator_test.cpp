@@ -12,6 +12,8 @@ using cuda::PoolId;
 
 namespace {
 
+Stream here(StreamId number) { return Stream(Device(kCUDA, 0), number); }
+
 // A caller's memory.
 struct Held {
   char* data;
@@ -114,7 +116,7 @@ class Trace {
     for (std::int64_t guests = random(0, 9) - 7; guests > 0; --guests) {
       const StreamId guest = random(0, kStreams - 1);
       device_.use(guest, data, size);
-      allocator_.record_stream(data, guest);
+      allocator_.record_stream(data, here(guest));
     }
     held_.emplace(begin, Held{data, size, stream});
     bytes_ += size;
@@ -216,7 +218,7 @@ TEST_CASE("a block that another stream uses waits for its event") {
   CachingAllocator allocator(device);
   void* const shared = allocator.allocate(2000, 1);
   device.use(2, shared, 2000);
-  allocator.record_stream(shared, 2);
+  allocator.record_stream(shared, here(2));
   allocator.free(shared);
   CHECK(allocator.stats().allocated.current == 0);
   CHECK(allocator.stats().active.current == 2048);
@@ -251,7 +253,7 @@ TEST_CASE("out of memory gives the cache back first, and then says who holds wha
   void* const held = allocator.allocate(30 * kMiB, 0);
   void* const cached = allocator.allocate(60 * kMiB, 1);
   device.use(2, cached, 60 * kMiB);
-  allocator.record_stream(cached, 2);
+  allocator.record_stream(cached, here(2));
   allocator.free(cached);
   CHECK(allocator.allocate(64 * kMiB, 0) != nullptr);
   CHECK(allocator.stats().retries == 1);
@@ -274,7 +276,7 @@ TEST_CASE("a graph keeps its memory until it is gone") {
   void* const inside = allocator.allocate(1000, 1);
   void* const outside = allocator.allocate(1000, 2);
   device.use(2, inside, 1000);
-  allocator.record_stream(inside, 2);
+  allocator.record_stream(inside, here(2));
   allocator.free(inside);
   CHECK(device.live_events() == 0);  // a capture forbids them
   allocator.end_capture(1);
@@ -329,8 +331,8 @@ TEST_CASE("what is freed while the device fails stays until events say that nobo
   {
     CachingAllocator allocator(device);
     void* const shared = allocator.allocate(1000, 0);
-    allocator.record_stream(shared, 1);
-    allocator.record_stream(shared, 2);
+    allocator.record_stream(shared, here(1));
+    allocator.record_stream(shared, here(2));
     device.use(1, shared, 1000);
     device.fails = true;
     allocator.free(shared);
@@ -343,4 +345,33 @@ TEST_CASE("what is freed while the device fails stays until events say that nobo
     CHECK(allocator.stats().allocated.current == 2048);
   }
   CHECK(device.live_events() == 0);
+}
+
+TEST_CASE("memory that a captured stream of another device uses waits for the end of the capture") {
+  SimulatedDevice device(100 * kMiB);
+  CachingAllocator allocator(device);
+  const Stream far(Device(kCUDA, 1), 1);
+  void* const shared = allocator.allocate(1000, 0);
+  allocator.record_stream(shared, far);
+  device.captured.insert(SimulatedDevice::number(far));
+  allocator.free(shared);
+  CHECK(device.live_events() == 0);
+  CHECK(allocator.allocate(1000, 0) != shared);
+  device.captured.clear();
+  CHECK(allocator.allocate(1000, 0) == shared);
+}
+
+TEST_CASE("a capture ends where the device fails, and what was freed in it gets its events later") {
+  SimulatedDevice device(100 * kMiB);
+  CachingAllocator allocator(device);
+  const PoolId graph = allocator.begin_capture(1);
+  void* const shared = allocator.allocate(1000, 1);
+  allocator.record_stream(shared, here(2));
+  allocator.free(shared);
+  device.fails = true;
+  CHECK_NOTHROW(allocator.end_capture(1));
+  CHECK_THROWS_AS(allocator.allocate(1000, 1), Error);
+  device.fails = false;
+  CHECK(allocator.allocate(1000, 1) != nullptr);
+  allocator.release_pool(graph);
 }

@@ -155,3 +155,22 @@ TEST_CASE("pinned memory that is freed while the device fails stays until events
   }
   CHECK(host.live_events() == 0);
 }
+
+TEST_CASE("pinned memory that is freed while a stream that uses it is captured waits for the end of the capture") {
+  SimulatedHost host(10 * kMiB);
+  CachingHostAllocator allocator(host);
+  void* const shared = allocator.allocate(4096);
+  const Stream captured = stream_of(1, 1), other = stream_of(0, 1);
+  copy_from(host, allocator, captured, shared, 4096);
+  copy_from(host, allocator, other, shared, 4096);
+  host.captured.insert(SimulatedHost::number(captured));
+  allocator.free(shared);
+  CHECK(host.live_events() == 1);
+  host.work(SimulatedHost::number(other), 1);
+  CHECK(allocator.allocate(4096) != shared);
+  CHECK(host.live_events() == 0);
+  host.captured.clear();
+  CHECK(allocator.allocate(4096) != shared);
+  host.work_all();
+  CHECK(allocator.allocate(4096) == shared);
+}

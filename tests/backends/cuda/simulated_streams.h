@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace keyway::inline v1::testing {
@@ -73,13 +74,15 @@ class SimulatedStreams : public Memory {
     segments_.erase(found);
   }
 
+  bool is_capturing(Stream stream) override { return captured.contains(number(stream)); }
   void* record(Stream stream) override {
     KEYWAY_CHECK(!fails, "the device fails");
     ++live_events_;
-    return new Event{number(stream), queued_[number(stream)]};
+    return new Event{number(stream), queued_[number(stream)], is_capturing(stream)};
   }
   bool is_done(void* event) override {
     const Event& e = *static_cast<Event*>(event);
+    KEYWAY_CHECK(!e.is_of_a_graph, "the event is one of a graph");
     return e.number <= done_[e.stream];
   }
   void wait(void* event) override {
@@ -92,7 +95,8 @@ class SimulatedStreams : public Memory {
   }
 
   int wrong_frees = 0;
-  bool fails = false;  // events
+  bool fails = false;           // events
+  std::set<StreamId> captured;  // numbers of streams
 
  protected:
   ~SimulatedStreams() = default;
@@ -103,6 +107,7 @@ class SimulatedStreams : public Memory {
   struct Event {
     StreamId stream;
     std::int64_t number;
+    bool is_of_a_graph;
   };
   struct Use {
     std::uintptr_t begin, end;

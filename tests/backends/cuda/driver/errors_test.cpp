@@ -50,6 +50,15 @@ TEST_CASE("a device that no kernel was compiled for is named, with what there is
   check_says(text, "cuda:0 is of architecture 70, and this build has code for 80-real, 90");
 }
 
+TEST_CASE("a device that another process has for itself is not one without memory, however often it is asked") {
+  if (variable("KEYWAY_EMULATED_CUDA_DEVICES") != "unavailable") return;
+  for (int i = 0; i < 2; ++i) {
+    const std::string text = error_of([] { (void)empty({2}, kCUDA); });
+    check_says(text, "cudaErrorDevicesUnavailable");
+    check_says(text, "another process may have the device for itself");
+  }
+}
+
 TEST_CASE("out of memory names the operator, what was asked, and who has the rest") {
   if (!has_device() || variable("KEYWAY_NO_CUDA_MEMORY_CACHING") == "1") return;
   const Tensor one = zeros({1}, TensorOptions().dtype(kDouble).device(kCUDA));

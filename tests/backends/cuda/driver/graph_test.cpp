@@ -277,3 +277,81 @@ TEST_CASE("a profile has the times of devices, and leaves a capture alone") {
   }
   CHECK(timed == 2);
 }
+
+TEST_CASE("replays of a graph in two streams draw what they would in one") {
+  if (!has_graphs()) return;
+  Tensor noise = zeros({50}, kThere), total = zeros({50}, kThere);
+  CUDAGraph graph;
+  capture(graph, [&] { total.add_(noise.normal_()); });
+  manual_seed(3);
+  const Tensor expected = zeros({50});
+  for (int i = 0; i < 2; ++i) Tensor(expected).add_(randn({50}, TensorOptions()));
+  manual_seed(3);
+  const Stream first = new_stream(kCUDA), second = new_stream(kCUDA);
+  synchronize(Device("cuda:0"));
+  for (const Stream& stream : {first, second}) {
+    const StreamGuard guard(stream);
+    graph.replay();
+  }
+  (void)first.query();  // an emulated device does the first piece of its work, and then all of the other stream's
+  second.synchronize();
+  first.synchronize();
+  CHECK(same_bits(total, expected));
+}
+
+TEST_CASE("pinned memory that is freed while a stream that has used it is captured can be had again afterwards") {
+  if (!has_graphs()) return;
+  const StreamGuard guard(new_stream(kCUDA));
+  Tensor there = zeros({50}, kThere), pinned = ones({50}).pin_memory();
+  there.copy_(pinned, /*non_blocking=*/true);
+  CUDAGraph graph;
+  graph.capture_begin();
+  there.add_(1);
+  pinned = Tensor();
+  CHECK(ones({50}).pin_memory().sum().item<double>() == 50);
+  graph.capture_end();
+  for (int i = 0; i < 2; ++i) CHECK(ones({50}).pin_memory().sum().item<double>() == 50);
+  graph.replay();
+  CHECK(value_of(there) == 100);
+}
+
+TEST_CASE("a capture that another thread spoils is given up, with what the runtime says of it") {
+  if (!has_graphs()) return;
+  CUDAGraph graph;
+  const StreamGuard guard(new_stream(kCUDA));
+  const Stream stream = current_stream(kCUDA);
+  graph.capture_begin();
+  std::string refused;
+  std::thread([&] { refused = error_of([&] { stream.synchronize(); }); }).join();
+  CHECK(refused.find("cudaErrorStreamCaptureUnsupported") != std::string::npos);
+  const std::string text = error_of([&] { graph.capture_end(); });
+  CHECK(text.find("gave the capture of") != std::string::npos);
+  CHECK(text.find("cudaErrorStreamCaptureInvalidated") != std::string::npos);
+  CHECK(value_of(number(2)) == 2);
+}
+
+TEST_CASE("what one thread captures another one does not reset") {
+  if (!has_graphs()) return;
+  const StreamGuard guard(new_stream(kCUDA));
+  const Tensor x = number(1);
+  CUDAGraph graph;
+  graph.capture_begin();
+  x.add_(1);
+  std::string elsewhere;
+  std::thread([&] { elsewhere = error_of([&] { graph.reset(); }); }).join();
+  CHECK(elsewhere.find("another thread is capturing the graph") != std::string::npos);
+  graph.capture_end();
+  graph.replay();
+  CHECK(value_of(x) == 2);
+}
+
+TEST_CASE("a product of a graph may be the first of the process") {
+  if (!has_graphs() || !has_products()) return;
+  const Tensor a = scattered({4, 5}, -3, 3).to(kFloat), b = scattered({5, 6}, -3, 3, 1).to(kFloat);
+  const Tensor a_there = on_cuda(a), b_there = on_cuda(b);
+  Tensor product;
+  CUDAGraph graph;
+  capture(graph, [&] { product = mm(a_there, b_there); });
+  graph.replay();
+  CHECK(same_values(product, mm(a, b)));
+}

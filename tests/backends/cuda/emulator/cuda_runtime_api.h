@@ -13,6 +13,7 @@ enum cudaError_t {
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidConfiguration = 9,
   cudaErrorInsufficientDriver = 35,
+  cudaErrorDevicesUnavailable = 46,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
   cudaErrorNoKernelImageForDevice = 209,
@@ -31,6 +32,9 @@ enum cudaError_t {
   cudaErrorInvalidPc = 718,
   cudaErrorLaunchFailure = 719,
   cudaErrorNotSupported = 801,
+  cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorCapturedEvent = 907,
   cudaErrorUnknown = 999,
 };
 const char* cudaGetErrorName(cudaError_t error);
@@ -67,7 +71,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 
 // What is put into a stream that is captured is kept, and done when the graph is launched. What would have to wait
-// stops the program: the backend refuses it before.
+// stops the program: the backend refuses it before. Of other threads it is an error that spoils the capture, and an
+// event that they record in the stream is one of the graph, which nobody can ask for.
 using cudaGraph_t = struct EmulatedGraph*;
 using cudaGraphExec_t = struct EmulatedGraph*;
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1, cudaStreamCaptureModeRelaxed = 2 };

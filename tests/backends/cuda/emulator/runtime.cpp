@@ -28,6 +28,7 @@ struct EmulatedStream {
   int device;
   std::deque<std::function<void()>> work;
   std::unique_ptr<EmulatedGraph> captured{};  // where work goes instead, while it is captured
+  bool spoiled = false;                       // the capture
 };
 
 namespace {
@@ -46,13 +47,22 @@ struct Mark {
 struct EmulatedEvent {
   bool timing = false;
   std::shared_ptr<Mark> mark;  // null: never recorded
+  bool is_of_a_graph = false;  // the last time that it was recorded
 };
 
 namespace {
 
 constexpr int kDevices = 2;
-constexpr std::size_t kDeviceBytes = std::size_t{2} << 30;
-constexpr std::size_t kAlignment = 256;  // what cudaMalloc promises
+// Of a device, unless KEYWAY_EMULATED_CUDA_BYTES has another number.
+std::size_t device_bytes() {
+  static const std::size_t bytes = [] {
+    const char* const set = std::getenv("KEYWAY_EMULATED_CUDA_BYTES");
+    return set == nullptr ? std::size_t{2} << 30 : static_cast<std::size_t>(std::atoll(set));
+  }();
+  return bytes;
+}
+constexpr std::size_t kLibraryBytes = std::size_t{2} << 20;  // that a library takes
+constexpr std::size_t kAlignment = 256;                      // what cudaMalloc promises
 
 thread_local int current_device = 0;
 thread_local cudaError_t last_error = cudaSuccess;
@@ -95,6 +105,7 @@ cudaError_t result(cudaError_t status) {
   return status;
 }
 
+using emulator::check_may_wait;
 using emulator::stop;
 
 bool is_device(int device) { return device >= 0 && device < kDevices; }
@@ -113,6 +124,9 @@ int driver_version() {
 // KEYWAY_EMULATED_CUDA_ARCHITECTURE=old: devices that no kernel was compiled for.
 bool is_old() { return is_wanted("KEYWAY_EMULATED_CUDA_ARCHITECTURE", "old"); }
 
+// KEYWAY_EMULATED_CUDA_DEVICES=unavailable: devices that another process has for itself.
+bool are_taken() { return is_wanted("KEYWAY_EMULATED_CUDA_DEVICES", "unavailable"); }
+
 EmulatedStream& stream_of(cudaStream_t stream) {
   EmulatedStream& found = stream != nullptr ? *stream : machine().streams[static_cast<std::size_t>(current_device)];
   if (found.device != current_device) stop("a stream is used where another device is current");
@@ -121,8 +135,11 @@ EmulatedStream& stream_of(cudaStream_t stream) {
 
 // Whether the thread captures a stream, and so may not wait.
 thread_local bool is_capturing = false;
-void check_may_wait(const char* call) {
-  if (is_capturing) stop(std::string(call) + " while the thread captures a graph");
+
+// What cannot be asked of a stream that is captured.
+cudaError_t spoil(EmulatedStream& stream) {
+  stream.spoiled = true;
+  return result(cudaErrorStreamCaptureUnsupported);
 }
 
 void put(EmulatedStream& stream, std::function<void()> work) {
@@ -186,6 +203,15 @@ void emulator::stop(const std::string& what) {
   std::abort();
 }
 
+void emulator::check_may_wait(const char* call) {
+  if (is_capturing) stop(std::string(call) + " while the thread captures a graph");
+}
+
+void* emulator::take_memory() {
+  void* memory = nullptr;
+  return cudaMalloc(&memory, kLibraryBytes) == cudaSuccess ? memory : nullptr;
+}
+
 void emulator::enqueue(cudaStream_t stream, std::function<void()> work) {
   const Lock lock(machine().mutex);
   put(stream_of(stream), std::move(work));
@@ -201,6 +227,10 @@ const char* cudaGetErrorName(cudaError_t error) {
     case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
     case cudaErrorNoKernelImageForDevice: return "cudaErrorNoKernelImageForDevice";
     case cudaErrorNotReady: return "cudaErrorNotReady";
+    case cudaErrorDevicesUnavailable: return "cudaErrorDevicesUnavailable";
+    case cudaErrorStreamCaptureUnsupported: return "cudaErrorStreamCaptureUnsupported";
+    case cudaErrorStreamCaptureInvalidated: return "cudaErrorStreamCaptureInvalidated";
+    case cudaErrorCapturedEvent: return "cudaErrorCapturedEvent";
     default: return "another error";
   }
 }
@@ -273,6 +303,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   check_may_wait("cudaStreamQuery");
   const Lock lock(machine().mutex);
   EmulatedStream& asked = stream_of(stream);
+  if (asked.captured != nullptr) return spoil(asked);
   if (asked.work.empty()) return cudaSuccess;
   run_one(asked);  // time passes
   return result(cudaErrorNotReady);
@@ -280,7 +311,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   check_may_wait("cudaStreamSynchronize");
   const Lock lock(machine().mutex);
-  run_all(stream_of(stream));
+  EmulatedStream& asked = stream_of(stream);
+  if (asked.captured != nullptr) return spoil(asked);
+  run_all(asked);
   return cudaSuccess;
 }
 
@@ -300,8 +333,11 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   const Lock lock(machine().mutex);
   if (stream == nullptr || stream->captured == nullptr) return result(cudaErrorInvalidValue);
-  *graph = stream->captured.release();
+  const std::unique_ptr<EmulatedGraph> captured = std::move(stream->captured);
   is_capturing = false;
+  *graph = nullptr;
+  if (std::exchange(stream->spoiled, false)) return result(cudaErrorStreamCaptureInvalidated);
+  *graph = new EmulatedGraph(*captured);
   return cudaSuccess;
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
@@ -340,6 +376,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   check_may_wait("cudaEventRecord");
   const Lock lock(machine().mutex);
   EmulatedStream& in = stream_of(stream);
+  event->is_of_a_graph = in.captured != nullptr;
   event->mark = std::make_shared<Mark>(Mark{&in, false, {}});
   put(in, [mark = event->mark] {
     mark->reached = true;
@@ -350,6 +387,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   check_may_wait("cudaEventQuery");
   const Lock lock(machine().mutex);
+  if (event->is_of_a_graph) return result(cudaErrorCapturedEvent);
   if (event->mark == nullptr || event->mark->reached) return cudaSuccess;
   run_one(*event->mark->stream);
   return result(cudaErrorNotReady);
@@ -357,6 +395,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   check_may_wait("cudaEventSynchronize");
   const Lock lock(machine().mutex);
+  if (event->is_of_a_graph) return result(cudaErrorCapturedEvent);
   if (event->mark != nullptr) reach(event->mark);
   return cudaSuccess;
 }
@@ -378,9 +417,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   check_may_wait("cudaMalloc");
+  if (are_taken()) return result(cudaErrorDevicesUnavailable);
   const Lock lock(machine().mutex);
   std::size_t& used = machine().used[current_device];
-  if (bytes > kDeviceBytes - used) return result(cudaErrorMemoryAllocation);
+  if (bytes > device_bytes() - used) return result(cudaErrorMemoryAllocation);
   void* made = nullptr;
   if (posix_memalign(&made, kAlignment, bytes) != 0) return result(cudaErrorMemoryAllocation);
   std::memset(made, 0xA5, bytes);  // nobody may count on zeros
@@ -402,9 +442,10 @@ cudaError_t cudaFree(void* memory) {
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  if (are_taken()) return result(cudaErrorDevicesUnavailable);
   const Lock lock(machine().mutex);
-  *total = kDeviceBytes;
-  *free = kDeviceBytes - machine().used[current_device];
+  *total = device_bytes();
+  *free = device_bytes() - machine().used[current_device];
   return cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {

@@ -1,0 +1,73 @@
+#include <keyway/core/cuda_graph.h>
+#include <keyway/core/device_guard.h>
+#include <keyway/tests/catch.h>
+#include <keyway/tests/core/fake_device.h>
+
+#include <memory>
+#include <thread>
+#include <utility>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+namespace {
+
+// A graph of the fake device, which counts those that are there.
+class FakeGraph final : public GraphImplInterface {
+ public:
+  explicit FakeGraph(int& living) : living_(living) { ++living_; }
+  ~FakeGraph() override { --living_; }
+  void capture_begin(MempoolId) override {}
+  void capture_end() override {}
+  void replay() override {}
+  MempoolId pool() const override { return 1; }
+
+ private:
+  int& living_;
+};
+
+}  // namespace
+
+TEST_CASE("a graph goes with its work, but what another thread is capturing is left to that thread") {
+  int living = 0;
+  FakeGraph* last = nullptr;
+  FakeDevices devices(kCUDA);
+  devices.make_graph = [&] {
+    auto made = std::make_unique<FakeGraph>(living);
+    last = made.get();
+    return made;
+  };
+  const DeviceGuardRegistration guard = register_device_guard(devices);
+  {
+    CUDAGraph graph;
+    graph.capture_begin();
+    graph.capture_end();
+    std::thread([&] { graph.reset(); }).join();  // nobody captures it
+    CHECK(living == 0);
+    graph.capture_begin();
+    std::thread([&] {
+      CHECK(error_of([&] { graph.reset(); }) ==
+            "another thread is capturing the graph: a capture ends in the thread that began it");
+    }).join();
+    CHECK(living == 1);
+    graph.reset();
+    CHECK(living == 0);
+    graph.capture_begin();
+  }
+  CHECK(living == 0);  // given up by its own thread
+  const auto captured = [] {
+    auto graph = std::make_unique<CUDAGraph>();
+    graph->capture_begin();
+    return graph;
+  };
+  auto graph = captured();
+  std::thread([&] { graph.reset(); }).join();
+  CHECK(living == 1);
+  delete last;
+  graph = captured();
+  std::thread([&] { *graph = CUDAGraph(); }).join();
+  CHECK(living == 1);
+  delete last;
+  graph->capture_begin();
+  CHECK(living == 1);
+}
