@@ -59,6 +59,12 @@ class PlanCache {
     return made;
   }
 
+  // What was found out about a plan later.
+  void replace(const Key& key, const Plan& plan) {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = places_.find(key); known != places_.end()) known->second->second = plan;
+  }
+
   std::size_t size() const {
     const std::lock_guard lock(mutex_);
     return plans_.size();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace keyway::inline v1::cuda {
 
@@ -67,6 +68,25 @@ std::size_t ProductProblem::hash() const {
   }
   all.add(bias);
   return all.value();
+}
+
+ColumnMajorProduct part_of_batch(const ColumnMajorProduct& product, std::int64_t first, std::int64_t count) {
+  const ProductProblem& problem = product.problem;
+  const auto offset = [&](const ProductOperand& operand, ScalarType dtype) {
+    return first * operand.batch_stride * static_cast<std::int64_t>(element_size(dtype));
+  };
+  ColumnMajorProduct part = product;
+  part.a = static_cast<const char*>(product.a) + offset(problem.a, problem.dtype);
+  part.b = static_cast<const char*>(product.b) + offset(problem.b, problem.dtype);
+  part.c = static_cast<const char*>(product.c) + offset(problem.c, problem.result);
+  part.d = static_cast<char*>(product.d) + offset(problem.d, problem.result);
+  part.problem.batch = count;
+  for (const auto& [operand, address] :
+       {std::pair(&part.problem.a, part.a), std::pair(&part.problem.b, part.b), std::pair(&part.problem.c, part.c),
+        std::pair(&part.problem.d, static_cast<const void*>(part.d))}) {
+    operand->alignment = alignment_of(address);
+  }
+  return part;
 }
 
 std::optional<ColumnMajorProduct> column_major_product(ScalarType dtype, ScalarType result, const Matrices& a,

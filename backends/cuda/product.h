@@ -65,6 +65,9 @@ struct ColumnMajorProduct {
   const void* bias = nullptr;
 };
 
+// The matrices [first, first + count) of all of a product's.
+ColumnMajorProduct part_of_batch(const ColumnMajorProduct& product, std::int64_t first, std::int64_t count);
+
 // out = alpha * a b + beta * add. The rows of a row-major `out` are columns of its transpose, which is the product of
 // the operands' transposes in turned order. Nothing if `add` does not lie the way that `out` does, if is_transposed()
 // has no answer for one of the others, or if a number is larger than libraries take. Requires: the shapes fit; nothing

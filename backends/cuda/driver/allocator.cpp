@@ -79,6 +79,15 @@ void CudaAllocator::empty() {
   }
 }
 
+bool CudaAllocator::make_room(Device device) noexcept {
+  try {
+    of_device(device.index()).empty_cache();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 void CudaAllocator::record_stream(const void* data, Device device, Stream stream) {
   // What is not kept goes back when the device is done with it all.
   if (is_caching()) of_device(device.index()).record_stream(data, stream);

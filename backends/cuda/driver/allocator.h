@@ -41,6 +41,9 @@ class CudaAllocator final : public Allocator, public MemoryCache {
   void set_fraction(double fraction, Device device) override { of_device(device.index()).set_fraction(fraction); }
   void record_stream(const void* data, Device device, Stream stream) override;
 
+  // Gives a device back what nobody uses. False where that cannot be, as while a stream is captured.
+  bool make_room(Device device) noexcept;
+
   // Memory of allocate() goes back through this.
   void free(int device, void* memory) noexcept;
 

@@ -1,8 +1,10 @@
+#include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/cublas_lt.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
 #include <keyway/backends/cuda/driver/library_functions.h>
 #include <keyway/backends/cuda/driver/tf32.h>
+#include <keyway/backends/cuda/driver/with_room.h>
 #include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/visit_dtype.h>
@@ -177,7 +179,13 @@ struct OfDevice {
 OfDevice& of_device(Device device) {
   static auto& all = *new std::array<OfDevice, kMaxDevices>;
   OfDevice& found = all[static_cast<std::size_t>(device.index())];
-  std::call_once(found.made, [&] { check_call(cublas_lt().Create(&found.handle), "cublasLtCreate"); });
+  std::call_once(found.made, [&] {
+    const OutsideCapture outside;  // it asks for memory of its own
+    const auto lacks_memory = [](cublasStatus_t status) {
+      return status == CUBLAS_STATUS_ALLOC_FAILED || status == CUBLAS_STATUS_NOT_INITIALIZED;
+    };
+    check_call(with_room(device, lacks_memory, [&] { return cublas_lt().Create(&found.handle); }), "cublasLtCreate");
+  });
   return found;
 }
 
@@ -203,7 +211,9 @@ Plan choose(cublasLtHandle_t handle, const ProductProblem& problem, const Descri
   const cublasStatus_t status =
       cublas_lt().MatmulAlgoGetHeuristic(handle, description.operation.get(), description.a.get(), description.b.get(),
                                          description.c.get(), description.d.get(), wish.get(), 1, &found, &count);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
+  // Of a plain product an invalid value would be a fault of this file.
+  const bool is_plain = problem.bias == 0 && problem.batch == 1;
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_INVALID_VALUE && !is_plain)) return {};
   check_call(status, "cublasLtMatmulAlgoGetHeuristic");
   if (count == 0 || found.state != CUBLAS_STATUS_SUCCESS) return {};
   return {true, found.algo, found.workspaceSize};
@@ -220,6 +230,49 @@ struct Factor {
   alignas(16) unsigned char bytes[16];
 };
 
+Plan plan_of(const ProductProblem& problem, const Description& description, OfDevice& here) {
+  return here.plans.get(problem, [&] {
+    const bool captured = current_capture() != nullptr;
+    // A first question may load kernels, and ask for memory.
+    const OutsideCapture outside;
+    try {
+      return choose(here.handle, problem, description);
+    } catch (const Error& error) {
+      KEYWAY_CHECK_AS(NotImplemented, !captured, "{}; a graph is being captured: call it once before that",
+                      error.what());
+      throw;
+    }
+  });
+}
+
+// As many matrices as any kernel takes. A power of two, so that each part of a batch lies as aligned as the first.
+constexpr std::int64_t kMostBatch = 1 << 15;
+
+// Whether it is done: false if the library has no kernel for it after all, which is remembered.
+bool run(const ColumnMajorProduct& product, const Scalar& alpha, const Scalar& beta, Device device, OfDevice& here) {
+  const ProductProblem& problem = product.problem;
+  const Description description(product);
+  const Plan plan = plan_of(problem, description, here);
+  if (!plan.exists) return false;
+  TensorBase workspace;
+  if (plan.workspace > 0) {
+    workspace = make_tensor({static_cast<std::int64_t>(plan.workspace)}, kByte, device);
+  }
+  const ScalarType sums = sum_dtype(problem.dtype);
+  const Factor by(alpha, sums), with(beta, sums);
+  const cublasStatus_t status =
+      cublas_lt().Matmul(here.handle, description.operation.get(), by.bytes, product.a, description.a.get(), product.b,
+                         description.b.get(), with.bytes, product.c, description.c.get(), product.d,
+                         description.d.get(), &plan.algorithm, workspace.defined() ? workspace.data_ptr() : nullptr,
+                         plan.workspace, runtime_stream(cuda_device_guard().get_stream(device)));
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
+    here.plans.replace(problem, {});
+    return false;
+  }
+  check_call(status, "cublasLtMatmul");
+  return true;
+}
+
 }  // namespace
 
 bool cublas_lt_takes(ScalarType dtype) {
@@ -229,23 +282,20 @@ bool cublas_lt_takes(ScalarType dtype) {
 bool cublas_lt_takes_bias(ScalarType dtype) { return DtypeSet{kHalf, kBFloat16, kFloat, kDouble}.contains(dtype); }
 
 bool cublas_lt_product(const ColumnMajorProduct& product, const Scalar& alpha, const Scalar& beta, Device device) {
-  const ProductProblem& problem = product.problem;
   OfDevice& here = of_device(device);
-  const Description description(product);
-  const Plan plan = here.plans.get(problem, [&] { return choose(here.handle, problem, description); });
-  if (!plan.exists) return false;
-  TensorBase workspace;
-  if (plan.workspace > 0) {
-    workspace = make_tensor({static_cast<std::int64_t>(plan.workspace)}, kByte, device);
+  const std::int64_t batch = product.problem.batch;
+  if (batch <= kMostBatch) return run(product, alpha, beta, device, here);
+  const std::int64_t last = (batch - 1) / kMostBatch * kMostBatch;
+  const ColumnMajorProduct rest = part_of_batch(product, last, batch - last);
+  if (!plan_of(rest.problem, Description(rest), here).exists) return false;
+  for (std::int64_t first = 0; first < last; first += kMostBatch) {
+    if (run(part_of_batch(product, first, kMostBatch), alpha, beta, device, here)) continue;
+    KEYWAY_CHECK_AS(Internal, first == 0, "cuBLASLt has a kernel for the first part of a batch, but not for others");
+    return false;
   }
-  const ScalarType sums = sum_dtype(problem.dtype);
-  const Factor by(alpha, sums), with(beta, sums);
-  check_call(
-      cublas_lt().Matmul(here.handle, description.operation.get(), by.bytes, product.a, description.a.get(), product.b,
-                         description.b.get(), with.bytes, product.c, description.c.get(), product.d,
-                         description.d.get(), &plan.algorithm, workspace.defined() ? workspace.data_ptr() : nullptr,
-                         plan.workspace, runtime_stream(cuda_device_guard().get_stream(device))),
-      "cublasLtMatmul");
+  KEYWAY_CHECK_AS(NotImplemented, run(rest, alpha, beta, device, here),
+                  "cuBLASLt has no kernel for {} matrices, after it had one for {}: call it again", batch - last,
+                  kMostBatch);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <keyway/backends/cuda/driver/devices.h>
 #include <keyway/backends/cuda/driver/library_functions.h>
 #include <keyway/backends/cuda/driver/tf32.h>
+#include <keyway/backends/cuda/driver/with_room.h>
 #include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/visit_dtype.h>
@@ -82,6 +83,12 @@ const Cudnn& cudnn() {
 
 // Of the statuses' thousands.
 bool is_unsupported(cudnnStatus_t status) { return static_cast<int>(status) / 1000 == 3; }
+// It may say so of a problem that it has nothing for, before it is asked to do it.
+bool is_refused(cudnnStatus_t status) { return is_unsupported(status) || static_cast<int>(status) / 1000 == 2; }
+bool lacks_memory(cudnnStatus_t status) {
+  return status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
+         status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED || status == CUDNN_STATUS_NOT_INITIALIZED;
+}
 
 ErrorKind kind_of(cudnnStatus_t status) {
   switch (status) {
@@ -143,7 +150,7 @@ cudnnMathType_t wanted_math(ScalarType dtype) {
   return dtype == ScalarType::Float && !allows_tf32() ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
 }
 
-void set_tensor(const TensorOfCudnn& tensor, const ConvProblem& problem, const std::array<int, 5>& sizes) {
+cudnnStatus_t set_tensor(const TensorOfCudnn& tensor, const ConvProblem& problem, const std::array<int, 5>& sizes) {
   const int rank = problem.rank + 2;
   std::array<int, 5> strides{};
   for (int d = rank - 1, step = 1; d >= 0; --d) {
@@ -151,26 +158,39 @@ void set_tensor(const TensorOfCudnn& tensor, const ConvProblem& problem, const s
     strides[i] = step;
     step *= sizes[i];
   }
-  KEYWAY_CUDNN_CALL(SetTensorNdDescriptor, tensor.get(), cudnn_type(problem.dtype), rank, sizes.data(), strides.data());
+  return cudnn().SetTensorNdDescriptor(tensor.get(), cudnn_type(problem.dtype), rank, sizes.data(), strides.data());
 }
 
 // A problem in the library's words.
 struct ConvDescription {
   explicit ConvDescription(const ConvProblem& problem) {
-    set_tensor(x, problem, problem.x);
-    set_tensor(y, problem, problem.y);
+    describe(set_tensor(x, problem, problem.x), "cudnnSetTensorNdDescriptor");
+    describe(set_tensor(y, problem, problem.y), "cudnnSetTensorNdDescriptor");
     const cudnnDataType_t type = cudnn_type(problem.dtype);
-    KEYWAY_CUDNN_CALL(SetFilterNdDescriptor, w.get(), type, CUDNN_TENSOR_NCHW, problem.rank + 2, problem.w.data());
+    describe(cudnn().SetFilterNdDescriptor(w.get(), type, CUDNN_TENSOR_NCHW, problem.rank + 2, problem.w.data()),
+             "cudnnSetFilterNdDescriptor");
     const cudnnDataType_t sums = problem.dtype == ScalarType::Double ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
-    KEYWAY_CUDNN_CALL(SetConvolutionNdDescriptor, convolution.get(), problem.rank, problem.padding.data(),
-                      problem.stride.data(), problem.dilation.data(), CUDNN_CROSS_CORRELATION, sums);
+    describe(cudnn().SetConvolutionNdDescriptor(convolution.get(), problem.rank, problem.padding.data(),
+                                                problem.stride.data(), problem.dilation.data(), CUDNN_CROSS_CORRELATION,
+                                                sums),
+             "cudnnSetConvolutionNdDescriptor");
     KEYWAY_CUDNN_CALL(SetConvolutionGroupCount, convolution.get(), problem.groups);
   }
   void set_math(cudnnMathType_t math) const { KEYWAY_CUDNN_CALL(SetConvolutionMathType, convolution.get(), math); }
 
+  bool is_known = true;  // the library has such tensors: those of 2^31 elements it has not
   TensorOfCudnn x, y;
   FilterOfCudnn w;
   ConvolutionOfCudnn convolution;
+
+ private:
+  void describe(cudnnStatus_t status, const char* call) {
+    if (is_refused(status)) {
+      is_known = false;
+    } else {
+      check_cudnn(status, call);
+    }
+  }
 };
 
 // What the library chose for a problem.
@@ -191,8 +211,10 @@ CudnnOfDevice& cudnn_of(Device device) {
   return all[static_cast<std::size_t>(device.index())];
 }
 // Requires: the mutex is held; `device` is current.
-cudnnHandle_t handle_of(CudnnOfDevice& here) {
-  if (here.handle == nullptr) KEYWAY_CUDNN_CALL(Create, &here.handle);
+cudnnHandle_t handle_of(CudnnOfDevice& here, Device device) {
+  if (here.handle == nullptr) {
+    check_cudnn(with_room(device, lacks_memory, [&] { return cudnn().Create(&here.handle); }), "cudnnCreate");
+  }
   return here.handle;
 }
 
@@ -207,7 +229,7 @@ ConvPlan choose_algorithm(const ConvProblem& problem, const ConvDescription& des
   int count = 0;
   description.set_math(wanted_math(problem.dtype));
   const cudnnStatus_t status = find(static_cast<int>(found.size()), &count, found.data());
-  if (is_unsupported(status)) return {};
+  if (is_refused(status)) return {};
   check_cudnn(status, call);
   const bool is_strict = wanted_math(problem.dtype) == CUDNN_FMA_MATH;
   for (int i = 0; i < count; ++i) {
@@ -226,6 +248,7 @@ ConvPlan choose_algorithm(const ConvProblem& problem, const ConvDescription& des
 
 ConvPlan choose_plan(cudnnHandle_t handle, const ConvProblem& problem) {
   const ConvDescription of(problem);
+  if (!of.is_known) return {};
   const auto x = of.x.get(), y = of.y.get();
   const auto w = of.w.get();
   const auto conv = of.convolution.get();
@@ -252,30 +275,25 @@ ConvPlan choose_plan(cudnnHandle_t handle, const ConvProblem& problem) {
   }
 }
 
-ConvPlan plan_of(const ConvProblem& problem, CudnnOfDevice& here) {
+ConvPlan plan_of(const ConvProblem& problem, CudnnOfDevice& here, Device device) {
   return here.plans.get(problem, [&] {
     // The library asks for memory of its own when it begins.
     const OutsideCapture outside;
     const std::lock_guard lock(here.mutex);
-    return choose_plan(handle_of(here), problem);
+    return choose_plan(handle_of(here, device), problem);
   });
 }
 
-}  // namespace
-
-bool cudnn_has(const ConvProblem& problem, Device device) {
-  const DtypeSet known{kHalf, kBFloat16, kFloat, kDouble};
-  return known.contains(problem.dtype) && cudnn().exists && plan_of(problem, cudnn_of(device)).exists;
+const char* call_of(ConvResult result) {
+  switch (result) {
+    case ConvResult::Outputs: return "cudnnConvolutionForward";
+    case ConvResult::Images: return "cudnnConvolutionBackwardData";
+    default: return "cudnnConvolutionBackwardFilter";
+  }
 }
 
-void cudnn_convolution(const ConvProblem& problem, void* x, void* w, void* y, Device device) {
-  CudnnOfDevice& here = cudnn_of(device);
-  const ConvPlan plan = plan_of(problem, here);
-  const ConvDescription of(problem);
-  of.set_math(plan.math);
-  TensorBase memory;
-  if (plan.workspace > 0) memory = make_tensor({static_cast<std::int64_t>(plan.workspace)}, kByte, device);
-  void* const space = memory.defined() ? memory.data_ptr() : nullptr;
+cudnnStatus_t convolve(cudnnHandle_t handle, const ConvProblem& problem, const ConvDescription& of,
+                       const ConvPlan& plan, void* space, void* x, void* w, void* y) {
   // Read as what sums are kept in.
   const double one = 1, zero = 0;
   const float narrow_one = 1, narrow_zero = 0;
@@ -283,26 +301,50 @@ void cudnn_convolution(const ConvProblem& problem, void* x, void* w, void* y, De
   const void* const by = is_double ? static_cast<const void*>(&one) : &narrow_one;
   const void* const keep = is_double ? static_cast<const void*>(&zero) : &narrow_zero;
   const auto conv = of.convolution.get();
-  const std::lock_guard lock(here.mutex);
-  const cudnnHandle_t handle = handle_of(here);
-  KEYWAY_CUDNN_CALL(SetStream, handle, runtime_stream(cuda_device_guard().get_stream(device)));
   switch (problem.result) {
     case ConvResult::Outputs:
-      KEYWAY_CUDNN_CALL(ConvolutionForward, handle, by, of.x.get(), x, of.w.get(), w, conv,
-                        static_cast<cudnnConvolutionFwdAlgo_t>(plan.algorithm), space, plan.workspace, keep, of.y.get(),
-                        y);
-      return;
+      return cudnn().ConvolutionForward(handle, by, of.x.get(), x, of.w.get(), w, conv,
+                                        static_cast<cudnnConvolutionFwdAlgo_t>(plan.algorithm), space, plan.workspace,
+                                        keep, of.y.get(), y);
     case ConvResult::Images:
-      KEYWAY_CUDNN_CALL(ConvolutionBackwardData, handle, by, of.w.get(), w, of.y.get(), y, conv,
-                        static_cast<cudnnConvolutionBwdDataAlgo_t>(plan.algorithm), space, plan.workspace, keep,
-                        of.x.get(), x);
-      return;
-    case ConvResult::Weights:
-      KEYWAY_CUDNN_CALL(ConvolutionBackwardFilter, handle, by, of.x.get(), x, of.y.get(), y, conv,
-                        static_cast<cudnnConvolutionBwdFilterAlgo_t>(plan.algorithm), space, plan.workspace, keep,
-                        of.w.get(), w);
-      return;
+      return cudnn().ConvolutionBackwardData(handle, by, of.w.get(), w, of.y.get(), y, conv,
+                                             static_cast<cudnnConvolutionBwdDataAlgo_t>(plan.algorithm), space,
+                                             plan.workspace, keep, of.x.get(), x);
+    default:
+      return cudnn().ConvolutionBackwardFilter(handle, by, of.x.get(), x, of.y.get(), y, conv,
+                                               static_cast<cudnnConvolutionBwdFilterAlgo_t>(plan.algorithm), space,
+                                               plan.workspace, keep, of.w.get(), w);
   }
+}
+
+}  // namespace
+
+bool cudnn_has(const ConvProblem& problem, Device device) {
+  const DtypeSet known{kHalf, kBFloat16, kFloat, kDouble};
+  return known.contains(problem.dtype) && cudnn().exists && plan_of(problem, cudnn_of(device), device).exists;
+}
+
+bool cudnn_convolution(const ConvProblem& problem, void* x, void* w, void* y, Device device) {
+  CudnnOfDevice& here = cudnn_of(device);
+  const ConvPlan plan = plan_of(problem, here, device);
+  if (!plan.exists) return false;  // another thread found out
+  const ConvDescription of(problem);
+  of.set_math(plan.math);
+  TensorBase memory;
+  if (plan.workspace > 0) memory = make_tensor({static_cast<std::int64_t>(plan.workspace)}, kByte, device);
+  cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
+  {
+    const std::lock_guard lock(here.mutex);
+    const cudnnHandle_t handle = handle_of(here, device);
+    KEYWAY_CUDNN_CALL(SetStream, handle, runtime_stream(cuda_device_guard().get_stream(device)));
+    status = convolve(handle, problem, of, plan, memory.defined() ? memory.data_ptr() : nullptr, x, w, y);
+  }
+  if (is_unsupported(status)) {
+    here.plans.replace(problem, {});
+    return false;
+  }
+  check_cudnn(status, call_of(problem.result));
+  return true;
 }
 
 }  // namespace keyway::inline v1::cuda

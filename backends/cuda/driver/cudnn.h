@@ -18,8 +18,9 @@ inline constexpr std::uintptr_t kCudnnAlignment = 16;
 // keyway::Error that names the library's call that failed.
 bool cudnn_has(const ConvProblem& problem, Device device);
 
-// Computes it in the current stream of the device; memory that the algorithm needs is the caching allocator's.
+// Computes it in the current stream of the device; memory that the algorithm needs is the caching allocator's. False if
+// the library does not do it after all, which cudnn_has() knows from then on.
 // Requires: cudnn_has(problem, device), which is current; tensors are row-major and aligned. Throws as cudnn_has does.
-void cudnn_convolution(const ConvProblem& problem, void* x, void* w, void* y, Device device);
+bool cudnn_convolution(const ConvProblem& problem, void* x, void* w, void* y, Device device);
 
 }  // namespace keyway::inline v1::cuda

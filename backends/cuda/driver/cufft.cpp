@@ -3,6 +3,7 @@
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
 #include <keyway/backends/cuda/driver/library_functions.h>
+#include <keyway/backends/cuda/driver/with_room.h>
 #include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/core/base/error.h>
 
@@ -75,19 +76,10 @@ void check_cufft(cufftResult status, const char* call) {
 // A plan of the library, with what it has on the device that is current.
 class CufftPlan {
  public:
-  explicit CufftPlan(const FourierProblem& problem) : is_double_(problem.dtype == ScalarType::ComplexDouble) {
+  CufftPlan(const FourierProblem& problem, Device device) : is_double_(problem.dtype == ScalarType::ComplexDouble) {
     const OutsideCapture outside;  // it asks for memory of its own
-    KEYWAY_CUFFT_CALL(Create, &handle_);
-    try {
-      KEYWAY_CUFFT_CALL(SetAutoAllocation, handle_, 0);
-      std::array<long long, kMostFourierDims> sizes{};
-      for (std::size_t d = 0; d < problem.rank; ++d) sizes[d] = problem.sizes[d];
-      KEYWAY_CUFFT_CALL(MakePlanMany64, handle_, static_cast<int>(problem.rank), sizes.data(), nullptr, 1, 0, nullptr,
-                        1, 0, is_double_ ? CUFFT_Z2Z : CUFFT_C2C, problem.batch, &workspace_);
-    } catch (...) {
-      (void)cufft().Destroy(handle_);
-      throw;
-    }
+    const auto lacks_memory = [](cufftResult status) { return status == CUFFT_ALLOC_FAILED; };
+    check_cufft(with_room(device, lacks_memory, [&] { return make(problem); }), "cufftMakePlanMany64");
   }
   ~CufftPlan() {
     if (is_of_a_graph_) return;
@@ -115,6 +107,21 @@ class CufftPlan {
   }
 
  private:
+  // A handle is good for one attempt.
+  cufftResult make(const FourierProblem& problem) {
+    cufftResult status = cufft().Create(&handle_);
+    if (status != CUFFT_SUCCESS) return status;
+    status = cufft().SetAutoAllocation(handle_, 0);
+    std::array<long long, kMostFourierDims> sizes{};
+    for (std::size_t d = 0; d < problem.rank; ++d) sizes[d] = problem.sizes[d];
+    if (status == CUFFT_SUCCESS) {
+      status = cufft().MakePlanMany64(handle_, static_cast<int>(problem.rank), sizes.data(), nullptr, 1, 0, nullptr, 1,
+                                      0, is_double_ ? CUFFT_Z2Z : CUFFT_C2C, problem.batch, &workspace_);
+    }
+    if (status != CUFFT_SUCCESS) (void)cufft().Destroy(handle_);
+    return status;
+  }
+
   const bool is_double_;
   cufftHandle handle_ = 0;
   std::size_t workspace_ = 0;   // bytes that it needs
@@ -137,7 +144,7 @@ Plans& plans_of(Device device) {
 }  // namespace
 
 void cufft_transform(const FourierProblem& problem, void* from, void* to, bool forward, Device device) {
-  const auto plan = plans_of(device).get(problem, [&] { return std::make_shared<CufftPlan>(problem); });
+  const auto plan = plans_of(device).get(problem, [&] { return std::make_shared<CufftPlan>(problem, device); });
   plan->run(from, to, forward, device);
 }
 

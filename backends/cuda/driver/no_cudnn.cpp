@@ -6,7 +6,7 @@ namespace keyway::inline v1::cuda {
 
 bool cudnn_has(const ConvProblem&, Device) { return false; }
 
-void cudnn_convolution(const ConvProblem&, void*, void*, void*, Device) {
+bool cudnn_convolution(const ConvProblem&, void*, void*, void*, Device) {
   KEYWAY_FAIL(Internal, "cuDNN is asked for a convolution that it does not have");
 }
 

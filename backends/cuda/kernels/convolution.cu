@@ -38,7 +38,7 @@ TensorBase library_place(const TensorBase& tensor) {
   return make_tensor(tensor.sizes(), tensor.dtype(), tensor.device());
 }
 
-// Whether cuDNN has an algorithm for it.
+// Whether cuDNN has done it.
 bool library_convolution(ConvResult result, const ConvOperands& of, const TensorBase& bias) {
   const auto problem = conv_problem(result, of.x, of.w, of.y, of.stride, of.padding, of.dilation, of.groups);
   const Device device = of.x.device();
@@ -50,7 +50,7 @@ bool library_convolution(ConvResult result, const ConvOperands& of, const Tensor
   read(ConvResult::Images, of.x, x);
   read(ConvResult::Weights, of.w, w);
   read(ConvResult::Outputs, of.y, y);
-  cudnn_convolution(*problem, x.data_ptr(), w.data_ptr(), y.data_ptr(), device);
+  if (!cudnn_convolution(*problem, x.data_ptr(), w.data_ptr(), y.data_ptr(), device)) return false;
   const auto write = [&](ConvResult which, const TensorBase& from, const TensorBase& to) {
     if (which != result) return;
     if (bias.defined()) add_bias(bias, from);

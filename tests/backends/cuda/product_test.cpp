@@ -261,3 +261,26 @@ TEST_CASE("tiles cover each result once") {
   }
   CHECK(ProductTiles(1 << 20, 1 << 20, 1 << 20).blocks() == 1U << 30);
 }
+
+TEST_CASE("a part of a batch is the product of its matrices, as aligned as they lie") {
+  alignas(256) static Half memory[4096] = {};
+  const Matrices a{memory, 9, 2, 4, 8, 4, 1}, b{memory + 512, 9, 4, 8, 32, 8, 1}, d{memory + 1024, 9, 2, 8, 16, 8, 1};
+  const auto all = column_major_product(kHalf, kHalf, a, b, d, d);
+  REQUIRE(all.has_value());
+  const cuda::ColumnMajorProduct part = part_of_batch(*all, 3, 2);
+  CHECK(part.problem.batch == 2);
+  CHECK(part.d == memory + 1024 + 3 * 16);
+  CHECK(part.c == part.d);
+  // Row-major matrices are the transposes of column-major ones: the operands change places.
+  CHECK(part.a == memory + 512 + 3 * 32);
+  CHECK(part.b == memory + 3 * 8);
+  CHECK(part.problem.a.alignment == 64);
+  CHECK(part.problem.b.alignment == 16);
+  CHECK(part.problem.d.alignment == 32);
+  cuda::ProductProblem same = part.problem;
+  same.batch = all->problem.batch;
+  same.a.alignment = all->problem.a.alignment;
+  same.b.alignment = all->problem.b.alignment;
+  same.c.alignment = same.d.alignment = all->problem.d.alignment;
+  CHECK(same == all->problem);
+}

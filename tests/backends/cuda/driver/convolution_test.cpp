@@ -255,3 +255,14 @@ TEST_CASE("a convolution that cuDNN fails in is an error with its status, its wo
   CHECK(text.starts_with("convolution: cuDNN: CUDNN_STATUS_EXECUTION_FAILED in cudnnConvolutionForward: it is broken"));
   CHECK(text.find("KEYWAY_CUDA_CUDNN=0 does without cuDNN") != std::string::npos);
 }
+
+TEST_CASE(
+    "a convolution that cuDNN refuses late, or calls invalid, is computed all the same, and it is not asked again") {
+  const bool late = cudnn_state() == "late";
+  if (!has_products() || (!late && cudnn_state() != "picky")) return;
+  const Tensor x = operand({1, 2, 5, 5}, kFloat, 1), w = operand({2, 2, 3, 3}, kFloat, 2);
+  for (const bool is_new : {true, false}) {
+    check_calls({{kForward, is_new && late ? 1 : 0}, {kChoice, is_new ? 1 : 0}},
+                [&] { CHECK(same_values(conv(on_cuda(x), on_cuda(w)), conv(x, w))); });
+  }
+}

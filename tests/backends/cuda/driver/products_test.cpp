@@ -1,6 +1,7 @@
 // Products of matrices on a device, larger than samples are, compared with the CPU's.
 #include <keyway/core/base/error.h>
 #include <keyway/core/device_guard.h>
+#include <keyway/core/memory_cache.h>
 #include <keyway/core/stream_guard.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
@@ -34,6 +35,19 @@ TEST_CASE("products of many tiles, of every dtype, however their matrices lie") 
     CHECK(same_values(mm(a_there.slice(1, 0, 37, 3), b_there.slice(0, 0, 37, 3)),
                       mm(a.slice(1, 0, 37, 3), b.slice(0, 0, 37, 3))));
     CHECK(same_values(mm(a_there.slice(1, 1, 36), b_there.slice(0, 1, 36)), mm(a.slice(1, 1, 36), b.slice(0, 1, 36))));
+  }
+}
+
+TEST_CASE("a batch of more matrices than a kernel takes is multiplied in parts") {
+  if (!has_products()) return;
+  constexpr std::int64_t kBatch = 70'000;
+  for (const ScalarType dtype : {kFloat, kHalf}) {
+    const Tensor a = factor({kBatch, 1, 3}, dtype, 3), b = factor({kBatch, 3, 2}, dtype, 4);
+    const Tensor one = b.slice(0, 0, 1).expand({kBatch, 3, 2}), add = factor({kBatch, 1, 2}, dtype, 5);
+    check_calls({{"cublasLtMatmul", 3}},
+                [&] { CHECK(same_values(baddbmm(on_cuda(add), on_cuda(a), on_cuda(b), 2), baddbmm(add, a, b, 2))); });
+    const Tensor one_there = on_cuda(b.slice(0, 0, 1)).expand({kBatch, 3, 2});
+    CHECK(same_values(bmm(on_cuda(a), one_there), bmm(a, one)));
   }
 }
 
@@ -176,4 +190,44 @@ TEST_CASE("a product without cuBLASLt says what is missing") {
   CHECK_THROWS_AS(mm(floats, floats), Error);
   const Tensor integers = factor({2, 2}, kLong, 1);
   CHECK(same_values(mm(integers.to(kCUDA, kLong), integers.to(kCUDA, kLong)), mm(integers, integers)));
+}
+
+TEST_CASE(
+    "a product that cuBLASLt refuses late, or calls invalid, is computed all the same, and it is not asked again") {
+  const char* const wish = std::getenv("KEYWAY_EMULATED_CUBLAS_LT");
+  const bool late = wish != nullptr && std::string_view(wish) == "late";
+  if (!has_device() || wish == nullptr || (!late && std::string_view(wish) != "picky")) return;
+  const Tensor a = factor({3, 6, 10}, kFloat, 1), b = factor({3, 10, 8}, kFloat, 2), bias = factor({8}, kFloat, 3);
+  const auto plain = [&] { CHECK(same_values(mm(on_cuda(a[0]), on_cuda(b[0])), mm(a[0], b[0]))); };
+  const auto biased = [&] {
+    CHECK(same_values(addmm(on_cuda(bias), on_cuda(a[0]), on_cuda(b[0])), addmm(bias, a[0], b[0])));
+  };
+  const auto batch = [&] { CHECK(same_values(bmm(on_cuda(a), on_cuda(b)), bmm(a, b))); };
+  for (const bool is_new : {true, false}) {
+    const int refused = is_new && late ? 1 : 0, asked = is_new ? 1 : 0;
+    check_calls({{"cublasLtMatmul", late ? refused : 1}, {"cublasLtMatmulAlgoGetHeuristic", asked}}, plain);
+    check_calls({{"cublasLtMatmul with a bias", refused}, {"cublasLtMatmulAlgoGetHeuristic", asked}}, biased);
+    check_calls({{"cublasLtMatmul", refused}, {"cublasLtMatmulAlgoGetHeuristic", asked}}, batch);
+  }
+}
+
+TEST_CASE("libraries get memory of their own where the cache has all that there is") {
+  if (!has_device() || std::getenv("KEYWAY_EMULATED_CUDA_BYTES") == nullptr) return;
+  // All but what is no whole segment.
+  const auto fill_cache = [](std::int64_t mib) {
+    (void)empty({mib << 20}, TensorOptions().dtype(kByte).device(kCUDA));
+    const MemoryStats stats = memory_stats(Device("cuda:0"));
+    CHECK(stats.reserved.current - stats.allocated.current >= static_cast<std::size_t>(mib) << 20);
+  };
+  const Tensor a = factor({6, 10}, kFloat, 1), b = factor({10, 8}, kFloat, 2);
+  const Tensor a_there = on_cuda(a), b_there = on_cuda(b);
+  fill_cache(62);
+  CHECK(same_values(mm(a_there, b_there), mm(a, b)));
+  const Tensor z = factor({9}, kComplexFloat, 3), z_there = on_cuda(z);
+  fill_cache(60);
+  CHECK(is_close(view_as_real(_fft_c2c(z_there, {0}, 0, true)), view_as_real(_fft_c2c(z, {0}, 0, true)), 1e-5));
+  const Tensor x = factor({1, 2, 5, 5}, kFloat, 4), w = factor({2, 2, 3, 3}, kFloat, 5);
+  const Tensor x_there = on_cuda(x), w_there = on_cuda(w);
+  fill_cache(58);
+  CHECK(same_values(conv2d(x_there, w_there), conv2d(x, w)));
 }

@@ -1,7 +1,8 @@
 // The emulated cuBLASLt: column-major products by three loops. It is as strict as the real one: what that may refuse,
 // or compute wrongly, is an error or stops the program. That means other sizes than the heuristic was asked for,
 // addresses less aligned than it was told, a workspace too small, leading dimensions that overlap,
-// a bias of complex numbers. KEYWAY_EMULATED_CUBLAS_LT=plain takes the epilogues away.
+// a bias of complex numbers. KEYWAY_EMULATED_CUBLAS_LT=plain takes the epilogues away, =picky calls them invalid, and
+// batches too, =late lets it refuse each product that it chose an algorithm for.
 #include <keyway/core/base/bfloat16.h>
 #include <keyway/core/base/complex.h>
 #include <keyway/core/base/half.h>
@@ -83,11 +84,15 @@ std::uint32_t alignment_of(const void* address) {
   return bits == 0 ? 256 : static_cast<std::uint32_t>(std::min<std::uintptr_t>(256, bits & (~bits + 1)));
 }
 
+bool cublas_lt_is(std::string_view state) {
+  const char* const wish = std::getenv("KEYWAY_EMULATED_CUBLAS_LT");
+  return wish != nullptr && wish == state;
+}
+
 // Whether it has such an epilogue, for such products.
 bool has_epilogue(const EmulatedOperation& operation, cudaDataType_t type) {
   if (operation.epilogue == CUBLASLT_EPILOGUE_DEFAULT) return true;
-  const char* const wish = std::getenv("KEYWAY_EMULATED_CUBLAS_LT");
-  if (wish != nullptr && std::string_view(wish) == "plain") return false;
+  if (cublas_lt_is("plain")) return false;
   return operation.epilogue == CUBLASLT_EPILOGUE_BIAS && type != CUDA_C_32F && type != CUDA_C_64F;
 }
 
@@ -198,6 +203,7 @@ const char* cublasLtGetStatusName(cublasStatus_t status) {
 }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+  if (emulator::take_memory() == nullptr) return CUBLAS_STATUS_ALLOC_FAILED;
   *handle = new EmulatedCublasLt{};
   return status_of(cudaGetDevice(&(*handle)->device) == cudaSuccess);
 }
@@ -255,8 +261,11 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
                                               cublasLtMatmulPreference_t preference, int wanted,
                                               cublasLtMatmulHeuristicResult_t results[], int* found) {
   emulator::count("cublasLtMatmulAlgoGetHeuristic");
+  emulator::check_may_wait("cublasLtMatmulAlgoGetHeuristic");
   const std::array<const EmulatedLayout*, 4> layouts{a, b, c, d};
   if (handle == nullptr || wanted < 1 || !fits(*operation, layouts)) return CUBLAS_STATUS_INVALID_VALUE;
+  const bool is_batch = d->batch > (cublas_lt_is("picky") ? 1 : 65535);
+  if (is_batch || (cublas_lt_is("picky") && operation->bias != nullptr)) return CUBLAS_STATUS_INVALID_VALUE;
   const bool at_odd_places =
       bytes_of(a->type) == 2 && *std::min_element(preference->alignment, preference->alignment + 4) < 4;
   const bool has_all = has_types(*operation, layouts) && has_epilogue(*operation, a->type);
@@ -292,6 +301,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t oper
     emulator::stop("a bias is less aligned than the one that its algorithm was chosen for");
   }
   emulator::count(operation->bias == nullptr ? "cublasLtMatmul" : "cublasLtMatmul with a bias");
+  if (cublas_lt_is("late")) return CUBLAS_STATUS_NOT_SUPPORTED;
   for (std::size_t i = 0; i < 4; ++i) {
     const auto address = reinterpret_cast<std::uintptr_t>(data[i]);
     const std::size_t least = std::min<std::size_t>(bytes_of(layouts[i]->type), 256);

@@ -1,8 +1,8 @@
 // The emulated cuDNN: convolutions by their definition. It is as strict as the real one, and where that would compute
 // something else than was asked, it does so too: algorithms that are not deterministic, or transform what they sum, add
 // another number to each result, and float32 is rounded to TF32 unless the math is CUDNN_FMA_MATH.
-// KEYWAY_EMULATED_CUDNN=missing takes it away (shared_library.h), =empty its algorithms, =broken lets each convolution
-// fail.
+// KEYWAY_EMULATED_CUDNN=missing takes it away (shared_library.h), =empty its algorithms, =picky calls each problem
+// invalid, =late lets it refuse each convolution that it has an algorithm for, =broken lets them fail.
 #include <keyway/core/base/bfloat16.h>
 #include <keyway/core/base/half.h>
 #include <keyway/ops/functors/opmath.h>
@@ -185,6 +185,7 @@ cudnnStatus_t find(cudnnHandle_t handle, Result result, const Asked& of, int wan
   emulator::count("cudnnGetConvolutionAlgorithm");
   if (handle == nullptr || !of.fits() || wanted < 1) return CUDNN_STATUS_BAD_PARAM;
   if (cudnn_is("empty")) return CUDNN_STATUS_NOT_SUPPORTED;
+  if (cudnn_is("picky")) return CUDNN_STATUS_BAD_PARAM;
   *count = 0;
   for (const Algorithm& one : algorithms_of(result, of)) {
     if (*count == wanted) break;
@@ -243,6 +244,7 @@ cudnnStatus_t run(cudnnHandle_t handle, Result result, const Asked& of, const Wo
                   : result == Result::X ? "cudnnConvolutionBackwardData"
                                         : "cudnnConvolutionBackwardFilter");
   if (cudnn_is("broken")) return CUDNN_STATUS_EXECUTION_FAILED;
+  if (cudnn_is("late")) return CUDNN_STATUS_NOT_SUPPORTED;
   int device = -1;
   (void)cudaGetDevice(&device);
   if (handle->device != device) emulator::stop("a handle of cuDNN is used where another device is current");
@@ -304,12 +306,8 @@ void cudnnGetLastErrorString(char* message, std::size_t size) {
 }
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
+  if (emulator::take_memory() == nullptr) return CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
   *handle = new EmulatedCudnn;
-  // It asks for memory, as the real one does, which nobody may do in a capture.
-  void* memory = nullptr;
-  if (cudaMalloc(&memory, 256) != cudaSuccess || cudaFree(memory) != cudaSuccess) {
-    return CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
-  }
   return asked(cudaGetDevice(&(*handle)->device) == cudaSuccess);
 }
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {

@@ -30,10 +30,12 @@ constexpr std::size_t kPlanSpace = 4096;  // bytes that a plan asks for
 struct Plan {
   int device = -1;
   bool allocates = true;
+  bool is_locked = false;  // somebody has tried to make it
   cufftType type = CUFFT_C2C;
   std::vector<std::int64_t> sizes;  // empty until it is made
   std::int64_t batch = 0;
   void* workspace = nullptr;
+  void* tables = nullptr;  // the plan's own memory
   cudaStream_t stream = nullptr;
 };
 
@@ -114,8 +116,12 @@ cufftResult cufftCreate(cufftHandle* handle) {
 }
 cufftResult cufftDestroy(cufftHandle handle) {
   emulator::count("cufftDestroy");
+  const cufftResult known = with_plan(handle, [](const Plan& plan) {
+    return cudaFree(plan.tables) == cudaSuccess ? CUFFT_SUCCESS : CUFFT_EXEC_FAILED;
+  });
   const std::lock_guard lock(all_plans().mutex);
-  return all_plans().plans.erase(handle) == 1 ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+  all_plans().plans.erase(handle);
+  return known;
 }
 cufftResult cufftSetAutoAllocation(cufftHandle handle, int allocates) {
   return with_plan(handle, [&](Plan& plan) {
@@ -131,6 +137,10 @@ cufftResult cufftMakePlanMany64(cufftHandle handle, int rank, long long* sizes, 
     if (plan.allocates) emulator::stop("a plan of cuFFT takes memory of its own");
     if (rank < 1 || rank > 3 || batch < 1 || in_sizes != nullptr || out_sizes != nullptr) return CUFFT_INVALID_VALUE;
     if (std::any_of(sizes, sizes + rank, [](long long size) { return size < 1; })) return CUFFT_INVALID_SIZE;
+    if (plan.is_locked) return CUFFT_INVALID_PLAN;
+    plan.is_locked = true;
+    plan.tables = emulator::take_memory();
+    if (plan.tables == nullptr) return CUFFT_ALLOC_FAILED;
     plan.sizes.assign(sizes, sizes + rank);
     plan.type = type;
     plan.batch = batch;
