@@ -10,15 +10,7 @@
 
 #include <cmath>
 #include <complex>
-// Device code; and the tests' emulated device, where the toolkit's headers are, so that it computes what a device does.
-#if defined(__CUDACC__)
-#define KEYWAY_COMPLEX_OF_DEVICES
-#elif defined(KEYWAY_EMULATED_DEVICE)
-#if __has_include(<thrust/complex.h>)
-#define KEYWAY_COMPLEX_OF_DEVICES
-#endif
-#endif
-#if defined(KEYWAY_COMPLEX_OF_DEVICES)
+#if defined(__CUDACC__) || defined(KEYWAY_COMPLEX_OF_DEVICES)
 #include <thrust/complex.h>
 #endif
 
@@ -27,12 +19,11 @@ namespace keyway::inline v1 {
 namespace detail {
 // Where complex functions come from. std's are the host's alone, and the formulas of cuda::std overflow, cancel, and
 // leave the branch: its sqrt(-1e4) has a negative real part, its asinh(-1e4) is -inf in complex64.
-#if defined(KEYWAY_COMPLEX_OF_DEVICES)
+#if defined(__CUDACC__) || defined(KEYWAY_COMPLEX_OF_DEVICES)
 namespace complex_library = ::thrust;
 #else
 namespace complex_library = ::std;
 #endif
-#undef KEYWAY_COMPLEX_OF_DEVICES
 }  // namespace detail
 
 // Real functions are the C library's; complex ones the complex library's where it has them.
