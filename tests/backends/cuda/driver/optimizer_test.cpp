@@ -66,3 +66,16 @@ TEST_CASE("loss scaling is read on the device") {
   CHECK(parameter[0].item<double>() == 0);
   CHECK(grad[0].item<double>() == 2);
 }
+
+TEST_CASE(
+    "one tensor twice in a list is changed twice on CUDA, and what another place changes is read as the CPU does") {
+  if (!has_device()) return;
+  const TensorOptions options = TensorOptions().dtype(kFloat);
+  const auto changed = [&](Device device) {
+    const Tensor x = zeros({100'000}, options).to(device, kFloat), y = ones({100'000}, options).to(device, kFloat);
+    _foreach_add_({x, y, x}, 1);
+    return stack({x, y});
+  };
+  CHECK(same_bits(changed(kCUDA), changed(kCPU)));
+  CHECK(changed(kCUDA).sum().item<double>() == 400'000);
+}
