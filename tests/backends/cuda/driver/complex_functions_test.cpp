@@ -50,11 +50,11 @@ Tensor parts_of(const Tensor& z) {
   return (is_complex(here.dtype()) ? view_as_real(here) : here.unsqueeze(-1)).to(kDouble).contiguous();
 }
 
-// The first place where they differ by more than roundings of the larger part.
-void check_close(const char* name, const Tensor& there, const Tensor& here, const Tensor& arguments) {
+// The first place where they differ by more than `roundings` of the larger part.
+void check_close(const char* name, const Tensor& there, const Tensor& here, const Tensor& arguments, double roundings) {
   REQUIRE(there.dtype() == here.dtype());
   const bool is_double = arguments.dtype() == kComplexDouble;
-  const double tolerance = is_double ? 1e-13 : 4e-5;
+  const double tolerance = roundings * (is_double ? 0x1p-52 : 0x1p-23);
   const Tensor a = parts_of(there), b = parts_of(here), z = parts_of(arguments);
   const std::int64_t width = a.size(-1);
   for (std::int64_t i = 0; i < a.numel(); i += width) {
@@ -80,7 +80,7 @@ TEST_CASE("complex functions of CUDA are the CPU's for large and tiny arguments 
   for (const ScalarType dtype : {kComplexFloat, kComplexDouble}) {
     const Tensor z = every_pair(dtype);
     for (const auto& [name, function] : kFunctions) {
-      check_close(name, function(z.to(kCUDA, dtype)), function(z), z);
+      check_close(name, function(z.to(kCUDA, dtype)), function(z), z, 50);
     }
   }
 }
@@ -90,7 +90,8 @@ TEST_CASE("complex powers of CUDA are the CPU's for large and tiny bases and on 
   for (const ScalarType dtype : {kComplexFloat, kComplexDouble}) {
     const Tensor z = every_pair(dtype);
     for (const Scalar& exponent : {Scalar(0.5), Scalar(-1.0), Scalar(0.25), Scalar(complex<double>(0.25, 0.5))}) {
-      check_close("a power", pow(z.to(kCUDA, dtype), exponent), pow(z, exponent), z);
+      // The rounding of a logarithm of up to 700 is one of the result's exponent.
+      check_close("a power", pow(z.to(kCUDA, dtype), exponent), pow(z, exponent), z, 2000);
     }
   }
 }
