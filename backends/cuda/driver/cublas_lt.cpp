@@ -230,7 +230,7 @@ struct Factor {
   alignas(16) unsigned char bytes[16];
 };
 
-Plan plan_of(const ProductProblem& problem, const Description& description, OfDevice& here) {
+Plan product_plan_of(const ProductProblem& problem, const Description& description, OfDevice& here) {
   return here.plans.get(problem, [&] {
     const bool captured = current_capture() != nullptr;
     // A first question may load kernels, and ask for memory.
@@ -249,10 +249,11 @@ Plan plan_of(const ProductProblem& problem, const Description& description, OfDe
 constexpr std::int64_t kMostBatch = 1 << 15;
 
 // Whether it is done: false if the library has no kernel for it after all, which is remembered.
-bool run(const ColumnMajorProduct& product, const Scalar& alpha, const Scalar& beta, Device device, OfDevice& here) {
+bool run_product(const ColumnMajorProduct& product, const Scalar& alpha, const Scalar& beta, Device device,
+                 OfDevice& here) {
   const ProductProblem& problem = product.problem;
   const Description description(product);
-  const Plan plan = plan_of(problem, description, here);
+  const Plan plan = product_plan_of(problem, description, here);
   if (!plan.exists) return false;
   TensorBase workspace;
   if (plan.workspace > 0) {
@@ -284,16 +285,16 @@ bool cublas_lt_takes_bias(ScalarType dtype) { return DtypeSet{kHalf, kBFloat16, 
 bool cublas_lt_product(const ColumnMajorProduct& product, const Scalar& alpha, const Scalar& beta, Device device) {
   OfDevice& here = of_device(device);
   const std::int64_t batch = product.problem.batch;
-  if (batch <= kMostBatch) return run(product, alpha, beta, device, here);
+  if (batch <= kMostBatch) return run_product(product, alpha, beta, device, here);
   const std::int64_t last = (batch - 1) / kMostBatch * kMostBatch;
   const ColumnMajorProduct rest = part_of_batch(product, last, batch - last);
-  if (!plan_of(rest.problem, Description(rest), here).exists) return false;
+  if (!product_plan_of(rest.problem, Description(rest), here).exists) return false;
   for (std::int64_t first = 0; first < last; first += kMostBatch) {
-    if (run(part_of_batch(product, first, kMostBatch), alpha, beta, device, here)) continue;
+    if (run_product(part_of_batch(product, first, kMostBatch), alpha, beta, device, here)) continue;
     KEYWAY_CHECK_AS(Internal, first == 0, "cuBLASLt has a kernel for the first part of a batch, but not for others");
     return false;
   }
-  KEYWAY_CHECK_AS(NotImplemented, run(rest, alpha, beta, device, here),
+  KEYWAY_CHECK_AS(NotImplemented, run_product(rest, alpha, beta, device, here),
                   "cuBLASLt has no kernel for {} matrices, after it had one for {}: call it again", batch - last,
                   kMostBatch);
   return true;

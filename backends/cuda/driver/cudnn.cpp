@@ -292,8 +292,8 @@ const char* call_of(ConvResult result) {
   }
 }
 
-cudnnStatus_t convolve(cudnnHandle_t handle, const ConvProblem& problem, const ConvDescription& of,
-                       const ConvPlan& plan, void* space, void* x, void* w, void* y) {
+cudnnStatus_t run_convolution(cudnnHandle_t handle, const ConvProblem& problem, const ConvDescription& of,
+                              const ConvPlan& plan, void* space, void* x, void* w, void* y) {
   // Read as what sums are kept in.
   const double one = 1, zero = 0;
   const float narrow_one = 1, narrow_zero = 0;
@@ -337,7 +337,7 @@ bool cudnn_convolution(const ConvProblem& problem, void* x, void* w, void* y, De
     const std::lock_guard lock(here.mutex);
     const cudnnHandle_t handle = handle_of(here, device);
     KEYWAY_CUDNN_CALL(SetStream, handle, runtime_stream(cuda_device_guard().get_stream(device)));
-    status = convolve(handle, problem, of, plan, memory.defined() ? memory.data_ptr() : nullptr, x, w, y);
+    status = run_convolution(handle, problem, of, plan, memory.defined() ? memory.data_ptr() : nullptr, x, w, y);
   }
   if (is_unsupported(status)) {
     here.plans.replace(problem, {});

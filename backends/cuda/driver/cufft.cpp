@@ -134,10 +134,10 @@ using Plans = PlanCache<FourierProblem, std::shared_ptr<CufftPlan>>;
 constexpr std::size_t kMostPlans = 128;
 
 Plans& plans_of(Device device) {
-  struct OfDevice {
+  struct FourierOfDevice {
     Plans plans{kMostPlans};
   };
-  static auto& all = *new std::array<OfDevice, kMaxDevices>;
+  static auto& all = *new std::array<FourierOfDevice, kMaxDevices>;
   return all[static_cast<std::size_t>(device.index())].plans;
 }
 

@@ -8,16 +8,16 @@ using namespace keyway::testing;
 
 TEST_CASE("gradients of results on CUDA are compared with differences") {
   if (!has_device()) return;
-  const auto cube = [](const autograd::variable_list& x) -> autograd::variable_list {
-    const Tensor there = x[0].to(kCUDA, kDouble);
+  const auto cube = [](const autograd::variable_list& given) -> autograd::variable_list {
+    const Tensor there = given[0].to(kCUDA, kDouble);
     return {there * there * there};
   };
   Tensor x = arange(1, 5, TensorOptions().dtype(kDouble));
   x.requires_grad_(true);
   CHECK(autograd::gradcheck(cube, {x}));
   CHECK(autograd::gradgradcheck(cube, {x}));
-  const auto wrong = [](const autograd::variable_list& x) -> autograd::variable_list {
-    const Tensor there = x[0].to(kCUDA, kDouble);
+  const auto wrong = [](const autograd::variable_list& given) -> autograd::variable_list {
+    const Tensor there = given[0].to(kCUDA, kDouble);
     return {there * there.detach()};
   };
   CHECK(error_of([&] { autograd::gradcheck(wrong, {x}); }).find("difference quotient") != std::string::npos);
