@@ -1,4 +1,5 @@
 #include <keyway/core/base/text.h>
+#include <keyway/core/device_guard.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/tools/keyway/fuzz/gradients.h>
 #include <keyway/tools/keyway/fuzz/judge.h>
@@ -23,7 +24,8 @@ bool names_device(SchemaType type) {
 
 }  // namespace
 
-Judge::Judge(const OperatorHandle& op) : op_(op), name_(op.entry().short_name()), arguments_(argument_names(op)) {
+Judge::Judge(const OperatorHandle& op, DeviceType device)
+    : op_(op), device_(device), name_(op.entry().short_name()), arguments_(argument_names(op)) {
   const OpInfo& info = op.entry().info();
   for (const Argument argument : op.schema().arguments()) {
     written_.push_back(argument.is_write());
@@ -37,13 +39,14 @@ Judge::Judge(const OperatorHandle& op) : op_(op), name_(op.entry().short_name())
 }
 
 Outcome Judge::judge(const std::vector<Value>& values) const {
-  Stack stack = make_stack(values);
+  Stack stack = make_stack(values, device_);
   const Stack arguments = stack;
   const Snapshot before(arguments);
   Outcome outcome;
   bool threw = true;
   try {
     op_.call_boxed(stack);
+    if (device_ != DeviceType::CPU) synchronize(Device(device_));  // which throws what a kernel refused
     threw = false;
   } catch (const Error& error) {
     outcome = judge_error(error);
