@@ -46,7 +46,6 @@ Outcome Judge::judge(const std::vector<Value>& values) const {
   bool threw = true;
   try {
     op_.call_boxed(stack);
-    if (device_ != DeviceType::CPU) synchronize(Device(device_));  // which throws what a kernel refused
     threw = false;
   } catch (const Error& error) {
     outcome = judge_error(error);
@@ -55,10 +54,24 @@ Outcome Judge::judge(const std::vector<Value>& values) const {
   } catch (...) {
     outcome = {Verdict::ForeignException, "no std::exception"};
   }
+  const Outcome waited = wait();
+  if (is_failure(waited.verdict) || (!threw && waited.verdict == Verdict::Refused)) return waited;
   if (is_failure(outcome.verdict)) return outcome;
   const std::string changed = changed_argument(before, values, threw);
   if (!changed.empty()) return {Verdict::ArgumentChanged, changed + (threw ? "; " + outcome.text : "")};
   return threw ? outcome : judge_results(values, arguments, stack);
+}
+
+// What a kernel on a device refuses is an error of the next synchronisation, with the name of the operator that
+// launched it, which need not be the one that was called.
+Outcome Judge::wait() const {
+  if (device_ == DeviceType::CPU) return {};
+  try {
+    synchronize(Device(device_));
+  } catch (const Error& error) {
+    return {error.kind() == ErrorKind::Internal ? Verdict::InternalError : Verdict::Refused, error.what()};
+  }
+  return {};
 }
 
 // After an error all arguments are as before, but for the elements of tensors for results: a kernel that reads a wrong
@@ -122,6 +135,7 @@ std::string Judge::compare_with_meta(const std::vector<Value>& values, const Sta
     stack = make_stack(values, DeviceType::Meta);
     for (std::size_t i = 0; i < stack.size(); ++i) {
       if (names_device_[i]) stack[i] = IValue(Device(DeviceType::Meta));
+      if (arguments_[i] == "pin_memory") stack[i] = IValue(false);  // which only the CPU's memory can be
     }
     op_.call_boxed(stack);
   } catch (const std::exception& error) {

@@ -23,6 +23,7 @@ class Judge {
 
  private:
   Outcome judge_error(const Error& error) const;
+  Outcome wait() const;
   // Which argument changed that must not have; empty if none did.
   std::string changed_argument(const Snapshot& before, const std::vector<Value>& values, bool threw) const;
   Outcome judge_results(const std::vector<Value>& values, const Stack& arguments, const Stack& results) const;

@@ -44,7 +44,7 @@ TensorBase make(const TensorRecipe& recipe, DeviceType device) {
   TensorBase tensor = make_tensor(plain ? IntArrayRef(recipe.sizes) : IntArrayRef(row), recipe.dtype, Device(device));
   if (device == DeviceType::CPU) {
     fill(tensor, recipe.elements);
-  } else if (device != DeviceType::Meta && kAllTypes.contains(recipe.dtype)) {
+  } else if (device != DeviceType::Meta && kAnyTypes.contains(recipe.dtype)) {
     const TensorBase here = make_tensor(tensor.sizes(), recipe.dtype, Device(DeviceType::CPU));
     fill(here, recipe.elements);
     Tensor(tensor).copy_(Tensor(here));
