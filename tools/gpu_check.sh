@@ -10,6 +10,7 @@
 #       there: unpacks that, and runs the stages from it
 # KEYWAY_CUDA_ARCHITECTURES says for which devices is built (this machine's or, to pack, 90-real if it is not set),
 # KEYWAY_GPU_BUILD where (build/gpu; another build's folder keeps what it has), KEYWAY_JOBS how many processes work at a time.
+# KEYWAY_EMULATED_CUDA names the tests' emulated backend, for a rehearsal of the stages without a device.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/stages.sh
@@ -162,14 +163,14 @@ driver_stage() {
 
 train_stage() {
   tests "training against the CPU" 60 "$training" "training on a CUDA device*"
-  check "training" 120 "$files/$command" train --device cuda --steps 300 --sample 0 --file docs/architecture.md
+  check "training" 120 "${keyway[@]}" train --device cuda --steps 300 --sample 0 --file docs/architecture.md
 }
 
 # Of every eighth operator: the driver starts anew for each.
 fuzz_stage() {
   # shellcheck disable=SC2016  # these are the inner shell's
-  check "boundary calls" 240 bash -c 'seq "$2" | xargs -P "$2" -I% "$1" fuzz --device cuda --calls 100 --part %/"$3"' \
-    fuzz "$files/$command" "$jobs" $((8 * jobs))
+  check "boundary calls" 240 bash -c 'n=$1; shift; seq "$n" | xargs -P "$n" -I% "$@" --part %/$((8 * n))' \
+    fuzz "$jobs" "${keyway[@]}" fuzz --device cuda --calls 100
 }
 
 # Without PyTorch's program there are Keyway's figures alone.
@@ -243,6 +244,7 @@ if [[ $mode == pack ]]; then
   stage pack pack_stage
   exit
 fi
+keyway=("$files/$command" ${KEYWAY_EMULATED_CUDA:+--plugin "$KEYWAY_EMULATED_CUDA"})
 mkdir -p "$report"
 export KEYWAY_TEST_NEEDS_CUDA=1
 run_stages 2>&1 | tee -a "$report/report.txt"

@@ -1,6 +1,9 @@
 // Operators on a CUDA device. A row queues its call some times and waits for the device once; the rows of host/ count
 // how long the calls take to return.
 #include <keyway/bench/harness.h>
+#if !defined(KEYWAY_BENCH_TORCH)
+#include <keyway/core/device_guard.h>
+#endif
 
 namespace {
 
