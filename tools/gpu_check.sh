@@ -62,7 +62,7 @@ architectures() {
   fi
 }
 
-# PyTorch's program is built by itself, so that it cannot break this.
+# PyTorch's program is built by itself, so that it cannot break this. Checkers of kernels name lines.
 build_stage() {
   local options=() cudnn
   mapfile -t options < <(architectures)
@@ -70,7 +70,7 @@ build_stage() {
   cudnn=$(python3 -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0] + "/include")' 2> /dev/null || true)
   if [[ -n $cudnn && $mode == build ]]; then options+=("-DKEYWAY_CUDNN=$cudnn"); fi
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DKEYWAY_CCACHE=ON \
-    -DKEYWAY_CUDA=ON -DKEYWAY_EMULATED_CUDA=OFF -DKEYWAY_BUILD_TESTS=ON -DKEYWAY_BUILD_BENCH=ON \
+    -DKEYWAY_CUDA=ON -DCMAKE_CUDA_FLAGS=-lineinfo -DKEYWAY_EMULATED_CUDA=OFF -DKEYWAY_BUILD_TESTS=ON -DKEYWAY_BUILD_BENCH=ON \
     -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DCMAKE_DISABLE_FIND_PACKAGE_Torch=ON "${options[@]}"
   cmake --build "$build" -j "$jobs" --target keyway_cuda keyway_command tests_ops tests_backends_cuda_driver \
     tests_tools_keyway_train planted_fault bench_keyway_cuda
