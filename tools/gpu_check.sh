@@ -1,63 +1,229 @@
 #!/usr/bin/env bash
-# All that needs a CUDA device, in one go on a machine that has one: builds for its architecture, runs the conformance suite and
-# the backend's tests, again under compute-sanitizer, and measures beside the PyTorch that is installed there.
-#   bash tools/gpu_check.sh [folder]    writes report.txt and figures.json there; build/gpu/report if none is named
-# KEYWAY_JOBS sets how many processes build at a time.
+# All that needs a CUDA device, in one go: the backend's tests, every operator beside the CPU, training, boundary calls,
+# figures beside the PyTorch that is installed there, and the tests again under compute-sanitizer.
+#   bash tools/gpu_check.sh [--report FOLDER] [STAGE...]
+#       on a machine with a device: builds for it and runs the stages, all of them if none is named; each is added to
+#       report.txt in the folder (build/gpu_report if none is named), beside figures.json
+#   bash tools/gpu_check.sh --pack
+#       on any machine: builds, and packs what runs into build/gpu_pack, for one without the packages and without a network
+#   bash tools/gpu_check.sh --packed FOLDER [--report FOLDER] [STAGE...]
+#       there: unpacks that, and runs the stages from it
+# KEYWAY_CUDA_ARCHITECTURES says for which devices is built (this machine's or, to pack, 90-real if it is not set),
+# KEYWAY_GPU_BUILD where (build/gpu; another build's folder keeps what it has), KEYWAY_JOBS how many processes work at a time.
+# KEYWAY_EMULATED_CUDA names the tests' emulated backend, for a rehearsal of the stages without a device.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mkdir -p build/gpu
 source tools/stages.sh
 
-report=${1-build/gpu/report}
-mkdir -p "$report"
-driver_tests=build/gpu/tests/tests_backends_cuda_driver
+build=${KEYWAY_GPU_BUILD:-build/gpu}
+files=$build  # where the programs are, as in a build
+pack=build/gpu_pack
+report=build/gpu_report
+mode=build
+every_stage=(smoke operators driver train fuzz figures memcheck synccheck racecheck initcheck)
+stages=()
 failed=()
 
+driver=tests/tests_backends_cuda_driver
+suite=tests/tests_ops
+training=tests/tests_tools_keyway_train
+command=tools/keyway/keyway
+planted=tests/planted_fault
+packed=("$driver" "$suite" "$training" "$planted" "$command" bench/bench_keyway_cuda libkeyway.so.1 libkeyway_cuda.so)
+
+usage() {
+  sed -n 's/^#   bash/usage: bash/p' tools/gpu_check.sh >&2
+  echo "stages: ${every_stage[*]}" >&2
+  exit 2
+}
+
+read_arguments() {
+  while (($# > 0)); do
+    case $1 in
+      --pack) mode=pack ;;
+      --packed | --report)
+        if (($# < 2)); then usage; fi
+        if [[ $1 == --report ]]; then report=$2; else mode=packed pack=$2; fi
+        shift
+        ;;
+      *) if [[ " ${every_stage[*]} " == *" $1 "* ]]; then stages+=("$1"); else usage; fi ;;
+    esac
+    shift
+  done
+  if ((${#stages[@]} == 0)); then stages=("${every_stage[@]}"); fi
+}
+
+# What another build's folder says of architectures stays, unless the variable is set.
+architectures() {
+  if [[ -n ${KEYWAY_CUDA_ARCHITECTURES-} ]]; then
+    echo "-DCMAKE_CUDA_ARCHITECTURES=$KEYWAY_CUDA_ARCHITECTURES"
+  elif [[ ! -f $build/CMakeCache.txt ]]; then
+    if [[ $mode == pack ]]; then echo -DCMAKE_CUDA_ARCHITECTURES=90-real; else echo -DCMAKE_CUDA_ARCHITECTURES=native; fi
+  fi
+}
+
+# PyTorch's program is built by itself, so that it cannot break this. Checkers of kernels name lines.
 build_stage() {
-  local prefix cudnn
-  prefix=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)' 2> /dev/null || true)
-  # PyTorch's packages may bring cuDNN.
+  local options=() cudnn
+  mapfile -t options < <(architectures)
+  # Python's packages may bring cuDNN.
   cudnn=$(python3 -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0] + "/include")' 2> /dev/null || true)
-  cmake -S . -B build/gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DKEYWAY_CCACHE=ON \
-    -DKEYWAY_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=native -DKEYWAY_BUILD_BENCH=ON ${prefix:+-DKEYWAY_TORCH_PREFIX="$prefix"} \
-    ${cudnn:+-DKEYWAY_CUDNN="$cudnn"}
-  cmake --build build/gpu -j "$jobs" --target keyway_cuda tests_ops tests_backends_cuda_driver bench_keyway_cuda
-  # Only where the installed PyTorch is one for CUDA.
-  if cmake --build build/gpu --target help | grep -q '^bench_torch_cuda\b'; then
-    cmake --build build/gpu -j "$jobs" --target bench_torch_cuda
+  if [[ -n $cudnn && $mode == build ]]; then options+=("-DKEYWAY_CUDNN=$cudnn"); fi
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DKEYWAY_CCACHE=ON \
+    -DKEYWAY_CUDA=ON -DCMAKE_CUDA_FLAGS=-lineinfo -DKEYWAY_EMULATED_CUDA=OFF -DKEYWAY_BUILD_TESTS=ON -DKEYWAY_BUILD_BENCH=ON \
+    -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DCMAKE_DISABLE_FIND_PACKAGE_Torch=ON "${options[@]}"
+  cmake --build "$build" -j "$jobs" --target keyway_cuda keyway_command tests_ops tests_backends_cuda_driver \
+    tests_tools_keyway_train planted_fault bench_keyway_cuda
+}
+
+# The libraries of packages that Keyway opens by name, those that are installed.
+opened_libraries() {
+  PATH=$PATH:/sbin ldconfig -p | sed -nE 's/^\t(liblapack\.so\.3) .*x86-64.* => //p' | head -1
+}
+
+# The shared libraries of packages that the files need: not those of the compiler and of libc, which every machine has.
+needed_libraries() {
+  ldd "$@" | sed -n 's/^\t[^ ]* => \(\/[^ ]*\) .*/\1/p' | sort -u |
+    grep -vE '/(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|libkeyway[^/]*)\.so' || true
+}
+
+# One archive, a tenth of what it holds.
+pack_stage() {
+  local file folder=$pack/files needed=()
+  rm -rf "$pack"
+  mkdir -p "$folder/lib" "$folder/include/benchmark"
+  for file in "${packed[@]}"; do
+    install -D --strip "$build/$file" "$folder/$file"
+  done
+  mapfile -t needed < <(opened_libraries)
+  mapfile -t -O "${#needed[@]}" needed < <(needed_libraries "${packed[@]/#/$build/}" "${needed[@]}")
+  cp -L "${needed[@]}" "$folder/lib/"
+  cp /usr/include/benchmark/*.h "$folder/include/benchmark/"  # PyTorch's program is built there
+  git describe --always --dirty > "$folder/commit"
+  XZ_DEFAULTS=-T0 tar -C "$folder" -cJf "$pack/files.tar.xz" .
+  du -sh "$folder" "$pack/files.tar.xz"
+  rm -rf "$folder"
+}
+
+# By Python, since xz need not be there.
+unpack() {
+  files=build/gpu_unpacked
+  if [[ ! -f $files/unpacked || $pack/files.tar.xz -nt $files/unpacked ]]; then
+    rm -rf "$files"
+    mkdir -p "$files"
+    python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$pack/files.tar.xz" "$files"
+    touch "$files/unpacked"
   fi
 }
 
-# check "name" command...: runs it, and notes it where it fails, so that the rest is seen too.
+# The folders of cuBLAS, cuDNN and cuFFT as Python's packages have them, with colons between.
+python_libraries() {
+  python3 -c 'import glob, nvidia; print(":".join(sorted(f for p in nvidia.__path__ for f in glob.glob(p + "/*/lib"))))' \
+    2> /dev/null || true
+}
+
+find_libraries() {
+  local python
+  python=$(python_libraries)
+  export LD_LIBRARY_PATH="$PWD/$files/lib${python:+:$python}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+}
+
+# check "name" seconds command...: runs it for so long at most, and notes how it ended, so that the rest is seen too. It is
+# to end with $expected, 0 if that is not set.
 check() {
-  local name=$1
-  shift
+  local name=$1 limit=$2 begin=$SECONDS status=0 end=passed
+  shift 2
   say "$name"
-  "$@" || failed+=("$name")
+  timeout --kill-after=10 "$limit" "$@" < /dev/null || status=$?
+  case $status in
+    "${expected:-0}") ;;
+    124 | 137) end="stopped after $limit s" ;;
+    *) end="failed, with status $status" ;;
+  esac
+  if [[ $end != passed ]]; then failed+=("$name: $end"); fi
+  printf -- '-- %s: %s, %d s\n' "$name" "$end" $((SECONDS - begin))
 }
 
-sanitizer() {
-  KEYWAY_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool "$1" --error-exitcode 1 "${@:2}"
+# tests "name" seconds program [names...]: names that no test has are a failure, which Catch2 2 has to be told.
+tests() {
+  local name=$1 limit=$2 program=$files/$3 strict=()
+  shift 3
+  if "$program" -w NoTests --list-tags &> /dev/null; then strict=(-w NoTests); fi
+  check "$name" "$limit" "$program" "$@" "${strict[@]}"
 }
 
-all() {
-  nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv
-  git log --oneline -1 2> /dev/null || true
-  stage build build_stage
-  check "the backend's tests" "$driver_tests"
-  check "convolutions without cuDNN" env KEYWAY_CUDA_CUDNN=0 "$driver_tests" "*convolution*"
-  check "convolutions in TF32" env KEYWAY_CUDA_ALLOW_TF32=1 "$driver_tests" "a tensor core may round*"
-  check "every operator against the CPU" build/gpu/tests/tests_ops "CUDA gives what the CPU gives*"
-  if command -v compute-sanitizer > /dev/null; then
-    check "memory checker, the backend's tests" sanitizer memcheck "$driver_tests"
-    check "memory checker, every operator" sanitizer memcheck build/gpu/tests/tests_ops "CUDA gives what the CPU gives*"
-    check "race checker" sanitizer racecheck "$driver_tests"
-    check "barrier checker" sanitizer synccheck "$driver_tests"
-  else
-    failed+=("compute-sanitizer is not installed")
+smoke_stage() {
+  nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv || true
+  tests "a device computes" 60 "$driver" "a device computes"
+  tests "the libraries of the toolkit" 60 "$driver" "a device opens*"
+}
+
+operators="CUDA gives what the CPU gives*"
+operators_stage() { tests "every operator against the CPU" 240 "$suite" "$operators"; }
+
+driver_stage() {
+  tests "the backend's tests" 240 "$driver"
+  KEYWAY_NO_CUDA_MEMORY_CACHING=1 tests "the backend's tests without the cache of memory" 240 "$driver"
+  KEYWAY_CUDA_CUDNN=0 tests "convolutions without cuDNN" 60 "$driver" "*convolution*"
+  KEYWAY_CUDA_ALLOW_TF32=1 tests "convolutions in TF32" 60 "$driver" "a tensor core may round*"
+}
+
+train_stage() {
+  tests "training against the CPU" 60 "$training" "training on a CUDA device*"
+  check "training" 120 "${keyway[@]}" train --device cuda --steps 300 --sample 0 --file docs/architecture.md
+}
+
+# Of every eighth operator: the driver starts anew for each.
+fuzz_stage() {
+  # shellcheck disable=SC2016  # these are the inner shell's
+  check "boundary calls" 240 bash -c 'n=$1; shift; seq "$n" | xargs -P "$n" -I% "$@" --part %/$((8 * n))' \
+    fuzz "$jobs" "${keyway[@]}" fuzz --device cuda --calls 100
+}
+
+# Without PyTorch's program there are Keyway's figures alone.
+figures_stage() {
+  rm -f "$files/bench/bench_torch_cuda"
+  check "PyTorch's program" 180 bash tools/bench/torch_cuda.sh "$files"
+  check "figures" 300 python3 tools/bench/compare.py --cuda --build "$files" --repetitions 3 --json "$report/figures.json"
+}
+
+# Where the compiler is, if nowhere else.
+find_sanitizer() {
+  command -v compute-sanitizer || PATH=$(dirname "$(realpath "$(command -v nvcc)")") command -v compute-sanitizer
+}
+
+# sanitize "name" seconds tool command...: under compute-sanitizer, which looks into Keyway's own kernels alone, without the
+# cache of memory, so that it sees where each tensor ends. Errors of the runtime are what some tests provoke.
+sanitize() {
+  local name=$1 limit=$2 tool=$3 program
+  shift 3
+  program=$(find_sanitizer || true)
+  if [[ -z $program ]]; then
+    failed+=("$name: compute-sanitizer is not installed")
+    return
   fi
-  check "figures" python3 tools/bench/compare.py --cuda --build build/gpu --repetitions 3 --json "$report/figures.json"
+  check "$name" "$limit" env KEYWAY_NO_CUDA_MEMORY_CACHING=1 "$program" --tool "$tool" --kernel-name kns=keyway \
+    --report-api-errors no --print-limit 20 --error-exitcode 99 "$@"
+}
+
+# Without the tests whose kernels are mostly the libraries', and write what others read.
+own_kernels=("~*product*" "~*linear*" "~*convolution*" "~*cuDNN*" "~*Fourier*" "~*cuFFT*" "~transforms of*")
+memcheck_stage() {
+  expected=99 sanitize "a planted fault" 60 memcheck "$files/$planted"
+  sanitize "memory checker, the backend's tests" 240 memcheck "$files/$driver"
+  sanitize "memory checker, every operator" 300 memcheck "$files/$suite" "$operators"
+}
+synccheck_stage() { sanitize "barrier checker" 180 synccheck "$files/$driver" "${own_kernels[@]}"; }
+racecheck_stage() {
+  expected=99 sanitize "a planted race" 60 racecheck "$files/$planted" race
+  sanitize "race checker" 240 racecheck "$files/$driver" "${own_kernels[@]}"
+  sanitize "race checker, products of integers" 90 racecheck "$files/$driver" "products of many tiles*"
+}
+initcheck_stage() { sanitize "checker of unset memory" 180 initcheck "$files/$driver" "${own_kernels[@]}"; }
+
+result() {
   say "result"
+  printf '%s\n' "${stage_times[@]}"
   if ((${#failed[@]} > 0)); then
     printf 'failed: %s\n' "${failed[@]}"
     return 1
@@ -65,8 +231,29 @@ all() {
   echo "all passed"
 }
 
-if ! command -v nvidia-smi > /dev/null || ! nvidia-smi > /dev/null; then
-  echo "There is no CUDA device here: nvidia-smi finds none." >&2
-  exit 1
+# A failed check does not end a stage, nor a stage the next; but without a device the rest is not worth the time.
+run_stages() {
+  local name
+  printf '\n==== %s, %s: %s\n' "$(date)" "$(cat "$files/commit" 2> /dev/null || git describe --always --dirty)" "${stages[*]}"
+  for name in "${stages[@]}"; do
+    stage "$name" "${name}_stage"
+    if [[ ${failed[*]-} == *"a device computes"* ]]; then break; fi
+  done
+  result
+}
+
+read_arguments "$@"
+if [[ $mode == packed ]]; then
+  stage unpack unpack
+  find_libraries
+else
+  stage build build_stage
 fi
-all 2>&1 | tee "$report/report.txt"
+if [[ $mode == pack ]]; then
+  stage pack pack_stage
+  exit
+fi
+keyway=("$files/$command" ${KEYWAY_EMULATED_CUDA:+--plugin "$KEYWAY_EMULATED_CUDA"})
+mkdir -p "$report"
+export KEYWAY_TEST_NEEDS_CUDA=1
+run_stages 2>&1 | tee -a "$report/report.txt"

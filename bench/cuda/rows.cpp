@@ -1,6 +1,9 @@
 // Operators on a CUDA device. A row queues its call some times and waits for the device once; the rows of host/ count
 // how long the calls take to return.
 #include <keyway/bench/harness.h>
+#if !defined(KEYWAY_BENCH_TORCH)
+#include <keyway/core/device_guard.h>
+#endif
 
 namespace {
 
@@ -14,11 +17,13 @@ void wait() { torch::cuda::synchronize(); }
 void wait() { lib::synchronize(lib::Device(lib::kCUDA, 0)); }
 #endif
 
-lib::Tensor on_device(const lib::Tensor& tensor, lib::ScalarType dtype = lib::kFloat) {
-  return tensor.to(lib::kCUDA, dtype);
+// Drawn on the device: the host would take longer for one row than the device for all.
+template <typename... Sizes>
+lib::Tensor drawn(Sizes... sizes) {
+  return lib::rand({sizes...}, lib::TensorOptions().dtype(lib::kFloat).device(lib::kCUDA));
 }
-lib::Tensor numbers() { return on_device(lib::rand({kCount})); }
-lib::Tensor square() { return on_device(lib::rand({kSide, kSide})); }
+lib::Tensor numbers() { return drawn(kCount); }
+lib::Tensor square() { return drawn(kSide, kSide); }
 
 template <typename Call>
 void queue(bench::State& state, const Call& call) {
@@ -61,7 +66,7 @@ void gelu_out(bench::State& state) {
 }
 
 void add_row(bench::State& state) {
-  const lib::Tensor a = square(), b = on_device(lib::rand({kSide}));
+  const lib::Tensor a = square(), b = drawn(kSide);
   lib::Tensor out = lib::empty_like(a);
   queue(state, [&] { bench::keep(lib::add_out(out, a, b)); });
   bench::moves_bytes(state, 2 * kBytes);
@@ -94,7 +99,7 @@ void sum_dim(bench::State& state) {
 
 template <std::int64_t width>
 void softmax(bench::State& state) {
-  const lib::Tensor a = on_device(lib::rand({kCount / width, width}));
+  const lib::Tensor a = drawn(kCount / width, width);
   queue(state, [&] { bench::keep(lib::softmax(a, -1)); });
   bench::moves_bytes(state, 2 * kBytes);
 }
@@ -112,16 +117,16 @@ void host(bench::State& state, const Call& call) {
   bench::does_times(state, kCalls);
 }
 void host_add(bench::State& state) {
-  const lib::Tensor a = on_device(lib::rand({1})), b = on_device(lib::rand({1}));
+  const lib::Tensor a = drawn(std::int64_t{1}), b = drawn(std::int64_t{1});
   host(state, [&] { bench::keep(lib::add(a, b)); });
 }
 void host_add_out(bench::State& state) {
-  const lib::Tensor a = on_device(lib::rand({1})), b = on_device(lib::rand({1}));
+  const lib::Tensor a = drawn(std::int64_t{1}), b = drawn(std::int64_t{1});
   lib::Tensor out = lib::empty_like(a);
   host(state, [&] { bench::keep(lib::add_out(out, a, b)); });
 }
 void host_sum(bench::State& state) {
-  const lib::Tensor a = on_device(lib::rand({12}));
+  const lib::Tensor a = drawn(std::int64_t{12});
   host(state, [&] { bench::keep(a.sum()); });
 }
 void host_empty(bench::State& state) {

@@ -12,7 +12,15 @@ namespace keyway::inline v1::testing {
 namespace {
 
 // What rounding in another order may change.
-double tolerance_of(ScalarType dtype) { return dtype == ScalarType::Double ? 1e-12 : 1e-5; }
+double tolerance_of(ScalarType dtype) {
+  switch (dtype) {
+    case ScalarType::Double: return 1e-12;
+    case ScalarType::Half:
+    case ScalarType::ComplexHalf: return 2e-3;
+    case ScalarType::BFloat16: return 2e-2;
+    default: return 1e-5;
+  }
+}
 
 // The elements in row-major order; of complex numbers both parts.
 Tensor as_doubles(const Tensor& tensor) {

@@ -22,6 +22,10 @@ SLICES = 5  # how often a row runs in one run of a program
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
+class ProgramFailed(Exception):
+    pass
+
+
 def measure(program, rows, min_time, clock):
     """({name: best value in the row's unit}, name of the library) of one run over rows of one thread count.
 
@@ -36,7 +40,7 @@ def measure(program, rows, min_time, clock):
                          env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True, check=False)
     if run.returncode != 0:
-        sys.exit(f"{program} failed with {run.returncode}:\n{run.stderr}")
+        raise ProgramFailed(f"{program} failed with {run.returncode}:\n{run.stderr}")
     by_name = {row.name: row for row in rows}
     values = {}
     output = json.loads(run.stdout) if run.stdout.strip() else {"benchmarks": [], "context": {}}
@@ -64,10 +68,31 @@ def better(row, a, b):
     return max(a, b) if row.unit in HIGHER_IS_BETTER else min(a, b)
 
 
+def measure_what_runs(program, rows, min_time, clock, failed):
+    """measure(), but a row that ends the program costs itself alone: it is said, and added to `failed`."""
+    rows = [row for row in rows if row not in failed]
+    if not rows:
+        return {}, None
+    try:
+        return measure(program, rows, min_time, clock)
+    except ProgramFailed as failure:
+        if len(rows) == 1:
+            print(f"{rows[0].name}: {failure}", file=sys.stderr)
+            failed.append(rows[0])
+            return {}, None
+    values, library = {}, None
+    for row in rows:
+        more, named = measure_what_runs(program, [row], min_time, clock, failed)
+        values.update(more)
+        library = library or named
+    return values, library
+
+
 def run_benchmarks(programs, rows, args):
     """{program: {name: best value}}: the programs take turns, so that both see the machine's better moments."""
     best = {program: {} for program in programs}
     libraries = {}
+    failed = {program: [] for program in programs}
     for repetition in range(args.repetitions):
         for threads in sorted({row.threads for row in rows}):
             group = [row for row in rows if row.threads == threads]
@@ -75,20 +100,20 @@ def run_benchmarks(programs, rows, args):
             clock = "cpu_time" if threads == 1 and not args.cuda else "real_time"
             for program in programs:
                 progress(f"{repetition + 1}/{args.repetitions}: {program.name}, {threads} thread(s)")
-                values, library = measure(program, group, args.min_time, clock)
+                values, library = measure_what_runs(program, group, args.min_time, clock, failed[program])
                 libraries[program] = library or libraries.get(program)
                 for row in group:
                     value = better(row, best[program].get(row.name), values.get(row.name))
                     if value is not None:
                         best[program][row.name] = value
     progress("")
-    return best, libraries
+    return best, libraries, any(failed.values())
 
 
 def refuse_unknown_rows(programs, rows, path):
     names = {row.name for row in rows}
     for program in programs:
-        listed = subprocess.run([program, "--benchmark_list_tests"], capture_output=True, text=True, check=True).stdout
+        listed = printed_by(program, "--benchmark_list_tests")
         unknown = {line.removesuffix("/real_time") for line in listed.split()} - names
         if unknown:
             sys.exit(f"{program.name} has rows that {path.name} does not know: {', '.join(sorted(unknown))}")
@@ -125,16 +150,23 @@ def as_markdown(lines):
         yield "| " + " | ".join(line) + " |"
 
 
+def printed_by(*command):
+    """What a program prints; nothing if it fails, or is not there."""
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return run.stdout.strip() if run.returncode == 0 else ""
+
+
 def cuda_device():
-    found = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                           capture_output=True, text=True, check=False)
-    return found.stdout.splitlines()[0] if found.returncode == 0 and found.stdout else "no CUDA device"
+    devices = printed_by("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()
+    return devices[0] if devices else "no CUDA device"
 
 
 def machine(libraries, cuda):
     cpu = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
-    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True,
-                            check=False).stdout.strip()
+    commit = printed_by("git", "-C", ROOT, "describe", "--always", "--dirty")
     # The rows themselves make a load of one: what is above it was other work on the machine.
     load = f"load average {os.getloadavg()[1]:.1f}"
     parts = [datetime.date.today().isoformat(), f"commit {commit}" if commit else None,
@@ -171,20 +203,21 @@ def main():
     refuse_unknown_rows(present, every_row, path)
 
     in_programs = [row for row in rows if row.name not in process_rows.NAMES]
-    best, libraries = run_benchmarks(present, in_programs, args) if in_programs else ({}, {})
+    best, libraries, failed = run_benchmarks(present, in_programs, args) if in_programs else ({}, {}, False)
     values = {name: best.get(program, {}) for name, program in programs.items()}
     wanted = {row.name for row in rows} & set(process_rows.NAMES)
     for library, measured in process_rows.measure(args.build, wanted, args.builds).items():
         values[library].update(measured)
 
+    where = machine(libraries, args.cuda)
+    if args.json:
+        args.json.write_text(json.dumps({"machine": where, **values}, indent=1) + "\n")
     lines = list(table(rows, values["torch"], values["keyway"]))
     print(*as_text(lines), sep="\n")
-    where = machine(libraries, args.cuda)
     print(f"\n{where}")
     if args.markdown:
         write_markdown(args.markdown, "\n".join([where + "\n", *as_markdown(lines)]))
-    if args.json:
-        args.json.write_text(json.dumps({"machine": where, **values}, indent=1) + "\n")
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

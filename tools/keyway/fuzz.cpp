@@ -66,7 +66,7 @@ ExitStatus repeat_call(const FuzzOptions& options) {
   const CallPlan plan(op, options.campaign.seed);
   fmt::print("{}\n", plan.text(index));
   std::fflush(stdout);
-  const Outcome outcome = repeat(op, plan, index);
+  const Outcome outcome = repeat(op, plan, index, options.campaign.device);
   fmt::print("{}{}{}\n", to_string(outcome.verdict), outcome.text.empty() ? "" : ": ", outcome.text);
   return is_failure(outcome.verdict) ? ExitStatus::Failed : ExitStatus::Ok;
 }
@@ -115,6 +115,9 @@ void add_fuzz_command(CLI::App& keyway, ExitStatus& status) {
   command->add_option("--part", options->part, "The I-th of N parts of the operators, I/N: for several processes");
   command->add_option("--shown", options->shown, "Failures to print of each kind and operator (default 3)")
       ->check(not_negative());
+  command->add_option_function<std::string>(
+      "--device", [options](const std::string& name) { options->campaign.device = Device(name).type(); },
+      "Where the tensors are: cpu (default), or cuda where there is one");
   command->add_flag("--list", options->list, "Print the calls and make none");
   command->add_option("--repeat", options->repeat, "Make one call, OP:INDEX of a report, in this process");
   command->footer(

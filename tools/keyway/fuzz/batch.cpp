@@ -1,5 +1,7 @@
+#include <keyway/core/device_guard.h>
 #include <keyway/core/generator.h>
 #include <keyway/core/host_allocator.h>
+#include <keyway/core/memory_cache.h>
 #include <keyway/tools/keyway/fuzz/batch.h>
 
 #include <algorithm>
@@ -105,7 +107,7 @@ void watch(double seconds) {
   setitimer(ITIMER_REAL, &clock, nullptr);
 }
 
-void limit_child(const BatchLimits& limits) {
+void limit_child(const BatchLimits& limits, [[maybe_unused]] DeviceType device) {
 #if !defined(KEYWAY_SANITIZED)
   // Handlers of the parent, a test program's for one, are not the child's; a sanitizer's are.
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, SIG_DFL);
@@ -114,10 +116,18 @@ void limit_child(const BatchLimits& limits) {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
 #if !defined(KEYWAY_SANITIZED)
-  // The sanitizers reserve terabytes of addresses.
+  // The sanitizers reserve terabytes of addresses, and so do drivers of devices.
   const rlimit space{rlim_t{4} << 30, rlim_t{4} << 30};
-  setrlimit(RLIMIT_AS, &space);
+  if (device == DeviceType::CPU) setrlimit(RLIMIT_AS, &space);
 #endif
+}
+
+// The driver starts in each child anew: one that its parent uses is of no use to it.
+void start_device(DeviceType device) noexcept {
+  if (device == DeviceType::CPU) return;
+  watch(60);
+  synchronize(Device(device));
+  set_per_process_memory_fraction(0.01, Device(device));
 }
 
 void record(Shared& shared, std::size_t index, const Outcome& outcome) {
@@ -134,7 +144,8 @@ void record(Shared& shared, std::size_t index, const Outcome& outcome) {
 
 [[noreturn]] void run_child(Shared& shared, const CallPlan& plan, const Judge& judge, std::size_t begin,
                             std::size_t end, const BatchLimits& limits) {
-  limit_child(limits);
+  limit_child(limits, judge.device());
+  start_device(judge.device());
   for (std::size_t index = begin; index < end; ++index) {
     shared.current = index;
     watch(limits.seconds);
@@ -204,9 +215,9 @@ BatchResult run_batch(const CallPlan& plan, const Judge& judge, std::size_t begi
   return result;
 }
 
-Outcome repeat(const OperatorHandle& op, const CallPlan& plan, std::size_t index) {
+Outcome repeat(const OperatorHandle& op, const CallPlan& plan, std::size_t index, DeviceType device) {
   manual_seed(index);
-  return Judge(op).judge(plan.call(index));
+  return Judge(op, device).judge(plan.call(index));
 }
 
 bool can_find_leaks() {

@@ -43,7 +43,7 @@ BatchResult run_batch(const CallPlan& plan, const Judge& judge, std::size_t begi
                       const BatchLimits& limits = {});
 
 // Makes one call in this process.
-Outcome repeat(const OperatorHandle& op, const CallPlan& plan, std::size_t index);
+Outcome repeat(const OperatorHandle& op, const CallPlan& plan, std::size_t index, DeviceType device = DeviceType::CPU);
 
 // Whether this is a build in which a batch can tell that it leaked.
 bool can_find_leaks();

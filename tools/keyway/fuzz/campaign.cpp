@@ -27,7 +27,12 @@ class OperatorRun {
  public:
   OperatorRun(const OperatorHandle& op, const CampaignOptions& options, CampaignResult& result,
               const std::function<void(const Failure&)>& found)
-      : op_(op), options_(options), result_(result), found_(found), plan_(op, options.seed), judge_(op) {}
+      : op_(op),
+        options_(options),
+        result_(result),
+        found_(found),
+        plan_(op, options.seed),
+        judge_(op, options.device) {}
 
   void run() {
     std::size_t deaths = 0;

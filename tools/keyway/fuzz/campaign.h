@@ -14,6 +14,7 @@ namespace keyway::inline v1::tools {
 struct CampaignOptions {
   std::size_t calls = 2000;  // of each operator
   std::uint64_t seed = 0;
+  DeviceType device = DeviceType::CPU;  // where the tensors are
   BatchLimits limits;
 };
 

@@ -1,4 +1,5 @@
 #include <keyway/core/base/text.h>
+#include <keyway/core/device_guard.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/tools/keyway/fuzz/gradients.h>
 #include <keyway/tools/keyway/fuzz/judge.h>
@@ -23,7 +24,8 @@ bool names_device(SchemaType type) {
 
 }  // namespace
 
-Judge::Judge(const OperatorHandle& op) : op_(op), name_(op.entry().short_name()), arguments_(argument_names(op)) {
+Judge::Judge(const OperatorHandle& op, DeviceType device)
+    : op_(op), device_(device), name_(op.entry().short_name()), arguments_(argument_names(op)) {
   const OpInfo& info = op.entry().info();
   for (const Argument argument : op.schema().arguments()) {
     written_.push_back(argument.is_write());
@@ -37,7 +39,7 @@ Judge::Judge(const OperatorHandle& op) : op_(op), name_(op.entry().short_name())
 }
 
 Outcome Judge::judge(const std::vector<Value>& values) const {
-  Stack stack = make_stack(values);
+  Stack stack = make_stack(values, device_);
   const Stack arguments = stack;
   const Snapshot before(arguments);
   Outcome outcome;
@@ -52,10 +54,24 @@ Outcome Judge::judge(const std::vector<Value>& values) const {
   } catch (...) {
     outcome = {Verdict::ForeignException, "no std::exception"};
   }
+  const Outcome waited = wait();
+  if (is_failure(waited.verdict) || (!threw && waited.verdict == Verdict::Refused)) return waited;
   if (is_failure(outcome.verdict)) return outcome;
   const std::string changed = changed_argument(before, values, threw);
   if (!changed.empty()) return {Verdict::ArgumentChanged, changed + (threw ? "; " + outcome.text : "")};
   return threw ? outcome : judge_results(values, arguments, stack);
+}
+
+// What a kernel on a device refuses is an error of the next synchronisation, with the name of the operator that
+// launched it, which need not be the one that was called.
+Outcome Judge::wait() const {
+  if (device_ == DeviceType::CPU) return {};
+  try {
+    synchronize(Device(device_));
+  } catch (const Error& error) {
+    return {error.kind() == ErrorKind::Internal ? Verdict::InternalError : Verdict::Refused, error.what()};
+  }
+  return {};
 }
 
 // After an error all arguments are as before, but for the elements of tensors for results: a kernel that reads a wrong
@@ -119,6 +135,7 @@ std::string Judge::compare_with_meta(const std::vector<Value>& values, const Sta
     stack = make_stack(values, DeviceType::Meta);
     for (std::size_t i = 0; i < stack.size(); ++i) {
       if (names_device_[i]) stack[i] = IValue(Device(DeviceType::Meta));
+      if (arguments_[i] == "pin_memory") stack[i] = IValue(false);  // which only the CPU's memory can be
     }
     op_.call_boxed(stack);
   } catch (const std::exception& error) {

@@ -13,13 +13,17 @@ namespace keyway::inline v1::tools {
 
 class Judge {
  public:
-  explicit Judge(const OperatorHandle& op);
+  // Of calls with the tensors on devices of that type.
+  explicit Judge(const OperatorHandle& op, DeviceType device = DeviceType::CPU);
+
+  DeviceType device() const { return device_; }
 
   // In this process: a call that crashes or hangs does not come back.
   Outcome judge(const std::vector<Value>& values) const;
 
  private:
   Outcome judge_error(const Error& error) const;
+  Outcome wait() const;
   // Which argument changed that must not have; empty if none did.
   std::string changed_argument(const Snapshot& before, const std::vector<Value>& values, bool threw) const;
   Outcome judge_results(const std::vector<Value>& values, const Stack& arguments, const Stack& results) const;
@@ -29,6 +33,7 @@ class Judge {
   bool names_cause(const Error& error) const;
 
   OperatorHandle op_;
+  DeviceType device_;
   std::string name_;
   std::vector<std::string> arguments_;
   std::vector<bool> written_;  // by argument

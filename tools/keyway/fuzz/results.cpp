@@ -52,14 +52,14 @@ std::string inconsistency(const Stack& results) {
   return {};
 }
 
-std::string metadata_difference(const Stack& meta, const Stack& cpu) {
+std::string metadata_difference(const Stack& meta, const Stack& results) {
   const std::vector<TensorBase> there = tensors_of(meta);
-  const std::vector<TensorBase> here = tensors_of(cpu);
-  if (there.size() != here.size()) return fmt::format("Meta gives {} tensors, the CPU {}", there.size(), here.size());
+  const std::vector<TensorBase> here = tensors_of(results);
+  if (there.size() != here.size()) return fmt::format("Meta gives {} tensors, the call {}", there.size(), here.size());
   for (std::size_t i = 0; i < here.size(); ++i) {
     const TensorBase &a = there[i], &b = here[i];
     if (a.sizes() == b.sizes() && a.dtype() == b.dtype() && a.strides() == b.strides()) continue;
-    return fmt::format("Meta gives {}, the CPU {}", with_strides(a), with_strides(b));
+    return fmt::format("Meta gives {}, the call {}", with_strides(a), with_strides(b));
   }
   return {};
 }

@@ -13,7 +13,7 @@ namespace keyway::inline v1::tools {
 std::vector<TensorBase> tensors_of(const Stack& results);
 // What is wrong with the metadata of a result; empty if nothing is.
 std::string inconsistency(const Stack& results);
-// Where the metadata of results on Meta differs from that on the CPU.
+// Where the metadata of results on Meta differs from that elsewhere.
 std::string metadata_difference(const Stack& meta, const Stack& cpu);
 
 }  // namespace keyway::inline v1::tools

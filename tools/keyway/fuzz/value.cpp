@@ -1,5 +1,6 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/core/visit_dtype.h>
+#include <keyway/ops/all.h>
 #include <keyway/tools/keyway/fuzz/value.h>
 
 #include <algorithm>
@@ -41,7 +42,13 @@ TensorBase make(const TensorRecipe& recipe, DeviceType device) {
   const bool plain = recipe.strides.empty() && recipe.offset == 0;
   const std::int64_t row[] = {total};
   TensorBase tensor = make_tensor(plain ? IntArrayRef(recipe.sizes) : IntArrayRef(row), recipe.dtype, Device(device));
-  if (device == DeviceType::CPU) fill(tensor, recipe.elements);
+  if (device == DeviceType::CPU) {
+    fill(tensor, recipe.elements);
+  } else if (device != DeviceType::Meta && kAnyTypes.contains(recipe.dtype)) {
+    const TensorBase here = make_tensor(tensor.sizes(), recipe.dtype, Device(DeviceType::CPU));
+    fill(here, recipe.elements);
+    Tensor(tensor).copy_(Tensor(here));
+  }
   if (!plain) {
     const DimVector strides = recipe.strides.empty() ? contiguous_strides(recipe.sizes)
                                                      : DimVector(recipe.strides.begin(), recipe.strides.end());
@@ -147,7 +154,8 @@ Stack make_stack(const std::vector<Value>& values, DeviceType device) {
   TensorBase first;
   const auto tensor_of = [&](const TensorRecipe& recipe) {
     if (recipe.sharing != Sharing::None && first.defined()) return share(first, recipe.sharing);
-    TensorBase tensor = make(recipe, device == DeviceType::CPU ? recipe.device : device);
+    const bool moves = device == DeviceType::Meta || recipe.device == DeviceType::CPU;
+    TensorBase tensor = make(recipe, moves ? device : recipe.device);
     if (!first.defined()) first = tensor;
     return tensor;
   };

@@ -49,7 +49,8 @@ Value value_of(const IValue& argument);
 // Elements that the storage of a tensor of this recipe has.
 std::int64_t storage_elements(const TensorRecipe& recipe);
 
-// The arguments of one call, new ones. On Meta each tensor of the CPU has its counterpart there.
+// The arguments of one call, new ones. Each tensor of the CPU has its counterpart on `device`, on Meta without
+// elements.
 Stack make_stack(const std::vector<Value>& values, DeviceType device = DeviceType::CPU);
 
 // "float32[2, 3] of [1, 2]", "[1, 2]", "None". Long ones are cut off.

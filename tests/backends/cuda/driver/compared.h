@@ -3,6 +3,7 @@
 
 #include <keyway/core/device_guard.h>
 #include <keyway/keyway.h>
+#include <keyway/tests/backends/cuda/has_device.h>
 
 #include <cmath>
 #include <cstdint>
@@ -13,8 +14,7 @@
 
 namespace keyway::inline v1::testing {
 
-inline bool has_device() { return device_count(kCUDA) > 0; }
-// And products of floats: one test takes cuBLASLt away.
+// Whether there is a device that computes products of floats: one test takes cuBLASLt away.
 inline bool has_products() {
   const char* const wish = std::getenv("KEYWAY_EMULATED_CUBLAS_LT");
   return has_device() && (wish == nullptr || std::string_view(wish) != "missing");

@@ -1,6 +1,7 @@
 // Operators with faults, and that a campaign finds and names them.
 #include <keyway/dispatch/library.h>
 #include <keyway/ops/all.h>
+#include <keyway/tests/backends/cuda/has_device.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
 
@@ -148,6 +149,22 @@ TEST_CASE("a call that is repeated is judged in this process") {
   const Outcome outcome = repeat(op, CallPlan(op, 0), found.failures[0].index);
   CHECK(outcome.verdict == Verdict::NoArgument);
   CHECK(outcome.text == "faulty::vague: no good");
+}
+
+TEST_CASE("calls on a CUDA device are judged as those on the CPU are") {
+  if (!keyway::testing::has_device()) return;
+  for (const char* const name : {"add.Tensor", "sum.dim_IntList", "floor_divide", "cat", "index_select"}) {
+    const OperatorHandle op = Dispatcher::singleton().op(name);
+    const CallPlan plan(op, 0);
+    std::size_t returned = 0;
+    for (std::size_t i = 0; i < 40; ++i) {
+      const Outcome outcome = repeat(op, plan, i, DeviceType::CUDA);
+      INFO(plan.text(i) << ": " << outcome.text);
+      CHECK_FALSE(is_failure(outcome.verdict));
+      returned += outcome.verdict == Verdict::Returned ? 1 : 0;
+    }
+    CHECK(returned > 0);
+  }
 }
 
 TEST_CASE("operators are chosen by a part of their name or a pattern") {
