@@ -7,6 +7,7 @@
 #pragma once
 
 #include <keyway/autograd/convolution_formulas.h>
+#include <keyway/autograd/decomposition_formulas.h>
 #include <keyway/autograd/formula_words.h>
 #include <keyway/autograd/indexing_formulas.h>
 #include <keyway/autograd/joining_formulas.h>

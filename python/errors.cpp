@@ -30,6 +30,8 @@ const ErrorClass kErrorClasses[] = {
     {ErrorKind::Autograd, "AutogradError", nullptr,
      "The graph forbids it: a saved value was changed, the graph was freed, a tensor has no history."},
     {ErrorKind::Parse, "ParseError", &PyExc_ValueError, "Text or a file is not what it should be."},
+    {ErrorKind::LinAlg, "LinAlgError", nullptr,
+     "A matrix has no such decomposition, or none was found: singular, not positive-definite, without convergence."},
     {ErrorKind::Internal, "InternalError", nullptr, "An invariant of Keyway itself is broken."},
 };
 

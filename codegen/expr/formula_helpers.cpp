@@ -74,6 +74,25 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"scatter_reduce_backward(Tensor grad, Tensor self, int dim, Tensor index, Tensor src, str reduce, "
                    "bool include_self, Tensor result) -> (Tensor, Tensor)">,
     schema_literal<"scatter_src_backward(Tensor grad, int dim, Tensor index, int[] sizes) -> Tensor">,
+    // decompositions of matrices
+    schema_literal<"linalg_cholesky_backward(Tensor grad, Tensor L, bool upper) -> Tensor">,
+    schema_literal<"linalg_det_backward(Tensor grad, Tensor A, Tensor det, Tensor LU, Tensor pivots) -> Tensor">,
+    schema_literal<"linalg_eig_backward(Tensor? grad_values, Tensor? grad_vectors, Tensor A, Tensor values, "
+                   "Tensor vectors, bool compute_v) -> Tensor">,
+    schema_literal<"linalg_eigh_backward(Tensor? grad_values, Tensor? grad_vectors, Tensor values, Tensor vectors, "
+                   "bool compute_v) -> Tensor">,
+    schema_literal<"linalg_inv_backward(Tensor grad, Tensor inverse) -> Tensor">,
+    schema_literal<"linalg_lu_backward(Tensor grad, Tensor LU, Tensor pivots) -> Tensor">,
+    schema_literal<"linalg_matrix_exp_backward(Tensor grad, Tensor self) -> Tensor">,
+    schema_literal<"linalg_pinv_backward(Tensor grad, Tensor A, Tensor inverse) -> Tensor">,
+    schema_literal<"linalg_qr_backward(Tensor? grad_Q, Tensor? grad_R, Tensor A, Tensor Q, Tensor R, str mode) -> "
+                   "Tensor">,
+    schema_literal<"linalg_solve_backward(Tensor grad, Tensor A, Tensor result, Tensor LU, Tensor pivots, bool left, "
+                   "bool[] needs) -> (Tensor, Tensor)">,
+    schema_literal<"linalg_solve_triangular_backward(Tensor grad, Tensor self, Tensor result, bool upper, bool left, "
+                   "bool unitriangular, bool[] needs) -> (Tensor, Tensor)">,
+    schema_literal<"linalg_svd_backward(Tensor? grad_U, Tensor? grad_S, Tensor? grad_Vh, Tensor U, Tensor S, "
+                   "Tensor Vh, bool compute_uv) -> Tensor">,
     // neural networks
     schema_literal<"convolution_double_backward(Tensor? grad_grad_input, Tensor? grad_grad_weight, "
                    "Tensor? grad_grad_bias, Tensor grad_output, Tensor input, Tensor weight, int[] stride, "

@@ -67,6 +67,7 @@ std::string_view to_string(ErrorKind kind) {
     case ErrorKind::Registration: return "registration error";
     case ErrorKind::Autograd: return "autograd error";
     case ErrorKind::Parse: return "parse error";
+    case ErrorKind::LinAlg: return "linear algebra error";
     case ErrorKind::Internal: return "internal error";
   }
   return "error";

@@ -23,6 +23,7 @@ enum class ErrorKind : std::uint8_t {
   Registration,    // a schema, kernel or library that cannot be registered
   Autograd,        // the graph forbids it: changed saved value, freed graph, no history
   Parse,           // text or a file that is not what it should be
+  LinAlg,          // a matrix that has no such decomposition, or for which none was found
   Internal,        // a broken invariant of Keyway itself
 };
 KEYWAY_API std::string_view to_string(ErrorKind kind);

@@ -71,7 +71,7 @@ from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path a
 from keyway._printing import set_printoptions as set_printoptions
 from keyway._products import (
     chain_matmul as chain_matmul, complex as complex, frobenius_norm as frobenius_norm, matrix_power as matrix_power,
-    norm as norm,
+    norm as norm, nuclear_norm as nuclear_norm,
 )  # fmt: skip
 from keyway._products import (  # type: ignore[assignment]  # the operators', in more forms
     cdist as cdist, einsum as einsum, tensordot as tensordot,

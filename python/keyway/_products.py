@@ -89,12 +89,12 @@ def norm(
     input: Tensor, p: float | str | None = "fro", dim: Any = None, keepdim: bool = False, out: Tensor | None = None,
     dtype: _C.dtype | None = None,
 ) -> Tensor:
-    """The p-norm of all elements, or of vectors over `dim`; "fro" is the 2-norm.
-
-    Raises keyway.NotImplementedError for "nuc".
-    """
+    """The p-norm of all elements, or of vectors over `dim`; "fro" is the 2-norm, and "nuc" the sum of the singular values
+    of matrices over two dimensions."""
+    if p == "nuc":
+        return nuclear_norm(input, dim, keepdim, out=out)
     if isinstance(p, str) and p != "fro":
-        raise _C.NotImplementedError(f"norm(): p is a number or 'fro', not {p!r}")
+        raise _C.ValueError(f"norm(): p is a number, 'fro' or 'nuc', not {p!r}")
     order = 2 if p is None or isinstance(p, str) else p
     if dtype is not None and not (_checked(input, "norm").is_floating_point() or input.is_complex()):
         input = input.to(dtype=dtype)
@@ -130,16 +130,35 @@ def frobenius_norm(
     return _C.linalg_vector_norm(input, 2, listed(dim), keepdim, out=out)
 
 
-def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
-    """The product of `n` times the same matrices [..., m, m]; unit matrices for 0.
+def nuclear_norm(
+    input: Tensor, dim: Union[int, Sequence[int], None] = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """The sum of the singular values of matrices over two dimensions, by default those of a tensor of two."""
+    rank = _checked(input, "nuclear_norm").dim()
+    dims = [d % rank if -rank <= d < rank else d for d in ((0, 1) if dim is None else listed(dim))]
+    if (dim is None and rank != 2) or len(dims) != 2 or dims[0] == dims[1]:
+        raise _C.ValueError(f"nuclear_norm(): needs two dimensions of a tensor, not {dims} of {rank}")
+    made = _C.linalg_svdvals(input.movedim(dims, [-2, -1])).sum(-1)
+    return stored(with_dims_of_one(made, dims, rank) if keepdim else made, out, "nuclear_norm")
 
-    Raises keyway.ValueError for matrices that are not square, and keyway.NotImplementedError for `n` below 0, which
-    needs inverses.
+
+def with_dims_of_one(reduced: Tensor, dims: Sequence[int], rank: int) -> Tensor:
+    """What was reduced over `dims`, of which there were `rank`, with 1 in their places."""
+    for d in sorted(d % rank for d in dims):
+        reduced = reduced.unsqueeze(d)
+    return reduced
+
+
+def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
+    """The product of `n` times the same matrices [..., m, m]; unit matrices for 0, and for `n` below 0 that of their
+    inverses.
+
+    Raises keyway.ValueError for matrices that are not square, and keyway.LinAlgError for inverses that are not there.
     """
     if _checked(input, "matrix_power").dim() < 2 or input.size(-1) != input.size(-2):
         raise _C.ValueError(f"matrix_power(): needs square matrices, not {list(input.shape)}")
     if n < 0:
-        raise _C.NotImplementedError(f"matrix_power(): n is not negative, but {n}")
+        return matrix_power(_C.linalg_inv(input), -n, out=out)
     made, factor, left = None, input, n
     while left:  # by the digits of n
         if left % 2:

@@ -1,4 +1,5 @@
-"""Linear algebra under PyTorch's names, as far as there are operators: products, and norms without decompositions."""
+"""Linear algebra under PyTorch's names: products, norms, decompositions, equations. On the CPU decompositions are
+LAPACK's."""
 
 from __future__ import annotations
 
@@ -8,12 +9,24 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from keyway import _C
-from keyway._C import Tensor, matmul
+from keyway._C import (
+    LinAlgError, Tensor, linalg_cholesky as cholesky, linalg_cholesky_ex as cholesky_ex, linalg_det as det,
+    linalg_eig as eig, linalg_eigh as eigh, linalg_eigvals as eigvals, linalg_eigvalsh as eigvalsh,
+    linalg_householder_product as householder_product, linalg_inv as inv, linalg_inv_ex as inv_ex,
+    linalg_lstsq as lstsq, linalg_lu as lu, linalg_lu_factor as lu_factor, linalg_lu_factor_ex as lu_factor_ex,
+    linalg_lu_solve as lu_solve, linalg_matrix_exp as matrix_exp, linalg_matrix_rank as matrix_rank,
+    linalg_pinv as pinv, linalg_qr as qr, linalg_slogdet as slogdet, linalg_solve as solve,
+    linalg_solve_ex as solve_ex, linalg_solve_triangular as solve_triangular, linalg_svd as svd,
+    linalg_svdvals as svdvals, matmul,
+)  # fmt: skip
 from keyway._methods import _checked
-from keyway._products import matrix_power
+from keyway._products import matrix_power, with_dims_of_one
 
 __all__ = [
-    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "multi_dot", "norm", "vander", "vecdot",
+    "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
+    "eigvalsh", "householder_product", "inv", "inv_ex", "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve",
+    "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet",
+    "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander", "vecdot",
     "vector_norm",
 ]
 
@@ -70,22 +83,75 @@ def matrix_norm(
     A: Tensor, ord: float | str = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *,
     dtype: _C.dtype | None = None, out: Tensor | None = None,
 ) -> Tensor:
-    """The norm of matrices: "fro", or the greatest (1, inf) or least (-1, -inf) sum over columns (1) or rows (inf).
-
-    Raises keyway.NotImplementedError for those that need singular values: 2, -2 and "nuc".
-    """
+    """The norm of matrices: "fro"; "nuc", the sum of the singular values; the greatest (2) or least (-2) of these; the
+    greatest (1, inf) or least (-1, -inf) sum over columns (1) or rows (inf)."""
     if len(dim) == 2 and not all(-max(_checked(A, "matrix_norm").dim(), 1) <= d < max(A.dim(), 1) for d in dim):
         raise _C.IndexError(f"matrix_norm(): dim {tuple(dim)} is out of range for {A.dim()} dimensions")
     if _checked(A, "matrix_norm").dim() < 2 or len(dim) != 2 or dim[0] % A.dim() == dim[1] % A.dim():
         raise _C.ValueError(f"matrix_norm(): dim names two dimensions of a matrix, not {tuple(dim)} of {A.dim()}")
     if ord == "fro":
         return _C.linalg_vector_norm(A, 2, list(dim), keepdim, dtype=dtype, out=out)
+    if ord in ("nuc", 2, -2):
+        values = svdvals((A if dtype is None else A.to(dtype=dtype)).movedim(list(dim), [-2, -1]))
+        result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+        return _put(with_dims_of_one(result, dim, A.dim()) if keepdim else result, out)
     if ord not in (1, -1, math.inf, -math.inf):
-        raise _C.NotImplementedError(f"matrix_norm(): ord is 'fro', 1, -1, inf or -inf, not {ord!r}")
+        raise _C.ValueError(f"matrix_norm(): ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
     added, compared = (dim[0], dim[1]) if abs(ord) == 1 else (dim[1], dim[0])
     sums = _C.linalg_vector_norm(A, 1, added, True, dtype=dtype)
     extreme = (_C.amax if ord > 0 else _C.amin)(sums, compared, True)
     return _put(extreme if keepdim else extreme.squeeze(list(dim)), out)
+
+
+def cond(A: Tensor, p: float | str | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The condition numbers of matrices: the `p`-norm times that of the inverse, inf where there is none. `p` is what
+    matrix_norm takes, 2 by default: the ratio of the greatest singular value to the least; -2 is that of the least.
+
+    Raises keyway.ValueError for matrices that are not square, unless p is 2 or -2.
+    """
+    if _checked(A, "cond").dim() < 2:
+        raise _C.ValueError(f"cond(): A has {A.dim()} dimensions, but matrices have two or more")
+    if p in (None, 2, -2):
+        values = svdvals(A)
+        if values.size(-1) == 0:
+            return _put(values.new_zeros(A.shape[:-2]), out)
+        greatest, least = values.select(-1, 0), values.select(-1, -1)
+        return _put(least / greatest if p == -2 else greatest / least, out)
+    if A.size(-2) != A.size(-1):
+        raise _C.ValueError(f"cond(): matrices are square for p {p!r}, not {A.size(-2)} x {A.size(-1)}")
+    order: Any = p
+    inverse, info = inv_ex(A)
+    product = matrix_norm(A, order) * matrix_norm(inverse, order)
+    return _put(product.masked_fill(info != 0, math.inf), out)
+
+
+def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of what `tensordot(A, x, ind)` does: its first sizes are the last of A, its last the first `ind`.
+
+    Raises keyway.ValueError where the products of both parts of A's sizes differ, or `ind` is not positive.
+    """
+    if ind <= 0:
+        raise _C.ValueError(f"tensorinv(): ind is positive, not {ind}")
+    sizes = list(_checked(A, "tensorinv").shape)
+    rows, columns = math.prod(sizes[:ind]), math.prod(sizes[ind:])
+    if rows != columns:
+        raise _C.ValueError(f"tensorinv(): sizes {sizes[:ind]} and {sizes[ind:]} have the products {rows} and {columns}")
+    return _put(inv(A.reshape(rows, columns)).reshape(sizes[ind:] + sizes[:ind]), out)
+
+
+def tensorsolve(
+    A: Tensor, B: Tensor, dims: Sequence[int] | None = None, *, out: Tensor | None = None
+) -> Tensor:  # fmt: skip
+    """The X for which `tensordot(A, X, X.dim())` is B; dimensions `dims` of A are moved to its end before.
+
+    Raises keyway.ValueError where B has not as many elements as X.
+    """
+    moved = _checked(A, "tensorsolve") if dims is None else A.movedim(list(dims), list(range(-len(dims), 0)))
+    sizes = list(moved.shape[_checked(B, "tensorsolve").dim() :])
+    count = math.prod(sizes)
+    if B.numel() != count:
+        raise _C.ValueError(f"tensorsolve(): B has {B.numel()} elements, but the last sizes of A, {sizes}, are {count}")
+    return _put(solve(moved.reshape(count, count), B.reshape(count)).reshape(sizes), out)
 
 
 def _put(result: Tensor, out: Tensor | None) -> Tensor:

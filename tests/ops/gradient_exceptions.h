@@ -13,6 +13,8 @@ bool is_constant(std::string_view op, std::string_view argument);
 bool is_without_gradient(std::string_view op);
 // Operators that are not functions of values.
 bool is_exempt(std::string_view op);
+// Decompositions and equations, which samples have no or no unique results for.
+bool is_of_matrices(std::string_view op);
 // Calls whose gradient is another than the derivative.
 bool has_other_gradient(const Sample& sample);
 

@@ -2,7 +2,7 @@
 #include <keyway/backends/cuda/driver/cublas_lt.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
-#include <keyway/backends/cuda/driver/library_functions.h>
+#include <keyway/backends/cuda/driver/shared_library.h>
 #include <keyway/backends/cuda/driver/tf32.h>
 #include <keyway/backends/cuda/driver/with_room.h>
 #include <keyway/backends/cuda/plan_cache.h>
@@ -46,7 +46,7 @@ struct CublasLt {
 
 CublasLt open_library() {
   // What it is called where the toolkit is that this was built with.
-  LibraryFunctions library(fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR));
+  LibraryFunctions<ToolkitLibrary> library(fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR));
   CublasLt all;
 #define KEYWAY_CUBLAS_LT(name) library.find("cublasLt" #name, all.name);
   KEYWAY_CUBLAS_LT_FUNCTIONS

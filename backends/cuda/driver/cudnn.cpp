@@ -2,7 +2,7 @@
 #include <keyway/backends/cuda/driver/cudnn.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
-#include <keyway/backends/cuda/driver/library_functions.h>
+#include <keyway/backends/cuda/driver/shared_library.h>
 #include <keyway/backends/cuda/driver/tf32.h>
 #include <keyway/backends/cuda/driver/with_room.h>
 #include <keyway/backends/cuda/plan_cache.h>
@@ -66,7 +66,7 @@ bool is_wanted() {
 Cudnn open_cudnn() {
   Cudnn all;
   if (!is_wanted()) return all;
-  LibraryFunctions library(fmt::format("libcudnn.so.{}", CUDNN_MAJOR));
+  LibraryFunctions<ToolkitLibrary> library(fmt::format("libcudnn.so.{}", CUDNN_MAJOR));
   if (!library.is_open()) return all;
 #define KEYWAY_CUDNN(name) library.find("cudnn" #name, all.name);
   KEYWAY_CUDNN_FUNCTIONS

@@ -2,7 +2,7 @@
 #include <keyway/backends/cuda/driver/cufft.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
-#include <keyway/backends/cuda/driver/library_functions.h>
+#include <keyway/backends/cuda/driver/shared_library.h>
 #include <keyway/backends/cuda/driver/with_room.h>
 #include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/core/base/error.h>
@@ -38,7 +38,7 @@ struct Cufft {
 };
 
 Cufft open_cufft() {
-  LibraryFunctions library(fmt::format("libcufft.so.{}", CUFFT_VER_MAJOR));
+  LibraryFunctions<ToolkitLibrary> library(fmt::format("libcufft.so.{}", CUFFT_VER_MAJOR));
   Cufft all;
 #define KEYWAY_CUFFT(name) library.find("cufft" #name, all.name);
   KEYWAY_CUFFT_FUNCTIONS

@@ -1,6 +1,8 @@
 // In the place of the backend's own: the libraries of the emulated device. KEYWAY_EMULATED_CUBLAS_LT=missing,
-// KEYWAY_EMULATED_CUDNN=missing and KEYWAY_EMULATED_CUFFT=missing take one away.
+// KEYWAY_EMULATED_CUDNN=missing, KEYWAY_EMULATED_CUFFT=missing and KEYWAY_EMULATED_CUSOLVER=missing take one away.
 #pragma once
+
+#include <keyway/core/base/shared_library.h>
 
 #include <cstdlib>
 #include <string>
@@ -12,10 +14,11 @@ namespace keyway::inline v1::cuda {
 void* emulated_cublas_lt(const char* name);
 void* emulated_cudnn(const char* name);
 void* emulated_cufft(const char* name);
+void* emulated_cusolver(const char* name);
 
-class SharedLibrary {
+class ToolkitLibrary {
  public:
-  explicit SharedLibrary(const char* file) {
+  explicit ToolkitLibrary(const char* file) {
     for (const Emulated& one : kEmulated) {
       if (file == one.file && !is_missing(one.state)) find_ = one.find;
     }
@@ -36,6 +39,7 @@ class SharedLibrary {
       {"libcublasLt.so.13", "KEYWAY_EMULATED_CUBLAS_LT", &emulated_cublas_lt},
       {"libcudnn.so.9", "KEYWAY_EMULATED_CUDNN", &emulated_cudnn},
       {"libcufft.so.12", "KEYWAY_EMULATED_CUFFT", &emulated_cufft},
+      {"libcusolver.so.12", "KEYWAY_EMULATED_CUSOLVER", &emulated_cusolver},
   };
   static bool is_missing(const char* state) {
     const char* const wish = std::getenv(state);
