@@ -25,9 +25,16 @@ Tensor with_ones(const Tensor& a) { return with_diagonal(a, keyway::ones_like(di
 // element (i, j): numbers[j] - numbers[i]; 1 on the diagonal.
 Tensor differences(const Tensor& numbers) { return with_ones(numbers.unsqueeze(-2) - numbers.unsqueeze(-1)); }
 
-Tensor solve_lower(const Tensor& L, const Tensor& b, bool unit) {
-  return keyway::linalg_solve_triangular(L, b, /*upper=*/false, /*left=*/true, unit);
+// A complex vector may be turned in the plane of complex numbers by any angle, and libraries choose one: a gradient of
+// what depends on it is none. `turns`: how much a small turn of each vector changes the result.
+void check_angles(const Tensor& turns, std::string_view vectors) {
+  if (turns.is_meta()) return;
+  KEYWAY_CHECK_AS(Autograd, turns.detach().abs().le(1e-2).all().item().to<bool>(),
+                  "the {} of complex matrices are determined but for their angles in the complex plane; what was "
+                  "computed of them depends on these, and has no gradient",
+                  vectors);
 }
+
 Tensor solve_upper(const Tensor& U, const Tensor& b, bool left = true, bool unit = false) {
   return keyway::linalg_solve_triangular(U, b, /*upper=*/true, left, unit);
 }
@@ -107,7 +114,9 @@ Tensor linalg_eigh_backward(const Tensor& grad_values, const Tensor& grad_vector
   KEYWAY_CHECK_AS(Autograd, compute_v, "the gradient needs eigenvectors, which were not computed");
   const Tensor adjoint = adjoint_of(vectors);
   if (!grad_vectors.defined()) return product(columns_times(vectors, grad_values), adjoint);
-  const Tensor inner = product(adjoint, grad_vectors) / differences(values);
+  const Tensor projected = product(adjoint, grad_vectors);
+  if (projected.is_complex()) check_angles(keyway::imag(diagonal_of(projected)), "eigenvectors");
+  const Tensor inner = projected / differences(values);
   const Tensor of_values =
       grad_values.defined() ? grad_values.to(inner.dtype()) : keyway::zeros_like(diagonal_of(inner));
   return product(vectors, with_diagonal(inner, of_values), adjoint);
@@ -122,6 +131,7 @@ Tensor linalg_eig_backward(const Tensor& grad_values, const Tensor& grad_vectors
   Tensor result;
   if (grad_vectors.defined()) {
     const Tensor inner = product(adjoint, grad_vectors);
+    check_angles(keyway::imag(diagonal_of(inner)), "eigenvectors");
     const Tensor along = columns_times(product(adjoint, vectors), keyway::real(diagonal_of(inner)));
     const Tensor scaled = (inner - along) / differences(values).conj_physical();
     const Tensor of_values = grad_values.defined() ? grad_values : keyway::zeros_like(values);
@@ -147,19 +157,23 @@ Tensor linalg_svd_backward(const Tensor& grad_U, const Tensor& grad_S, const Ten
     const Tensor squares = S * S;
     return differences(squares);
   }();
-  Tensor inner, of_U, of_Vh, phases;
+  Tensor inner, of_U, of_Vh, phases, turns;
   if (grad_U.defined()) {
     const Tensor grad = grad_U.narrow(-1, 0, rank);
     const Tensor turn = skew(product(adjoint_of(U), grad));
     inner = columns_times(turn / gaps, S);
     phases = diagonal_of(turn);
+    turns = phases;
     if (m > rank) of_U = columns_times(grad - product(U, adjoint_of(U), grad), S.reciprocal());
   }
   if (grad_Vh.defined()) {
     const Tensor grad = grad_Vh.narrow(-2, 0, rank);
-    inner = sum_of(inner, rows_times(S, skew(product(Vh, adjoint_of(grad))) / gaps));
+    const Tensor turn = skew(product(Vh, adjoint_of(grad)));
+    inner = sum_of(inner, rows_times(S, turn / gaps));
+    turns = sum_of(turns, diagonal_of(turn));
     if (n > rank) of_Vh = rows_times(S.reciprocal(), grad - product(grad, adjoint_of(Vh), Vh));
   }
+  if (U.is_complex()) check_angles(keyway::imag(turns) * 0.5, "singular vectors");
   // A column of U and the row of Vh turn together in the complex plane: only what is not common to both counts.
   Tensor diagonal = grad_S.defined() ? grad_S.to(inner.dtype()) : keyway::zeros_like(diagonal_of(inner));
   if (U.is_complex() && phases.defined()) diagonal = diagonal + phases / (S * 2);

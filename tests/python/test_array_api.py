@@ -327,3 +327,54 @@ def test_asarray_takes_numbers_arrays_and_buffers_by_their_own_dtype():
 def test_what_cannot_be_is_refused(call):
     with pytest.raises(keyway.Error):
         call()
+
+
+SQUARES = RNG.normal(size=(2, 3, 3))
+POSITIVE = SQUARES @ SQUARES.transpose(0, 2, 1) + np.eye(3)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "options"),
+    [
+        ("cholesky", [POSITIVE], {}), ("cross", [SQUARES, SQUARES + 1], {"axis": 1}), ("det", [SQUARES], {}),
+        ("diagonal", [CUBE], {"offset": 1}), ("eigvalsh", [POSITIVE], {}), ("inv", [SQUARES], {}),
+        ("matmul", [SQUARES, SQUARES], {}), ("matrix_norm", [CUBE], {}), ("matrix_norm", [CUBE], {"ord": 2, "keepdims": True}),
+        ("matrix_power", [SQUARES, -2], {}), ("matrix_rank", [CUBE], {}), ("matrix_rank", [CUBE], {"rtol": 0.5}),
+        ("matrix_transpose", [CUBE], {}), ("outer", [X[0], Y[0]], {}), ("pinv", [CUBE], {}), ("pinv", [CUBE], {"rtol": 0.5}),
+        ("slogdet", [SQUARES], {}), ("solve", [SQUARES, X[:, :3]], {}), ("solve", [SQUARES, X[0, :3]], {}),
+        ("svdvals", [CUBE], {}), ("tensordot", [X, Y], {"axes": ((1,), (1,))}), ("trace", [CUBE], {"offset": -1}),
+        ("vecdot", [X, Y], {}), ("vector_norm", [CUBE], {}), ("vector_norm", [CUBE], {"axis": 1, "ord": 1, "keepdims": True}),
+    ],
+)  # fmt: skip
+def test_the_linear_algebra_extension_gives_what_numpy_gives(name, given, options):
+    compare(getattr(xp.linalg, name)(*tensors(given), **options), getattr(np.linalg, name)(*given, **options))
+
+
+def test_decompositions_of_the_extension_are_what_they_are_of():
+    x, p = keyway.tensor(CUBE), keyway.tensor(POSITIVE)
+    u, s, vh = xp.linalg.svd(x, full_matrices=False)
+    compare(u * s.unsqueeze(-2) @ vh, CUBE)
+    q, r = xp.linalg.qr(x)
+    compare(q @ r, CUBE)
+    values, vectors = xp.linalg.eigh(p)
+    compare(vectors * values.unsqueeze(-2) @ vectors.mT, POSITIVE)
+    assert all(inspect.getdoc(getattr(xp.linalg, name)) for name in xp.linalg.__all__)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "options"),
+    [
+        ("fft", [COMPLEX], {"n": 5, "axis": 0}), ("ifft", [COMPLEX], {"norm": "ortho"}), ("rfft", [X], {}),
+        ("irfft", [COMPLEX], {"n": 5}), ("hfft", [COMPLEX], {}), ("ihfft", [X], {}), ("fftn", [COMPLEX], {"axes": (0, 1)}),
+        ("ifftn", [COMPLEX], {"s": (2, 5), "axes": (0, 1)}), ("rfftn", [X], {}), ("irfftn", [COMPLEX], {}),
+        ("fftshift", [X], {"axes": 1}), ("ifftshift", [X], {}),
+    ],
+)  # fmt: skip
+def test_the_fourier_extension_gives_what_numpy_gives(name, given, options):
+    compare(getattr(xp.fft, name)(*tensors(given), **options), getattr(np.fft, name)(*given, **options))
+    assert all(inspect.getdoc(getattr(xp.fft, name)) for name in xp.fft.__all__)
+
+
+def test_frequencies_are_numpys():
+    compare(xp.fft.fftfreq(5, d=0.5, dtype=keyway.float64), np.fft.fftfreq(5, 0.5))
+    compare(xp.fft.rfftfreq(6, dtype=keyway.float64), np.fft.rfftfreq(6))

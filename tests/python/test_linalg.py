@@ -310,3 +310,11 @@ def test_matrices_without_data_have_results_without_data():
     assert linalg.svd(a).U.shape == (2, 4, 4) and linalg.qr(a).R.shape == (2, 3, 3)
     assert linalg.inv(a[:, :3]).shape == (2, 3, 3) and linalg.lstsq(a, a).solution.shape == (2, 3, 3)
     assert linalg.eig(a[:, :3]).eigenvalues.dtype is keyway.complex64
+
+
+@pytest.mark.parametrize("vectors", [lambda x: linalg.eigh(x).eigenvectors, lambda x: linalg.eig(x).eigenvectors,
+                                     lambda x: linalg.svd(x).U])  # fmt: skip
+def test_what_depends_on_the_angles_of_complex_vectors_has_no_gradient(vectors):
+    x = positive(3, 3, dtype=keyway.complex128).requires_grad_()
+    with pytest.raises(keyway.AutogradError, match="angles"):
+        vectors(x).imag.sum().backward()

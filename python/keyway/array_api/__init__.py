@@ -1,7 +1,7 @@
 """The Python array API standard, version 2023.12, over keyway.Tensor, as far as the operators reach.
 
-Functions have the standard's names, argument orders and defaults. Not there, for want of operators: the extensions
-linalg and fft. `x.size` is PyTorch's method, not the standard's attribute: `x.numel()` is the number of elements.
+Functions have the standard's names, argument orders and defaults; the extensions linalg and fft are modules. `x.size`
+is PyTorch's method, not the standard's attribute: `x.numel()` is the number of elements.
 """
 
 from math import e, inf, nan, pi
@@ -15,6 +15,7 @@ from keyway._C import (
     sinh, sqrt, square, subtract, tan, tanh, trunc, uint8, uint16, uint32, uint64,
 )  # fmt: skip
 from keyway._methods import conj
+from keyway.array_api import fft, linalg
 from keyway.array_api._creation import (
     arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like, tril,
     triu, zeros, zeros_like,
