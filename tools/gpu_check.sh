@@ -87,7 +87,7 @@ needed_libraries() {
     grep -vE '/(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|libkeyway[^/]*)\.so' || true
 }
 
-# One archive, a tenth of what it holds.
+# One archive, a fifth of what it holds.
 pack_stage() {
   local file folder=$pack/files needed=()
   rm -rf "$pack"
