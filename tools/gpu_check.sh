@@ -207,7 +207,8 @@ sanitize() {
 }
 
 # Without the tests whose kernels are mostly the libraries', and write what others read.
-own_kernels=("~*product*" "~*linear*" "~*convolution*" "~*cuDNN*" "~*Fourier*" "~*cuFFT*" "~transforms of*")
+own_kernels=("~*product*" "~*linear*" "~*convolution*" "~*cuDNN*" "~*Fourier*" "~*cuFFT*" "~transforms of*" "~*ecomposition*"
+  "~factors of*" "~*quations on*" "~Cholesky*" "~a matrix of a batch*")
 memcheck_stage() {
   expected=99 sanitize "a planted fault" 60 memcheck "$files/$planted"
   sanitize "memory checker, the backend's tests" 240 memcheck "$files/$driver"

@@ -18,6 +18,7 @@ void cat(ArrayRef<TensorBase> tensors, std::int64_t dim, TensorBase& out) {
 // `self` is read with negative strides along `dims`, from their ends.
 void flip(const TensorBase& self, IntArrayRef dims, TensorBase& out) {
   if (self.numel() == 0) return;
+  if (self.dim() == 0) return copy_elements(self, out);
   DimVector strides = self.strides();
   std::int64_t begin = self.storage_offset();
   for (const std::int64_t dim : dims) {

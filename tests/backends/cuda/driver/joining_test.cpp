@@ -21,3 +21,10 @@ TEST_CASE("CUDA joins and turns round tensors of many blocks") {
     }
   }
 }
+
+TEST_CASE("CUDA turns round a tensor without dimensions, in its only one") {
+  if (!has_device()) return;
+  for (const std::vector<std::int64_t>& dims : {std::vector<std::int64_t>{}, {0}, {-1}}) {
+    check([&](const Place& at) { return flip(at(values({}, kFloat)), dims); });
+  }
+}

@@ -39,10 +39,11 @@ TEST_CASE("a device opens the libraries of the toolkit") {
   CHECK(mm(square, square).device().type() == kCUDA);
   CHECK(convolution(image, image, {}, {1}, {1}, {1}, false, {0}, 1).device().type() == kCUDA);
   CHECK(view_as_real(_fft_c2c(square.to(kComplexFloat), {0}, 0, true)).device().type() == kCUDA);
+  CHECK(linalg_cholesky(eye(8, square.options())).device().type() == kCUDA);
   synchronize(kCUDA);
   // Convolutions do without cuDNN where it is not installed, and nobody has to install it for the other tests.
   if (!needs_device() || std::getenv("KEYWAY_EMULATED_CUDA") != nullptr) return;
-  for (const char* const name : {"libcublasLt.so", "libcudnn.so", "libcufft.so"}) {
+  for (const char* const name : {"libcublasLt.so", "libcudnn.so", "libcufft.so", "libcusolver.so"}) {
     INFO(name);
     const std::string file = open_file(name);
     CHECK_FALSE(file.empty());
