@@ -287,6 +287,11 @@ class Fuzz(Case):
         self.expect(keyway("fuzz", "--repeat", "mm"), 2,
                     "keyway fuzz: --repeat takes OP:INDEX, as a report has it, not 'mm'\n")
 
+    def test_a_device_that_is_not_there_is_said_once_and_not_called(self):
+        run = keyway("fuzz", "--op", "abs", "--calls", "2", "--device", "cuda", CUDA_VISIBLE_DEVICES="")
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertRegex(run.stderr, r"^keyway fuzz: .*cuda.*\n$")
+
 
 class Colours(Case):
     ESCAPE = "\033["

@@ -1,4 +1,5 @@
 // keyway fuzz: boundary calls against operators.
+#include <keyway/core/tensor_base.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
 #include <keyway/tools/keyway/numbers.h>
@@ -11,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -81,6 +84,25 @@ void print_summary(const CampaignResult& result, double seconds) {
   }
 }
 
+// Whether there is such a device; says so where there is none. Asked in a process of its own: one that has used a device
+// cannot have children that do.
+bool is_there(DeviceType type) {
+  if (type == DeviceType::CPU) return true;
+  const pid_t child = fork();
+  if (child == 0) {
+    int status = 1;
+    try {
+      make_tensor({1}, kFloat, Device(type, 0));
+      status = 0;
+    } catch (const Error& error) {
+      fmt::print(stderr, "keyway fuzz: {}\n", error.what());
+    }
+    _exit(status);
+  }
+  int status = 1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 ExitStatus run_fuzz(const FuzzOptions& options) {
   if (!options.repeat.empty()) return repeat_call(options);
   const std::vector<OperatorHandle> ops = part_of(operators_like(options.pattern), options.part);
@@ -89,6 +111,7 @@ ExitStatus run_fuzz(const FuzzOptions& options) {
     return ExitStatus::Failed;
   }
   if (options.list) return list_calls(ops, options.campaign);
+  if (!is_there(options.campaign.device)) return ExitStatus::Failed;
   const Colours colours(stdout);
   std::map<std::pair<std::string, Verdict>, std::size_t> seen;
   const auto begin = std::chrono::steady_clock::now();
