@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
+#include <mutex>
 #include <string>
 
 namespace keyway::inline v1::lapack {
@@ -51,6 +52,8 @@ struct Lapack {
   Functions<complex<float>> c;
   Functions<complex<double>> z;
   std::string problem;  // empty if all are there
+  // OpenBLAS, built without threads, works in memory that all calls share: two at once give wrong numbers.
+  bool takes_turns = false;
 };
 
 template <typename T>
@@ -80,12 +83,34 @@ Lapack open_lapack() {
   find_all(library, 'c', all.c);
   find_all(library, 'z', all.z);
   all.problem = library.problem();
+  int (*const threads_of)() = library.find_if_there<int()>("openblas_get_parallel");
+  all.takes_turns = threads_of != nullptr && threads_of() == 0;
   return all;
 }
 
+const Lapack& lapack_library() {
+  static const Lapack& all = *new Lapack(open_lapack());
+  return all;
+}
+
+// Held for a call of the library.
+class Turn {
+ public:
+  Turn() : lock_(mutex(), std::defer_lock) {
+    if (lapack_library().takes_turns) lock_.lock();
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static auto& one = *new std::mutex;
+    return one;
+  }
+  std::unique_lock<std::mutex> lock_;
+};
+
 template <typename T>
 const Functions<T>& functions() {
-  static const Lapack& all = *new Lapack(open_lapack());
+  const Lapack& all = lapack_library();
   KEYWAY_CHECK_AS(NotImplemented, all.problem.empty(),
                   "decompositions of matrices on the CPU need LAPACK: {}; install liblapack3, or name a library that "
                   "has it in KEYWAY_LAPACK",
@@ -158,6 +183,7 @@ const char* text(const Triangle& triangle) { return reinterpret_cast<const char*
 
 template <typename T>
 Int potrf(Triangle triangle, Matrix<T> a) {
+  const Turn turn;
   const Int n = to_int(a.rows), lda = leading(a);
   Int info = 0;
   functions<T>().potrf(text(triangle), &n, a.data, &lda, &info, 1);
@@ -167,6 +193,7 @@ Int potrf(Triangle triangle, Matrix<T> a) {
 
 template <typename T>
 Int getrf(Matrix<T> a, Int* pivots) {
+  const Turn turn;
   const Int m = to_int(a.rows), n = to_int(a.columns), lda = leading(a);
   Int info = 0;
   functions<T>().getrf(&m, &n, a.data, &lda, pivots, &info);
@@ -176,6 +203,7 @@ Int getrf(Matrix<T> a, Int* pivots) {
 
 template <typename T>
 void geqrf(Matrix<T> a, T* tau) {
+  const Turn turn;
   const Int m = to_int(a.rows), n = to_int(a.columns), lda = leading(a);
   Int info = 0;
   with_work<T>([&](T* work, Int length) { functions<T>().geqrf(&m, &n, a.data, &lda, tau, work, &length, &info); });
@@ -184,6 +212,7 @@ void geqrf(Matrix<T> a, T* tau) {
 
 template <typename T>
 Int syevd(Triangle triangle, bool vectors, Matrix<T> a, Real<T>* values) {
+  const Turn turn;
   check_workspace(a.rows, 2);
   const Int n = to_int(a.rows), lda = leading(a);
   const char job = vectors ? 'V' : 'N';
@@ -215,6 +244,7 @@ Int syevd(Triangle triangle, bool vectors, Matrix<T> a, Real<T>* values) {
 
 template <typename T>
 Int gesdd(Matrix<T> a, Real<T>* s, Matrix<T> u, Matrix<T> vh) {
+  const Turn turn;
   const std::int64_t rank = std::min(a.rows, a.columns), longest = std::max(a.rows, a.columns);
   check_workspace(rank, 8);
   const Int m = to_int(a.rows), n = to_int(a.columns), lda = leading(a);
@@ -261,6 +291,7 @@ void store_pairs(std::int64_t n, const R* imaginary, const R* columns, complex<R
 
 template <typename T>
 Int geev(Matrix<T> a, complex<Real<T>>* values, complex<Real<T>>* vectors) {
+  const Turn turn;
   using R = Real<T>;
   const Int n = to_int(a.rows), lda = leading(a), one = 1;
   const char left = 'N', right = vectors != nullptr ? 'V' : 'N';
@@ -288,6 +319,7 @@ Int geev(Matrix<T> a, complex<Real<T>>* values, complex<Real<T>>* vectors) {
 
 template <typename T>
 void trsm(bool left, Triangle triangle, bool unit, Matrix<const T> a, Matrix<T> b) {
+  const Turn turn;
   const bool is_row_major = a.row_stride != 1;
   const bool is_upper_in_memory = (triangle == Triangle::Upper) != is_row_major;
   const Int m = to_int(b.rows), n = to_int(b.columns), ldb = leading(b);

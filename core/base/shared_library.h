@@ -47,6 +47,11 @@ class LibraryFunctions {
     function = reinterpret_cast<F*>(library_.find(name));
     if (function == nullptr && problem_.empty()) problem_ = file_ + " has no " + name;
   }
+  // The same of one that not all such libraries have: null is no problem.
+  template <typename F>
+  F* find_if_there(const char* name) const {
+    return is_open() ? reinterpret_cast<F*>(library_.find(name)) : nullptr;
+  }
 
  private:
   const std::string file_;

@@ -1,6 +1,9 @@
 """Decompositions of matrices and equations with them, against NumPy's and their own definitions."""
 
 import math
+import os
+import subprocess
+import sys
 
 import keyway
 import numpy as np
@@ -318,3 +321,10 @@ def test_what_depends_on_the_angles_of_complex_vectors_has_no_gradient(vectors):
     x = positive(3, 3, dtype=keyway.complex128).requires_grad_()
     with pytest.raises(keyway.AutogradError, match="angles"):
         vectors(x).imag.sum().backward()
+
+
+def test_a_library_that_is_missing_is_named_with_what_to_install():
+    program = "import keyway\ntry:\n    keyway.linalg.inv(keyway.eye(2))\nexcept keyway.NotImplementedError as e:\n    print(e)"
+    run = subprocess.run([sys.executable, "-c", program], env=os.environ | {"KEYWAY_LAPACK": "libnone.so"}, text=True,
+                         stdout=subprocess.PIPE, check=True)  # fmt: skip
+    assert "need LAPACK: libnone.so: cannot open" in run.stdout and "install liblapack3" in run.stdout

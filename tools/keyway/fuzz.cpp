@@ -84,8 +84,8 @@ void print_summary(const CampaignResult& result, double seconds) {
   }
 }
 
-// Whether there is such a device; says so where there is none. Asked in a process of its own: one that has used a device
-// cannot have children that do.
+// Whether there is such a device; says so where there is none. Asked in a process of its own: one that has used a
+// device cannot have children that do.
 bool is_there(DeviceType type) {
   if (type == DeviceType::CPU) return true;
   const pid_t child = fork();
