@@ -213,6 +213,9 @@ TEST_CASE(
 
 TEST_CASE("libraries get memory of their own where the cache has all that there is") {
   if (!has_device() || std::getenv("KEYWAY_EMULATED_CUDA_BYTES") == nullptr) return;
+#ifdef KEYWAY_SANITIZED
+  return;  // there is no cache
+#endif
   // All but what is no whole segment.
   const auto fill_cache = [](std::int64_t mib) {
     (void)empty({mib << 20}, TensorOptions().dtype(kByte).device(kCUDA));
