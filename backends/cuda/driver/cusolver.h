@@ -3,8 +3,8 @@
 // Each call is one column-major matrix of float32, float64, complex64 or complex128, in the current stream of the
 // device, with workspaces of its own; `info` is written on the device as LAPACK would. Requires: `device` is current;
 // no matrix is empty; everything that is written lies there. Throws keyway::Error: NotImplemented where the library is
-// not installed, or was not when this was built, and while a graph is captured; else one that names the library's call
-// that failed.
+// not installed, or was not when this was built; Value while this thread captures a graph; else one that names the
+// library's call that failed.
 #pragma once
 
 #include <keyway/core/device.h>
