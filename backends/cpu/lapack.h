@@ -9,23 +9,11 @@
 #include <keyway/backends/cpu/matrix.h>
 #include <keyway/core/base/complex.h>
 #include <keyway/core/dtype_set.h>
+#include <keyway/ops/functors/opmath.h>
 
 #include <cstdint>
 
 namespace keyway::inline v1::lapack {
-
-namespace detail {
-template <typename T>
-struct RealOf {
-  using type = T;
-};
-template <typename T>
-struct RealOf<complex<T>> {
-  using type = T;
-};
-}  // namespace detail
-template <typename T>
-using Real = typename detail::RealOf<T>::type;
 
 enum class Triangle : char { Lower = 'L', Upper = 'U' };
 constexpr Triangle triangle(bool upper) { return upper ? Triangle::Upper : Triangle::Lower; }

@@ -33,7 +33,7 @@ bool is_finite(const Matrix<T>& a) {
 
 template <typename T>
 void fill_nan(T* values, std::int64_t count) {
-  std::fill_n(values, count, T(std::numeric_limits<lapack::Real<T>>::quiet_NaN()));
+  std::fill_n(values, count, T(std::numeric_limits<Real<T>>::quiet_NaN()));
 }
 
 // Some times n^3 operations.
@@ -68,7 +68,7 @@ class VectorsOut {
 };
 
 template <typename T>
-std::int32_t eigh(lapack::Triangle triangle, bool vectors, Matrix<T> a, lapack::Real<T>* values) {
+std::int32_t eigh(lapack::Triangle triangle, bool vectors, Matrix<T> a, Real<T>* values) {
   if (a.rows == 0) return 0;
   if (is_finite(a)) return lapack::syevd(triangle, vectors, a, values);
   fill_nan(values, a.rows);
@@ -77,7 +77,7 @@ std::int32_t eigh(lapack::Triangle triangle, bool vectors, Matrix<T> a, lapack::
 }
 
 template <typename T>
-std::int32_t eig(Matrix<T> a, complex<lapack::Real<T>>* values, complex<lapack::Real<T>>* vectors) {
+std::int32_t eig(Matrix<T> a, complex<Real<T>>* values, complex<Real<T>>* vectors) {
   if (a.rows == 0) return 0;
   if (is_finite(a)) return lapack::geev(a, values, vectors);
   fill_nan(values, a.rows);
@@ -86,7 +86,7 @@ std::int32_t eig(Matrix<T> a, complex<lapack::Real<T>>* values, complex<lapack::
 }
 
 template <typename T>
-std::int32_t svd(Matrix<T> a, Matrix<T> u, lapack::Real<T>* s, Matrix<T> vh) {
+std::int32_t svd(Matrix<T> a, Matrix<T> u, Real<T>* s, Matrix<T> vh) {
   const std::int64_t rank = std::min(a.rows, a.columns);
   if (rank == 0) {
     set_identity(u);
@@ -111,7 +111,7 @@ void _linalg_eigh(const TensorBase& A, bool upper, bool compute_v, TensorBase& e
   visit_dtype<lapack::kTypes>(A.dtype(), "_linalg_eigh", [&]<typename T>() {
     for_each_problem(info.numel(), spectral_work(A), [&](std::int64_t i) {
       states.data<std::int32_t>()[i] = eigh(lapack::triangle(upper), compute_v, nth_matrix<T>(matrices.tensor(), i),
-                                            values.data<lapack::Real<T>>() + i * rows_of(A));
+                                            values.data<Real<T>>() + i * rows_of(A));
     });
   });
   matrices.finish();
@@ -125,7 +125,7 @@ void _linalg_eig(const TensorBase& A, bool compute_v, TensorBase& eigenvalues, T
   const VectorsOut vectors(compute_v, eigenvectors);
   const ContiguousOut values(eigenvalues), states(info);
   visit_dtype<lapack::kTypes>(A.dtype(), "_linalg_eig", [&]<typename T>() {
-    using Z = complex<lapack::Real<T>>;
+    using Z = complex<Real<T>>;
     for_each_problem(info.numel(), spectral_work(A), [&](std::int64_t i) {
       states.data<std::int32_t>()[i] =
           eig(nth_matrix<T>(matrices, i), values.data<Z>() + i * rows_of(A), vectors.nth<Z>(i).data);
@@ -145,7 +145,7 @@ void _linalg_svd(const TensorBase& A, bool, bool compute_uv, TensorBase& U, Tens
   visit_dtype<lapack::kTypes>(A.dtype(), "_linalg_svd", [&]<typename T>() {
     for_each_problem(info.numel(), spectral_work(A), [&](std::int64_t i) {
       states.data<std::int32_t>()[i] =
-          svd(nth_matrix<T>(matrices, i), left.nth<T>(i), values.data<lapack::Real<T>>() + i * rank, right.nth<T>(i));
+          svd(nth_matrix<T>(matrices, i), left.nth<T>(i), values.data<Real<T>>() + i * rank, right.nth<T>(i));
     });
   });
   left.finish();

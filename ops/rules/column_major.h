@@ -29,6 +29,8 @@ inline OutputMeta meta_column_major(IntArrayRef sizes) { return {DimVector(sizes
 inline IntArrayRef batch_sizes(const TensorBase& matrices) {
   return matrices.sizes().slice(0, matrices.sizes().size() - 2);
 }
+inline std::int64_t rows_of(const TensorBase& matrices) { return matrices.sizes()[matrices.sizes().size() - 2]; }
+inline std::int64_t columns_of(const TensorBase& matrices) { return matrices.sizes().back(); }
 // The product of sizes of a tensor, which is known not to overflow.
 inline std::int64_t count_of(IntArrayRef sizes) {
   std::int64_t count = 1;
@@ -41,7 +43,14 @@ inline DimVector sizes_with(IntArrayRef sizes, std::initializer_list<std::int64_
   for (const std::int64_t size : last) all.push_back(size);
   return all;
 }
-inline std::int64_t rows_of(const TensorBase& matrices) { return matrices.sizes()[matrices.sizes().size() - 2]; }
-inline std::int64_t columns_of(const TensorBase& matrices) { return matrices.sizes().back(); }
+// The sizes that matrices are used in beside a batch of others: as they are if there is one for all, else one for each.
+inline DimVector sizes_beside(const TensorBase& matrices, IntArrayRef batch) {
+  const bool is_one = count_of(batch_sizes(matrices)) == 1;
+  return sizes_with(is_one ? IntArrayRef() : batch, {rows_of(matrices), columns_of(matrices)});
+}
+// Whether matrices lie one after another, in rows or in columns, as many as `sizes` say.
+inline bool lie_as(const TensorBase& matrices, IntArrayRef sizes) {
+  return (matrices.is_contiguous() || is_column_major(matrices)) && matrices.numel() == count_of(sizes);
+}
 
 }  // namespace keyway::inline v1

@@ -3,6 +3,7 @@
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
 #include <keyway/backends/cuda/driver/shared_library.h>
+#include <keyway/backends/cuda/driver/with_room.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/tensor_base.h>
 
@@ -111,7 +112,11 @@ void solve(Device device, const Size& size, const Run& run) {
   refuse_in_capture("a decomposition");
   OfDevice& here = of_device(device);
   const std::lock_guard lock(here.mutex);
-  if (here.handle == nullptr) KEYWAY_CUSOLVER_CALL(Create, &here.handle);
+  if (here.handle == nullptr) {
+    const auto lacks_memory = [](cusolverStatus_t status) { return status == CUSOLVER_STATUS_ALLOC_FAILED; };
+    check_cusolver(with_room(device, lacks_memory, [&] { return cusolver().Create(&here.handle); }),
+                   "cusolverDnCreate");
+  }
   if (here.parameters == nullptr) KEYWAY_CUSOLVER_CALL(CreateParams, &here.parameters);
   KEYWAY_CUSOLVER_CALL(SetStream, here.handle, runtime_stream(stream));
   std::size_t on_device = 0, on_host = 0;

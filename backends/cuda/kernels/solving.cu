@@ -77,10 +77,8 @@ void solve_left(const TensorBase& triangle, const TensorBase& sides, bool upper,
 
 // `self` as matrices that lie one after another, one for each of the batch or one for all.
 TensorBase triangles_for(const TensorBase& self, IntArrayRef batch) {
-  const bool is_one = count_of(batch_sizes(self)) == 1;
-  const DimVector sizes = sizes_with(is_one ? IntArrayRef() : batch, {rows_of(self), columns_of(self)});
-  const bool is_usable = self.is_contiguous() || is_column_major(self);
-  if (is_usable && self.numel() == count_of(sizes)) return self;
+  const DimVector sizes = sizes_beside(self, batch);
+  if (lie_as(self, sizes)) return self;
   const TensorBase copy = make_column_major(sizes, self.dtype(), self.device());
   copy_elements(self, copy);
   return copy;

@@ -176,7 +176,7 @@ cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnParams_t 
   return run(handle, parameters, type, {device_memory, on_device, host_memory, on_host}, info, "cusolverDnXsyevd",
              [=]<typename T>() {
                return lapack::syevd(triangle(mode), vectors == CUSOLVER_EIG_MODE_VECTOR, matrix<T>(a, n, n, lda),
-                                    static_cast<lapack::Real<T>*>(w));
+                                    static_cast<Real<T>*>(w));
              });
 }
 
@@ -199,7 +199,7 @@ cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t handle, cusolverDnParams_t 
   if (vectors != (jobvt != 'N') || (vectors && (u == nullptr || vt == nullptr))) return CUSOLVER_STATUS_INVALID_VALUE;
   return run(handle, parameters, type, {device_memory, on_device, host_memory, on_host}, info, "cusolverDnXgesvd",
              [=]<typename T>() {
-               return lapack::gesdd(matrix<T>(a, m, n, lda), static_cast<lapack::Real<T>*>(s),
+               return lapack::gesdd(matrix<T>(a, m, n, lda), static_cast<Real<T>*>(s),
                                     matrix<T>(vectors ? u : nullptr, m, jobu == 'A' ? m : n, ldu),
                                     matrix<T>(vectors ? vt : nullptr, n, n, ldvt));
              });
@@ -225,7 +225,7 @@ cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t p
   }
   return run(handle, parameters, type, {device_memory, on_device, host_memory, on_host}, info, "cusolverDnXgeev",
              [=]<typename T>() {
-               using Z = complex<lapack::Real<T>>;
+               using Z = complex<Real<T>>;
                std::vector<Z> found(vectors ? static_cast<std::size_t>(n * n) : 0);
                auto* const values = static_cast<Z*>(w);
                const int state = lapack::geev(matrix<T>(a, n, n, lda), values, vectors ? found.data() : nullptr);
