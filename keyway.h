@@ -1,7 +1,8 @@
-// What a program that uses Keyway includes: tensors and their operators, gradients, modules and optimizers,
-// registration of kernels, and how many threads are used.
+// What a program that uses Keyway includes: tensors and their operators, gradients, mixed precision, modules and
+// optimizers, registration of kernels, and how many threads are used.
 #pragma once
 
+#include <keyway/autocast/autocast.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/function.h>
 #include <keyway/autograd/variable.h>

@@ -20,6 +20,7 @@ struct AliasName {
 };
 constexpr AliasName kAliasNames[] = {
     {DispatchKey::Autograd, "Autograd"},
+    {DispatchKey::Autocast, "Autocast"},
     {DispatchKey::CompositeExplicitAutograd, "CompositeExplicitAutograd"},
     {DispatchKey::CompositeImplicitAutograd, "CompositeImplicitAutograd"},
 };

@@ -112,6 +112,7 @@ enum class DispatchKey : std::uint16_t {
 
   // Alias keys.
   Autograd = kSlotCount,      // every backend's autograd key
+  Autocast,                   // every backend's autocast key
   CompositeExplicitAutograd,  // every backend; gradients come from an Autograd kernel
   CompositeImplicitAutograd,  // every backend and its autograd key: written with differentiable operators
 };

@@ -107,9 +107,12 @@ class DispatchKeySet {
   }
   static constexpr std::uint64_t bit_of(DeviceType backend) { return bit_of_backend(static_cast<int>(backend) + 1); }
   static constexpr std::uint64_t bit_of_backend(int number) { return std::uint64_t{1} << (32 + kBackendBits - number); }
-  // The bits of a runtime key. Of the alias keys, Autograd means its functionality; composites are in no set.
+  // The bits of a runtime key. Of the alias keys, Autograd and Autocast mean their functionalities; composites are in
+  // no set.
   static constexpr std::uint64_t bits_of(DispatchKey key) {
-    if (is_alias(key)) return key == DispatchKey::Autograd ? bit_of(Functionality::Autograd) : 0;
+    if (key == DispatchKey::Autograd) return bit_of(Functionality::Autograd);
+    if (key == DispatchKey::Autocast) return bit_of(Functionality::Autocast);
+    if (is_alias(key)) return 0;
     const int backend = backend_number_of(key);
     const bool per_backend = is_per_backend(functionality_of(key));
     return bit_of(functionality_of(key)) | (per_backend && backend > 0 ? bit_of_backend(backend) : 0);
@@ -125,6 +128,7 @@ KEYWAY_API std::string to_string(DispatchKeySet set);
 inline constexpr DispatchKeySet kAutogradKeys = DispatchKeySet(Functionality::Autograd);
 inline constexpr DispatchKeySet kAutogradRelated =
     DispatchKeySet(Functionality::Autograd) | DispatchKeySet(Functionality::ADInplaceOrView);
+inline constexpr DispatchKeySet kAfterAutocast = DispatchKeySet::full_after(Functionality::Autocast);
 inline constexpr DispatchKeySet kAfterAutograd = DispatchKeySet::full_after(Functionality::Autograd);
 inline constexpr DispatchKeySet kAfterADInplaceOrView = DispatchKeySet::full_after(Functionality::ADInplaceOrView);
 

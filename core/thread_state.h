@@ -15,6 +15,8 @@ struct ThreadState {
   std::uint64_t excluded = 0;  // keys; exclusion wins
   bool grad_disabled = false;
   bool inference = false;  // tensors made now carry neither Autograd nor ADInplaceOrView
+  // Device types whose calls are autocast, one bit each; Autocast is among the included keys as long as there is one.
+  std::uint32_t autocast = 0;
 };
 
 extern KEYWAY_API constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));

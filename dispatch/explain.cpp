@@ -48,6 +48,8 @@ class Resolved {
     const bool autograd = f == Functionality::Autograd;
     const bool backend = is_backend_functionality(f) || slot == DispatchKey::Undefined;
     if (mine.key == DispatchKey::Autograd && !autograd) return "it serves the backends' autograd keys";
+    if (mine.key == DispatchKey::Autocast && f != Functionality::Autocast)
+      return "it serves the backends' autocast keys";
     if (mine.key == DispatchKey::CompositeExplicitAutograd && !backend) return "it serves backends";
     if (mine.key == DispatchKey::CompositeImplicitAutograd && !backend && !autograd) {
       return "it serves backends and their autograd keys";

@@ -84,9 +84,10 @@ std::string state_of(DeviceType type) {
 bool has_only_autograd(const Table& table) {
   for (std::size_t i = 1; i < table.kernel_count; ++i) {
     const DispatchKey key = table.info[i].key;
-    if (key != DispatchKey::Autograd && (is_alias(key) || functionality_of(key) != Functionality::Autograd)) {
-      return false;
-    }
+    const bool above = is_alias(key) ? key == DispatchKey::Autograd || key == DispatchKey::Autocast
+                                     : functionality_of(key) == Functionality::Autograd ||
+                                           functionality_of(key) == Functionality::Autocast;
+    if (!above) return false;
   }
   return table.kernel_count > 1;
 }

@@ -58,7 +58,8 @@ constexpr std::uint32_t layout_number() {
   hash.number(offsetof(Table, mask)).number(offsetof(Table, slots)).number(offsetof(KernelInfo, owner));
   hash.number(offsetof(OpInfo, signature)).number(offsetof(OpInfo, boxed)).number(offsetof(OpInfo, wrapper));
   hash.number(kSlotCount).number(kBackendBits).number(kNumScalarTypes).number(kMaxCachedBlock);
-  hash.number(static_cast<std::uint64_t>(DispatchKey::Autograd)).number(static_cast<std::uint64_t>(ValueTag::List));
+  hash.number(static_cast<std::uint64_t>(DispatchKey::CompositeImplicitAutograd))
+      .number(static_cast<std::uint64_t>(ValueTag::List));
   hash.number(static_cast<std::uint64_t>(ErrorKind::Internal));
   return hash.value();
 }

@@ -16,7 +16,7 @@ enum class Rule : std::uint8_t {
   Direct,             // a kernel registered to this very key
   CompositeExplicit,  // the operator's kernel for every backend
   CompositeImplicit,  // the operator's kernel for every backend and its autograd key
-  AutogradAlias,      // the operator's kernel for every backend's autograd key
+  Alias,              // the operator's kernel for every backend's autograd key, or autocast key
   Fallback,           // the key's kernel for every operator
   Fallthrough,        // the key is skipped by operators that have no kernel for it
   Missing,
@@ -62,8 +62,9 @@ constexpr Resolution resolve(DispatchKey slot, Find&& find, HasFallback&& has_fa
     const int implicit = find(DispatchKey::CompositeImplicitAutograd);
     if (implicit >= 0 && !shadowed) return {Rule::CompositeImplicit, implicit};
   }
-  if (f == Functionality::Autograd) {
-    if (const int alias = find(DispatchKey::Autograd); alias >= 0) return {Rule::AutogradAlias, alias};
+  if (f == Functionality::Autograd || f == Functionality::Autocast) {
+    const int alias = find(f == Functionality::Autograd ? DispatchKey::Autograd : DispatchKey::Autocast);
+    if (alias >= 0) return {Rule::Alias, alias};
   }
   if (has_fallback(slot)) return {Rule::Fallback, -1};
   if (falls_through_by_default(f)) return {Rule::Fallthrough, -1};

@@ -35,6 +35,7 @@ struct StaticKernel {
   DispatchKey key;
   typename Kernel<Sig>::Fn fn;
   const void* context = nullptr;
+  BoxedFn boxed = nullptr;  // instead of `fn`, which is null
 };
 
 // `info` has N + 1 elements: the first for the missing kernel. It and the entry need only have addresses.
@@ -54,9 +55,12 @@ consteval StaticTable<Sig, N + 1> make_static_table(const OperatorEntry& op, con
     }
   }
   for (std::size_t i = 0; i < N; ++i) {
-    table.kernel_array[i + 1] = Kernel<Sig>{
-        {BoxedAdapter<Sig>::call, const_cast<void*>(kernels[i].context), static_cast<std::uint16_t>(i + 1), 0},
-        kernels[i].fn};
+    const StaticKernel<Sig>& kernel = kernels[i];
+    const bool boxed_only = kernel.boxed != nullptr;
+    table.kernel_array[i + 1] =
+        Kernel<Sig>{{boxed_only ? kernel.boxed : BoxedAdapter<Sig>::call, const_cast<void*>(kernel.context),
+                     static_cast<std::uint16_t>(i + 1), static_cast<std::uint8_t>(boxed_only ? kBoxedOnly : 0)},
+                    kernel.fn};
   }
   const auto find = [&](DispatchKey key) {
     for (std::size_t i = 0; i < N; ++i) {

@@ -12,6 +12,7 @@
 #include <keyway/nn/modules/linear.h>
 #include <keyway/nn/modules/sequential.h>
 #include <keyway/nn/optim/adam.h>
+#include <keyway/nn/optim/grad_scaler.h>
 #include <keyway/nn/optim/lr_scheduler.h>
 #include <keyway/nn/optim/sgd.h>
 #include <keyway/nn/serialize/safetensors.h>

@@ -1,4 +1,5 @@
 // The extension module keyway._C.
+#include <keyway/python/autocast.h>
 #include <keyway/python/autograd.h>
 #include <keyway/python/construction.h>
 #include <keyway/python/conversion_protocol.h>
@@ -55,6 +56,7 @@ NB_MODULE(_C, module) {
   add_function_context(autograd);
   add_function_node(autograd);
   add_gradient_modes(module, autograd);
+  add_autocast(module);
   add_hooks(autograd);
   add_node_class(autograd);
   add_saved_tensor_hooks(autograd);

@@ -1,4 +1,5 @@
 #include <keyway/codegen/emit/emitter.h>
+#include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/printer.h>
@@ -48,6 +49,7 @@ std::string op_section(const Op& op) {
   out += contracts("Requires", op.contracts);
   out += contracts("Requires of the data", op.values);
   out += derivatives(op);
+  if (op.autocast != AutocastPolicy::None) out += fmt::format("\nAutocast: {}.\n", autocast_word(op.autocast));
   return out + fmt::format("\nExample:\n\n```\n{}\n```\n", op.example.text.text);
 }
 

@@ -50,6 +50,7 @@ std::string include_lines(const Family& family) {
   if (any_overload(family, has_cpu_kernel)) paths.push_back(own_header(family, "backends/cpu/kernels_{}.h"));
   if (any_overload(family, has_autograd_kernel) || any_overload(family, has_adinplace_kernel))
     paths.push_back(own_header(family, "autograd/kernels_{}.h"));
+  if (any_overload(family, has_autocast_kernel)) paths.emplace_back("keyway/autocast/kernels.h");
   return includes(std::move(paths));
 }
 
@@ -112,8 +113,10 @@ std::string table_text(const Family& family, const Op& op, const Overload& overl
   for (const Registration& r : registrations_of(op, overload)) {
     infos += fmt::format(",\n    {{DispatchKey::{}, \"{}\", \"{}\", {}}}", r.key, r.name, family.file, op.place().line);
     kernels += kernels.empty() ? "{" : ",\n     ";
-    kernels +=
-        fmt::format("{{DispatchKey::{}, {}{}{}}}", r.key, r.kernel, r.context.empty() ? "" : ",\n      ", r.context);
+    std::string fields = r.kernel;
+    if (!r.context.empty()) fields += ",\n      " + r.context;
+    if (!r.boxed.empty()) fields += ", nullptr, " + r.boxed;
+    kernels += fmt::format("{{DispatchKey::{}, {}}}", r.key, fields);
   }
   std::string out = comment(to_string(schema)) + "namespace {\n" + info_text(family, op, overload);
   out += fmt::format("constexpr KernelInfo {}_kernels[] = {{\n    {{}}{}}};\n", id, infos);

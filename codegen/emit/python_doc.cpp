@@ -71,6 +71,16 @@ std::vector<std::string> gradient_lines(const Op& op) {
   return {"Not differentiable."};
 }
 
+std::vector<std::string> autocast_lines(const Op& op) {
+  switch (op.autocast) {
+    case AutocastPolicy::None: return {};
+    case AutocastPolicy::Lower: return {"Autocast runs it in float16 or bfloat16."};
+    case AutocastPolicy::Float32: return {"Autocast runs it in float32."};
+    case AutocastPolicy::Promote: return {"Autocast runs it in the widest dtype of its arguments."};
+  }
+  return {};
+}
+
 // An operator and its calls under this name.
 std::string section(const PythonName& name, const std::vector<const PythonCall*>& calls) {
   const PythonCall& call = *calls.front();
@@ -81,6 +91,7 @@ std::string section(const PythonName& name, const std::vector<const PythonCall*>
                            dtype_lines(call.op->dtypes),
                            contract_lines(*call.op),
                            gradient_lines(*call.op),
+                           autocast_lines(*call.op),
                            {std::string()}})
     lines.insert(lines.end(), more.begin(), more.end());
   for (std::string& line : lines) line = in_words_of(call, std::move(line));

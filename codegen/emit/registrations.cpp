@@ -40,6 +40,11 @@ std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
 
 }  // namespace
 
+std::string_view autocast_word(AutocastPolicy policy) {
+  constexpr std::string_view kWords[] = {"", "lower", "float32", "promote"};
+  return kWords[static_cast<int>(policy)];
+}
+
 bool has_native_kernel(const Op& op, std::string_view backend) {
   if (!takes_backend_kernel(op)) return false;
   const RecipeKind kind = op.recipe.kind;
@@ -62,6 +67,10 @@ bool is_below_autograd(const Op& op) {
 
 bool has_autograd_kernel(const Op& op, const Overload& overload) {
   return is_below_autograd(op) && (is_differentiable(op) || overload.schema->is_mutable());
+}
+
+bool has_autocast_kernel(const Op& op, const Overload& overload) {
+  return op.autocast != AutocastPolicy::None && overload.kind == OverloadKind::Functional;
 }
 
 bool has_adinplace_kernel(const Op& op, const Overload& overload) {
@@ -107,6 +116,10 @@ std::vector<Registration> registrations_of(const Op& op, const Overload& overloa
   if (has_autograd_kernel(op, overload)) list.push_back({"Autograd", "autograd::" + id, {}, "autograd::" + id});
   if (has_adinplace_kernel(op, overload))
     list.push_back({"ADInplaceOrView", "autograd::adinplace_" + id, {}, "autograd::adinplace_" + id});
+  if (has_autocast_kernel(op, overload)) {
+    const std::string kernel = fmt::format("autocast::{}", autocast_word(op.autocast));
+    list.push_back({"Autocast", "nullptr", {}, kernel, kernel});
+  }
   return list;
 }
 

@@ -38,8 +38,14 @@ bool has_autograd_kernel(const Op& op, const Overload& overload);
 // view.
 bool has_adinplace_kernel(const Op& op, const Overload& overload);
 
+// The same at Autocast: of the functional overload of an entry with `autocast`, one that needs no declaration.
+bool has_autocast_kernel(const Op& op, const Overload& overload);
+
 // What wraps a kernel of the overload, as C++: "Functional<wrappers::mm, ops::mm_sig>".
 std::string wrapper_type(const Op& op, const Overload& overload);
+
+// "lower", as entries write it; empty for None.
+std::string_view autocast_word(AutocastPolicy policy);
 
 // Whether a backend, named as entries do ("CPU"), has a function in out style of its own for the operator.
 bool has_native_kernel(const Op& op, std::string_view backend);
@@ -48,10 +54,11 @@ bool has_native_kernel(const Op& op, std::string_view backend);
 bool takes_backend_kernel(const Op& op);
 
 struct Registration {
-  std::string key;      // an enumerator of DispatchKey
-  std::string kernel;   // the function of the table, as C++
-  std::string context;  // its context, as C++; empty: none
-  std::string name;     // for people: "cpu::add_Tensor"
+  std::string key;         // an enumerator of DispatchKey
+  std::string kernel;      // the function of the table, as C++
+  std::string context;     // its context, as C++; empty: none
+  std::string name;        // for people: "cpu::add_Tensor"
+  std::string boxed = {};  // a boxed kernel instead of `kernel`, as C++
 };
 
 // In the order in which tables list them.

@@ -196,6 +196,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
         .values = read_contracts(source, "values", ExprContext::Data),
         .derivatives = read_derivatives(source, recipe),
         .differentiability_stated = entry.json->find("derivatives") != nullptr,
+        .autocast = read_autocast(source),
         .domain = read_contracts(source, "domain", ExprContext::Data),
         .samples = read_samples(source),
         .tags = read_tags(source),

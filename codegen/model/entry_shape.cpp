@@ -36,6 +36,7 @@ constexpr Key kEntryKeys[] = {
     {"requires", JsonKind::Array},
     {"values", JsonKind::Array},
     {"derivatives", JsonKind::Object},
+    {"autocast", JsonKind::String},
     {"domain", JsonKind::Array},
     {"samples", JsonKind::Array},
     {"tags", JsonKind::Array},
@@ -56,7 +57,7 @@ constexpr Key kFailingSampleKeys[] = {
 };
 
 // Keys that later versions will give a meaning.
-constexpr std::string_view kReserved[] = {"forward", "batch", "autocast", "inverse", "foreach"};
+constexpr std::string_view kReserved[] = {"forward", "batch", "inverse", "foreach"};
 
 std::vector<std::string> names_of(std::span<const Key> keys) {
   std::vector<std::string> names;

@@ -68,6 +68,9 @@ struct Example {
   std::string error;  // of a sample that must fail: a part of the text
 };
 
+// What autocast does with the arguments of a call (autocast/kernels.h).
+enum class AutocastPolicy : std::uint8_t { None, Lower, Float32, Promote };
+
 struct Op {
   OwnedSchema schema;
   LocatedText func;  // the schema as written
@@ -83,6 +86,7 @@ struct Op {
   bool planned = false;              // a contract of some operator calls this one
   std::vector<Derivative> derivatives;
   bool differentiability_stated = false;  // an entry with `derivatives`, be it {}
+  AutocastPolicy autocast = AutocastPolicy::None;
   std::vector<Formula> domain;
   std::vector<Example> samples;
   std::vector<std::string> tags;

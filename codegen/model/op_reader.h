@@ -53,5 +53,6 @@ std::vector<std::string> known_tags();
 std::vector<std::string> read_tags(const OpSource& source);
 std::string read_doc(const JsonValue& doc, const Report& report);
 std::string read_namespace(const OpSource& source);
+AutocastPolicy read_autocast(const OpSource& source);
 
 }  // namespace keyway::inline v1

@@ -69,4 +69,18 @@ std::string read_namespace(const OpSource& source) {
   return name;
 }
 
+AutocastPolicy read_autocast(const OpSource& source) {
+  const JsonValue* value = source.entry.find("autocast");
+  if (!value) return AutocastPolicy::None;
+  if (source.schema->is_mutable() || source.schema->is_alias())
+    source.report.error(value->place(), "'autocast' is for an operator whose results are new tensors");
+  constexpr std::pair<std::string_view, AutocastPolicy> kPolicies[] = {
+      {"float32", AutocastPolicy::Float32}, {"lower", AutocastPolicy::Lower}, {"promote", AutocastPolicy::Promote}};
+  for (const auto& [name, policy] : kPolicies)
+    if (value->text.text == name) return policy;
+  source.report.error(value->place(), fmt::format("'autocast' is {}; it is 'float32', 'lower' or 'promote'",
+                                                  in_quotes(value->text.text)));
+  return AutocastPolicy::None;
+}
+
 }  // namespace keyway::inline v1

@@ -97,6 +97,7 @@ from keyway._spectra import istft as istft, stft as stft
 from keyway._type_info import finfo as finfo, iinfo as iinfo
 from keyway._unique import unique as unique
 from keyway._unique import unique_consecutive as unique_consecutive
+from keyway._autocast import autocast as autocast
 from keyway.autograd.grad_mode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
@@ -111,10 +112,10 @@ from keyway.utils.dlpack import to_dlpack as to_dlpack
 newaxis = None
 
 if TYPE_CHECKING:
-    from keyway import array_api as array_api, cuda as cuda, fft as fft, func as func, library as library
+    from keyway import amp as amp, array_api as array_api, cuda as cuda, fft as fft, func as func, library as library
     from keyway import linalg as linalg, nn as nn, optim as optim, profiler as profiler, signal as signal
     from keyway import special as special, testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
-        __name__, "array_api", "cuda", "fft", "func", "library", "linalg", "nn", "optim", "profiler", "signal", "special",
+        __name__, "amp", "array_api", "cuda", "fft", "func", "library", "linalg", "nn", "optim", "profiler", "signal", "special",
         "testing")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NoReturn
 
 from keyway import _C
+from keyway._autocast import autocast_kernel
 from keyway._gradient_kernel import GradientFormula, GradientKernel
 from keyway._infer_schema import infer_schema
 from keyway._ops import operator_function
@@ -106,6 +107,13 @@ class CustomOpDef:
         setup_context(ctx, inputs, keyword_only_inputs, output). Raises keyway.Error for an operator that writes to its
         arguments."""
         self._gradient.formula = GradientFormula(self._schema, backward, setup_context)
+
+    def register_autocast(self, device_type: str, cast_inputs: _C.dtype, /) -> None:
+        """Registers what autocast does with calls on devices of the type: floating tensors among the arguments but those
+        of float64 are converted to `cast_inputs`. Raises keyway.TypeError for another dtype than float16, bfloat16 and
+        float32."""
+        kernel = autocast_kernel(self._opoverload, device_type, cast_inputs)
+        self._lib.impl(self._qualname, kernel, f"Autocast{device_type.upper()}", allow_override=True)
 
     def register_vmap(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raises keyway.NotImplementedError: Keyway has no vmap."""

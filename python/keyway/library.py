@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from keyway import _C
+from keyway._autocast import autocast_kernel
 from keyway._custom_op import CustomOpDef, DeviceTypes, custom_op, keys_of_devices, known_custom_op, refuse_vmap
 from keyway._gradient_kernel import register_gradient
 from keyway._infer_schema import infer_schema
@@ -37,6 +38,7 @@ __all__ = [
     "impl",
     "infer_schema",
     "opcheck",
+    "register_autocast",
     "register_autograd",
     "register_fake",
     "register_kernel",
@@ -140,6 +142,21 @@ def register_autograd(
         custom.register_autograd(backward, setup_context=setup_context)
     else:
         register_gradient(name, backward, setup_context, _library_for(name, lib))
+
+
+def register_autocast(
+    op: Any, device_type: str, cast_inputs: _C.dtype, /, *, lib: Library | None = None
+) -> None:
+    """Registers what autocast does with an operator's calls on devices of a type: floating tensors among the arguments
+    but those of float64 are converted to `cast_inputs`. Raises keyway.TypeError for another dtype than float16, bfloat16
+    and float32."""
+    name = _full_name(op)
+    custom = known_custom_op(name)
+    if custom is not None:
+        custom.register_autocast(device_type, cast_inputs)
+    else:
+        kernel = autocast_kernel(operator_function(name), device_type, cast_inputs)
+        _library_for(name, lib).impl(name, kernel, f"Autocast{device_type.upper()}")
 
 
 def register_vmap(op: Any, *args: Any, **kwargs: Any) -> NoReturn:

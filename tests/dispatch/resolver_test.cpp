@@ -40,6 +40,7 @@ struct Reference {
     for (int b = 1; b <= kBackendBits; ++b) {
       const bool own_backend = std::any_of(backends.begin(), backends.end(), [&](F f) { return has(f, b); });
       if (has(DispatchKey::Autograd)) put(F::Autograd, b, kernels.at(DispatchKey::Autograd).back());
+      if (has(DispatchKey::Autocast)) put(F::Autocast, b, kernels.at(DispatchKey::Autocast).back());
       if (has(DispatchKey::CompositeImplicitAutograd)) {
         const int line = kernels.at(DispatchKey::CompositeImplicitAutograd).back();
         if (!own_backend && !has(DispatchKey::CompositeExplicitAutograd)) put(F::Autograd, b, line);
@@ -154,7 +155,8 @@ TEST_CASE("random registrations and undos give the table of the reference") {
                                          named("Profiler"),
                                          named("I"),
                                          named("E"),
-                                         named("A")};
+                                         named("A"),
+                                         named("Autocast")};
   const RegistrationHandle def = Block().def("random::op(Tensor self) -> int").commit();
   const OperatorEntry& entry = op("random::op").entry();
   const Table* empty = &entry.table();
@@ -224,15 +226,18 @@ TEST_CASE("what explain says of a slot is what stands in it") {
                                      .impl("why::op", DispatchKey::CompositeImplicitAutograd, counts_one, 2)
                                      .impl("why::op", DispatchKey::Autograd, counts_one, 3)
                                      .fallback(DispatchKey::Python, boxed, 4)
+                                     .impl("why::op", DispatchKey::Autocast, counts_one, 5)
                                      .commit();
   const OperatorHandle why = op("why::op");
   const auto rule = [&](DispatchKey key) { return explain_slot(why, key); };
   CHECK(rule(DispatchKey::CPU).rule == Rule::Direct);
   CHECK(rule(DispatchKey::CPU).kernel->site.line == 1);
   CHECK(rule(DispatchKey::CUDA).rule == Rule::CompositeImplicit);
-  CHECK(rule(DispatchKey::AutogradCPU).rule == Rule::AutogradAlias);
+  CHECK(rule(DispatchKey::AutogradCPU).rule == Rule::Alias);
   CHECK(rule(DispatchKey::AutogradCPU).kernel->site.line == 3);
   CHECK(rule(DispatchKey::AutogradCUDA).rule == Rule::CompositeImplicit);
+  CHECK(rule(DispatchKey::AutocastCUDA).rule == Rule::Alias);
+  CHECK(rule(DispatchKey::AutocastCUDA).kernel->site.line == 5);
   CHECK(rule(DispatchKey::Python).rule == Rule::Fallback);
   CHECK(rule(DispatchKey::Python).kernel->site.line == 4);
   CHECK(rule(DispatchKey::Profiler).rule == Rule::Fallthrough);

@@ -11,8 +11,8 @@ namespace keyway::inline v1::tools {
 
 namespace {
 
-constexpr DispatchKey kColumns[] = {DispatchKey::CPU, DispatchKey::CUDA, DispatchKey::Meta, DispatchKey::AutogradCPU,
-                                    DispatchKey::ADInplaceOrView};
+constexpr DispatchKey kColumns[] = {DispatchKey::CPU,         DispatchKey::CUDA,        DispatchKey::Meta,
+                                    DispatchKey::AutogradCPU, DispatchKey::AutocastCPU, DispatchKey::ADInplaceOrView};
 
 // One letter a rule, explained in the last line.
 char letter(Rule rule) {
@@ -20,7 +20,7 @@ char letter(Rule rule) {
     case Rule::Direct: return 'K';
     case Rule::CompositeExplicit: return 'E';
     case Rule::CompositeImplicit: return 'I';
-    case Rule::AutogradAlias: return 'A';
+    case Rule::Alias: return 'A';
     case Rule::Fallback: return 'F';
     case Rule::Fallthrough: return '.';
     case Rule::Missing: return '-';
@@ -51,8 +51,7 @@ ExitStatus print_table(const std::string& filter) {
     fmt::print(stderr, "keyway table: no operator fits\n");
     return ExitStatus::Failed;
   }
-  fmt::print(
-      "K kernel  E composite explicit  I composite implicit  A autograd alias  F fallback  . falls through  - none\n");
+  fmt::print("K kernel  E composite explicit  I composite implicit  A alias  F fallback  . falls through  - none\n");
   return ExitStatus::Ok;
 }
 

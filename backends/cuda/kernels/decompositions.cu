@@ -18,7 +18,7 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-constexpr DtypeSet kTypes{kFloat, kDouble, kComplexFloat, kComplexDouble};
+constexpr DtypeSet kDecomposedTypes{kFloat, kDouble, kComplexFloat, kComplexDouble};
 
 // Row-major places of `info`, which are 0 where no algorithm is asked.
 ContiguousOut states_for(const TensorBase& info) {
@@ -122,7 +122,7 @@ struct Identity {
 void set_identity(const TensorBase& matrices) {
   if (matrices.numel() == 0) return;
   const std::int64_t rank = matrices.dim();
-  visit_dtype<kTypes>(matrices.dtype(), "a decomposition", [&]<typename T>() {
+  visit_dtype<kDecomposedTypes>(matrices.dtype(), "a decomposition", [&]<typename T>() {
     each<3>(Places(matrices.sizes()).tensor(matrices).coordinate(rank - 2).coordinate(rank - 1).space(), Identity<T>{},
             matrices.device());
   });
@@ -148,7 +148,7 @@ class NotFinite {
     if (notes_.numel() == 0) return;
     fill_with_zeros(notes_);
     if (matrices.numel() == 0) return;
-    visit_dtype<kTypes>(matrices.dtype(), "a decomposition", [&]<typename T>() {
+    visit_dtype<kDecomposedTypes>(matrices.dtype(), "a decomposition", [&]<typename T>() {
       each<2>(Places(matrices.sizes()).tensor(matrices).tensor(with_dim_before(notes_, 0)).space(), NoteNotFinite<T>{},
               matrices.device());
     });
@@ -165,7 +165,7 @@ class NotFinite {
  private:
   static void spread_nan(const TensorBase& results, const TensorBase& notes) {
     if (results.numel() == 0) return;
-    visit_dtype<kTypes>(results.dtype(), "a decomposition", [&]<typename T>() {
+    visit_dtype<kDecomposedTypes>(results.dtype(), "a decomposition", [&]<typename T>() {
       const SpreadNote<T> spread{T(std::numeric_limits<Real<T>>::quiet_NaN())};
       each<2>(Places(results.sizes()).tensor(results).tensor(notes).space(), spread, results.device());
     });

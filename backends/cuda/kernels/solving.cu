@@ -12,7 +12,7 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-constexpr DtypeSet kTypes{kFloat, kDouble, kComplexFloat, kComplexDouble};
+constexpr DtypeSet kTriangleTypes{kFloat, kDouble, kComplexFloat, kComplexDouble};
 constexpr std::int64_t kBlock = 32;  // rows
 
 // Operands: a right side, which its solution replaces, from its first row on; the first element of the triangle.
@@ -64,7 +64,7 @@ void solve_left(const TensorBase& triangle, const TensorBase& sides, bool upper,
     const TensorBase here = block(sides, first, rows, 0, columns), a = block(triangle, first, rows, first, rows);
     // One element for each right side: the first of its rows.
     const TensorBase tops = block(here, 0, 1, 0, columns), corners = block(a, 0, 1, 0, 1);
-    visit_dtype<kTypes>(sides.dtype(), "linalg_solve_triangular", [&]<typename T>() {
+    visit_dtype<kTriangleTypes>(sides.dtype(), "linalg_solve_triangular", [&]<typename T>() {
       each<2>(Places(tops.sizes()).tensor(tops).tensor(corners).space(),
               SolveBlock<T>{rows, here.strides()[1], a.strides()[1], a.strides()[2], upper, unit}, sides.device());
     });

@@ -25,7 +25,7 @@ namespace keyway::inline v1::cuda {
 namespace {
 
 constexpr std::int64_t kChunkBytes = 64 << 20;
-constexpr DtypeSet kTypes = kFloatingAndComplexTypes | DtypeSet{kLong};
+constexpr DtypeSet kWindowTypes = kFloatingAndComplexTypes | DtypeSet{kLong};
 constexpr DtypeSet kSumTypes{kFloat, kDouble, kComplexFloat, kComplexDouble, kLong};
 
 // The functors below go over the elements of a matrix by number, columns of which are those of a chunk. Operands: the
@@ -135,7 +135,7 @@ class Convolution {
       const TensorBase sums = matrix(windows_.out_channels, chunk, sums_);
       multiply({weights, unfolded(chunk), sums});
       if (sums.numel() == 0) return;
-      visit_dtype<kTypes>(dtype_, "convolution", [&]<typename T>() {
+      visit_dtype<kWindowTypes>(dtype_, "convolution", [&]<typename T>() {
         visit(sums, GiveOutputs<T>{windows_, chunk, y_, data<Opmath<T>>(addend)});
       });
     });

@@ -21,13 +21,13 @@ __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
 GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
-class _Mode:
+class Mode:
     """A context manager that may be entered several times, and that decorates functions and generators."""
 
     def __init__(self) -> None:
         self._entered: list[Any] = []
 
-    def clone(self) -> _Mode:
+    def clone(self) -> Mode:
         """Another of the same mode, not entered."""
         return type(self)()
 
@@ -48,15 +48,15 @@ class _Mode:
         return decorated
 
 
-def _decorated(mode: Callable[[], _Mode], function: Callable[..., Any]) -> Any:
+def _decorated(mode: Callable[[], Mode], function: Callable[..., Any]) -> Any:
     if isinstance(function, type):
-        warnings.warn("a gradient mode decorates functions and methods: decorate a class's __init__ instead of the "
+        warnings.warn("a mode decorates functions and methods: decorate a class's __init__ instead of the "
                       "class, which becomes a function", FutureWarning, stacklevel=3)
     flags = _code_flags(function)
     if flags & GENERATOR:
         return _decorated_generator(mode, function)
     if flags & (COROUTINE | ASYNC_GENERATOR):
-        raise _C.TypeError("a gradient mode is one thread's, and cannot decorate what other tasks interrupt")
+        raise _C.TypeError("a mode is one thread's, and cannot decorate what other tasks interrupt")
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -73,7 +73,7 @@ def _code_flags(function: Any) -> int:
     return getattr(code, "co_flags", 0)
 
 
-def _decorated_generator(mode: Callable[[], _Mode], function: Callable[..., Any]) -> Any:
+def _decorated_generator(mode: Callable[[], Mode], function: Callable[..., Any]) -> Any:
     """The generator's own code runs in the mode; whoever consumes it does not."""
 
     @functools.wraps(function)
@@ -101,7 +101,7 @@ def _decorated_generator(mode: Callable[[], _Mode], function: Callable[..., Any]
     return generate
 
 
-class _PlainMode(_Mode):
+class _PlainMode(Mode):
     """A mode without parameters, which decorates without parentheses too."""
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
@@ -127,7 +127,7 @@ class enable_grad(_PlainMode):  # noqa: N801
     enabled = True
 
 
-class set_grad_enabled(_Mode):  # noqa: N801
+class set_grad_enabled(Mode):  # noqa: N801
     """Calls of this thread are recorded, or not: from now on, or as a context manager until the end of the block."""
 
     def __init__(self, mode: bool) -> None:
@@ -151,7 +151,7 @@ class set_grad_enabled(_Mode):  # noqa: N801
         return f"set_grad_enabled(mode={self.mode})"
 
 
-class inference_mode(_Mode):  # noqa: N801
+class inference_mode(Mode):  # noqa: N801
     """Calls of this thread record nothing, not even views and versions.
 
     Tensors that are made meanwhile can never be part of a graph. ``inference_mode(False)`` leaves the mode for a block.

@@ -9,6 +9,7 @@ import weakref
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._autocast import as_now
 from keyway.autograd import backward, is_for_inputs
 from keyway.autograd.function import Function, FunctionCtx
 from keyway.autograd.grad_mode import enable_grad
@@ -54,6 +55,7 @@ class _Checkpoint:
         self.versions = [(value, value._version) for value in arguments
                          if isinstance(value, Tensor) and not value.is_inference()]
         self.rng_states = generator_states(arguments) if preserve_rng_state else []
+        self.autocast_again = as_now(arguments)
         self.places: list[weakref.ref[_Place]] = []
 
     def run(self) -> Any:
@@ -100,7 +102,7 @@ class _Checkpoint:
             return tensor
 
         with (contextlib.suppress(_AllFilled), drawing_from(self.rng_states), enable_grad(),
-              saved_tensors_hooks(fill, lambda tensor: tensor), self.context_again):
+              saved_tensors_hooks(fill, lambda tensor: tensor), self.autocast_again(), self.context_again):
             self.call()
 
 
@@ -111,6 +113,7 @@ class CheckpointFunction(Function):
     def forward(ctx: FunctionCtx, function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
         ctx.function = function
         ctx.states = generator_states(args) if preserve_rng_state else []
+        ctx.autocast_again = as_now(args)
         ctx.arguments = [None if isinstance(value, Tensor) else value for value in args]
         ctx.places = [i for i, value in enumerate(args) if isinstance(value, Tensor)]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
@@ -124,7 +127,7 @@ class CheckpointFunction(Function):
         arguments = list(ctx.arguments)
         for place, tensor in zip(ctx.places, ctx.saved_tensors):
             arguments[place] = tensor.detach().requires_grad_(tensor.requires_grad)
-        with drawing_from(ctx.states), enable_grad():
+        with drawing_from(ctx.states), enable_grad(), ctx.autocast_again():
             results = ctx.function(*arguments)
         results = results if isinstance(results, tuple) else (results,)
         pairs = [(result, gradient) for result, gradient in zip(results, grads)
@@ -151,6 +154,8 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = F
     CheckpointError. Gradients of whatever the function uses are computed, and by whatever means: backward, grad,
     backward of backward. ``context_fn`` gives two context managers, for the first call and for the second. ``debug``
     changes nothing.
+
+    The second call is autocast as the first one was.
 
     ``use_reentrant=True`` is PyTorch's older form: a tensor among ``args`` has to require grad, there are no keywords
     and no contexts, and only backward() for all leaves.

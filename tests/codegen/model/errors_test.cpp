@@ -23,6 +23,9 @@ TEST_CASE("mistakes in keys") {
         "test.json:3:21: error: f: unknown key 'derivative'; did you mean 'derivatives'?\n");
   CHECK(errors_of(kernels(R"~("derivatives": {}, "forward": "x")~")) ==
         "test.json:3:40: error: f: the key 'forward' is reserved for a later version\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "autocast": "lower")~")).empty());
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "autocast": "half")~")) ==
+        "test.json:3:52: error: f: 'autocast' is 'half'; it is 'float32', 'lower' or 'promote'\n");
   CHECK(errors_of(kernels(R"~("derivatives": {}, "variants": ["function"])~")) ==
         "test.json:3:40: error: f: 'variants' stands before 'derivatives'\n");
   CHECK(errors_of(kernels(R"~("requires": "x", "derivatives": [])~")) ==

@@ -84,6 +84,10 @@ void other_recipes() {
   CHECK(slopes([](const Tensor& x) { return myops::quartic(x); }) == Values{32, -108});  // 4 x^3
   const Tensor rows = arange(6).to(kFloat).reshape({3, 2}).requires_grad_();
   CHECK(values(myops::flip_rows(rows)) == Values{4, 5, 2, 3, 0, 1});
+  {
+    const AutocastMode autocast(DeviceType::CPU);
+    CHECK(values(myops::flip_rows(rows.to(kBFloat16))) == Values{4, 5, 2, 3, 0, 1});
+  }
   (myops::flip_rows(rows) * arange(6).reshape({3, 2})).sum().backward();
   CHECK(values(rows.grad()) == Values{4, 5, 2, 3, 0, 1});
   CHECK(error_of([] { myops::flip_rows(arange(3).to(kFloat)); }).starts_with("myops::flip_rows: requires self.dim()"));

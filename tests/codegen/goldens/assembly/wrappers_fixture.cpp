@@ -4,6 +4,7 @@
 #include <keyway/assembly/on_device.h>
 #include <keyway/assembly/wrapper_sorts.h>
 #include <keyway/assembly/wrappers.h>
+#include <keyway/autocast/kernels.h>
 #include <keyway/autograd/kernels_fixture.h>
 #include <keyway/backends/cpu/kernels_fixture.h>
 #include <keyway/dispatch/static_table.h>
@@ -211,13 +212,16 @@ constexpr KernelInfo add_Tensor_kernels[] = {
     {},
     {DispatchKey::CPU, "cpu::add_Tensor", "tests/codegen/goldens/fixture.json", 4},
     {DispatchKey::Meta, "rules::Add", "tests/codegen/goldens/fixture.json", 4},
-    {DispatchKey::Autograd, "autograd::add_Tensor", "tests/codegen/goldens/fixture.json", 4}};
+    {DispatchKey::Autograd, "autograd::add_Tensor", "tests/codegen/goldens/fixture.json", 4},
+    {DispatchKey::Autocast, "autocast::promote", "tests/codegen/goldens/fixture.json", 4}};
 constinit const auto add_Tensor_table = make_static_table<ops::add_Tensor_sig>(
     ops::add_Tensor, add_Tensor_kernels,
     {{DispatchKey::CPU, Functional<wrappers::add_Tensor, ops::add_Tensor_sig>::call,
       &kKernelOf<wrappers::add_Tensor, cpu::add_Tensor>},
      {DispatchKey::Meta, Functional<wrappers::add_Tensor, ops::add_Tensor_sig>::call},
-     {DispatchKey::Autograd, autograd::add_Tensor}});
+     {DispatchKey::Autograd, autograd::add_Tensor},
+     {DispatchKey::Autocast, nullptr,
+      nullptr, autocast::promote}});
 }  // namespace
 constinit OperatorEntry ops::add_Tensor{add_Tensor_info, add_Tensor_table};
 
@@ -291,7 +295,7 @@ constexpr OpInfo copy__info{
     .name = "keyway::copy_",
     .schema = "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 14,
+    .line = 15,
     .signature = signature_hash<ops::copy__sig>,
     .boxed = kBoxedShape<ops::copy__sig>,
     .doc = "Copies `src` into `self`.",
@@ -300,10 +304,10 @@ constexpr OpInfo copy__info{
 };
 constexpr KernelInfo copy__kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::copy_", "tests/codegen/goldens/fixture.json", 14},
-    {DispatchKey::Meta, "rules::copy_", "tests/codegen/goldens/fixture.json", 14},
-    {DispatchKey::Autograd, "autograd::copy_", "tests/codegen/goldens/fixture.json", 14},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_copy_", "tests/codegen/goldens/fixture.json", 14}};
+    {DispatchKey::CPU, "cpu::copy_", "tests/codegen/goldens/fixture.json", 15},
+    {DispatchKey::Meta, "rules::copy_", "tests/codegen/goldens/fixture.json", 15},
+    {DispatchKey::Autograd, "autograd::copy_", "tests/codegen/goldens/fixture.json", 15},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_copy_", "tests/codegen/goldens/fixture.json", 15}};
 constinit const auto copy__table = make_static_table<ops::copy__sig>(
     ops::copy_, copy__kernels,
     {{DispatchKey::CPU, Mutating<wrappers::copy_, ops::copy__sig>::call,
@@ -321,7 +325,7 @@ constexpr OpInfo index_Tensor_info{
     .overload = "Tensor",
     .schema = "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 22,
+    .line = 23,
     .signature = signature_hash<ops::index_Tensor_sig>,
     .boxed = kBoxedShape<ops::index_Tensor_sig>,
     .doc = "Picks elements of `self` by index tensors.",
@@ -329,7 +333,7 @@ constexpr OpInfo index_Tensor_info{
 };
 constexpr KernelInfo index_Tensor_kernels[] = {
     {},
-    {DispatchKey::CompositeImplicitAutograd, "composite::index", "tests/codegen/goldens/fixture.json", 22}};
+    {DispatchKey::CompositeImplicitAutograd, "composite::index", "tests/codegen/goldens/fixture.json", 23}};
 constinit const auto index_Tensor_table = make_static_table<ops::index_Tensor_sig>(
     ops::index_Tensor, index_Tensor_kernels,
     {{DispatchKey::CompositeImplicitAutograd, Composite<wrappers::index_Tensor, ops::index_Tensor_sig>::call}});
@@ -342,7 +346,7 @@ constexpr OpInfo linear_info{
     .name = "keyway::linear",
     .schema = "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 27,
+    .line = 28,
     .signature = signature_hash<ops::linear_sig>,
     .boxed = kBoxedShape<ops::linear_sig>,
     .doc = "The product of `input` with the transpose of `weight`, plus `bias`.",
@@ -350,10 +354,13 @@ constexpr OpInfo linear_info{
 };
 constexpr KernelInfo linear_kernels[] = {
     {},
-    {DispatchKey::CompositeImplicitAutograd, "composite::linear", "tests/codegen/goldens/fixture.json", 27}};
+    {DispatchKey::CompositeImplicitAutograd, "composite::linear", "tests/codegen/goldens/fixture.json", 28},
+    {DispatchKey::Autocast, "autocast::lower", "tests/codegen/goldens/fixture.json", 28}};
 constinit const auto linear_table = make_static_table<ops::linear_sig>(
     ops::linear, linear_kernels,
-    {{DispatchKey::CompositeImplicitAutograd, Composite<wrappers::linear, ops::linear_sig>::call}});
+    {{DispatchKey::CompositeImplicitAutograd, Composite<wrappers::linear, ops::linear_sig>::call},
+     {DispatchKey::Autocast, nullptr,
+      nullptr, autocast::lower}});
 }  // namespace
 constinit OperatorEntry ops::linear{linear_info, linear_table};
 
@@ -363,7 +370,7 @@ constexpr OpInfo sort_info{
     .name = "keyway::sort",
     .schema = "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 33,
+    .line = 35,
     .signature = signature_hash<ops::sort_sig>,
     .boxed = kBoxedShape<ops::sort_sig>,
     .doc = "Sorts along `dim`; NaN counts as greatest.",
@@ -374,9 +381,9 @@ constexpr OpInfo sort_info{
 };
 constexpr KernelInfo sort_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 33},
-    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 33},
-    {DispatchKey::Autograd, "autograd::sort", "tests/codegen/goldens/fixture.json", 33}};
+    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 35},
+    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 35},
+    {DispatchKey::Autograd, "autograd::sort", "tests/codegen/goldens/fixture.json", 35}};
 constinit const auto sort_table = make_static_table<ops::sort_sig>(
     ops::sort, sort_kernels,
     {{DispatchKey::CPU, Functional<wrappers::sort, ops::sort_sig>::call,
@@ -395,7 +402,7 @@ constexpr OpInfo sort_values_info{
     .schema = "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) "
         "-> (Tensor(a!) values, Tensor(b!) indices)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 33,
+    .line = 35,
     .signature = signature_hash<ops::sort_values_sig>,
     .boxed = kBoxedShape<ops::sort_values_sig>,
     .doc = "Sorts along `dim`; NaN counts as greatest.",
@@ -406,10 +413,10 @@ constexpr OpInfo sort_values_info{
 };
 constexpr KernelInfo sort_values_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 33},
-    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 33},
-    {DispatchKey::Autograd, "autograd::sort_values", "tests/codegen/goldens/fixture.json", 33},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sort_values", "tests/codegen/goldens/fixture.json", 33}};
+    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 35},
+    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 35},
+    {DispatchKey::Autograd, "autograd::sort_values", "tests/codegen/goldens/fixture.json", 35},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sort_values", "tests/codegen/goldens/fixture.json", 35}};
 constinit const auto sort_values_table = make_static_table<ops::sort_values_sig>(
     ops::sort_values, sort_values_kernels,
     {{DispatchKey::CPU, Out<wrappers::sort, ops::sort_values_sig>::call,
@@ -426,7 +433,7 @@ constexpr OpInfo split_info{
     .name = "keyway::split",
     .schema = "split(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 42,
+    .line = 44,
     .signature = signature_hash<ops::split_sig>,
     .boxed = kBoxedShape<ops::split_sig>,
     .doc = "Pieces of `self`.",
@@ -434,8 +441,8 @@ constexpr OpInfo split_info{
 };
 constexpr KernelInfo split_kernels[] = {
     {},
-    {DispatchKey::CompositeExplicitAutograd, "rules::split", "tests/codegen/goldens/fixture.json", 42},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_split", "tests/codegen/goldens/fixture.json", 42}};
+    {DispatchKey::CompositeExplicitAutograd, "rules::split", "tests/codegen/goldens/fixture.json", 44},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_split", "tests/codegen/goldens/fixture.json", 44}};
 constinit const auto split_table = make_static_table<ops::split_sig>(
     ops::split, split_kernels,
     {{DispatchKey::CompositeExplicitAutograd, View<wrappers::split, ops::split_sig>::call},
@@ -449,7 +456,7 @@ constexpr OpInfo sum_info{
     .name = "keyway::sum",
     .schema = "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 49,
+    .line = 51,
     .signature = signature_hash<ops::sum_sig>,
     .boxed = kBoxedShape<ops::sum_sig>,
     .doc = "The sum of all elements.",
@@ -460,9 +467,9 @@ constexpr OpInfo sum_info{
 };
 constexpr KernelInfo sum_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 49},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 49},
-    {DispatchKey::Autograd, "autograd::sum", "tests/codegen/goldens/fixture.json", 49}};
+    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 51},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 51},
+    {DispatchKey::Autograd, "autograd::sum", "tests/codegen/goldens/fixture.json", 51}};
 constinit const auto sum_table = make_static_table<ops::sum_sig>(
     ops::sum, sum_kernels,
     {{DispatchKey::CPU, Functional<wrappers::sum, ops::sum_sig>::call,
@@ -479,7 +486,7 @@ constexpr OpInfo sum_out_info{
     .overload = "out",
     .schema = "sum.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 49,
+    .line = 51,
     .signature = signature_hash<ops::sum_out_sig>,
     .boxed = kBoxedShape<ops::sum_out_sig>,
     .doc = "The sum of all elements.",
@@ -489,10 +496,10 @@ constexpr OpInfo sum_out_info{
 };
 constexpr KernelInfo sum_out_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 49},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 49},
-    {DispatchKey::Autograd, "autograd::sum_out", "tests/codegen/goldens/fixture.json", 49},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_out", "tests/codegen/goldens/fixture.json", 49}};
+    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 51},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 51},
+    {DispatchKey::Autograd, "autograd::sum_out", "tests/codegen/goldens/fixture.json", 51},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_out", "tests/codegen/goldens/fixture.json", 51}};
 constinit const auto sum_out_table = make_static_table<ops::sum_out_sig>(
     ops::sum_out, sum_out_kernels,
     {{DispatchKey::CPU, Out<wrappers::sum, ops::sum_out_sig>::call,
@@ -510,7 +517,7 @@ constexpr OpInfo sum_dim_IntList_info{
     .overload = "dim_IntList",
     .schema = "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 56,
+    .line = 58,
     .signature = signature_hash<ops::sum_dim_IntList_sig>,
     .boxed = kBoxedShape<ops::sum_dim_IntList_sig>,
     .doc = "The sum over `dim`.",
@@ -522,9 +529,9 @@ constexpr OpInfo sum_dim_IntList_info{
 };
 constexpr KernelInfo sum_dim_IntList_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 56},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 56},
-    {DispatchKey::Autograd, "autograd::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 56}};
+    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 58},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 58},
+    {DispatchKey::Autograd, "autograd::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 58}};
 constinit const auto sum_dim_IntList_table = make_static_table<ops::sum_dim_IntList_sig>(
     ops::sum_dim_IntList, sum_dim_IntList_kernels,
     {{DispatchKey::CPU, Functional<wrappers::sum_dim_IntList, ops::sum_dim_IntList_sig>::call,
@@ -543,7 +550,7 @@ constexpr OpInfo sum_IntList_out_info{
     .schema = "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) "
         "out) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 56,
+    .line = 58,
     .signature = signature_hash<ops::sum_IntList_out_sig>,
     .boxed = kBoxedShape<ops::sum_IntList_out_sig>,
     .doc = "The sum over `dim`.",
@@ -554,10 +561,10 @@ constexpr OpInfo sum_IntList_out_info{
 };
 constexpr KernelInfo sum_IntList_out_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 56},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 56},
-    {DispatchKey::Autograd, "autograd::sum_IntList_out", "tests/codegen/goldens/fixture.json", 56},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_IntList_out", "tests/codegen/goldens/fixture.json", 56}};
+    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 58},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 58},
+    {DispatchKey::Autograd, "autograd::sum_IntList_out", "tests/codegen/goldens/fixture.json", 58},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_IntList_out", "tests/codegen/goldens/fixture.json", 58}};
 constinit const auto sum_IntList_out_table = make_static_table<ops::sum_IntList_out_sig>(
     ops::sum_IntList_out, sum_IntList_out_kernels,
     {{DispatchKey::CPU, Out<wrappers::sum_dim_IntList, ops::sum_IntList_out_sig>::call,

@@ -16,6 +16,7 @@ constexpr ApiName kNames[] = {
      "    The arguments promote to one dtype, which the result has.\n"
      "    Requires: is_integral(alpha) || input.is_floating_point() || input.is_complex()\n"
      "    Differentiable in `input`, `other`.\n"
+     "    Autocast runs it in the widest dtype of its arguments.\n"
      "\n"
      "    >>> result = keyway.add(keyway.tensor([1, 2]), keyway.tensor([3, 4]), alpha=10)\n"
      "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
@@ -28,6 +29,7 @@ constexpr ApiName kNames[] = {
      "    The arguments promote to one dtype, which the result has.\n"
      "    Requires: is_integral(alpha) || input.is_floating_point() || input.is_complex()\n"
      "    Differentiable in `input`, `other`.\n"
+     "    Autocast runs it in the widest dtype of its arguments.\n"
      "\n"
      "    >>> result = keyway.add_(keyway.tensor([1, 2]), keyway.tensor([3, 4]), alpha=10)\n"
      "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
@@ -130,6 +132,7 @@ constexpr ApiName kNames[] = {
      "    The arguments promote to one dtype, which the result has.\n"
      "    Requires: is_integral(alpha) || input.is_floating_point() || input.is_complex()\n"
      "    Differentiable in `input`, `other`.\n"
+     "    Autocast runs it in the widest dtype of its arguments.\n"
      "\n"
      "    >>> result = keyway.plus(keyway.tensor([1, 2]), keyway.tensor([3, 4]), alpha=10)\n"
      "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
@@ -142,6 +145,7 @@ constexpr ApiName kNames[] = {
      "    The arguments promote to one dtype, which the result has.\n"
      "    Requires: is_integral(alpha) || input.is_floating_point() || input.is_complex()\n"
      "    Differentiable in `input`, `other`.\n"
+     "    Autocast runs it in the widest dtype of its arguments.\n"
      "\n"
      "    >>> result = keyway.plus_(keyway.tensor([1, 2]), keyway.tensor([3, 4]), alpha=10)\n"
      "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
@@ -212,6 +216,7 @@ constexpr ApiName kNames[] = {
      "    The arguments promote to one dtype, which the result has.\n"
      "    Requires: is_integral(alpha) || self.is_floating_point() || self.is_complex()\n"
      "    Differentiable in `self`, `other`.\n"
+     "    Autocast runs it in the widest dtype of its arguments.\n"
      "\n"
      "    >>> result = keyway.tensor([1, 2]).add(keyway.tensor([3, 4]), alpha=10)\n"
      "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
@@ -224,6 +229,7 @@ constexpr ApiName kNames[] = {
      "    The arguments promote to one dtype, which the result has.\n"
      "    Requires: is_integral(alpha) || self.is_floating_point() || self.is_complex()\n"
      "    Differentiable in `self`, `other`.\n"
+     "    Autocast runs it in the widest dtype of its arguments.\n"
      "\n"
      "    >>> result = keyway.tensor([1, 2]).add_(keyway.tensor([3, 4]), alpha=10)\n"
      "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
@@ -306,6 +312,7 @@ constexpr ApiName kNames[] = {
      "    The arguments promote to one dtype, which the result has.\n"
      "    Requires: is_integral(alpha) || self.is_floating_point() || self.is_complex()\n"
      "    Differentiable in `self`, `other`.\n"
+     "    Autocast runs it in the widest dtype of its arguments.\n"
      "\n"
      "    >>> result = keyway.tensor([1, 2]).plus(keyway.tensor([3, 4]), alpha=10)\n"
      "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
@@ -318,6 +325,7 @@ constexpr ApiName kNames[] = {
      "    The arguments promote to one dtype, which the result has.\n"
      "    Requires: is_integral(alpha) || self.is_floating_point() || self.is_complex()\n"
      "    Differentiable in `self`, `other`.\n"
+     "    Autocast runs it in the widest dtype of its arguments.\n"
      "\n"
      "    >>> result = keyway.tensor([1, 2]).plus_(keyway.tensor([3, 4]), alpha=10)\n"
      "    >>> keyway.testing.assert_close(result, keyway.tensor([31, 42]))\n"},
@@ -424,6 +432,7 @@ constexpr ApiName kNames[] = {
      "    The product of `input` with the transpose of `weight`, plus `bias`.\n"
      "\n"
      "    Differentiable as the operators that it calls are.\n"
+     "    Autocast runs it in float16 or bfloat16.\n"
      "\n"
      "    >>> result = keyway.nn.functional.linear(keyway.tensor([[1.0, 2.0]]), keyway.tensor([[3.0, 4.0]]), "
          "keyway.tensor([5.0]))\n"

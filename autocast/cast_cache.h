@@ -1,0 +1,19 @@
+// The conversions of one thread's weights, kept as long as it is in a region.
+#pragma once
+
+#include <keyway/core/tensor_base.h>
+
+namespace keyway::inline v1::autocast {
+
+// `tensor` in another dtype, differentiably: a kept conversion where there is one.
+TensorBase cast(const TensorBase& tensor, ScalarType dtype);
+
+// How many regions the thread is in then. What is kept goes with the last one.
+int enter_region();
+int leave_region();
+
+bool keeps_casts();
+void keep_casts(bool keep);
+void forget_casts();
+
+}  // namespace keyway::inline v1::autocast
