@@ -10,7 +10,7 @@
 namespace keyway::inline v1::autocast {
 namespace {
 
-constinit std::atomic<Cast> cast{nullptr};
+constinit std::atomic<Cast> cast_in_use{nullptr};
 
 std::span<IValue> arguments_of(const OperatorEntry& op, Stack& stack) {
   const std::size_t count = op.info().boxed.arguments;
@@ -30,7 +30,7 @@ void each_tensor(std::span<IValue> arguments, F&& visit) {
 
 void convert(IValue& argument, DeviceType device, ScalarType dtype) {
   const auto wanted = [&](const TensorBase& tensor) { return is_eligible(tensor, device) && tensor.dtype() != dtype; };
-  const Cast to = cast.load(std::memory_order_acquire);
+  const Cast to = cast_in_use.load(std::memory_order_acquire);
   if (argument.is_tensor()) {
     if (wanted(argument.tensor_ref())) argument = IValue(to(argument.tensor_ref(), dtype));
   } else if (argument.is(ValueTag::TensorList)) {
@@ -84,7 +84,7 @@ bool is_eligible(const TensorBase& tensor, DeviceType device) {
   return is_floating_point(tensor.dtype()) && tensor.dtype() != ScalarType::Double;
 }
 
-void use_cast(Cast to) { cast.store(to, std::memory_order_release); }
+void use_cast(Cast to) { cast_in_use.store(to, std::memory_order_release); }
 
 void lower(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
   run(op, keys, stack,

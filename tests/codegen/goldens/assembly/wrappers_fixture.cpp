@@ -220,8 +220,7 @@ constinit const auto add_Tensor_table = make_static_table<ops::add_Tensor_sig>(
       &kKernelOf<wrappers::add_Tensor, cpu::add_Tensor>},
      {DispatchKey::Meta, Functional<wrappers::add_Tensor, ops::add_Tensor_sig>::call},
      {DispatchKey::Autograd, autograd::add_Tensor},
-     {DispatchKey::Autocast, nullptr,
-      nullptr, autocast::promote}});
+     {DispatchKey::Autocast, nullptr, nullptr, autocast::promote}});
 }  // namespace
 constinit OperatorEntry ops::add_Tensor{add_Tensor_info, add_Tensor_table};
 
@@ -359,8 +358,7 @@ constexpr KernelInfo linear_kernels[] = {
 constinit const auto linear_table = make_static_table<ops::linear_sig>(
     ops::linear, linear_kernels,
     {{DispatchKey::CompositeImplicitAutograd, Composite<wrappers::linear, ops::linear_sig>::call},
-     {DispatchKey::Autocast, nullptr,
-      nullptr, autocast::lower}});
+     {DispatchKey::Autocast, nullptr, nullptr, autocast::lower}});
 }  // namespace
 constinit OperatorEntry ops::linear{linear_info, linear_table};
 
