@@ -423,3 +423,26 @@ def test_a_block_that_another_thread_leaves_is_left_by_its_own(there):
     assert len(refused) == 1 and cuda.current_stream() == stream
     block.__exit__()
     assert cuda.current_stream() != stream
+
+
+def test_training_in_mixed_precision(there):
+    keyway.manual_seed(0)
+    model = keyway.nn.Linear(4, 2).to(there)
+    optimizer = keyway.optim.SGD(model.parameters(), lr=0.1)
+    scaler = keyway.amp.GradScaler("cuda", init_scale=1024.0, growth_interval=2)
+    x, target = keyway.randn(8, 4, device=there), keyway.zeros(8, 2, device=there)
+    losses = []
+    for step in range(4):
+        optimizer.zero_grad()
+        with keyway.autocast("cuda"):
+            output = model(x)
+            loss = keyway.nn.functional.mse_loss(output, target)
+        assert (output.dtype, loss.dtype) == (keyway.float16, keyway.float32)
+        scaler.scale(loss * float("inf") if step == 2 else loss).backward()
+        assert model.weight.grad.dtype == keyway.float32
+        scaler.step(optimizer)
+        scaler.update()
+        losses.append(loss.item())
+    assert losses[0] > losses[1] > losses[2] == losses[3]
+    assert scaler.get_scale() == 1024.0  # doubled after two steps, halved after the third
+    assert (keyway.ones(2, 2) @ keyway.ones(2, 2)).dtype == keyway.float32
