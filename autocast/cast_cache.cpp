@@ -1,23 +1,36 @@
 #include <keyway/autocast/cast_cache.h>
-#include <keyway/core/base/error.h>
 #include <keyway/core/thread_state.h>
 #include <keyway/ops/copy.h>
 
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace keyway::inline v1::autocast {
 namespace {
 
 struct Conversion {
-  Tensor source;  // holds the address that the conversion is found by
-  const StorageImpl* storage;
+  // Both hold the addresses that the conversion is known by.
+  Tensor source;
+  Storage storage;
   std::uint32_t version;
+  std::vector<std::int64_t> sizes, strides;
+  std::int64_t offset;
   Tensor result;
 
-  // The source may have been changed in place since, or have got other memory.
+  Conversion(const Tensor& from, ScalarType dtype)
+      : source(from),
+        storage(from.storage()),
+        version(from._version()),
+        sizes(from.sizes().vec()),
+        strides(from.strides().vec()),
+        offset(from.storage_offset()),
+        result(_to_copy(from, dtype)) {}
+
+  // The source may have been changed in place since, or its `data` may be another tensor's.
   bool is_of(const TensorBase& tensor, ScalarType dtype) const {
-    return storage == tensor.storage().impl() && version == tensor._version() && result.dtype() == dtype;
+    return storage.impl() == tensor.storage().impl() && version == tensor._version() && tensor.sizes() == sizes &&
+           tensor.strides() == strides && tensor.storage_offset() == offset && result.dtype() == dtype;
   }
 };
 
@@ -39,14 +52,13 @@ TensorBase cast(const TensorBase& tensor, ScalarType dtype) {
   if (!is_kept(tensor)) return _to_copy(source, dtype);
   const auto found = conversions.find(tensor.impl());
   if (found != conversions.end() && found->second.is_of(tensor, dtype)) return found->second.result;
-  Conversion made{source, tensor.storage().impl(), tensor._version(), _to_copy(source, dtype)};
-  return conversions.insert_or_assign(tensor.impl(), std::move(made)).first->second.result;
+  return conversions.insert_or_assign(tensor.impl(), Conversion(source, dtype)).first->second.result;
 }
 
 int enter_region() { return ++regions; }
 
 int leave_region() {
-  KEYWAY_CHECK(regions > 0, "autocast: a region is left that was not entered");
+  if (regions == 0) return -1;
   if (--regions == 0) forget_casts();
   return regions;
 }

@@ -8,7 +8,7 @@ namespace keyway::inline v1::autocast {
 // `tensor` in another dtype, differentiably: a kept conversion where there is one.
 TensorBase cast(const TensorBase& tensor, ScalarType dtype);
 
-// How many regions the thread is in then. What is kept goes with the last one.
+// How many regions the thread is in then; -1: it was in none. What is kept goes with the last one.
 int enter_region();
 int leave_region();
 

@@ -12,6 +12,12 @@ namespace {
 
 constinit std::atomic<Cast> cast_in_use{nullptr};
 
+// Whether a tensor is converted on devices of the type: if it is floating, but not float64.
+bool is_eligible(const TensorBase& tensor, DeviceType device) {
+  if (!tensor.defined() || tensor.device().type() != device) return false;
+  return is_floating_point(tensor.dtype()) && tensor.dtype() != ScalarType::Double;
+}
+
 std::span<IValue> arguments_of(const OperatorEntry& op, Stack& stack) {
   const std::size_t count = op.info().boxed.arguments;
   if (stack.size() < count) detail::fail_arguments(count, stack.size());
@@ -78,11 +84,6 @@ void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack, F&& prepare
 }
 
 }  // namespace
-
-bool is_eligible(const TensorBase& tensor, DeviceType device) {
-  if (!tensor.defined() || tensor.device().type() != device) return false;
-  return is_floating_point(tensor.dtype()) && tensor.dtype() != ScalarType::Double;
-}
 
 void use_cast(Cast to) { cast_in_use.store(to, std::memory_order_release); }
 

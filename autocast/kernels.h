@@ -16,9 +16,6 @@ KEYWAY_API void float32(const OperatorEntry& op, const KernelBase& kernel, Dispa
 // "promote": to the widest dtype among them.
 KEYWAY_API void promote(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
 
-// Whether autocast converts a tensor on devices of the type: floating, but not float64.
-bool is_eligible(const TensorBase& tensor, DeviceType device);
-
 // How tensors are converted: TensorBase(tensor, dtype). Null until autocast is enabled for the first time, so that a
 // program that never does links no conversions.
 using Cast = TensorBase (*)(const TensorBase& tensor, ScalarType dtype);

@@ -93,6 +93,7 @@ bool has_only_autograd(const Table& table) {
 }
 
 std::string cause(const OperatorEntry& op, const Table& table, DispatchKeySet keys, const Stack& stack) {
+  keys = keys.remove(Functionality::Autocast);  // the thread's, which says nothing of the arguments
   if (table.op == nullptr) return "it is no longer defined: its library was unloaded, or gave it another schema";
   if (keys.highest_functionality() == Functionality::Undefined) {
     const std::string tensors = tensor_arguments(op);

@@ -25,6 +25,7 @@ struct KEYWAY_API GradScalerOptions {
   KEYWAY_OPTION(bool, enabled) = true;  // if not, losses and gradients are left as they are, and every step is made
 };
 
+// Requires: optimizers that it was given are there until the next update().
 class KEYWAY_API GradScaler {
  public:
   // Throws keyway::Error for options that are not as said.

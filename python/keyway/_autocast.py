@@ -62,8 +62,8 @@ class autocast(Mode):  # noqa: N801
         return before
 
     def _leave(self, before: Any) -> None:
-        _C.autocast_decrement_nesting()
         self._set(*before)
+        _C.autocast_decrement_nesting()
 
     def _set(self, enabled: bool, dtype: _C.dtype, cache: bool) -> None:
         _C.set_autocast_enabled(self.device, enabled)

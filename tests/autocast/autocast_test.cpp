@@ -136,3 +136,32 @@ TEST_CASE("an operator from elsewhere is autocast by the same kernels") {
   CHECK(op.call(ones({2}, kDouble)).scalar_type() == kDouble);
   CHECK(op.call(ones({2}, kLong)).scalar_type() == kLong);
 }
+
+TEST_CASE("a weight whose data became other memory, or lies otherwise there, is converted again") {
+  Tensor weight = arange(4).reshape({2, 2}).to(kFloat).requires_grad_();
+  const Tensor one = eye(2);
+  const AutocastMode autocast(DeviceType::CPU);
+  CHECK(mm(one, weight)[0][1].item<float>() == 1);
+  weight.set_data(weight.data().t());
+  CHECK(mm(one, weight)[0][1].item<float>() == 2);
+  for (const double value : {5.0, 6.0, 7.0}) {
+    weight.set_data(full({2, 2}, value));
+    CHECK(mm(one, weight)[0][1].item<float>() == value);
+  }
+}
+
+TEST_CASE("leaving more regions than were entered is an error, and ends no program") {
+  {
+    const AutocastMode autocast(DeviceType::CPU);
+    CHECK(autocast_decrement_nesting() == 0);
+    CHECK(error_of([] { autocast_decrement_nesting(); }).find("was not entered") != std::string::npos);
+  }
+  CHECK_FALSE(is_autocast_enabled(DeviceType::CPU));
+}
+
+TEST_CASE("a call without tensors fails in a region for the reason that it has outside") {
+  const std::string outside = error_of([] { cat(std::vector<Tensor>{}); });
+  const std::string reason = outside.substr(0, outside.find(" Keys of the call"));
+  const AutocastMode autocast(DeviceType::CPU);
+  CHECK(error_of([] { cat(std::vector<Tensor>{}); }).starts_with(reason));
+}

@@ -387,6 +387,16 @@ def test_gradients_of_any_layout_are_unscaled():
     assert found.item() == 1
 
 
+def test_another_optimizer_is_not_taken_for_one_that_is_gone():
+    scaler = amp.GradScaler("cpu", init_scale=4.0)
+    a = keyway.ones(1, requires_grad=True)
+    scaler.scale(a.sum()).backward()
+    scaler.unscale_(keyway.optim.SGD([a], lr=1.0))
+    a.grad.mul_(4.0)  # as if it were scaled still
+    scaler.step(keyway.optim.SGD([a], lr=1.0))
+    assert a.item() == 0.0
+
+
 def test_importing_keyway_does_not_import_optimizers():
     import subprocess
     import sys

@@ -15,7 +15,8 @@ __all__ = ["GradScaler"]
 class _Steps:
     """What became of one optimizer's gradients since the last update."""
 
-    def __init__(self) -> None:
+    def __init__(self, optimizer: Optimizer) -> None:
+        self.optimizer = optimizer  # held, so that no other one has its id
         self.found_inf: dict[Any, Tensor] = {}  # by device; empty: they are still scaled
         self.stepped = False
 
@@ -56,7 +57,7 @@ class GradScaler:
         self._init_growth_tracker = 0
         self._scale: Tensor | None = None
         self._growth_tracker: Tensor | None = None
-        self._optimizers: defaultdict[int, _Steps] = defaultdict(_Steps)
+        self._optimizers: dict[int, _Steps] = {}  # by id
 
     # --- Losses and gradients
 
@@ -76,7 +77,7 @@ class GradScaler:
         say; else step() does it. Raises keyway.ValueError for gradients of float16, and keyway.Error a second time."""
         if not self._enabled:
             return
-        steps = self._optimizers[id(optimizer)]
+        steps = self._steps_of(optimizer)
         if steps.stepped:
             raise _C.Error("GradScaler.unscale_: it is called after step() of this optimizer, before update()")
         if steps.found_inf:
@@ -91,7 +92,7 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs or any(callable(argument) for argument in args):
             raise _C.Error("GradScaler.step: there is no step with a closure: the loss could not be scaled within it")
-        steps = self._optimizers[id(optimizer)]
+        steps = self._steps_of(optimizer)
         if steps.stepped:
             raise _C.Error("GradScaler.step: it was called for this optimizer already since the last update()")
         if not steps.found_inf:
@@ -190,6 +191,9 @@ class GradScaler:
         state.update(_init_scale=self.get_scale() if self._enabled else self._init_scale,
                      _init_growth_tracker=self._get_growth_tracker(), _scale=None, _growth_tracker=None)
         return state
+
+    def _steps_of(self, optimizer: Optimizer) -> _Steps:
+        return self._optimizers.setdefault(id(optimizer), _Steps(optimizer))
 
     def _scale_on(self, device: _C.device) -> Tensor:
         if self._scale is None:
