@@ -34,6 +34,10 @@ AccumulateGrad::AccumulateGrad(Tensor leaf) : Node(std::numeric_limits<std::uint
   add_output(leaf_);
 }
 
+AccumulateGrad::AccumulateGrad(Tensor leaf, NodeOrigin&& origin) : AccumulateGrad(std::move(leaf)) {
+  set_origin(std::move(origin));
+}
+
 void AccumulateGrad::run_tensor_hooks(variable_list& grads) {
   run_hooks(leaf_, grads[0]);
   Node::run_tensor_hooks(grads);

@@ -9,6 +9,7 @@ namespace keyway::inline v1::autograd {
 class KEYWAY_API AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(Tensor leaf);
+  AccumulateGrad(Tensor leaf, NodeOrigin&& origin);
   std::string name() const override { return "AccumulateGrad"; }
   variable_list apply(variable_list&& grads) override;
   // The hooks of the leaf come first.

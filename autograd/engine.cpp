@@ -1,5 +1,7 @@
 #include <keyway/autograd/accumulate_grad.h>
+#include <keyway/autograd/anomaly_mode.h>
 #include <keyway/autograd/engine.h>
+#include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/node_table.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/thread_state.h>
@@ -19,6 +21,7 @@ class GraphTask {
 
   variable_list run(const std::vector<Edge>& roots, variable_list grads);
 
+  Node* node() const { return node_; }
   bool wants(const Node& node) {
     if (inputs_ == nullptr) return true;
     const NodeState* state = table_.lookup(&node);
@@ -40,6 +43,7 @@ class GraphTask {
   BackwardOptions options_;
   const std::vector<Edge>* inputs_;
   NodeTable table_;
+  Node* node_ = nullptr;  // that is being run
   variable_list captured_;
   std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
 };
@@ -184,6 +188,17 @@ variable_list GraphTask::apply(Node& node, variable_list&& grads) const {
   return out;
 }
 
+// In anomaly mode: what a node returned, before anybody gets it.
+KEYWAY_COLD void check_nan(const Node& node, const variable_list& grads) {
+  const NoGradGuard no_grad;
+  for (std::size_t i = 0; i < grads.size(); ++i) {
+    const Tensor& grad = grads[i];
+    if (!grad.defined() || !is_differentiable(grad.dtype()) || grad.is_meta()) continue;
+    KEYWAY_CHECK_AS(Autograd, !grad.isnan().any().item().to<bool>(),
+                    "Function '{}' returned nan values in its {}th output.", node.name(), i);
+  }
+}
+
 void GraphTask::run_node(Node& node) {
   NodeState& state = *table_.lookup(&node);
   variable_list grads = std::move(state.grads);
@@ -193,6 +208,8 @@ void GraphTask::run_node(Node& node) {
   // Nobody wants a gradient from what does not run.
   if (!state.runs) return;
   variable_list out = apply(node, std::move(grads));
+  if (AnomalyMode::is_enabled() && AnomalyMode::should_check_nan()) [[unlikely]]
+    check_nan(node, out);
   const ArrayRef<Edge> edges = node.next_edges();
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (!edges[i]) continue;
@@ -219,9 +236,15 @@ variable_list GraphTask::run(const std::vector<Edge>& roots, variable_list grads
     ready_.push(root.node.get());
   }
   while (!ready_.empty()) {
-    Node* node = ready_.top();
+    node_ = ready_.top();
     ready_.pop();
-    run_node(*node);
+    try {
+      run_node(*node_);
+    } catch (...) {
+      if (AnomalyMode::is_enabled()) tell_failure(*node_);
+      throw;
+    }
+    node_ = nullptr;
   }
   return std::move(captured_);
 }
@@ -272,6 +295,8 @@ std::vector<Edge> root_edges(const std::vector<Tensor>& tensors) {
 }
 
 }  // namespace
+
+Node* running_node() { return running == nullptr ? nullptr : running->node(); }
 
 bool wanted_by_running_backward(const Node& node) { return running == nullptr || running->wants(node); }
 

@@ -32,6 +32,9 @@ KEYWAY_API std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const st
                                     const std::vector<Tensor>& grad_outputs = {}, bool retain_graph = false,
                                     bool create_graph = false, bool allow_unused = false);
 
+// The node whose backward this thread is running, with its hooks; null outside of backward.
+KEYWAY_API Node* running_node();
+
 // Whether the backward that this thread is running wants the gradient that goes to `node`.
 KEYWAY_API bool wanted_by_running_backward(const Node& node);
 

@@ -1,5 +1,7 @@
+#include <keyway/autograd/anomaly_mode.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/node.h>
+#include <keyway/autograd/node_origin.h>
 
 #include <thread>
 
@@ -20,14 +22,27 @@ constinit thread_local DestroyList destroy_list __attribute__((tls_model("initia
 // An address that tells threads apart.
 const void* this_thread_token() { return &next_sequence_nr; }
 
+KEYWAY_COLD void remember_origin(Node& node) { node.set_origin(NodeOrigin::here()); }
+
 }  // namespace
 
-Node::Node() : sequence_nr_(next_sequence_nr++) {}
+// Delegates, so that what is to be done if remembering fails takes no registers where nothing is remembered.
+Node::Node() : Node(take_sequence_nr()) {
+  if (AnomalyMode::is_enabled()) [[unlikely]]
+    remember_origin(*this);
+}
 Node::~Node() = default;
 NodeBinding::~NodeBinding() = default;
 
+std::uint64_t Node::take_sequence_nr() { return next_sequence_nr++; }
+
+void Node::set_origin(NodeOrigin&& origin) {
+  if (!origin.made_in.empty()) make_extras().made_in = std::move(origin.made_in);
+  if (origin.binding) binding_ = std::move(origin.binding);
+}
+
 void Node::release_resources() {
-  hooks_.reset();
+  extras_.reset();
   binding_.reset();
 }
 
@@ -58,19 +73,19 @@ bool Node::needs_input_grad(std::size_t i) const { return edges_[i] && wanted_by
 
 // Copies of the lists are run through: a hook may add others.
 void Node::run_tensor_hooks(variable_list& grads) {
-  if (!hooks_) return;
-  for (const PreHook& hook : std::vector<PreHook>(hooks_->of_tensors)) hook(grads);
-  for (const PreHook& hook : std::vector<PreHook>(hooks_->retaining)) hook(grads);
+  if (!extras_) return;
+  for (const PreHook& hook : std::vector<PreHook>(extras_->tensor_hooks)) hook(grads);
+  for (const PreHook& hook : std::vector<PreHook>(extras_->retaining_hooks)) hook(grads);
 }
 
 void Node::run_pre_hooks(variable_list& grads) {
-  if (!hooks_) return;
-  for (const PreHook& hook : std::vector<PreHook>(hooks_->pre)) hook(grads);
+  if (!extras_) return;
+  for (const PreHook& hook : std::vector<PreHook>(extras_->pre_hooks)) hook(grads);
 }
 
 void Node::run_post_hooks(variable_list& grad_inputs, const variable_list& grad_outputs) {
-  if (!hooks_) return;
-  for (const PostHook& hook : std::vector<PostHook>(hooks_->post)) hook(grad_inputs, grad_outputs);
+  if (!extras_) return;
+  for (const PostHook& hook : std::vector<PostHook>(extras_->post_hooks)) hook(grad_inputs, grad_outputs);
 }
 
 void Node::lock() {

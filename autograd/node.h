@@ -13,11 +13,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace keyway::inline v1::autograd {
 
 class Node;
+struct NodeOrigin;
 using variable_list = std::vector<Tensor>;
 
 // Leads to input `input_nr` of `node`: to the gradient of one output of the call that it stands for. Without
@@ -48,6 +50,8 @@ class KEYWAY_API NodeBinding {
 
 class KEYWAY_API Node : public RefCounted {
  public:
+  // In anomaly mode it remembers where its call is made, which may throw, and wait for another language's lock: the
+  // caller must hold none of the graph's.
   Node();
   virtual ~Node();
 
@@ -84,11 +88,17 @@ class KEYWAY_API Node : public RefCounted {
   virtual void run_tensor_hooks(variable_list& grads);
   void run_pre_hooks(variable_list& grads);
   void run_post_hooks(variable_list& grad_inputs, const variable_list& grad_outputs);
-  void add_tensor_hook(PreHook hook) { make_hooks().of_tensors.push_back(std::move(hook)); }
-  void add_retaining_hook(PreHook hook) { make_hooks().retaining.push_back(std::move(hook)); }
-  void add_pre_hook(PreHook hook) { make_hooks().pre.push_back(std::move(hook)); }
-  void add_post_hook(PostHook hook) { make_hooks().post.push_back(std::move(hook)); }
-  bool has_post_hooks() const { return hooks_ && !hooks_->post.empty(); }
+  void add_tensor_hook(PreHook hook) { make_extras().tensor_hooks.push_back(std::move(hook)); }
+  void add_retaining_hook(PreHook hook) { make_extras().retaining_hooks.push_back(std::move(hook)); }
+  void add_pre_hook(PreHook hook) { make_extras().pre_hooks.push_back(std::move(hook)); }
+  void add_post_hook(PostHook hook) { make_extras().post_hooks.push_back(std::move(hook)); }
+  bool has_post_hooks() const { return extras_ && !extras_->post_hooks.empty(); }
+
+  // What anomaly mode knows of a call that a backward made: its node, and in whose backward that was recorded:
+  // "MulBackward0, recorded in that of ExpBackward0". Else empty.
+  std::string_view made_in() const { return extras_ ? std::string_view(extras_->made_in) : std::string_view(); }
+  // Requires: nobody else knows the node yet.
+  void set_origin(NodeOrigin&& origin);
 
   // Guarded by that language's lock.
   NodeBinding* binding() const { return binding_.get(); }
@@ -109,24 +119,28 @@ class KEYWAY_API Node : public RefCounted {
   static void destroy(Node* node);
 
  protected:
+  // Remembers nothing.
   explicit Node(std::uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
+  static std::uint64_t take_sequence_nr();
 
  private:
-  struct Hooks {
-    std::vector<PreHook> of_tensors;
-    std::vector<PreHook> retaining;
-    std::vector<PreHook> pre;
-    std::vector<PostHook> post;
+  // What few nodes have.
+  struct Extras {
+    std::vector<PreHook> tensor_hooks;
+    std::vector<PreHook> retaining_hooks;
+    std::vector<PreHook> pre_hooks;
+    std::vector<PostHook> post_hooks;
+    std::string made_in;
   };
-  Hooks& make_hooks() {
-    if (!hooks_) hooks_ = std::make_unique<Hooks>();
-    return *hooks_;
+  Extras& make_extras() {
+    if (!extras_) extras_ = std::make_unique<Extras>();
+    return *extras_;
   }
 
   InlineVector<Edge, 2> edges_;
   InlineVector<OutputInfo, 1> outputs_;
   std::uint64_t sequence_nr_;
-  std::unique_ptr<Hooks> hooks_;
+  std::unique_ptr<Extras> extras_;
   std::unique_ptr<NodeBinding> binding_;
   std::atomic<const void*> owner_{nullptr};
   std::uint32_t depth_ = 0;

@@ -1,4 +1,6 @@
 #include <keyway/autograd/accumulate_grad.h>
+#include <keyway/autograd/anomaly_mode.h>
+#include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/core/thread_state.h>
@@ -66,7 +68,23 @@ void mark_recorded(const TensorBase& tensor) {
   if (const ViewInfo* view = MetaAccess::view(tensor)) add_autograd_key(*view->base.impl());
 }
 
+// In anomaly mode: what a new one is to remember is asked for without the lock.
+KEYWAY_COLD intrusive_ptr<Node> remembering_accumulator(const TensorBase& leaf, Meta& meta) {
+  {
+    const std::lock_guard lock(MetaAccess::accumulator_lock(meta));
+    if (intrusive_ptr<Node> alive = MetaAccess::accumulator(meta).lock()) return alive;
+  }
+  // Goes after the lock, if another thread was first.
+  intrusive_ptr<Node> made = make_intrusive<AccumulateGrad>(Tensor(leaf), NodeOrigin::here());
+  const std::lock_guard lock(MetaAccess::accumulator_lock(meta));
+  if (intrusive_ptr<Node> alive = MetaAccess::accumulator(meta).lock()) return alive;
+  MetaAccess::accumulator(meta) = weak_intrusive_ptr<Node>(made);
+  return made;
+}
+
 intrusive_ptr<Node> grad_accumulator(const TensorBase& leaf, Meta& meta) {
+  if (AnomalyMode::is_enabled()) [[unlikely]]
+    return remembering_accumulator(leaf, meta);
   const std::lock_guard lock(MetaAccess::accumulator_lock(meta));
   if (intrusive_ptr<Node> alive = MetaAccess::accumulator(meta).lock()) return alive;
   intrusive_ptr<Node> made = make_intrusive<AccumulateGrad>(Tensor(leaf));
@@ -117,10 +135,14 @@ std::string_view why_not(Creation creation) {
 
 void Meta::renew_view_grad_fn() const {
   intrusive_ptr<Node> before;  // goes after the lock: what it frees may wait for another language's
+  const TensorBase& base = view_.base;
+  const bool follows = view_.creation == Creation::Default && base.requires_grad();
+  // Before the lock, since in anomaly mode both may wait for another language's.
+  Edge base_edge = follows ? gradient_edge(base) : Edge();
+  NodeOrigin origin = follows && AnomalyMode::is_enabled() ? NodeOrigin::here() : NodeOrigin();
   const std::lock_guard lock(graph_mutex());
   const std::uint32_t version = self_->version();
   if (view_.version.load(std::memory_order_relaxed) == version) return;
-  const TensorBase& base = view_.base;
   // A view that is a leaf of its own keeps its history as long as its base has none. One that its base does not know of
   // stays a constant, but must not miss a history that the base got since.
   if (view_.creation != Creation::Default) {
@@ -128,9 +150,10 @@ void Meta::renew_view_grad_fn() const {
                     "the base of a view was changed in place where gradients are recorded, but the view cannot follow: "
                     "{}; make the view again",
                     why_not(view_.creation));
-  } else if (base.requires_grad()) {
+  } else if (follows) {
     const TensorBase self(intrusive_ptr<TensorImpl>::retain(self_));
-    before = std::exchange(grad_fn_, make_intrusive<AsStridedBackward>(gradient_edge(base), base, self));
+    before =
+        std::exchange(grad_fn_, make_intrusive<AsStridedBackward>(std::move(base_edge), base, self, std::move(origin)));
     output_nr_ = 0;
     if (retains_grad_) retain_at(self, {grad_fn_, 0});
   }

@@ -96,8 +96,10 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayR
   return memory.part(base_sizes, base_strides, base_offset);
 }
 
-AsStridedBackward::AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view)
-    : base_(geometry_of(base)), view_(geometry_of(view)) {
+AsStridedBackward::AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view,
+                                     NodeOrigin&& origin)
+    : Node(take_sequence_nr()), base_(geometry_of(base)), view_(geometry_of(view)) {
+  set_origin(std::move(origin));
   add_next_edge(std::move(base_edge));
   add_output(view);
 }

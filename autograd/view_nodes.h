@@ -24,7 +24,8 @@ KEYWAY_API Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes
 // in its place.
 class AsStridedBackward final : public Node {
  public:
-  AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view);
+  // `origin`: what anomaly mode remembers. It is not asked for here, where a lock is held.
+  AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view, NodeOrigin&& origin);
   std::string name() const override { return "AsStridedBackward0"; }
   variable_list apply(variable_list&& grads) override;
 

@@ -57,6 +57,7 @@ NB_MODULE(_C, module) {
   add_function_node(autograd);
   add_gradient_modes(module, autograd);
   add_autocast(module);
+  add_anomaly_mode(module, autograd);
   add_hooks(autograd);
   add_node_class(autograd);
   add_saved_tensor_hooks(autograd);

@@ -7,6 +7,7 @@ from keyway._attach import attach
 from keyway._C import Tensor, _autograd
 from keyway.autograd import functional, graph
 from keyway.autograd._running import is_for_inputs as is_for_inputs, run
+from keyway.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from keyway.autograd.function import Function
 from keyway.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from keyway.autograd.gradcheck import gradcheck, gradgradcheck
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     Gradients = Tensor | Sequence[Tensor | None] | None
 
 __all__ = [
-    "Function", "backward", "enable_grad", "functional", "grad", "gradcheck", "gradgradcheck", "graph",
-    "inference_mode", "no_grad", "set_grad_enabled",
+    "Function", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "gradcheck", "gradgradcheck",
+    "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]
 
 

@@ -1,0 +1,54 @@
+#include <keyway/autograd/engine.h>
+#include <keyway/autograd/node_origin.h>
+#include <keyway/core/base/error.h>
+#include <keyway/core/base/warning.h>
+
+#include <atomic>
+
+namespace keyway::inline v1::autograd {
+
+namespace {
+constinit std::atomic<OriginKeeper*> origin_keeper{nullptr};
+
+// "SqrtBackward0, recorded in the backward of MulBackward0".
+std::string described(const Node& node) {
+  std::string text = node.name();
+  if (!node.made_in().empty()) text.append(", recorded in the backward of ").append(node.made_in());
+  return text;
+}
+}  // namespace
+
+OriginKeeper::~OriginKeeper() = default;
+
+void set_origin_keeper(OriginKeeper* keeper) { origin_keeper.store(keeper, std::memory_order_release); }
+
+NodeOrigin NodeOrigin::here() {
+  NodeOrigin origin;
+  Node* const parent = running_node();
+  if (parent != nullptr) {
+    origin.made_in = parent->name();
+    if (!parent->made_in().empty()) origin.made_in.append(", recorded in that of ").append(parent->made_in());
+  }
+  if (OriginKeeper* keeper = origin_keeper.load(std::memory_order_acquire)) origin.binding = keeper->remember(parent);
+  return origin;
+}
+
+void tell_failure(Node& node) noexcept {
+  if (OriginKeeper* keeper = origin_keeper.load(std::memory_order_acquire)) {
+    keeper->tell(node);
+    return;
+  }
+  try {
+    const std::string text = described(node);
+    try {
+      throw;
+    } catch (Error& error) {
+      error.leave_op(text);
+    } catch (...) {
+      warn("Error detected in " + text + ".");
+    }
+  } catch (...) {  // memory or the handler of warnings failed: the exception goes on without the text
+  }
+}
+
+}  // namespace keyway::inline v1::autograd
