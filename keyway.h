@@ -1,4 +1,4 @@
-// What a program that uses Keyway includes: tensors and their operators, gradients, mixed precision, modules and
+// What a program that uses Keyway includes: tensors and their operators, gradients, mixed precision, vmap, modules and
 // optimizers, registration of kernels, and how many threads are used.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <keyway/autograd/function.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/batching/vmap.h>
 #include <keyway/dispatch/library.h>
 #include <keyway/nn/nn.h>
 #include <keyway/ops/all.h>

@@ -46,6 +46,8 @@ void AccumulateGrad::run_tensor_hooks(variable_list& grads) {
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   Tensor fresh = std::move(grads[0]);
   if (!fresh.defined() || !leaf_.requires_grad()) return {};
+  KEYWAY_CHECK_AS(Autograd, !fresh.key_set().has(Functionality::Batched),
+                  "within vmap a leaf cannot accumulate the gradients of its examples: use grad()");
   Tensor grad = grad_of(leaf_);
   if (!grad.defined()) {
     if (!grad_enabled() && is_laid_for(leaf_, fresh) && is_sole_owner(fresh)) {

@@ -57,6 +57,11 @@ void FunctionNode::mark_changed(const variable_list& inputs, const variable_list
 }
 
 void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, bool records) {
+  for (const Tensor& input : inputs)
+    KEYWAY_CHECK_AS(NotImplemented, !input.defined() || !input.key_set().has(Functionality::Batched),
+                    "vmap: {} cannot take the tensor of an example: a function with a backward of its own says nothing "
+                    "of batches",
+                    name_);
   mark_changed(inputs, outputs, records);
   if (!records) return;
   const auto self = intrusive_ptr<Node>::retain(this);

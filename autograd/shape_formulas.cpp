@@ -10,7 +10,7 @@ namespace {
 // Zeros of these sizes, with `grad` where `view` leads to.
 template <typename View>
 Tensor in_zeros(const Tensor& grad, IntArrayRef sizes, const View& view) {
-  Tensor out = keyway::zeros(sizes, grad.options());
+  Tensor out = grad.new_zeros(sizes);
   view(out).copy_(grad);
   return out;
 }

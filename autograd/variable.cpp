@@ -275,6 +275,9 @@ void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
   KEYWAY_CHECK_AS(Autograd, !requires_grad || !tensor.is_inference() || InferenceMode::is_enabled(),
                   "requires_grad_: a tensor made in inference mode cannot require gradients outside of it: clone() it");
   if (!requires_grad && MetaAccess::find(tensor) == nullptr) return;
+  KEYWAY_CHECK_AS(Autograd, !tensor.key_set().has(Functionality::Batched),
+                  "requires_grad_: within vmap the tensor of an example is no leaf: a function is differentiated by "
+                  "keyway.func.grad");
   KEYWAY_CHECK_AS(Autograd, requires_grad || tensor.is_leaf(),
                   "requires_grad_: a tensor that was computed cannot be told not to require gradients: use detach()");
   if (!tensor.is_leaf()) return;

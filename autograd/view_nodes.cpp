@@ -40,24 +40,24 @@ std::int64_t extent(IntArrayRef sizes, IntArrayRef strides) {
 }
 
 // The memory that a base and a view of it lie in, in which a gradient of the base is made. Places that the base has
-// no element at have a gradient of zero.
+// no element at have a gradient of zero. Within vmap it is that of all examples.
 struct Memory {
   std::int64_t first;  // the offset of its beginning
   Tensor places;
 
   // `base_is_written`: the caller sets every element of the base, so zeros are for what lies between these only.
-  Memory(const Geometry& base, const Geometry& view, const TensorOptions& options, bool base_is_written = false)
+  Memory(const Geometry& base, const Geometry& view, const Tensor& grad, bool base_is_written = false)
       : first(std::min(base.offset, view.offset)) {
     const std::int64_t base_end = base.offset + extent(base.sizes, base.strides);
     const std::int64_t end = std::max(base_end, view.offset + extent(view.sizes, view.strides));
     const bool has_gaps =
         end - first != checked_numel(base.sizes) || leads_twice_to_one_place(base.sizes, base.strides);
-    places =
-        base_is_written && !has_gaps ? keyway::empty({end - first}, options) : keyway::zeros({end - first}, options);
+    places = base_is_written && !has_gaps ? grad.new_empty({end - first}) : grad.new_zeros({end - first});
   }
   // A part of it. When nothing is recorded, no view is either, so that what becomes of the gradient is free.
   Tensor part(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) const {
-    if (grad_enabled()) return places.as_strided(sizes, strides, offset - first);
+    if (grad_enabled() || places.key_set().has(Functionality::Batched))
+      return places.as_strided(sizes, strides, offset - first);
     return Tensor(make_view(places, sizes, strides, offset - first));
   }
 };
@@ -86,7 +86,7 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayR
   }
   const Tensor summed = repeated.empty() ? grad : keyway::sum(grad, IntArrayRef(repeated), true);
   const Geometry base{base_sizes, base_strides, base_offset};
-  Memory memory(base, {view_sizes, strides, offset}, grad.options());
+  Memory memory(base, {view_sizes, strides, offset}, grad);
   if (leads_twice_to_one_place(view_sizes, strides)) {
     const Tensor index = places_of(view_sizes, strides, offset - memory.first, grad.device());
     memory.places = memory.places.index_add(0, index, summed.reshape({-1}));
@@ -124,7 +124,7 @@ variable_list CopySlices::apply(variable_list&& grads) {
   KEYWAY_CHECK_AS(Autograd, change_,
                   "CopySlices: backward through this graph a second time, but what it saved is freed: pass "
                   "retain_graph=true to the first backward");
-  const Memory memory(base_, view_, grads[0].options(), /*base_is_written=*/true);
+  const Memory memory(base_, view_, grads[0], /*base_is_written=*/true);
   const Tensor result = memory.part(base_.sizes, base_.strides, base_.offset);
   result.copy_(grads[0]);
   const Tensor slice = memory.part(view_.sizes, view_.strides, view_.offset);

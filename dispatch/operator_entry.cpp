@@ -1,6 +1,7 @@
 #include <keyway/core/schema/owned.h>
 #include <keyway/dispatch/operator_entry.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace keyway::inline v1 {
@@ -15,6 +16,16 @@ std::string OperatorEntry::full_name() const {
 std::string OperatorEntry::short_name() const {
   const std::string name = full_name();
   return name.starts_with("keyway::") ? name.substr(8) : name;
+}
+
+bool OperatorEntry::has_tag(std::string_view tag) const {
+  std::string_view rest = info().tags;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    if (rest.substr(0, end) == tag) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
 }
 
 const FunctionSchema& OperatorEntry::schema() const {

@@ -15,6 +15,17 @@ namespace keyway::inline v1 {
 struct BackendWrapper;
 class OwnedSchema;
 
+// How vmap makes the calls of all examples at once (batching/rules.h).
+enum class BatchRule : std::uint8_t {
+  Each,       // one call for each example, unless vmap knows better of this very operator
+  Pointwise,  // element by element
+  Dims,       // along dimensions that arguments name
+  Shape,      // a view, or of a shape that arguments name
+  Reduction,
+  Matrices,  // of the last two dimensions
+  Windows,   // of images
+};
+
 // What is known of an operator. Built-in ones are constants of the library.
 struct OpInfo {
   std::string_view name = {};      // "keyway::add"
@@ -24,7 +35,8 @@ struct OpInfo {
   int line = 0;
   std::uint64_t signature = 0;  // signature_hash of its canonical C++ type
   BoxedShape boxed = {};        // boxed_shape_of its schema
-  std::string_view tags = {};   // "core pointwise"
+  BatchRule batch = BatchRule::Each;
+  std::string_view tags = {};  // "core pointwise"
   std::string_view doc = {};
   std::string_view example = {};
   std::string_view saved = {};              // what autograd saves for backward, for people
@@ -49,6 +61,7 @@ class KEYWAY_API OperatorEntry {
   std::string short_name() const;
   // "keyway::add.Tensor".
   std::string full_name() const;
+  bool has_tag(std::string_view tag) const;
   // Parsed when first asked for.
   const FunctionSchema& schema() const;
 

@@ -1,5 +1,6 @@
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/gradcheck.h>
+#include <keyway/autograd/graph_search.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/autograd.h>
 #include <keyway/python/errors.h>
@@ -68,6 +69,8 @@ bool run_check(const nb::callable& function, const variable_list& inputs, double
 void add_autograd(nb::module_& module) {
   module.def("backward", backward, "Accumulates gradients; see keyway.autograd.backward.");
   module.def("grad", grad, "Returns gradients; see keyway.autograd.grad.");
+  module.def("depends_on_others", autograd::depends_on_others,
+             "Whether gradients of the outputs flow to leaves that are not reached through the inputs.");
   module.def("gradcheck", run_check<autograd::gradcheck>, "See keyway.autograd.gradcheck.");
   module.def("gradgradcheck", run_check<autograd::gradgradcheck>, "See keyway.autograd.gradgradcheck.");
 }

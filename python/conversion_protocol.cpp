@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/visit_dtype.h>
+#include <keyway/python/batching.h>
 #include <keyway/python/conversion_protocol.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
@@ -124,6 +125,7 @@ class NoCollection {
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     Tensor tensor = tensor_in(self);
+    check_has_memory(tensor, "tolist");
     if (!tensor.is_cpu()) {
       const LockReleased unlocked;
       tensor = tensor.detach().cpu();

@@ -1,4 +1,5 @@
 #include <keyway/core/event.h>
+#include <keyway/python/batching.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/dlpack_exchange.h>
 #include <keyway/python/dlpack_types.h>
@@ -42,6 +43,7 @@ void delete_capsule(PyObject* capsule) {
 
 template <typename T>
 nb::object capsule_of(const Tensor& tensor, bool is_copied) {
+  check_has_memory(tensor, "__dlpack__");
   auto exported = std::make_unique<Exported<T>>();
   exported->tensor = tensor.detach();
   tensor.storage().impl()->forbid_resize();

@@ -1,6 +1,7 @@
 // The extension module keyway._C.
 #include <keyway/python/autocast.h>
 #include <keyway/python/autograd.h>
+#include <keyway/python/batching.h>
 #include <keyway/python/construction.h>
 #include <keyway/python/conversion_protocol.h>
 #include <keyway/python/cuda.h>
@@ -62,6 +63,8 @@ NB_MODULE(_C, module) {
   add_node_class(autograd);
   add_saved_tensor_hooks(autograd);
   add_registry(module);
+  nanobind::module_ batching = module.def_submodule("_batching");
+  add_batching(batching);
   nanobind::module_ cuda = module.def_submodule("_cuda");
   add_cuda(cuda);
 }

@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/nn/serialize/safetensors.h>
+#include <keyway/python/batching.h>
 #include <keyway/python/buffers.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
@@ -82,6 +83,7 @@ nb::object parse(const nb::bytes& bytes) {
 
 // The elements as they lie in memory: a tensor of bytes over them. Requires: the tensor is on the CPU, and dense.
 Tensor bytes_of(const Tensor& tensor) {
+  check_has_memory(tensor, "save");
   KEYWAY_CHECK(tensor.is_cpu() && tensor.is_non_overlapping_and_dense(), "the tensor is not dense, or not on the CPU");
   const auto start = tensor.storage_offset() * static_cast<std::int64_t>(tensor.itemsize());
   auto view = make_intrusive<TensorImpl>(*tensor.impl(), IntArrayRef(), IntArrayRef(), 0, 1);
@@ -122,6 +124,7 @@ void add_serialization(nb::module_& module) {
   module.def("_storage_address",
              [](const Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.storage().impl()); });
   module.def("_whole_storage", [](const Tensor& tensor) -> Tensor {
+    check_has_memory(tensor, "save");
     const auto count = static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize());
     return make_view(tensor, {count}, {1}, 0);
   });

@@ -1,4 +1,5 @@
 #include <keyway/autograd/variable.h>
+#include <keyway/python/batching.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/size.h>
@@ -140,7 +141,11 @@ void add_tensor_attributes(nb::module_& module) {
       "storage_offset", [](const Tensor& self) { return self.storage_offset(); },
       "Where the first element lies in the storage, in elements.");
   add_method(
-      "data_ptr", [](const Tensor& self) { return reinterpret_cast<std::uintptr_t>(self.data_ptr()); },
+      "data_ptr",
+      [](const Tensor& self) {
+        check_has_memory(self, "data_ptr");
+        return reinterpret_cast<std::uintptr_t>(self.data_ptr());
+      },
       "The address of the first element; 0 if there is none.");
   add_method(
       "is_floating_point", [](const Tensor& self) { return self.is_floating_point(); },

@@ -1,3 +1,4 @@
+#include <keyway/python/batching.h>
 #include <keyway/python/buffers.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/tensor_object.h>
@@ -65,6 +66,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   return guarded([&] {
     const Tensor& tensor = tensor_in(self);
+    check_has_memory(tensor, "the buffer of a tensor");
     if (const char* const why = why_not(tensor, flags)) {
       PyErr_SetString(PyExc_BufferError, why);
       rethrow_python_error();

@@ -93,6 +93,7 @@ std::string info_text(const Family& family, const Op& op, const Overload& overlo
   out += fmt::format(
       "    .line = {0},\n    .signature = signature_hash<ops::{1}_sig>,\n    .boxed = kBoxedShape<ops::{1}_sig>,\n",
       op.place().line, id);
+  if (op.batch != BatchWord::Each) out += fmt::format("    .batch = BatchRule::{},\n", batch_rule(op.batch));
   field("tags", fmt::format("{}", fmt::join(op.tags, " ")));
   field("doc", op.doc);
   field("example", op.example.text.text);

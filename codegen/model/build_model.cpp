@@ -197,6 +197,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
         .derivatives = read_derivatives(source, recipe),
         .differentiability_stated = entry.json->find("derivatives") != nullptr,
         .autocast = read_autocast(source),
+        .batch = read_batch(source, recipe),
         .domain = read_contracts(source, "domain", ExprContext::Data),
         .samples = read_samples(source),
         .tags = read_tags(source),

@@ -37,6 +37,7 @@ constexpr Key kEntryKeys[] = {
     {"values", JsonKind::Array},
     {"derivatives", JsonKind::Object},
     {"autocast", JsonKind::String},
+    {"batch", JsonKind::String},
     {"domain", JsonKind::Array},
     {"samples", JsonKind::Array},
     {"tags", JsonKind::Array},
@@ -57,7 +58,7 @@ constexpr Key kFailingSampleKeys[] = {
 };
 
 // Keys that later versions will give a meaning.
-constexpr std::string_view kReserved[] = {"forward", "batch", "inverse", "foreach"};
+constexpr std::string_view kReserved[] = {"forward", "inverse", "foreach"};
 
 std::vector<std::string> names_of(std::span<const Key> keys) {
   std::vector<std::string> names;

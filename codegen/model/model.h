@@ -71,6 +71,9 @@ struct Example {
 // What autocast does with the arguments of a call (autocast/kernels.h).
 enum class AutocastPolicy : std::uint8_t { None, Lower, Float32, Promote };
 
+// How vmap makes the calls of all examples at once (batching/rules.h).
+enum class BatchWord : std::uint8_t { Each, Pointwise, Dims, Shape, Reduction, Matrices, Windows };
+
 struct Op {
   OwnedSchema schema;
   LocatedText func;  // the schema as written
@@ -87,6 +90,7 @@ struct Op {
   std::vector<Derivative> derivatives;
   bool differentiability_stated = false;  // an entry with `derivatives`, be it {}
   AutocastPolicy autocast = AutocastPolicy::None;
+  BatchWord batch = BatchWord::Each;
   std::vector<Formula> domain;
   std::vector<Example> samples;
   std::vector<std::string> tags;

@@ -54,5 +54,6 @@ std::vector<std::string> read_tags(const OpSource& source);
 std::string read_doc(const JsonValue& doc, const Report& report);
 std::string read_namespace(const OpSource& source);
 AutocastPolicy read_autocast(const OpSource& source);
+BatchWord read_batch(const OpSource& source, const Recipe& recipe);
 
 }  // namespace keyway::inline v1

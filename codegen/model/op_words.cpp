@@ -83,4 +83,27 @@ AutocastPolicy read_autocast(const OpSource& source) {
   return AutocastPolicy::None;
 }
 
+BatchWord read_batch(const OpSource& source, const Recipe& recipe) {
+  const JsonValue* value = source.entry.find("batch");
+  if (!value) {
+    switch (recipe.kind) {
+      case RecipeKind::Pointwise: return BatchWord::Pointwise;
+      case RecipeKind::Reduction: return BatchWord::Reduction;
+      case RecipeKind::View: return BatchWord::Shape;
+      default: return BatchWord::Each;
+    }
+  }
+  constexpr std::pair<std::string_view, BatchWord> kWords[] = {{"dims", BatchWord::Dims},
+                                                               {"matrices", BatchWord::Matrices},
+                                                               {"pointwise", BatchWord::Pointwise},
+                                                               {"shape", BatchWord::Shape},
+                                                               {"windows", BatchWord::Windows}};
+  for (const auto& [word, batch] : kWords)
+    if (value->text.text == word) return batch;
+  source.report.error(value->place(),
+                      fmt::format("'batch' is {}; it is 'dims', 'matrices', 'pointwise', 'shape' or 'windows'",
+                                  in_quotes(value->text.text)));
+  return BatchWord::Each;
+}
+
 }  // namespace keyway::inline v1

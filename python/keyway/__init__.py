@@ -97,6 +97,7 @@ from keyway._spectra import istft as istft, stft as stft
 from keyway._type_info import finfo as finfo, iinfo as iinfo
 from keyway._unique import unique as unique
 from keyway._unique import unique_consecutive as unique_consecutive
+from keyway._vmap import vmap as vmap
 from keyway._autocast import autocast as autocast
 from keyway.autograd.grad_mode import (
     enable_grad as enable_grad,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from keyway import _C
 from keyway._autocast import autocast_kernel
@@ -12,6 +12,7 @@ from keyway._infer_schema import infer_schema
 from keyway._ops import operator_function
 from keyway._registrations import Library
 from keyway._schema import Schema, as_list
+from keyway._vmap import vmap_kernel
 
 DeviceTypes = str | Sequence[str] | None
 
@@ -115,13 +116,16 @@ class CustomOpDef:
         kernel = autocast_kernel(self._opoverload, device_type, cast_inputs)
         self._lib.impl(self._qualname, kernel, f"Autocast{device_type.upper()}", allow_override=True)
 
-    def register_vmap(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raises keyway.NotImplementedError: Keyway has no vmap."""
-        refuse_vmap(self._qualname)
+    def register_vmap(self, func: Callable[..., Any] | None = None, /) -> Any:
+        """Registers how vmap calls it for all examples at once; a decorator without `func`. See
+        keyway.library.register_vmap."""
 
+        def register(rule: Callable[..., Any]) -> Callable[..., Any]:
+            kernel = vmap_kernel(self._opoverload, rule, self._qualname)
+            self._lib.impl(self._qualname, kernel, "Batched", allow_override=True)
+            return rule
 
-def refuse_vmap(name: str) -> NoReturn:
-    raise _C.NotImplementedError(f"register_vmap({name}): Keyway has no vmap for which a rule could be registered")
+        return register if func is None else register(func)
 
 
 def known_custom_op(name: str) -> CustomOpDef | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._attach import attach
-from keyway._C import Tensor
+from keyway._C import Tensor, _batching
 
 _PROFILES: dict[str, dict[str, Any]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
@@ -185,7 +185,7 @@ def _remarks(tensor: Tensor) -> list[str]:
     if tensor.device.type != "cpu":
         remarks.append(f"device='{tensor.device}'")
     empty = tensor.numel() == 0
-    hidden = tensor.is_meta or tensor.dtype not in _NUMBERS
+    hidden = _is_hidden(tensor)
     if hidden or (empty and tensor.dim() != 1):
         remarks.append(f"size={tuple(tensor.shape)}")
     usual = {_C.get_default_dtype()}
@@ -200,6 +200,11 @@ def _remarks(tensor: Tensor) -> list[str]:
     return remarks
 
 
+def _is_hidden(tensor: Tensor) -> bool:
+    """Whether there are no numbers to show: on Meta, of an example within vmap, and of some dtypes."""
+    return tensor.is_meta or tensor.dtype not in _NUMBERS or _batching.is_batched(tensor)
+
+
 def _node_name(tensor: Tensor) -> str | None:
     try:
         node = getattr(tensor, "grad_fn", None)
@@ -209,7 +214,7 @@ def _node_name(tensor: Tensor) -> str | None:
 
 
 def _numbers(tensor: Tensor, indent: int) -> str:
-    if tensor.is_meta or tensor.dtype not in _NUMBERS:
+    if _is_hidden(tensor):
         return "..."
     return "[]" if tensor.numel() == 0 else _Layout(tensor).text(indent)
 

@@ -1,16 +1,326 @@
-"""Functions of functions: modules called with other parameters than their own."""
+"""Functions of functions: batched, differentiated, or called with other parameters than a module's own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keyway
-from keyway._C import Tensor
+from keyway import _C
+from keyway._C import Tensor, _autograd, _batching
+from keyway._trees import children, leaves_of, rebuilt, tree_map
+from keyway._vmap import vmap as vmap
+from keyway.autograd._running import run
+from keyway.autograd.grad_mode import enable_grad
 from keyway.nn.modules.module import Module
 from keyway.nn.utils import stateless
 
-__all__ = ["functional_call"]
+__all__ = [
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "stack_module_state", "vjp", "vmap",
+]
+
+Argnums = int | tuple[int, ...]
+
+
+class _Inputs:
+    """What a function is differentiated by: tensors in a tree, as they are within vmap and as leaves of all examples."""
+
+    def __init__(self, name: str, tree: Any) -> None:
+        self.level = _batching.level()
+        self.tree = tree
+        self.leaves = [self._leaf(name, value) for value in leaves_of(tree)]
+        self.also_own: list[Tensor] = []  # leaves of functions that this one is made of
+        self.given = rebuilt(tree, [_batching.without_level_dims(leaf, self.level) for leaf in self.leaves])
+
+    def _leaf(self, name: str, value: Any) -> Tensor:
+        if not isinstance(value, Tensor):
+            raise _C.TypeError(f"{name}: an argument to differentiate by must be a Tensor, or a tuple, list or dictionary "
+                               f"of them, not a {type(value).__name__}")
+        if not (value.is_floating_point() or value.is_complex()):
+            raise _C.TypeError(f"{name}: an argument to differentiate by must be floating or complex, not {value.dtype}")
+        whole = _batching.with_level_dims(value, self.level)
+        # The graph around goes on through a view; but gradients are those by this very tensor.
+        if whole.requires_grad and keyway.is_grad_enabled():
+            return whole.view_as(whole)
+        return whole.detach().requires_grad_()
+
+    def gradients(self, outputs: list[Tensor], weights: list[Tensor], outer_grad: bool) -> Any:
+        """The products of weights with derivatives of the outputs, as a tree; zeros for what they do not depend on."""
+        wholes = [_batching.with_level_dims(output, self.level) for output in outputs]
+        pairs = [(whole, _batching.with_level_dims(weight, self.level))
+                 for whole, weight in zip(wholes, weights) if whole.requires_grad]
+        found: Sequence[Tensor | None] = [None] * len(self.leaves)
+        if pairs and self.leaves:
+            roots = [whole for whole, _ in pairs]
+            create_graph = outer_grad and (self.is_part_of_more(roots) or any(w.requires_grad for _, w in pairs))
+            found = run(True, _autograd.grad, roots, self.leaves, [weight for _, weight in pairs], True, create_graph,
+                        True)
+        wanted = [_C.zeros_like(leaf) if gradient is None else gradient for leaf, gradient in zip(self.leaves, found)]
+        return rebuilt(self.tree, [_batching.without_level_dims(gradient, self.level) for gradient in wanted])
+
+    def is_part_of_more(self, wholes: Sequence[Tensor]) -> bool:
+        """Whether the results depend on more that can be differentiated by than on leaves of the function's own."""
+        own = [leaf for leaf in self.leaves + self.also_own if leaf.is_leaf]
+        return bool(_autograd.depends_on_others(wholes, own))
+
+    def constant(self, tree: Any, outer_grad: bool) -> Any:
+        """The results of the function for who calls it: without the history that ends at its own leaves."""
+        outputs = [leaf for leaf in leaves_of(tree) if isinstance(leaf, Tensor)]
+        wholes = [_batching.with_level_dims(output, self.level) for output in outputs]
+        if outer_grad and self.is_part_of_more(wholes):
+            return tree
+        return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, tree)
+
+
+def _chosen(name: str, argnums: Argnums, args: tuple[Any, ...]) -> list[int]:
+    numbers = list(argnums) if isinstance(argnums, tuple) else [argnums]
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise _C.TypeError(f"{name}: argnums is an int or a tuple of ints, not {argnums!r}")
+        if not -len(args) <= number < len(args):
+            raise _C.ValueError(f"{name}: argnums has {number}, but there are {len(args)} positional arguments")
+    if not numbers:
+        raise _C.ValueError(f"{name}: argnums is empty")
+    return [number % len(args) for number in numbers]
+
+
+def _replaced(args: tuple[Any, ...], numbers: list[int], values: Sequence[Any]) -> list[Any]:
+    with_others = list(args)
+    for number, value in zip(numbers, values):
+        with_others[number] = value
+    return with_others
+
+
+def _with_aux(name: str, result: Any, has_aux: bool) -> tuple[Any, Any]:
+    if not has_aux:
+        return result, None
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise _C.TypeError(f"{name}: with has_aux=True func has to return a tuple of two")
+    return result
+
+
+def _tensors_of(name: str, result: Any) -> list[Tensor]:
+    outputs = leaves_of(result)
+    for output in outputs:
+        if not isinstance(output, Tensor):
+            raise _C.TypeError(f"{name}: func has to return tensors, or tuples, lists and dictionaries of them, not a "
+                               f"{type(output).__name__}")
+    return outputs
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """`func`, which returns one number as a tensor, with the gradient of it: ``(gradient, value)``.
+
+    The gradient is that by the argument numbered ``argnums``, in its structure, or a tuple of those by several. With
+    ``has_aux`` func returns a pair, whose second is given on: ``(gradient, (value, aux))``. Within vmap each example has
+    its gradient, also by arguments that are the same for all. Further derivatives can be taken of gradients.
+    """
+
+    @functools.wraps(func)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        numbers = _chosen("grad", argnums, args)
+        outer_grad = keyway.is_grad_enabled()
+        with enable_grad():
+            inputs = _Inputs("grad", tuple(args[number] for number in numbers))
+            value, aux = _with_aux("grad", func(*_replaced(args, numbers, inputs.given), **kwargs), has_aux)
+            if not isinstance(value, Tensor):
+                raise _C.TypeError(f"grad: func has to return a Tensor, not a {type(value).__name__}")
+            if value.dim() != 0 or not value.is_floating_point():
+                raise _C.ValueError("grad: func has to return a real tensor without dimensions, not one of shape "
+                                    f"{tuple(value.shape)} and {value.dtype}")
+            found = inputs.gradients([value], [_C.ones_like(value)], outer_grad)
+            value, aux = inputs.constant((value, aux), outer_grad)
+        gradient = found if isinstance(argnums, tuple) else found[0]
+        return gradient, ((value, aux) if has_aux else value)
+
+    return differentiated
+
+
+def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The gradient of `func`, as `grad_and_value` without the value: with ``has_aux``, ``(gradient, aux)``.
+
+    >>> keyway.func.grad(lambda x: x.sin().sum())(keyway.zeros(2))
+    tensor([1., 1.])
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        gradient, value = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return differentiated
+
+
+class _Vjp:
+    """A function at one place: its results, and products of vectors with its Jacobian."""
+
+    def __init__(self, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> None:
+        if not primals:
+            raise _C.ValueError("vjp: there are no primals to differentiate by")
+        outer_grad = keyway.is_grad_enabled()
+        with enable_grad():
+            self.inputs = _Inputs("vjp", primals)
+            result, aux = _with_aux("vjp", func(*self.inputs.given), has_aux)
+            self._outputs = _tensors_of("vjp", result)
+            self.result, self.aux = self.inputs.constant((result, aux), outer_grad)
+
+    def product(self, *weights: Any) -> Any:
+        given = leaves_of(weights[0] if len(weights) == 1 else weights)
+        if [w.shape for w in given if isinstance(w, Tensor)] != [output.shape for output in self._outputs]:
+            raise _C.ValueError("vjp: the weights must have the structure and shapes of the results of func")
+        outer_grad = keyway.is_grad_enabled()
+        with enable_grad():
+            return self.inputs.gradients(self._outputs, given, outer_grad)
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """``func(*primals)``, and a function that gives products of vectors with its Jacobian.
+
+    That function takes weights in the structure and shapes of the results, and gives a tuple of one product for each of
+    the primals. With ``has_aux`` func returns a pair, whose second becomes the third result.
+    """
+    at = _Vjp(func, primals, has_aux)
+    return (at.result, at.product, at.aux) if has_aux else (at.result, at.product)
+
+
+class _Jvp:
+    """A function at one place: its results, and products of its Jacobian with vectors."""
+
+    def __init__(self, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> None:
+        at = _Vjp(func, primals, has_aux)
+        self.result, self.aux = at.result, at.aux
+
+        def products(*weights: Tensor) -> Any:
+            return at.product(rebuilt(at.result, list(weights)))
+
+        self._transposed = _Vjp(products, tuple(_C.zeros_like(output) for output in leaves_of(at.result)), False)
+        self._transposed.inputs.also_own = at.inputs.leaves
+
+    def product(self, tangents: tuple[Any, ...]) -> Any:
+        return rebuilt(self.result, list(self._transposed.product(tangents)))
+
+
+def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False) -> Any:
+    """``func(*primals)``, and the product of its Jacobian with ``tangents``, of the primals' structure and shapes.
+
+    Costs two backwards: the product of any weights with the Jacobian is differentiated by these. With ``has_aux`` func
+    returns a pair, whose second becomes the third result.
+    """
+    if not isinstance(primals, tuple) or not primals or not isinstance(tangents, tuple):
+        raise _C.TypeError("jvp: primals and tangents must be tuples, which are not empty")
+    if [t.shape for t in leaves_of(tangents)] != [p.shape for p in leaves_of(primals)]:
+        raise _C.ValueError("jvp: tangents must have the structure and shapes of primals")
+    at = _Jvp(func, primals, has_aux)
+    product = at.product(tangents)
+    return (at.result, product, at.aux) if has_aux else (at.result, product)
+
+
+def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
+           ) -> Callable[..., Any]:
+    """The Jacobian of `func` by the argument numbered ``argnums``, or a tuple of those by several.
+
+    Each result gives a tensor of shape ``result.shape + argument.shape``, in the structure of the results, and within it
+    in that of the argument. The backwards of all elements of the results run at once, by vmap; with ``chunk_size`` at
+    most that many. With ``has_aux`` func returns a pair, whose second is given on: ``(jacobian, aux)``.
+    """
+
+    @functools.wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        numbers = _chosen("jacrev", argnums, args)
+
+        def of_chosen(*values: Any) -> Any:
+            return func(*_replaced(args, numbers, values), **kwargs)
+
+        result, product, *aux = vjp(of_chosen, *(args[number] for number in numbers), has_aux=has_aux)
+        outputs = leaves_of(result)
+        rows = []
+        for place, output in enumerate(outputs):
+            def row(weight: Tensor, place: int = place) -> Any:
+                weights = [_C.zeros_like(other) for other in outputs]
+                weights[place] = weight
+                return product(rebuilt(result, weights))
+
+            basis = _C.eye(output.numel(), dtype=output.dtype, device=output.device)
+            basis = basis.reshape((output.numel(), *output.shape))
+            columns = vmap(row, chunk_size=chunk_size)(basis)
+            shaped = tree_map(functools.partial(_unflattened, output), columns)
+            rows.append(shaped if isinstance(argnums, tuple) else shaped[0])
+        whole = rebuilt(result, rows) if children(result) is not None else rows[0]
+        return (whole, aux[0]) if has_aux else whole
+
+    return jacobian
+
+
+def _unflattened(output: Tensor, columns: Tensor) -> Tensor:
+    return columns.reshape((*output.shape, *columns.shape[1:]))
+
+
+def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The Jacobian of `func`, as `jacrev` gives it, computed by columns: the products of `jvp` with all elements of the
+    arguments at once."""
+
+    @functools.wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        numbers = _chosen("jacfwd", argnums, args)
+        values = tuple(args[number] for number in numbers)
+
+        def of_chosen(*chosen: Any) -> Any:
+            return func(*_replaced(args, numbers, chosen), **kwargs)
+
+        at = _Jvp(of_chosen, values, has_aux)
+        arguments = leaves_of(values)
+        columns: list[Any] = []
+        for place, argument in enumerate(arguments):
+            def column(tangent: Tensor, place: int = place) -> Any:
+                tangents = [_C.zeros_like(other) for other in arguments]
+                tangents[place] = tangent
+                return at.product(rebuilt(values, tangents))
+
+            basis = _C.eye(argument.numel(), dtype=argument.dtype, device=argument.device)
+            basis = basis.reshape((argument.numel(), *argument.shape))
+            columns.append(tree_map(functools.partial(_columns_last, argument), vmap(column)(basis)))
+        rows = []
+        for parts in zip(*(leaves_of(part) for part in columns)):
+            tree = rebuilt(values, list(parts))
+            rows.append(tree if isinstance(argnums, tuple) else tree[0])
+        whole = rebuilt(at.result, rows) if children(at.result) is not None else rows[0]
+        return (whole, at.aux) if has_aux else whole
+
+    return jacobian
+
+
+def _columns_last(argument: Tensor, columns: Tensor) -> Tensor:
+    result = columns.shape[1:]
+    return columns.movedim(0, -1).reshape((*result, *argument.shape))
+
+
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The second derivatives of `func`: the Jacobian of its Jacobian by the argument numbered ``argnums``."""
+    return jacrev(jacrev(func, argnums), argnums)
+
+
+def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The parameters and the buffers of modules of one kind, stacked along dimension 0, by name: what vmap over
+    `functional_call` takes for an ensemble. The parameters are new leaves.
+
+    Raises keyway.ValueError: there are none, or they are of several classes or modes of training.
+    """
+    if not models:
+        raise _C.ValueError("stack_module_state: there are no modules")
+    if any(model.training != models[0].training for model in models):
+        raise _C.ValueError("stack_module_state: all modules must be in training mode, or all in eval mode")
+    if any(type(model) is not type(models[0]) for model in models):
+        raise _C.ValueError("stack_module_state: all modules must be of one class")
+    parameters = {
+        name: _C.stack([dict(model.named_parameters())[name].detach() for model in models]).requires_grad_(
+            parameter.requires_grad)
+        for name, parameter in models[0].named_parameters()
+    }
+    buffers = {name: _C.stack([dict(model.named_buffers())[name] for model in models])
+               for name, _ in models[0].named_buffers()}
+    return parameters, buffers
 
 
 def functional_call(

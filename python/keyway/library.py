@@ -17,16 +17,17 @@ caller with its traceback.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from typing import Any
 
 from keyway import _C
 from keyway._autocast import autocast_kernel
-from keyway._custom_op import CustomOpDef, DeviceTypes, custom_op, keys_of_devices, known_custom_op, refuse_vmap
+from keyway._custom_op import CustomOpDef, DeviceTypes, custom_op, keys_of_devices, known_custom_op
 from keyway._gradient_kernel import register_gradient
 from keyway._infer_schema import infer_schema
 from keyway._opcheck import OpCheckError, opcheck
 from keyway._ops import operator_function
 from keyway._registrations import Library, fallthrough_kernel, kept_library
+from keyway._vmap import vmap_kernel
 
 __all__ = [
     "CustomOpDef",
@@ -159,6 +160,21 @@ def register_autocast(
         _library_for(name, lib).impl(name, kernel, f"Autocast{device_type.upper()}")
 
 
-def register_vmap(op: Any, *args: Any, **kwargs: Any) -> NoReturn:
-    """Raises keyway.NotImplementedError: Keyway has no vmap."""
-    refuse_vmap(_full_name(op))
+def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Library | None = None) -> Any:
+    """Registers how vmap calls an operator for all examples at once; a decorator without `func`. Without a rule it is
+    called for one example after the other.
+
+    ``func(info, in_dims, *args, **kwargs)`` gets tensors of all examples, and returns results and their ``out_dims``.
+    ``info.batch_size`` and ``info.randomness`` are those of the vmap; ``in_dims`` has the structure of ``args``, with
+    None for what is the same for all.
+    """
+    name = _full_name(op)
+    custom = known_custom_op(name)
+
+    def register(rule: Callable[..., Any]) -> Callable[..., Any]:
+        if custom is not None:
+            return custom.register_vmap(rule)
+        _library_for(name, lib).impl(name, vmap_kernel(operator_function(name), rule, name), "Batched")
+        return rule
+
+    return register if func is None else register(func)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 
 from keyway import _C
-from keyway._C import Tensor, _autograd
+from keyway._C import Tensor, _autograd, _batching
+from keyway._vmap import apply_function, is_batched
 from keyway.autograd.grad_mode import no_grad
 
 TYPE_CHECKING = False  # typing takes long to import
@@ -36,6 +37,9 @@ class Function:
     >>> x.grad.sum().item()
     12.0
     """
+
+    # Whether vmap may call it for one example after the other.
+    generate_vmap_rule = False
 
     def __init__(self) -> None:
         raise _C.TypeError(f"{type(self).__name__} has no objects: call {type(self).__name__}.apply(...)")
@@ -73,7 +77,12 @@ class Function:
 
         A tensor that forward returns as it got it becomes a view of it. Raises keyway.TypeError for another
         result, and in backward keyway.AutogradError for a wrong number of gradients.
+
+        Within vmap a static method ``vmap(info, in_dims, *args)`` of the class is called for all examples, and gives
+        results and their ``out_dims``; or with ``generate_vmap_rule = True`` the function is applied to each.
         """
+        if _batching.level() and is_batched(args):
+            return apply_function(cls, args)
         return _autograd.apply_function(cls, args, cls.setup_context is not Function.setup_context)
 
 

@@ -1,0 +1,179 @@
+#include <keyway/batching/batched_tensor.h>
+#include <keyway/batching/call.h>
+#include <keyway/batching/rules.h>
+#include <keyway/dispatch/call.h>
+#include <keyway/dispatch/library.h>
+
+#include <algorithm>
+
+namespace keyway::inline v1::batching {
+namespace {
+
+bool is_random(const OperatorEntry& op) { return op.has_tag("nondeterministic_seeded"); }
+
+// Whether a call below the key runs a function that is written with other operators, and differentiated as what it
+// calls: then these are what is batched.
+bool is_written_with_others(const OperatorEntry& op, DispatchKeySet below) {
+  const Table& table = op.table();
+  return table.info[table.find(below).kernel].key == DispatchKey::CompositeImplicitAutograd;
+}
+
+// The innermost level that a tensor is batched at; null if none is.
+const Level* level_of_tensors(Stack& arguments) {
+  const Level* innermost = nullptr;
+  each_tensor(arguments, [&](const TensorBase& tensor) {
+    const BatchedValue* batched = batched_value(tensor);
+    if (batched == nullptr) return;
+    const Level* level = find_level(batched->level());
+    KEYWAY_CHECK(level != nullptr,
+                 "vmap: a tensor of a single example is used outside of the vmap that it belongs to, or in another "
+                 "thread");
+    if (innermost == nullptr || level->id() > innermost->id()) innermost = level;
+  });
+  return innermost;
+}
+
+// What is written to must have memory for each example.
+void check_writes(const Call& call) {
+  const ArgumentList arguments = call.op.schema().arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].is_write()) continue;
+    KEYWAY_CHECK_AS(NotImplemented, !arguments[i].is_out(), "vmap: out= tensors are not for vmap; use the result");
+    bool every = true;
+    Stack one{call.stack[i]};
+    each_tensor(one, [&](const TensorBase& tensor) { every = every && value_at(tensor, call.level) != nullptr; });
+    KEYWAY_CHECK_AS(NotImplemented, every,
+                    "vmap: '{}' is the same tensor for all examples, and cannot take a value for each of them: use the "
+                    "operator that returns a new tensor, or make it one of the inputs of vmap",
+                    arguments[i].name());
+  }
+}
+
+// By the operator's rule; true if it served.
+bool call_by_rule(Call& call) {
+  const Rule rule = rule_of(call.op);
+  if (rule == nullptr || is_random(call.op)) return false;
+  Call all{call.op, call.level, call.stack};
+  try {
+    if (!rule(all)) return false;
+  } catch (const Error&) {
+    // An error of the call for all has shapes that the caller does not know: rather that of an example, if it is one.
+    if (!call.op.schema().is_mutable()) {
+      Stack example = example_of(call, 0);
+      call_boxed(call.op, example);
+    }
+    throw;
+  }
+  call.stack = std::move(all.stack);
+  return true;
+}
+
+void check_is_no_view(const Call& call) {
+  const FunctionSchema& schema = call.op.schema();
+  if (!schema.is_alias() || schema.is_mutable()) return;
+  Stack example = example_of(call, 0);
+  call_boxed(call.op, example);
+  KEYWAY_FAIL(NotImplemented, "vmap: there is no view of all examples' tensors for this call");
+}
+
+// The results of the operator, of values that begin with the batch.
+Stack results_of(const Call& call, const Stack& given) {
+  const ArgumentList arguments = call.op.schema().arguments();
+  const ArgumentList returns = call.op.schema().returns();
+  Stack results = call.stack;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (i < returns.size() && returns[i].is_write()) {
+      std::size_t written = 0;
+      while (written + 1 < arguments.size() && arguments[written].type().alias() != returns[i].type().alias())
+        ++written;
+      results[i] = given[written];
+      continue;
+    }
+    Stack one{results[i]};
+    each_tensor(one, [&](TensorBase& value) {
+      // A result that was not asked for has no elements, whatever the batch.
+      if (value.dim() != 1 || value.numel() != 0) value = make_batched(std::move(value), call.level);
+    });
+    results[i] = std::move(one[0]);
+  }
+  return results;
+}
+
+// For all examples of a level: the arguments become the results.
+void call_for_all(const OperatorEntry& op, const Level& level, Stack& values) {
+  Call call{op, level, values};
+  check_writes(call);
+  {
+    const OutsideLevel outside(&level);
+    if (!call_by_rule(call)) {
+      check_is_no_view(call);
+      call_each(call);
+    }
+  }
+  values = results_of(call, values);
+}
+
+// What the function calls is batched. Where that cannot be, since it writes to a tensor of its own that is the same for
+// all examples, or asks for a number, it is run for each.
+void call_what_it_calls(const OperatorEntry& op, DispatchKeySet below, const Level* level, Stack& values) {
+  const bool is_pure = !op.schema().is_mutable() && !op.schema().is_alias();
+  if (level == nullptr || !is_pure) return redispatch_boxed(op, below, values);
+  Stack arguments = values;
+  try {
+    redispatch_boxed(op, below, values);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::NotImplemented) throw;
+    call_for_all(op, *level, arguments);
+    values = std::move(arguments);
+  }
+}
+
+// Random operators draw for the innermost level, whatever their tensors. True if the call was made.
+bool call_random(const OperatorEntry& op, const Level* level, Stack& values) {
+  const Level* innermost = innermost_level();
+  if (innermost == nullptr || !is_random(op)) return false;
+  KEYWAY_CHECK(innermost->randomness() != Randomness::Error,
+               "vmap: the operator is random; say with randomness 'same' or 'different' whether all examples get the "
+               "same numbers");
+  if (innermost->randomness() == Randomness::Same && level != innermost) {
+    const OutsideLevel outside(innermost);
+    call_boxed(op, values);
+  } else {
+    call_for_all(op, *innermost, values);
+  }
+  return true;
+}
+
+// The arguments become the results.
+void call_values(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
+  const Level* level = level_of_tensors(values);
+  if (level != nullptr && change_view(op, values)) return;
+  if (rule_of(op) == nullptr && is_written_with_others(op, below)) return call_what_it_calls(op, below, level, values);
+  if (call_random(op, level, values)) return;
+  if (level != nullptr) return call_for_all(op, *level, values);
+  const OutsideLevel outside(nullptr);
+  redispatch_boxed(op, below, values);
+}
+
+}  // namespace
+
+void call_batched(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
+  const std::size_t first = stack.size() - op.info().boxed.arguments;
+  Stack values(std::make_move_iterator(stack.begin() + static_cast<std::ptrdiff_t>(first)),
+               std::make_move_iterator(stack.end()));
+  stack.resize(first);
+  call_values(op, keys.remove(Functionality::Batched), values);
+  std::ranges::move(values, std::back_inserter(stack));
+}
+
+void register_kernels() {
+  static const bool registered = [] {
+    Library library(Library::Kind::Impl, "_", DispatchKey::Batched);
+    library.fallback(&call_batched);
+    library.commit().release();
+    return true;
+  }();
+  static_cast<void>(registered);
+}
+
+}  // namespace keyway::inline v1::batching

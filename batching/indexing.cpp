@@ -1,0 +1,88 @@
+// Indexing: the batch is one more dimension, with an index of its own.
+#include <keyway/batching/batched_tensor.h>
+#include <keyway/batching/rules.h>
+#include <keyway/core/scalar_type.h>
+#include <keyway/dispatch/call.h>
+#include <keyway/ops/creation.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace keyway::inline v1::batching {
+namespace {
+
+// Where the dimensions of the indices stand in the result: in front, or in the place of the indexed ones.
+bool puts_indices_in_front(const std::vector<TensorBase>& indices) {
+  const auto is_given = [](const TensorBase& index) { return index.defined(); };
+  const auto first = std::ranges::find_if(indices, is_given);
+  const auto end = std::find_if_not(first, indices.end(), is_given);
+  return first == indices.begin() || std::find_if(end, indices.end(), is_given) != indices.end();
+}
+
+std::int64_t greatest_rank(const std::vector<TensorBase>& indices) {
+  std::int64_t rank = 0;
+  for (const TensorBase& index : indices)
+    if (index.defined()) rank = std::max(rank, index.dim());
+  return rank;
+}
+
+// The indices of all examples' tensors: in front, that of the example.
+std::vector<TensorBase> with_example(const std::vector<TensorBase>& indices, const Level& level) {
+  const std::int64_t rank = greatest_rank(indices);
+  std::optional<Device> device;
+  std::vector<TensorBase> all{TensorBase()};
+  for (const TensorBase& index : indices) {
+    if (index.defined()) device = index.device();
+    const TensorBase* value = value_at(index, level);
+    all.push_back(value != nullptr ? with_rank(*value, rank) : index);
+  }
+  all[0] = with_rank(arange(level.batch_size(), TensorOptions(kLong).device(device.value_or(DeviceType::CPU))), rank);
+  return all;
+}
+
+}  // namespace
+
+// _index(self, indices)
+bool index(Call& call) {
+  const std::vector<TensorBase>& indices = call.stack[1].to_tensor_list();
+  if (!puts_indices_in_front(indices)) return false;
+  const TensorBase self = for_all(call.stack[0].to_tensor(), call.level);
+  call.stack = {self, with_example(indices, call.level)};
+  call_boxed(call.op, call.stack);
+  return true;
+}
+
+// _index_put(self, indices, values, accumulate), and in place
+bool index_put(Call& call) {
+  const std::vector<TensorBase>& indices = call.stack[1].to_tensor_list();
+  if (!puts_indices_in_front(indices)) return false;
+  const TensorBase self = call.stack[0].to_tensor();
+  const auto given = std::ranges::count_if(indices, [](const TensorBase& index) { return index.defined(); });
+  const std::int64_t rank = greatest_rank(indices) + self.dim() - given;
+  const TensorBase values = call.stack[2].to_tensor();
+  if (values.dim() > rank) return false;
+  const TensorBase* value = value_at(values, call.level);
+  call.stack = {for_all(self, call.level), with_example(indices, call.level),
+                value != nullptr ? with_rank(*value, rank) : values, call.stack[3]};
+  call_boxed(call.op, call.stack);
+  return true;
+}
+
+// index_select(self, dim, index) and the others of its kind, with one index for all examples
+bool along_dim(Call& call) {
+  const TensorBase index = call.stack[2].to_tensor();
+  const TensorBase self = call.stack[0].to_tensor();
+  const std::int64_t dim = call.stack[1].to_int();
+  if (value_at(index, call.level) != nullptr || dim < -self.dim() || dim >= self.dim()) return false;
+  call.stack[0] = for_all(self, call.level);
+  call.stack[1] = dim < 0 ? dim : dim + 1;
+  if (call.stack.size() > 3) {
+    const TensorBase source = call.stack[3].to_tensor();
+    if (source.dim() != self.dim()) return false;
+    call.stack[3] = for_all(source, call.level);
+  }
+  call_boxed(call.op, call.stack);
+  return true;
+}
+
+}  // namespace keyway::inline v1::batching

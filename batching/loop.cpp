@@ -1,0 +1,107 @@
+#include <keyway/batching/batched_tensor.h>
+#include <keyway/batching/rules.h>
+#include <keyway/core/generator.h>
+#include <keyway/dispatch/call.h>
+#include <keyway/ops/joining.h>
+
+#include <optional>
+
+namespace keyway::inline v1::batching {
+namespace {
+
+// What the operator draws from: the generator among its arguments, or that of its tensors' device.
+Generator generator_of(const Call& call) {
+  Device device = DeviceType::CPU;
+  for (const IValue& argument : call.stack) {
+    if (argument.is(ValueTag::Generator) && argument.to_generator().defined()) return argument.to_generator();
+    if (argument.is(ValueTag::Device)) device = argument.to_device();
+    if (argument.is_tensor() && argument.to_tensor().defined()) device = argument.to_tensor().device();
+  }
+  return default_generator(device);
+}
+
+// Has every example draw the numbers of the first.
+class SameDraws {
+ public:
+  explicit SameDraws(const Call& call) {
+    if (call.level.randomness() != Randomness::Same || !call.op.has_tag("nondeterministic_seeded")) return;
+    generator_.emplace(generator_of(call));
+    state_ = generator_->get_state();
+  }
+  void begin_example() {
+    if (generator_) generator_->set_state(state_);
+  }
+
+ private:
+  std::optional<Generator> generator_;
+  GeneratorState state_;
+};
+
+TensorBase stacked(const std::vector<Tensor>& results) {
+  std::size_t defined = 0;
+  for (const Tensor& result : results) {
+    if (!result.defined()) continue;
+    ++defined;
+    KEYWAY_CHECK(result.sizes() == results[0].sizes(),
+                 "vmap: the result has shape {} for one example and {} for another; its shape depends on the data, so "
+                 "there is no tensor of all of them",
+                 results[0].sizes(), result.sizes());
+  }
+  if (defined == 0) return {};
+  KEYWAY_CHECK(defined == results.size(), "vmap: there is a result for some examples, and none for others");
+  return stack(results);
+}
+
+// One result of all examples.
+IValue joined(std::vector<Stack>& examples, std::size_t place) {
+  const auto gathered = [&](auto&& of) {
+    std::vector<Tensor> all;
+    for (Stack& example : examples) all.emplace_back(of(example[place]));
+    return stacked(all);
+  };
+  IValue& first = examples[0][place];
+  if (first.is(ValueTag::TensorList)) {
+    std::vector<TensorBase> list;
+    for (std::size_t i = 0; i < first.to_tensor_list().size(); ++i) {
+      list.push_back(gathered([&](IValue& value) {
+        const std::vector<TensorBase>& of_example = value.to_tensor_list();
+        KEYWAY_CHECK(of_example.size() == first.to_tensor_list().size(),
+                     "vmap: the result has {} tensors for one example and {} for another",
+                     first.to_tensor_list().size(), of_example.size());
+        return of_example[i];
+      }));
+    }
+    return list;
+  }
+  KEYWAY_CHECK_AS(
+      NotImplemented, first.is_tensor() || first.is_none(),
+      "vmap: the result is a number of Python or C++, of which there is one for each example; what depends on "
+      "it cannot run for all of them at once");
+  return gathered([](IValue& value) { return value.to_tensor(); });
+}
+
+}  // namespace
+
+Stack example_of(const Call& call, std::int64_t example) {
+  Stack arguments = call.stack;
+  each_tensor(arguments, [&](TensorBase& tensor) {
+    if (const TensorBase* value = value_at(tensor, call.level)) tensor = Tensor(*value).select(0, example);
+  });
+  return arguments;
+}
+
+void call_each(Call& call) {
+  SameDraws draws(call);
+  std::vector<Stack> results;
+  for (std::int64_t i = 0; i < call.level.batch_size(); ++i) {
+    Stack arguments = example_of(call, i);
+    draws.begin_example();
+    call_boxed(call.op, arguments);
+    results.push_back(std::move(arguments));
+  }
+  const std::size_t count = results[0].size();
+  call.stack.clear();
+  for (std::size_t i = 0; i < count; ++i) call.stack.push_back(joined(results, i));
+}
+
+}  // namespace keyway::inline v1::batching

@@ -1,0 +1,115 @@
+#include <keyway/batching/batched_tensor.h>
+#include <keyway/batching/level_dims.h>
+#include <keyway/batching/vmap.h>
+#include <keyway/core/base/error.h>
+#include <keyway/python/batching.h>
+#include <keyway/python/tensor_object.h>
+
+#include <memory>
+#include <nanobind/stl/string.h>
+#include <string>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace keyway::inline v1::python {
+namespace {
+
+// Of this thread, the innermost last.
+thread_local std::vector<std::unique_ptr<Vmap>> entered;
+
+Randomness randomness_of(const std::string& word) {
+  if (word == "error") return Randomness::Error;
+  if (word == "same") return Randomness::Same;
+  KEYWAY_CHECK(word == "different", "vmap: randomness is 'error', 'same' or 'different', not '{}'", word);
+  return Randomness::Different;
+}
+
+std::uint64_t enter(std::int64_t batch_size, const std::string& randomness) {
+  entered.push_back(std::make_unique<Vmap>(batch_size, randomness_of(randomness)));
+  return batching::innermost_level()->id();
+}
+
+void leave() {
+  KEYWAY_CHECK(!entered.empty(), "vmap: there is none to leave");
+  entered.pop_back();
+}
+
+thread_local std::vector<std::unique_ptr<batching::OutsideLevel>> suspended;
+
+void suspend() { suspended.push_back(std::make_unique<batching::OutsideLevel>(batching::innermost_level())); }
+
+void resume() {
+  KEYWAY_CHECK(!suspended.empty(), "vmap: none is suspended");
+  suspended.pop_back();
+}
+
+const batching::Level& innermost() {
+  const batching::Level* level = batching::innermost_level();
+  KEYWAY_CHECK(level != nullptr, "vmap: calls are not made within one");
+  return *level;
+}
+
+nb::tuple info() {
+  constexpr const char* kWords[] = {"error", "same", "different"};
+  return nb::make_tuple(innermost().batch_size(), kWords[static_cast<int>(innermost().randomness())]);
+}
+
+std::uint64_t innermost_id() {
+  const batching::Level* level = batching::innermost_level();
+  return level == nullptr ? 0 : level->id();
+}
+
+// Of an id that innermost_id() gave.
+const batching::Level* level_of(std::uint64_t id) {
+  if (id == 0) return nullptr;
+  const batching::Level* level = batching::innermost_level();
+  while (level != nullptr && level->id() != id) level = level->outer();
+  KEYWAY_CHECK(level != nullptr, "vmap: a function that was made within a vmap is called outside of it");
+  return level;
+}
+
+}  // namespace
+
+void check_has_memory(const Tensor& tensor, const char* asked) {
+  KEYWAY_CHECK_AS(NotImplemented, batching::batched_value(tensor) == nullptr,
+                  "{}: within vmap the elements of an example cannot be asked for", asked);
+}
+
+void add_batching(nb::module_& module) {
+  module.def("enter", enter, nb::arg("batch_size"), nb::arg("randomness"),
+             "Enters a vmap: calls of this thread are made for all its examples. Gives the number of the level.");
+  module.def("leave", leave, "Leaves the innermost.");
+  module.def(
+      "example",
+      [](const Tensor& inputs, std::int64_t dim) { return to_object(batching::part_of(inputs, dim, innermost())); },
+      nb::arg("inputs"), nb::arg("dim"), "The tensor of an example, of those of all.");
+  module.def(
+      "all",
+      [](const Tensor& result, std::int64_t dim) { return to_object(batching::whole_of(result, dim, innermost())); },
+      nb::arg("result"), nb::arg("dim"), "The tensors of all examples, of one.");
+  module.def(
+      "is_of_example", [](const Tensor& tensor) { return batching::value_at(tensor, innermost()) != nullptr; },
+      nb::arg("tensor"), "Whether each example may have another tensor.");
+  module.def(
+      "is_batched", [](const Tensor& tensor) { return batching::batched_value(tensor) != nullptr; }, nb::arg("tensor"),
+      "Whether it is the tensor of an example, of whatever level.");
+  module.def("suspend", suspend, "Calls are made outside of the innermost level, until resume().");
+  module.def("resume", resume, "The inverse of suspend().");
+  module.def("info", info, "How many examples the innermost vmap has, and what random operators draw for them.");
+  module.def("level", innermost_id, "The number of the innermost level; 0 outside of vmap.");
+  module.def(
+      "with_level_dims",
+      [](const Tensor& tensor, std::uint64_t level) {
+        return to_object(batching::with_level_dims(tensor, level_of(level)));
+      },
+      nb::arg("tensor"), nb::arg("level"), "The tensor with a dimension in front for each level up to that one.");
+  module.def(
+      "without_level_dims",
+      [](const Tensor& tensor, std::uint64_t level) {
+        return to_object(batching::without_level_dims(tensor, level_of(level)));
+      },
+      nb::arg("tensor"), nb::arg("level"), "The inverse.");
+}
+
+}  // namespace keyway::inline v1::python
