@@ -149,6 +149,15 @@ def test_the_number_of_a_fused_step_is_float32_whatever_the_default(device):
         keyway.set_default_dtype(keyway.float32)
 
 
+def test_a_gradient_that_is_elsewhere_takes_no_fused_step(there, calls):
+    weight = nn.Parameter(keyway.ones(2))
+    weight.grad = keyway.ones(2)
+    weight.data = weight.data.to(there)
+    with pytest.raises(keyway.ValueError, match="not for a .*float32 on cuda:0 with a gradient of .*float32 on cpu"):
+        optim.SGD([weight], fused=True).step()
+    assert not calls
+
+
 # --- State that moves
 
 
@@ -193,6 +202,19 @@ def test_parameters_that_moved_without_their_state_are_refused(there, name):
     optimizer.load_state_dict(optimizer.state_dict())
     optimizer.step()
     assert values(net.parameters()) != before[0]
+
+
+def test_the_number_of_a_step_may_have_a_dimension(device):
+    weights = weights_on(device)
+    _, optimizer, _ = scaled_training(MAKES["adam"], weights, [1.0])
+    saved = optimizer.state_dict()
+    for state in saved["state"].values():
+        state["step"] = state["step"].reshape(1)
+    optimizer.load_state_dict(saved)
+    scaler = amp.GradScaler(device.type)
+    backward(scaler, weights, 1.0)
+    scaler.step(optimizer)
+    assert [state["step"] for state in state_of(optimizer)] == [[2.0]] * 3
 
 
 # --- GradScaler
@@ -384,13 +406,17 @@ def test_a_scaled_step_reads_nothing_on_the_host(there, make):
 
 
 @pytest.mark.parametrize("name", ["nesterov", "adam"])
-def test_a_state_is_not_made_in_a_capture(there, name):
-    weights = weights_on(there)
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_state_is_not_made_in_a_capture(there, name, index):
+    if index >= cuda.device_count():
+        pytest.skip("there is one CUDA device only")
+    weights = weights_on(f"cuda:{index}")
     set_grads(weights, 1.0)
     optimizer = MAKES[name](weights)
-    with pytest.raises(keyway.Error, match="take a step before one is captured"), cuda.graph(cuda.CUDAGraph()):
+    with cuda.device(index):
+        with pytest.raises(keyway.Error, match="take a step before one is captured"), cuda.graph(cuda.CUDAGraph()):
+            optimizer.step()
+        assert not any(optimizer.state.values())
         optimizer.step()
-    assert not any(optimizer.state.values())
-    optimizer.step()
-    with cuda.graph(cuda.CUDAGraph()):
-        optimizer.step()
+        with cuda.graph(cuda.CUDAGraph()):
+            optimizer.step()

@@ -27,7 +27,7 @@ def take_fused(
     for parameter in group["params"]:
         grad = parameter.grad
         if grad is not None and may_be and _is_fusable(parameter, grad):
-            parameters, grads = sets.setdefault((parameter.device, parameter.dtype, kind(parameter)), ([], []))
+            parameters, grads = sets.setdefault((parameter.is_cpu or parameter.device, parameter.dtype, kind(parameter)), ([], []))
             parameters.append(parameter)
             grads.append(grad)
         elif grad is not None and may_be and group.get("fused"):
@@ -66,11 +66,13 @@ def check_may_make_state(parameter: Tensor) -> None:
                            "before one is captured")
 
 
-def check_state_is_with(parameter: Tensor, value: Tensor) -> None:
-    """Raises keyway.ValueError where what is remembered of a parameter lies on another device."""
-    if value.device != parameter.device:
-        raise _C.ValueError(f"a parameter is on {parameter.device}, but the optimizer's state of it on {value.device}: "
-                            "optimizer.load_state_dict(optimizer.state_dict()) moves it there")
+def check_states_are_with(parameters: list[Tensor], values: list[Tensor]) -> None:
+    """Raises keyway.ValueError where what is remembered of parameters, which are on one device, lies on another."""
+    device = parameters[0].device
+    for value in values:
+        if value.device != device:
+            raise _C.ValueError(f"a parameter is on {device}, but the optimizer's state of it on {value.device}: "
+                                "optimizer.load_state_dict(optimizer.state_dict()) moves it there")
 
 
 def _may_be_fused(group: dict[str, Any]) -> bool:
@@ -78,5 +80,5 @@ def _may_be_fused(group: dict[str, Any]) -> bool:
 
 
 def _is_fusable(parameter: Tensor, grad: Tensor) -> bool:
-    return ((parameter.is_cpu or parameter.is_cuda) and parameter.is_floating_point()
-            and grad.dtype == parameter.dtype and grad.device == parameter.device)
+    is_there = grad.is_cpu if parameter.is_cpu else parameter.is_cuda and grad.device == parameter.device
+    return is_there and parameter.is_floating_point() and grad.dtype == parameter.dtype

@@ -8,7 +8,7 @@ from typing import Any
 import keyway
 from keyway import _C
 from keyway._C import Tensor
-from keyway.optim._fused import check_may_make_state, check_state_is_with, count_steps, take_fused, takes_all
+from keyway.optim._fused import check_may_make_state, check_states_are_with, count_steps, take_fused, takes_all
 from keyway.optim._prepared import step_number
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
@@ -40,6 +40,8 @@ class Adam(Optimizer):
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         sets, others = take_fused(group)
         states_of = [[self._fused_state(parameter, group) for parameter in parameters] for parameters, _ in sets]
+        for (parameters, _), states in zip(sets, states_of):
+            check_states_are_with(parameters, [state["exp_avg"] for state in states])
         operator = _C._fused_adamw_ if group["decoupled_weight_decay"] else _C._fused_adam_
         for (parameters, grads), states in zip(sets, states_of):
             steps = [state["step"] for state in states]
@@ -59,15 +61,14 @@ class Adam(Optimizer):
     def _fused_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """The state of a parameter, begun if it is empty, with the number of the step where a fused operator reads it.
 
-        Raises keyway.ValueError where the rest is on another device, and keyway.Error where it is made in a capture.
+        Raises keyway.Error where it is made in a capture.
         """
         state = self.state[parameter]
         step = state.get("step")
         if step is None or step.device != parameter.device or step.dtype != _C.float32 or step.dim() != 0:
             check_may_make_state(parameter)
-        _filled(state, parameter, group)
-        check_state_is_with(parameter, state["exp_avg"])
-        state["step"] = state["step"].to(device=parameter.device, dtype=_C.float32).reshape(())
+            step = _filled(state, parameter, group)["step"]
+            state["step"] = step.to(device=parameter.device, dtype=_C.float32).reshape(())
         return state
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:

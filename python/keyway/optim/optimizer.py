@@ -159,11 +159,12 @@ class Optimizer:
         return False
 
     def _is_scaled(self) -> bool:
-        return getattr(self, "grad_scale", None) is not None or getattr(self, "found_inf", None) is not None
+        given = vars(self)
+        return given.get("grad_scale") is not None or given.get("found_inf") is not None
 
     def _scaling_on(self, device: keyway.device) -> tuple[Tensor | None, Tensor | None]:
         """`grad_scale` and `found_inf` on a device."""
-        grad_scale, found_inf = getattr(self, "grad_scale", None), getattr(self, "found_inf", None)
+        grad_scale, found_inf = vars(self).get("grad_scale"), vars(self).get("found_inf")
         return (None if grad_scale is None else grad_scale.to(device),
                 None if found_inf is None else found_inf.to(device))
 

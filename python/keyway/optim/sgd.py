@@ -6,7 +6,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway.optim._fused import check_may_make_state, check_state_is_with, take_fused, takes_all
+from keyway.optim._fused import check_may_make_state, check_states_are_with, take_fused, takes_all
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -41,23 +41,26 @@ class SGD(Optimizer):
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         momentum = group["momentum"]
-        sets, others = take_fused(group, lambda parameter: self._lacks_momentum(parameter, group))
-        for parameter in (parameter for parameters, _ in sets for parameter in parameters):
-            if self._lacks_momentum(parameter, group):
-                check_may_make_state(parameter)
-            elif momentum != 0:
-                check_state_is_with(parameter, self.state[parameter]["momentum_buffer"])
+        if momentum == 0:
+            sets, others = take_fused(group)
+        else:
+            sets, others = take_fused(group, lambda parameter: self._lacks_momentum(parameter, group))
+            for parameters, _ in sets:
+                if self._lacks_momentum(parameters[0], group):
+                    check_may_make_state(parameters[0])
+                else:
+                    check_states_are_with(parameters, [self.state[p]["momentum_buffer"] for p in parameters])
         for parameters, grads in sets:
             first = self._lacks_momentum(parameters[0], group)
-            if first:
+            if first:  # zeros: the step may be left out, by found_inf
                 for parameter in parameters:
                     self.state[parameter]["momentum_buffer"] = _C.zeros_like(parameter)
             buffers = [self.state[parameter]["momentum_buffer"] for parameter in parameters] if momentum != 0 else []
             grad_scale, found_inf = self._scaling_on(parameters[0].device)
             _C._fused_sgd_(parameters, grads, buffers, lr=group["lr"], momentum=momentum,
                            dampening=group["dampening"], weight_decay=group["weight_decay"],
-                           nesterov=group["nesterov"], maximize=group["maximize"],
-                           is_first_step=first and found_inf is None, grad_scale=grad_scale, found_inf=found_inf)
+                           nesterov=group["nesterov"], maximize=group["maximize"], is_first_step=first,
+                           grad_scale=grad_scale, found_inf=found_inf)
         return others
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
