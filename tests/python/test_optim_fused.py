@@ -420,3 +420,18 @@ def test_a_state_is_not_made_in_a_capture(there, name, index):
         optimizer.step()
         with cuda.graph(cuda.CUDAGraph()):
             optimizer.step()
+
+
+def test_the_number_of_a_step_is_not_moved_in_a_capture(there):
+    weights = weights_on(there)
+    optimizer = optim.Adam(weights, fused=False)
+    set_grads(weights, 1.0)
+    optimizer.step()
+    optimizer.param_groups[0]["fused"] = True
+    with pytest.raises(keyway.Error, match="take a step before one is captured"), cuda.graph(cuda.CUDAGraph()):
+        optimizer.step()
+    assert all(state["step"].is_cpu for state in optimizer.state.values())
+    optimizer.step()
+    with cuda.graph(cuda.CUDAGraph()):
+        optimizer.step()
+    assert all(state["step"].device == there for state in optimizer.state.values())
