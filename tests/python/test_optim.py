@@ -280,29 +280,6 @@ def test_an_optimizer_of_ones_own_defines_one_method():
     assert "Parameter Group 0\n    lr: 0.25" in repr(optimizer)
 
 
-@pytest.mark.parametrize("make", [
-    lambda p, fused: optim.SGD(p, lr=0.1, weight_decay=0.1, fused=fused),
-    lambda p, fused: optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, maximize=True, fused=fused),
-    lambda p, fused: optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.5, weight_decay=0.1, fused=fused),
-    lambda p, fused: optim.Adam(p, lr=0.1, weight_decay=0.1, fused=fused),
-    lambda p, fused: optim.AdamW(p, lr=0.1, amsgrad=True, maximize=True, fused=fused)])
-def test_a_fused_step_is_the_step(make):
-    def trained(fused):
-        weights = [parameter(1.0, 2.0), parameter(-3.0), nn.Parameter(keyway.tensor([0.5]))]
-        optimizer = make(weights, fused)
-        for i in range(4):
-            for weight in weights[i % 2:]:  # one has its first gradient a step later
-                weight.grad = keyway.full_like(weight, i - 1.5)
-            optimizer.step()
-            optimizer.zero_grad()
-        return [weight.tolist() for weight in weights], optimizer.state_dict()["state"]
-
-    (fused, fused_state), (plain, plain_state) = trained(True), trained(False)
-    assert all(a == pytest.approx(b, rel=1e-5) for a, b in zip(fused, plain))
-    assert [list(s) for s in fused_state.values() if s] == [list(s) for s in plain_state.values() if s]
-    assert trained(None)[0] == fused
-
-
 def test_fused_is_refused_where_it_is_not_there():
     weight = nn.Parameter(keyway.zeros(2, device="meta"))
     weight.grad = keyway.zeros(2, device="meta")

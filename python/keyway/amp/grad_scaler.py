@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from typing import Any
 
@@ -87,6 +88,11 @@ class GradScaler:
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """optimizer.step() with divided gradients, if all are finite; else None. Waits for the device.
 
+        It does not wait where all parameters take fused steps (SGD, Adam and AdamW, if no hooks come before the step),
+        and for an optimizer that sets `_step_supports_amp_scaling`. There optimizer.step() is called in any case. It
+        divides the gradients by `optimizer.grad_scale`, which is None after unscale_(), those of float16 too, and
+        changes nothing where `optimizer.found_inf` is 1: then the gradients are still scaled.
+
         Raises keyway.Error for a closure, a second step before update(), and an optimizer without gradients."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -95,11 +101,17 @@ class GradScaler:
         steps = self._steps_of(optimizer)
         if steps.stepped:
             raise _C.Error("GradScaler.step: it was called for this optimizer already since the last update()")
-        if not steps.found_inf:
+        is_left_to_it = getattr(optimizer, "_step_supports_amp_scaling", False)
+        is_scaled = is_left_to_it and not steps.found_inf
+        if is_scaled:
+            steps.found_inf = self._unscale(optimizer, is_check=True)
+        elif not steps.found_inf:
             self.unscale_(optimizer)
         if not steps.found_inf:
             raise _C.Error("GradScaler.step: none of the optimizer's parameters has a gradient")
         steps.stepped = True
+        if is_left_to_it:
+            return self._step_of(optimizer, list(steps.found_inf.values()), is_scaled, args, kwargs)
         if any(found.item() for found in steps.found_inf.values()):
             return None
         return optimizer.step(*args, **kwargs)
@@ -116,7 +128,7 @@ class GradScaler:
             found = [value.to(scale.device) for steps in self._optimizers.values() for value in steps.found_inf.values()]
             if not found:
                 raise _C.Error("GradScaler.update: no gradients were unscaled since the last one")
-            _C._amp_update_scale_(scale, tracker, sum(found[1:], found[0]), self._growth_factor, self._backoff_factor,
+            _C._amp_update_scale_(scale, tracker, _greatest(found), self._growth_factor, self._backoff_factor,
                                   self._growth_interval)
         self._optimizers.clear()
 
@@ -206,18 +218,31 @@ class GradScaler:
             raise _C.Error(f"GradScaler.{caller}: no loss was scaled yet")
         return self._scale, self._growth_tracker
 
-    def _unscale(self, optimizer: Optimizer) -> dict[Any, Tensor]:
-        """Whether gradients are not finite, by device."""
-        scale, _ = self._numbers("unscale_")
+    def _step_of(self, optimizer: Any, found: list[Tensor], is_scaled: bool, args: Any, kwargs: Any) -> Any:
+        """optimizer.step(), which divides the gradients, if they are scaled, and leaves the step out by itself."""
+        scale, _ = self._numbers("step")
+        own = getattr(optimizer, "grad_scale", None)
+        if is_scaled:
+            own = scale if own is None else scale * own
+        optimizer.grad_scale = own
+        optimizer.found_inf = _greatest([value.to(scale.device) for value in found])
+        try:
+            return optimizer.step(*args, **kwargs)
+        finally:
+            del optimizer.grad_scale, optimizer.found_inf
+
+    def _unscale(self, optimizer: Optimizer, is_check: bool = False) -> dict[Any, Tensor]:
+        """Whether gradients are not finite, by device. Divides them, unless it `is_check`."""
+        scale, _ = self._numbers("step" if is_check else "unscale_")
         # In float64: the reciprocal of a large float32 may not be a normal one.
-        inverse = scale.double().reciprocal().float()
+        inverse = _C.ones_like(scale) if is_check else scale.double().reciprocal().float()
         groups: defaultdict[Any, list[Tensor]] = defaultdict(list)
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 grad = parameter.grad
                 if grad is None:
                     continue
-                if grad.dtype == _C.float16:
+                if grad.dtype == _C.float16 and not is_check:
                     raise _C.ValueError("GradScaler.unscale_: a gradient is float16, which its divided values may not "
                                         "fit in: parameters of float32 have others")
                 groups[grad.device, grad.dtype].append(grad)
@@ -226,3 +251,7 @@ class GradScaler:
             flag = found.setdefault(device, _C.zeros((), dtype=_C.float32, device=device))
             _C._amp_foreach_non_finite_check_and_unscale_(grads, flag, inverse.to(device))
         return found
+
+
+def _greatest(numbers: list[Tensor]) -> Tensor:
+    return functools.reduce(_C.maximum, numbers)

@@ -1,10 +1,10 @@
-"""Which parameters an optimizer changes together, with one fused operator."""
+"""Which parameters an optimizer changes together, with one fused operator, and what such operators take."""
 
 from __future__ import annotations
 
 from typing import Any, Callable
 
-from keyway import _C
+from keyway import _C, cuda
 from keyway._C import Tensor
 
 
@@ -14,28 +14,71 @@ FusedSet = tuple[list[Tensor], list[Tensor]]  # parameters and their gradients
 def take_fused(
     group: dict[str, Any], kind: Callable[[Tensor], Any] = lambda parameter: None
 ) -> tuple[list[FusedSet], list[Tensor]]:
-    """Those of a group's parameters that have a gradient, in sets of one dtype and one `kind`; and the other ones.
+    """Those of a group's parameters that have a gradient, in sets of one device, one dtype and one `kind`; and the
+    other ones.
 
-    Fused operators take floating-point parameters on the CPU. Raises keyway.ValueError where the group's "fused" is set
-    and a parameter is no such; without it, these are left. With fused=False, or where the step is differentiated, all
-    are.
+    Fused operators take floating-point parameters on the CPU and on CUDA devices. Raises keyway.ValueError where the
+    group's "fused" is set and a parameter is no such; without it, these are left. With fused=False, or where the step
+    is differentiated, all are.
     """
-    fused = False if group.get("differentiable") else group.get("fused")
+    may_be = _may_be_fused(group)
     sets: dict[Any, FusedSet] = {}
     others = []
     for parameter in group["params"]:
         grad = parameter.grad
-        if grad is not None and fused is not False and _is_fusable(parameter, grad):
-            parameters, grads = sets.setdefault((parameter.dtype, kind(parameter)), ([], []))
+        if grad is not None and may_be and _is_fusable(parameter, grad):
+            parameters, grads = sets.setdefault((parameter.is_cpu or parameter.device, parameter.dtype, kind(parameter)), ([], []))
             parameters.append(parameter)
             grads.append(grad)
-        elif grad is not None and fused:
-            raise _C.ValueError(f"fused=True is there for floating-point parameters on the CPU, not for a "
-                                f"{parameter.dtype} on {parameter.device}")
+        elif grad is not None and may_be and group.get("fused"):
+            raise _C.ValueError(f"fused=True is there for floating-point parameters on the CPU or a CUDA device, with "
+                                f"gradients of their dtype there, not for a {parameter.dtype} on {parameter.device} "
+                                f"with a gradient of {grad.dtype} on {grad.device}")
         else:
             others.append(parameter)
     return list(sets.values()), others
 
 
+def takes_all(group: dict[str, Any]) -> bool:
+    """Whether take_fused() takes each of a group's parameters that has a gradient."""
+    with_grad = [parameter for parameter in group["params"] if parameter.grad is not None]
+    return not with_grad or (_may_be_fused(group) and all(_is_fusable(p, p.grad) for p in with_grad))
+
+
+def count_steps(steps: list[Tensor], found_inf: Tensor | None) -> None:
+    """Adds 1 to the numbers of steps, float32 of no dimensions on one device, unless `found_inf` there is 1."""
+    if found_inf is None:
+        _C._foreach_add_(steps, 1)
+        return
+    # Only operators of steps read found_inf on the device: each number takes one of SGD, by a gradient of 1.
+    one = _C.ones((), dtype=_C.float32, device=steps[0].device)
+    _C._fused_sgd_(steps, [one] * len(steps), [], lr=-1.0, momentum=0.0, dampening=0.0, weight_decay=0.0,
+                   nesterov=False, maximize=False, is_first_step=True, found_inf=found_inf)
+
+
+def check_may_make_state(parameter: Tensor) -> None:
+    """Raises keyway.Error in a capture: what an optimizer makes in its first step, each replay would make anew."""
+    if not parameter.is_cuda:
+        return
+    with cuda.device(parameter.device):
+        if cuda.is_current_stream_capturing():
+            raise _C.Error("the first step makes the optimizer's state, which is no part of a graph: take a step "
+                           "before one is captured")
+
+
+def check_states_are_with(parameters: list[Tensor], values: list[Tensor]) -> None:
+    """Raises keyway.ValueError where what is remembered of parameters, which are on one device, lies on another."""
+    device = parameters[0].device
+    for value in values:
+        if value.device != device:
+            raise _C.ValueError(f"a parameter is on {device}, but the optimizer's state of it on {value.device}: "
+                                "optimizer.load_state_dict(optimizer.state_dict()) moves it there")
+
+
+def _may_be_fused(group: dict[str, Any]) -> bool:
+    return group.get("fused") is not False and not group.get("differentiable")
+
+
 def _is_fusable(parameter: Tensor, grad: Tensor) -> bool:
-    return parameter.is_cpu and parameter.is_floating_point() and grad.dtype == parameter.dtype
+    is_there = grad.is_cpu if parameter.is_cpu else parameter.is_cuda and grad.device == parameter.device
+    return is_there and parameter.is_floating_point() and grad.dtype == parameter.dtype

@@ -8,7 +8,7 @@ from typing import Any
 import keyway
 from keyway import _C
 from keyway._C import Tensor
-from keyway.optim._fused import take_fused
+from keyway.optim._fused import check_may_make_state, check_states_are_with, count_steps, take_fused, takes_all
 from keyway.optim._prepared import step_number
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
@@ -20,7 +20,8 @@ class Adam(Optimizer):
         v = beta2 * v + (1 - beta2) * g^2                     (amsgrad: the largest v so far is used)
         parameter -= lr * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
 
-    With `decoupled_weight_decay`, g = gradient, after parameter *= 1 - lr * weight_decay. `fused` is that of SGD.
+    With `decoupled_weight_decay`, g = gradient, after parameter *= 1 - lr * weight_decay. `fused` is that of SGD; a
+    fused step counts t in float32, on the parameter's device.
     """
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -38,17 +39,37 @@ class Adam(Optimizer):
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         sets, others = take_fused(group)
+        states_of = [[self._fused_state(parameter, group) for parameter in parameters] for parameters, _ in sets]
+        for (parameters, _), states in zip(sets, states_of):
+            check_states_are_with(parameters, [state["exp_avg"] for state in states])
         operator = _C._fused_adamw_ if group["decoupled_weight_decay"] else _C._fused_adam_
-        for parameters, grads in sets:
-            states = [_filled(self.state[parameter], parameter, group) for parameter in parameters]
+        for (parameters, grads), states in zip(sets, states_of):
             steps = [state["step"] for state in states]
-            _C._foreach_add_(steps, 1)
+            grad_scale, found_inf = self._scaling_on(parameters[0].device)
+            count_steps(steps, found_inf)
             operator(parameters, grads, [state["exp_avg"] for state in states],
                      [state["exp_avg_sq"] for state in states],
                      [state["max_exp_avg_sq"] for state in states] if group["amsgrad"] else [], steps, lr=group["lr"],
                      beta1=group["betas"][0], beta2=group["betas"][1], weight_decay=group["weight_decay"],
-                     eps=group["eps"], amsgrad=group["amsgrad"], maximize=group["maximize"])
+                     eps=group["eps"], amsgrad=group["amsgrad"], maximize=group["maximize"], grad_scale=grad_scale,
+                     found_inf=found_inf)
         return others
+
+    def _takes_grad_scale(self) -> bool:
+        return all(takes_all(group) for group in self.param_groups)
+
+    def _fused_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """The state of a parameter, begun if it is empty, with the number of the step where a fused operator reads it.
+
+        Raises keyway.Error where it is made in a capture.
+        """
+        state = self.state[parameter]
+        step = state.get("step")
+        if step is None or step.device != parameter.device or step.dtype != _C.float32 or step.dim() != 0:
+            check_may_make_state(parameter)
+            step = _filled(state, parameter, group)["step"]
+            state["step"] = step.to(device=parameter.device, dtype=_C.float32).reshape(())
+        return state
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         state = _filled(state, parameter, group)

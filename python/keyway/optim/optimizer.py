@@ -27,10 +27,15 @@ class Optimizer:
     `state` holds what is remembered of each parameter.
 
     Options that optimizers have for PyTorch's sake change no result: `foreach`, as steps go over all parameters at once
-    where they can, `capturable`, and `fused` where there is no fused operator. With `differentiable`, steps are recorded for autograd.
+    where they can, `capturable`, and `fused` where there is no fused operator. With `differentiable`, steps are
+    recorded for autograd.
+
+    While `grad_scale` and `found_inf` are set, float32 numbers that GradScaler sets for a step, fused steps divide the
+    gradients by the first, in place, and change nothing where the second is 1.
     """
 
     _takes_complex = True
+    _supports_amp_scaling: bool | None = None  # what _step_supports_amp_scaling was set to
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -106,11 +111,17 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Changes every parameter that has a gradient. `closure`, if given, computes the loss and the gradients first;
-        its result is returned."""
+        its result is returned.
+
+        Raises keyway.Error where `grad_scale` or `found_inf` is set, and one of these steps cannot be fused.
+        """
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        if self._is_scaled() and not self._takes_grad_scale():
+            raise keyway.Error(f"{type(self).__name__}.step: grad_scale and found_inf are for fused steps of all "
+                               "parameters, with dampening from the second one on")
         with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             for group in self.param_groups:
                 for parameter in self._update_fused(group):
@@ -129,6 +140,33 @@ class Optimizer:
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         """Changes those of a group's parameters that one operator changes together, and gives the others back."""
         return list(group["params"])
+
+    @property
+    def _step_supports_amp_scaling(self) -> bool:
+        """Whether GradScaler leaves it to step() to divide the gradients and to leave a step out. It does not where
+        something else sees them before: a step() of a subclass, unless this sets it, and hooks."""
+        if self._supports_amp_scaling is not None:
+            return self._supports_amp_scaling
+        return type(self).step is Optimizer.step and not self._pre_hooks and self._takes_grad_scale()
+
+    @_step_supports_amp_scaling.setter
+    def _step_supports_amp_scaling(self, value: bool) -> None:
+        self._supports_amp_scaling = value
+
+    def _takes_grad_scale(self) -> bool:
+        """Whether the next step changes all parameters that have a gradient by operators that take `grad_scale` and
+        `found_inf`."""
+        return False
+
+    def _is_scaled(self) -> bool:
+        given = vars(self)
+        return given.get("grad_scale") is not None or given.get("found_inf") is not None
+
+    def _scaling_on(self, device: keyway.device) -> tuple[Tensor | None, Tensor | None]:
+        """`grad_scale` and `found_inf` on a device."""
+        grad_scale, found_inf = vars(self).get("grad_scale"), vars(self).get("found_inf")
+        return (None if grad_scale is None else grad_scale.to(device),
+                None if found_inf is None else found_inf.to(device))
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         """Changes `parameter` in place; called without recording. `state` is its own, empty at first."""
@@ -293,7 +331,7 @@ Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]
 
 
 def _loaded(name: str, value: Any, parameter: Tensor) -> Any:
-    """A copy of what a state holds; numbers of steps keep their dtype and stay on the host."""
+    """A copy of what a state holds; numbers of steps keep their dtype and device: a fused step moves them."""
     if not isinstance(value, Tensor):
         return copy.deepcopy(value)
     value = value.detach()

@@ -6,7 +6,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway.optim._fused import take_fused
+from keyway.optim._fused import check_may_make_state, check_states_are_with, take_fused, takes_all
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -16,8 +16,8 @@ class SGD(Optimizer):
         buffer = momentum * buffer + (1 - dampening) * g      (at first: g)
         parameter -= lr * (g + momentum * buffer if nesterov else buffer)
 
-    One operator changes all parameters together: those that it can, or with `fused`, all, else keyway.ValueError is
-    raised; with fused=False, none.
+    One operator changes all parameters of a device and dtype together: those that it can, which are floating-point ones
+    on the CPU and on CUDA devices, or with `fused`, all, else keyway.ValueError is raised; with fused=False, none.
     """
 
     def __init__(self, params: Params, lr: float = 1e-3, momentum: float = 0, dampening: float = 0,
@@ -30,22 +30,37 @@ class SGD(Optimizer):
                                   "nesterov": nesterov, "maximize": maximize, "foreach": foreach,
                                   "differentiable": differentiable, "fused": fused})
 
+    def _lacks_momentum(self, parameter: Tensor, group: dict[str, Any]) -> bool:
+        return group["momentum"] != 0 and self.state.get(parameter, {}).get("momentum_buffer") is None
+
+    def _takes_grad_scale(self) -> bool:
+        # Momentum that may not have begun is a zero, which dampening tells from none.
+        return all(takes_all(group) and (group["dampening"] == 0 or not any(
+            self._lacks_momentum(parameter, group) for parameter in group["params"] if parameter.grad is not None))
+            for group in self.param_groups)
+
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         momentum = group["momentum"]
-
-        def is_first(parameter: Tensor) -> bool:
-            return momentum != 0 and self.state[parameter].get("momentum_buffer") is None
-
-        sets, others = take_fused(group, is_first)
+        if momentum == 0:
+            sets, others = take_fused(group)
+        else:
+            sets, others = take_fused(group, lambda parameter: self._lacks_momentum(parameter, group))
+            for parameters, _ in sets:
+                if self._lacks_momentum(parameters[0], group):
+                    check_may_make_state(parameters[0])
+                else:
+                    check_states_are_with(parameters, [self.state[p]["momentum_buffer"] for p in parameters])
         for parameters, grads in sets:
-            first = is_first(parameters[0])
-            if first:
+            first = self._lacks_momentum(parameters[0], group)
+            if first:  # zeros: the step may be left out, by found_inf
                 for parameter in parameters:
-                    self.state[parameter]["momentum_buffer"] = _C.empty_like(parameter)
+                    self.state[parameter]["momentum_buffer"] = _C.zeros_like(parameter)
             buffers = [self.state[parameter]["momentum_buffer"] for parameter in parameters] if momentum != 0 else []
+            grad_scale, found_inf = self._scaling_on(parameters[0].device)
             _C._fused_sgd_(parameters, grads, buffers, lr=group["lr"], momentum=momentum,
                            dampening=group["dampening"], weight_decay=group["weight_decay"],
-                           nesterov=group["nesterov"], maximize=group["maximize"], is_first_step=first)
+                           nesterov=group["nesterov"], maximize=group["maximize"], is_first_step=first,
+                           grad_scale=grad_scale, found_inf=found_inf)
         return others
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
