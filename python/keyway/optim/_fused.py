@@ -27,7 +27,8 @@ def take_fused(
     for parameter in group["params"]:
         grad = parameter.grad
         if grad is not None and may_be and _is_fusable(parameter, grad):
-            parameters, grads = sets.setdefault((parameter.is_cpu or parameter.device, parameter.dtype, kind(parameter)), ([], []))
+            device = parameter.is_cpu or parameter.device  # a device costs some time to make
+            parameters, grads = sets.setdefault((device, parameter.dtype, kind(parameter)), ([], []))
             parameters.append(parameter)
             grads.append(grad)
         elif grad is not None and may_be and group.get("fused"):
