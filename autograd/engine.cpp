@@ -89,8 +89,8 @@ void conform(Tensor& grad, const Node& node, std::uint32_t input_nr, const Node*
 void accumulate(Tensor& sum, Tensor grad) {
   if (!sum.defined()) {
     sum = std::move(grad);
-  } else if (!grad_enabled() && !grad.key_set().has(Functionality::Batched) && sum.use_count() == 1 && sum.storage().impl()->use_count() == 1 && sum.is_contiguous() &&
-             !is_view(sum)) {
+  } else if (!grad_enabled() && !grad.key_set().has(Functionality::Batched) && sum.use_count() == 1 &&
+             sum.storage().impl()->use_count() == 1 && sum.is_contiguous() && !is_view(sum)) {
     sum.add_(grad);
   } else {
     sum = sum + grad;

@@ -128,7 +128,10 @@ class Check {
   }
 
   // What is written with other operators may give an argument back as it is, as dropout does where nothing is trained.
-  bool is_composite() const { return call_.kernel.key == DispatchKey::CompositeImplicitAutograd; }
+  // Within vmap it runs at Batched.
+  bool is_composite() const {
+    return call_.kernel.key == DispatchKey::CompositeImplicitAutograd || call_.kernel.key == DispatchKey::Batched;
+  }
 
   // Whether an argument of a set has the memory of `tensor` too, so that a result of that set may have it.
   bool shares_with_set(const std::string& set, const TensorBase& tensor) const {

@@ -173,8 +173,9 @@ def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Li
 
     def register(rule: Callable[..., Any]) -> Callable[..., Any]:
         if custom is not None:
-            return custom.register_vmap(rule)
-        _library_for(name, lib).impl(name, vmap_kernel(operator_function(name), rule, name), "Batched")
+            custom.register_vmap(rule)
+        else:
+            _library_for(name, lib).impl(name, vmap_kernel(operator_function(name), rule, name), "Batched")
         return rule
 
     return register if func is None else register(func)

@@ -195,11 +195,6 @@ def test_meta_tensors_need_a_fake_kernel():
     assert scale(meta).shape == (2, 3)
 
 
-def test_vmap_is_refused():
-    with pytest.raises(keyway.NotImplementedError, match="no vmap"):
-        make_scale("vmap").register_vmap(lambda: None)
-
-
 @pytest.mark.parametrize("name", ["scale", "a::b::c", "a::", "::b", "a::b.c", "a b::c", 3])
 def test_a_name_that_is_none_is_refused(name):
     with pytest.raises((keyway.ValueError, keyway.TypeError), match="'namespace::name'"):
