@@ -11,6 +11,8 @@
 # <keyway/folder/name.h>: a link in the build folder makes keyway/ resolve to the source root, and
 # generated headers lie in a second folder of the same shape.
 
+include(CheckSourceRuns)
+
 set(KEYWAY_INCLUDE_ROOT ${PROJECT_BINARY_DIR}/include)
 set(KEYWAY_GENERATED_ROOT ${PROJECT_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT}/keyway)
@@ -26,6 +28,16 @@ target_compile_options(keyway_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
   -fmacro-prefix-map=${KEYWAY_INCLUDE_ROOT}/keyway/= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
   $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
   $<$<BOOL:${KEYWAY_WERROR}>:-Werror>>)
+# Relative relocations in a bit or two each: tables of operators have so many that they are a fifteenth of the library
+# otherwise. The loader must know them, as glibc's does from 2.36 on.
+if(NOT CMAKE_CROSSCOMPILING)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
+  check_source_runs(CXX "static int zero; int* volatile place = &zero; int main() { return *place; }" KEYWAY_PACKS_RELOCATIONS)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(KEYWAY_PACKS_RELOCATIONS)
+    target_link_options(keyway_flags INTERFACE $<$<LINK_LANGUAGE:CXX>:-Wl,-z,pack-relative-relocs>)
+  endif()
+endif()
 if(KEYWAY_SANITIZE STREQUAL "address")
   # With the checks for null pointers, g++ 12 no longer takes the address of a template argument for non-null at compile
   # time, so that schema literals do not compile. AddressSanitizer reports what is read or written through null.

@@ -99,9 +99,9 @@ def test_unused_inputs_are_errors_none_or_zeros():
         grads(allow_unused=False, materialize_grads=True)
 
 
-def test_batched_gradients_are_refused():
+def test_batched_gradients_need_their_weights():
     x = leaf(1)
-    with pytest.raises(keyway.NotImplementedError, match="is_grads_batched"):
+    with pytest.raises(keyway.ValueError, match="is_grads_batched=True each output needs weights"):
         keyway.autograd.grad(x.sum(), x, is_grads_batched=True)
 
 

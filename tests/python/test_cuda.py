@@ -446,3 +446,18 @@ def test_training_in_mixed_precision(there):
     assert losses[0] > losses[1] > losses[2] == losses[3]
     assert scaler.get_scale() == 1024.0  # doubled after two steps, halved after the third
     assert (keyway.ones(2, 2) @ keyway.ones(2, 2)).dtype == keyway.float32
+
+
+def test_vmap_on_a_device():
+    weight, x = keyway.randn(3, 4), keyway.randn(5, 3)
+
+    def loss(w, row):
+        return (row @ w).softmax(0)[[1, 0]].log().sum() + row.new_zeros(2).add_(row[:2]).sum()
+
+    of_each = keyway.vmap(keyway.func.grad(loss, argnums=(0, 1)), in_dims=(None, 0))
+    expected = of_each(weight, x)
+    for found, gradient in zip(of_each(weight.cuda(), x.cuda()), expected):
+        assert found.is_cuda
+        keyway.testing.assert_close(found.cpu(), gradient)
+    drawn = keyway.vmap(lambda row: row + keyway.rand(3, device="cuda"), randomness="same")(x.cuda()).cpu() - x
+    keyway.testing.assert_close(drawn, drawn[:1].expand(5, 3))

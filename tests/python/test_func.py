@@ -189,3 +189,18 @@ def test_embeddings_of_each() -> None:
 def test_calls_that_are_wrong(call: Any, error: Any, text: str) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+def test_gradients_for_several_weights() -> None:
+    x, other = kw.randn(3, requires_grad=True), kw.randn(2, requires_grad=True)
+    weights = kw.randn(4, 3)
+    found, unused = kw.autograd.grad(x.sin(), (x, other), weights, is_grads_batched=True, allow_unused=True)
+    close(found, weights * x.cos())
+    assert unused is None
+    close(kw.autograd.grad([x * 2, other * 3], [x, other], [weights, kw.ones(4, 2)], is_grads_batched=True)[1],
+          kw.full((4, 2), 3.0))
+    for vectorize in (False, True):
+        jacobian = kw.autograd.functional.jacobian(lambda a, b: kw.outer(a, b), (x, other), vectorize=vectorize)
+        close(jacobian[0], kw.einsum("ik,j->ijk", kw.eye(3), other))
+        close(jacobian[1], kw.einsum("i,jk->ijk", x, kw.eye(2)))
+        close(kw.autograd.functional.hessian(lambda a: (a**3).sum(), x, vectorize=vectorize), kw.diag(6 * x))

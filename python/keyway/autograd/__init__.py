@@ -5,6 +5,7 @@ from __future__ import annotations
 from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor, _autograd
+from keyway._vmap import vmap
 from keyway.autograd import functional, graph
 from keyway.autograd._running import is_for_inputs as is_for_inputs, run
 from keyway.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -63,24 +64,44 @@ def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Gradients = None, reta
     """The gradients of ``outputs``, weighted by ``grad_outputs``, with respect to each of ``inputs``: a tuple.
 
     No ``grad`` is changed. An input that the outputs do not depend on is an error, has None with ``allow_unused``, and
-    zeros with ``materialize_grads``. ``only_inputs`` changes nothing. The other arguments are those of `backward`.
+    zeros with ``materialize_grads``. ``only_inputs`` changes nothing. With ``is_grads_batched`` there are several
+    weights for each output, along a first dimension of ``grad_outputs``, and as many gradients along one of the
+    results: computed at once, by vmap. The other arguments are those of `backward`.
     """
-    if is_grads_batched:
-        raise _C.NotImplementedError("grad: is_grads_batched needs batching rules, which are not there")
     if materialize_grads and allow_unused is False:
         raise _C.ValueError("grad: materialize_grads=True gives zeros for unused inputs, but allow_unused=False")
     sources = _listed(inputs, "grad: argument 'inputs'")
     if not sources:
         raise _C.ValueError("grad: argument 'inputs' is empty")
     keep = create_graph if retain_graph is None else retain_graph
-    found: tuple[Tensor | None, ...] = run(
-        True, _autograd.grad, _listed(outputs, "grad: argument 'outputs'"), sources,
-        _gradients(grad_outputs, "grad: argument 'grad_outputs'"), bool(keep), bool(create_graph),
-        bool(allow_unused) or materialize_grads)
-    if not materialize_grads:
-        return found
-    return tuple(_C.zeros_like(source, requires_grad=create_graph) if gradient is None else gradient
-                 for source, gradient in zip(sources, found))
+    results = _listed(outputs, "grad: argument 'outputs'")
+    weights = _gradients(grad_outputs, "grad: argument 'grad_outputs'")
+
+    def gradients_for(weights: list[Tensor | None]) -> tuple[Tensor | None, ...]:
+        found: tuple[Tensor | None, ...] = run(True, _autograd.grad, results, sources, weights, bool(keep),
+                                               bool(create_graph), bool(allow_unused) or materialize_grads)
+        if not materialize_grads:
+            return found
+        return tuple(_C.zeros_like(source, requires_grad=create_graph) if gradient is None else gradient
+                     for source, gradient in zip(sources, found))
+
+    return _for_each(gradients_for, weights) if is_grads_batched else gradients_for(weights)
+
+
+def _for_each(gradients_for: Callable[[list[Tensor | None]], tuple[Tensor | None, ...]],
+              weights: list[Tensor | None]) -> tuple[Tensor | None, ...]:
+    """The gradients for all weights of a batch, at once."""
+    if not weights or any(weight is None for weight in weights):
+        raise _C.ValueError("grad: with is_grads_batched=True each output needs weights in 'grad_outputs'")
+    unused: set[int] = set()
+
+    def of_one(weights: list[Tensor | None]) -> tuple[Tensor, ...]:
+        found = gradients_for(weights)
+        unused.update(i for i, gradient in enumerate(found) if gradient is None)
+        return tuple(_C.zeros(()) if gradient is None else gradient for gradient in found)
+
+    found = vmap(of_one)(weights)
+    return tuple(None if i in unused else gradient for i, gradient in enumerate(found))
 
 
 def _tensor_backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,

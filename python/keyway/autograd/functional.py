@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keyway import _C
 from keyway._C import Tensor, _autograd
+from keyway._vmap import vmap
 from keyway.autograd._running import run
 from keyway.autograd.grad_mode import enable_grad
 
@@ -133,16 +134,18 @@ def jacobian(func: Callable[..., Any], inputs: Tensors, create_graph: bool = Fal
     """The derivative of each element of the results of ``func(*inputs)`` with respect to each element of the inputs.
 
     For one result and one input a tensor of shape ``result.shape + input.shape``; a tuple over inputs, over results,
-    or over results of tuples over inputs where these are tuples. Costs a backward for each element of the results,
-    whatever ``vectorize`` and ``strategy``, "reverse-mode" or "forward-mode", say. ``strict`` is that of `vjp`, and is
-    not given with ``vectorize``; "forward-mode" is for ``vectorize`` without ``create_graph``.
+    or over results of tuples over inputs where these are tuples. Costs a backward for each element of the results;
+    with ``vectorize`` they run at once, by vmap, whatever ``strategy``, "reverse-mode" or "forward-mode", says.
+    ``strict`` is that of `vjp`, and is not given with ``vectorize``; "forward-mode" is for ``vectorize`` without
+    ``create_graph``.
     """
     _check_strategy("jacobian", strategy, create_graph, strict, vectorize)
     given = _tuple(inputs, "jacobian: argument 'inputs'")
     with enable_grad():
         leaves = _leaves(given, create_graph)
         result = func(*leaves)
-        rows = tuple(_jacobian_of(output, leaves, create_graph, "jacobian" if strict else "")
+        jacobian_of = _jacobian_at_once if vectorize else _jacobian_of
+        rows = tuple(jacobian_of(output, leaves, create_graph, "jacobian" if strict else "")
                      for output in _tuple(result, "jacobian: the result of func"))
     columns = rows if isinstance(inputs, tuple) else tuple(row[0] for row in rows)
     return columns if isinstance(result, tuple) else columns[0]
@@ -172,6 +175,16 @@ def _jacobian_of(output: Tensor, inputs: tuple[Tensor, ...], create_graph: bool,
                  for column, value in zip(zip(*rows), inputs))
 
 
+def _jacobian_at_once(output: Tensor, inputs: tuple[Tensor, ...], create_graph: bool, strict: str
+                      ) -> tuple[Tensor, ...]:
+    count = output.numel()
+    if count == 0:
+        return _jacobian_of(output, inputs, create_graph, strict)
+    weights = _C.eye(count, dtype=output.dtype, device=output.device).reshape((count, *output.shape))
+    columns = vmap(lambda weight: _gradients((output,), (weight,), inputs, create_graph, strict))(weights)
+    return tuple(column.reshape((*output.shape, *value.shape)) for column, value in zip(columns, inputs))
+
+
 def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = False, strict: bool = False,
             vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode") -> Any:
     """The second derivatives of ``func(*inputs)``, a single result of one element, with respect to the inputs.
@@ -189,4 +202,4 @@ def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = F
         found = _gradients((output,), (_C.ones_like(output),), leaves, True, "hessian" if strict else "")
         return found if isinstance(inputs, tuple) else found[0]
 
-    return jacobian(gradient, inputs, create_graph, strict)
+    return jacobian(gradient, inputs, create_graph, strict, vectorize)
