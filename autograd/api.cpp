@@ -30,6 +30,9 @@ void retain_grad(Tensor& self) { autograd::retain_grad(self); }
 bool retains_grad(const Tensor& self) { return autograd::retains_grad(self); }
 
 void set_data(Tensor& self, const Tensor& new_data) {
+  KEYWAY_CHECK_AS(NotImplemented,
+                  !self.key_set().has(Functionality::Batched) && !new_data.key_set().has(Functionality::Batched),
+                  "vmap: the tensor of an example cannot be given other memory");
   KEYWAY_CHECK_AS(Autograd, !autograd::is_view(self), "a view's memory cannot be exchanged");
   KEYWAY_CHECK_AS(Autograd, !self.requires_grad() || autograd::is_differentiable(new_data.dtype()),
                   "argument 'new_data' is {}, but a tensor that requires grad is floating or complex",

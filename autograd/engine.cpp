@@ -194,6 +194,7 @@ KEYWAY_COLD void check_nan(const Node& node, const variable_list& grads) {
   for (std::size_t i = 0; i < grads.size(); ++i) {
     const Tensor& grad = grads[i];
     if (!grad.defined() || !is_differentiable(grad.dtype()) || grad.is_meta()) continue;
+    if (grad.key_set().has(Functionality::Batched)) continue;  // of several at once nobody can be asked
     KEYWAY_CHECK_AS(Autograd, !grad.isnan().any().item().to<bool>(),
                     "Function '{}' returned nan values in its {}th output.", node.name(), i);
   }
@@ -305,10 +306,11 @@ variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, 
   KEYWAY_CHECK_AS(Autograd, !thread_state.inference, "backward cannot run in inference mode");
   ThreadStateGuard state;
   // Backward runs with a thread's state as it is at first, but who observes the calls of this thread sees its calls,
-  // too.
-  const std::uint64_t observers = thread_state.included & DispatchKeySet(Functionality::Profiler).raw();
+  // too, and within vmap they are made for all examples.
+  constexpr DispatchKeySet kKept = DispatchKeySet(Functionality::Profiler) | DispatchKeySet(Functionality::Batched);
+  const std::uint64_t kept = thread_state.included & kKept.raw();
   thread_state = ThreadState{};
-  thread_state.included |= observers;
+  thread_state.included |= kept;
   thread_state.grad_disabled = !options.create_graph;
   GraphTask task(options, inputs);
   struct Restore {

@@ -64,6 +64,11 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
                     name_);
   mark_changed(inputs, outputs, records);
   if (!records) return;
+  for (const Tensor& output : outputs)
+    KEYWAY_CHECK_AS(NotImplemented, !output.defined() || !output.key_set().has(Functionality::Batched),
+                    "vmap: {} gives the tensor of an example, but takes none: what it uses of examples has to be among "
+                    "its arguments",
+                    name_);
   const auto self = intrusive_ptr<Node>::retain(this);
   for (Tensor& output : outputs) {
     const auto input = std::ranges::find(inputs, output.impl(), &Tensor::impl);

@@ -38,31 +38,39 @@ void check_writes(const Call& call) {
   const ArgumentList arguments = call.op.schema().arguments();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].is_write()) continue;
-    KEYWAY_CHECK_AS(NotImplemented, !arguments[i].is_out(), "vmap: out= tensors are not for vmap; use the result");
+    if (arguments[i].is_out())
+      throw Refusal("an out= tensor cannot take the results of all examples: use the one that is returned");
     bool every = true;
     Stack one{call.stack[i]};
     each_tensor(one, [&](const TensorBase& tensor) { every = every && value_at(tensor, call.level) != nullptr; });
-    KEYWAY_CHECK_AS(NotImplemented, every,
-                    "vmap: '{}' is the same tensor for all examples, and cannot take a value for each of them: use the "
-                    "operator that returns a new tensor, or make it one of the inputs of vmap",
-                    arguments[i].name());
+    if (every) continue;
+    throw Refusal(
+        "'" + std::string(arguments[i].name()) +
+        "' is the same tensor for all examples, and cannot take a value for each of them: use the operator that "
+        "returns a new tensor, or make it one of the inputs of vmap");
   }
+}
+
+// Whether one call of a random operator for all examples draws other numbers for each, as is asked.
+bool draws_for_each(Call& call) {
+  bool is_of_batch = false;
+  each_tensor(call.stack,
+              [&](const TensorBase& tensor) { is_of_batch = is_of_batch || value_at(tensor, call.level) != nullptr; });
+  return is_of_batch && call.level.randomness() == Randomness::Different;
 }
 
 // By the operator's rule; true if it served.
 bool call_by_rule(Call& call) {
   const Rule rule = rule_of(call.op);
-  if (rule == nullptr || is_random(call.op)) return false;
+  if (rule == nullptr || (is_random(call.op) && !draws_for_each(call))) return false;
   Call all{call.op, call.level, call.stack};
   try {
     if (!rule(all)) return false;
-  } catch (const Error&) {
-    // An error of the call for all has shapes that the caller does not know: rather that of an example, if it is one.
-    if (!call.op.schema().is_mutable()) {
-      Stack example = example_of(call, 0);
-      call_boxed(call.op, example);
-    }
-    throw;
+  } catch (const Error& error) {
+    // Of shapes that the caller does not know, or too strict: the calls for each example decide.
+    if (call.op.schema().is_mutable() || error.kind() == ErrorKind::OutOfMemory || error.kind() == ErrorKind::Internal)
+      throw;
+    return false;
   }
   call.stack = std::move(all.stack);
   return true;
@@ -73,7 +81,7 @@ void check_is_no_view(const Call& call) {
   if (!schema.is_alias() || schema.is_mutable()) return;
   Stack example = example_of(call, 0);
   call_boxed(call.op, example);
-  KEYWAY_FAIL(NotImplemented, "vmap: there is no view of all examples' tensors for this call");
+  throw Refusal("there is no view of all examples' tensors for this call");
 }
 
 // The results of the operator, of values that begin with the batch.
@@ -117,12 +125,12 @@ void call_for_all(const OperatorEntry& op, const Level& level, Stack& values) {
 // all examples, or asks for a number, it is run for each.
 void call_what_it_calls(const OperatorEntry& op, DispatchKeySet below, const Level* level, Stack& values) {
   const bool is_pure = !op.schema().is_mutable() && !op.schema().is_alias();
+  if (is_random(op) && level == nullptr) level = innermost_level();
   if (level == nullptr || !is_pure) return redispatch_boxed(op, below, values);
   Stack arguments = values;
   try {
     redispatch_boxed(op, below, values);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::NotImplemented) throw;
+  } catch (const Refusal&) {
     call_for_all(op, *level, arguments);
     values = std::move(arguments);
   }

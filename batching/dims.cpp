@@ -71,6 +71,21 @@ Ints dims_from(std::int64_t first, std::int64_t count) {
   return dims;
 }
 
+// as_strided(self, size, stride, storage_offset): whether each example's elements are among its own, which then lie
+// apart from those of others.
+bool lies_in_example(const Stack& arguments, const TensorBase& value) {
+  const std::vector<std::int64_t>& sizes = arguments[1].to_int_list();
+  const std::vector<std::int64_t>& strides = arguments[2].to_int_list();
+  const std::int64_t first = arguments[3].is_none() ? 0 : arguments[3].to_int() - value.storage_offset();
+  if (first < 0 || sizes.size() != strides.size()) return false;
+  std::int64_t last = first;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] <= 0 || strides[i] < 0) return sizes[i] == 0;
+    last += (sizes[i] - 1) * strides[i];
+  }
+  return value.size(0) == 1 || last < value.stride(0);
+}
+
 // `self` of a call that has only that tensor; null if that one is not of the batch.
 const TensorBase* only_value(Call& call) { return value_at(call.stack[0].tensor_ref(), call.level); }
 
@@ -113,6 +128,7 @@ bool shape(Call& call) {
     if (!shift(order, rank)) return false;
     return call_on(call.op, call, {value, with_front(0, order)});
   }
+  if (&call.op == &ops::as_strided && !lies_in_example(arguments, value)) return false;
   std::size_t i = 0;
   bool has_shape = false;
   for (const Argument argument : call.op.schema().arguments()) {

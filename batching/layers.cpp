@@ -23,6 +23,15 @@ Tensor along_channels(const Call& call, std::size_t place, std::int64_t dims) {
   return bias;
 }
 
+// Whether a bias that is added after the convolution is one that it would take.
+bool is_bias(const Call& call) {
+  const TensorBase weight = call.stack[1].to_tensor();
+  const TensorBase bias = call.stack[2].to_tensor();
+  const bool transposed = call.stack[6].to_bool();
+  const std::int64_t channels = transposed ? weight.size(1) * call.stack[8].to_int() : weight.size(0);
+  return bias.dim() == 1 && bias.size(0) == channels && bias.dtype() == weight.dtype();
+}
+
 }  // namespace
 
 // convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups): images of all
@@ -33,6 +42,7 @@ bool convolution(Call& call) {
   const std::int64_t batch = call.level.batch_size();
   const bool has_bias = call.stack[2].to_tensor().defined();
   const bool adds_bias = has_bias && (is_of_batch(call, 1) || is_of_batch(call, 2));
+  if (adds_bias && !is_bias(call)) return false;
   const Tensor bias = adds_bias ? along_channels(call, 2, rank - 2) : Tensor();
   Stack arguments = call.stack;
   if (adds_bias) arguments[2] = IValue(TensorBase());
@@ -125,7 +135,10 @@ bool nll_loss_forward(Call& call) {
   Tensor losses(arguments[0].to_tensor());
   const Tensor counts = targets.ne(Scalar(call.stack[4].to_int()));
   Tensor weights = counts.to(losses.dtype());
-  if (weight.defined()) weights = weights.mul(Tensor(weight).index_select(0, targets.mul(counts)));
+  if (weight.defined()) {
+    const Tensor of_targets = Tensor(weight).index_select(0, targets.mul(counts));
+    weights = of_targets.masked_fill(counts.logical_not(), 0);
+  }
   losses = losses.reshape({call.level.batch_size(), count});
   const Tensor total = weights.reshape({call.level.batch_size(), count}).sum(1);
   if (reduction == Reduction::None) {

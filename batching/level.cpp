@@ -39,6 +39,6 @@ OutsideLevel::OutsideLevel(const Level* level) : innermost_before_(innermost) {
   set_innermost(level != nullptr ? level->outer() : nullptr);
 }
 
-OutsideLevel::~OutsideLevel() { innermost = innermost_before_; }
+OutsideLevel::~OutsideLevel() { set_innermost(innermost_before_); }
 
 }  // namespace keyway::inline v1::batching

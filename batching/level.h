@@ -49,10 +49,12 @@ KEYWAY_API const Level* innermost_level();
 KEYWAY_API const Level* find_level(std::uint64_t id);
 
 // While it lives, the thread's calls are made outside of a level and of those within it; of a null one, of all.
-class KEYWAY_API OutsideLevel : ThreadStateGuard {
+class KEYWAY_API OutsideLevel {
  public:
   explicit OutsideLevel(const Level* level);
   ~OutsideLevel();
+  OutsideLevel(const OutsideLevel&) = delete;
+  OutsideLevel& operator=(const OutsideLevel&) = delete;
 
  private:
   const Level* innermost_before_;

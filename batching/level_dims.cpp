@@ -36,6 +36,8 @@ Tensor without_level_dims(const Tensor& tensor, const Level* level) {
     const Tensor value = Tensor(*value_at(tensor, *inner)).movedim(0, depth_of(level));
     return Tensor(make_batched(without_level_dims(value, level), *inner));
   }
+  KEYWAY_CHECK_AS(NotImplemented, batched_value(tensor) == nullptr,
+                  "vmap: a backward drew a random number for each example, but its gradient is of all of them");
   return Tensor(make_batched(without_level_dims(tensor, level->outer()), *level));
 }
 

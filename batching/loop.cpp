@@ -73,12 +73,47 @@ IValue joined(std::vector<Stack>& examples, std::size_t place) {
     }
     return list;
   }
-  KEYWAY_CHECK_AS(
-      NotImplemented, first.is_tensor() || first.is_none(),
-      "vmap: the result is a number of Python or C++, of which there is one for each example; what depends on "
-      "it cannot run for all of them at once");
+  if (!first.is_tensor() && !first.is_none())
+    throw Refusal(
+        "the result is a number of Python or C++, of which there is one for each example; what depends on it "
+        "cannot run for all of them at once");
   return gathered([](IValue& value) { return value.to_tensor(); });
 }
+
+// That a call changed no more of what it writes to than elements, as it would if the tensors were all examples'.
+class OnlyElements {
+ public:
+  OnlyElements(const OperatorEntry& op, Stack& arguments) {
+    std::size_t i = 0;
+    for (const Argument argument : op.schema().arguments()) {
+      Stack one{arguments[i++]};
+      if (argument.is_write()) each_tensor(one, [&](const TensorBase& tensor) { before_.push_back(parts_of(tensor)); });
+    }
+  }
+  void check() const {
+    for (const Parts& before : before_)
+      if (!(parts_of(before.tensor) == before)) throw Refusal("the tensor of an example cannot be given other memory");
+  }
+
+ private:
+  struct Parts {
+    TensorBase tensor;
+    const StorageImpl* storage;
+    DimVector sizes;
+    DimVector strides;
+    std::int64_t offset;
+    friend bool operator==(const Parts& a, const Parts& b) {
+      return a.storage == b.storage && IntArrayRef(a.sizes) == IntArrayRef(b.sizes) &&
+             IntArrayRef(a.strides) == IntArrayRef(b.strides) && a.offset == b.offset;
+    }
+  };
+  static Parts parts_of(const TensorBase& tensor) {
+    return {tensor, tensor.storage().impl(), DimVector(tensor.sizes()), DimVector(tensor.strides()),
+            tensor.storage_offset()};
+  }
+
+  std::vector<Parts> before_;
+};
 
 }  // namespace
 
@@ -96,7 +131,9 @@ void call_each(Call& call) {
   for (std::int64_t i = 0; i < call.level.batch_size(); ++i) {
     Stack arguments = example_of(call, i);
     draws.begin_example();
+    const OnlyElements written(call.op, arguments);
     call_boxed(call.op, arguments);
+    written.check();
     results.push_back(std::move(arguments));
   }
   const std::size_t count = results[0].size();

@@ -16,6 +16,8 @@ Tensor operand(const IValue& argument, const Level& level, std::int64_t rank) {
 bool are_of_rank(const Call& call, std::size_t first, std::int64_t rank) {
   for (std::size_t i = first; i < first + 2; ++i)
     if (call.stack[i].to_tensor().dim() != rank) return false;
+  // Of batches matmul would ask less strictly that the sizes fit.
+  if (rank == 3 && call.stack[first].to_tensor().size(0) != call.stack[first + 1].to_tensor().size(0)) return false;
   return call.stack[first].to_tensor().dtype() == call.stack[first + 1].to_tensor().dtype();
 }
 
@@ -24,12 +26,14 @@ Tensor product(const Call& call, std::size_t first, std::int64_t rank) {
   return matmul(operand(call.stack[first], call.level, rank), operand(call.stack[first + 1], call.level, rank));
 }
 
+// Whether a number is of the kind of the dtype's, or of a narrower kind.
+bool holds(ScalarType dtype, const Scalar& number) {
+  if (number.is_complex()) return is_complex(dtype);
+  return !number.is_floating_point() || is_complex(dtype) || is_floating_point(dtype);
+}
+
 bool only_product(Call& call, std::int64_t rank) {
   if (!are_of_rank(call, 0, rank)) return false;
-  // That the sizes fit, matmul would ask less strictly.
-  const TensorBase a = call.stack[0].to_tensor();
-  const TensorBase b = call.stack[1].to_tensor();
-  if (rank == 3 && a.size(0) != b.size(0)) return false;
   call.stack = {product(call, 0, rank)};
   return true;
 }
@@ -43,6 +47,8 @@ bool scaled_sum(Call& call, std::int64_t rank) {
   const Scalar alpha = call.stack[4].to_scalar();
   // Then nothing of `self` counts, not even a NaN.
   if (beta == Scalar(0)) return false;
+  // Else the terms would be of other dtypes than the operator's.
+  if (!holds(self.dtype(), beta) || !holds(self.dtype(), alpha)) return false;
   const Tensor times = product(call, 1, rank);
   const IntArrayRef sizes = times.sizes();
   const IntArrayRef of_example = sizes.slice(times.dim() > rank ? 1 : 0);

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <keyway/batching/level.h>
+#include <keyway/core/base/error.h>
 #include <keyway/dispatch/ivalue.h>
 #include <keyway/dispatch/operator_entry.h>
 #include <keyway/tensor.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,13 @@ struct Call {
   const OperatorEntry& op;
   const Level& level;
   Stack stack;  // its arguments, in which tensors may be batched; then its results, which begin with the batch
+};
+
+// What no call for all examples can be: the caller may be able to do without.
+class Refusal final : public Error {
+ public:
+  explicit Refusal(std::string text)
+      : Error(ErrorKind::NotImplemented, "vmap: " + std::move(text), __FILE__, __LINE__) {}
 };
 
 // Tensors and those in lists, the undefined ones not. `visit` may replace them: a list is then one of the call's own.
@@ -68,7 +77,7 @@ bool nll_loss_forward(Call& call);
 // Null if it has none.
 Rule rule_of(const OperatorEntry& op);
 
-// Of operators that change the geometry of a batched tensor in place, makes the call: the arguments become its result.
+// Of operators that change the geometry or the history of a batched tensor in place, makes the call: the arguments become its result.
 // False of others.
 bool change_view(const OperatorEntry& op, Stack& arguments);
 

@@ -31,11 +31,10 @@ std::string print(const FunctionSchema& schema, CallArguments arguments) {
   return text;
 }
 
-[[noreturn]] void leave_op(Error& error, const OperatorEntry& op, CallArguments arguments) {
+void note(Error& error, const OperatorEntry& op, CallArguments arguments) {
   const bool innermost = error.op().empty();
   const bool explained = !innermost || names_argument(error.message(), op.schema());
   error.leave_op(op.short_name(), explained ? std::string() : print(op.schema(), arguments));
-  throw error;
 }
 
 }  // namespace
@@ -44,14 +43,17 @@ void leave_op(const OperatorEntry& op, CallArguments arguments) {
   try {
     throw;
   } catch (Error& error) {
-    leave_op(error, op, arguments);
+    note(error, op, arguments);
+    throw;                              // it may be of a class of its own
   } catch (const std::length_error&) {  // of a container of the standard library, for what no memory could hold
     Error error(ErrorKind::OutOfMemory, "the operator would need more memory than can be addressed", __FILE__,
                 __LINE__);
-    leave_op(error, op, arguments);
+    note(error, op, arguments);
+    throw error;
   } catch (const std::bad_alloc&) {
     Error error(ErrorKind::OutOfMemory, "memory of the program's own is used up", __FILE__, __LINE__);
-    leave_op(error, op, arguments);
+    note(error, op, arguments);
+    throw error;
   }
 }
 

@@ -15,8 +15,12 @@ namespace nb = nanobind;
 namespace keyway::inline v1::python {
 namespace {
 
-// Of this thread, the innermost last.
-thread_local std::vector<std::unique_ptr<Vmap>> entered;
+// What this thread has entered, or left for a while, the last one last: one of both.
+struct Frame {
+  std::unique_ptr<Vmap> vmap;
+  std::unique_ptr<batching::OutsideLevel> outside;
+};
+thread_local std::vector<Frame> frames;
 
 Randomness randomness_of(const std::string& word) {
   if (word == "error") return Randomness::Error;
@@ -26,22 +30,20 @@ Randomness randomness_of(const std::string& word) {
 }
 
 std::uint64_t enter(std::int64_t batch_size, const std::string& randomness) {
-  entered.push_back(std::make_unique<Vmap>(batch_size, randomness_of(randomness)));
+  frames.push_back({std::make_unique<Vmap>(batch_size, randomness_of(randomness)), nullptr});
   return batching::innermost_level()->id();
 }
 
 void leave() {
-  KEYWAY_CHECK(!entered.empty(), "vmap: there is none to leave");
-  entered.pop_back();
+  KEYWAY_CHECK(!frames.empty() && frames.back().vmap, "vmap: there is none to leave");
+  frames.pop_back();
 }
 
-thread_local std::vector<std::unique_ptr<batching::OutsideLevel>> suspended;
-
-void suspend() { suspended.push_back(std::make_unique<batching::OutsideLevel>(batching::innermost_level())); }
+void suspend() { frames.push_back({nullptr, std::make_unique<batching::OutsideLevel>(batching::innermost_level())}); }
 
 void resume() {
-  KEYWAY_CHECK(!suspended.empty(), "vmap: none is suspended");
-  suspended.pop_back();
+  KEYWAY_CHECK(!frames.empty() && frames.back().outside, "vmap: none is suspended");
+  frames.pop_back();
 }
 
 const batching::Level& innermost() {

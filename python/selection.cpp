@@ -78,7 +78,9 @@ class Selector {
   void take_elements(const Tensor& index) {
     const ScalarType dtype = index.dtype();
     if (index.dim() == 0 && is_mask(index)) return take_truth(index.item<bool>());
-    if (index.dim() == 0 && is_integral(dtype, false)) return take_integer(index.item<std::int64_t>());
+    // Within vmap an example's number is not known: it stays a tensor.
+    const bool is_known = !index.key_set().has(Functionality::Batched);
+    if (index.dim() == 0 && is_known && is_integral(dtype, false)) return take_integer(index.item<std::int64_t>());
     KEYWAY_CHECK_AS(Index, is_mask(index) || dtype == kLong || dtype == kInt,
                     "tensors that are indices must be int64, int32, bool or uint8, not {}", dtype);
     const std::int64_t dims = is_mask(index) ? index.dim() : 1;

@@ -27,7 +27,12 @@ nb::object dtype(const Tensor& self) { return to_object(self.dtype()); }
 nb::object device(const Tensor& self) { return to_object(self.device()); }
 nb::object layout(const Tensor& self) { return to_object(self.layout()); }
 nb::object ndim(const Tensor& self) { return nb::int_(self.dim()); }
-nb::object requires_grad(const Tensor& self) { return nb::bool_(self.requires_grad()); }
+// Of a tensor of an example, what the tensor of all examples says.
+nb::object requires_grad(const Tensor& self) {
+  if (const batching::BatchedValue* batched = batching::batched_value(self))
+    return requires_grad(Tensor(batched->value()));
+  return nb::bool_(self.requires_grad());
+}
 nb::object is_leaf(const Tensor& self) { return nb::bool_(self.is_leaf()); }
 nb::object grad(const Tensor& self) { return to_object(TensorBase(self.grad())); }
 nb::object itemsize(const Tensor& self) { return nb::int_(self.itemsize()); }

@@ -37,8 +37,7 @@ Tensor bernoulli_p(const Tensor& self, double p, const Generator& generator) {
 }
 
 Tensor& cauchy_(Tensor& self, double median, double sigma, const Generator& generator) {
-  const Tensor turns =
-      keyway::empty(self.sizes(), TensorOptions(self.device()).dtype(kDouble)).uniform_(0, 1, generator);
+  const Tensor turns = self.new_empty(self.sizes(), TensorOptions(kDouble)).uniform_(0, 1, generator);
   return self.copy_(((turns - 0.5) * std::numbers::pi).tan() * sigma + median);
 }
 
@@ -49,7 +48,7 @@ Tensor dropout(const Tensor& input, double p, bool train) {
 
 // Waiting times that are whole are geometric where those that are not are exponential.
 Tensor& geometric_(Tensor& self, double p, const Generator& generator) {
-  Tensor waiting = keyway::empty(self.sizes(), TensorOptions(self.device()).dtype(kDouble));
+  Tensor waiting = self.new_empty(self.sizes(), TensorOptions(kDouble));
   waiting.exponential_(-std::log1p(-p), generator);
   return self.copy_(waiting.ceil().clamp(1));
 }

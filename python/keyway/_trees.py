@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -9,19 +11,53 @@ if TYPE_CHECKING:
 
 
 def children(tree: Any) -> list[Any] | None:
-    """What a tuple, a list or a dictionary is made of; None for a leaf."""
-    if isinstance(tree, (tuple, list)):
-        return list(tree)
-    return list(tree.values()) if isinstance(tree, dict) else None
+    """What a tuple, a list or a dictionary is made of, or a tuple with names; None for a leaf, as other kinds of tuples
+    are, such as sizes."""
+    if isinstance(tree, dict):
+        return list(tree.values())
+    is_node = type(tree) in (tuple, list) or (isinstance(tree, tuple) and (_has_fields(tree) or _is_sequence(tree)))
+    return list(tree) if is_node else None
+
+
+def _has_fields(tree: tuple[Any, ...]) -> bool:
+    return hasattr(tree, "_fields")
+
+
+def _is_sequence(tree: tuple[Any, ...]) -> bool:
+    return hasattr(tree, "n_sequence_fields")
 
 
 def with_children(tree: Any, items: list[Any]) -> Any:
-    """The same with other items: a dictionary has its keys, a named tuple its class."""
+    """The same with other items: a dictionary has its keys and its class, a tuple with names its class."""
     if isinstance(tree, dict):
-        return type(tree)(zip(tree, items))
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        other = copy.copy(tree)  # keeps what makes the items of a defaultdict
+        other.update(zip(tree, items))
+        return other
+    if isinstance(tree, tuple) and _has_fields(tree):
         return type(tree)(*items)
-    return tuple(items) if isinstance(tree, tuple) else list(items)
+    return type(tree)(items)
+
+
+def same_structure(tree: Any, other: Any) -> bool:
+    """Whether both have leaves at the same places: dictionaries by their keys."""
+    items, others = children(tree), children(other)
+    if items is None or others is None:
+        return items is None and others is None
+    if isinstance(tree, dict) or isinstance(other, dict):
+        if not isinstance(tree, dict) or not isinstance(other, dict) or tree.keys() != other.keys():
+            return False
+        return all(same_structure(tree[key], other[key]) for key in tree)
+    is_list = isinstance(tree, list)
+    return is_list == isinstance(other, list) and len(items) == len(others) and all(map(same_structure, items, others))
+
+
+def leaves_like(tree: Any, other: Any) -> list[Any]:
+    """The leaves of `other`, in the order of those of `tree`. Requires: they have the same structure."""
+    items = children(tree)
+    if items is None:
+        return [other]
+    others = [other[key] for key in tree] if isinstance(tree, dict) else list(other)
+    return [leaf for item, part in zip(items, others) for leaf in leaves_like(item, part)]
 
 
 def leaves_of(tree: Any) -> list[Any]:

@@ -55,9 +55,14 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
         size = _batch_size(inputs, dims)
         if chunk_size is None or chunk_size >= size:
             return _run(func, args, kwargs, inputs, dims, size, out_dims, randomness)
-        parts = [_run(func, args, kwargs, list(_part(inputs, dims, begin, min(chunk_size, size - begin))), dims,
-                      min(chunk_size, size - begin), out_dims, randomness)
-                 for begin in range(0, size, chunk_size)]
+        parts = []
+        states = _states_of_generators(inputs) if randomness == "same" else []
+        for begin in range(0, size, chunk_size):
+            count = min(chunk_size, size - begin)
+            for generator, state in states:
+                generator.set_state(state)
+            parts.append(_run(func, args, kwargs, list(_part(inputs, dims, begin, count)), dims, count, out_dims,
+                              randomness))
         return _joined(parts, out_dims)
 
     return batched
@@ -95,6 +100,12 @@ def _batch_size(inputs: list[Any], dims: list[int | None]) -> int:
     return int(sizes.pop())
 
 
+def _states_of_generators(inputs: list[Any]) -> list[Any]:
+    from keyway.random import generator_states  # which is imported later
+
+    return generator_states(inputs)
+
+
 def _part(inputs: list[Any], dims: list[int | None], begin: int, count: int) -> Iterator[Any]:
     for leaf, dim in zip(inputs, dims):
         yield leaf if dim is None else leaf.narrow(dim, begin, count)
@@ -128,15 +139,15 @@ def _gathered(result: Any, out_dims: Any) -> Any:
     return rebuilt(result, leaves)
 
 
-def _result_dims(result: Any, out_dims: Any) -> list[Any]:
+def _result_dims(result: Any, out_dims: Any, name: str = "vmap") -> list[Any]:
     dims = broadcast(out_dims, result)
     if dims is None and children(result) is None and isinstance(out_dims, tuple) and len(out_dims) == 1:
         dims = [out_dims[0]]
     if dims is None:
-        raise _C.ValueError(f"vmap: out_dims {out_dims!r} does not fit the structure of the results")
+        raise _C.ValueError(f"{name}: out_dims {out_dims!r} does not fit the structure of the results")
     for dim in dims:
         if dim is not None and (isinstance(dim, bool) or not isinstance(dim, int)):
-            raise _C.TypeError(f"vmap: out_dims has {dim!r}, which is neither an int nor None")
+            raise _C.TypeError(f"{name}: out_dims has {dim!r}, which is neither an int nor None")
     return dims
 
 
@@ -173,11 +184,14 @@ def _call_by_rule(rule: Callable[..., Any], name: str, args: tuple[Any, ...], kw
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise _C.TypeError(f"{name}: the rule for vmap has to return a tuple of results and out_dims")
     result, out_dims = answer
-    places = broadcast(out_dims, result)
-    if places is None:
-        raise _C.ValueError(f"{name}: out_dims {out_dims!r} of the rule for vmap do not fit its results")
+    places = _result_dims(result, out_dims, f"{name}: the rule for vmap")
     return rebuilt(result, [_batching.example(leaf, place) if isinstance(leaf, Tensor) and place is not None else leaf
                             for leaf, place in zip(leaves_of(result), places)])
+
+
+def _check_is_within() -> None:
+    if _batching.level() == 0:
+        raise _C.ValueError("vmap: a tensor of a single example is used outside of the vmap that it belongs to")
 
 
 def is_batched(tree: Any) -> bool:
@@ -193,6 +207,7 @@ def vmap_kernel(op: Callable[..., Any], rule: Callable[..., Any], name: str) -> 
     """A kernel for an operator at the key Batched."""
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
+        _check_is_within()
         if _is_of_innermost((args, kwargs)):
             return _call_by_rule(rule, name, args, kwargs)
         with _outside():
@@ -202,10 +217,9 @@ def vmap_kernel(op: Callable[..., Any], rule: Callable[..., Any], name: str) -> 
 
 
 def apply_function(function: type[Function], args: tuple[Any, ...]) -> Any:
-    """``function.apply(*args)`` where a tensor among the arguments is that of an example."""
+    """``function.apply(*args)`` within vmap, or with tensors that have left it."""
+    _check_is_within()
     if not _is_of_innermost(args):
-        if _batching.level() == 0:
-            raise _C.ValueError("vmap: a tensor of a single example is used outside of the vmap that it belongs to")
         with _outside():
             return function.apply(*args)
     own = getattr(function, "vmap", None)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keyway
 from keyway import _C
 from keyway._C import Tensor, _autograd, _batching
-from keyway._trees import children, leaves_of, rebuilt, tree_map
+from keyway._trees import children, leaves_like, leaves_of, rebuilt, same_structure, tree_map
 from keyway._vmap import vmap as vmap
 from keyway.autograd._running import run
-from keyway.autograd.grad_mode import enable_grad
+from keyway.autograd.grad_mode import enable_grad, inference_mode
 from keyway.nn.modules.module import Module
 from keyway.nn.utils import stateless
 
@@ -21,6 +22,13 @@ __all__ = [
 ]
 
 Argnums = int | tuple[int, ...]
+
+
+@contextlib.contextmanager
+def _recorded() -> Iterator[None]:
+    """Calls within the block are recorded, whatever the thread's modes are around it."""
+    with inference_mode(False), enable_grad():
+        yield
 
 
 class _Inputs:
@@ -40,6 +48,8 @@ class _Inputs:
         if not (value.is_floating_point() or value.is_complex()):
             raise _C.TypeError(f"{name}: an argument to differentiate by must be floating or complex, not {value.dtype}")
         whole = _batching.with_level_dims(value, self.level)
+        if whole.is_inference():
+            whole = whole.clone()
         # The graph around goes on through a view; but gradients are those by this very tensor.
         if whole.requires_grad and keyway.is_grad_enabled():
             return whole.view_as(whole)
@@ -66,11 +76,13 @@ class _Inputs:
 
     def constant(self, tree: Any, outer_grad: bool) -> Any:
         """The results of the function for who calls it: without the history that ends at its own leaves."""
-        outputs = [leaf for leaf in leaves_of(tree) if isinstance(leaf, Tensor)]
-        wholes = [_batching.with_level_dims(output, self.level) for output in outputs]
-        if outer_grad and self.is_part_of_more(wholes):
-            return tree
-        return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, tree)
+        def for_caller(leaf: Any) -> Any:
+            if not isinstance(leaf, Tensor):
+                return leaf
+            is_kept = outer_grad and self.is_part_of_more([_batching.with_level_dims(leaf, self.level)])
+            return leaf if is_kept else leaf.detach()
+
+        return tree_map(for_caller, tree)
 
 
 def _chosen(name: str, argnums: Argnums, args: tuple[Any, ...]) -> list[int]:
@@ -121,7 +133,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         numbers = _chosen("grad", argnums, args)
         outer_grad = keyway.is_grad_enabled()
-        with enable_grad():
+        with _recorded():
             inputs = _Inputs("grad", tuple(args[number] for number in numbers))
             value, aux = _with_aux("grad", func(*_replaced(args, numbers, inputs.given), **kwargs), has_aux)
             if not isinstance(value, Tensor):
@@ -153,6 +165,19 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     return differentiated
 
 
+def _checked_like(what: str, tree: Any, other: Any) -> list[Any]:
+    """The leaves of `other`, if it has the structure of `tree`, and its tensors their shapes and dtypes."""
+    if not same_structure(tree, other):
+        raise _C.ValueError(f"{what} must have the structure of what they are for")
+    leaves = leaves_like(tree, other)
+    for like, leaf in zip(leaves_of(tree), leaves):
+        if not isinstance(leaf, Tensor) or leaf.shape != like.shape or leaf.dtype != like.dtype:
+            given = f"{tuple(leaf.shape)} and {leaf.dtype}" if isinstance(leaf, Tensor) else type(leaf).__name__
+            raise _C.ValueError(f"{what} must have the shapes and dtypes of what they are for: {tuple(like.shape)} and "
+                                f"{like.dtype}, not {given}")
+    return leaves
+
+
 class _Vjp:
     """A function at one place: its results, and products of vectors with its Jacobian."""
 
@@ -160,18 +185,16 @@ class _Vjp:
         if not primals:
             raise _C.ValueError("vjp: there are no primals to differentiate by")
         outer_grad = keyway.is_grad_enabled()
-        with enable_grad():
+        with _recorded():
             self.inputs = _Inputs("vjp", primals)
             result, aux = _with_aux("vjp", func(*self.inputs.given), has_aux)
             self._outputs = _tensors_of("vjp", result)
             self.result, self.aux = self.inputs.constant((result, aux), outer_grad)
 
     def product(self, *weights: Any) -> Any:
-        given = leaves_of(weights[0] if len(weights) == 1 else weights)
-        if [w.shape for w in given if isinstance(w, Tensor)] != [output.shape for output in self._outputs]:
-            raise _C.ValueError("vjp: the weights must have the structure and shapes of the results of func")
+        given = _checked_like("vjp: the weights", self.result, weights[0] if len(weights) == 1 else weights)
         outer_grad = keyway.is_grad_enabled()
-        with enable_grad():
+        with _recorded():
             return self.inputs.gradients(self._outputs, given, outer_grad)
 
 
@@ -210,11 +233,32 @@ def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any,
     """
     if not isinstance(primals, tuple) or not primals or not isinstance(tangents, tuple):
         raise _C.TypeError("jvp: primals and tangents must be tuples, which are not empty")
-    if [t.shape for t in leaves_of(tangents)] != [p.shape for p in leaves_of(primals)]:
-        raise _C.ValueError("jvp: tangents must have the structure and shapes of primals")
+    tangents = rebuilt(primals, _checked_like("jvp: the tangents", primals, tangents))
     at = _Jvp(func, primals, has_aux)
     product = at.product(tangents)
     return (at.result, product, at.aux) if has_aux else (at.result, product)
+
+
+def _of_each_element(function: Callable[[Tensor], Any], tensor: Tensor, chunk_size: int | None) -> Any:
+    """What a function gives for tensors like this one with a 1 at one place each, along a first dimension."""
+    count = tensor.numel()
+    if count == 0:
+        return tree_map(lambda leaf: leaf.new_zeros((0, *leaf.shape)), function(_C.zeros_like(tensor)))
+    step = chunk_size or count
+    parts = []
+    for begin in range(0, count, step):
+        basis = _C.zeros((min(step, count - begin), count), dtype=tensor.dtype, device=tensor.device)
+        basis.diagonal(begin).fill_(1)
+        parts.append(vmap(function)(basis.reshape((len(basis), *tensor.shape))))
+    columns = zip(*(leaves_of(part) for part in parts))
+    return rebuilt(parts[0], [column[0] if len(column) == 1 else _C.cat(list(column)) for column in columns])
+
+
+def _check_is_real(name: str, tensors: list[Any]) -> None:
+    for tensor in tensors:
+        if isinstance(tensor, Tensor) and not tensor.is_floating_point():
+            raise _C.TypeError(f"{name}: the Jacobian is that of real arguments and results, not of {tensor.dtype}: "
+                               "view_as_real makes a complex one real")
 
 
 def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
@@ -235,6 +279,7 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
 
         result, product, *aux = vjp(of_chosen, *(args[number] for number in numbers), has_aux=has_aux)
         outputs = leaves_of(result)
+        _check_is_real("jacrev", outputs + leaves_of([args[number] for number in numbers]))
         rows = []
         for place, output in enumerate(outputs):
             def row(weight: Tensor, place: int = place) -> Any:
@@ -242,9 +287,7 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
                 weights[place] = weight
                 return product(rebuilt(result, weights))
 
-            basis = _C.eye(output.numel(), dtype=output.dtype, device=output.device)
-            basis = basis.reshape((output.numel(), *output.shape))
-            columns = vmap(row, chunk_size=chunk_size)(basis)
+            columns = _of_each_element(row, output, chunk_size)
             shaped = tree_map(functools.partial(_unflattened, output), columns)
             rows.append(shaped if isinstance(argnums, tuple) else shaped[0])
         whole = rebuilt(result, rows) if children(result) is not None else rows[0]
@@ -271,6 +314,7 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 
         at = _Jvp(of_chosen, values, has_aux)
         arguments = leaves_of(values)
+        _check_is_real("jacfwd", arguments + leaves_of(at.result))
         columns: list[Any] = []
         for place, argument in enumerate(arguments):
             def column(tangent: Tensor, place: int = place) -> Any:
@@ -278,9 +322,8 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
                 tangents[place] = tangent
                 return at.product(rebuilt(values, tangents))
 
-            basis = _C.eye(argument.numel(), dtype=argument.dtype, device=argument.device)
-            basis = basis.reshape((argument.numel(), *argument.shape))
-            columns.append(tree_map(functools.partial(_columns_last, argument), vmap(column)(basis)))
+            product = _of_each_element(column, argument, None)
+            columns.append(tree_map(functools.partial(_columns_last, argument), product))
         rows = []
         for parts in zip(*(leaves_of(part) for part in columns)):
             tree = rebuilt(values, list(parts))

@@ -180,9 +180,14 @@ def test_embeddings_of_each() -> None:
     (lambda: grad(lambda x: x.sum(), argnums="x")(kw.ones(2)), kw.TypeError, "argnums"),
     (lambda: grad(lambda x: 1.0)(kw.ones(2)), kw.TypeError, "return a Tensor"),
     (lambda: grad(lambda x: x.sum(), has_aux=True)(kw.ones(2)), kw.TypeError, "tuple of two"),
-    (lambda: vjp(lambda x: x, kw.ones(2))[1](kw.ones(3)), kw.ValueError, "structure and shapes"),
+    (lambda: vjp(lambda x: x, kw.ones(2))[1](kw.ones(3)), kw.ValueError, "must have the shapes and dtypes"),
+    (lambda: vjp(lambda x: x, kw.ones(2))[1](kw.ones(2, dtype=kw.float64)), kw.ValueError, "float64"),
+    (lambda: vjp(lambda x: (x, x), kw.ones(2))[1](kw.ones(2)), kw.ValueError, "structure"),
+    (lambda: vjp(lambda x: {"a": x}, kw.ones(2))[1]({"b": kw.ones(2)}), kw.ValueError, "structure"),
+    (lambda: jacrev(lambda x: x)(kw.ones(2, dtype=kw.complex64)), kw.TypeError, "view_as_real"),
+    (lambda: jacfwd(lambda x: x * 1j)(kw.ones(2)), kw.TypeError, "view_as_real"),
     (lambda: vjp(lambda: 1), kw.ValueError, "no primals"),
-    (lambda: jvp(lambda x: x, (kw.ones(2),), (kw.ones(3),)), kw.ValueError, "structure and shapes"),
+    (lambda: jvp(lambda x: x, (kw.ones(2),), (kw.ones(3),)), kw.ValueError, "must have the shapes and dtypes"),
     (lambda: jvp(lambda x: x, kw.ones(2), kw.ones(2)), kw.TypeError, "must be tuples"),
     (lambda: jacrev(lambda x: 1)(kw.ones(2)), kw.TypeError, "has to return tensors"),
 ])
@@ -204,3 +209,39 @@ def test_gradients_for_several_weights() -> None:
         close(jacobian[0], kw.einsum("ik,j->ijk", kw.eye(3), other))
         close(jacobian[1], kw.einsum("i,jk->ijk", x, kw.eye(2)))
         close(kw.autograd.functional.hessian(lambda a: (a**3).sum(), x, vectorize=vectorize), kw.diag(6 * x))
+
+
+def test_weights_are_found_by_their_keys() -> None:
+    _, product = vjp(lambda x: {"a": x[:2], "b": x[2:] * 2}, kw.ones(4))
+    close(product({"b": kw.ones(2), "a": kw.full((2,), 100.0)})[0], kw.tensor([100.0, 100.0, 2.0, 2.0]))
+    _, tangent = jvp(lambda d: d["a"] * 2 + d["b"] * 0, ({"a": kw.ones(2), "b": kw.ones(2)},),
+                     ({"b": kw.full((2,), 7.0), "a": kw.ones(2)},))
+    close(tangent, kw.full((2,), 2.0))
+
+
+def test_inference_mode_hides_no_gradient() -> None:
+    with kw.inference_mode():
+        x = kw.ones(4)
+        close(grad(lambda t: (t * t).sum())(x), 2 * x)
+        close(jacrev(kw.sin)(x), kw.diag(x.cos()))
+        close(vmap(grad(lambda t: t * t))(x), 2 * x)
+    close(grad(lambda t: (t * t).sum())(x), kw.full((4,), 2.0))
+
+
+def test_jacobians_without_elements() -> None:
+    x = kw.ones(3)
+    assert jacrev(lambda t: t[:0])(x).shape == (0, 3)
+    assert jacfwd(lambda t: t * 2)(x[:0]).shape == (0, 0)
+    assert jacfwd(lambda t: kw.cat([x, t]))(x[:0]).shape == (3, 0)
+
+
+def test_aux_is_part_of_a_graph_only_if_it_was_one() -> None:
+    leaf = kw.ones(2, requires_grad=True)
+    _, (own, others) = grad(lambda t: ((t * leaf).sum(), (t * 2, leaf * 2)), has_aux=True)(kw.ones(2))
+    assert not own.requires_grad and others.requires_grad
+
+
+def test_within_anomaly_mode() -> None:
+    with pytest.warns(UserWarning, match="Anomaly"), kw.autograd.detect_anomaly():
+        close(jacrev(kw.sin)(kw.ones(2)), kw.diag(kw.ones(2).cos()))
+        close(vmap(grad(kw.sin))(kw.ones(2)), kw.ones(2).cos())

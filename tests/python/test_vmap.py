@@ -131,7 +131,7 @@ def test_in_place() -> None:
     (lambda x: x.data_ptr(), kw.NotImplementedError, "data_ptr: within vmap"),
     (lambda x: kw.rand(2), kw.ValueError, "randomness"),
     (lambda x: kw.nn.functional.dropout(x), kw.ValueError, "randomness"),
-    (lambda x: kw.add(x, 1, out=kw.zeros(())), kw.NotImplementedError, "out= tensors are not for vmap"),
+    (lambda x: kw.add(x, 1, out=kw.zeros(())), kw.NotImplementedError, "an out= tensor cannot take"),
     (lambda x: x.requires_grad_(), kw.AutogradError, "keyway.func.grad"),
     (lambda x: 3, kw.TypeError, "has to return tensors"),
     (lambda x: x.sum(3), kw.IndexError, "sum.dim_IntList"),
@@ -321,3 +321,126 @@ def test_rules_of_operators() -> None:
     kw.library.register_vmap("test_vmap::twice", lambda info, in_dims, x: (x, (0, 0)))
     with pytest.raises(kw.ValueError, match="out_dims"):
         vmap(twice)(x)
+
+
+def test_indices_of_examples() -> None:
+    x, i = kw.randn(3, 4, 5), kw.tensor([2, 0, 3])
+    close(vmap(lambda t, n: t[n])(x, i), kw.stack([x[k, i[k]] for k in range(3)]))
+    close(vmap(lambda t, n: t[:, n])(x, i), kw.stack([x[k, :, i[k]] for k in range(3)]))
+    close(vmap(lambda t, n: t[..., n])(x, i), kw.stack([x[k, :, i[k]] for k in range(3)]))
+
+    def put(t: kw.Tensor, n: kw.Tensor) -> kw.Tensor:
+        t = t.clone()
+        t[n] = 7
+        return t
+
+    out = vmap(put)(x, i)
+    assert all((out[k, i[k]] == 7).all() and (out[k] == 7).sum() == 5 for k in range(3))
+
+
+@pytest.mark.parametrize("draw", [
+    lambda t: kw.rand_like(kw.ones(50)), lambda t: kw.bernoulli(kw.full((50,), 0.5)),
+    lambda t: kw.randint_like(kw.ones(50), 1000), lambda t: t.new_empty(50).cauchy_(), lambda t: kw.rand_like(t),
+    lambda t: t.new_ones(50).geometric_(0.1), lambda t: F.dropout(kw.ones(50)), lambda t: kw.randperm(50),
+    lambda t: F.gumbel_softmax(t * 0),
+], ids=lambda f: None)
+def test_draws_are_different_or_the_same(draw: Any) -> None:
+    out = vmap(draw, randomness="different")(kw.ones(3, 50))
+    assert not (out[0] == out[1]).all() and not (out[1] == out[2]).all()
+    same = vmap(draw, randomness="same")(kw.ones(3, 50))
+    assert (same == same[0]).all()
+    assert (vmap(draw, randomness="same", chunk_size=1)(kw.ones(3, 50)) == 0).shape == (3, 50)
+    chunks = vmap(draw, randomness="same", chunk_size=2)(kw.ones(3, 50))
+    assert (chunks == chunks[0]).all()
+
+
+def test_a_backward_draws_as_the_vmap_says() -> None:
+    class Noisy(kw.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(ctx: Any, x: kw.Tensor) -> kw.Tensor:
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, grad: kw.Tensor) -> kw.Tensor:
+            return grad * kw.rand(())
+
+    gradient = kw.func.grad(lambda x: Noisy.apply(x).sum())
+    with pytest.raises(kw.ValueError, match="randomness"):
+        vmap(gradient)(kw.ones(3, 2))
+    with pytest.raises(kw.NotImplementedError, match="a backward drew"):
+        vmap(gradient, randomness="different")(kw.ones(3, 2))
+
+
+def test_a_function_may_not_hide_an_example() -> None:
+    w = kw.ones(4, requires_grad=True)
+
+    def hides(x: kw.Tensor) -> kw.Tensor:
+        class Hidden(kw.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, w: kw.Tensor) -> kw.Tensor:
+                return w * x
+
+            @staticmethod
+            def backward(ctx: Any, grad: kw.Tensor) -> kw.Tensor:
+                return grad * x
+
+        return Hidden.apply(w)
+
+    with pytest.raises(kw.ValueError, match="outside of the vmap"):
+        vmap(hides)(kw.ones(3, 4))
+
+
+def test_the_tensor_of_an_example_keeps_its_memory() -> None:
+    def swap(x: kw.Tensor) -> kw.Tensor:
+        y = x.clone()
+        y.data = kw.zeros(4)
+        return y
+
+    with pytest.raises(kw.NotImplementedError, match="cannot be given other memory"):
+        vmap(swap)(kw.ones(3, 4))
+    with pytest.raises(kw.NotImplementedError, match="no view of all examples"):
+        vmap(lambda x: (x * 1).as_strided((3,), (1,)), in_dims=1)(kw.randn(4, 3))
+    x = kw.ones(3, requires_grad=True)
+    assert not vmap(lambda t: (t * 2).detach_())(x).requires_grad
+    close(vmap(lambda x: x.as_strided((2,), (2,)))(kw.arange(8.0).reshape(2, 4)), kw.tensor([[0.0, 2.0], [4.0, 6.0]]))
+
+
+def test_trees_keep_their_classes() -> None:
+    import collections
+
+    x = kw.randn(3, 2)
+    given: Any = collections.defaultdict(list, {"a": x})
+    out = vmap(lambda d: collections.defaultdict(int, {"b": d["a"] * 2}))(given)
+    assert type(out) is collections.defaultdict and out["missing"] == 0
+    close(out["b"], 2 * x)
+    assert vmap(lambda t, size: t.reshape(size), in_dims=(0, None))(x, kw.Size((1, 2))).shape == (3, 1, 2)
+    found = vmap(lambda t: kw.max(t, 0))(x)
+    close(found.values, x.max(1).values)
+
+
+def test_more_wrong_calls() -> None:
+    kept = []
+    vmap(lambda x: kept.append(x) or x)(kw.zeros(2, 3))
+    with pytest.raises(kw.ValueError, match="outside of the vmap"):
+        Cube.apply(kept[0])
+    with pytest.raises(kw.Error):
+        kw._C._batching.resume()
+    with pytest.raises(kw.Error):
+        kw._C._batching.leave()
+    x = kw.ones(3, 2, 2, dtype=kw.int64)
+    loop = by_loop(lambda t: kw.addmm(t, t, t, alpha=2), x)
+    close(vmap(lambda t: kw.addmm(t, t, t, alpha=2))(x), loop)
+    assert vmap(lambda t: kw.nn.functional.nll_loss(t, kw.tensor([1, -100]), kw.tensor([float("inf"), 1.0])))(
+        kw.ones(3, 2, 2)).tolist() == [-1.0] * 3
+    images = kw.randn(3, 2, 2, 4, 4).clone(memory_format=kw.contiguous_format)
+    close(vmap(lambda t: t.contiguous(memory_format=kw.channels_last))(images), images)
+
+
+def test_an_example_requires_grad_as_all_do() -> None:
+    answers = []
+    x = kw.ones(2, 3, requires_grad=True)
+    vmap(lambda t: answers.append((t.requires_grad, t.detach().requires_grad, kw.ones(1).requires_grad)) or t)(x)
+    vmap(kw.func.grad(lambda t: answers.append((t.requires_grad,)) or t.sum()))(x.detach())
+    assert answers == [(True, False, False), (True,)]

@@ -81,7 +81,7 @@ class Function:
         Within vmap a static method ``vmap(info, in_dims, *args)`` of the class is called for all examples, and gives
         results and their ``out_dims``; or with ``generate_vmap_rule = True`` the function is applied to each.
         """
-        if _batching.level() and is_batched(args):
+        if _batching.level() or is_batched(args):
             return apply_function(cls, args)
         return _autograd.apply_function(cls, args, cls.setup_context is not Function.setup_context)
 
@@ -113,6 +113,9 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         if not _C.is_grad_enabled() or not any(isinstance(t, Tensor) and t.requires_grad for t in recorded):
             return result
         grads = list(result) if isinstance(result, tuple) else [result]
+        if is_batched(grads):
+            raise _C.AutogradError(f"{function.__qualname__} is marked with @once_differentiable: within vmap its "
+                                   "gradients cannot be recorded")
         places = [i for i, grad in enumerate(grads) if isinstance(grad, Tensor)]
         ends = _NotTwice.apply(function.__qualname__, *(grads[i].detach().requires_grad_() for i in places))
         for place, end in zip(places, ends):
