@@ -77,8 +77,8 @@ bool nll_loss_forward(Call& call);
 // Null if it has none.
 Rule rule_of(const OperatorEntry& op);
 
-// Of operators that change the geometry or the history of a batched tensor in place, makes the call: the arguments become its result.
-// False of others.
+// Of operators that change the geometry or the history of a batched tensor in place, makes the call: the arguments
+// become its result. False of others.
 bool change_view(const OperatorEntry& op, Stack& arguments);
 
 // Makes the call for one example after the other and stacks the results. It serves every operator whose results are new

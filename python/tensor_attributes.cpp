@@ -1,4 +1,5 @@
 #include <keyway/autograd/variable.h>
+#include <keyway/batching/batched_tensor.h>
 #include <keyway/python/batching.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>

@@ -448,7 +448,7 @@ def test_training_in_mixed_precision(there):
     assert (keyway.ones(2, 2) @ keyway.ones(2, 2)).dtype == keyway.float32
 
 
-def test_vmap_on_a_device():
+def test_vmap_on_a_device(there):
     weight, x = keyway.randn(3, 4), keyway.randn(5, 3)
 
     def loss(w, row):
@@ -456,8 +456,8 @@ def test_vmap_on_a_device():
 
     of_each = keyway.vmap(keyway.func.grad(loss, argnums=(0, 1)), in_dims=(None, 0))
     expected = of_each(weight, x)
-    for found, gradient in zip(of_each(weight.cuda(), x.cuda()), expected):
+    for found, gradient in zip(of_each(weight.to(there), x.to(there)), expected):
         assert found.is_cuda
         keyway.testing.assert_close(found.cpu(), gradient)
-    drawn = keyway.vmap(lambda row: row + keyway.rand(3, device="cuda"), randomness="same")(x.cuda()).cpu() - x
+    drawn = keyway.vmap(lambda row: row + keyway.rand(3, device=there), randomness="same")(x.to(there)).cpu() - x
     keyway.testing.assert_close(drawn, drawn[:1].expand(5, 3))
