@@ -1,8 +1,8 @@
 #include <keyway/autocast/autocast.h>
 #include <keyway/autocast/kernels.h>
 #include <keyway/core/promote_types.h>
+#include <keyway/dispatch/boxed_tensors.h>
 #include <keyway/dispatch/call.h>
-#include <keyway/dispatch/ivalue.h>
 
 #include <atomic>
 #include <span>
@@ -14,7 +14,7 @@ constinit std::atomic<Cast> cast_in_use{nullptr};
 
 // Whether a tensor is converted on devices of the type: if it is floating, but not float64.
 bool is_eligible(const TensorBase& tensor, DeviceType device) {
-  if (!tensor.defined() || tensor.device().type() != device) return false;
+  if (tensor.device().type() != device) return false;
   return is_floating_point(tensor.dtype()) && tensor.dtype() != ScalarType::Double;
 }
 
@@ -24,32 +24,11 @@ std::span<IValue> arguments_of(const OperatorEntry& op, Stack& stack) {
   return std::span(stack).last(count);
 }
 
-// Of tensors and of lists of tensors, the optional ones among them.
-template <typename F>
-void each_tensor(std::span<IValue> arguments, F&& visit) {
-  for (IValue& argument : arguments) {
-    if (argument.is_tensor()) visit(argument.tensor_ref());
-    if (argument.is(ValueTag::TensorList))
-      for (TensorBase& tensor : argument.to_tensor_list()) visit(tensor);
-  }
-}
-
-void convert(IValue& argument, DeviceType device, ScalarType dtype) {
-  const auto wanted = [&](const TensorBase& tensor) { return is_eligible(tensor, device) && tensor.dtype() != dtype; };
-  const Cast to = cast_in_use.load(std::memory_order_acquire);
-  if (argument.is_tensor()) {
-    if (wanted(argument.tensor_ref())) argument = IValue(to(argument.tensor_ref(), dtype));
-  } else if (argument.is(ValueTag::TensorList)) {
-    // Values on a stack may be shared: a list of its own.
-    std::vector<TensorBase> list = argument.to_tensor_list();
-    for (TensorBase& tensor : list)
-      if (wanted(tensor)) tensor = to(tensor, dtype);
-    argument = IValue(std::move(list));
-  }
-}
-
 void convert_all(std::span<IValue> arguments, DeviceType device, ScalarType dtype) {
-  for (IValue& argument : arguments) convert(argument, device, dtype);
+  const Cast to = cast_in_use.load(std::memory_order_acquire);
+  update_tensors(arguments, [&](TensorBase& tensor) {
+    if (is_eligible(tensor, device) && tensor.dtype() != dtype) tensor = to(tensor, dtype);
+  });
 }
 
 // The argument `dtype` of an operator that has one which may be left out; else null.
@@ -67,7 +46,7 @@ IValue* dtype_argument(const OperatorEntry& op, std::span<IValue> arguments) {
 // The dtype that all eligible tensors are promoted to; Undefined if there are none.
 ScalarType widest(std::span<IValue> arguments, DeviceType device) {
   ScalarType dtype = ScalarType::Undefined;
-  each_tensor(arguments, [&](const TensorBase& tensor) {
+  for_each_tensor(arguments, [&](const TensorBase& tensor) {
     if (!is_eligible(tensor, device)) return;
     dtype = dtype == ScalarType::Undefined ? tensor.dtype() : promote_types(dtype, tensor.dtype());
   });

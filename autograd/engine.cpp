@@ -259,6 +259,7 @@ variable_list root_gradients(std::string_view what, const std::vector<Tensor>& o
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = outputs[i];
     KEYWAY_CHECK_AS(Autograd, output.defined(), "{}: tensor {} is undefined", what, i);
+    check_is_whole(output, what);
     KEYWAY_CHECK_AS(Autograd, output.requires_grad(),
                     "{}: tensor {} does not require grad and has no graph: was it computed from a tensor that "
                     "requires grad, outside of no_grad?",
@@ -283,6 +284,7 @@ std::vector<Edge> edges_of(const std::vector<Tensor>& tensors, std::string_view 
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     KEYWAY_CHECK_AS(Autograd, tensors[i].defined(), "{}: input {} is undefined", what, i);
+    check_is_whole(tensors[i], what);
     KEYWAY_CHECK_AS(Autograd, tensors[i].requires_grad(), "{}: input {} does not require grad", what, i);
     edges.push_back(gradient_edge(tensors[i]));
   }

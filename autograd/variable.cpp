@@ -269,15 +269,20 @@ void set_creation(const TensorBase& tensor, Creation creation) {
   if (ViewInfo* view = MetaAccess::view(tensor)) view->creation = creation;
 }
 
+void check_is_whole(const TensorBase& tensor, std::string_view asked) {
+  KEYWAY_CHECK_AS(Autograd, !tensor.key_set().has(Functionality::Batched),
+                  "{}: within vmap the graph is that of all examples, in which the tensor of one has no place: a "
+                  "function is differentiated by keyway.func.grad",
+                  asked);
+}
+
 void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
   KEYWAY_CHECK_AS(Autograd, !requires_grad || is_differentiable(tensor.dtype()),
                   "requires_grad_: only floating and complex tensors can require gradients, not {}", tensor.dtype());
   KEYWAY_CHECK_AS(Autograd, !requires_grad || !tensor.is_inference() || InferenceMode::is_enabled(),
                   "requires_grad_: a tensor made in inference mode cannot require gradients outside of it: clone() it");
   if (!requires_grad && MetaAccess::find(tensor) == nullptr) return;
-  KEYWAY_CHECK_AS(Autograd, !tensor.key_set().has(Functionality::Batched),
-                  "requires_grad_: within vmap the tensor of an example is no leaf: a function is differentiated by "
-                  "keyway.func.grad");
+  check_is_whole(tensor, "requires_grad_");
   KEYWAY_CHECK_AS(Autograd, requires_grad || tensor.is_leaf(),
                   "requires_grad_: a tensor that was computed cannot be told not to require gradients: use detach()");
   if (!tensor.is_leaf()) return;
@@ -304,6 +309,7 @@ void set_grad(const TensorBase& tensor, const Tensor& grad) {
 }
 
 void retain_grad(const TensorBase& tensor) {
+  check_is_whole(tensor, "retain_grad");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "retain_grad: the tensor does not require grad");
   if (tensor.is_leaf() || retains_grad(tensor)) return;
   MetaAccess::retains_grad(MetaAccess::make(tensor)) = true;
@@ -331,6 +337,7 @@ bool retains_grad(const TensorBase& tensor) {
 
 void register_hook(const TensorBase& tensor, GradientHook hook) {
   KEYWAY_CHECK_AS(Autograd, tensor.defined(), "register_hook: the tensor is undefined");
+  check_is_whole(tensor, "register_hook");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "register_hook: the tensor does not require grad");
   if (!tensor.is_leaf()) {
     const Edge edge = gradient_edge(tensor);

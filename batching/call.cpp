@@ -21,7 +21,7 @@ bool is_written_with_others(const OperatorEntry& op, DispatchKeySet below) {
 // The innermost level that a tensor is batched at; null if none is.
 const Level* level_of_tensors(Stack& arguments) {
   const Level* innermost = nullptr;
-  each_tensor(arguments, [&](const TensorBase& tensor) {
+  for_each_tensor(arguments, [&](const TensorBase& tensor) {
     const BatchedValue* batched = batched_value(tensor);
     if (batched == nullptr) return;
     const Level* level = find_level(batched->level());
@@ -34,15 +34,15 @@ const Level* level_of_tensors(Stack& arguments) {
 }
 
 // What is written to must have memory for each example.
-void check_writes(const Call& call) {
+void check_writes(Call& call) {
   const ArgumentList arguments = call.op.schema().arguments();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].is_write()) continue;
     if (arguments[i].is_out())
       throw Refusal("an out= tensor cannot take the results of all examples: use the one that is returned");
     bool every = true;
-    Stack one{call.stack[i]};
-    each_tensor(one, [&](const TensorBase& tensor) { every = every && value_at(tensor, call.level) != nullptr; });
+    for_each_tensor({&call.stack[i], 1},
+                    [&](const TensorBase& tensor) { every = every && value_at(tensor, call.level) != nullptr; });
     if (every) continue;
     throw Refusal(
         "'" + std::string(arguments[i].name()) +
@@ -54,8 +54,9 @@ void check_writes(const Call& call) {
 // Whether one call of a random operator for all examples draws other numbers for each, as is asked.
 bool draws_for_each(Call& call) {
   bool is_of_batch = false;
-  each_tensor(call.stack,
-              [&](const TensorBase& tensor) { is_of_batch = is_of_batch || value_at(tensor, call.level) != nullptr; });
+  for_each_tensor(call.stack, [&](const TensorBase& tensor) {
+    is_of_batch = is_of_batch || value_at(tensor, call.level) != nullptr;
+  });
   return is_of_batch && call.level.randomness() == Randomness::Different;
 }
 
@@ -97,12 +98,10 @@ Stack results_of(const Call& call, const Stack& given) {
       results[i] = given[written];
       continue;
     }
-    Stack one{results[i]};
-    each_tensor(one, [&](TensorBase& value) {
+    update_tensors({&results[i], 1}, [&](TensorBase& value) {
       // A result that was not asked for has no elements, whatever the batch.
       if (value.dim() != 1 || value.numel() != 0) value = make_batched(std::move(value), call.level);
     });
-    results[i] = std::move(one[0]);
   }
   return results;
 }

@@ -26,7 +26,7 @@ bool is_shape(std::string_view argument) { return argument == "size" || argument
 std::optional<std::int64_t> common_rank(Call& call) {
   std::optional<std::int64_t> rank;
   bool differs = false;
-  each_tensor(call.stack, [&](const TensorBase& tensor) {
+  for_each_tensor(call.stack, [&](const TensorBase& tensor) {
     differs = differs || (rank && *rank != tensor.dim());
     rank = tensor.dim();
   });
@@ -34,7 +34,7 @@ std::optional<std::int64_t> common_rank(Call& call) {
 }
 
 void take_for_all(Call& call) {
-  each_tensor(call.stack, [&](TensorBase& tensor) { tensor = for_all(tensor, call.level); });
+  update_tensors(call.stack, [&](TensorBase& tensor) { tensor = for_all(tensor, call.level); });
 }
 
 // Dimensions of an example's tensor as those of all examples'. False if one is out of range.

@@ -86,8 +86,9 @@ class OnlyElements {
   OnlyElements(const OperatorEntry& op, Stack& arguments) {
     std::size_t i = 0;
     for (const Argument argument : op.schema().arguments()) {
-      Stack one{arguments[i++]};
-      if (argument.is_write()) each_tensor(one, [&](const TensorBase& tensor) { before_.push_back(parts_of(tensor)); });
+      IValue& value = arguments[i++];
+      if (!argument.is_write()) continue;
+      for_each_tensor({&value, 1}, [&](const TensorBase& tensor) { before_.push_back(parts_of(tensor)); });
     }
   }
   void check() const {
@@ -119,7 +120,7 @@ class OnlyElements {
 
 Stack example_of(const Call& call, std::int64_t example) {
   Stack arguments = call.stack;
-  each_tensor(arguments, [&](TensorBase& tensor) {
+  update_tensors(arguments, [&](TensorBase& tensor) {
     if (const TensorBase* value = value_at(tensor, call.level)) tensor = Tensor(*value).select(0, example);
   });
   return arguments;

@@ -19,7 +19,7 @@ struct Operands {
 
 Operands operands_of(Call& call) {
   Operands all;
-  each_tensor(call.stack, [&](const TensorBase& tensor) {
+  for_each_tensor(call.stack, [&](const TensorBase& tensor) {
     const bool is_batched_scalar = tensor.dim() == 0 && value_at(tensor, call.level) != nullptr;
     all.rank = std::max(all.rank, tensor.dim());
     all.one_dtype = all.one_dtype && (all.dtype == ScalarType::Undefined || tensor.dtype() == all.dtype);
@@ -46,7 +46,7 @@ bool pointwise(Call& call) {
   // A tensor without dimensions does not decide the common dtype, but with a batch it would.
   if (operands.any_batched_scalar && !operands.one_dtype && !operands.all_batched_scalars) return false;
   if (writes_to_lower_rank(call, operands.rank)) return false;
-  each_tensor(call.stack, [&](TensorBase& tensor) {
+  update_tensors(call.stack, [&](TensorBase& tensor) {
     if (const TensorBase* value = value_at(tensor, call.level)) tensor = with_rank(*value, operands.rank);
   });
   call_boxed(call.op, call.stack);

@@ -3,7 +3,7 @@
 
 #include <keyway/batching/level.h>
 #include <keyway/core/base/error.h>
-#include <keyway/dispatch/ivalue.h>
+#include <keyway/dispatch/boxed_tensors.h>
 #include <keyway/dispatch/operator_entry.h>
 #include <keyway/tensor.h>
 
@@ -27,19 +27,6 @@ class Refusal final : public Error {
   explicit Refusal(std::string text)
       : Error(ErrorKind::NotImplemented, "vmap: " + std::move(text), __FILE__, __LINE__) {}
 };
-
-// Tensors and those in lists, the undefined ones not. `visit` may replace them: a list is then one of the call's own.
-template <typename F>
-void each_tensor(Stack& arguments, F&& visit) {
-  for (IValue& argument : arguments) {
-    if (argument.is_tensor() && argument.tensor_ref().defined()) visit(argument.tensor_ref());
-    if (!argument.is(ValueTag::TensorList)) continue;
-    std::vector<TensorBase> list = argument.to_tensor_list();
-    for (TensorBase& tensor : list)
-      if (tensor.defined()) visit(tensor);
-    argument = IValue(std::move(list));
-  }
-}
 
 // The value of a tensor of the batch; of any other, the tensor repeated for each example, as a view.
 TensorBase for_all(const TensorBase& tensor, const Level& level);

@@ -23,17 +23,17 @@ bool windows(Call& call) {
   const std::int64_t image = image_rank(call.op.info().name);
   bool all_images = true;
   bool all_lists = true;
-  each_tensor(call.stack, [&](const TensorBase& tensor) {
+  for_each_tensor(call.stack, [&](const TensorBase& tensor) {
     all_images = all_images && tensor.dim() == image;
     all_lists = all_lists && tensor.dim() == image + 1 && tensor.size(0) > 0;
   });
   if (!all_images && !all_lists) return false;
-  each_tensor(call.stack, [&](TensorBase& tensor) {
+  update_tensors(call.stack, [&](TensorBase& tensor) {
     const TensorBase value = for_all(tensor, call.level);
     tensor = all_images ? value : merged(value);
   });
   call_boxed(call.op, call.stack);
-  if (all_lists) each_tensor(call.stack, [&](TensorBase& result) { result = split(result, call.level); });
+  if (all_lists) update_tensors(call.stack, [&](TensorBase& result) { result = split(result, call.level); });
   return true;
 }
 

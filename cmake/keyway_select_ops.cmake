@@ -24,7 +24,8 @@ function(keyway_select_ops target)
   execute_process(COMMAND ${KEYWAY_CODEGEN} ${selections} --out ${folder} ${KEYWAY_SCHEMAS}
     COMMAND_ERROR_IS_FATAL ANY)
   target_sources(${target} PRIVATE ${folder}/op_list.cpp)
-  target_link_options(${target} PRIVATE LINKER:--gc-sections)
+  target_link_options(${target} PRIVATE LINKER:--gc-sections
+    $<$<BOOL:${KEYWAY_PACKS_RELOCATIONS}>:LINKER:-z,pack-relative-relocs>)
   get_target_property(type ${target} TYPE)
   if(NOT type STREQUAL "SHARED_LIBRARY")
     target_link_libraries(${target} PRIVATE keyway::keyway_static)

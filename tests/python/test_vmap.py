@@ -133,6 +133,9 @@ def test_in_place() -> None:
     (lambda x: kw.nn.functional.dropout(x), kw.ValueError, "randomness"),
     (lambda x: kw.add(x, 1, out=kw.zeros(())), kw.NotImplementedError, "an out= tensor cannot take"),
     (lambda x: x.requires_grad_(), kw.AutogradError, "keyway.func.grad"),
+    (lambda x: x.register_hook(lambda g: g), kw.AutogradError, "register_hook: within vmap"),
+    (lambda x: x.sum().backward(), kw.AutogradError, "backward: within vmap"),
+    (lambda x: kw.autograd.grad(x.sum(), x)[0], kw.AutogradError, "grad: within vmap"),
     (lambda x: 3, kw.TypeError, "has to return tensors"),
     (lambda x: x.sum(3), kw.IndexError, "sum.dim_IntList"),
 ])
