@@ -17,6 +17,21 @@ struct Projection {
   Tensor operator()(const Tensor& v) const { return v - mean(v) - normal * mean(v * normal); }
 };
 
+struct Normalization {
+  Tensor centered;
+  Tensor scale;
+};
+
+// Where its own derivative is taken, as functions of the input: the results `mean` and `rstd` have no history.
+Normalization normalization(const Tensor& input, const DimVector& dims, const Tensor& mean, const Tensor& rstd) {
+  if (!grad_enabled()) return {input - mean, rstd};
+  const Tensor found = input.mean(dims, true);
+  const Tensor centered = input - (found + (mean - found).detach());
+  const Tensor variance = centered.square().mean(dims, true);
+  const Tensor change = (variance - variance.detach()) * rstd.square() + 1;
+  return {centered, rstd * change.rsqrt()};
+}
+
 }  // namespace
 
 // The gradient of the input is r P(h) with h = g w. Paired with a, the gradient that it receives, it is
@@ -34,8 +49,9 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_double_backward(const Tensor& grad
   for (std::int64_t d = 0; d < input.dim(); ++d) (d < first ? rows : dims).push_back(d);
   DimVector sizes(input.sizes().slice(0, static_cast<std::size_t>(first)));
   for (std::size_t i = 0; i < normalized_shape.size(); ++i) sizes.push_back(1);
-  const Tensor r = rstd.reshape(sizes);
-  const Projection project{(input - mean.reshape(sizes)) * r, dims};
+  const Normalization of = normalization(input, dims, mean.reshape(sizes), rstd.reshape(sizes));
+  const Tensor& r = of.scale;
+  const Projection project{of.centered * r, dims};
   const auto weighed = [&](const Tensor& v) { return weight.defined() ? v * weight : v; };
 
   Tensor for_grad_out, for_input, for_weight;
