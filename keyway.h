@@ -1,5 +1,5 @@
-// What a program that uses Keyway includes: tensors and their operators, gradients, mixed precision, vmap, modules and
-// optimizers, registration of kernels, and how many threads are used.
+// What a program that uses Keyway includes: tensors and their operators, gradients, forward mode, mixed precision,
+// vmap, modules and optimizers, registration of kernels, and how many threads are used.
 #pragma once
 
 #include <keyway/autocast/autocast.h>
@@ -9,5 +9,6 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/batching/vmap.h>
 #include <keyway/dispatch/library.h>
+#include <keyway/forward/dual.h>
 #include <keyway/nn/nn.h>
 #include <keyway/ops/all.h>

@@ -8,6 +8,7 @@
 #include <keyway/ops/all.h>
 
 #include <algorithm>
+#include <atomic>
 #include <queue>
 
 namespace keyway::inline v1::autograd {
@@ -47,6 +48,8 @@ class GraphTask {
   variable_list captured_;
   std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
 };
+
+constinit std::atomic<GradOfDuals> grad_of_duals{nullptr};
 
 constinit thread_local GraphTask* running __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -280,6 +283,10 @@ variable_list root_gradients(std::string_view what, const std::vector<Tensor>& o
   return grads;
 }
 
+bool any_is_dual(const std::vector<Tensor>& tensors) {
+  return std::ranges::any_of(tensors, [](const Tensor& t) { return t.key_set().has(Functionality::Forward); });
+}
+
 std::vector<Edge> edges_of(const std::vector<Tensor>& tensors, std::string_view what) {
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -298,6 +305,8 @@ std::vector<Edge> root_edges(const std::vector<Tensor>& tensors) {
 }
 
 }  // namespace
+
+void set_grad_of_duals(GradOfDuals function) { grad_of_duals.store(function, std::memory_order_release); }
 
 Node* running_node() { return running == nullptr ? nullptr : running->node(); }
 
@@ -334,6 +343,9 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs, bool retain_graph, bool create_graph,
                          bool allow_unused) {
+  if (any_is_dual(outputs) || any_is_dual(inputs) || any_is_dual(grad_outputs)) [[unlikely]]
+    return grad_of_duals.load(std::memory_order_acquire)(outputs, inputs, grad_outputs, retain_graph, create_graph,
+                                                         allow_unused);
   KEYWAY_CHECK_AS(Autograd, !inputs.empty(), "grad: no inputs are given");
   variable_list grads = root_gradients("grad", outputs, grad_outputs);
   const std::vector<Edge> edges = edges_of(inputs, "grad");

@@ -62,7 +62,17 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
                     "vmap: {} cannot take the tensor of an example: a function with a backward of its own says nothing "
                     "of batches",
                     name_);
+  for (const Tensor& input : inputs)
+    KEYWAY_CHECK_AS(NotImplemented, !input.defined() || !input.key_set().has(Functionality::Forward),
+                    "forward mode: {} cannot take a dual tensor: a function with a backward of its own says nothing of "
+                    "tangents",
+                    name_);
   mark_changed(inputs, outputs, records);
+  for (const Tensor& output : outputs)
+    KEYWAY_CHECK_AS(NotImplemented, !output.defined() || !output.key_set().has(Functionality::Forward),
+                    "forward mode: {} gives a dual tensor, but takes none: what it uses of duals has to be among its "
+                    "arguments",
+                    name_);
   if (!records) return;
   for (const Tensor& output : outputs)
     KEYWAY_CHECK_AS(NotImplemented, !output.defined() || !output.key_set().has(Functionality::Batched),

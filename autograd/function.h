@@ -38,6 +38,7 @@ class KEYWAY_API AutogradContext {
   void mark_non_differentiable(const variable_list& outputs);
   // Whether an output without a gradient gets zeros in backward (the default) or an undefined tensor.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
+  bool materializes_grads() const { return materialize_grads_; }
   // Whether backward wants the gradient of tensor input i.
   bool needs_input_grad(std::size_t i) const { return node_->needs_input_grad(i); }
 

@@ -274,6 +274,10 @@ void check_is_whole(const TensorBase& tensor, std::string_view asked) {
                   "{}: within vmap the graph is that of all examples, in which the tensor of one has no place: a "
                   "function is differentiated by keyway.func.grad",
                   asked);
+  KEYWAY_CHECK_AS(Autograd, !tensor.key_set().has(Functionality::Forward),
+                  "{}: a dual tensor has no history of its own: ask its primal, which unpack_dual gives, or "
+                  "differentiate it by grad(), whose gradients are dual",
+                  asked);
 }
 
 void set_requires_grad(const TensorBase& tensor, bool requires_grad) {

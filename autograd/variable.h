@@ -98,7 +98,8 @@ KEYWAY_API Tensor view_base(const TensorBase& tensor);
 // Errors that a view must give when it is changed in place; set by Function and multi-output views.
 KEYWAY_API void set_creation(const TensorBase& view, Creation creation);
 
-// Throws keyway::Error(Autograd), beginning with `asked`, for the tensor of an example within vmap.
+// Throws keyway::Error(Autograd), beginning with `asked`, for the tensor of an example within vmap, and for a dual
+// one.
 KEYWAY_API void check_is_whole(const TensorBase& tensor, std::string_view asked);
 KEYWAY_API void set_requires_grad(const TensorBase& tensor, bool requires_grad);
 KEYWAY_API Tensor grad_of(const TensorBase& tensor);

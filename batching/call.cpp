@@ -15,6 +15,7 @@ bool is_random(const OperatorEntry& op) { return op.has_tag("nondeterministic_se
 // calls: then these are what is batched.
 bool is_written_with_others(const OperatorEntry& op, DispatchKeySet below) {
   const Table& table = op.table();
+  below = below.remove(Functionality::Forward);
   return table.info[table.find(below).kernel].key == DispatchKey::CompositeImplicitAutograd;
 }
 

@@ -11,8 +11,8 @@ namespace keyway::inline v1 {
 namespace {
 
 constexpr std::array<std::string_view, kFunctionalityCount> kFunctionalityNames = {
-    "Undefined",       "Dense",    "Quantized", "Sparse",   "BackendSelect", "Python",  "Functionalize",
-    "ADInplaceOrView", "Autograd", "Tracer",    "Autocast", "Batched",       "Profiler"};
+    "Undefined",       "Dense",    "Quantized", "Sparse", "BackendSelect", "Python",  "Functionalize",
+    "ADInplaceOrView", "Autograd", "Forward",   "Tracer", "Autocast",      "Batched", "Profiler"};
 
 struct AliasName {
   DispatchKey key;

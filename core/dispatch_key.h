@@ -29,6 +29,7 @@ enum class Functionality : std::uint8_t {
   Functionalize,
   ADInplaceOrView,
   Autograd,
+  Forward,
   Tracer,
   Autocast,
   Batched,
@@ -36,7 +37,7 @@ enum class Functionality : std::uint8_t {
 };
 
 inline constexpr int kBackendBits = 24;
-inline constexpr int kFunctionalityCount = 13;  // with Undefined
+inline constexpr int kFunctionalityCount = 14;  // with Undefined
 static_assert(kBackendBits == kNumDeviceTypes);
 
 constexpr bool is_per_backend(Functionality f) {
@@ -104,6 +105,7 @@ enum class DispatchKey : std::uint16_t {
   AutogradCPU = slot_of(Functionality::Autograd, 1),
   AutogradCUDA = slot_of(Functionality::Autograd, 2),
   AutogradMeta = slot_of(Functionality::Autograd, 3),
+  Forward = slot_of(Functionality::Forward, 0),
   Tracer = slot_of(Functionality::Tracer, 0),
   AutocastCPU = slot_of(Functionality::Autocast, 1),
   AutocastCUDA = slot_of(Functionality::Autocast, 2),

@@ -128,9 +128,10 @@ class Check {
   }
 
   // What is written with other operators may give an argument back as it is, as dropout does where nothing is trained.
-  // Within vmap it runs at Batched.
+  // Within vmap it runs at Batched, with dual tensors at Forward.
   bool is_composite() const {
-    return call_.kernel.key == DispatchKey::CompositeImplicitAutograd || call_.kernel.key == DispatchKey::Batched;
+    const DispatchKey key = call_.kernel.key;
+    return key == DispatchKey::CompositeImplicitAutograd || key == DispatchKey::Batched || key == DispatchKey::Forward;
   }
 
   // Whether an argument of a set has the memory of `tensor` too, so that a result of that set may have it.

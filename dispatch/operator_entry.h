@@ -26,6 +26,14 @@ enum class BatchRule : std::uint8_t {
   Windows,   // of images
 };
 
+// How forward mode finds the tangents of results (forward/rules.h).
+enum class ForwardRule : std::uint8_t {
+  General,      // by two backwards of the call, unless forward mode knows better of this very operator
+  Pointwise,    // by one, if it is of real numbers: element by element
+  Linear,       // the call of the tangents: linear in all arguments that have derivatives, taken together
+  Multilinear,  // linear in each: the sum of calls with one of them replaced by its tangent
+};
+
 // What is known of an operator. Built-in ones are constants of the library.
 struct OpInfo {
   std::string_view name = {};      // "keyway::add"
@@ -36,6 +44,8 @@ struct OpInfo {
   std::uint64_t signature = 0;  // signature_hash of its canonical C++ type
   BoxedShape boxed = {};        // boxed_shape_of its schema
   BatchRule batch = BatchRule::Each;
+  ForwardRule forward = ForwardRule::General;
+  std::uint64_t derived = 0;   // arguments that a derivative is taken by: bit i for argument i
   std::string_view tags = {};  // "core pointwise"
   std::string_view doc = {};
   std::string_view example = {};

@@ -2,6 +2,8 @@
 #include <keyway/autograd/gradcheck.h>
 #include <keyway/autograd/graph_search.h>
 #include <keyway/core/base/error.h>
+#include <keyway/forward/dual_tensor.h>
+#include <keyway/forward/gradcheck.h>
 #include <keyway/python/autograd.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
@@ -64,14 +66,34 @@ bool run_check(const nb::callable& function, const variable_list& inputs, double
   return check(checked, inputs, eps, atol, rtol);
 }
 
+// The plain tensors that a dual one is made of.
+void append_parts(variable_list& parts, const TensorBase& tensor) {
+  const TensorBase live = forward::without_ended(tensor);
+  const forward::DualValue* dual = forward::dual_value(live);
+  if (dual == nullptr) {
+    parts.emplace_back(live);
+  } else {
+    append_parts(parts, dual->primal());
+    append_parts(parts, dual->tangent());
+  }
+}
+
+bool depends_on_others(const variable_list& outputs, const variable_list& inputs) {
+  variable_list parts, leaves;
+  for (const Tensor& output : outputs) append_parts(parts, output);
+  for (const Tensor& input : inputs) leaves.emplace_back(forward::innermost_primal(input));
+  return autograd::depends_on_others(parts, leaves);
+}
+
 }  // namespace
 
 void add_autograd(nb::module_& module) {
   module.def("backward", backward, "Accumulates gradients; see keyway.autograd.backward.");
   module.def("grad", grad, "Returns gradients; see keyway.autograd.grad.");
-  module.def("depends_on_others", autograd::depends_on_others,
+  module.def("depends_on_others", depends_on_others,
              "Whether gradients of the outputs flow to leaves that are not reached through the inputs.");
   module.def("gradcheck", run_check<autograd::gradcheck>, "See keyway.autograd.gradcheck.");
+  module.def("gradcheck_forward", run_check<forward::gradcheck>, "The same of forward mode.");
   module.def("gradgradcheck", run_check<autograd::gradgradcheck>, "See keyway.autograd.gradgradcheck.");
 }
 

@@ -24,6 +24,7 @@ autograd::variable_list tensors_in(const nb::args& given, const char* method, bo
 }
 
 nb::object saved_tensors(const FunctionContext& self) {
+  if (self.saved_for_forward.is_valid()) return self.saved_for_forward;
   const autograd::variable_list saved = self.live().saved_tensors();
   nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(saved.size())));
   for (std::size_t i = 0; i < saved.size(); ++i)
@@ -47,7 +48,16 @@ void add_function_context(nb::module_& module) {
         self.live().save_for_backward(tensors_in(tensors, "save_for_backward", /*optional=*/true));
       },
       "Keeps tensors, inputs and outputs of forward mostly, or None. backward notices if one was changed in place.");
-  type.def_prop_ro("saved_tensors", saved_tensors, "What save_for_backward was given, a tuple.");
+  type.def(
+      "save_for_forward",
+      [](FunctionContext& self, const nb::args& tensors) {
+        static_cast<void>(tensors_in(tensors, "save_for_forward", /*optional=*/true));
+        self.saved_for_forward = nb::borrow(tensors);
+      },
+      "Keeps tensors, or None, for jvp, which is called as soon as forward has returned.");
+  type.def_prop_ro(
+      "saved_tensors", saved_tensors,
+      "What save_for_backward was given, a tuple; within jvp what save_for_forward was, if it was called.");
   type.def(
       "mark_dirty",
       [](const FunctionContext& self, const nb::args& inputs) {

@@ -1,4 +1,6 @@
+#include <keyway/autograd/variable.h>
 #include <keyway/core/base/error.h>
+#include <keyway/ops/creation.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_node.h>
 #include <keyway/python/interpreter_lock.h>
@@ -65,6 +67,9 @@ class Application {
     make_node(std::move(is_input));
   }
 
+  // Of the call that run() made.
+  nb::object context() const { return context_; }
+
   nb::object run(bool sets_up_later) {
     nb::object result = forward(sets_up_later);
     const bool is_tuple = PyTuple_Check(result.ptr()) != 0;
@@ -82,6 +87,28 @@ class Application {
     for (std::size_t i = 0; i < outputs.size(); ++i)
       wrapped.append(outputs[i].defined() ? to_object(outputs[i]) : nb::borrow(objects[i]));
     return checked(PyList_AsTuple(wrapped.ptr()));
+  }
+
+  // The result, and what jvp gives for the arguments' tangents, one or None for each; zeros in the place of one that a
+  // tensor has not, unless forward said otherwise.
+  nb::object with_tangents(nb::object result, const nb::object& tangents) {
+    auto& context = *nb::inst_ptr<FunctionContext>(context_);
+    std::vector<nb::object> values{context_};
+    std::size_t i = 0;
+    for (const nb::handle argument : nb::borrow<nb::tuple>(arguments_)) {
+      nb::object tangent = nb::borrow(PyTuple_GET_ITEM(tangents.ptr(), static_cast<Py_ssize_t>(i++)));
+      const bool is_absent = tangent.is_none() && is_tensor(argument.ptr()) &&
+                             autograd::is_differentiable(tensor_in(argument.ptr()).dtype());
+      if (is_absent && node_->ctx.materializes_grads())
+        tangent = to_object(keyway::zeros_like(tensor_in(argument.ptr())));
+      values.push_back(std::move(tangent));
+    }
+    std::vector<PyObject*> pointers;
+    for (const nb::object& value : values) pointers.push_back(value.ptr());
+    const nb::object method = function_.attr("jvp");
+    const nb::object given = as_tuple(call_python(method, pointers.data(), pointers.size()));
+    context.saved_for_forward.reset();
+    return nb::make_tuple(std::move(result), given);
   }
 
  private:
@@ -144,10 +171,22 @@ void add_function_node(nb::module_& module) {
   module.def(
       "apply_function",
       [](nb::handle function, const nb::object& arguments, bool sets_up_later) {
-        return Application(function, arguments).run(sets_up_later);
+        Application application(function, arguments);
+        nb::object result = application.run(sets_up_later);
+        nb::inst_ptr<FunctionContext>(application.context())->saved_for_forward.reset();
+        return result;
       },
       nb::arg("function"), nb::arg("arguments"), nb::arg("sets_up_later"),
       "Calls forward of a Function, and records the call.");
+  module.def(
+      "apply_function_with_jvp",
+      [](nb::handle function, const nb::object& arguments, bool sets_up_later, const nb::object& tangents) {
+        Application application(function, arguments);
+        nb::object result = application.run(sets_up_later);
+        return application.with_tangents(std::move(result), tangents);
+      },
+      nb::arg("function"), nb::arg("arguments"), nb::arg("sets_up_later"), nb::arg("tangents"),
+      "The same, and calls jvp with the tangents of the arguments: gives the result and what jvp gives.");
 }
 
 }  // namespace keyway::inline v1::python

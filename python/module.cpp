@@ -9,6 +9,7 @@
 #include <keyway/python/dlpack_exchange.h>
 #include <keyway/python/dtype_functions.h>
 #include <keyway/python/errors.h>
+#include <keyway/python/forward.h>
 #include <keyway/python/function_node.h>
 #include <keyway/python/hooks.h>
 #include <keyway/python/indexing.h>
@@ -65,6 +66,8 @@ NB_MODULE(_C, module) {
   add_registry(module);
   nanobind::module_ batching = module.def_submodule("_batching");
   add_batching(batching);
+  nanobind::module_ forward = module.def_submodule("_forward");
+  add_forward(forward);
   nanobind::module_ cuda = module.def_submodule("_cuda");
   add_cuda(cuda);
 }

@@ -1,6 +1,7 @@
 #include <keyway/autograd/accumulate_grad.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/base/error.h>
+#include <keyway/forward/dual_tensor.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/node_binding.h>
 #include <keyway/python/node_object.h>
@@ -67,8 +68,10 @@ PyType_Slot node_slots[] = {
 
 PyTypeObject* node_class = nullptr;
 
-std::uint32_t output_nr(const Tensor& self) { return autograd::gradient_edge(self).input_nr; }
-nb::object grad_fn(const Tensor& self) { return to_object(autograd::grad_fn(self)); }
+std::uint32_t output_nr(const Tensor& self) {
+  return autograd::gradient_edge(forward::innermost_primal(self)).input_nr;
+}
+nb::object grad_fn(const Tensor& self) { return to_object(autograd::grad_fn(forward::innermost_primal(self))); }
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/batching/batched_tensor.h>
+#include <keyway/forward/dual_tensor.h>
 #include <keyway/python/batching.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
@@ -28,13 +29,13 @@ nb::object dtype(const Tensor& self) { return to_object(self.dtype()); }
 nb::object device(const Tensor& self) { return to_object(self.device()); }
 nb::object layout(const Tensor& self) { return to_object(self.layout()); }
 nb::object ndim(const Tensor& self) { return nb::int_(self.dim()); }
-// Of a tensor of an example, what the tensor of all examples says.
+// Of a tensor of an example, what the tensor of all examples says; of a dual one, what its primal says.
 nb::object requires_grad(const Tensor& self) {
   if (const batching::BatchedValue* batched = batching::batched_value(self))
     return requires_grad(Tensor(batched->value()));
-  return nb::bool_(self.requires_grad());
+  return nb::bool_(forward::requires_grad(self));
 }
-nb::object is_leaf(const Tensor& self) { return nb::bool_(self.is_leaf()); }
+nb::object is_leaf(const Tensor& self) { return nb::bool_(forward::innermost_primal(self).is_leaf()); }
 nb::object grad(const Tensor& self) { return to_object(TensorBase(self.grad())); }
 nb::object itemsize(const Tensor& self) { return nb::int_(self.itemsize()); }
 nb::object nbytes(const Tensor& self) { return nb::int_(self.nbytes()); }

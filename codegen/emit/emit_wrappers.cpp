@@ -77,6 +77,19 @@ std::string other_overloads(const Op& op) {
   return names;
 }
 
+// Which arguments of the overload a derivative is taken by, a bit each.
+std::uint64_t derived_arguments(const Op& op, FunctionSchema schema) {
+  std::uint64_t derived = 0;
+  std::size_t i = 0;
+  for (const Argument argument : schema.arguments()) {
+    for (const Derivative& derivative : op.derivatives)
+      if (std::ranges::find(derivative.inputs, argument.name()) != derivative.inputs.end())
+        derived |= std::uint64_t{1} << i;
+    ++i;
+  }
+  return derived;
+}
+
 std::string info_text(const Family& family, const Op& op, const Overload& overload) {
   const FunctionSchema schema = *overload.schema;
   const std::string id = cpp_identifier(schema);
@@ -94,6 +107,10 @@ std::string info_text(const Family& family, const Op& op, const Overload& overlo
       "    .line = {0},\n    .signature = signature_hash<ops::{1}_sig>,\n    .boxed = kBoxedShape<ops::{1}_sig>,\n",
       op.place().line, id);
   if (op.batch != BatchWord::Each) out += fmt::format("    .batch = BatchRule::{},\n", batch_rule(op.batch));
+  if (op.forward != ForwardWord::General)
+    out += fmt::format("    .forward = ForwardRule::{},\n", forward_rule(op.forward));
+  if (const std::uint64_t derived = derived_arguments(op, schema))
+    out += fmt::format("    .derived = {:#b},\n", derived);
   field("tags", fmt::format("{}", fmt::join(op.tags, " ")));
   field("doc", op.doc);
   field("example", op.example.text.text);

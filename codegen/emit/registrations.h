@@ -48,6 +48,8 @@ std::string wrapper_type(const Op& op, const Overload& overload);
 std::string_view autocast_word(AutocastPolicy policy);
 // BatchRule of dispatch/operator_entry.h.
 std::string_view batch_rule(BatchWord word);
+// ForwardRule of dispatch/operator_entry.h.
+std::string_view forward_rule(ForwardWord word);
 
 // Whether a backend, named as entries do ("CPU"), has a function in out style of its own for the operator.
 bool has_native_kernel(const Op& op, std::string_view backend);

@@ -198,6 +198,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
         .differentiability_stated = entry.json->find("derivatives") != nullptr,
         .autocast = read_autocast(source),
         .batch = read_batch(source, recipe),
+        .forward = read_forward(source, recipe),
         .domain = read_contracts(source, "domain", ExprContext::Data),
         .samples = read_samples(source),
         .tags = read_tags(source),

@@ -38,6 +38,7 @@ constexpr Key kEntryKeys[] = {
     {"derivatives", JsonKind::Object},
     {"autocast", JsonKind::String},
     {"batch", JsonKind::String},
+    {"forward", JsonKind::String},
     {"domain", JsonKind::Array},
     {"samples", JsonKind::Array},
     {"tags", JsonKind::Array},
@@ -58,7 +59,7 @@ constexpr Key kFailingSampleKeys[] = {
 };
 
 // Keys that later versions will give a meaning.
-constexpr std::string_view kReserved[] = {"forward", "inverse", "foreach"};
+constexpr std::string_view kReserved[] = {"inverse", "foreach"};
 
 std::vector<std::string> names_of(std::span<const Key> keys) {
   std::vector<std::string> names;

@@ -74,6 +74,9 @@ enum class AutocastPolicy : std::uint8_t { None, Lower, Float32, Promote };
 // How vmap makes the calls of all examples at once (batching/rules.h).
 enum class BatchWord : std::uint8_t { Each, Pointwise, Dims, Shape, Reduction, Matrices, Windows };
 
+// How forward mode finds the tangents of results (forward/rules.h).
+enum class ForwardWord : std::uint8_t { General, Pointwise, Linear, Multilinear };
+
 struct Op {
   OwnedSchema schema;
   LocatedText func;  // the schema as written
@@ -91,6 +94,7 @@ struct Op {
   bool differentiability_stated = false;  // an entry with `derivatives`, be it {}
   AutocastPolicy autocast = AutocastPolicy::None;
   BatchWord batch = BatchWord::Each;
+  ForwardWord forward = ForwardWord::General;
   std::vector<Formula> domain;
   std::vector<Example> samples;
   std::vector<std::string> tags;

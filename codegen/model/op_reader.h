@@ -55,5 +55,6 @@ std::string read_doc(const JsonValue& doc, const Report& report);
 std::string read_namespace(const OpSource& source);
 AutocastPolicy read_autocast(const OpSource& source);
 BatchWord read_batch(const OpSource& source, const Recipe& recipe);
+ForwardWord read_forward(const OpSource& source, const Recipe& recipe);
 
 }  // namespace keyway::inline v1

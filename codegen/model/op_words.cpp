@@ -106,4 +106,23 @@ BatchWord read_batch(const OpSource& source, const Recipe& recipe) {
   return BatchWord::Each;
 }
 
+ForwardWord read_forward(const OpSource& source, const Recipe& recipe) {
+  const JsonValue* derivatives = source.entry.find("derivatives");
+  const bool has_derivatives = derivatives != nullptr && !derivatives->members.empty();
+  const JsonValue* value = source.entry.find("forward");
+  if (!value) {
+    if (has_derivatives && recipe.kind == RecipeKind::Pointwise) return ForwardWord::Pointwise;
+    return has_derivatives && recipe.kind == RecipeKind::View ? ForwardWord::Linear : ForwardWord::General;
+  }
+  if (!has_derivatives)
+    source.report.error(value->place(),
+                        "'forward' says how the operator depends on the arguments that 'derivatives' names, but it "
+                        "names none");
+  if (value->text.text == "linear") return ForwardWord::Linear;
+  if (value->text.text == "multilinear") return ForwardWord::Multilinear;
+  source.report.error(value->place(),
+                      fmt::format("'forward' is {}; it is 'linear' or 'multilinear'", in_quotes(value->text.text)));
+  return ForwardWord::General;
+}
+
 }  // namespace keyway::inline v1

@@ -18,7 +18,10 @@ constexpr std::string_view kNotConverged = "the algorithm did not converge: {} v
 
 bool is_upper(std::string_view uplo) { return uplo == "U" || uplo == "u"; }
 
-bool needs_gradient(const Tensor& tensor) { return grad_enabled() && tensor.requires_grad(); }
+// Or a tangent.
+bool needs_gradient(const Tensor& tensor) {
+  return (grad_enabled() && tensor.requires_grad()) || tensor.key_set().has(Functionality::Forward);
+}
 
 // `text` with `value` for {}.
 std::string filled(std::string_view text, std::int64_t value) {

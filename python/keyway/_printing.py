@@ -7,7 +7,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._attach import attach
-from keyway._C import Tensor, _batching
+from keyway._C import Tensor, _batching, _forward
 
 _PROFILES: dict[str, dict[str, Any]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
@@ -197,6 +197,9 @@ def _remarks(tensor: Tensor) -> list[str]:
         remarks.append(f"grad_fn=<{node}>")
     elif tensor.requires_grad:
         remarks.append("requires_grad=True")
+    _, tangent = _forward.parts(tensor, _forward.level_of([tensor]))
+    if tangent is not None:
+        remarks.append(f"tangent={tensor_text(tangent)}")
     return remarks
 
 

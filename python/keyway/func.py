@@ -9,7 +9,8 @@ from typing import Any
 
 import keyway
 from keyway import _C
-from keyway._C import Tensor, _autograd, _batching
+from keyway._C import Tensor, _autograd, _batching, _forward
+from keyway._forward import push_forward
 from keyway._trees import children, leaves_like, leaves_of, rebuilt, same_structure, tree_map
 from keyway._vmap import vmap as vmap
 from keyway.autograd._running import run
@@ -31,29 +32,32 @@ def _recorded() -> Iterator[None]:
         yield
 
 
-class _Inputs:
-    """What a function is differentiated by: tensors in a tree, as they are within vmap and as leaves of all examples."""
-
-    def __init__(self, name: str, tree: Any) -> None:
-        self.level = _batching.level()
-        self.tree = tree
-        self.leaves = [self._leaf(name, value) for value in leaves_of(tree)]
-        self.also_own: list[Tensor] = []  # leaves of functions that this one is made of
-        self.given = rebuilt(tree, [_batching.without_level_dims(leaf, self.level) for leaf in self.leaves])
-
-    def _leaf(self, name: str, value: Any) -> Tensor:
+def _check_inputs(name: str, tree: Any) -> None:
+    for value in leaves_of(tree):
         if not isinstance(value, Tensor):
             raise _C.TypeError(f"{name}: an argument to differentiate by must be a Tensor, or a tuple, list or dictionary "
                                f"of them, not a {type(value).__name__}")
         if not (value.is_floating_point() or value.is_complex()):
             raise _C.TypeError(f"{name}: an argument to differentiate by must be floating or complex, not {value.dtype}")
+
+
+class _Inputs:
+    """What a function is differentiated by: tensors in a tree, as they are within vmap and as leaves of all examples."""
+
+    def __init__(self, name: str, tree: Any) -> None:
+        _check_inputs(name, tree)
+        self.level = _batching.level()
+        self.tree = tree
+        self.also_own: list[Tensor] = []  # leaves of functions that this one is made of
+        self.leaves = [self._leaf(value) for value in leaves_of(tree)]
+        self.given = rebuilt(tree, [_batching.without_level_dims(leaf, self.level) for leaf in self.leaves])
+
+    def _leaf(self, value: Tensor) -> Tensor:
         whole = _batching.with_level_dims(value, self.level)
         if whole.is_inference():
             whole = whole.clone()
-        # The graph around goes on through a view; but gradients are those by this very tensor.
-        if whole.requires_grad and keyway.is_grad_enabled():
-            return whole.view_as(whole)
-        return whole.detach().requires_grad_()
+        # The graph around goes on through a view; but gradients are those by this very tensor. Tangents stay.
+        return _forward.as_leaf(whole)
 
     def gradients(self, outputs: list[Tensor], weights: list[Tensor], outer_grad: bool) -> Any:
         """The products of weights with derivatives of the outputs, as a tree; zeros for what they do not depend on."""
@@ -80,9 +84,14 @@ class _Inputs:
             if not isinstance(leaf, Tensor):
                 return leaf
             is_kept = outer_grad and self.is_part_of_more([_batching.with_level_dims(leaf, self.level)])
-            return leaf if is_kept else leaf.detach()
+            return leaf if is_kept else _without_history(leaf)
 
         return tree_map(for_caller, tree)
+
+
+def _without_history(tensor: Tensor) -> Tensor:
+    level = _batching.level()
+    return _batching.without_level_dims(_forward.without_history(_batching.with_level_dims(tensor, level)), level)
 
 
 def _chosen(name: str, argnums: Argnums, args: tuple[Any, ...]) -> list[int]:
@@ -208,35 +217,62 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (at.result, at.product, at.aux) if has_aux else (at.result, at.product)
 
 
-class _Jvp:
-    """A function at one place: its results, and products of its Jacobian with vectors."""
+def _pushed(name: str, func: Callable[..., Any], primals: tuple[Any, ...], tangents: list[Tensor], has_aux: bool
+            ) -> tuple[Any, Any, Any]:
+    """The results of func, their tangents, and what else it returns."""
+    def checked(returned: Any) -> tuple[Any, Any]:
+        result, aux = _with_aux(name, returned, has_aux)
+        _tensors_of(name, result)
+        return result, aux
 
-    def __init__(self, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> None:
-        at = _Vjp(func, primals, has_aux)
-        self.result, self.aux = at.result, at.aux
-
-        def products(*weights: Tensor) -> Any:
-            return at.product(rebuilt(at.result, list(weights)))
-
-        self._transposed = _Vjp(products, tuple(_C.zeros_like(output) for output in leaves_of(at.result)), False)
-        self._transposed.inputs.also_own = at.inputs.leaves
-
-    def product(self, tangents: tuple[Any, ...]) -> Any:
-        return rebuilt(self.result, list(self._transposed.product(tangents)))
+    return push_forward(func, primals, tangents, has_aux, checked)
 
 
 def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False) -> Any:
     """``func(*primals)``, and the product of its Jacobian with ``tangents``, of the primals' structure and shapes.
 
-    Costs two backwards: the product of any weights with the Jacobian is differentiated by these. With ``has_aux`` func
-    returns a pair, whose second becomes the third result.
+    In forward mode: func runs once, on dual tensors. With ``has_aux`` func returns a pair, whose second becomes the third
+    result.
+
+    >>> keyway.func.jvp(keyway.sin, (keyway.zeros(2),), (keyway.tensor([1.0, 2.0]),))[1]
+    tensor([1., 2.])
     """
     if not isinstance(primals, tuple) or not primals or not isinstance(tangents, tuple):
         raise _C.TypeError("jvp: primals and tangents must be tuples, which are not empty")
-    tangents = rebuilt(primals, _checked_like("jvp: the tangents", primals, tangents))
-    at = _Jvp(func, primals, has_aux)
-    product = at.product(tangents)
-    return (at.result, product, at.aux) if has_aux else (at.result, product)
+    _check_inputs("jvp", primals)
+    directions = _checked_like("jvp: the tangents", primals, tangents)
+    result, product, aux = _pushed("jvp", func, primals, directions, has_aux)
+    return (result, product, aux) if has_aux else (result, product)
+
+
+class _Linearized:
+    """A function at one place: its results, and products of its Jacobian with vectors.
+
+    The function runs once, and each product is a backward through the graph of a backward. That costs less than forward
+    mode where there are many products: what vmap runs for all directions at once is one backward, not the function.
+    """
+
+    def __init__(self, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> None:
+        at = _Vjp(func, primals, has_aux)
+        self.result, self.aux = at.result, at.aux
+        outputs = leaves_of(at.result)
+        self._places = [i for i, output in enumerate(outputs) if output.is_floating_point() or output.is_complex()]
+
+        def products(*weights: Tensor) -> Any:
+            return at.product(rebuilt(at.result, self._at_places(list(weights))))
+
+        # Some formulas take a weight's logarithm.
+        self._transposed = _Vjp(products, tuple(_C.ones_like(outputs[i]) for i in self._places), False)
+        self._transposed.inputs.also_own = at.inputs.leaves
+
+    def _at_places(self, values: list[Tensor]) -> list[Tensor]:
+        """One for each result, zeros for those that are no functions of real or complex numbers."""
+        rest = iter(values)
+        return [next(rest) if i in self._places else _C.zeros_like(output)
+                for i, output in enumerate(leaves_of(self.result))]
+
+    def product(self, tangents: tuple[Any, ...]) -> Any:
+        return rebuilt(self.result, self._at_places(list(self._transposed.product(tangents))))
 
 
 def _of_each_element(function: Callable[[Tensor], Any], tensor: Tensor, chunk_size: int | None) -> Any:
@@ -300,9 +336,10 @@ def _unflattened(output: Tensor, columns: Tensor) -> Tensor:
     return columns.reshape((*output.shape, *columns.shape[1:]))
 
 
-def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """The Jacobian of `func`, as `jacrev` gives it, computed by columns: the products of `jvp` with all elements of the
-    arguments at once."""
+def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, chunk_size: int | None = None
+           ) -> Callable[..., Any]:
+    """The Jacobian of `func`, as `jacrev` gives it, computed by columns: its products with all elements of the arguments at
+    once, by vmap, or with at most ``chunk_size``. `func` itself runs once."""
 
     @functools.wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
@@ -312,7 +349,7 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
         def of_chosen(*chosen: Any) -> Any:
             return func(*_replaced(args, numbers, chosen), **kwargs)
 
-        at = _Jvp(of_chosen, values, has_aux)
+        at = _Linearized(of_chosen, values, has_aux)
         arguments = leaves_of(values)
         _check_is_real("jacfwd", arguments + leaves_of(at.result))
         columns: list[Any] = []
@@ -322,7 +359,7 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
                 tangents[place] = tangent
                 return at.product(rebuilt(values, tangents))
 
-            product = _of_each_element(column, argument, None)
+            product = _of_each_element(column, argument, chunk_size)
             columns.append(tree_map(functools.partial(_columns_last, argument), product))
         rows = []
         for parts in zip(*(leaves_of(part) for part in columns)):

@@ -461,6 +461,7 @@ class DispatchKey:
     AutogradCUDA: ClassVar[DispatchKey]
     AutogradMeta: ClassVar[DispatchKey]
     Tracer: ClassVar[DispatchKey]
+    Forward: ClassVar[DispatchKey]
     AutocastCPU: ClassVar[DispatchKey]
     AutocastCUDA: ClassVar[DispatchKey]
     Batched: ClassVar[DispatchKey]

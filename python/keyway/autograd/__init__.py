@@ -6,7 +6,7 @@ from keyway import _C
 from keyway._attach import attach
 from keyway._C import Tensor, _autograd
 from keyway._vmap import vmap
-from keyway.autograd import functional, graph
+from keyway.autograd import forward_ad, functional, graph
 from keyway.autograd._running import is_for_inputs as is_for_inputs, run
 from keyway.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from keyway.autograd.function import Function
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Gradients = Tensor | Sequence[Tensor | None] | None
 
 __all__ = [
-    "Function", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "gradcheck", "gradgradcheck",
+    "Function", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "gradcheck", "gradgradcheck",
     "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]
 

@@ -6,6 +6,7 @@ import functools
 
 from keyway import _C
 from keyway._C import Tensor, _autograd, _batching
+from keyway import _forward
 from keyway._vmap import apply_function, is_batched
 from keyway.autograd.grad_mode import no_grad
 
@@ -63,6 +64,15 @@ class Function:
         """Computes a gradient, or None, for each argument of forward from those of its outputs. May be named vjp."""
         raise _C.NotImplementedError("backward of an autograd.Function has to be written to compute gradients")
 
+    @staticmethod
+    def jvp(ctx: FunctionCtx, *grad_inputs: Any) -> Any:
+        """Computes a tangent, or None, for each output of forward from those of its arguments: for forward mode.
+
+        Is called right after forward; ``ctx.saved_tensors`` are what forward gave ``ctx.save_for_forward``, else what it
+        saved for backward. Without it tangents come of two backwards, if backward is made of differentiable operators.
+        """
+        raise _C.NotImplementedError("jvp of an autograd.Function is not written")
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "vjp" not in vars(cls):
@@ -83,7 +93,10 @@ class Function:
         """
         if _batching.level() or is_batched(args):
             return apply_function(cls, args)
-        return _autograd.apply_function(cls, args, cls.setup_context is not Function.setup_context)
+        sets_up_later = cls.setup_context is not Function.setup_context
+        if _forward.is_dual(args):
+            return _forward.apply_function(cls, args, sets_up_later)
+        return _autograd.apply_function(cls, args, sets_up_later)
 
 
 class _NotTwice(Function):

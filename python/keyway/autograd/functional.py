@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyway import _C
-from keyway._C import Tensor, _autograd
+from keyway._C import Tensor, _autograd, _forward
 from keyway._vmap import vmap
 from keyway.autograd._running import run
 from keyway.autograd.grad_mode import enable_grad
@@ -30,9 +30,8 @@ def _tuple(values: Any, what: str) -> tuple[Tensor, ...]:
 def _leaves(inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
     """Tensors to differentiate by: over the inputs' memory, and with their history if that is to go on."""
     if create_graph:
-        return tuple(value.view_as(value) if value.requires_grad else value.detach().requires_grad_()
-                     for value in inputs)
-    return tuple(value.detach().requires_grad_() for value in inputs)
+        return tuple(_forward.as_leaf(value) for value in inputs)
+    return tuple(_forward.as_leaf(_forward.without_history(value)) for value in inputs)
 
 
 def _gradients(outputs: tuple[Tensor, ...], weights: tuple[Tensor, ...], inputs: tuple[Tensor, ...],
@@ -94,7 +93,8 @@ def jvp(func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, cre
         weights = _weights(v, leaves, "jvp", "input")
         result = func(*leaves)
         outputs = _tuple(result, "jvp: the result of func")
-        anyone = tuple(_C.zeros_like(output).requires_grad_() for output in outputs)
+        # Some formulas take a weight's logarithm.
+        anyone = tuple(_C.ones_like(output).requires_grad_() for output in outputs)
         by_inputs = _gradients(outputs, anyone, leaves, True, "jvp" if strict else "")
         products = _gradients(by_inputs, weights, anyone, create_graph)
     is_tuple = isinstance(result, tuple)
@@ -135,12 +135,17 @@ def jacobian(func: Callable[..., Any], inputs: Tensors, create_graph: bool = Fal
 
     For one result and one input a tensor of shape ``result.shape + input.shape``; a tuple over inputs, over results,
     or over results of tuples over inputs where these are tuples. Costs a backward for each element of the results;
-    with ``vectorize`` they run at once, by vmap, whatever ``strategy``, "reverse-mode" or "forward-mode", says.
-    ``strict`` is that of `vjp`, and is not given with ``vectorize``; "forward-mode" is for ``vectorize`` without
-    ``create_graph``.
+    with ``vectorize`` they run at once, by vmap. With the ``strategy`` "forward-mode" the columns for all elements of
+    the inputs are computed at once, as `keyway.func.jacfwd` does. ``strict`` is that of `vjp`, and is not given with
+    ``vectorize``; "forward-mode" is for ``vectorize`` without ``create_graph``.
     """
     _check_strategy("jacobian", strategy, create_graph, strict, vectorize)
     given = _tuple(inputs, "jacobian: argument 'inputs'")
+    if strategy == "forward-mode":
+        from keyway.func import jacfwd  # which imports this package
+
+        plain = tuple(_forward.without_history(value) for value in given)
+        return jacfwd(func, tuple(range(len(given))) if isinstance(inputs, tuple) else 0)(*plain)
     with enable_grad():
         leaves = _leaves(given, create_graph)
         result = func(*leaves)
@@ -193,7 +198,13 @@ def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = F
     other arguments are those of `jacobian`.
     """
     _check_strategy("hessian", outer_jacobian_strategy, create_graph, strict, vectorize)
-    _tuple(inputs, "hessian: argument 'inputs'")
+    given = _tuple(inputs, "hessian: argument 'inputs'")
+    if outer_jacobian_strategy == "forward-mode":
+        from keyway.func import grad  # which imports this package
+
+        argnums = tuple(range(len(given))) if isinstance(inputs, tuple) else 0
+        return jacobian(grad(lambda *values: func(*values).reshape(()), argnums), inputs, vectorize=True,
+                        strategy=outer_jacobian_strategy)
 
     def gradient(*leaves: Tensor) -> Tensors:
         output = func(*leaves)

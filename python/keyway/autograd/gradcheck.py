@@ -57,14 +57,16 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: 
     with the first such element, or returns False without ``raise_exception``.
 
     All elements are compared also with ``fast_mode``; ``nondet_tol``, ``check_undefined_grad``, ``check_grad_dtypes``
-    and ``masked`` change nothing. Raises keyway.ValueError if no input requires grad, and keyway.NotImplementedError
-    where batched gradients or those of forward mode are to be checked.
+    and ``masked`` change nothing. ``check_forward_ad`` compares the tangents of forward mode, too, and without
+    ``check_backward_ad`` them alone. Raises keyway.ValueError if no input requires grad, and keyway.NotImplementedError
+    where batched gradients are to be checked.
     """
-    _refuse("gradcheck", check_batched_grad=check_batched_grad, check_batched_forward_grad=check_batched_forward_grad,
-            check_forward_ad=check_forward_ad)
-    if not check_backward_ad:
+    _refuse("gradcheck", check_batched_grad=check_batched_grad, check_batched_forward_grad=check_batched_forward_grad)
+    checks = [check for check, is_wanted in ((_autograd.gradcheck, check_backward_ad),
+                                             (_autograd.gradcheck_forward, check_forward_ad)) if is_wanted]
+    if not checks:
         raise _C.ValueError("gradcheck: check_backward_ad=False leaves nothing to check")
-    return _check("gradcheck", _autograd.gradcheck, func, inputs, (eps, atol, rtol), raise_exception)
+    return all(_check("gradcheck", check, func, inputs, (eps, atol, rtol), raise_exception) for check in checks)
 
 
 def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any],
@@ -97,5 +99,4 @@ def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Any],
 def _refuse(name: str, **options: bool) -> None:
     for option, is_set in options.items():
         if is_set:
-            raise _C.NotImplementedError(f"{name}: {option} is not there: gradients are neither batched nor computed "
-                                         "forward")
+            raise _C.NotImplementedError(f"{name}: {option} is not there")

@@ -21,8 +21,8 @@ TEST_CASE("mistakes in keys") {
   CHECK(errors_of(kernels(R"~("derivatives": {})~")).empty());
   CHECK(errors_of(kernels(R"~("derivative": {})~")) ==
         "test.json:3:21: error: f: unknown key 'derivative'; did you mean 'derivatives'?\n");
-  CHECK(errors_of(kernels(R"~("derivatives": {}, "forward": "x")~")) ==
-        "test.json:3:40: error: f: the key 'forward' is reserved for a later version\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "inverse": "x")~")) ==
+        "test.json:3:40: error: f: the key 'inverse' is reserved for a later version\n");
   CHECK(errors_of(kernels(R"~("derivatives": {}, "autocast": "lower")~")).empty());
   CHECK(errors_of(kernels(R"~("derivatives": {}, "autocast": "half")~")) ==
         "test.json:3:52: error: f: 'autocast' is 'half'; it is 'float32', 'lower' or 'promote'\n");

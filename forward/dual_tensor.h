@@ -1,0 +1,51 @@
+// A dual tensor: a primal and its tangent, the derivative at one level. It has the primal's sizes, strides and memory;
+// its key Forward leads calls to where the tangents of their results are computed.
+#pragma once
+
+#include <keyway/core/tensor_base.h>
+#include <keyway/forward/level.h>
+
+#include <span>
+
+namespace keyway::inline v1::forward {
+
+// Primal and tangent may be dual themselves, at outer levels.
+class DualValue final : public TensorExtra {
+ public:
+  DualValue(TensorBase primal, TensorBase tangent, LevelPtr level)
+      : primal_(std::move(primal)), tangent_(std::move(tangent)), level_(std::move(level)) {}
+  const TensorBase& primal() const { return primal_; }
+  // Undefined if the tensor was detached in place.
+  const TensorBase& tangent() const { return tangent_; }
+  const LevelPtr& level() const { return level_; }
+  bool has_tangent() const { return tangent_.defined() && !level_->has_ended(); }
+
+ private:
+  TensorBase primal_;
+  TensorBase tangent_;
+  LevelPtr level_;
+};
+
+// Null if the tensor, which may be undefined, is no dual one.
+KEYWAY_API const DualValue* dual_value(const TensorBase& tensor);
+// The tensor without what has ended.
+KEYWAY_API TensorBase without_ended(const TensorBase& tensor);
+// The tensor without tangents of any level: what autograd's questions about it are for.
+KEYWAY_API TensorBase innermost_primal(const TensorBase& tensor);
+// Whether gradients flow to it: to its primal.
+KEYWAY_API bool requires_grad(const TensorBase& tensor);
+
+// Requires: the tangent has the primal's sizes, dtype and device.
+KEYWAY_API TensorBase make_dual_tensor(TensorBase primal, TensorBase tangent, LevelPtr level);
+// A tangent as a dual tensor may have it, so that what is a view of the one is a view of the other: of the primal's
+// strides, where its elements lie apart. The tangent itself if it is so.
+KEYWAY_API TensorBase laid_out_like(const TensorBase& tangent, const TensorBase& primal);
+
+// A tensor's primal and tangent at a level: itself and an undefined one if it is not dual there.
+struct Parts {
+  TensorBase primal;
+  TensorBase tangent;
+};
+Parts parts_at(const TensorBase& tensor, const Level& level);
+
+}  // namespace keyway::inline v1::forward

@@ -1,0 +1,183 @@
+#include <keyway/autograd/variable.h>
+#include <keyway/core/tensor_impl.h>
+#include <keyway/core/thread_state.h>
+#include <keyway/dispatch/call.h>
+#include <keyway/forward/in_place.h>
+#include <keyway/ops/all.h>
+#include <keyway/ops/autograd_entries.h>
+#include <keyway/ops/copy_entries.h>
+#include <keyway/ops/creation_entries.h>
+#include <keyway/ops/inplace_view_entries.h>
+#include <keyway/ops/view_entries.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace keyway::inline v1::forward {
+
+namespace {
+
+void put_value(const TensorBase& tensor, TensorBase primal, TensorBase tangent, const LevelPtr& level) {
+  TensorImpl& impl = *tensor.impl();
+  impl.set_extra(std::make_unique<DualValue>(std::move(primal), std::move(tangent), level));
+  impl.set_autograd_meta(nullptr);
+  impl.set_key_set(impl.key_set().remove(Functionality::Autograd) | DispatchKeySet(Functionality::Forward));
+}
+
+// What a tensor is now, as another one: with its history, and its tangents at outer levels.
+TensorBase moved_out(const TensorBase& tensor) {
+  if (const DualValue* dual = dual_value(tensor))
+    return make_dual_tensor(dual->primal(), dual->tangent(), dual->level());
+  TensorBase other = make_view(tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  if (tensor.requires_grad()) autograd::set_gradient_edge(other, autograd::gradient_edge(tensor));
+  return other;
+}
+
+// A tensor that is no view gets a tangent of zeros.
+void begin_dual(const TensorBase& tensor, const LevelPtr& level) {
+  TensorBase primal = moved_out(tensor);
+  const TensorOptions options = TensorOptions().dtype(tensor.dtype()).device(tensor.device());
+  Tensor tangent = keyway::empty_strided(tensor.sizes(), tensor.strides(), options);
+  put_value(tensor, std::move(primal), tangent.zero_(), level);
+}
+
+// A plain tensor becomes a dual one, with zeros as its tangent: a view and its base, whose tangents then are a view and
+// its base.
+void become_dual(const TensorBase& tensor, const LevelPtr& level) {
+  const TensorBase innermost = innermost_primal(tensor);
+  if (!autograd::is_view(innermost)) return begin_dual(tensor, level);
+  const TensorBase base = autograd::view_base(innermost);
+  KEYWAY_CHECK_AS(NotImplemented, dual_value(tensor) == nullptr && (dual_value(base) == nullptr),
+                  "forward mode: a view is changed in place to what has a tangent, but its base cannot get one: the "
+                  "view was made before the base was changed so, or has a tangent at an outer level; make the view "
+                  "again, or change a copy");
+  begin_dual(base, level);
+  const DualValue& whole = *dual_value(base);
+  const auto part_of = [&](const TensorBase& of) {
+    const std::int64_t offset = tensor.storage_offset() - base.storage_offset() + of.storage_offset();
+    return Tensor(of).as_strided(tensor.sizes(), tensor.strides(), offset);
+  };
+  put_value(tensor, part_of(whole.primal()), part_of(whole.tangent()), level);
+}
+
+Tensor tangent_of(const Results& results) {
+  return results.tangents.empty() || !results.tangents[0].is_tensor() ? Tensor()
+                                                                      : Tensor(results.tangents[0].to_tensor());
+}
+
+bool has_tangent(const Call& call, std::size_t i) {
+  return call.tangents[i].is_tensor() && call.tangents[i].to_tensor().defined();
+}
+
+// The sum of calls that change copies, with one argument replaced by its tangent.
+Tensor multilinear_after(const Call& call) {
+  Tensor sum;
+  for (std::size_t i = 0; i < call.primals.size(); ++i) {
+    if (!has_tangent(call, i)) continue;
+    Stack arguments = call.primals;
+    arguments[i] = call.tangents[i];
+    arguments[0] = Tensor(arguments[0].to_tensor()).clone();
+    call_boxed(call.op, arguments);
+    const Tensor term(arguments[0].to_tensor());
+    sum = sum.defined() ? sum + term : term;
+  }
+  return sum;
+}
+
+// What the tangent of the first argument is after the call; undefined: zeros. Not for operators that are linear.
+Tensor tangent_after(const Call& call, Rule rule) {
+  if (rule == constant || call.op.has_tag("nondeterministic_seeded")) return {};
+  return rule == multilinear ? multilinear_after(call) : tangent_of(rule(call));
+}
+
+void check_written(const OperatorEntry& op) {
+  const ArgumentList arguments = op.schema().arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    KEYWAY_CHECK_AS(Autograd, !arguments[i].is_write() || (i == 0 && arguments[i].type().is(TypeKind::Tensor)),
+                    "forward mode: argument '{}' is changed in place, and one of the arguments has a tangent, which "
+                    "would be lost",
+                    arguments[i].name());
+}
+
+void call_of_primals(const Call& call, const TensorBase& self, Stack& values) {
+  Stack primals = call.primals;
+  call_boxed(call.op, primals);
+  values = std::move(primals);
+  if (!values.empty()) values[0] = self;
+}
+
+}  // namespace
+
+void check_no_out(const OperatorEntry& op) {
+  for (const Argument argument : op.schema().arguments())
+    KEYWAY_CHECK_AS(Autograd, !argument.is_out(),
+                    "functions with out=... arguments do not support forward mode, but one of the arguments has a "
+                    "tangent: call the function without out=");
+}
+
+void call_in_place(const OperatorEntry& op, const LevelPtr& level, Stack& values) {
+  check_written(op);
+  const TensorBase self = values[0].to_tensor();
+  if (!autograd::is_differentiable(self.dtype())) {
+    call_boxed(op, values);
+    values[0] = self;
+    return;
+  }
+  Call call = taken_apart(op, level, values);
+  const Rule rule = rule_of(op);
+  const bool is_linear = rule == linear;
+  const Tensor after = is_linear ? Tensor() : tangent_after(call, rule);
+  if (!has_tangent(call, 0)) {
+    if (!is_linear && !after.defined()) return call_of_primals(call, self, values);
+    autograd::check_inplace("self", innermost_primal(self), requires_grad(self) || has_history(call));
+    become_dual(self, level);
+    Call now = taken_apart(op, level, values);
+    call.primals = std::move(now.primals);
+    call.tangents = std::move(now.tangents);
+  }
+  Tensor tangent(call.tangents[0].to_tensor());
+  Stack of_tangents = is_linear ? linear_arguments(call) : Stack();
+  call_of_primals(call, self, values);
+  if (is_linear) {
+    call_boxed(op, of_tangents);
+  } else if (after.defined()) {
+    tangent.copy_(after.expand(tangent.sizes()));
+  } else {
+    tangent.zero_();
+  }
+}
+
+bool call_on_tensor(const OperatorEntry& op, const LevelPtr& level, Stack& values) {
+  static constexpr const OperatorEntry* kAsPrimal[] = {&ops::data, &ops::detach, &ops::retain_grad, &ops::retains_grad};
+  static constexpr const OperatorEntry* kGeometry[] = {&ops::as_strided_,  &ops::resize_,       &ops::squeeze_,
+                                                       &ops::squeeze__dim, &ops::squeeze__dims, &ops::t_,
+                                                       &ops::transpose_,   &ops::unsqueeze_};
+  const bool changes_geometry = std::ranges::find(kGeometry, &op) != std::end(kGeometry);
+  const bool of_history = &op == &ops::detach_ || &op == &ops::requires_grad_;
+  KEYWAY_CHECK_AS(NotImplemented, &op != &ops::set_data,
+                  "forward mode: a dual tensor cannot be given other memory, and its memory to no other tensor");
+  if (!changes_geometry && !of_history && std::ranges::find(kAsPrimal, &op) == std::end(kAsPrimal)) return false;
+  const TensorBase self = values[0].to_tensor();
+  const Parts parts = parts_at(self, *level);
+  if (!parts.tangent.defined()) return false;
+  Stack tangents = values;
+  values[0] = parts.primal;
+  call_boxed(op, values);
+  if (!changes_geometry && !of_history) return true;
+  if (changes_geometry) {
+    tangents[0] = parts.tangent;
+    if (&op == &ops::as_strided_ && !tangents[3].is_none())
+      tangents[3] = tangents[3].to_int() - self.storage_offset() + parts.tangent.storage_offset();
+    call_boxed(op, tangents);
+    const TensorBase& primal = parts.primal;
+    self.impl()->set_storage(primal.storage());
+    self.impl()->set_geometry(primal.sizes(), primal.strides(), primal.storage_offset(), primal.numel());
+  } else if (&op == &ops::detach_) {
+    self.impl()->set_extra(std::make_unique<DualValue>(parts.primal, TensorBase(), level));
+  }
+  values = {self};
+  return true;
+}
+
+}  // namespace keyway::inline v1::forward
