@@ -50,6 +50,20 @@ __device__ Some<T, M> load_some(char* const* data, const std::int64_t (&offset)[
   return all;
 }
 
+// The elements of a thread, kThreads apart.
+template <int N>
+__device__ void locate_elements(const LaunchSpace& space, std::int64_t (&offset)[kElementsPerThread][N],
+                                bool (&exists)[kElementsPerThread]) {
+  const std::uint32_t first = blockIdx.x * (kThreads * kElementsPerThread) + threadIdx.x;
+  std::uint32_t i[kElementsPerThread];
+#pragma unroll
+  for (unsigned j = 0; j < kElementsPerThread; ++j) {
+    i[j] = first + j * kThreads;
+    exists[j] = i[j] < space.numel;
+  }
+  space.locate(i, offset);
+}
+
 template <typename F, typename... A>
 __device__ auto apply(const F& functor, const RefusalNote& note, A... x) {
   if constexpr (requires { F::kRefusal; }) {
@@ -120,16 +134,9 @@ __global__ void __launch_bounds__(kThreads)
                  const __grid_constant__ RefusalNote note) {
   using Of = PointwiseOf<F, R, Arguments>;
   constexpr int N = Of::N;
-  const std::uint32_t first = blockIdx.x * (kThreads * kElementsPerThread) + threadIdx.x;
-  std::uint32_t i[kElementsPerThread];
-  bool exists[kElementsPerThread];
   std::int64_t offset[kElementsPerThread][N];
-#pragma unroll
-  for (unsigned j = 0; j < kElementsPerThread; ++j) {
-    i[j] = first + j * kThreads;
-    exists[j] = i[j] < space.numel;
-  }
-  space.locate(i, offset);
+  bool exists[kElementsPerThread];
+  locate_elements(space, offset, exists);
   Of::elements(functor, note, space.data, offset, exists, std::make_index_sequence<N - 1>());
 }
 
