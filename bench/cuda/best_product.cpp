@@ -13,10 +13,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-#define KEYWAY_BENCH_FUNCTIONS(X)                                                                     \
-  X(Create)                                                                                           \
-  X(MatmulDescCreate) X(MatrixLayoutCreate) X(MatmulPreferenceCreate) X(MatmulPreferenceSetAttribute) \
-      X(MatmulAlgoGetHeuristic) X(Matmul)
+#define KEYWAY_BENCH_FUNCTIONS(X) \
+  X(Create)                       \
+  X(MatmulDescCreate)             \
+  X(MatrixLayoutCreate) X(MatmulPreferenceCreate) X(MatmulPreferenceSetAttribute) X(MatmulAlgoGetHeuristic) X(Matmul)
 
 struct CublasLt {
 #define X(name) decltype(&cublasLt##name) name = nullptr;
