@@ -66,6 +66,7 @@ class ThreadReduction {
         const std::uint32_t whole = end < all_whole ? end : all_whole;
         if (launch_.aligned) {
           for (; i + (kPieces - 1) * step < whole; i += kPieces * step) pieces<kPieces>(i, step);
+          for (; i < whole; i += step) pieces<1>(i, step);
         }
         for (; i < whole; i += step) piece_by_elements(i);
         if (i < end) rest();
@@ -85,15 +86,15 @@ class ThreadReduction {
   static constexpr int kSingles = sizeof(Element) < 4 ? 8 : 4;
   static constexpr int kAccs = kWidth < 4 ? 4 : kWidth;
   // What is located: elements, and their indices where the functor asks for them.
-  static constexpr int kLocated = requires { F::kIndexed; }
-  ? 2 : 1;
+  static constexpr bool kIndexed = requires { F::kIndexed; };
+  static constexpr int kLocated = kIndexed ? 2 : 1;
 
   __device__ void take(int turn, Element x, std::int64_t index) {
     acc_[turn % kAccs] = functor_.combine(acc_[turn % kAccs], x, index);
   }
   // Of element j of what is located.
   __device__ std::int64_t index_of(const std::int64_t (&at)[kLocated], int j) const {
-    return kLocated > 1 ? at[kLocated - 1] + (j == 0 ? 0 : j * launch_.index_step()) : 0;
+    return kIndexed ? at[kLocated - 1] + (j == 0 ? 0 : j * launch_.index_step()) : 0;
   }
 
   template <int M>

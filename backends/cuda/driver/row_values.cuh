@@ -80,9 +80,20 @@ class ReadValues : public RowValues<ReadValues<Row, Get>, Row> {
  public:
   __device__ ReadValues(const Row& row, const Get& get) : RowValues<ReadValues, Row>(row), get_(get) {}
 
+  // Some are read before one is given to f, which may write: so that a thread waits once for them.
   template <typename F>
   __device__ void each(const F& f) const {
-    for (std::int64_t i = this->row_.rank(); i < this->row_.n(); i += this->row_.size()) f(i, get_(i));
+    constexpr int kAhead = 4;
+    const std::int64_t n = this->row_.n(), step = this->row_.size();
+    std::int64_t i = this->row_.rank();
+    for (; i + (kAhead - 1) * step < n; i += kAhead * step) {
+      decltype(get_(i)) values[kAhead];
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) values[j] = get_(i + j * step);
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) f(i + j * step, values[j]);
+    }
+    for (; i < n; i += step) f(i, get_(i));
   }
   template <typename F>
   __device__ auto map(const F& f) const {
