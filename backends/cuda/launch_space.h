@@ -20,17 +20,31 @@ struct LaunchSpace {
   std::int64_t strides[kMaxRank][Strided::kMaxOperands];  // in bytes
   char* data[Strided::kMaxOperands];
 
-  // How far element `index` of each of the first N operands is from their data.
-  template <int N>
-  KEYWAY_HD void locate(std::uint32_t index, std::int64_t (&offset)[N]) const {
-    for (int k = 0; k < N; ++k) offset[k] = 0;
-    for (int d = 0; d < rank; ++d) {
-      // What is left when all others are taken off is the place in the last one.
-      const std::uint32_t next = d + 1 < rank ? sizes[d].quotient(index) : 0;
-      const std::uint32_t here = index - next * sizes[d].value;
-      for (int k = 0; k < N; ++k) offset[k] += here * strides[d][k];
-      index = next;
+  // How far M elements of each of the first N operands are from their data. All of them go through the dimensions
+  // together, so that a thread waits for none alone.
+  template <int N, int M>
+  KEYWAY_HD void locate(const std::uint32_t (&elements)[M], std::int64_t (&offset)[M][N]) const {
+    std::uint32_t index[M];
+    for (int m = 0; m < M; ++m) {
+      index[m] = elements[m];
+      for (int k = 0; k < N; ++k) offset[m][k] = 0;
     }
+    for (int d = 0; d < rank; ++d) {
+      for (int m = 0; m < M; ++m) {
+        // What is left when all others are taken off is the place in the last one.
+        const std::uint32_t next = d + 1 < rank ? sizes[d].quotient(index[m]) : 0;
+        const std::uint32_t here = index[m] - next * sizes[d].value;
+        for (int k = 0; k < N; ++k) offset[m][k] += here * strides[d][k];
+        index[m] = next;
+      }
+    }
+  }
+  // The same of one.
+  template <int N>
+  KEYWAY_HD void locate(std::uint32_t element, std::int64_t (&offset)[N]) const {
+    std::int64_t at[1][N];
+    locate({element}, at);
+    for (int k = 0; k < N; ++k) offset[k] = at[0][k];
   }
   // Where it is.
   template <int N>

@@ -1,40 +1,16 @@
 // Operators on a CUDA device. A row queues its call some times and waits for the device once; the rows of host/ count
 // how long the calls take to return.
-#include <keyway/bench/harness.h>
-#if !defined(KEYWAY_BENCH_TORCH)
-#include <keyway/core/device_guard.h>
-#endif
+#include <keyway/bench/cuda/device.h>
 
 namespace {
 
-constexpr int kQueued = 20;
+using bench::drawn, bench::queue, bench::wait;
+
 constexpr std::int64_t kCount = std::int64_t{1} << 26, kSide = std::int64_t{1} << 13;
 constexpr double kBytes = 4.0 * kCount;
 
-#if defined(KEYWAY_BENCH_TORCH)
-void wait() { torch::cuda::synchronize(); }
-#else
-void wait() { lib::synchronize(lib::Device(lib::kCUDA, 0)); }
-#endif
-
-// Drawn on the device: the host would take longer for one row than the device for all.
-template <typename... Sizes>
-lib::Tensor drawn(Sizes... sizes) {
-  return lib::rand({sizes...}, lib::TensorOptions().dtype(lib::kFloat).device(lib::kCUDA));
-}
 lib::Tensor numbers() { return drawn(kCount); }
 lib::Tensor square() { return drawn(kSide, kSide); }
-
-template <typename Call>
-void queue(bench::State& state, const Call& call) {
-  call();
-  wait();
-  for (auto _ : state) {
-    for (int i = 0; i < kQueued; ++i) call();
-    wait();
-  }
-  bench::does_times(state, kQueued);
-}
 
 // What memory can do: each element is read once and written once.
 void copy(bench::State& state) {
@@ -79,6 +55,13 @@ void add_transposed(bench::State& state) {
   bench::moves_bytes(state, 3 * kBytes);
 }
 
+void add_bfloat16(bench::State& state) {
+  const lib::Tensor a = numbers().to(lib::kBFloat16), b = numbers().to(lib::kBFloat16);
+  lib::Tensor out = lib::empty_like(a);
+  queue(state, [&] { bench::keep(lib::add_out(out, a, b)); });
+  bench::moves_bytes(state, 1.5 * kBytes);
+}
+
 void to_bfloat16(bench::State& state) {
   const lib::Tensor a = numbers();
   queue(state, [&] { bench::keep(a.to(lib::kBFloat16)); });
@@ -89,6 +72,11 @@ void sum_all(bench::State& state) {
   const lib::Tensor a = square();
   queue(state, [&] { bench::keep(a.sum()); });
   bench::moves_bytes(state, kBytes);
+}
+void sum_bfloat16(bench::State& state) {
+  const lib::Tensor a = square().to(lib::kBFloat16);
+  queue(state, [&] { bench::keep(a.sum()); });
+  bench::moves_bytes(state, kBytes / 2);
 }
 template <std::int64_t dim>
 void sum_dim(bench::State& state) {
@@ -101,6 +89,19 @@ template <std::int64_t width>
 void softmax(bench::State& state) {
   const lib::Tensor a = drawn(kCount / width, width);
   queue(state, [&] { bench::keep(lib::softmax(a, -1)); });
+  bench::moves_bytes(state, 2 * kBytes);
+}
+
+void softmax_bfloat16(bench::State& state) {
+  const lib::Tensor a = drawn(kCount / 1024, std::int64_t{1024}).to(lib::kBFloat16);
+  queue(state, [&] { bench::keep(lib::softmax(a, -1)); });
+  bench::moves_bytes(state, kBytes);
+}
+
+void layer_norm(bench::State& state) {
+  constexpr std::int64_t kWidth = 1024;
+  const lib::Tensor a = drawn(kCount / kWidth, kWidth), weight = drawn(kWidth), bias = drawn(kWidth);
+  queue(state, [&] { bench::keep(lib::layer_norm(a, {kWidth}, weight, bias)); });
   bench::moves_bytes(state, 2 * kBytes);
 }
 
@@ -139,12 +140,16 @@ const bench::Row rows[] = {{"copy", copy},
                            {"gelu_out", gelu_out},
                            {"add_out/row", add_row},
                            {"add_out/transposed", add_transposed},
+                           {"add_out/bfloat16", add_bfloat16},
                            {"to_bfloat16", to_bfloat16},
                            {"sum/all", sum_all},
+                           {"sum/all/bfloat16", sum_bfloat16},
                            {"sum/first_dim", sum_dim<0>},
                            {"sum/last_dim", sum_dim<1>},
                            {"softmax/1024", softmax<1024>},
+                           {"softmax/1024/bfloat16", softmax_bfloat16},
                            {"softmax/32768", softmax<32768>},
+                           {"layer_norm/1024", layer_norm},
                            {"host/empty", host_empty},
                            {"host/add", host_add},
                            {"host/add_out", host_add_out},

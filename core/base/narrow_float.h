@@ -4,9 +4,11 @@
 // that loops over them become vector code with the plain instruction set. Subnormals are rounded by adding a
 // float whose last place is the format's smallest number; neither direction needs a subnormal float there, so
 // results do not depend on the processor's flush-to-zero mode. They do need its default rounding, to nearest.
+// CUDA devices convert 16 bits by instructions of theirs (device_floats.h).
 #pragma once
 
 #include <keyway/core/base/bits.h>
+#include <keyway/core/base/device_floats.h>
 #include <keyway/core/base/macros.h>
 #include <keyway/core/base/number_text.h>
 
@@ -84,6 +86,12 @@ class NarrowFloat {
   static constexpr bool kFloatRange = Bias == 127;                  // float's exponents, so float's subnormals are ours
 
   KEYWAY_HD static constexpr Bits encode(float x) {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) {
+      if constexpr (E == 5 && M == 10) return device_half_of(x);
+      if constexpr (E == 8 && M == 7) return device_bfloat16_of(x);
+    }
+#endif
     const std::uint32_t bits = bit_cast<std::uint32_t>(x);
     const std::uint32_t a = bits & 0x7fffffffu;
     const std::uint32_t sign = (bits & 0x80000000u) >> (31 - E - M);
@@ -101,6 +109,11 @@ class NarrowFloat {
   }
 
   KEYWAY_HD static constexpr std::uint32_t decode(Bits bits) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (E == 5 && M == 10) {
+      if (!__builtin_is_constant_evaluated()) return bit_cast<std::uint32_t>(device_float_of_half(bits));
+    }
+#endif
     const std::uint32_t code = bits;
     if constexpr (kFloatRange) {
       return code << kShift;

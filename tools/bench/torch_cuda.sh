@@ -18,13 +18,13 @@ objects=$folder/bench/torch_cuda
 mkdir -p "$objects/include"
 ln -sfn "$PWD" "$objects/include/keyway"
 compilers=()
-for source in bench/main.cpp bench/cuda/rows.cpp; do
+for source in bench/main.cpp bench/cuda/{rows,products,training}.cpp; do
   g++ -std=c++20 -O2 -DNDEBUG -DKEYWAY_BENCH_TORCH -w -I"$objects/include" -I"$folder/include" -I"$torch/include" \
     -I"$torch/include/torch/csrc/api/include" -c "$source" -o "$objects/$(basename "$source" .cpp).o" &
   compilers+=($!)
 done
 for compiler in "${compilers[@]}"; do wait "$compiler"; done
 # PyTorch finds the libraries that it needs itself.
-g++ "$objects/main.o" "$objects/rows.o" "${benchmark[@]}" -pthread -Wl,--unresolved-symbols=ignore-in-shared-libs \
+g++ "$objects"/{main,rows,products,training}.o "${benchmark[@]}" -pthread -Wl,--unresolved-symbols=ignore-in-shared-libs \
   -Wl,--no-as-needed -L"$torch/lib" -Wl,-rpath,"$torch/lib" -ltorch -ltorch_cpu -ltorch_cuda -lc10 -lc10_cuda \
   -o "$folder/bench/bench_torch_cuda"

@@ -23,4 +23,10 @@ __device__ void store(char* at, T value) {
   *reinterpret_cast<Stored<T>*>(at) = value;
 }
 
+// Neighbours, for one access. Requires: the address is a multiple of the size.
+template <typename T, int width>
+struct alignas(sizeof(T) * width) Vector {
+  Stored<T> of[width];
+};
+
 }  // namespace keyway::inline v1::cuda::detail

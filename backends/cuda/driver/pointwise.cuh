@@ -27,17 +27,41 @@ namespace keyway::inline v1::cuda {
 namespace detail {
 
 template <typename T, int width>
-struct alignas(sizeof(T) * width) Vector {
-  Stored<T> of[width];
-};
-
-template <typename T, int width>
 __device__ Vector<T, width> load_vector(const char* at, bool scalar) {
   if (!scalar) return *reinterpret_cast<const Vector<T, width>*>(at);
   const auto one = *reinterpret_cast<const Stored<T>*>(at);
   Vector<T, width> all;
   for (int j = 0; j < width; ++j) all.of[j] = one;
   return all;
+}
+
+// Some elements of an operand. Those that do not exist have no value.
+template <typename T, int M>
+struct Some {
+  T of[M];
+};
+template <typename T, int operand, int M, int N>
+__device__ Some<T, M> load_some(char* const* data, const std::int64_t (&offset)[M][N], const bool (&exists)[M]) {
+  Some<T, M> all;
+#pragma unroll
+  for (int m = 0; m < M; ++m) {
+    if (exists[m]) all.of[m] = load<T>(data[operand] + offset[m][operand]);
+  }
+  return all;
+}
+
+// The elements of a thread, kThreads apart.
+template <int N>
+__device__ void locate_elements(const LaunchSpace& space, std::int64_t (&offset)[kElementsPerThread][N],
+                                bool (&exists)[kElementsPerThread]) {
+  const std::uint32_t first = blockIdx.x * (kThreads * kElementsPerThread) + threadIdx.x;
+  std::uint32_t i[kElementsPerThread];
+#pragma unroll
+  for (unsigned j = 0; j < kElementsPerThread; ++j) {
+    i[j] = first + j * kThreads;
+    exists[j] = i[j] < space.numel;
+  }
+  space.locate(i, offset);
 }
 
 template <typename F, typename... A>
@@ -55,10 +79,18 @@ struct PointwiseOf<F, R, std::tuple<A...>> {
   static constexpr int N = 1 + sizeof...(A);
   static constexpr int kWidth = 16 / static_cast<int>(std::max({sizeof(R), sizeof(A)...}));
 
-  template <std::size_t... k>
-  __device__ static void element(const F& functor, const RefusalNote& note, char* const (&at)[N],
-                                 std::index_sequence<k...>) {
-    store<R>(at[0], apply(functor, note, load<A>(at[k + 1])...));
+  // Elements at `offset` from the operands' data. All are read before one is computed, so that a thread waits once.
+  template <int M, std::size_t... k>
+  __device__ static void elements(const F& functor, const RefusalNote& note, char* const* data,
+                                  const std::int64_t (&offset)[M][N], const bool (&exists)[M],
+                                  std::index_sequence<k...>) {
+    const auto run = [&](const auto&... input) {
+#pragma unroll
+      for (int m = 0; m < M; ++m) {
+        if (exists[m]) store<R>(data[0] + offset[m][0], apply(functor, note, input.of[m]...));
+      }
+    };
+    run(load_some<A, k + 1>(data, offset, exists)...);
   }
 
   template <std::size_t... k>
@@ -88,9 +120,11 @@ __global__ void __launch_bounds__(kThreads)
   for (int k = 0; k < N; ++k) at[k] += std::int64_t{place.column} * space.step[k];
   constexpr auto kInputs = std::make_index_sequence<N - 1>();
   if (place.column + Of::kWidth <= space.columns) return Of::vector(functor, note, at, space.scalar, kInputs);
+  constexpr bool kExists[1] = {true};
+  std::int64_t offset[1][N] = {};
   for (std::uint32_t i = place.column; i < space.columns; ++i) {
-    Of::element(functor, note, at, kInputs);
-    for (int k = 0; k < N; ++k) at[k] += space.step[k];
+    Of::elements(functor, note, at, offset, kExists, kInputs);
+    for (int k = 0; k < N; ++k) offset[0][k] += space.step[k];
   }
 }
 
@@ -100,15 +134,10 @@ __global__ void __launch_bounds__(kThreads)
                  const __grid_constant__ RefusalNote note) {
   using Of = PointwiseOf<F, R, Arguments>;
   constexpr int N = Of::N;
-  const std::uint32_t first = blockIdx.x * (kThreads * kElementsPerThread) + threadIdx.x;
-#pragma unroll
-  for (unsigned j = 0; j < kElementsPerThread; ++j) {
-    const std::uint32_t i = first + j * kThreads;
-    if (i >= space.numel) return;
-    char* at[N];
-    space.find(i, at);
-    Of::element(functor, note, at, std::make_index_sequence<N - 1>());
-  }
+  std::int64_t offset[kElementsPerThread][N];
+  bool exists[kElementsPerThread];
+  locate_elements(space, offset, exists);
+  Of::elements(functor, note, space.data, offset, exists, std::make_index_sequence<N - 1>());
 }
 
 template <typename F, typename R, typename Arguments>

@@ -15,7 +15,7 @@ void run(const void* kernel, const void* functor, const Launch& launch, dim3 blo
 }
 
 void finish(const ReductionKernels& kernels, const void* functor, const FinishLaunch& launch, cudaStream_t stream) {
-  run(kernels.finish, functor, launch, blocks_for(launch.kept.numel, kTeamThreads), stream);
+  run(kernels.finish, functor, launch, launch.blocks(), stream);
 }
 
 // The result of no elements, everywhere: a merge of nothing.
@@ -25,7 +25,7 @@ void reduce_nothing(const ReductionKernels& kernels, const void* functor, const 
   Strided kept;
   make_strided(kept, out.sizes(), operands, 3);
   for_each_part(kept, [&](const Strided& part) {
-    finish(kernels, functor, FinishLaunch{launch_space(part), 0, 0, nullptr}, stream);
+    finish(kernels, functor, finish_launch(launch_space(part), 0, 0, nullptr), stream);
   });
 }
 
@@ -40,7 +40,7 @@ void launch_reduction(const ReductionKernels& kernels, const void* functor, cons
   keyway::detail::make_reduction_space(space, out, second, self, dims, kernels.indexed);
   split_space(space, all_kept, reduced);
   for_each_part(all_kept, [&](const Strided& kept) {
-    std::vector<ReductionLaunch> launches = reduction_launches(kept, reduced);
+    std::vector<ReductionLaunch> launches = reduction_launches(kept, reduced, kernels.element_bytes);
     const std::uint32_t units = units_of(launches);
     TensorBase partial;
     if (units > 1) {
@@ -52,7 +52,7 @@ void launch_reduction(const ReductionKernels& kernels, const void* functor, cons
       run(kernels.units, functor, launch, dim3(launch.blocks(), launch.units), stream);
     }
     const ReductionLaunch& first = launches.front();
-    if (units > 1) finish(kernels, functor, FinishLaunch{first.kept, units, first.count, first.partial}, stream);
+    if (units > 1) finish(kernels, functor, finish_launch(first.kept, units, first.count, first.partial), stream);
   });
 }
 

@@ -12,7 +12,7 @@ namespace keyway::inline v1::cuda {
 struct ReductionKernels {
   const void* units;
   const void* finish;
-  std::int64_t acc_bytes;
+  std::int64_t acc_bytes, element_bytes;
   bool indexed;
 };
 

@@ -27,8 +27,9 @@ class Row {
     if (exists_) launch.rows.locate(item, offset_);
   }
 
-  // Elements of the row; of the team's threads, which this is, and how many there are.
+  // Elements of the row, and of those that exist; of the team's threads, which this is, and how many there are.
   __device__ std::int64_t n() const { return exists_ ? launch_.n : 0; }
+  __device__ std::int64_t longest() const { return launch_.n; }
   __device__ std::uint32_t rank() const { return rank_; }
   __device__ std::uint32_t size() const { return launch_.teams.size; }
   // Whether this thread writes what there is one of.
@@ -61,11 +62,7 @@ class Row {
   }
   template <typename Acc, typename Merge>
   __device__ Acc merge_all(const Acc& mine, const Merge& merge) const {
-    Acc* const shared = detail::merge_teams(launch_.teams, rank_, mine, merge);
-    __syncthreads();
-    const Acc all = shared[threadIdx.x - rank_ * launch_.teams.step()];
-    __syncthreads();
-    return all;
+    return detail::merge_teams(launch_.teams, rank_, mine, merge);
   }
   // write(i, acc) for each element, where acc is the merge, in order, of `before` and term(j) of the elements up to it.
   // Whatever is merged with `identity` on its left is itself; write(i, ...) comes after term(j) for every j up to i.

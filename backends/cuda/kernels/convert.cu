@@ -1,9 +1,8 @@
 // Conversion between all pairs of dtypes: a kernel for each that is written, in which every thread of a launch asks the
-// same question, what is read. A kernel for each pair would be some hundred.
+// same question, what is read. A kernel for each pair would be some hundred, so few have their own.
 #include <keyway/backends/cuda/driver/device_guard.h>
-#include <keyway/backends/cuda/driver/element.cuh>
 #include <keyway/backends/cuda/driver/launch.h>
-#include <keyway/backends/cuda/driver/pointwise.h>
+#include <keyway/backends/cuda/driver/pointwise.cuh>
 #include <keyway/backends/cuda/kernels/copy_elements.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/copy.h>
@@ -12,36 +11,47 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
+// The elements of a thread, of dtype From.
 template <typename To>
-struct ConvertElement {
-  char* to;
-  const char* from;
+struct ConvertElements {
+  char* const* data;
+  const std::int64_t (&offset)[kElementsPerThread][2];
+  const bool (&exists)[kElementsPerThread];
 
   template <typename From>
   __device__ void operator()() const {
-    detail::store<To>(to, Cast<To, From>{}(detail::load<From>(from)));
+    using Of = detail::PointwiseOf<Cast<To, From>, To, std::tuple<From>>;
+    Of::elements(Cast<To, From>{}, RefusalNote{}, data, offset, exists, std::index_sequence<0>());
   }
 };
 
 template <typename To>
 __global__ void __launch_bounds__(kThreads)
     convert(const __grid_constant__ LaunchSpace space, const __grid_constant__ ScalarType from) {
-  const std::uint32_t first = blockIdx.x * (kThreads * kElementsPerThread) + threadIdx.x;
-#pragma unroll 1
-  for (unsigned j = 0; j < kElementsPerThread; ++j) {
-    const std::uint32_t i = first + j * kThreads;
-    if (i >= space.numel) return;
-    char* at[2];
-    space.find(i, at);
-    const ConvertElement<To> one{at[0], at[1]};
-    keyway::detail::visit_in<kAnyTypes>(from, one);
-  }
+  std::int64_t offset[kElementsPerThread][2];
+  bool exists[kElementsPerThread];
+  detail::locate_elements(space, offset, exists);
+  const ConvertElements<To> convert_from{space.data, offset, exists};
+  keyway::detail::visit_in<kAnyTypes>(from, convert_from);
+}
+
+// What a training in mixed precision converts between has a kernel for each pair, which moves vectors.
+constexpr DtypeSet kMixed{ScalarType::Float, ScalarType::Half, ScalarType::BFloat16};
+
+bool convert_vectors(const TensorBase& src, const TensorBase& dst) {
+  if (!kMixed.contains(src.dtype()) || !kMixed.contains(dst.dtype())) return false;
+  visit_dtype<kMixed>(dst.dtype(), "copy_", [&]<typename To>() {
+    visit_dtype<kMixed>(src.dtype(), "copy_", [&]<typename From>() {
+      if constexpr (!std::same_as<To, From>) pointwise(Cast<To, From>{}, dst, src);
+    });
+  });
+  return true;
 }
 
 }  // namespace
 
 void convert_elements(const TensorBase& src, const TensorBase& dst) {
-  if (dst.numel() == 0) return;
+  if (dst.numel() == 0 || convert_vectors(src, dst)) return;
   const cudaStream_t stream = runtime_stream(cuda_device_guard().get_stream(dst.device()));
   const TensorBase* const operands[] = {&dst, &src};
   Strided space;

@@ -1,12 +1,12 @@
 // native_layer_norm and its gradient, over rows of `width` neighbours. Statistics are kept, and all sums taken, in the
 // accumulation type.
 //
-// Memory bounds them: a row is read two or three times, but from the cache after the first. Gradients of weight and
+// Memory bounds them: a row is read once, or several times, but from the cache after the first. Gradients of weight and
 // bias are sums down columns: threads that are neighbours have neighbouring columns, each for the rows of one chunk,
 // and the reduction's driver adds up the chunks.
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/driver/reduction.cuh>
-#include <keyway/backends/cuda/driver/rows.cuh>
+#include <keyway/backends/cuda/driver/row_values.cuh>
 #include <keyway/backends/cuda/kernels/contiguous_out.h>
 #include <keyway/backends/cuda/kernels/kernels_normalization.h>
 #include <keyway/core/visit_dtype.h>
@@ -21,15 +21,19 @@ namespace {
 // Rows whose share of the gradients of weight and bias one thread adds up.
 constexpr std::int64_t kRowsOfAChunk = 32;
 
-// Weight and bias, of the accumulation type; null is 1 and 0.
-template <typename Acc>
+// Weight and bias, of elements W; null is 1 and 0.
+template <typename W>
 struct Affine {
-  const Acc* weight;
-  const Acc* bias;
+  const W* weight;
+  const W* bias;
 
-  KEYWAY_HD Acc weighed(Acc x, std::int64_t i) const { return weight != nullptr ? x * weight[i] : x; }
+  template <typename Acc>
+  KEYWAY_HD Acc weighed(Acc x, std::int64_t i) const {
+    return weight != nullptr ? x * static_cast<Acc>(opmath(weight[i])) : x;
+  }
+  template <typename Acc>
   KEYWAY_HD Acc operator()(Acc x, std::int64_t i) const {
-    return bias != nullptr ? weighed(x, i) + bias[i] : weighed(x, i);
+    return bias != nullptr ? weighed(x, i) + static_cast<Acc>(opmath(bias[i])) : weighed(x, i);
   }
 };
 
@@ -41,38 +45,43 @@ struct Statistics {
 };
 
 // Operands: out, input, the row's number.
-template <typename T>
+template <typename T, typename W>
 struct LayerNorm {
   using Acc = Opmath<T>;
-  Affine<Acc> affine;
+  Affine<W> affine;
   Statistics<Acc> statistics;
   Acc eps;
 
   __device__ void operator()(const Row<3>& row) const {
-    const auto x = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
     const auto n = static_cast<Acc>(row.n());
-    const Acc mean = row.sum<Acc>(x) / n;
-    const Acc squares = row.sum<Acc>([&](std::int64_t i) {
-      const Acc d = x(i) - mean;
-      return d * d;
-    });
-    const Acc scale = 1 / std::sqrt(squares / n + eps);
-    if (row.leads()) {
-      statistics.mean[row.number(2)] = mean;
-      statistics.rstd[row.number(2)] = scale;
-    }
-    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
-      row.at<T>(0, i) = static_cast<T>(affine((x(i) - mean) * scale, i));
-    }
+    with_values(
+        row, [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); },
+        [&](const auto& x) {
+          const Acc mean = x.template sum<Acc>() / n;
+          const auto deviations = x.map([mean](Acc value) { return value - mean; });
+          const Acc squares = deviations.map([](Acc d) { return d * d; }).template sum<Acc>();
+          const Acc scale = 1 / std::sqrt(squares / n + eps);
+          if (row.leads()) {
+            statistics.mean[row.number(2)] = mean;
+            statistics.rstd[row.number(2)] = scale;
+          }
+          deviations.each([&](std::int64_t i, Acc d) { row.at<T>(0, i) = static_cast<T>(affine(d * scale, i)); });
+        });
   }
+};
+
+// An element's g' and x' below.
+template <typename Acc>
+struct Terms {
+  Acc weighed, normal;
 };
 
 // With x' = (x - mean) rstd and g' = g weight, the gradient of a row is rstd (g' - mean(g') - x' mean(g' x')).
 // Operands: grad_input, grad_out, input, the row's number.
-template <typename T>
+template <typename T, typename W>
 struct LayerNormBackward {
   using Acc = Opmath<T>;
-  Affine<Acc> affine;
+  Affine<W> affine;
   Statistics<const Acc> statistics;
 
   __device__ void operator()(const Row<4>& row) const {
@@ -80,14 +89,27 @@ struct LayerNormBackward {
     const bool exists = row.n() > 0;
     const Acc mean = exists ? statistics.mean[row.number(3)] : Acc(0);
     const Acc scale = exists ? statistics.rstd[row.number(3)] : Acc(0);
-    const auto normal = [&](std::int64_t i) { return (opmath(row.at<const T>(2, i)) - mean) * scale; };
-    const auto weighed = [&](std::int64_t i) { return affine.weighed(opmath(row.at<const T>(1, i)), i); };
     const auto n = static_cast<Acc>(row.n());
-    const Acc level = row.sum<Acc>(weighed) / n;
-    const Acc slope = row.sum<Acc>([&](std::int64_t i) { return weighed(i) * normal(i); }) / n;
-    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
-      row.at<T>(0, i) = static_cast<T>(scale * (weighed(i) - level - normal(i) * slope));
-    }
+    with_values(
+        row,
+        [&](std::int64_t i) {
+          return Terms<Acc>{affine.weighed(opmath(row.at<const T>(1, i)), i),
+                            (opmath(row.at<const T>(2, i)) - mean) * scale};
+        },
+        [&](const auto& terms) {
+          // Of g' and of g' x', together.
+          const auto add = [](const Terms<Acc>& a, const Terms<Acc>& b) {
+            return Terms<Acc>{a.weighed + b.weighed, a.normal + b.normal};
+          };
+          const auto products = terms.map([](const Terms<Acc>& x) {
+            return Terms<Acc>{x.weighed, x.weighed * x.normal};
+          });
+          const auto [level, slope] = products.fold(Terms<Acc>{Acc(0), Acc(0)}, add, add);
+          const Acc mean_level = level / n, mean_slope = slope / n;
+          terms.each([&](std::int64_t i, const Terms<Acc>& x) {
+            row.at<T>(0, i) = static_cast<T>(scale * (x.weighed - mean_level - x.normal * mean_slope));
+          });
+        });
   }
 };
 
@@ -119,6 +141,21 @@ struct ColumnsOfChunk {
 template <typename T>
 T* data_of(const TensorBase& tensor) {
   return tensor.defined() ? static_cast<T*>(tensor.data_ptr()) : nullptr;
+}
+
+// Calls f(Affine) with weight and bias as they are, if they have the dtype of the input, else as they accumulate. Each
+// may be undefined.
+template <typename T, typename F>
+void with_affine(const TensorBase& weight, const TensorBase& bias, const F& f) {
+  constexpr ScalarType kInput = cpp_type_to_scalar_type<T>;
+  const auto call = [&]<typename W>() {
+    const TensorBase w = contiguous_as(weight, cpp_type_to_scalar_type<W>),
+                     b = contiguous_as(bias, cpp_type_to_scalar_type<W>);
+    f(Affine<W>{data_of<const W>(w), data_of<const W>(b)});
+  };
+  const auto is_as_input = [&](const TensorBase& tensor) { return !tensor.defined() || tensor.dtype() == kInput; };
+  if (is_as_input(weight) && is_as_input(bias)) return call.template operator()<T>();
+  call.template operator()<Opmath<T>>();
 }
 
 // Row-major rows of `width`.
@@ -160,16 +197,15 @@ void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, co
   visit_floating(input.dtype(), "native_layer_norm", [&]<typename T>() {
     using Acc = Opmath<T>;
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
-    const TensorBase x = contiguous(input), w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
+    const TensorBase x = contiguous(input);
     const ContiguousOut y(out0), mean(out1, kAcc), rstd(out2, kAcc);
     const TensorBase from = as_rows(x, count, width), to = as_rows(y.tensor(), count, width);
     RowPlaces places(from.sizes(), 1);
     places.tensor(to).tensor(from).number();
-    rows<3>(places,
-            LayerNorm<T>{{data_of<const Acc>(w), data_of<const Acc>(b)},
-                         {mean.data<Acc>(), rstd.data<Acc>()},
-                         static_cast<Acc>(eps)},
-            input.device());
+    with_affine<T>(weight, bias, [&]<typename W>(const Affine<W>& affine) {
+      rows<3>(places, LayerNorm<T, W>{affine, {mean.data<Acc>(), rstd.data<Acc>()}, static_cast<Acc>(eps)},
+              input.device());
+    });
     y.finish();
     mean.finish();
     rstd.finish();
@@ -184,7 +220,7 @@ void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& in
   visit_floating(input.dtype(), "native_layer_norm_backward", [&]<typename T>() {
     using Acc = Opmath<T>;
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
-    const TensorBase g = contiguous(grad_out), x = contiguous(input), w = contiguous_as(weight, kAcc);
+    const TensorBase g = contiguous(grad_out), x = contiguous(input);
     const TensorBase m = contiguous_as(mean, kAcc), s = contiguous_as(rstd, kAcc);
     const Statistics<const Acc> statistics{data_of<const Acc>(m), data_of<const Acc>(s)};
     if (out0.defined() && input.numel() > 0) {
@@ -192,7 +228,9 @@ void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& in
       const TensorBase to = as_rows(grad_input.tensor(), count, width);
       RowPlaces places(to.sizes(), 1);
       places.tensor(to).tensor(as_rows(g, count, width)).tensor(as_rows(x, count, width)).number();
-      rows<4>(places, LayerNormBackward<T>{{data_of<const Acc>(w), nullptr}, statistics}, input.device());
+      with_affine<T>(weight, TensorBase(), [&]<typename W>(const Affine<W>& affine) {
+        rows<4>(places, LayerNormBackward<T, W>{affine, statistics}, input.device());
+      });
       grad_input.finish();
     }
     const ContiguousOut weights(out1), biases(out2);

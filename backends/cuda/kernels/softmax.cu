@@ -1,6 +1,6 @@
 // _softmax and _log_softmax. The greatest element of a row is subtracted first, so nothing overflows; sums are kept in
 // the accumulation type.
-#include <keyway/backends/cuda/driver/rows.cuh>
+#include <keyway/backends/cuda/driver/row_values.cuh>
 #include <keyway/backends/cuda/kernels/kernels_softmax.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/core/visit_dtype.h>
@@ -13,13 +13,14 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-template <typename T>
-__device__ Opmath<T> greatest(const Row<2>& row) {
+// Calls f(values, top) with the elements of a row of operand 1 and the greatest of them.
+template <typename T, typename F>
+__device__ void with_greatest(const Row<2>& row, const F& f) {
   using Acc = Opmath<T>;
   const auto max = [](Acc a, Acc b) { return b > a ? b : a; };
-  return row.fold(
-      -std::numeric_limits<Acc>::infinity(),
-      [&](Acc top, std::int64_t i) { return max(top, opmath(row.at<const T>(1, i))); }, max);
+  with_values(
+      row, [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); },
+      [&](const auto& x) { f(x, x.fold(-std::numeric_limits<Acc>::infinity(), max, max)); });
 }
 
 // Elements T to results R, which are T or float. Operands: out, self.
@@ -27,10 +28,11 @@ template <typename T, typename R>
 struct Softmax {
   __device__ void operator()(const Row<2>& row) const {
     using Acc = Opmath<T>;
-    const Acc top = greatest<T>(row);
-    const auto term = [&](std::int64_t i) { return std::exp(opmath(row.at<const T>(1, i)) - top); };
-    const Acc scale = 1 / row.sum<Acc>(term);
-    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) row.at<R>(0, i) = static_cast<R>(term(i) * scale);
+    with_greatest<T>(row, [&](const auto& x, Acc top) {
+      const auto powers = x.map([top](Acc value) { return std::exp(value - top); });
+      const Acc scale = 1 / powers.template sum<Acc>();
+      powers.each([&](std::int64_t i, Acc power) { row.at<R>(0, i) = static_cast<R>(power * scale); });
+    });
   }
 };
 
@@ -38,14 +40,29 @@ template <typename T, typename R>
 struct LogSoftmax {
   __device__ void operator()(const Row<2>& row) const {
     using Acc = Opmath<T>;
-    const Acc top = greatest<T>(row);
-    const auto distance = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)) - top; };
-    const Acc log_sum = std::log(row.sum<Acc>([&](std::int64_t i) { return std::exp(distance(i)); }));
-    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
-      row.at<R>(0, i) = static_cast<R>(distance(i) - log_sum);
-    }
+    with_greatest<T>(row, [&](const auto& x, Acc top) {
+      const auto distances = x.map([top](Acc value) { return value - top; });
+      const auto powers = distances.map([](Acc distance) { return std::exp(distance); });
+      const Acc log_sum = std::log(powers.template sum<Acc>());
+      distances.each([&](std::int64_t i, Acc distance) { row.at<R>(0, i) = static_cast<R>(distance - log_sum); });
+    });
   }
 };
+
+// Elements of the gradient of the result, and of the result.
+template <typename Acc>
+struct GradAndResult {
+  Acc grad, y;
+};
+template <typename T, typename F>
+__device__ void with_grad_and_result(const Row<3>& row, const F& f) {
+  with_values(
+      row,
+      [&](std::int64_t i) {
+        return GradAndResult<Opmath<T>>{opmath(row.at<const T>(1, i)), opmath(row.at<const T>(2, i))};
+      },
+      f);
+}
 
 // With x' the gradient of the result y, that of the argument is y (x' - sum(y x')), or x' - exp(y) sum(x') for the
 // logarithm. Operands: out, grad_output, output.
@@ -53,12 +70,11 @@ template <typename T, typename R>
 struct SoftmaxBackward {
   __device__ void operator()(const Row<3>& row) const {
     using Acc = Opmath<T>;
-    const auto grad = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
-    const auto y = [&](std::int64_t i) { return opmath(row.at<const T>(2, i)); };
-    const Acc sum = row.sum<Acc>([&](std::int64_t i) { return y(i) * grad(i); });
-    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
-      row.at<R>(0, i) = static_cast<R>(y(i) * (grad(i) - sum));
-    }
+    using Both = GradAndResult<Acc>;
+    with_grad_and_result<T>(row, [&](const auto& both) {
+      const Acc sum = both.map([](const Both& x) { return x.y * x.grad; }).template sum<Acc>();
+      both.each([&](std::int64_t i, const Both& x) { row.at<R>(0, i) = static_cast<R>(x.y * (x.grad - sum)); });
+    });
   }
 };
 
@@ -66,11 +82,11 @@ template <typename T, typename R>
 struct LogSoftmaxBackward {
   __device__ void operator()(const Row<3>& row) const {
     using Acc = Opmath<T>;
-    const auto grad = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
-    const Acc sum = row.sum<Acc>(grad);
-    for (std::int64_t i = row.rank(); i < row.n(); i += row.size()) {
-      row.at<R>(0, i) = static_cast<R>(grad(i) - std::exp(opmath(row.at<const T>(2, i))) * sum);
-    }
+    using Both = GradAndResult<Acc>;
+    with_grad_and_result<T>(row, [&](const auto& both) {
+      const Acc sum = both.map([](const Both& x) { return x.grad; }).template sum<Acc>();
+      both.each([&](std::int64_t i, const Both& x) { row.at<R>(0, i) = static_cast<R>(x.grad - std::exp(x.y) * sum); });
+    });
   }
 };
 

@@ -13,6 +13,8 @@ using namespace keyway::cuda;
 
 namespace {
 
+constexpr int kItem = 4;  // bytes of a float
+
 using Elements = std::map<const char*, std::map<const char*, std::int64_t>>;  // by output: element, index
 
 // What each output is the reduction of.
@@ -37,6 +39,19 @@ Elements expected(const TensorBase& out, const TensorBase& self, const std::vect
   return all;
 }
 
+// What a thread reads of an item, as it finds it: a piece from its first element on.
+void take_item(const ReductionLaunch& launch, std::uint32_t item, const char* first,
+               std::map<const char*, std::int64_t>& elements) {
+  const std::uint32_t begin = item * launch.width, left = launch.reduced.numel - begin;
+  std::int64_t at[1][2];
+  launch.locate({begin}, at);
+  if (launch.aligned) REQUIRE(reinterpret_cast<std::uintptr_t>(first + at[0][0]) % kPieceBytes == 0);
+  for (std::uint32_t j = 0; j < std::min(launch.width, left); ++j) {
+    const std::int64_t index = at[0][1] + (j == 0 ? 0 : j * launch.index_step());
+    REQUIRE(elements.emplace(first + at[0][0] + j * kItem, index).second);
+  }
+}
+
 // What the threads of the launches read. Every one of them is asked.
 Elements shared_out(const TensorBase& out, const TensorBase& self, IntArrayRef dims) {
   Elements all;
@@ -44,7 +59,7 @@ Elements shared_out(const TensorBase& out, const TensorBase& self, IntArrayRef d
   detail::make_reduction_space(space, out, nullptr, self, dims, true);
   split_space(space, all_kept, reduced);
   for_each_part(all_kept, [&](const Strided& kept) {
-    const std::vector<ReductionLaunch> launches = reduction_launches(kept, reduced);
+    const std::vector<ReductionLaunch> launches = reduction_launches(kept, reduced, kItem);
     std::uint32_t unit_number = 0;
     for (const ReductionLaunch& launch : launches) {
       REQUIRE(launch.first_unit == unit_number);
@@ -63,12 +78,10 @@ Elements shared_out(const TensorBase& out, const TensorBase& self, IntArrayRef d
             }
             std::int64_t offset[2];
             launch.kept.locate(output, offset);
-            for (std::uint32_t i = launch.unit_begin(unit) + reducer; i < launch.unit_end(unit);
-                 i += launch.teams.size) {
-              const auto [from, index] = launch.element(i);
-              auto& elements = all[launch.kept.data[detail::kOut] + offset[1]];
-              REQUIRE(elements.emplace(launch.kept.data[detail::kSelf] + offset[0] + from, index).second);
-            }
+            const char* const first = launch.kept.data[detail::kSelf] + offset[0];
+            auto& elements = all[launch.kept.data[detail::kOut] + offset[1]];
+            for (std::uint32_t i = launch.unit_begin(unit) + reducer; i < launch.unit_end(unit); i += launch.teams.size)
+              take_item(launch, i, first, elements);
           }
         }
       }
@@ -125,16 +138,50 @@ TEST_CASE("long reductions are shared by many blocks, and short ones by few thre
     const TensorBase out = make_tensor(out_sizes, kFloat, kCPU), self = make_tensor(sizes, kFloat, kCPU);
     detail::make_reduction_space(space, out, nullptr, self, {dim}, false);
     split_space(space, kept, reduced);
-    return reduction_launches(kept, reduced).front();
+    return reduction_launches(kept, reduced, kItem).front();
   };
   const ReductionLaunch all = launch_of({1 << 22}, {1}, 0);
   CHECK(all.teams.size == kTeamThreads);
   CHECK(all.units > 500);
   const ReductionLaunch rows = launch_of({1 << 16, 64}, {1 << 16, 1}, 1);
-  CHECK(rows.teams.size == 32);
+  CHECK(rows.width == 4);
+  CHECK(rows.aligned);
+  CHECK(rows.teams.size == 16);
   CHECK(rows.units == 1);
   CHECK_FALSE(rows.teams.columns);
   const ReductionLaunch columns = launch_of({64, 1 << 16}, {1, 1 << 16}, 0);
+  CHECK(columns.width == 1);
   CHECK(columns.teams.columns);
   CHECK(columns.teams.per_block() >= 32);
+}
+
+TEST_CASE("which elements are a piece does not depend on where memory begins") {
+  const TensorBase memory = make_tensor({3 * 41 + 1}, kFloat, kCPU), out = make_tensor({3, 1}, kFloat, kCPU);
+  const auto launch_of = [&](std::int64_t row, std::int64_t offset) {
+    Strided space, kept, reduced;
+    const TensorBase self = make_view(memory, {3, 40}, {row, 1}, offset);
+    detail::make_reduction_space(space, out, nullptr, self, {1}, false);
+    split_space(space, kept, reduced);
+    return reduction_launches(kept, reduced, kItem).front();
+  };
+  const ReductionLaunch aligned = launch_of(40, 0), apart = launch_of(41, 0), behind = launch_of(40, 1);
+  CHECK(aligned.aligned);
+  for (const ReductionLaunch& other : {apart, behind}) {
+    CHECK_FALSE(other.aligned);
+    CHECK(other.width == aligned.width);
+    CHECK(other.teams.size == aligned.teams.size);
+    CHECK(other.unit == aligned.unit);
+  }
+}
+
+TEST_CASE("few outputs of many units are merged by many threads") {
+  LaunchSpace one, many;
+  many.rank = 1;
+  many.numel = 1000;
+  many.sizes[0] = Divisor(1000);
+  CHECK(finish_launch(one, 2048, 1, nullptr).teams.size == kTeamThreads);
+  CHECK(finish_launch(one, 0, 0, nullptr).blocks() == 1);
+  const FinishLaunch columns = finish_launch(many, 8, 1, nullptr);
+  CHECK(columns.teams.columns);
+  CHECK(columns.blocks() * columns.teams.per_block() >= 1000);
 }

@@ -49,6 +49,8 @@ TEST_CASE("CUDA's layer normalisation is the CPU's, of many rows and of long one
       const Tensor weight = normal_numbers({width}, kFloat).to(kCPU, dtype), bias = normal_numbers({width}, dtype);
       compare(x, grad, weight, bias);
       compare(strided(x), strided(grad), Tensor(), bias);
+      compare(x, grad, normal_numbers({width}, kFloat), bias);
+      compare(x, grad, normal_numbers({width}, kFloat), normal_numbers({width}, kFloat));
     }
   }
 }

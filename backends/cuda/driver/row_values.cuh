@@ -1,0 +1,120 @@
+// Values of a row: what a functor calculates of the elements of a row, for rows that are gone through more than once.
+//
+//   with_values(row, [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); }, [&](const auto& x) {
+//     const Acc top = x.fold(lowest, max, max);
+//     const auto powers = x.map([&](Acc value) { return std::exp(value - top); });
+//     ...
+//
+// A thread that has few of them keeps them in registers: they are read, and calculated, once. In longer rows they are
+// read each time, from a cache after the first.
+#pragma once
+
+#include <keyway/backends/cuda/driver/rows.cuh>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace keyway::inline v1::cuda {
+
+// Values that a thread keeps: teams have a thread for eight elements, up to 2,048 (teams.cpp).
+inline constexpr int kHeldValues = 8;
+
+namespace detail {
+
+// What both kinds have, over each(f), which calls f(i, value) for the thread's elements.
+template <typename Self, typename Row>
+class RowValues {
+ public:
+  __device__ explicit RowValues(const Row& row) : row_(row) {}
+
+  // merge(...) of combine(acc, value) over the row, the same in all threads of the team. Every thread calls it.
+  template <typename Acc, typename Combine, typename Merge>
+  __device__ Acc fold(const Acc& identity, const Combine& combine, const Merge& merge) const {
+    Acc mine = identity;
+    static_cast<const Self&>(*this).each([&](std::int64_t, const auto& value) { mine = combine(mine, value); });
+    return row_.merge_all(mine, merge);
+  }
+  template <typename Acc>
+  __device__ Acc sum() const {
+    const auto add = [](Acc a, Acc b) { return a + b; };
+    return fold(Acc(0), add, add);
+  }
+
+ protected:
+  const Row& row_;
+};
+
+template <typename Row, typename V>
+class HeldValues : public RowValues<HeldValues<Row, V>, Row> {
+ public:
+  template <typename Get>
+  __device__ HeldValues(const Row& row, const Get& get) : RowValues<HeldValues, Row>(row) {
+#pragma unroll
+    for (int j = 0; j < kHeldValues; ++j) {
+      if (const std::int64_t i = element(j); i < row.n()) of_[j] = get(i, j);
+    }
+  }
+
+  template <typename F>
+  __device__ void each(const F& f) const {
+#pragma unroll
+    for (int j = 0; j < kHeldValues; ++j) {
+      if (const std::int64_t i = element(j); i < this->row_.n()) f(i, of_[j]);
+    }
+  }
+  template <typename F>
+  __device__ auto map(const F& f) const {
+    return HeldValues<Row, decltype(f(of_[0]))>(this->row_, [&](std::int64_t, int j) { return f(of_[j]); });
+  }
+
+ private:
+  __device__ std::int64_t element(int j) const {
+    return this->row_.rank() + static_cast<std::uint32_t>(j) * this->row_.size();
+  }
+
+  V of_[kHeldValues];
+};
+
+template <typename Row, typename Get>
+class ReadValues : public RowValues<ReadValues<Row, Get>, Row> {
+ public:
+  __device__ ReadValues(const Row& row, const Get& get) : RowValues<ReadValues, Row>(row), get_(get) {}
+
+  // Some are read before one is given to f, which may write: so that a thread waits once for them.
+  template <typename F>
+  __device__ void each(const F& f) const {
+    constexpr int kAhead = 4;
+    const std::int64_t n = this->row_.n(), step = this->row_.size();
+    std::int64_t i = this->row_.rank();
+    for (; i + (kAhead - 1) * step < n; i += kAhead * step) {
+      decltype(get_(i)) values[kAhead];
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) values[j] = get_(i + j * step);
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) f(i + j * step, values[j]);
+    }
+    for (; i < n; i += step) f(i, get_(i));
+  }
+  template <typename F>
+  __device__ auto map(const F& f) const {
+    const auto mapped = [get = get_, f](std::int64_t i) { return f(get(i)); };
+    return ReadValues<Row, decltype(mapped)>(this->row_, mapped);
+  }
+
+ private:
+  std::remove_const_t<Get> get_;
+};
+
+}  // namespace detail
+
+// Calls f(values) with those that get(i) gives. Every thread calls it. Requires: the row is not shared out.
+template <int N, typename Get, typename F>
+__device__ void with_values(const Row<N>& row, const Get& get, const F& f) {
+  if (row.longest() <= std::int64_t{kHeldValues} * row.size()) {
+    f(detail::HeldValues<Row<N>, decltype(get(0))>(row, [&](std::int64_t i, int) { return get(i); }));
+  } else {
+    f(detail::ReadValues<Row<N>, Get>(row, get));
+  }
+}
+
+}  // namespace keyway::inline v1::cuda

@@ -1,0 +1,80 @@
+// Training steps on a CUDA device, of what the host's time bounds and of what the device's does; and a step that is
+// captured and replayed.
+#include <keyway/bench/cuda/device.h>
+#include <keyway/bench/train.h>
+#if !defined(KEYWAY_BENCH_TORCH)
+#include <keyway/core/cuda_graph.h>
+#endif
+
+namespace {
+
+constexpr bench::MlpShape kWideMlp{1024, 4096, 4096, 1000};
+
+auto sgd = [](auto parameters) { return lib::optim::SGD(parameters, lib::optim::SGDOptions(0.01)); };
+auto adam = [](auto parameters) { return lib::optim::Adam(parameters, lib::optim::AdamOptions(0.001)); };
+
+lib::Tensor targets(std::int64_t batch) { return lib::zeros({batch}, bench::on_device().dtype(lib::kInt64)); }
+
+// Calls use(step) with a step of a perceptron.
+template <typename MakeOptimizer, typename Use>
+void with_mlp(bench::MlpShape shape, MakeOptimizer make_optimizer, const Use& use) {
+  lib::nn::Sequential model = bench::make_mlp(shape);
+  model->to(lib::Device(lib::kCUDA, 0));
+  auto optimizer = make_optimizer(model->parameters());
+  const lib::Tensor input = bench::drawn(shape.batch, shape.inputs), target = targets(shape.batch);
+  use([&] { bench::train_step([&](const lib::Tensor& x) { return model->forward(x); }, optimizer, input, target); });
+}
+
+void mlp(bench::State& state) {
+  with_mlp(bench::kMlp, sgd, [&](const auto& step) { bench::queue(state, step); });
+}
+void mlp_adam(bench::State& state) {
+  with_mlp(bench::kMlp, adam, [&](const auto& step) { bench::queue(state, step); });
+}
+void wide_mlp(bench::State& state) {
+  with_mlp(kWideMlp, sgd, [&](const auto& step) { bench::queue(state, step); });
+}
+
+// Two convolutions and a layer, of images of 32x32.
+void convolutions(bench::State& state) {
+  constexpr std::int64_t kBatch = 256;
+  lib::nn::Conv2d first(lib::nn::Conv2dOptions(3, 64, 3).padding(1));
+  lib::nn::Conv2d second(lib::nn::Conv2dOptions(64, 128, 3).stride(2).padding(1));
+  lib::nn::Linear last(128 * 16 * 16, 10);
+  lib::nn::Sequential all(first, second, last);
+  all->to(lib::Device(lib::kCUDA, 0));
+  auto optimizer = sgd(all->parameters());
+  const auto forward = [&](const lib::Tensor& x) {
+    return last->forward(second->forward(first->forward(x).relu()).relu().flatten(1));
+  };
+  const lib::Tensor input = bench::drawn(kBatch, std::int64_t{3}, std::int64_t{32}, std::int64_t{32});
+  const lib::Tensor target = targets(kBatch);
+  bench::queue(state, [&] { bench::train_step(forward, optimizer, input, target); });
+}
+
+const bench::Row rows[] = {{"train/mlp", mlp},
+                           {"train/mlp/adam", mlp_adam},
+                           {"train/mlp/wide", wide_mlp},
+                           {"train/convolutions", convolutions}};
+
+#if !defined(KEYWAY_BENCH_TORCH)
+// What was captured keeps its gradients: there are none to be made anew.
+void mlp_graph(bench::State& state) {
+  with_mlp(bench::kMlp, sgd, [&](const auto& step) {
+    lib::CUDAGraph graph;
+    {
+      const lib::StreamGuard stream(lib::new_stream(lib::kCUDA));
+      for (int i = 0; i < 3; ++i) step();
+      bench::wait();
+    }
+    lib::CUDAGraphCapture capture(graph);
+    step();
+    capture.end();
+    bench::queue(state, [&] { graph.replay(); });
+  });
+}
+
+const bench::Row graph_rows[] = {{"train/mlp/graph", mlp_graph}};
+#endif
+
+}  // namespace
