@@ -36,6 +36,11 @@ TensorBase moved_out(const TensorBase& tensor) {
 
 // A tensor that is no view gets a tangent of zeros.
 void begin_dual(const TensorBase& tensor, const LevelPtr& level) {
+  const TensorBase innermost = innermost_primal(tensor);
+  KEYWAY_CHECK_AS(
+      Autograd, !(innermost.requires_grad() && innermost.is_leaf()),
+      "forward mode: a leaf that requires grad, or a view of one, is changed in place to what has a tangent, "
+      "which it cannot keep: change a copy");
   TensorBase primal = moved_out(tensor);
   const TensorOptions options = TensorOptions().dtype(tensor.dtype()).device(tensor.device());
   Tensor tangent = keyway::empty_strided(tensor.sizes(), tensor.strides(), options);

@@ -270,6 +270,11 @@ TEST_CASE("refusals say what is wrong") {
   CHECK(says([&] { Twice::apply(x); }, "forward mode: "));
   Tensor leaf = of({1, 2}).requires_grad_();
   CHECK(says([&] { leaf.add_(x); }, "a leaf that requires grad"));
+  {
+    const NoGradGuard no_grad;
+    CHECK(says([&] { leaf.add_(x); }, "a leaf that requires grad, or a view of one"));
+    CHECK(leaf.requires_grad());
+  }
   CHECK(says([&] { x.igamma(x); }, "igamma: the derivative for argument 'self' is not implemented"));
   CHECK(same(tangent_of(x * 2), of({6, 8})));
 }
