@@ -2,6 +2,7 @@
 #include <keyway/batching/call.h>
 #include <keyway/batching/rules.h>
 #include <keyway/dispatch/call.h>
+#include <keyway/dispatch/fallback.h>
 #include <keyway/dispatch/library.h>
 
 #include <algorithm>
@@ -10,14 +11,6 @@ namespace keyway::inline v1::batching {
 namespace {
 
 bool is_random(const OperatorEntry& op) { return op.has_tag("nondeterministic_seeded"); }
-
-// Whether a call below the key runs a function that is written with other operators, and differentiated as what it
-// calls: then these are what is batched.
-bool is_written_with_others(const OperatorEntry& op, DispatchKeySet below) {
-  const Table& table = op.table();
-  below = below.remove(Functionality::Forward);
-  return table.info[table.find(below).kernel].key == DispatchKey::CompositeImplicitAutograd;
-}
 
 // The innermost level that a tensor is batched at; null if none is.
 const Level* level_of_tensors(Stack& arguments) {
@@ -156,7 +149,9 @@ bool call_random(const OperatorEntry& op, const Level* level, Stack& values) {
 void call_values(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
   const Level* level = level_of_tensors(values);
   if (level != nullptr && change_view(op, values)) return;
-  if (rule_of(op) == nullptr && is_written_with_others(op, below)) return call_what_it_calls(op, below, level, values);
+  // What the function calls is batched, and differentiated forward.
+  if (rule_of(op) == nullptr && is_written_with_others(op, below.remove(Functionality::Forward)))
+    return call_what_it_calls(op, below, level, values);
   if (call_random(op, level, values)) return;
   if (level != nullptr) return call_for_all(op, *level, values);
   const OutsideLevel outside(nullptr);
@@ -166,12 +161,7 @@ void call_values(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
 }  // namespace
 
 void call_batched(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
-  const std::size_t first = stack.size() - op.info().boxed.arguments;
-  Stack values(std::make_move_iterator(stack.begin() + static_cast<std::ptrdiff_t>(first)),
-               std::make_move_iterator(stack.end()));
-  stack.resize(first);
-  call_values(op, keys.remove(Functionality::Batched), values);
-  std::ranges::move(values, std::back_inserter(stack));
+  with_arguments(op, stack, [&](Stack& values) { call_values(op, keys.remove(Functionality::Batched), values); });
 }
 
 void register_kernels() {

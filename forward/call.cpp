@@ -2,6 +2,7 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/core/thread_state.h>
 #include <keyway/dispatch/call.h>
+#include <keyway/dispatch/fallback.h>
 #include <keyway/dispatch/library.h>
 #include <keyway/forward/call.h>
 #include <keyway/forward/gradients.h>
@@ -10,17 +11,10 @@
 #include <keyway/ops/all.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace keyway::inline v1::forward {
 namespace {
-
-// Whether a call below the key runs a function that is written with other operators: then these have the tangents.
-bool calls_others(const OperatorEntry& op, DispatchKeySet below) {
-  const Table& table = op.table();
-  return table.info[table.find(below).kernel].key == DispatchKey::CompositeImplicitAutograd;
-}
 
 // The innermost level that a tensor has a tangent at; null if none has.
 LevelPtr level_of(Stack& values) {
@@ -94,7 +88,8 @@ void call_values(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
   if (level == nullptr) return redispatch_boxed(op, below, values);
   if (op.schema().is_mutable()) check_no_out(op);
   if (call_on_tensor(op, level, values)) return;
-  if (calls_others(op, below)) return redispatch_boxed(op, below, values);
+  // What the function calls has the tangents.
+  if (is_written_with_others(op, below)) return redispatch_boxed(op, below, values);
   // The arguments are converted; calls that compute tangents are not the caller's.
   const ExcludeDispatchKeyGuard no_autocast{DispatchKeySet(Functionality::Autocast)};
   if (op.schema().is_mutable()) return call_in_place(op, level, values);
@@ -115,12 +110,7 @@ Call taken_apart(const OperatorEntry& op, const LevelPtr& level, const Stack& va
 }
 
 void call_dual(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
-  const std::size_t first = stack.size() - op.info().boxed.arguments;
-  Stack values(std::make_move_iterator(stack.begin() + static_cast<std::ptrdiff_t>(first)),
-               std::make_move_iterator(stack.end()));
-  stack.resize(first);
-  call_values(op, keys.remove(Functionality::Forward), values);
-  std::ranges::move(values, std::back_inserter(stack));
+  with_arguments(op, stack, [&](Stack& values) { call_values(op, keys.remove(Functionality::Forward), values); });
 }
 
 void register_kernels() {

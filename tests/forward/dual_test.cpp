@@ -157,6 +157,17 @@ TEST_CASE("tangents of different tensors are not the same memory") {
   CHECK(same(tangent_of(z), of({3, 4})));
 }
 
+TEST_CASE("tensors without elements, and without memory of their own for each, have tangents") {
+  const DualLevel level;
+  const Tensor nothing = make_dual(empty({0, 3}, TensorOptions(kDouble)), empty({0, 3}, TensorOptions(kDouble)));
+  CHECK(same(tangent_of(sum(nothing * nothing, {0})), of({0, 0, 0})));
+  CHECK(same(tangent_of(nothing.sin()), empty({0, 3}, TensorOptions(kDouble))));
+  const Tensor repeated = make_dual(of({2}).expand({3}), of({1, 2, 3}));
+  CHECK(same(tangent_of(repeated * repeated), of({4, 8, 12})));
+  const Tensor every_second = make_dual(of({1, 2, 3, 4}).slice(0, 0, 4, 2), of({5, 6, 7, 8}).slice(0, 1, 4, 2));
+  CHECK(same(tangent_of(every_second * every_second), of({12, 48})));
+}
+
 TEST_CASE("detach drops tangents; results that are no numbers have none") {
   const DualLevel level;
   const Tensor x = make_dual(of({1, 2}), of({3, 4}));
