@@ -36,10 +36,6 @@ __device__ Vector<T, width> load_vector(const char* at, bool scalar) {
 }
 
 // Some elements of an operand. Those that do not exist have no value.
-template <typename T, int M>
-struct Some {
-  T of[M];
-};
 template <typename T, int operand, int M, int N>
 __device__ Some<T, M> load_some(char* const* data, const std::int64_t (&offset)[M][N], const bool (&exists)[M]) {
   Some<T, M> all;

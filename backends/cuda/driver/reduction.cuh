@@ -52,7 +52,7 @@ class ThreadReduction {
   __device__ ThreadReduction(const F& functor, const ReductionLaunch& launch, const char* base)
       : functor_(functor), launch_(launch), base_(base) {
 #pragma unroll
-    for (int j = 0; j < kAccs; ++j) acc_[j] = functor.identity();
+    for (int j = 0; j < kAccs; ++j) acc_.of[j] = functor.identity();
   }
 
   // Items begin, begin + teams.size, ... No sum of indices passes 2^32: end is less than 2^31, and a turn's items are
@@ -90,7 +90,7 @@ class ThreadReduction {
   static constexpr int kLocated = kIndexed ? 2 : 1;
 
   __device__ void take(int turn, Element x, std::int64_t index) {
-    acc_[turn % kAccs] = functor_.combine(acc_[turn % kAccs], x, index);
+    acc_.of[turn % kAccs] = functor_.combine(acc_.of[turn % kAccs], x, index);
   }
   // Of element j of what is located.
   __device__ std::int64_t index_of(const std::int64_t (&at)[kLocated], int j) const {
@@ -101,14 +101,14 @@ class ThreadReduction {
   __device__ void singles(std::uint32_t first, std::uint32_t step) {
     std::uint32_t i[M];
     std::int64_t at[M][kLocated];
-    Element x[M];
+    Some<Element, M> x;
 #pragma unroll
     for (int m = 0; m < M; ++m) i[m] = first + m * step;
     launch_.locate(i, at);
 #pragma unroll
-    for (int m = 0; m < M; ++m) x[m] = load<Element>(base_ + at[m][0]);
+    for (int m = 0; m < M; ++m) x.of[m] = load<Element>(base_ + at[m][0]);
 #pragma unroll
-    for (int m = 0; m < M; ++m) take(m, x[m], index_of(at[m], 0));
+    for (int m = 0; m < M; ++m) take(m, x.of[m], index_of(at[m], 0));
   }
 
   // The elements of a piece take their own accumulators, however they are read.
@@ -117,27 +117,27 @@ class ThreadReduction {
     using Piece = Vector<Element, kWidth>;
     std::uint32_t i[M];
     std::int64_t at[M][kLocated];
-    Piece x[M];
+    Some<Piece, M> x;
 #pragma unroll
     for (int m = 0; m < M; ++m) i[m] = (first + m * step) * kWidth;
     launch_.locate(i, at);
 #pragma unroll
-    for (int m = 0; m < M; ++m) x[m] = *reinterpret_cast<const Piece*>(base_ + at[m][0]);
+    for (int m = 0; m < M; ++m) x.of[m] = *reinterpret_cast<const Piece*>(base_ + at[m][0]);
 #pragma unroll
     for (int m = 0; m < M; ++m) {
 #pragma unroll
-      for (int j = 0; j < kWidth; ++j) take(j, static_cast<Element>(x[m].of[j]), index_of(at[m], j));
+      for (int j = 0; j < kWidth; ++j) take(j, static_cast<Element>(x.of[m].of[j]), index_of(at[m], j));
     }
   }
   __device__ void piece_by_elements(std::uint32_t piece) {
     std::int64_t at[1][kLocated];
-    Element x[kWidth];
+    Some<Element, kWidth> x;
     launch_.locate({piece * kWidth}, at);
     const char* const first = base_ + at[0][0];
 #pragma unroll
-    for (int j = 0; j < kWidth; ++j) x[j] = load<Element>(first + j * sizeof(Element));
+    for (int j = 0; j < kWidth; ++j) x.of[j] = load<Element>(first + j * sizeof(Element));
 #pragma unroll
-    for (int j = 0; j < kWidth; ++j) take(j, x[j], index_of(at[0], j));
+    for (int j = 0; j < kWidth; ++j) take(j, x.of[j], index_of(at[0], j));
   }
   // The last piece, which is not whole.
   __device__ void rest() {
@@ -147,10 +147,10 @@ class ThreadReduction {
   template <int half = kAccs / 2>
   __device__ Acc merged() {
     if constexpr (half == 0) {
-      return acc_[0];
+      return acc_.of[0];
     } else {
 #pragma unroll
-      for (int j = 0; j < half; ++j) acc_[j] = functor_.merge(acc_[j], acc_[j + half]);
+      for (int j = 0; j < half; ++j) acc_.of[j] = functor_.merge(acc_.of[j], acc_.of[j + half]);
       return merged<half / 2>();
     }
   }
@@ -158,7 +158,7 @@ class ThreadReduction {
   const F& functor_;
   const ReductionLaunch& launch_;
   const char* base_;
-  Acc acc_[kAccs];
+  Some<Acc, kAccs> acc_;
 };
 
 template <typename F>
