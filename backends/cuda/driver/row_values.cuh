@@ -47,6 +47,9 @@ class RowValues {
 template <typename Row, typename V>
 class HeldValues : public RowValues<HeldValues<Row, V>, Row> {
  public:
+  // Whether going through the values once more costs next to nothing.
+  static constexpr bool kHeld = true;
+
   template <typename Get>
   __device__ HeldValues(const Row& row, const Get& get) : RowValues<HeldValues, Row>(row) {
 #pragma unroll
@@ -78,6 +81,8 @@ class HeldValues : public RowValues<HeldValues<Row, V>, Row> {
 template <typename Row, typename Get>
 class ReadValues : public RowValues<ReadValues<Row, Get>, Row> {
  public:
+  static constexpr bool kHeld = false;
+
   __device__ ReadValues(const Row& row, const Get& get) : RowValues<ReadValues, Row>(row), get_(get) {}
 
   // Some are read before one is given to f, which may write: so that a thread waits once for them.

@@ -1,5 +1,5 @@
 // _softmax and _log_softmax. The greatest element of a row is subtracted first, so nothing overflows; sums are kept in
-// the accumulation type.
+// the accumulation type. A long row is read twice: for the greatest element and the sum together, and for the result.
 #include <keyway/backends/cuda/driver/row_values.cuh>
 #include <keyway/backends/cuda/kernels/kernels_softmax.h>
 #include <keyway/backends/cuda/kernels/operands.h>
@@ -8,19 +8,52 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace keyway::inline v1::cuda {
 
 namespace {
 
-// Calls f(values, top) with the elements of a row of operand 1 and the greatest of them.
+// The greatest of some numbers, and the sum of exp(number - top) over them, in one pass (Milakov and Gimelshein, "Online
+// normalizer calculation for softmax", 2018). `top` begins at the lowest finite number: so numbers of which all are
+// minus infinity have the sum 0.
+template <typename Acc>
+struct TopAndSum {
+  Acc top = std::numeric_limits<Acc>::lowest(), sum = 0;
+
+  // x - x makes the sum NaN where the greatest is infinite, as exp(x - top) is.
+  __device__ TopAndSum with(Acc x) const {
+    const Acc above = x - top, power = std::exp(-std::abs(above));
+    return above > 0 ? TopAndSum{x, sum * power + 1 + (x - x)} : TopAndSum{top, sum + power};
+  }
+  __device__ TopAndSum with(const TopAndSum& other) const {
+    const Acc greater = other.top > top ? other.top : top;
+    return {greater, sum * std::exp(top - greater) + other.sum * std::exp(other.top - greater)};
+  }
+};
+
+// Calls f(distances, powers, sum): of the elements of operand 1 from the greatest of their row, the exponentials of
+// these, and the sum of those.
 template <typename T, typename F>
-__device__ void with_greatest(const Row<2>& row, const F& f) {
+__device__ void with_powers(const Row<2>& row, const F& f) {
   using Acc = Opmath<T>;
-  const auto max = [](Acc a, Acc b) { return b > a ? b : a; };
-  with_values(
-      row, [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); },
-      [&](const auto& x) { f(x, x.fold(-std::numeric_limits<Acc>::infinity(), max, max)); });
+  const auto value = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
+  with_values(row, value, [&](const auto& x) {
+    const auto with_top = [&](Acc top, const auto& sum_of) {
+      const auto distances = x.map([top](Acc element) { return element - top; });
+      const auto powers = distances.map([](Acc distance) { return std::exp(distance); });
+      f(distances, powers, sum_of(powers));
+    };
+    if constexpr (std::remove_cvref_t<decltype(x)>::kHeld) {
+      const auto max = [](Acc a, Acc b) { return b > a ? b : a; };
+      with_top(x.fold(-std::numeric_limits<Acc>::infinity(), max, max),
+               [](const auto& powers) { return powers.template sum<Acc>(); });
+    } else {
+      const auto add = [](const TopAndSum<Acc>& acc, const auto& more) { return acc.with(more); };
+      const TopAndSum<Acc> all = x.fold(TopAndSum<Acc>(), add, add);
+      with_top(all.top, [&](const auto&) { return all.sum; });
+    }
+  });
 }
 
 // Elements T to results R, which are T or float. Operands: out, self.
@@ -28,9 +61,8 @@ template <typename T, typename R>
 struct Softmax {
   __device__ void operator()(const Row<2>& row) const {
     using Acc = Opmath<T>;
-    with_greatest<T>(row, [&](const auto& x, Acc top) {
-      const auto powers = x.map([top](Acc value) { return std::exp(value - top); });
-      const Acc scale = 1 / powers.template sum<Acc>();
+    with_powers<T>(row, [&](const auto&, const auto& powers, Acc sum) {
+      const Acc scale = 1 / sum;
       powers.each([&](std::int64_t i, Acc power) { row.at<R>(0, i) = static_cast<R>(power * scale); });
     });
   }
@@ -40,10 +72,8 @@ template <typename T, typename R>
 struct LogSoftmax {
   __device__ void operator()(const Row<2>& row) const {
     using Acc = Opmath<T>;
-    with_greatest<T>(row, [&](const auto& x, Acc top) {
-      const auto distances = x.map([top](Acc value) { return value - top; });
-      const auto powers = distances.map([](Acc distance) { return std::exp(distance); });
-      const Acc log_sum = std::log(powers.template sum<Acc>());
+    with_powers<T>(row, [&](const auto& distances, const auto&, Acc sum) {
+      const Acc log_sum = std::log(sum);
       distances.each([&](std::int64_t i, Acc distance) { row.at<R>(0, i) = static_cast<R>(distance - log_sum); });
     });
   }

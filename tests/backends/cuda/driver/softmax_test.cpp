@@ -49,3 +49,28 @@ TEST_CASE("CUDA's softmax of infinities is the CPU's") {
     }
   }
 }
+
+// Long rows are gone through once for the greatest and the sum, which begins anew with each greater element.
+TEST_CASE("CUDA's softmax of long rows does not depend on where the greatest are") {
+  if (!has_device()) return;
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::int64_t n = 3000;
+  Tensor x = zeros({9, n}, TensorOptions().dtype(kFloat));
+  const Tensor ascending = arange(n).to(kFloat).mul(0.01);
+  x.select(0, 0).copy_(ascending);
+  x.select(0, 1).copy_(ascending.flip({0}));
+  x.select(0, 2).copy_(ascending.mul(1e-4));
+  x.select(0, 3).slice(0, 0, n - 1).fill_(-inf);
+  x.select(0, 4).slice(0, 1, n).fill_(-inf);
+  x.select(0, 5).fill_(-inf);
+  x.select(0, 6).select(0, n / 2).fill_(inf);
+  x.select(0, 7).fill_(std::numeric_limits<float>::lowest());
+  x.select(0, 8).copy_(ascending.sub(15).mul(2e37));
+  for (const Tensor& rows : {x, x.to(kBFloat16), x.to(kDouble)}) {
+    const double tolerance = tolerance_of(rows.dtype());
+    CHECK(is_close(softmax(on_cuda(rows), 1), softmax(rows, 1), tolerance));
+    CHECK(is_close(log_softmax(on_cuda(rows), 1), log_softmax(rows, 1), tolerance));
+    const Tensor columns = rows.t();
+    CHECK(is_close(softmax(on_cuda(columns), 0), softmax(columns, 0), tolerance));
+  }
+}
