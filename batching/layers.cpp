@@ -114,9 +114,9 @@ bool embedding(Call& call) {
   return true;
 }
 
-// nll_loss_forward(self, target, weight, reduction, ignore_index): losses of all examples, which are then reduced for
-// each.
-bool nll_loss_forward(Call& call) {
+// nll_loss_forward and _cross_entropy_forward(self, target, weight, reduction, ignore_index): losses of all examples,
+// which are then reduced for each.
+bool loss_of_classes(Call& call) {
   const TensorBase self = call.stack[0].to_tensor();
   const TensorBase target = call.stack[1].to_tensor();
   const std::int64_t reduction = call.stack[3].to_int();
@@ -140,6 +140,9 @@ bool nll_loss_forward(Call& call) {
     weights = of_targets.masked_fill(counts.logical_not(), 0);
   }
   losses = losses.reshape({call.level.batch_size(), count});
+  const bool normalizes = arguments.size() == 3;
+  Tensor normalizers = normalizes ? Tensor(arguments[2].to_tensor()) : Tensor();
+  if (normalizes && !one) normalizers = normalizers.unflatten(0, {call.level.batch_size(), count});
   const Tensor total = weights.reshape({call.level.batch_size(), count}).sum(1);
   if (reduction == Reduction::None) {
     call.stack = {one ? losses.squeeze(1) : losses, total.mul(0)};
@@ -147,6 +150,7 @@ bool nll_loss_forward(Call& call) {
     const Tensor sum = losses.sum(1);
     call.stack = {reduction == Reduction::Mean ? sum.div(total) : sum, total};
   }
+  if (normalizes) call.stack.push_back(normalizers);
   return true;
 }
 

@@ -18,6 +18,7 @@ struct Own {
   Rule rule;
 };
 constexpr Own kOwn[] = {
+    {&ops::_cross_entropy_forward, loss_of_classes},
     {&ops::_index, index},
     {&ops::_index_put, index_put},
     {&ops::_index_put_, index_put},
@@ -31,7 +32,7 @@ constexpr Own kOwn[] = {
     {&ops::index_select, along_dim},
     {&ops::mm, mm},
     {&ops::native_layer_norm, native_layer_norm},
-    {&ops::nll_loss_forward, nll_loss_forward},
+    {&ops::nll_loss_forward, loss_of_classes},
 };
 
 }  // namespace

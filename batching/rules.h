@@ -59,7 +59,7 @@ bool baddbmm(Call& call);
 bool convolution(Call& call);
 bool native_layer_norm(Call& call);
 bool embedding(Call& call);
-bool nll_loss_forward(Call& call);
+bool loss_of_classes(Call& call);
 
 // Null if it has none.
 Rule rule_of(const OperatorEntry& op);

@@ -2,8 +2,7 @@
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_normalization.h>
 #include <keyway/backends/cpu/lanes.h>
-#include <keyway/backends/cpu/loop.h>
-#include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/visit_dtype.h>
 
@@ -100,28 +99,6 @@ struct Backward {
     }
   }
 };
-
-template <Level level, typename Rows>
-struct RowsBody {
-  [[gnu::always_inline]] static void run(const void* context, char* const*, std::int64_t) {
-    const Rows rows = *static_cast<const Rows*>(context);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) rows.row(r);
-  }
-};
-
-// Rows in pieces of whole multiples of `unit`.
-template <typename Rows>
-void run_rows(const Rows& rows, std::int64_t count, std::int64_t unit) {
-  const detail::Loop loop = detail::kLoopsOf<RowsBody, Rows>[current_level()];
-  const std::int64_t work = std::max<std::int64_t>(1, rows.width) * unit;
-  parallel_for(0, (count + unit - 1) / unit, std::max<std::int64_t>(1, kElementGrain / work),
-               [&](std::int64_t begin, std::int64_t end) {
-                 Rows part = rows;
-                 part.begin = begin * unit;
-                 part.end = std::min(count, end * unit);
-                 loop(&part, nullptr, 0);
-               });
-}
 
 // The sum of `chunks` rows of `width`, in order.
 template <typename Acc>

@@ -98,6 +98,10 @@ constexpr FunctionSchema kHelpers[] = {
                    "Tensor? grad_grad_bias, Tensor grad_output, Tensor input, Tensor weight, int[] stride, "
                    "int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[] needs) "
                    "-> (Tensor, Tensor, Tensor)">,
+    schema_literal<"cross_entropy_backward_grad(Tensor grad, Tensor self, Tensor target, Tensor? weight, int "
+                   "reduction, int ignore_index, Tensor total_weight) -> Tensor">,
+    schema_literal<"cross_entropy_double_backward(Tensor grad, Tensor grad_output, Tensor self, Tensor target, "
+                   "Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor">,
     schema_literal<"log_softmax_backward_grad(Tensor grad, int dim, Tensor output) -> Tensor">,
     schema_literal<"log_softmax_double_backward(Tensor grad, Tensor grad_output, int dim, Tensor output) -> Tensor">,
     schema_literal<"softmax_backward_grad(Tensor grad, int dim, Tensor output) -> Tensor">,

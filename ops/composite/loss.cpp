@@ -62,10 +62,13 @@ Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Te
   return std::get<0>(keyway::nll_loss_forward(self, target, weight, reduction, ignore_index));
 }
 
-// Beyond two dimensions every place beside the classes is a row of its own.
-Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                   std::int64_t reduction, std::int64_t ignore_index) {
-  if (self.dim() <= 2) return keyway::nll_loss(self, target, weight, reduction, ignore_index);
+namespace {
+
+// The loss that `of_rows` gives rows [rows, classes] and their targets: beyond two dimensions every place beside the
+// classes is a row of its own.
+template <typename F>
+Tensor loss_by_rows(const Tensor& self, const Tensor& target, std::int64_t reduction, const F& of_rows) {
+  if (self.dim() <= 2) return of_rows(self, target);
   DimVector order{0}, sizes{self.size(0)};
   for (std::int64_t d = 2; d < self.dim(); ++d) {
     order.push_back(d);
@@ -75,12 +78,26 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional
   KEYWAY_CHECK(target.sizes() == IntArrayRef(sizes), "target has shape {}, but self's shape {} asks for {}",
                target.sizes(), self.sizes(), IntArrayRef(sizes));
   const Tensor rows = self.permute(order).reshape({target.numel(), self.size(1)});
-  const Tensor loss = keyway::nll_loss(rows, target.reshape({target.numel()}), weight, reduction, ignore_index);
+  const Tensor loss = of_rows(rows, target.reshape({target.numel()}));
   return reduction == kNoReduction ? loss.reshape(sizes) : loss;
+}
+
+}  // namespace
+
+Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                   std::int64_t reduction, std::int64_t ignore_index) {
+  return loss_by_rows(self, target, reduction, [&](const Tensor& rows, const Tensor& targets) {
+    return keyway::nll_loss(rows, targets, weight, reduction, ignore_index);
+  });
 }
 
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
                           std::int64_t reduction, std::int64_t ignore_index, double label_smoothing) {
+  if (self.sizes() != target.sizes() && label_smoothing == 0) {
+    return loss_by_rows(self, target, reduction, [&](const Tensor& rows, const Tensor& targets) {
+      return std::get<0>(keyway::_cross_entropy_forward(rows, targets, weight, reduction, ignore_index));
+    });
+  }
   const Tensor log_probabilities = keyway::log_softmax(self, class_dim(self));
   if (self.sizes() == target.sizes()) {
     return cross_entropy_of_probabilities(log_probabilities, target, weight, reduction, label_smoothing);

@@ -14,6 +14,11 @@ struct Exception {
 };
 
 constexpr Exception kConstants[] = {
+    {"keyway::_cross_entropy_backward", "normalizer", "a function of self"},
+    {"keyway::_cross_entropy_backward", "self", "its gradient counts that normalizer changes with it"},
+    {"keyway::_cross_entropy_backward", "total_weight", "a result of _cross_entropy_forward, no input of it"},
+    {"keyway::_cross_entropy_backward", "weight", "as in cross_entropy_loss"},
+    {"keyway::_cross_entropy_forward", "weight", "as in cross_entropy_loss"},
     {"keyway::binary_cross_entropy", "weight", "has no derivative in PyTorch"},
     {"keyway::cross_entropy_loss", "weight", "weights of classes have no derivative in nll_loss_forward"},
     {"keyway::igamma", "self", "has no derivative in PyTorch"},

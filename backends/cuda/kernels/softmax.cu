@@ -3,6 +3,7 @@
 #include <keyway/backends/cuda/driver/row_values.cuh>
 #include <keyway/backends/cuda/kernels/kernels_softmax.h>
 #include <keyway/backends/cuda/kernels/operands.h>
+#include <keyway/backends/cuda/kernels/top_and_sum.cuh>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
@@ -13,24 +14,6 @@
 namespace keyway::inline v1::cuda {
 
 namespace {
-
-// The greatest of some numbers, and the sum of exp(number - top) over them, in one pass (Milakov and Gimelshein, "Online
-// normalizer calculation for softmax", 2018). `top` begins at the lowest finite number: so numbers of which all are
-// minus infinity have the sum 0.
-template <typename Acc>
-struct TopAndSum {
-  Acc top = std::numeric_limits<Acc>::lowest(), sum = 0;
-
-  // x - x makes the sum NaN where the greatest is infinite, as exp(x - top) is.
-  __device__ TopAndSum with(Acc x) const {
-    const Acc above = x - top, power = std::exp(-std::abs(above));
-    return above > 0 ? TopAndSum{x, sum * power + 1 + (x - x)} : TopAndSum{top, sum + power};
-  }
-  __device__ TopAndSum with(const TopAndSum& other) const {
-    const Acc greater = other.top > top ? other.top : top;
-    return {greater, sum * std::exp(top - greater) + other.sum * std::exp(other.top - greater)};
-  }
-};
 
 // Calls f(distances, powers, sum): of the elements of operand 1 from the greatest of their row, the exponentials of
 // these, and the sum of those.
@@ -49,8 +32,7 @@ __device__ void with_powers(const Row<2>& row, const F& f) {
       with_top(x.fold(-std::numeric_limits<Acc>::infinity(), max, max),
                [](const auto& powers) { return powers.template sum<Acc>(); });
     } else {
-      const auto add = [](const TopAndSum<Acc>& acc, const auto& more) { return acc.with(more); };
-      const TopAndSum<Acc> all = x.fold(TopAndSum<Acc>(), add, add);
+      const auto all = top_and_sum<Acc>(x);
       with_top(all.top, [&](const auto&) { return all.sum; });
     }
   });

@@ -1,0 +1,105 @@
+// Cross entropy of rows of logits and the classes they are of: log-probabilities, and the gradient of each, are never
+// in memory. Of a row two numbers are kept, `normalizer`: its greatest element, and the logarithm of the sum of
+// exp(x - greatest); log_softmax(x) is x - greatest - logarithm.
+#include <keyway/backends/cpu/decaying_exp.h>
+#include <keyway/backends/cpu/kernels_loss.h>
+#include <keyway/backends/cpu/lanes.h>
+#include <keyway/backends/cpu/losses.h>
+#include <keyway/backends/cpu/row_loop.h>
+#include <keyway/core/visit_dtype.h>
+
+#include <cmath>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+template <typename T>
+struct NormalizerRows {
+  using Acc = Opmath<T>;
+  const T* input;
+  Acc* normalizer;
+  std::int64_t width;
+  std::int64_t begin = 0, end = 0;
+
+  [[gnu::always_inline]] void row(std::int64_t r) const {
+    const T* const x = input + r * width;
+    const Acc top = lane_max<Acc>(width, [x](std::int64_t i) { return opmath(x[i]); });
+    normalizer[2 * r] = top;
+    normalizer[2 * r + 1] =
+        std::log(lane_sum<Acc>(width, [x, top](std::int64_t i) { return decaying_exp(opmath(x[i]) - top); }));
+  }
+};
+
+// With g' = weight g, g the gradient of the row's loss, that of the row is g' (softmax(x) - 1 at the target).
+template <typename T>
+struct CrossEntropyGradients {
+  using Acc = Opmath<T>;
+  const T* input;
+  const Acc* normalizer;
+  const TargetRows* rows;
+  const ClassWeights<T>* weights;
+  const LossGradients<T>* gradients;
+  T* out;
+  std::int64_t width;
+  std::int64_t begin = 0, end = 0;
+
+  [[gnu::always_inline]] void row(std::int64_t r) const {
+    const T* const x = input + r * width;
+    T* const to = out + r * width;
+    if (!rows->counts(r)) {
+      for (std::int64_t i = 0; i < width; ++i) to[i] = T(0.0f);
+      return;
+    }
+    const std::int64_t target = rows->target[r];
+    const Acc scale = (*weights)(target) * (*gradients)(r), top = normalizer[2 * r], log_sum = normalizer[2 * r + 1];
+    KEYWAY_INDEPENDENT
+    for (std::int64_t i = 0; i < width; ++i) to[i] = static_cast<T>(scale * decaying_exp(opmath(x[i]) - top - log_sum));
+    to[target] = static_cast<T>(scale * std::expm1(opmath(x[target]) - top - log_sum));
+  }
+};
+
+}  // namespace
+
+namespace cpu {
+
+void _cross_entropy_forward(const TensorBase& self, const TensorBase& target, const TensorBase& weight,
+                            std::int64_t reduction, std::int64_t ignore_index, TensorBase& output,
+                            TensorBase& total_weight, TensorBase& normalizer) {
+  const TensorBase from = contiguous(self);
+  const TargetRows rows(from, target, ignore_index);
+  visit_floating(self.dtype(), "_cross_entropy_forward", [&]<typename T>() {
+    const T* const x = static_cast<const T*>(from.data_ptr());
+    const ContiguousOut out(normalizer);
+    auto* const of = out.data<Opmath<T>>();
+    run_rows(NormalizerRows<T>{x, of, rows.classes}, rows.count);
+    write_losses<T>([&](std::int64_t i) { return opmath(x[rows.place(i)]) - of[2 * i] - of[2 * i + 1]; }, rows,
+                    ClassWeights<T>(weight), reduction, output, total_weight);
+    out.finish();
+  });
+}
+
+void _cross_entropy_backward(const TensorBase& grad_output, const TensorBase& self, const TensorBase& target,
+                             const TensorBase& weight, std::int64_t reduction, std::int64_t ignore_index,
+                             const TensorBase& total_weight, const TensorBase& normalizer, TensorBase& result) {
+  const TensorBase from = contiguous(self), normalizers = contiguous(normalizer);
+  const TargetRows rows(from, target, ignore_index);
+  visit_floating(self.dtype(), "_cross_entropy_backward", [&]<typename T>() {
+    const ClassWeights<T> weights(weight);
+    const LossGradients<T> gradients(grad_output, reduction, total_weight);
+    const ContiguousOut out(result);
+    const CrossEntropyGradients<T> work{static_cast<const T*>(from.data_ptr()),
+                                        static_cast<const Opmath<T>*>(normalizers.data_ptr()),
+                                        &rows,
+                                        &weights,
+                                        &gradients,
+                                        out.data<T>(),
+                                        rows.classes};
+    run_rows(work, rows.count);
+    out.finish();
+  });
+}
+
+}  // namespace cpu
+
+}  // namespace keyway::inline v1
