@@ -1,4 +1,4 @@
-// Reductions over 16M floats, and normalisations along rows of 1024.
+// Reductions over 16M floats, normalisations along rows of 1024, and the cross entropy of rows of 32768.
 #include <keyway/bench/harness.h>
 
 namespace {
@@ -34,10 +34,19 @@ void layer_norm(bench::State& state) {
   bench::moves_bytes(state, 2 * kBytes);
 }
 
-const bench::Row rows[] = {{"sum/all", sum_all},
-                           {"sum/first_dim", sum_first},
-                           {"sum/last_dim", sum_last},
-                           {"softmax", softmax},
-                           {"layer_norm", layer_norm}};
+// And its gradient: what has to move is the logits, twice, and the gradient.
+void cross_entropy(bench::State& state) {
+  constexpr std::int64_t kClasses = 32768, kRows = kSide * kSide / kClasses;
+  const lib::Tensor logits = lib::rand({kRows, kClasses}).requires_grad_();
+  const lib::Tensor target = lib::randint(kClasses, {kRows}, lib::kInt64);
+  for (auto _ : state) {
+    const lib::Tensor loss = lib::nn::functional::cross_entropy(logits, target);
+    bench::keep(lib::autograd::grad({loss}, {logits})[0]);
+  }
+  bench::moves_bytes(state, 3 * kBytes);
+}
+
+const bench::Row rows[] = {{"sum/all", sum_all}, {"sum/first_dim", sum_first}, {"sum/last_dim", sum_last},
+                           {"softmax", softmax}, {"layer_norm", layer_norm},   {"cross_entropy", cross_entropy}};
 
 }  // namespace

@@ -105,6 +105,18 @@ void layer_norm(bench::State& state) {
   bench::moves_bytes(state, 2 * kBytes);
 }
 
+// And its gradient: what has to move is the logits, twice, and the gradient.
+void cross_entropy(bench::State& state) {
+  constexpr std::int64_t kClasses = 32768;
+  const lib::Tensor logits = drawn(kCount / kClasses, kClasses).requires_grad_();
+  const lib::Tensor target = lib::zeros({kCount / kClasses}, logits.options().dtype(lib::kInt64));
+  queue(state, [&] {
+    const lib::Tensor loss = lib::nn::functional::cross_entropy(logits, target);
+    bench::keep(lib::autograd::grad({loss}, {logits})[0]);
+  });
+  bench::moves_bytes(state, 3 * kBytes);
+}
+
 // How long a call of an operator takes to return: the device has next to nothing to do.
 template <typename Call>
 void host(bench::State& state, const Call& call) {
@@ -150,6 +162,7 @@ const bench::Row rows[] = {{"copy", copy},
                            {"softmax/1024/bfloat16", softmax_bfloat16},
                            {"softmax/32768", softmax<32768>},
                            {"layer_norm/1024", layer_norm},
+                           {"cross_entropy/32768", cross_entropy},
                            {"host/empty", host_empty},
                            {"host/add", host_add},
                            {"host/add_out", host_add_out},
