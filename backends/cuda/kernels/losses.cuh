@@ -57,11 +57,11 @@ struct LossOfRow {
   Log log_probability;
 
   KEYWAY_HD bool operator()(const Place<Log::kOperands>& place) const {
-    const std::int64_t target = place.at<const std::int64_t>(1);
+    const std::int64_t target = place.template at<const std::int64_t>(1);
     if (!classes.has(target)) return false;
-    place.at<T>(0) = target == classes.ignored
-                         ? T(0.0f)
-                         : static_cast<T>(-log_probability(place, target) * classes.weight(target));
+    const bool counts = target != classes.ignored;
+    place.template at<T>(0) =
+        counts ? static_cast<T>(-log_probability(place, target) * classes.weight(target)) : T(0.0f);
     return true;
   }
 };
@@ -75,14 +75,14 @@ struct TermsOfRow {
   std::int64_t apart;  // elements from what is added to the loss to what is added to the weight
 
   KEYWAY_HD bool operator()(const Place<Log::kOperands>& place) const {
-    const std::int64_t target = place.at<const std::int64_t>(1);
+    const std::int64_t target = place.template at<const std::int64_t>(1);
     double weight = 0, loss = 0;
     const bool known = classes.has(target);
     if (known && target != classes.ignored) {
       weight = static_cast<double>(classes.weight(target));
       loss = -(static_cast<double>(log_probability(place, target)) * weight);
     }
-    double* const terms = &place.at<double>(0);
+    double* const terms = &place.template at<double>(0);
     terms[0] = loss;
     terms[apart] = weight;
     return known;
