@@ -6,7 +6,9 @@ import keyway
 import keyway.nn.functional as F
 import pytest
 from keyway import nn
-from keyway.autograd import gradcheck
+from keyway.autograd import gradcheck, gradgradcheck
+
+F64 = keyway.float64
 
 
 def test_cross_entropy_of_probabilities_by_hand():
@@ -181,3 +183,56 @@ def test_a_variance_may_be_a_float_or_one_for_each_row_of_some_dimension():
         F.gaussian_nll_loss(x, y, keyway.ones(1, 1))
     with pytest.raises(keyway.TypeError, match="var"):
         F.gaussian_nll_loss(x, y, 1)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("sizes", [(5,), (3, 5), (0, 5), (2, 5, 3), (2, 5, 2, 2)])
+def test_cross_entropy_of_classes_is_nll_loss_of_log_softmax(sizes, reduction):
+    keyway.manual_seed(2)
+    dim = 0 if len(sizes) == 1 else 1
+    logits = keyway.randn(sizes, dtype=F64, requires_grad=True)
+    target = keyway.randint(0, 5, sizes[:dim] + sizes[dim + 1:])
+    for weight in (None, keyway.tensor([0.5, 2.0, 1.0, 0.0, 3.0], dtype=F64)):
+        for ignore_index in (-100, 1):
+            options = {"weight": weight, "ignore_index": ignore_index, "reduction": reduction}
+            loss = F.cross_entropy(logits, target, **options)
+            expected = F.nll_loss(F.log_softmax(logits, dim), target, **options)
+            assert loss.shape == expected.shape
+            assert keyway.allclose(loss, expected, equal_nan=True)
+            grad = keyway.randn(loss.shape, dtype=F64)
+            assert keyway.allclose(keyway.autograd.grad(loss, logits, grad)[0],
+                                   keyway.autograd.grad(expected, logits, grad)[0], equal_nan=True)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_cross_entropy_of_classes_has_gradients_of_any_order(reduction):
+    keyway.manual_seed(3)
+    logits = keyway.randn(3, 4, dtype=F64, requires_grad=True)
+    target = keyway.tensor([3, -100, 0])
+    weight = keyway.tensor([0.5, 2.0, 1.0, 3.0], dtype=F64)
+
+    def loss(x):
+        return F.cross_entropy(x, target, weight, reduction=reduction)
+
+    def slope(x):
+        return keyway.autograd.grad(loss(x).sum(), x, create_graph=True)[0]
+
+    assert gradcheck(loss, (logits,), check_forward_ad=True)
+    assert gradgradcheck(loss, (logits,))
+    assert gradgradcheck(slope, (logits,))
+
+
+def test_cross_entropy_keeps_the_digits_of_a_loss_of_large_logits():
+    for dtype, tolerance in ((keyway.float32, 1e-6), (keyway.float16, 1e-3)):
+        logits = keyway.tensor([[30000.0, 30000.0]], dtype=dtype, requires_grad=True)
+        loss = F.cross_entropy(logits, keyway.tensor([1]))
+        assert loss.dtype == dtype and loss.item() == pytest.approx(math.log(2), rel=tolerance)
+        loss.backward()
+        assert logits.grad.tolist() == [[pytest.approx(0.5, rel=tolerance), pytest.approx(-0.5, rel=tolerance)]]
+
+
+def test_cross_entropy_names_what_is_wrong_with_its_target():
+    with pytest.raises(keyway.Error, match="cross_entropy_loss: requires .*target"):
+        F.cross_entropy(keyway.zeros(2, 3), keyway.zeros(2, 1, 1, dtype=keyway.int64))
+    with pytest.raises(IndexError, match="argument 'target' has 3 at position 1, but must be in"):
+        F.cross_entropy(keyway.zeros(2, 3), keyway.tensor([0, 3]))
