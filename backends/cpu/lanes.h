@@ -49,9 +49,10 @@ template <typename Acc, typename F>
     const Acc x = value(i + j);
     lanes[j] = x > lanes[j] ? x : lanes[j];
   }
-  Acc greatest = lanes[0];
-  for (int j = 1; j < kLanes; ++j) greatest = lanes[j] > greatest ? lanes[j] : greatest;
-  return greatest;
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    for (int j = 0; j < half; ++j) lanes[j] = lanes[j + half] > lanes[j] ? lanes[j + half] : lanes[j];
+  }
+  return lanes[0];
 }
 
 }  // namespace keyway::inline v1

@@ -14,6 +14,7 @@ struct Exception {
 };
 
 constexpr Exception kConstants[] = {
+    {"keyway::_cross_entropy_backward", "grad_output", "its gradient takes normalizer as that of self"},
     {"keyway::_cross_entropy_backward", "normalizer", "a function of self"},
     {"keyway::_cross_entropy_backward", "self", "its gradient counts that normalizer changes with it"},
     {"keyway::_cross_entropy_backward", "total_weight", "a result of _cross_entropy_forward, no input of it"},
@@ -40,6 +41,7 @@ constexpr Exception kConstants[] = {
 };
 
 constexpr Exception kWithoutGradient[] = {
+    {"keyway::_cross_entropy_backward", "", "tested as the gradient of _cross_entropy_forward"},
     {"keyway::allclose", "", "the result is a bool"},
     {"keyway::argsort", "", "the result is integers"},
     {"keyway::argsort.stable", "", "the result is integers"},
