@@ -6,9 +6,9 @@
 
 namespace keyway::inline v1::cuda {
 
-// The greatest of some numbers, and the sum of exp(number - top) over them, in one pass (Milakov and Gimelshein, "Online
-// normalizer calculation for softmax", 2018). `top` begins at the lowest finite number: so numbers of which all are
-// minus infinity have the sum 0.
+// The greatest of some numbers, and the sum of exp(number - top) over them, in one pass (Milakov and Gimelshein,
+// "Online normalizer calculation for softmax", 2018). `top` begins at the lowest finite number: so numbers of which all
+// are minus infinity have the sum 0.
 template <typename Acc>
 struct TopAndSum {
   Acc top = std::numeric_limits<Acc>::lowest(), sum = 0;
