@@ -105,7 +105,7 @@ class Installed(unittest.TestCase):
         sizes = {name: int(run("size", build / name).splitlines()[1].split()[3])
                  for name in ("whole", "slope", "libsmall_keyway.so")}
         self.assertLess(sizes["slope"], sizes["whole"] / 3)
-        self.assertLess(sizes["libsmall_keyway.so"], sizes["whole"] * 0.56)  # half of it is no operator's
+        self.assertLess(sizes["libsmall_keyway.so"], sizes["whole"] * 0.57)  # half of it is no operator's
         with self.assertRaisesRegex(AssertionError, "undefined reference to `keyway::v1::ops::relu'"):
             run("cmake", "--build", build, "--target", "left_out")
 
