@@ -36,6 +36,9 @@ class RowPlaces {
   // Requires: all operands were added.
   std::int64_t share();
 
+  // Elements of a row that a thread has, at most. Requires: as for share(), which was not called.
+  std::int64_t per_thread() const { return (launch_.n - 1) / launch_.teams.size + 1; }
+
   // Calls f(RowLaunch) for parts that a kernel takes.
   template <typename F>
   void each_part(const F& f) const {

@@ -1,12 +1,14 @@
 // Values of a row: what a functor calculates of the elements of a row, for rows that are gone through more than once.
 //
-//   with_values(row, [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); }, [&](const auto& x) {
-//     const Acc top = x.fold(lowest, max, max);
-//     const auto powers = x.map([&](Acc value) { return std::exp(value - top); });
-//     ...
+//   __device__ void operator()(const Row<2>& row, auto held) const {
+//     with_values(row, held, [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); }, [&](const auto& x) {
+//       const Acc top = x.fold(lowest, max, max);
+//       const auto powers = x.map([&](Acc value) { return std::exp(value - top); });
+//       ...
+//   rows_of_values<2>(RowPlaces(self.sizes(), dim).tensor(out).tensor(self), functor, out.device());
 //
 // A thread that has few of them keeps them in registers: they are read, and calculated, once. In longer rows they are
-// read each time, from a cache after the first.
+// read each time, from a cache after the first. There is a kernel for each, as registers of one cost all.
 #pragma once
 
 #include <keyway/backends/cuda/driver/rows.cuh>
@@ -16,8 +18,9 @@
 
 namespace keyway::inline v1::cuda {
 
-// Values that a thread keeps: teams have a thread for eight elements, up to 2,048 (teams.cpp).
-inline constexpr int kHeldValues = 8;
+// How many values a thread keeps; 0: none.
+template <int count>
+using Held = std::integral_constant<int, count>;
 
 namespace detail {
 
@@ -44,8 +47,8 @@ class RowValues {
   const Row& row_;
 };
 
-template <typename Row, typename V>
-class HeldValues : public RowValues<HeldValues<Row, V>, Row> {
+template <typename Row, typename V, int held>
+class HeldValues : public RowValues<HeldValues<Row, V, held>, Row> {
  public:
   // Whether going through the values once more costs next to nothing.
   static constexpr bool kHeld = true;
@@ -53,7 +56,7 @@ class HeldValues : public RowValues<HeldValues<Row, V>, Row> {
   template <typename Get>
   __device__ HeldValues(const Row& row, const Get& get) : RowValues<HeldValues, Row>(row) {
 #pragma unroll
-    for (int j = 0; j < kHeldValues; ++j) {
+    for (int j = 0; j < held; ++j) {
       if (const std::int64_t i = element(j); i < row.n()) of_[j] = get(i, j);
     }
   }
@@ -61,13 +64,13 @@ class HeldValues : public RowValues<HeldValues<Row, V>, Row> {
   template <typename F>
   __device__ void each(const F& f) const {
 #pragma unroll
-    for (int j = 0; j < kHeldValues; ++j) {
+    for (int j = 0; j < held; ++j) {
       if (const std::int64_t i = element(j); i < this->row_.n()) f(i, of_[j]);
     }
   }
   template <typename F>
   __device__ auto map(const F& f) const {
-    return HeldValues<Row, decltype(f(of_[0]))>(this->row_, [&](std::int64_t, int j) { return f(of_[j]); });
+    return HeldValues<Row, decltype(f(of_[0])), held>(this->row_, [&](std::int64_t, int j) { return f(of_[j]); });
   }
 
  private:
@@ -75,7 +78,7 @@ class HeldValues : public RowValues<HeldValues<Row, V>, Row> {
     return this->row_.rank() + static_cast<std::uint32_t>(j) * this->row_.size();
   }
 
-  V of_[kHeldValues];
+  V of_[held];
 };
 
 template <typename Row, typename Get>
@@ -85,14 +88,16 @@ class ReadValues : public RowValues<ReadValues<Row, Get>, Row> {
 
   __device__ ReadValues(const Row& row, const Get& get) : RowValues<ReadValues, Row>(row), get_(get) {}
 
-  // Some are read before one is given to f, which may write: so that a thread waits once for them.
+  // Some, of 32 bytes and more, are read before one is given to f, which may write: so that a thread waits once for
+  // them.
   template <typename F>
   __device__ void each(const F& f) const {
-    constexpr int kAhead = 4;
+    using V = decltype(get_(0));
+    constexpr int kAhead = sizeof(V) > 4 ? 4 : 8;
     const std::int64_t n = this->row_.n(), step = this->row_.size();
     std::int64_t i = this->row_.rank();
     for (; i + (kAhead - 1) * step < n; i += kAhead * step) {
-      decltype(get_(i)) values[kAhead];
+      V values[kAhead];
 #pragma unroll
       for (int j = 0; j < kAhead; ++j) values[j] = get_(i + j * step);
 #pragma unroll
@@ -112,14 +117,37 @@ class ReadValues : public RowValues<ReadValues<Row, Get>, Row> {
 
 }  // namespace detail
 
-// Calls f(values) with those that get(i) gives. Every thread calls it. Requires: the row is not shared out.
-template <int N, typename Get, typename F>
-__device__ void with_values(const Row<N>& row, const Get& get, const F& f) {
-  if (row.longest() <= std::int64_t{kHeldValues} * row.size()) {
-    f(detail::HeldValues<Row<N>, decltype(get(0))>(row, [&](std::int64_t i, int) { return get(i); }));
+// Calls f(values) with those that get(i) gives. Every thread calls it.
+template <int N, int held, typename Get, typename F>
+__device__ void with_values(const Row<N>& row, Held<held>, const Get& get, const F& f) {
+  if constexpr (held > 0) {
+    f(detail::HeldValues<Row<N>, decltype(get(0)), held>(row, [&](std::int64_t i, int) { return get(i); }));
   } else {
     f(detail::ReadValues<Row<N>, Get>(row, get));
   }
+}
+
+namespace detail {
+
+template <int held, typename F>
+struct WithHeld {
+  static constexpr const char* kRefusal = kRefusalOf<F>;
+  F functor;
+
+  __device__ auto operator()(const auto& row) const { return functor(row, Held<held>()); }
+};
+
+}  // namespace detail
+
+// rows(), for a functor that also takes a Held. A thread of a team has eight elements of rows of up to 2,048
+// (teams.cpp), which is enough on its way; beyond 8,192, registers for all would leave room for few threads. Requires:
+// the rows are not shared out.
+template <int N, typename F>
+void rows_of_values(const RowPlaces& places, const F& functor, Device on) {
+  const std::int64_t each = places.per_thread();
+  if (each <= 8) return rows<N>(places, detail::WithHeld<8, F>{functor}, on);
+  if (each <= 32) return rows<N>(places, detail::WithHeld<32, F>{functor}, on);
+  rows<N>(places, detail::WithHeld<0, F>{functor}, on);
 }
 
 }  // namespace keyway::inline v1::cuda

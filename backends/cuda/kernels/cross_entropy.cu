@@ -16,10 +16,10 @@ namespace {
 // Operands: the pair of the row, self.
 template <typename T>
 struct NormalizerOfRow {
-  __device__ void operator()(const Row<2>& row) const {
+  __device__ void operator()(const Row<2>& row, auto held) const {
     using Acc = Opmath<T>;
     const auto value = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
-    with_values(row, value, [&](const auto& x) {
+    with_values(row, held, value, [&](const auto& x) {
       const auto all = top_and_sum<Acc>(x);
       if (!row.leads()) return;
       Acc* const pair = &row.at<Acc>(0, 0);
@@ -47,7 +47,7 @@ struct CrossEntropyBackward {
   Classes<T> classes;
   RowNumbers<T> of;
 
-  __device__ bool operator()(const Row<3>& row) const {
+  __device__ bool operator()(const Row<3>& row, auto held) const {
     using Acc = Opmath<T>;
     if (row.n() == 0) return true;
     const std::int64_t r = row.number(2), target = of.targets[r];
@@ -57,7 +57,7 @@ struct CrossEntropyBackward {
     const Acc scale = counts ? classes.weight(target) * opmath(of.grad[r * of.grad_step]) / divisor : Acc(0);
     const Acc top = of.normalizers[2 * r], log_sum = of.normalizers[2 * r + 1];
     const auto log = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)) - top - log_sum; };
-    with_values(row, log, [&](const auto& logs) {
+    with_values(row, held, log, [&](const auto& logs) {
       logs.each([&](std::int64_t i, Acc x) {
         const Acc slope = i == target ? std::expm1(x) : std::exp(x);
         row.at<T>(0, i) = counts ? static_cast<T>(scale * slope) : T(0.0f);
@@ -82,7 +82,7 @@ void _cross_entropy_forward(const TensorBase& self, const TensorBase& target, co
   visit_floating(self.dtype(), "_cross_entropy_forward", [&]<typename T>() {
     if (targets.numel() > 0) {
       RowPlaces places(from.sizes(), 1);
-      rows<2>(places.tensor(normalizers).tensor(from), NormalizerOfRow<T>{}, self.device());
+      rows_of_values<2>(places.tensor(normalizers).tensor(from), NormalizerOfRow<T>{}, self.device());
     }
     const Classes<T> classes{data_or_null<T>(weights), from.sizes()[1], ignore_index};
     write_losses<T>(NormalizedLog<T>{from.strides()[1]}, from, targets, normalizers, classes,
@@ -103,7 +103,7 @@ void _cross_entropy_backward(const TensorBase& grad_output, const TensorBase& se
                            data_or_null<T>(grad_output), grad_output.numel() > 1 ? grad_output.strides()[0] : 0,
                            reduction == Reduction::Mean ? data_or_null<T>(total_weight) : nullptr};
     RowPlaces places(from.sizes(), 1);
-    rows<3>(places.tensor(to).tensor(from).number(), CrossEntropyBackward<T>{classes, of}, self.device());
+    rows_of_values<3>(places.tensor(to).tensor(from).number(), CrossEntropyBackward<T>{classes, of}, self.device());
   });
 }
 

@@ -52,10 +52,10 @@ struct LayerNorm {
   Statistics<Acc> statistics;
   Acc eps;
 
-  __device__ void operator()(const Row<3>& row) const {
+  __device__ void operator()(const Row<3>& row, auto held) const {
     const auto n = static_cast<Acc>(row.n());
     with_values(
-        row, [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); },
+        row, held, [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); },
         [&](const auto& x) {
           const Acc mean = x.template sum<Acc>() / n;
           const auto deviations = x.map([mean](Acc value) { return value - mean; });
@@ -84,14 +84,14 @@ struct LayerNormBackward {
   Affine<W> affine;
   Statistics<const Acc> statistics;
 
-  __device__ void operator()(const Row<4>& row) const {
+  __device__ void operator()(const Row<4>& row, auto held) const {
     // A team without a row meets the others, and has no number.
     const bool exists = row.n() > 0;
     const Acc mean = exists ? statistics.mean[row.number(3)] : Acc(0);
     const Acc scale = exists ? statistics.rstd[row.number(3)] : Acc(0);
     const auto n = static_cast<Acc>(row.n());
     with_values(
-        row,
+        row, held,
         [&](std::int64_t i) {
           return Terms<Acc>{affine.weighed(opmath(row.at<const T>(1, i)), i),
                             (opmath(row.at<const T>(2, i)) - mean) * scale};
@@ -203,8 +203,8 @@ void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, co
     RowPlaces places(from.sizes(), 1);
     places.tensor(to).tensor(from).number();
     with_affine<T>(weight, bias, [&]<typename W>(const Affine<W>& affine) {
-      rows<3>(places, LayerNorm<T, W>{affine, {mean.data<Acc>(), rstd.data<Acc>()}, static_cast<Acc>(eps)},
-              input.device());
+      rows_of_values<3>(places, LayerNorm<T, W>{affine, {mean.data<Acc>(), rstd.data<Acc>()}, static_cast<Acc>(eps)},
+                        input.device());
     });
     y.finish();
     mean.finish();
@@ -229,7 +229,7 @@ void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& in
       RowPlaces places(to.sizes(), 1);
       places.tensor(to).tensor(as_rows(g, count, width)).tensor(as_rows(x, count, width)).number();
       with_affine<T>(weight, TensorBase(), [&]<typename W>(const Affine<W>& affine) {
-        rows<4>(places, LayerNormBackward<T, W>{affine, statistics}, input.device());
+        rows_of_values<4>(places, LayerNormBackward<T, W>{affine, statistics}, input.device());
       });
       grad_input.finish();
     }

@@ -18,10 +18,10 @@ namespace {
 // Calls f(distances, powers, sum): of the elements of operand 1 from the greatest of their row, the exponentials of
 // these, and the sum of those.
 template <typename T, typename F>
-__device__ void with_powers(const Row<2>& row, const F& f) {
+__device__ void with_powers(const Row<2>& row, auto held, const F& f) {
   using Acc = Opmath<T>;
   const auto value = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
-  with_values(row, value, [&](const auto& x) {
+  with_values(row, held, value, [&](const auto& x) {
     const auto with_top = [&](Acc top, const auto& sum_of) {
       const auto distances = x.map([top](Acc element) { return element - top; });
       const auto powers = distances.map([](Acc distance) { return std::exp(distance); });
@@ -41,9 +41,9 @@ __device__ void with_powers(const Row<2>& row, const F& f) {
 // Elements T to results R, which are T or float. Operands: out, self.
 template <typename T, typename R>
 struct Softmax {
-  __device__ void operator()(const Row<2>& row) const {
+  __device__ void operator()(const Row<2>& row, auto held) const {
     using Acc = Opmath<T>;
-    with_powers<T>(row, [&](const auto&, const auto& powers, Acc sum) {
+    with_powers<T>(row, held, [&](const auto&, const auto& powers, Acc sum) {
       const Acc scale = 1 / sum;
       powers.each([&](std::int64_t i, Acc power) { row.at<R>(0, i) = static_cast<R>(power * scale); });
     });
@@ -52,9 +52,9 @@ struct Softmax {
 
 template <typename T, typename R>
 struct LogSoftmax {
-  __device__ void operator()(const Row<2>& row) const {
+  __device__ void operator()(const Row<2>& row, auto held) const {
     using Acc = Opmath<T>;
-    with_powers<T>(row, [&](const auto& distances, const auto&, Acc sum) {
+    with_powers<T>(row, held, [&](const auto& distances, const auto&, Acc sum) {
       const Acc log_sum = std::log(sum);
       distances.each([&](std::int64_t i, Acc distance) { row.at<R>(0, i) = static_cast<R>(distance - log_sum); });
     });
@@ -67,9 +67,9 @@ struct GradAndResult {
   Acc grad, y;
 };
 template <typename T, typename F>
-__device__ void with_grad_and_result(const Row<3>& row, const F& f) {
+__device__ void with_grad_and_result(const Row<3>& row, auto held, const F& f) {
   with_values(
-      row,
+      row, held,
       [&](std::int64_t i) {
         return GradAndResult<Opmath<T>>{opmath(row.at<const T>(1, i)), opmath(row.at<const T>(2, i))};
       },
@@ -80,10 +80,10 @@ __device__ void with_grad_and_result(const Row<3>& row, const F& f) {
 // logarithm. Operands: out, grad_output, output.
 template <typename T, typename R>
 struct SoftmaxBackward {
-  __device__ void operator()(const Row<3>& row) const {
+  __device__ void operator()(const Row<3>& row, auto held) const {
     using Acc = Opmath<T>;
     using Both = GradAndResult<Acc>;
-    with_grad_and_result<T>(row, [&](const auto& both) {
+    with_grad_and_result<T>(row, held, [&](const auto& both) {
       const Acc sum = both.map([](const Both& x) { return x.y * x.grad; }).template sum<Acc>();
       both.each([&](std::int64_t i, const Both& x) { row.at<R>(0, i) = static_cast<R>(x.y * (x.grad - sum)); });
     });
@@ -92,10 +92,10 @@ struct SoftmaxBackward {
 
 template <typename T, typename R>
 struct LogSoftmaxBackward {
-  __device__ void operator()(const Row<3>& row) const {
+  __device__ void operator()(const Row<3>& row, auto held) const {
     using Acc = Opmath<T>;
     using Both = GradAndResult<Acc>;
-    with_grad_and_result<T>(row, [&](const auto& both) {
+    with_grad_and_result<T>(row, held, [&](const auto& both) {
       const Acc sum = both.map([](const Both& x) { return x.grad; }).template sum<Acc>();
       both.each([&](std::int64_t i, const Both& x) { row.at<R>(0, i) = static_cast<R>(x.grad - std::exp(x.y) * sum); });
     });
@@ -109,8 +109,8 @@ void forward(const char* name, const TensorBase& self, std::int64_t dim, const T
   RowPlaces places(from.sizes(), wrap_dim(dim, from.dim()));
   places.tensor(to).tensor(from);
   visit_floating(self.dtype(), name, [&]<typename T>() {
-    if (out.dtype() == self.dtype()) return rows<2>(places, Op<T, T>{}, out.device());
-    if constexpr (NarrowFloatType<T>) rows<2>(places, Op<T, float>{}, out.device());
+    if (out.dtype() == self.dtype()) return rows_of_values<2>(places, Op<T, T>{}, out.device());
+    if constexpr (NarrowFloatType<T>) rows_of_values<2>(places, Op<T, float>{}, out.device());
   });
 }
 
@@ -122,10 +122,10 @@ void backward(const char* name, const TensorBase& grad_output, const TensorBase&
   RowPlaces places(y.sizes(), wrap_dim(dim, y.dim()));
   places.tensor(to).tensor(grad).tensor(y);
   visit_floating(output.dtype(), name, [&]<typename T>() {
-    if (out.dtype() == output.dtype()) return rows<3>(places, Op<T, T>{}, out.device());
+    if (out.dtype() == output.dtype()) return rows_of_values<3>(places, Op<T, T>{}, out.device());
     if constexpr (std::is_same_v<T, float>) {
-      if (out.dtype() == ScalarType::Half) return rows<3>(places, Op<T, Half>{}, out.device());
-      if (out.dtype() == ScalarType::BFloat16) return rows<3>(places, Op<T, BFloat16>{}, out.device());
+      if (out.dtype() == ScalarType::Half) return rows_of_values<3>(places, Op<T, Half>{}, out.device());
+      if (out.dtype() == ScalarType::BFloat16) return rows_of_values<3>(places, Op<T, BFloat16>{}, out.device());
     }
   });
 }

@@ -13,7 +13,7 @@ namespace {
 struct Shape {
   std::int64_t rows, width;
 };
-constexpr Shape kShapes[] = {{1, 1}, {1, 5000}, {3, 257}, {33, 40}, {1000, 3}, {70, 300}, {0, 8}, {4, 0}};
+constexpr Shape kShapes[] = {{1, 1}, {1, 5000}, {2, 9001}, {3, 257}, {33, 40}, {1000, 3}, {70, 300}, {0, 8}, {4, 0}};
 
 // The same columns, not side by side.
 Tensor strided(const Tensor& x) { return x.transpose(0, 1).contiguous().transpose(0, 1); }
