@@ -55,7 +55,7 @@ Plan<N> planned(void (*make_plan)(Plan<N>&, Params...), const Args&... args) {
 // A tensor as the kernel wants it: itself, or a converted copy that lives as long as this.
 class Operand {
  public:
-  Operand(const TensorBase& tensor, ScalarType dtype, Device device) : tensor_(&tensor) {
+  [[gnu::always_inline]] Operand(const TensorBase& tensor, ScalarType dtype, Device device) : tensor_(&tensor) {
     if (tensor.defined() && (tensor.dtype() != dtype || tensor.device() != device)) [[unlikely]] {
       converted_ = cast_to(tensor, dtype, device);
       tensor_ = &converted_;

@@ -38,7 +38,7 @@ inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack)
 // Requires: `found` is what the table gave.
 __attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, const Table& table, Table::Found found,
                                                        Stack& stack) {
-  const ErasedKernel& kernel = table.erased_kernel(found.kernel);
+  const ErasedKernel& kernel = table.kernel(found.kernel);
   try {
     kernel.boxed(op, kernel, found.keys, stack);
   } catch (Error& error) {
@@ -61,7 +61,7 @@ __attribute__((noinline)) void call_counted(const OperatorEntry& op, DispatchKey
 inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
   const Table& table = op.table();
   const Table::Found found = table.find(keys);
-  if ((table.erased_kernel(found.kernel).flags & kCounted) != 0) [[unlikely]]
+  if ((table.kernel(found.kernel).flags & kCounted) != 0) [[unlikely]]
     return call_counted(op, keys, stack);
   call_kernel(op, table, found, stack);
 }

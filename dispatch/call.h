@@ -77,20 +77,34 @@ struct Caller<R(Args...)> {
   static R redispatch(const OperatorEntry& op, DispatchKeySet keys, Args... args) {
     const Table& table = op.table();
     const Table::Found found = table.find(keys);
-    const Kernel<Sig>& kernel = table.kernel<Sig>(found.kernel);
+    const ErasedKernel& kernel = table.kernel(found.kernel);
     if (kernel.flags != 0) [[unlikely]]
       return call_slowly(op, keys, static_cast<Args>(args)...);
-    return enter_op(op, kernel, found.keys, static_cast<Args>(args)...);
+    try {
+      return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, found.keys, static_cast<Args>(args)...);
+    } catch (...) {
+      leave_op<Args...>(op, static_cast<Args>(args)...);
+    }
   }
 
  private:
-  // Instantiated with the caller, so that it is there as long as the caller is.
+  // Instantiated with the caller, so that it is there as long as the caller is. What does not depend on the signature
+  // is compiled once.
   __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, DispatchKeySet asked, Args... args) {
+    const void* const arguments[sizeof...(Args) + 1] = {&args...};
     const PinnedKernel pinned(op, asked);
     const auto [keys, number] = pinned.found();
-    const Kernel<Sig>& kernel = pinned.table().template kernel<Sig>(number);
-    if ((kernel.flags & kBoxedOnly) == 0) return enter_op(op, kernel, keys, static_cast<Args>(args)...);
-    return UnboxedAdapter<Sig>::call(op, kernel, keys, static_cast<Args>(args)...);
+    const ErasedKernel& kernel = pinned.table().kernel(number);
+    try {
+      if ((kernel.flags & kBoxedOnly) == 0) {
+        return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, keys, static_cast<Args>(args)...);
+      }
+      Stack stack = detail::call_boxed_kernel(op, kernel, keys, arguments);
+      IValue* results = stack.data();
+      return detail::BoxedResults<R>::get(op, arguments, results);
+    } catch (...) {
+      detail::leave_op(op, arguments);
+    }
   }
 };
 

@@ -38,15 +38,17 @@ struct KernelBase {
 
 // A kernel of the canonical signature Sig, e.g. TensorBase(const TensorBase&, std::int64_t). It gets itself
 // (for its context) and the key set it was found with (to redispatch from), then the arguments.
+template <typename R, typename... Args>
+using KernelFn = R (*)(const KernelBase& kernel, DispatchKeySet keys, Args... args);
 template <typename Sig>
 struct Kernel;
 template <typename R, typename... Args>
 struct Kernel<R(Args...)> : KernelBase {
-  using Fn = R (*)(const KernelBase& kernel, DispatchKeySet keys, Args... args);
+  using Fn = KernelFn<R, Args...>;
   Fn fn;
 };
 
-// The same with the signature forgotten: what the registry stores and copies.
+// The same with the signature forgotten: what the registry stores and copies, and callers cast `fn` of.
 struct ErasedKernel : KernelBase {
   void (*fn)();
 };
@@ -62,6 +64,7 @@ struct KernelInfo {
   KernelOwner* owner = nullptr;  // who may take it away; null: it is there for good
 };
 
+// The kernels lie behind the table, in a StaticTable or in memory that the registry laid out like one.
 struct alignas(8) Table {
   const OperatorEntry* op;             // null in the table of errors of operators that are no longer defined
   std::uint64_t mask;                  // keys that are not fallthrough for some backend, and every backend bit
@@ -76,7 +79,7 @@ struct alignas(8) Table {
     DispatchKeySet keys;
     std::size_t kernel;
   };
-  Found find(DispatchKeySet keys) const {
+  [[gnu::always_inline]] Found find(DispatchKeySet keys) const {
     const std::uint32_t backend = keys.backend_scan();
     std::uint64_t kept = mask;
     if (backend_masks != nullptr) [[unlikely]]
@@ -84,23 +87,13 @@ struct alignas(8) Table {
     const auto effective = DispatchKeySet::from_raw(keys.raw() & kept);
     return {effective, slots[effective.slot(backend)]};
   }
-  // Requires: Sig is the operator's canonical signature.
-  template <typename Sig>
-  const Kernel<Sig>& kernel(std::size_t index) const {
-    return kernels<Kernel<Sig>>()[index];
+  const ErasedKernel& kernel(std::size_t index) const {
+    return reinterpret_cast<const ErasedKernel*>(reinterpret_cast<const char*>(this) + sizeof(Table))[index];
   }
-  const ErasedKernel& erased_kernel(std::size_t index) const { return kernels<ErasedKernel>()[index]; }
   // The table that a kernel was found in. Requires: it stands in one.
   static const Table& of(const KernelBase& kernel) {
     return *reinterpret_cast<const Table*>(reinterpret_cast<const char*>(&kernel) -
                                            kernel.index * sizeof(ErasedKernel) - sizeof(Table));
-  }
-
- private:
-  // The kernels lie behind the header, in a StaticTable or in memory that the registry laid out like one.
-  template <typename K>
-  const K* kernels() const {
-    return reinterpret_cast<const K*>(reinterpret_cast<const char*>(this) + sizeof(Table));
   }
 };
 

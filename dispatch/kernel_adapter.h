@@ -15,10 +15,8 @@ namespace keyway::inline v1 {
 
 namespace detail {
 
-// What a boxed call can get wrong. Each throws keyway::Error(Type).
+// Throws keyway::Error(Type).
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_arguments(std::size_t wanted, std::size_t have);
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_results(std::size_t wanted, std::size_t have);
-[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_foreign_result();
 
 }  // namespace detail
 
@@ -36,10 +34,14 @@ struct BoxedAdapter<R(Args...)> {
   template <std::size_t... I>
   static void call_with(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack,
                         std::size_t first, std::index_sequence<I...>) {
-    const auto call = [&]() -> R {
-      return enter_op(op, static_cast<const Kernel<R(Args...)>&>(kernel), keys,
-                      detail::Unboxer<Args>::get(stack[first + I])...);
+    const auto enter = [&](Args... args) -> R {
+      try {
+        return static_cast<const Kernel<R(Args...)>&>(kernel).fn(kernel, keys, static_cast<Args>(args)...);
+      } catch (...) {
+        leave_op<Args...>(op, static_cast<Args>(args)...);
+      }
     };
+    const auto call = [&]() -> R { return enter(detail::Unboxer<Args>::get(stack[first + I])...); };
     const auto drop_arguments = [&] { stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end()); };
     // Results may refer to arguments: they are boxed before those go.
     if constexpr (std::is_void_v<R>) {
@@ -61,50 +63,35 @@ struct BoxedAdapter<R(Args...)> {
   }
 };
 
-// A boxed kernel called with typed arguments. A result that is a reference is the argument that it is the same tensor
-// as: of in-place and out= operators, one that the schema writes to.
-template <typename Sig>
-struct UnboxedAdapter;
-template <typename R, typename... Args>
-struct UnboxedAdapter<R(Args...)> {
-  static R call(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Args... args) try {
-    Stack stack;
-    stack.reserve(sizeof...(Args));
-    (stack.push_back(detail::box(args)), ...);
-    kernel.boxed(op, kernel, keys, stack);
-    constexpr std::size_t results = detail::kResultCount<R>;
-    if (stack.size() != results) detail::fail_results(results, stack.size());
-    if constexpr (std::is_void_v<R>) {
-      return;
-    } else if constexpr (detail::kIsTuple<R>) {
-      return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return R{result<std::tuple_element_t<I, R>>(stack[I], args...)...};
-      }
-      (std::make_index_sequence<results>());
-    } else {
-      return result<R>(stack[0], args...);
-    }
-  } catch (...) {
-    leave_op<Args...>(op, static_cast<Args>(args)...);
-  }
+namespace detail {
 
- private:
-  template <typename T>
-  static T result(IValue& value, Args&... args) {
-    if constexpr (std::is_same_v<T, TensorBase&>) {
-      TensorBase* found = nullptr;
-      const auto look = [&](auto& arg) {
-        if constexpr (std::is_same_v<decltype(arg), TensorBase&>) {
-          if (found == nullptr && value.tensor_ref().is_same(arg)) found = &arg;
-        }
-      };
-      (look(args), ...);
-      if (found == nullptr) detail::fail_foreign_result();
-      return *found;
-    } else {
-      return detail::unbox_result<T>(value);
+// Calls the boxed kernel with the arguments at these addresses, and returns its results. Throws keyway::Error(Type) if
+// there are not as many as the schema has.
+KEYWAY_API Stack call_boxed_kernel(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys,
+                                   const void* const* arguments);
+// The argument that the schema writes to and that is the same tensor as `result`. Throws keyway::Error(Type) if there
+// is none.
+KEYWAY_API TensorBase& written_argument(const OperatorEntry& op, const void* const* arguments, const IValue& result);
+
+// What a boxed kernel left, as the results R of a typed call: of in-place and out= operators, arguments. Moves
+// `results` on behind them.
+template <typename R>
+struct BoxedResults {
+  static R get(const OperatorEntry& op, const void* const* arguments, IValue*& results) {
+    if constexpr (std::is_same_v<R, TensorBase&>) {
+      return written_argument(op, arguments, *results++);
+    } else if constexpr (!std::is_void_v<R>) {
+      return unbox_result<R>(*results++);
     }
   }
 };
+template <typename... R>
+struct BoxedResults<std::tuple<R...>> {
+  static std::tuple<R...> get(const OperatorEntry& op, const void* const* arguments, IValue*& results) {
+    return std::tuple<R...>{BoxedResults<R>::get(op, arguments, results)...};
+  }
+};
+
+}  // namespace detail
 
 }  // namespace keyway::inline v1

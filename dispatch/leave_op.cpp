@@ -1,5 +1,6 @@
 #include <keyway/core/base/text.h>
 #include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/box_by_schema.h>
 #include <keyway/dispatch/leave_op.h>
 #include <keyway/dispatch/operator_entry.h>
 
@@ -20,10 +21,11 @@ bool names_argument(std::string_view text, const FunctionSchema& schema) {
   return std::any_of(arguments.begin(), arguments.end(), [&](Argument a) { return has_word(text, a.name()); });
 }
 
-std::string print(const FunctionSchema& schema, CallArguments arguments) {
+std::string print(const FunctionSchema& schema, const void* const* arguments) {
   std::string text;
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
-    std::string value = arguments.print[i](arguments.values[i]);
+    const IValue boxed = box_by_schema(schema.arguments()[i].type(), arguments[i]);
+    std::string value = boxed.is_tensor() ? describe(boxed.to_tensor()) : to_string(boxed);
     if (value.size() > kLongest) value = value.substr(0, kLongest) + "...";
     text += text.empty() ? "" : ", ";
     text += std::string(schema.arguments()[i].name()) + " = " + value;
@@ -31,7 +33,7 @@ std::string print(const FunctionSchema& schema, CallArguments arguments) {
   return text;
 }
 
-void note(Error& error, const OperatorEntry& op, CallArguments arguments) {
+void note(Error& error, const OperatorEntry& op, const void* const* arguments) {
   const bool innermost = error.op().empty();
   const bool explained = !innermost || names_argument(error.message(), op.schema());
   error.leave_op(op.short_name(), explained ? std::string() : print(op.schema(), arguments));
@@ -39,7 +41,7 @@ void note(Error& error, const OperatorEntry& op, CallArguments arguments) {
 
 }  // namespace
 
-void leave_op(const OperatorEntry& op, CallArguments arguments) {
+void leave_op(const OperatorEntry& op, const void* const* arguments) {
   try {
     throw;
   } catch (Error& error) {

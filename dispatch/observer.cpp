@@ -43,10 +43,10 @@ void observed_kernel(const OperatorEntry& op, const KernelBase& kernel, Dispatch
   const Table& table = *static_cast<const Table*>(kernel.context);
   const std::shared_ptr<const Observers> observers = load_observers();
   if (observers == nullptr) {  // the last one has just gone
-    const ErasedKernel& real = table.erased_kernel(kernel.index);
+    const ErasedKernel& real = table.kernel(kernel.index);
     return real.boxed(op, real, keys, stack);
   }
-  const Running running{*observers, table.erased_kernel(kernel.index)};
+  const Running running{*observers, table.kernel(kernel.index)};
   const std::size_t arguments = std::min<std::size_t>(op.info().boxed.arguments, stack.size());
   call_next({op, table.info[kernel.index], keys, stack, stack.size() - arguments, call_next, &running, 0});
 }
@@ -56,7 +56,7 @@ const Table* make_observed_table(const Table& table) {
   auto* memory = static_cast<char*>(::operator new(sizeof(Table) + count * sizeof(ErasedKernel)));
   auto* made = new (memory) Table(table);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto flags = static_cast<std::uint8_t>(kBoxedOnly | (table.erased_kernel(i).flags & kCounted));
+    const auto flags = static_cast<std::uint8_t>(kBoxedOnly | (table.kernel(i).flags & kCounted));
     new (memory + sizeof(Table) + i * sizeof(ErasedKernel))
         ErasedKernel{{observed_kernel, const_cast<Table*>(&table), static_cast<std::uint16_t>(i), flags}, nullptr};
   }
@@ -66,7 +66,7 @@ const Table* make_observed_table(const Table& table) {
 }  // namespace
 
 const Table& unobserved(const Table& table) {
-  const KernelBase& kernel = table.erased_kernel(0);
+  const KernelBase& kernel = table.kernel(0);
   return kernel.boxed == observed_kernel ? *static_cast<const Table*>(kernel.context) : table;
 }
 

@@ -72,8 +72,7 @@ OperatorState Registry::state_of_static(OperatorEntry& op) {
   const Table& table = unobserved(op.table());
   for (std::size_t i = 1; i < table.kernel_count; ++i) {
     const KernelInfo& info = table.info[i];
-    state.registrations.push_back(
-        {info.key, table.erased_kernel(i), nullptr, "", info.name, {info.file, info.line}, 0});
+    state.registrations.push_back({info.key, table.kernel(i), nullptr, "", info.name, {info.file, info.line}, 0});
   }
   return state;
 }

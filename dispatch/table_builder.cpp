@@ -91,7 +91,7 @@ bool equal(const Table& table, const OperatorEntry* op, const Draft& draft) {
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const std::size_t i = table.slots[slot];
     const std::size_t j = draft.slots[slot];
-    if (!same(table.erased_kernel(i), draft.kernels[j]) || !same(table.info[i], draft.info[j])) return false;
+    if (!same(table.kernel(i), draft.kernels[j]) || !same(table.info[i], draft.info[j])) return false;
   }
   return true;
 }
@@ -132,9 +132,7 @@ const Table* lay_out(const OperatorEntry* op, const Draft& draft) {
 
 }  // namespace
 
-void TableSet::add(const Table& table) {
-  tables_.emplace(digest(table.slots, &table.erased_kernel(0), table.info), &table);
-}
+void TableSet::add(const Table& table) { tables_.emplace(digest(table.slots, &table.kernel(0), table.info), &table); }
 
 const Table* TableSet::build(const OperatorState& state, const Fallbacks& fallbacks) {
   const Draft draft = make_draft(state, fallbacks);

@@ -33,7 +33,7 @@ RegistrationHandle serve_by_cpu(DispatchKey key) {
     const bool makes_result = op.name().starts_with("keyway::nonzero");
     if (info.wrapper == nullptr || table.info[number].key != DispatchKey::CPU || makes_result) continue;
     AnyKernel kernel{info.wrapper->kernel(), info.wrapper->code, {}};
-    kernel.kernel.context = table.erased_kernel(number).context;
+    kernel.kernel.context = table.kernel(number).context;
     request.impls.push_back({op.name(), key, kernel, "", request.site});
   }
   Library own(Library::Kind::Impl, "keyway", key);

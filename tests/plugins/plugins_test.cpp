@@ -325,7 +325,7 @@ TEST_CASE("a plug-in that is released stays, and its calls are not counted") {
   const Folder folder;
   const auto flags = [](DeviceType type) {
     const Table& table = op("plugins::where").entry().table();
-    return table.erased_kernel(table.slots[static_cast<std::size_t>(runtime_key(Functionality::Dense, type))]).flags;
+    return table.kernel(table.slots[static_cast<std::size_t>(runtime_key(Functionality::Dense, type))]).flags;
   };
   {
     LoadedPlugin plugin = load_plugin(folder.backend("dev2").string());

@@ -10,7 +10,7 @@ TEST_CASE("a block that is kept for good is not counted, and a call costs what a
   const auto handle = op("released::op").typed<std::int64_t(const TensorBase&)>();
   const auto flags = [&] {
     const Table& table = handle.entry().table();
-    return table.erased_kernel(table.slots[static_cast<std::size_t>(DispatchKey::CPU)]).flags;
+    return table.kernel(table.slots[static_cast<std::size_t>(DispatchKey::CPU)]).flags;
   };
   RegistrationHandle impl =
       Block().impl("released::op", DispatchKey::CPU, [](const TensorBase&) { return std::int64_t{2}; }).commit();
