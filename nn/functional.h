@@ -5,6 +5,7 @@
 #pragma once
 
 #include <keyway/core/reduction.h>
+#include <keyway/nn/functional/normalization.h>
 #include <keyway/nn/option.h>
 #include <keyway/nn/optional.h>
 #include <keyway/ops/all.h>
@@ -14,13 +15,53 @@
 
 namespace keyway::inline v1::nn::functional {
 
+using keyway::adaptive_avg_pool1d;
+using keyway::adaptive_avg_pool2d;
+using keyway::adaptive_avg_pool3d;
+using keyway::avg_pool1d;
+using keyway::avg_pool2d;
+using keyway::avg_pool3d;
+using keyway::binary_cross_entropy;
+using keyway::binary_cross_entropy_with_logits;
+using keyway::celu;
+using keyway::conv1d;
+using keyway::conv2d;
+using keyway::conv3d;
+using keyway::conv_transpose1d;
+using keyway::conv_transpose2d;
+using keyway::conv_transpose3d;
+using keyway::cosine_similarity;
+using keyway::elu;
 using keyway::gelu;
+using keyway::glu;
+using keyway::group_norm;
+using keyway::hardshrink;
+using keyway::hardsigmoid;
+using keyway::hardswish;
+using keyway::hardtanh;
+using keyway::huber_loss;
+using keyway::kl_div;
+using keyway::l1_loss;
+using keyway::leaky_relu;
 using keyway::linear;
 using keyway::log_softmax;
+using keyway::max_pool1d;
+using keyway::max_pool2d;
+using keyway::max_pool3d;
+using keyway::mish;
+using keyway::mse_loss;
+using keyway::pad;
+using keyway::prelu;
 using keyway::relu;
+using keyway::rms_norm;
+using keyway::scaled_dot_product_attention;
+using keyway::selu;
 using keyway::sigmoid;
 using keyway::silu;
+using keyway::smooth_l1_loss;
 using keyway::softmax;
+using keyway::softplus;
+using keyway::softshrink;
 using keyway::tanh;
 
 inline Tensor embedding(const Tensor& indices, const Tensor& weight) { return keyway::embedding(weight, indices); }

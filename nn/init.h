@@ -25,7 +25,13 @@ KEYWAY_API Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
 // inputs, kernel...].
 KEYWAY_API Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanMode mode = kFanIn,
                                    Nonlinearity nonlinearity = Nonlinearity::LeakyReLU);
+KEYWAY_API Tensor kaiming_normal_(Tensor tensor, double a = 0, FanMode mode = kFanIn,
+                                  Nonlinearity nonlinearity = Nonlinearity::LeakyReLU);
 KEYWAY_API Tensor xavier_uniform_(Tensor tensor, double gain = 1);
+KEYWAY_API Tensor xavier_normal_(Tensor tensor, double gain = 1);
+// Rows, or columns if there are fewer, that are orthogonal, of norm `gain` (Saxe et al., 2013). All dimensions but the
+// first count as one.
+KEYWAY_API Tensor orthogonal_(Tensor tensor, double gain = 1);
 
 // How many inputs one output is summed from, and how many outputs one input goes to.
 struct Fan {

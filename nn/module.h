@@ -42,6 +42,14 @@ class KEYWAY_API Module : public std::enable_shared_from_this<Module> {
   // The direct parts.
   const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const { return children_; }
   std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
+  // The i-th of them. Throws keyway::Error if there is none, or none of class M.
+  template <std::derived_from<Module> M>
+  M& child(std::size_t i) const {
+    KEYWAY_CHECK_AS(Index, i < children_.size(), "{} has {} modules, and none at {}", name(), children_.size(), i);
+    M* const module = dynamic_cast<M*>(children_[i].value().get());
+    KEYWAY_CHECK_AS(Type, module != nullptr, "module {} of {} is a {}", i, name(), children_[i].value()->name());
+    return *module;
+  }
   // Calls `visit` for this module and all of its parts, from the outside in.
   void apply(const std::function<void(const std::string& name, Module& module)>& visit, const std::string& name = {});
   void apply(const std::function<void(Module& module)>& visit);

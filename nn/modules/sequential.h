@@ -45,10 +45,7 @@ class KEYWAY_API SequentialImpl : public Module {
   // The i-th module. Throws keyway::Error if there is none, or none of class M.
   template <std::derived_from<Module> M>
   M& at(std::size_t i) const {
-    KEYWAY_CHECK_AS(Index, i < size(), "Sequential has {} modules, and none at {}", size(), i);
-    M* module = dynamic_cast<M*>(named_children()[i].value().get());
-    KEYWAY_CHECK_AS(Type, module != nullptr, "module {} of Sequential is a {}", i, named_children()[i].value()->name());
-    return *module;
+    return child<M>(i);
   }
 
   Tensor forward(const Tensor& input);

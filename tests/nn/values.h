@@ -44,4 +44,11 @@ inline double largest_difference(const std::vector<double>& a, const std::vector
   return largest;
 }
 
+// A module with parameters and buffers of doubles.
+template <typename Holder>
+Holder exact(Holder holder) {
+  holder->to(kDouble);
+  return holder;
+}
+
 }  // namespace keyway::inline v1::testing

@@ -28,7 +28,7 @@ from keyway.nn.functional._activation import (
 from keyway.nn.functional._attention import multi_head_attention_forward as multi_head_attention_forward
 from keyway.nn.functional._layers import (
     dropout as dropout, dropout1d as dropout1d, dropout2d as dropout2d, dropout3d as dropout3d, embedding as embedding,
-    embedding_bag as embedding_bag, one_hot as one_hot, scaled_dot_product_attention as scaled_dot_product_attention,
+    embedding_bag as embedding_bag, one_hot as one_hot,
 )
 from keyway.nn.functional._loss import (
     binary_cross_entropy as binary_cross_entropy,

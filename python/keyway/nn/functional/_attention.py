@@ -7,7 +7,7 @@ import math
 from keyway import _C
 from keyway._C import Tensor
 from keyway._methods import _checked
-from keyway.nn.functional._layers import dropout, scaled_dot_product_attention
+from keyway.nn.functional._layers import dropout
 
 _NAME = "multi_head_attention_forward"
 
@@ -89,7 +89,7 @@ def _attended(
 ) -> tuple[Tensor | None, Tensor]:
     """The weights of the keys [batch, heads, queries, keys], if they are needed, and the values they weigh, added up."""
     if not need_weights:
-        return None, scaled_dot_product_attention(q, k, v, mask, dropout_p)
+        return None, _C._nn.scaled_dot_product_attention(q, k, v, mask, dropout_p)
     scores = _C.matmul(q.mul(1 / math.sqrt(q.size(-1))), k.transpose(-2, -1))
     kept = dropout(_C.softmax(scores if mask is None else scores.add(mask), -1), dropout_p)
     return kept, _C.matmul(kept, v)

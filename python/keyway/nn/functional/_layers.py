@@ -1,8 +1,7 @@
-"""What layers compute: embeddings, dropout, attention."""
+"""What layers compute: embeddings, dropout."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import keyway
@@ -123,46 +122,6 @@ def _channel_dropout(dims: int) -> Any:
 dropout1d = _channel_dropout(1)
 dropout2d = _channel_dropout(2)
 dropout3d = _channel_dropout(3)
-
-
-def _for_heads(tensor: Tensor, query: Tensor, name: str) -> Tensor:
-    if query.dim() < 3 or tensor.dim() < 3 or tensor.size(-3) == 0 or query.size(-3) % tensor.size(-3) != 0:
-        raise _C.ValueError(
-            f"scaled_dot_product_attention: the heads of query, {tuple(query.shape)}, are no multiple of those of {name}, "
-            f"{tuple(tensor.shape)}"
-        )
-    return tensor.repeat_interleave(query.size(-3) // tensor.size(-3), -3)
-
-
-def scaled_dot_product_attention(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
-    is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
-) -> Tensor:
-    """softmax(query key^T * scale + mask) value, for [..., L, E], [..., S, E] and [..., S, V].
-
-    `scale` is 1 / sqrt(E) by default. `attn_mask`, broadcast to [..., L, S], is added, or if it is of dtype bool, says
-    which positions are seen; a query that sees none gets zeros. With `is_causal`, position i sees up to i. Dropout
-    applies whatever mode modules are in. With `enable_gqa` each head of `key` and `value`, their third last dimension,
-    serves as many of `query` in a row.
-    """
-    if enable_gqa:
-        key, value = (_for_heads(tensor, query, name) for tensor, name in ((key, "key"), (value, "value")))
-    if is_causal and attn_mask is not None:
-        raise _C.ValueError("scaled_dot_product_attention: is_causal and attn_mask are not given together")
-    factor = 1 / math.sqrt(query.size(-1)) if scale is None else scale
-    scores = _C.matmul(query.mul(factor), key.transpose(-2, -1))
-    if is_causal:
-        attn_mask = _C.ones(query.size(-2), key.size(-2), dtype=_C.bool, device=query.device).tril()
-    if attn_mask is not None and attn_mask.dtype is _C.bool:
-        scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)
-    elif attn_mask is not None:
-        scores = scores.add(attn_mask)
-    if is_causal or attn_mask is None:
-        weights = scores.softmax(-1)
-    else:
-        sees_none = scores.eq(-math.inf).all(-1, keepdim=True)
-        weights = scores.masked_fill(sees_none, 0).softmax(-1).masked_fill(sees_none, 0)
-    return _C.matmul(dropout(weights, dropout_p), value)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

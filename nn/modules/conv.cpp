@@ -1,0 +1,134 @@
+#include <keyway/nn/init.h>
+#include <keyway/nn/modules/conv.h>
+#include <keyway/nn/optional.h>
+#include <keyway/ops/all.h>
+
+#include <cmath>
+#include <ostream>
+
+namespace keyway::inline v1::nn {
+
+namespace {
+
+template <std::size_t D>
+std::ostream& operator<<(std::ostream& stream, const ExpandingArray<D>& sizes) {
+  stream << "[" << sizes[0];
+  for (std::size_t i = 1; i < D; ++i) stream << ", " << sizes[i];
+  return stream << "]";
+}
+
+template <typename Options>
+std::string class_of() {
+  return (Options::kTransposed ? "ConvTranspose" : "Conv") + std::to_string(Options::kDims) + "d";
+}
+
+// The input with its border in padding_mode, which a convolution without padding takes.
+template <std::size_t D>
+Tensor with_border(const Tensor& input, const ConvOptions<D>& options) {
+  std::vector<std::int64_t> borders;  // of the last dimension first
+  for (std::size_t i = D; i-- > 0;) borders.insert(borders.end(), 2, options.padding()[i]);
+  return pad(input, borders, options.padding_mode());
+}
+
+// convolve(input, padding), as padding_mode wants it.
+template <std::size_t D, typename F>
+Tensor padded(const Tensor& input, const ConvOptions<D>& options, const F& convolve) {
+  if (options.padding_mode() == "zeros") return convolve(input, options.padding());
+  return convolve(with_border(input, options), ExpandingArray<D>(0));
+}
+
+// What makes the result as large as it is wanted.
+template <std::size_t D>
+ExpandingArray<D> output_padding(const Tensor& input, const ConvTransposeOptions<D>& options,
+                                 const std::optional<std::vector<std::int64_t>>& output_size) {
+  if (!output_size) return options.output_padding();
+  const std::size_t dims = input.sizes().size(), given = output_size->size();
+  KEYWAY_CHECK(dims >= D && given >= D, "ConvTranspose{}d: output_size has {} sizes, the input {} dimensions", D, given,
+               dims);
+  std::array<std::int64_t, D> padding{};
+  for (std::size_t i = 0; i < D; ++i) {
+    const std::int64_t stride = options.stride()[i], dilation = options.dilation()[i];
+    const std::int64_t least = (input.sizes()[dims - D + i] - 1) * stride - 2 * options.padding()[i] +
+                               dilation * (options.kernel_size()[i] - 1) + 1;
+    padding[i] = (*output_size)[given - D + i] - least;
+    KEYWAY_CHECK(0 <= padding[i] && padding[i] < std::max(stride, dilation),
+                 "ConvTranspose{}d: output_size[{}] is {}, but must be in [{}, {})", D, given - D + i,
+                 (*output_size)[given - D + i], least, least + std::max(stride, dilation));
+  }
+  return padding;
+}
+
+}  // namespace
+
+template <typename Options>
+ConvNd<Options>::ConvNd(Options options_) : options(std::move(options_)) {
+  const std::int64_t in = options.in_channels(), out = options.out_channels(), groups = options.groups();
+  KEYWAY_CHECK(groups > 0 && in % groups == 0 && out % groups == 0,
+               "{}: {} groups do not divide {} input and {} output channels", class_of<Options>(), groups, in, out);
+  if constexpr (!Options::kTransposed) {
+    const std::string& mode = options.padding_mode();
+    KEYWAY_CHECK(mode == "zeros" || mode == "reflect" || mode == "replicate" || mode == "circular",
+                 "{}: padding_mode is '{}', but must be 'zeros', 'reflect', 'replicate' or 'circular'",
+                 class_of<Options>(), mode);
+  }
+  std::vector<std::int64_t> sizes = {out, in / groups};
+  if (Options::kTransposed) sizes = {in, out / groups};
+  for (std::size_t i = 0; i < Options::kDims; ++i) sizes.push_back(options.kernel_size()[i]);
+  weight = register_parameter("weight", keyway::empty(sizes));
+  bias = register_parameter("bias", options.bias() ? empty({out}) : Tensor());
+  reset_parameters();
+}
+
+template <typename Options>
+void ConvNd<Options>::reset_parameters() {
+  init::kaiming_uniform_(weight, std::sqrt(5.0));
+  const std::int64_t inputs = init::calculate_fan_in_and_fan_out(weight).in;
+  if (!bias.defined() || inputs == 0) return;
+  const double bound = 1 / std::sqrt(static_cast<double>(inputs));
+  init::uniform_(bias, -bound, bound);
+}
+
+template <typename Options>
+void ConvNd<Options>::pretty_print(std::ostream& stream) const {
+  stream << class_of<Options>() << "(" << options.in_channels() << ", " << options.out_channels()
+         << ", kernel_size=" << options.kernel_size() << ", stride=" << options.stride()
+         << ", padding=" << options.padding() << ")";
+}
+
+template class ConvNd<ConvOptions<1>>;
+template class ConvNd<ConvOptions<2>>;
+template class ConvNd<ConvOptions<3>>;
+template class ConvNd<ConvTransposeOptions<1>>;
+template class ConvNd<ConvTransposeOptions<2>>;
+template class ConvNd<ConvTransposeOptions<3>>;
+
+Tensor Conv1dImpl::forward(const Tensor& input) {
+  return padded(input, options, [&](const Tensor& x, const ExpandingArray<1>& padding) {
+    return conv1d(x, weight, if_defined(bias), options.stride(), padding, options.dilation(), options.groups());
+  });
+}
+Tensor Conv2dImpl::forward(const Tensor& input) {
+  return padded(input, options, [&](const Tensor& x, const ExpandingArray<2>& padding) {
+    return conv2d(x, weight, if_defined(bias), options.stride(), padding, options.dilation(), options.groups());
+  });
+}
+Tensor Conv3dImpl::forward(const Tensor& input) {
+  return padded(input, options, [&](const Tensor& x, const ExpandingArray<3>& padding) {
+    return conv3d(x, weight, if_defined(bias), options.stride(), padding, options.dilation(), options.groups());
+  });
+}
+
+Tensor ConvTranspose1dImpl::forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size) {
+  return conv_transpose1d(input, weight, if_defined(bias), options.stride(), options.padding(),
+                          output_padding(input, options, output_size), options.groups(), options.dilation());
+}
+Tensor ConvTranspose2dImpl::forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size) {
+  return conv_transpose2d(input, weight, if_defined(bias), options.stride(), options.padding(),
+                          output_padding(input, options, output_size), options.groups(), options.dilation());
+}
+Tensor ConvTranspose3dImpl::forward(const Tensor& input, const std::optional<std::vector<std::int64_t>>& output_size) {
+  return conv_transpose3d(input, weight, if_defined(bias), options.stride(), options.padding(),
+                          output_padding(input, options, output_size), options.groups(), options.dilation());
+}
+
+}  // namespace keyway::inline v1::nn

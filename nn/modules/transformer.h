@@ -1,0 +1,119 @@
+// Layers of transformers and stacks of them (Vaswani et al., "Attention Is All You Need", 2017).
+#pragma once
+
+#include <keyway/nn/module.h>
+#include <keyway/nn/modules/attention.h>
+#include <keyway/nn/modules/dropout.h>
+#include <keyway/nn/modules/layer_norm.h>
+#include <keyway/nn/modules/linear.h>
+#include <keyway/nn/modules/module_list.h>
+#include <keyway/nn/option.h>
+
+#include <functional>
+
+namespace keyway::inline v1::nn {
+
+// Of a layer that encodes or decodes sequences [length, batch, d_model], [batch, length, d_model] if batch_first.
+class TransformerLayerOptions {
+ public:
+  TransformerLayerOptions(std::int64_t d_model, std::int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+  KEYWAY_OPTION(std::int64_t, d_model);
+  KEYWAY_OPTION(std::int64_t, nhead);
+  KEYWAY_OPTION(std::int64_t, dim_feedforward) = 2048;
+  KEYWAY_OPTION(double, dropout) = 0.1;
+  KEYWAY_OPTION(std::function<Tensor(const Tensor&)>, activation) = nullptr;  // relu
+  KEYWAY_OPTION(double, layer_norm_eps) = 1e-5;
+  KEYWAY_OPTION(bool, batch_first) = false;
+  KEYWAY_OPTION(bool, norm_first) = false;
+};
+using TransformerEncoderLayerOptions = TransformerLayerOptions;
+using TransformerDecoderLayerOptions = TransformerLayerOptions;
+
+// Attentions, then two linear layers with `activation` between, each added to what it got and normalised; with
+// norm_first normalised before instead.
+class KEYWAY_API TransformerLayerBase : public Module {
+ public:
+  TransformerLayerOptions options;
+  MultiheadAttention self_attn{nullptr};
+  Linear linear1{nullptr}, linear2{nullptr};
+  LayerNorm norm1{nullptr}, norm2{nullptr};
+  Dropout dropout{nullptr}, dropout1{nullptr}, dropout2{nullptr};
+
+ protected:
+  explicit TransformerLayerBase(TransformerLayerOptions options);
+  MultiheadAttention make_attention() const;
+  LayerNorm make_norm() const;
+  // A branch, and what it is added to.
+  Tensor step(const Tensor& x, const LayerNorm& norm, const Dropout& drop,
+              const std::function<Tensor(const Tensor&)>& branch) const;
+  Tensor attend(const MultiheadAttention& attention, const Tensor& x, const Tensor& memory, const Tensor& mask,
+                const Tensor& padding) const;
+  Tensor feed(const Tensor& x) const;
+};
+
+class KEYWAY_API TransformerEncoderLayerImpl : public TransformerLayerBase {
+ public:
+  TransformerEncoderLayerImpl(std::int64_t d_model, std::int64_t nhead)
+      : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
+  explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions options_)
+      : TransformerLayerBase(std::move(options_)) {}
+  // Masks are those of MultiheadAttention.
+  Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
+};
+using TransformerEncoderLayer = ModuleHolder<TransformerEncoderLayerImpl>;
+
+// Looks up `memory`, what an encoder made, after it attended to itself.
+class KEYWAY_API TransformerDecoderLayerImpl : public TransformerLayerBase {
+ public:
+  TransformerDecoderLayerImpl(std::int64_t d_model, std::int64_t nhead)
+      : TransformerDecoderLayerImpl(TransformerDecoderLayerOptions(d_model, nhead)) {}
+  explicit TransformerDecoderLayerImpl(TransformerDecoderLayerOptions options);
+  Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {}, const Tensor& memory_mask = {},
+                 const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {});
+
+  MultiheadAttention multihead_attn{nullptr};
+  LayerNorm norm3{nullptr};
+  Dropout dropout3{nullptr};
+};
+using TransformerDecoderLayer = ModuleHolder<TransformerDecoderLayerImpl>;
+
+class TransformerStackOptions {
+ public:
+  TransformerStackOptions(TransformerLayerOptions layer, std::int64_t num_layers)
+      : layer_(std::move(layer)), num_layers_(num_layers) {}
+  KEYWAY_OPTION(TransformerLayerOptions, layer);
+  KEYWAY_OPTION(std::int64_t, num_layers);
+  KEYWAY_OPTION(bool, norm) = false;  // a LayerNorm behind the last layer
+};
+using TransformerEncoderOptions = TransformerStackOptions;
+using TransformerDecoderOptions = TransformerStackOptions;
+
+// num_layers layers, one after the other.
+class KEYWAY_API TransformerEncoderImpl : public Module {
+ public:
+  TransformerEncoderImpl(TransformerEncoderLayerOptions layer, std::int64_t num_layers)
+      : TransformerEncoderImpl(TransformerEncoderOptions(std::move(layer), num_layers)) {}
+  explicit TransformerEncoderImpl(TransformerEncoderOptions options);
+  Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
+
+  TransformerEncoderOptions options;
+  ModuleList layers;
+  LayerNorm norm{nullptr};
+};
+using TransformerEncoder = ModuleHolder<TransformerEncoderImpl>;
+
+class KEYWAY_API TransformerDecoderImpl : public Module {
+ public:
+  TransformerDecoderImpl(TransformerDecoderLayerOptions layer, std::int64_t num_layers)
+      : TransformerDecoderImpl(TransformerDecoderOptions(std::move(layer), num_layers)) {}
+  explicit TransformerDecoderImpl(TransformerDecoderOptions options);
+  Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {}, const Tensor& memory_mask = {},
+                 const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {});
+
+  TransformerDecoderOptions options;
+  ModuleList layers;
+  LayerNorm norm{nullptr};
+};
+using TransformerDecoder = ModuleHolder<TransformerDecoderImpl>;
+
+}  // namespace keyway::inline v1::nn
