@@ -287,6 +287,12 @@ bool any_is_dual(const std::vector<Tensor>& tensors) {
   return std::ranges::any_of(tensors, [](const Tensor& t) { return t.key_set().has(Functionality::Forward); });
 }
 
+variable_list all_known_as(const std::vector<Tensor>& tensors) {
+  variable_list known;
+  for (const Tensor& tensor : tensors) known.emplace_back(known_as(tensor));
+  return known;
+}
+
 std::vector<Edge> edges_of(const std::vector<Tensor>& tensors, std::string_view what) {
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -333,6 +339,12 @@ variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, 
 
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors, bool retain_graph,
               bool create_graph, const std::vector<Tensor>& inputs) {
+  if (any_is_dual(tensors) || any_is_dual(inputs)) [[unlikely]] {
+    const variable_list roots = all_known_as(tensors), leaves = all_known_as(inputs);
+    const auto is_same = [](const Tensor& a, const Tensor& b) { return a.is_same(b); };
+    if (!std::ranges::equal(roots, tensors, is_same) || !std::ranges::equal(leaves, inputs, is_same))
+      return backward(roots, grad_tensors, retain_graph, create_graph, leaves);
+  }
   variable_list grads = root_gradients("backward", tensors, grad_tensors);
   const std::vector<Edge> edges = edges_of(inputs, "backward");
   for (const Tensor& input : inputs) retain_grad(input);

@@ -44,12 +44,11 @@ Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tenso
   const auto part_of_exp = [&](const Tensor& exponent) {
     return ((exponent - from).flip({dim}).logcumsumexp(dim).flip({dim}) + self).exp();
   };
-  if (self.is_complex()) return conj(part_of_exp(conj(grad).log()));
-  const auto part = [&](const Tensor& gradient) {
-    const Tensor absent = gradient <= 0;
+  const auto part = [&](const Tensor& gradient, const Tensor& absent) {
     return part_of_exp(gradient.masked_fill(absent, 1).log().masked_fill(absent, kNothing));
   };
-  return part(grad) - part(-grad);
+  if (self.is_complex()) return conj(part(conj(grad), grad == 0));
+  return part(grad, grad <= 0) - part(-grad, grad >= 0);
 }
 
 }  // namespace keyway::inline v1::autograd

@@ -234,6 +234,13 @@ void check_inplace(std::string_view name, const TensorBase& self, bool records) 
                   "argument '{}' is a leaf that requires grad: change it under no_grad, or change a copy", name);
 }
 
+namespace {
+
+constinit std::atomic<PartOfEnded> part_of_ended{nullptr};
+constinit thread_local ViewListener view_listener __attribute__((tls_model("initial-exec"))) = nullptr;
+
+}  // namespace
+
 void as_view(const TensorBase& base, const TensorBase& result, Creation creation) {
   if (!result.defined() || result.is_inference()) return;
   if (creation == Creation::Default) {
@@ -256,7 +263,11 @@ void as_view(const TensorBase& base, const TensorBase& result, Creation creation
   if (creation != Creation::Default) view.base_grad_fn = grad_fn(root);
   result.impl()->set_autograd_meta(std::move(meta));
   if (is_differentiable(result.dtype())) add_autograd_key(*result.impl());
+  if (view_listener != nullptr) [[unlikely]]
+    view_listener(result);
 }
+
+ViewListener exchange_view_listener(ViewListener listener) { return std::exchange(view_listener, listener); }
 
 bool is_view(const TensorBase& tensor) { return MetaAccess::view(tensor) != nullptr; }
 
@@ -267,6 +278,13 @@ Tensor view_base(const TensorBase& tensor) {
 
 void set_creation(const TensorBase& tensor, Creation creation) {
   if (ViewInfo* view = MetaAccess::view(tensor)) view->creation = creation;
+}
+
+void set_part_of_ended(PartOfEnded function) { part_of_ended.store(function, std::memory_order_release); }
+
+TensorBase known_as(const TensorBase& tensor) {
+  if (!tensor.defined() || !tensor.key_set().has(Functionality::Forward)) return tensor;
+  return part_of_ended.load(std::memory_order_acquire)(tensor);
 }
 
 void check_is_whole(const TensorBase& tensor, std::string_view asked) {
@@ -295,7 +313,7 @@ void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
 }
 
 Tensor grad_of(const TensorBase& tensor) {
-  Meta* meta = tensor.defined() ? MetaAccess::find(tensor) : nullptr;
+  Meta* meta = tensor.defined() ? MetaAccess::find(known_as(tensor)) : nullptr;
   return meta == nullptr ? Tensor() : Tensor(TensorBase(MetaAccess::grad(*meta)));
 }
 
@@ -309,7 +327,7 @@ void set_grad(const TensorBase& tensor, const Tensor& grad) {
     KEYWAY_CHECK_AS(Autograd, grad.device() == tensor.device(), "a gradient on {} is set for a tensor on {}",
                     grad.device(), tensor.device());
   }
-  MetaAccess::grad(MetaAccess::make(tensor)) = grad.impl_ptr();
+  MetaAccess::grad(MetaAccess::make(known_as(tensor))) = grad.impl_ptr();
 }
 
 void retain_grad(const TensorBase& tensor) {
@@ -339,8 +357,9 @@ bool retains_grad(const TensorBase& tensor) {
   return meta != nullptr && MetaAccess::retains_grad(*meta);
 }
 
-void register_hook(const TensorBase& tensor, GradientHook hook) {
-  KEYWAY_CHECK_AS(Autograd, tensor.defined(), "register_hook: the tensor is undefined");
+void register_hook(const TensorBase& given, GradientHook hook) {
+  KEYWAY_CHECK_AS(Autograd, given.defined(), "register_hook: the tensor is undefined");
+  const TensorBase tensor = known_as(given);
   check_is_whole(tensor, "register_hook");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "register_hook: the tensor does not require grad");
   if (!tensor.is_leaf()) {

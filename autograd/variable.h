@@ -92,12 +92,21 @@ KEYWAY_API void check_inplace(std::string_view name, const TensorBase& self, boo
 
 // Makes `result`, which shares the storage of `base`, a view of it that gradients flow through.
 KEYWAY_API void as_view(const TensorBase& base, const TensorBase& result, Creation creation = Creation::Default);
+// Hears of each view that as_view makes in this thread; null: nobody does. Returns who did before.
+using ViewListener = void (*)(const TensorBase& view);
+KEYWAY_API ViewListener exchange_view_listener(ViewListener listener);
 KEYWAY_API bool is_view(const TensorBase& tensor);
 // The tensor that a view is of; undefined for others.
 KEYWAY_API Tensor view_base(const TensorBase& tensor);
 // Errors that a view must give when it is changed in place; set by Function and multi-output views.
 KEYWAY_API void set_creation(const TensorBase& view, Creation creation);
 
+// What a dual tensor stands for once its level has ended: set with the first level of forward mode.
+using PartOfEnded = TensorBase (*)(const TensorBase& tensor);
+KEYWAY_API void set_part_of_ended(PartOfEnded function);
+// With what autograd keeps what it knows of `tensor`: itself, but of a dual tensor whose level has ended what it stands
+// for.
+KEYWAY_API TensorBase known_as(const TensorBase& tensor);
 // Throws keyway::Error(Autograd), beginning with `asked`, for the tensor of an example within vmap, and for a dual
 // one.
 KEYWAY_API void check_is_whole(const TensorBase& tensor, std::string_view asked);

@@ -92,6 +92,8 @@ class Storage {
   Device device() const { return impl_->device(); }
   std::uint32_t version() const { return impl_->version(); }
   StorageImpl* impl() const { return impl_.get(); }
+  // Of tensors and others that hold the memory by this.
+  std::uint32_t use_count() const { return impl_ ? impl_->use_count() : 0; }
   bool is_alias_of(const Storage& other) const { return impl_ && impl_ == other.impl_; }
 
  private:

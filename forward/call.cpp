@@ -8,9 +8,11 @@
 #include <keyway/forward/gradients.h>
 #include <keyway/forward/in_place.h>
 #include <keyway/forward/rules.h>
+#include <keyway/forward/views.h>
 #include <keyway/ops/all.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace keyway::inline v1::forward {
@@ -87,9 +89,12 @@ void call_values(const OperatorEntry& op, DispatchKeySet below, Stack& values) {
   const LevelPtr level = level_of(values);
   if (level == nullptr) return redispatch_boxed(op, below, values);
   if (op.schema().is_mutable()) check_no_out(op);
-  if (call_on_tensor(op, level, values)) return;
   // What the function calls has the tangents.
-  if (is_written_with_others(op, below)) return redispatch_boxed(op, below, values);
+  const bool is_function = is_written_with_others(op, below);
+  std::optional<NoViewTracking> no_tracking;
+  if (!is_function) no_tracking.emplace();
+  if (call_on_tensor(op, level, values)) return;
+  if (is_function) return redispatch_boxed(op, below, values);
   // The arguments are converted; calls that compute tangents are not the caller's.
   const ExcludeDispatchKeyGuard no_autocast{DispatchKeySet(Functionality::Autocast)};
   if (op.schema().is_mutable()) return call_in_place(op, level, values);
@@ -119,6 +124,7 @@ void register_kernels() {
     library.fallback(&call_dual);
     library.commit().release();
     autograd::set_grad_of_duals(&grad_of_duals);
+    autograd::set_part_of_ended(&without_ended);
     return true;
   }();
   static_cast<void>(registered);

@@ -4,6 +4,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/forward/dual.h>
 #include <keyway/forward/dual_tensor.h>
+#include <keyway/forward/views.h>
 #include <keyway/ops/all.h>
 
 #include <algorithm>
@@ -114,6 +115,7 @@ Tensor without_history(const Tensor& tensor) {
 namespace keyway::inline v1 {
 
 Tensor make_dual(const Tensor& tensor, const Tensor& tangent) {
+  const forward::NoViewTracking no_tracking;
   return forward::make_dual_at(keyway::alias(tensor), tangent, forward::current_level("make_dual"));
 }
 

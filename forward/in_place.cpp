@@ -3,6 +3,7 @@
 #include <keyway/core/thread_state.h>
 #include <keyway/dispatch/call.h>
 #include <keyway/forward/in_place.h>
+#include <keyway/forward/views.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/autograd_entries.h>
 #include <keyway/ops/copy_entries.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace keyway::inline v1::forward {
 
@@ -47,23 +49,56 @@ void begin_dual(const TensorBase& tensor, const LevelPtr& level) {
   put_value(tensor, std::move(primal), tangent.zero_(), level);
 }
 
-// A plain tensor becomes a dual one, with zeros as its tangent: a view and its base, whose tangents then are a view and
-// its base.
+// Part or tangent of a base as `view`, which is one of the base, is of the base: the same elements. Both may be of
+// another dtype than the view: complex numbers, of which it has parts, or parts of what it has.
+Tensor viewed_as(const TensorBase& view, const TensorBase& base, const TensorBase& of) {
+  const auto strided = [&](const Tensor& from, std::int64_t base_offset) {
+    const std::int64_t offset = view.storage_offset() - base_offset + from.storage_offset();
+    return from.as_strided(view.sizes(), view.strides(), offset);
+  };
+  const Tensor whole(of);
+  if (view.dtype() == base.dtype()) return strided(whole, base.storage_offset());
+  const bool is_part = is_complex(base.dtype()) && view.itemsize() * 2 == base.itemsize();
+  const bool has_parts = is_complex(view.dtype()) && base.itemsize() * 2 == view.itemsize();
+  KEYWAY_CHECK_AS(NotImplemented, is_part || has_parts,
+                  "forward mode: a view of {} of a tensor of {} is changed in place to what has a tangent: change a "
+                  "copy",
+                  view.dtype(), base.dtype());
+  if (is_part) return strided(keyway::view_as_real(whole), 2 * base.storage_offset());
+  // Pairs from the view's first element to its last.
+  std::int64_t last = 0;
+  for (std::int64_t d = 0; d < view.dim(); ++d)
+    last += (view.size(d) - 1) * view.strides()[static_cast<std::size_t>(d)];
+  const std::int64_t first = 2 * view.storage_offset() - base.storage_offset() + of.storage_offset();
+  const Tensor pairs = keyway::view_as_complex(whole.as_strided({last + 1, 2}, {2, 1}, first));
+  return pairs.as_strided(view.sizes(), view.strides(), pairs.storage_offset());
+}
+
+// A plain tensor becomes a dual one, with zeros as its tangent, and with it what it is a view of and what are views of
+// that: their tangents then are views of one tangent.
 void become_dual(const TensorBase& tensor, const LevelPtr& level) {
   const TensorBase innermost = innermost_primal(tensor);
-  if (!autograd::is_view(innermost)) return begin_dual(tensor, level);
-  const TensorBase base = autograd::view_base(innermost);
-  KEYWAY_CHECK_AS(NotImplemented, dual_value(tensor) == nullptr && (dual_value(base) == nullptr),
-                  "forward mode: a view is changed in place to what has a tangent, but its base cannot get one: the "
-                  "view was made before the base was changed so, or has a tangent at an outer level; make the view "
-                  "again, or change a copy");
-  begin_dual(base, level);
+  const bool is_view = autograd::is_view(innermost);
+  const TensorBase base = is_view ? TensorBase(autograd::view_base(innermost)) : tensor;
+  std::vector<TensorBase> views = tracked_views(base);
+  if (is_view && std::ranges::none_of(views, [&](const TensorBase& view) { return view.is_same(tensor); }))
+    views.push_back(tensor);
+  if (!is_view || dual_value(base) == nullptr) {
+    // The base and these are all that hold the memory, or else somebody has a view that would not know of its tangent.
+    KEYWAY_CHECK_AS(
+        NotImplemented, !is_view || base.storage().use_count() <= views.size() + 1,
+        "forward mode: a view is changed in place to what has a tangent, and there are other tensors of its "
+        "memory, made before the level began or detached: make the views again, or change a copy");
+    begin_dual(base, level);
+  }
   const DualValue& whole = *dual_value(base);
-  const auto part_of = [&](const TensorBase& of) {
-    const std::int64_t offset = tensor.storage_offset() - base.storage_offset() + of.storage_offset();
-    return Tensor(of).as_strided(tensor.sizes(), tensor.strides(), offset);
-  };
-  put_value(tensor, part_of(whole.primal()), part_of(whole.tangent()), level);
+  KEYWAY_CHECK_AS(
+      NotImplemented,
+      whole.has_tangent() && whole.level()->id() == level->id() && (!is_view || dual_value(tensor) == nullptr),
+      "forward mode: a view is changed in place to what has a tangent, but its base cannot get one, as one "
+      "of them has a tangent at another level: make the view again, or change a copy");
+  for (const TensorBase& view : views)
+    put_value(view, viewed_as(view, base, whole.primal()), viewed_as(view, base, whole.tangent()), level);
 }
 
 Tensor tangent_of(const Results& results) {

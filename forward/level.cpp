@@ -1,5 +1,6 @@
 #include <keyway/forward/call.h>
 #include <keyway/forward/level.h>
+#include <keyway/forward/views.h>
 
 namespace keyway::inline v1 {
 namespace {
@@ -12,7 +13,8 @@ constinit thread_local const DualLevel* innermost_dual_level = nullptr;
 DualLevel::DualLevel()
     : own_(std::make_shared<forward::Level>(next_level.fetch_add(1, std::memory_order_relaxed))),
       level_(own_),
-      outer_(innermost_dual_level) {
+      outer_(innermost_dual_level),
+      tracker_(std::make_unique<forward::ViewTracker>()) {
   forward::register_kernels();
   innermost_dual_level = this;
 }

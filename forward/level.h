@@ -23,6 +23,7 @@ class Level {
   std::atomic<bool> ended_{false};
 };
 using LevelPtr = std::shared_ptr<const Level>;
+class ViewTracker;
 
 }  // namespace keyway::inline v1::forward
 
@@ -47,6 +48,7 @@ class KEYWAY_API DualLevel {
   std::shared_ptr<forward::Level> own_;
   forward::LevelPtr level_;
   const DualLevel* outer_;
+  std::unique_ptr<forward::ViewTracker> tracker_;
 };
 
 }  // namespace keyway::inline v1

@@ -148,7 +148,10 @@ Results general(const Call& call) {
   }
   if (used.empty()) return recorded.finished(variable_list(weights.size()));
   const bool keeps = recorded.keeps();
-  return recorded.finished(autograd::grad(used, weights, tangents, keeps, keeps, true));
+  const variable_list found = autograd::grad(used, weights, tangents, keeps, keeps, true);
+  // A product that the weights do not lead to has another history: it was computed without a record of them.
+  check_has_derivative(call, std::ranges::any_of(found, [](const Tensor& tangent) { return tangent.defined(); }));
+  return recorded.finished(found);
 }
 
 Results pointwise(const Call& call) {

@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/forward/dual.h>
 #include <keyway/forward/dual_tensor.h>
+#include <keyway/forward/views.h>
 #include <keyway/ops/view.h>
 #include <keyway/python/forward.h>
 #include <keyway/python/tensor_object.h>
@@ -81,6 +82,7 @@ void add_forward(nb::module_& module) {
   module.def(
       "make_dual",
       [](const Tensor& tensor, const Tensor& tangent, std::uint64_t level) {
+        const forward::NoViewTracking no_tracking;
         return to_object(forward::make_dual_at(keyway::alias(tensor), tangent, level_named(level)));
       },
       nb::arg("tensor"), nb::arg("tangent"), nb::arg("level"), "The tensor with a tangent at a level.");

@@ -36,7 +36,7 @@ nb::object requires_grad(const Tensor& self) {
   return nb::bool_(forward::requires_grad(self));
 }
 nb::object is_leaf(const Tensor& self) { return nb::bool_(forward::innermost_primal(self).is_leaf()); }
-nb::object grad(const Tensor& self) { return to_object(TensorBase(self.grad())); }
+nb::object grad(const Tensor& self) { return to_object(TensorBase(autograd::grad_of(self))); }
 nb::object itemsize(const Tensor& self) { return nb::int_(self.itemsize()); }
 nb::object nbytes(const Tensor& self) { return nb::int_(self.nbytes()); }
 nb::object version(const Tensor& self) { return nb::int_(self._version()); }

@@ -66,7 +66,7 @@ void SGD::update_fused(std::vector<ParamChange>& changes, const SGDOptions& opti
       for (const ParamChange& change : set) {
         if (!is_first) break;
         check_may_make_state("SGD", change.parameter);
-        buffer_of(change) = empty_like(change.parameter);
+        buffer_of(change) = zeros_like(change.parameter);
       }
       buffers = list_of(set, buffer_of);
     }

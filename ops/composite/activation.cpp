@@ -30,7 +30,7 @@ Tensor selu(const Tensor& self) { return keyway::elu(self, kSeluAlpha, kSeluScal
 
 Tensor softshrink(const Tensor& self, const Scalar& lambd) {
   const auto bound = lambd.to<double>();
-  return self - self.clamp(-bound, bound);
+  return (self - self.clamp(-bound, bound)).masked_fill(self.abs() <= bound, 0);  // nor a gradient at the bounds
 }
 
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {

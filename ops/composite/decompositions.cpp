@@ -18,9 +18,10 @@ constexpr std::string_view kNotConverged = "the algorithm did not converge: {} v
 
 bool is_upper(std::string_view uplo) { return uplo == "U" || uplo == "u"; }
 
-// Or a tangent.
+// Or a tangent; that of a batched tensor is one of what it holds.
 bool needs_gradient(const Tensor& tensor) {
-  return (grad_enabled() && tensor.requires_grad()) || tensor.key_set().has(Functionality::Forward);
+  return (grad_enabled() && tensor.requires_grad()) || tensor.key_set().has(Functionality::Forward) ||
+         tensor.key_set().has(Functionality::Batched);
 }
 
 // `text` with `value` for {}.

@@ -122,13 +122,16 @@ def _products(function: type[Function], outputs: list[Tensor], inputs: list[tupl
     weights = [_forward.as_call_input(_C.ones_like(output), False) for output in outputs]
     by_inputs = _autograd.grad(outputs, [leaf for leaf, _ in inputs], weights, True, True, True)
     pairs = [(gradient, tangent) for gradient, (_, tangent) in zip(by_inputs, inputs) if gradient is not None]
-    if any(not gradient.requires_grad for gradient, _ in pairs):
-        raise _C.NotImplementedError(f"forward mode: backward of {function.__name__} is not made of differentiable "
-                                     "operators: the function needs a static method jvp(ctx, *tangents)")
     if not pairs:
         return [None] * len(outputs)
-    return list(_autograd.grad([gradient for gradient, _ in pairs], weights, [tangent for _, tangent in pairs], keeps,
-                               keeps, True))
+    found: list[Tensor | None] = [None] * len(outputs)
+    if all(gradient.requires_grad for gradient, _ in pairs):
+        found = list(_autograd.grad([gradient for gradient, _ in pairs], weights, [tangent for _, tangent in pairs],
+                                    keeps, keeps, True))
+    if all(tangent is None for tangent in found):  # what backward gave does not depend on its gradients, for the graph
+        raise _C.NotImplementedError(f"forward mode: backward of {function.__name__} is not made of differentiable "
+                                     "operators: the function needs a static method jvp(ctx, *tangents)")
+    return found
 
 
 @contextlib.contextmanager

@@ -256,23 +256,17 @@ class _Linearized:
         at = _Vjp(func, primals, has_aux)
         self.result, self.aux = at.result, at.aux
         outputs = leaves_of(at.result)
-        self._places = [i for i, output in enumerate(outputs) if output.is_floating_point() or output.is_complex()]
+        _check_is_real("jacfwd", leaves_of(primals) + outputs)
 
         def products(*weights: Tensor) -> Any:
-            return at.product(rebuilt(at.result, self._at_places(list(weights))))
+            return at.product(rebuilt(at.result, list(weights)))
 
         # Some formulas take a weight's logarithm.
-        self._transposed = _Vjp(products, tuple(_C.ones_like(outputs[i]) for i in self._places), False)
+        self._transposed = _Vjp(products, tuple(_C.ones_like(output) for output in outputs), False)
         self._transposed.inputs.also_own = at.inputs.leaves
 
-    def _at_places(self, values: list[Tensor]) -> list[Tensor]:
-        """One for each result, zeros for those that are no functions of real or complex numbers."""
-        rest = iter(values)
-        return [next(rest) if i in self._places else _C.zeros_like(output)
-                for i, output in enumerate(leaves_of(self.result))]
-
     def product(self, tangents: tuple[Any, ...]) -> Any:
-        return rebuilt(self.result, self._at_places(list(self._transposed.product(tangents))))
+        return rebuilt(self.result, list(self._transposed.product(tangents)))
 
 
 def _of_each_element(function: Callable[[Tensor], Any], tensor: Tensor, chunk_size: int | None) -> Any:
@@ -293,8 +287,8 @@ def _of_each_element(function: Callable[[Tensor], Any], tensor: Tensor, chunk_si
 def _check_is_real(name: str, tensors: list[Any]) -> None:
     for tensor in tensors:
         if isinstance(tensor, Tensor) and not tensor.is_floating_point():
-            raise _C.TypeError(f"{name}: the Jacobian is that of real arguments and results, not of {tensor.dtype}: "
-                               "view_as_real makes a complex one real")
+            remedy = ": view_as_real makes a complex one real" if tensor.is_complex() else ""
+            raise _C.TypeError(f"{name}: the Jacobian is that of real arguments and results, not of {tensor.dtype}{remedy}")
 
 
 def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
@@ -339,7 +333,11 @@ def _unflattened(output: Tensor, columns: Tensor) -> Tensor:
 def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, chunk_size: int | None = None
            ) -> Callable[..., Any]:
     """The Jacobian of `func`, as `jacrev` gives it, computed by columns: its products with all elements of the arguments at
-    once, by vmap, or with at most ``chunk_size``. `func` itself runs once."""
+    once, by vmap, or with at most ``chunk_size``. `func` itself runs once.
+
+    The columns are backwards through the graph of a backward: where forward mode has it another way, as for what is computed
+    under no_grad or by a Function whose `jvp` is no match of its `backward`, they are what `backward` says.
+    """
 
     @functools.wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
@@ -351,7 +349,6 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 
         at = _Linearized(of_chosen, values, has_aux)
         arguments = leaves_of(values)
-        _check_is_real("jacfwd", arguments + leaves_of(at.result))
         columns: list[Any] = []
         for place, argument in enumerate(arguments):
             def column(tangent: Tensor, place: int = place) -> Any:

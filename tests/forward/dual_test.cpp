@@ -129,9 +129,45 @@ TEST_CASE("what is changed in place to something dual is dual, and so is the bas
   CHECK(same(tangent_of(whole.sum()), scalar_tensor(7.0, TensorOptions(kDouble))));
   whole.select(0, 2).copy_(x.mul(2));
   CHECK(same(tangent_of(whole), of({0, 0, 3, 4, 6, 8}).view({3, 2})));
-  const Tensor other = zeros({2}, kDouble), before = other.slice(0, 0, 1);
-  other.add_(x);
-  CHECK(says([&] { before.copy_(x.slice(0, 0, 1)); }, "the view was made before the base was changed so"));
+}
+
+TEST_CASE("views that were made within the level follow their base, and their base's other views") {
+  const Tensor outside = zeros({4}, kDouble).view({2, 2});
+  const DualLevel level;
+  const Tensor x = make_dual(of({1, 2}), of({3, 4}));
+  const Tensor base = zeros({2}, kDouble), before = base.slice(0, 0, 1);
+  base.add_(x);
+  CHECK(same(tangent_of(before * 2), of({6})));
+  before.mul_(10);
+  CHECK(same(tangent_of(base), of({30, 4})));
+
+  const Tensor rows = zeros({4}, kDouble).view({2, 2}), column = rows.select(1, 1), apart = rows.detach();
+  CHECK(says([&] { rows.select(0, 0).copy_(x); },
+             "other tensors of its memory, made before the level began or detached"));
+  const Tensor grid = zeros({4}, kDouble).view({2, 2}), last = grid.select(1, 1);
+  grid.select(0, 0).copy_(x);
+  CHECK(same(tangent_of(grid), of({3, 4, 0, 0}).view({2, 2})));
+  last.mul_(2);
+  grid.select(0, 1).copy_(x * x);
+  CHECK(same(tangent_of(grid), of({3, 8, 6, 16}).view({2, 2})));
+  CHECK(same(tangent_of(last), of({8, 16})));
+  CHECK(says([&] { outside.select(0, 0).copy_(x); }, "other tensors of its memory"));
+}
+
+TEST_CASE("parts of complex tensors, and complex tensors of parts, are changed in place with their tangents") {
+  const auto complex_of = [](const Tensor& re, const Tensor& im) {
+    return keyway::view_as_complex(stack({re, im}, -1));
+  };
+  const DualLevel level;
+  const Tensor x = make_dual(of({1, 2}), of({3, 4}));
+  const Tensor numbers = zeros({2, 2}, kComplexDouble).select(1, 1);
+  keyway::view_as_real(numbers).select(1, 1).copy_(x);
+  CHECK(same(tangent_of(numbers), complex_of(of({0, 0}), of({3, 4}))));
+  CHECK(same(unpack_dual(numbers).primal, complex_of(of({0, 0}), of({1, 2}))));
+  const Tensor parts = zeros({3, 2}, kDouble);
+  keyway::view_as_complex(parts).slice(0, 1).copy_(complex_of(x, x * 2));
+  CHECK(same(tangent_of(parts), of({0, 0, 3, 6, 4, 8}).view({3, 2})));
+  CHECK(same(unpack_dual(parts).primal, of({0, 0, 1, 2, 2, 4}).view({3, 2})));
 }
 
 TEST_CASE("changes of geometry in place change both") {

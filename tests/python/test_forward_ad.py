@@ -286,3 +286,100 @@ def test_jacobian_by_columns() -> None:
 def test_refusals(call: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+def test_views_follow_what_they_are_views_of() -> None:
+    x, t = kw.tensor([0.5, -1.2, 2.0]), kw.tensor([1.0, 2.0, -3.0])
+
+    def rows(v: kw.Tensor) -> kw.Tensor:
+        y = kw.zeros(6).view(2, 3)
+        y[0] = v
+        y[1] = v * v
+        return y
+
+    def read_before(v: kw.Tensor) -> kw.Tensor:
+        base = kw.zeros(3)
+        first = base[:2]
+        base.copy_(v)
+        return first * 2
+
+    assert func.jvp(rows, (x,), (t,))[1].tolist() == [t.tolist(), (2 * x * t).tolist()]
+    assert func.jvp(read_before, (x,), (t,))[1].tolist() == [2.0, 4.0]
+    scattered = func.jvp(lambda v: kw.as_strided_scatter(kw.zeros(4), v, (3,), (1,), 1), (x,), (t,))[1]
+    assert scattered.tolist() == [0.0, *t.tolist()]
+    outside = kw.zeros(6).view(2, 3)
+    with pytest.raises(kw.NotImplementedError, match="made before the level began or detached"):
+        func.jvp(lambda v: outside[0].copy_(v), (x,), (t,))
+
+
+def test_parts_of_complex_tensors_are_written_to() -> None:
+    def parts(v: kw.Tensor) -> kw.Tensor:
+        z = kw.zeros(4, dtype=kw.complex64)
+        z.real[:2].copy_(v)
+        z.imag[3].add_(v[0])
+        return z
+
+    primal, tangent = func.jvp(parts, (kw.tensor([1.0, 2.0]),), (kw.tensor([3.0, 4.0]),))
+    assert primal.tolist() == [1, 2, 0, 1j] and tangent.tolist() == [3, 4, 0, 3j]
+
+
+def test_fill_takes_a_dual_number() -> None:
+    x, t = kw.tensor([0.5, -1.2]), kw.tensor([1.0, 2.0])
+    assert func.jvp(lambda v: kw.zeros(3).fill_(v[1]), (x,), (t,))[1].tolist() == [2.0] * 3
+    leaf = kw.tensor(3.0, requires_grad=True)
+    kw.zeros(4).fill_(leaf).sum().backward()
+    assert leaf.grad is not None and leaf.grad.item() == 4.0
+
+
+def test_backward_that_says_nothing_of_its_gradients_has_no_forward_mode() -> None:
+    class Once(kw.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: kw.Tensor) -> kw.Tensor:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @kw.autograd.function.once_differentiable
+        def backward(ctx: Any, grad: kw.Tensor) -> kw.Tensor:
+            return 2 * grad * ctx.saved_tensors[0]
+
+    with pytest.raises(kw.NotImplementedError, match="backward of Once is not made of differentiable operators"):
+        func.jvp(Once.apply, (kw.ones(2),), (kw.ones(2),))
+
+
+def test_a_dual_tensor_whose_level_has_ended_has_gradients() -> None:
+    x, t = kw.tensor([0.5, 2.0]), kw.tensor([1.0, 1.0])
+    weight = kw.ones(2, requires_grad=True)
+    with fwad.dual_level():
+        leaf = fwad.make_dual(x, t) * 1
+        result = (weight * fwad.make_dual(x, t)).sum()
+    result.backward()
+    assert weight.grad is not None and weight.grad.tolist() == x.tolist()
+    leaf.requires_grad_()
+    (leaf * leaf).sum().backward()
+    assert leaf.grad is not None and leaf.grad.tolist() == [1.0, 4.0]
+    leaf.grad = None
+    assert leaf.grad is None
+
+
+def test_singular_values_of_batches_of_tangents() -> None:
+    matrix, directions = kw.tensor([[1.0, 2.0], [3.0, 5.0]]), kw.rand(3, 2, 2)
+
+    def product(direction: kw.Tensor) -> kw.Tensor:
+        return func.jvp(kw.linalg.svdvals, (matrix,), (direction,))[1]
+
+    kw.testing.assert_close(kw.vmap(product)(directions), kw.stack([product(d) for d in directions]))
+
+
+def test_second_derivatives_of_complex_logcumsumexp() -> None:
+    one = kw.ones(2, dtype=kw.complex128)
+    at = kw.tensor([1 + 1j, 2 - 1j], dtype=kw.complex128)
+    slope = func.jvp(lambda u: func.jvp(lambda v: v.logcumsumexp(0), (u,), (one,))[1], (at,), (one,))[1]
+    kw.testing.assert_close(slope, kw.zeros_like(at), atol=1e-12, rtol=0)
+
+
+def test_what_has_no_jacobian_says_so() -> None:
+    with pytest.raises(kw.TypeError, match=r"not of keyway.int64$"):
+        func.jacfwd(lambda v: v.argmax())(kw.ones(3))
+    with fwad.dual_level(), pytest.raises(kw.TypeError, match="the tangent is a Tensor, not a NoneType"):
+        fwad.make_dual(kw.ones(2), None)  # type: ignore[arg-type]

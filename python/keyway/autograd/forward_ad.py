@@ -48,6 +48,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     ...     unpack_dual(x * x).tangent
     tensor([2., 0.])
     """
+    for what, value in (("tensor", tensor), ("tangent", tangent)):
+        if not isinstance(value, Tensor):
+            raise _C.TypeError(f"make_dual: the {what} is a Tensor, not a {type(value).__name__}")
     number = _level(level)
     if number == 0:
         raise _C.ValueError("make_dual: there is no level of forward mode: enter one with dual_level() first")

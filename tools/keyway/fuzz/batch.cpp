@@ -146,9 +146,11 @@ void record(Shared& shared, std::size_t index, const Outcome& outcome) {
                             std::size_t end, const BatchLimits& limits) {
   limit_child(limits, judge.device());
   start_device(judge.device());
+  // The first call of a library of the toolkit loads it.
+  const double seconds = judge.device() == DeviceType::CPU ? limits.seconds : 10 * limits.seconds;
   for (std::size_t index = begin; index < end; ++index) {
     shared.current = index;
-    watch(limits.seconds);
+    watch(seconds);
     manual_seed(index);
     Outcome outcome;
     try {

@@ -1,0 +1,41 @@
+// The views of plain tensors that a thread makes while it has a level: they become dual with what they are views of.
+#pragma once
+
+#include <keyway/core/base/macros.h>
+#include <keyway/core/tensor_base.h>
+
+#include <memory>
+#include <vector>
+
+namespace keyway::inline v1::forward {
+
+// Remembers them as long as it lives. One within another does nothing.
+class ViewTracker {
+ public:
+  ViewTracker();
+  ~ViewTracker();
+  ViewTracker(const ViewTracker&) = delete;
+  ViewTracker& operator=(const ViewTracker&) = delete;
+
+ private:
+  struct Views;
+  friend std::vector<TensorBase> tracked_views(const TensorBase& base);
+  std::unique_ptr<Views> views_;  // null within another
+};
+
+// Those of `base` that are still there, and have no tangent.
+std::vector<TensorBase> tracked_views(const TensorBase& base);
+
+// Views that are made as long as it lives are parts of dual tensors, and not remembered.
+class KEYWAY_API NoViewTracking {
+ public:
+  NoViewTracking();
+  ~NoViewTracking();
+  NoViewTracking(const NoViewTracking&) = delete;
+  NoViewTracking& operator=(const NoViewTracking&) = delete;
+
+ private:
+  void (*before_)(const TensorBase& view);
+};
+
+}  // namespace keyway::inline v1::forward
