@@ -98,10 +98,10 @@ void softmax_bfloat16(bench::State& state) {
   bench::moves_bytes(state, kBytes);
 }
 
+template <std::int64_t width>
 void layer_norm(bench::State& state) {
-  constexpr std::int64_t kWidth = 1024;
-  const lib::Tensor a = drawn(kCount / kWidth, kWidth), weight = drawn(kWidth), bias = drawn(kWidth);
-  queue(state, [&] { bench::keep(lib::layer_norm(a, {kWidth}, weight, bias)); });
+  const lib::Tensor a = drawn(kCount / width, width), weight = drawn(width), bias = drawn(width);
+  queue(state, [&] { bench::keep(lib::layer_norm(a, {width}, weight, bias)); });
   bench::moves_bytes(state, 2 * kBytes);
 }
 
@@ -160,8 +160,10 @@ const bench::Row rows[] = {{"copy", copy},
                            {"sum/last_dim", sum_dim<1>},
                            {"softmax/1024", softmax<1024>},
                            {"softmax/1024/bfloat16", softmax_bfloat16},
+                           {"softmax/8192", softmax<8192>},
                            {"softmax/32768", softmax<32768>},
-                           {"layer_norm/1024", layer_norm},
+                           {"layer_norm/1024", layer_norm<1024>},
+                           {"layer_norm/8192", layer_norm<8192>},
                            {"cross_entropy/32768", cross_entropy},
                            {"host/empty", host_empty},
                            {"host/add", host_add},
