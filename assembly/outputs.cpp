@@ -153,6 +153,10 @@ void check_no_grad_for_out(bool needs_grad) {
                   "out= does not support automatic differentiation, but an argument requires a gradient");
 }
 
+void fail_to_write_from_meta() {
+  KEYWAY_FAIL(NotImplemented, "a tensor with data cannot be written from one on meta, which has none");
+}
+
 void fail_on_meta() { KEYWAY_FAIL(NotImplemented, "the result depends on data, which tensors on meta have not"); }
 
 }  // namespace detail

@@ -84,6 +84,21 @@ R written_arguments(Args&&... args) {
 }
 
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_on_meta();
+[[noreturn]] KEYWAY_API KEYWAY_COLD void fail_to_write_from_meta();
+
+// Whether arguments that are written to have data.
+template <typename... Args>
+bool writes_data(const std::remove_reference_t<Args>&... args) {
+  const auto is_data = [](const TensorBase& tensor) { return tensor.defined() && !tensor.is_meta(); };
+  const auto is_written = [&]<typename Arg>(const auto& arg) {
+    if constexpr (std::is_same_v<Arg, TensorBase&>) {
+      return is_data(arg);
+    } else {
+      return false;
+    }
+  };
+  return (is_written.template operator()<Args>(args) || ...);
+}
 
 }  // namespace detail
 
@@ -98,6 +113,8 @@ struct Mutating<Op, R(Args...)> {
     if (auto* kernel = detail::backend_kernel<Op>(self_kernel)) {
       const std::tuple<std::remove_reference_t<Args>&...> all(args...);
       Op::run(kernel, plan, detail::Separate<Args>::template from<Op::kInPlaceSafe>(args, all)...);
+    } else if (detail::writes_data<Args...>(args...)) {
+      detail::fail_to_write_from_meta();
     }
     return detail::written_arguments<R>(static_cast<Args&&>(args)...);
   }

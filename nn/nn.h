@@ -18,6 +18,7 @@
 #include <keyway/nn/modules/module_list.h>
 #include <keyway/nn/modules/pooling.h>
 #include <keyway/nn/modules/rms_norm.h>
+#include <keyway/nn/modules/rnn.h>
 #include <keyway/nn/modules/sequential.h>
 #include <keyway/nn/modules/transformer.h>
 #include <keyway/nn/optim/adam.h>

@@ -32,9 +32,7 @@ from keyway._frexp import frexp as frexp
 from keyway._gammas import mvlgamma as mvlgamma
 from keyway._histograms import histogram as histogram
 from keyway._layer_forms import (
-    conv_tbc as conv_tbc, ctc_loss as ctc_loss, gru as gru, gru_cell as gru_cell, instance_norm as instance_norm,
-    lstm as lstm, lstm_cell as lstm_cell, norm_except_dim as norm_except_dim, rnn_relu as rnn_relu,
-    rnn_relu_cell as rnn_relu_cell, rnn_tanh as rnn_tanh, rnn_tanh_cell as rnn_tanh_cell,
+    conv_tbc as conv_tbc, ctc_loss as ctc_loss, instance_norm as instance_norm, norm_except_dim as norm_except_dim,
 )  # fmt: skip
 from keyway._layers import (  # type: ignore[assignment]  # the operators', in more forms
     batch_norm as batch_norm, binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, conv1d as conv1d,

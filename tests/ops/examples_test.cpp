@@ -1,8 +1,10 @@
 // The generated suite, first part: every operator's example, on the CPU and, for its metadata, on Meta.
 #include <keyway/core/schema/schema.h>
+#include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/ops/boxed_example.h>
 #include <keyway/tests/ops/samples.h>
+#include <keyway/tests/ops/tensor_arguments.h>
 #include <keyway/tools/op_examples/arguments.h>
 
 #include <optional>
@@ -112,7 +114,7 @@ TEST_CASE("Meta gives the shape, dtype and strides that the CPU gives") {
       const tools::ExampleText example = tools::parse_example(info.example);
       Stack cpu = tools::make_arguments(op.entry(), example.call);
       op.call_boxed(cpu);
-      Stack meta = tools::make_arguments(op.entry(), example.call, DeviceType::Meta);
+      Stack meta = testing::on_meta(op.schema(), tools::make_arguments(op.entry(), example.call, DeviceType::Meta));
       op.call_boxed(meta);
       for (std::size_t i = 0; i < cpu.size() && problem.empty(); ++i) {
         problem = testing::metadata_difference(meta.at(i), cpu[i]);
@@ -177,4 +179,14 @@ TEST_CASE("out= overloads resize an empty result and agree with the functional o
     ++count;
   }
   CHECK(count > 50);
+}
+
+TEST_CASE("a tensor on Meta has no data to be copied to another device") {
+  const Tensor nothing = keyway::empty({2}, TensorOptions(Device("meta")));
+  Tensor here = keyway::ones({2});
+  const std::string expected = "a tensor with data cannot be written from one on meta, which has none";
+  CHECK(testing::error_of([&] { (void)nothing.to(kCPU); }).find(expected) != std::string::npos);
+  CHECK(testing::error_of([&] { here.copy_(nothing); }).find(expected) != std::string::npos);
+  CHECK(here.sum().item().to<double>() == 2);
+  keyway::empty({2}, TensorOptions(Device("meta"))).copy_(here);
 }

@@ -66,7 +66,7 @@ def test_functions_of_the_weights_compute_what_the_layers_do():
                          False)
     for result, wanted in zip(packed, (expected.reshape(8, 5), hidden, cell)):
         keyway.testing.assert_close(result, wanted)
-    with pytest.raises(TypeError, match=r"gru\(\) takes input, hx, params"):
+    with pytest.raises(TypeError, match="gru"):
         keyway.gru(x, h)
     with pytest.raises(ValueError, match="2 layers in 1 directions have 8 parameters, not 2"):
         keyway.gru(x, h, list(layer.parameters())[:2], True, 2, 0.0, False, False, False)

@@ -258,5 +258,5 @@ def test_a_batch_may_be_empty_and_states_belong_to_it():
     with pytest.raises(keyway.ValueError, match="does not belong"):
         nn.RNNCell(2, 3)(keyway.ones(4, 2), keyway.zeros(1, 3))
     weights = [w for w in nn.GRU(2, 3).parameters()]
-    with pytest.raises(keyway.ValueError, match="states begin with sizes"):
+    with pytest.raises(keyway.ValueError, match=r"must begin with the sizes \[1, 3\]"):
         keyway.gru(keyway.ones(4, 3, 2), keyway.zeros(1, 5, 3), weights, True, 1, 0.0, False, False, False)

@@ -8,14 +8,15 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway.nn import functional as F
 from keyway.nn import init
-from keyway.nn.functional._recurrent import STEPS, State, Weights, check_begin, over_layers
 from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
 from keyway.nn.utils.rnn import PackedSequence
 
+State = tuple[Tensor, ...]
+
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
+_LAYERS: dict[str, Any] = {"RNN_TANH": _C.rnn_tanh, "RNN_RELU": _C.rnn_relu, "LSTM": _C.lstm, "GRU": _C.gru}
 
 
 def _draw(module: Module, hidden_size: int) -> None:
@@ -45,16 +46,17 @@ class RNNCellBase(Module):
         """Draws the parameters anew."""
         _draw(self, self.hidden_size)
 
-    def _step(self, mode: str, input: Tensor, state: State | None) -> State:
+    def _begin(self, input: Tensor) -> Tensor:
+        """What a state is that is not given."""
+        return _C.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
+
+    def _checked(self, input: Tensor) -> Tensor:
         if input.dim() not in (1, 2):
             raise _C.ValueError(f"{type(self).__name__}: input has 1 or 2 dimensions, not {input.dim()}")
-        if state is None:
-            zero = _C.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
-            state = (zero, zero)
-        check_begin(type(self).__name__, input, state)
-        inputs = F.linear(input, self.weight_ih, self.bias_ih)
-        hidden = F.linear(state[0], self.weight_hh, self.bias_hh)
-        return STEPS[mode](inputs, state, hidden)
+        return input
+
+    def _weights(self) -> tuple[Any, ...]:
+        return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
@@ -73,7 +75,8 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        return self._step("RNN_" + self.nonlinearity.upper(), input, None if hx is None else (hx,))[0]
+        step = _C.rnn_tanh_cell if self.nonlinearity == "tanh" else _C.rnn_relu_cell
+        return step(self._checked(input), self._begin(input) if hx is None else hx, *self._weights())
 
 
 class LSTMCell(RNNCellBase):
@@ -85,7 +88,8 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
-        hidden, cell = self._step("LSTM", input, hx)
+        state = [self._begin(self._checked(input))] * 2 if hx is None else list(hx)
+        hidden, cell = _C.lstm_cell(self._checked(input), state, *self._weights())
         return hidden, cell
 
 
@@ -98,7 +102,7 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        return self._step("GRU", input, None if hx is None else (hx,))[0]
+        return _C.gru_cell(self._checked(input), self._begin(input) if hx is None else hx, *self._weights())
 
 
 class RNNBase(Module):
@@ -167,10 +171,6 @@ class RNNBase(Module):
     def _suffixes(self, layer: int) -> list[str]:
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
 
-    def _weights(self, suffix: str) -> Weights:
-        return Weights(*(getattr(self, name + suffix, None)  # type: ignore[arg-type]  # the first two are there
-                         for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")))
-
     def _over(self, input: Any, state: State | None) -> tuple[Any, State]:
         """The results of the last layer, and the last states of all layers. `state` has what each layer begins with."""
         if isinstance(input, PackedSequence):
@@ -179,15 +179,12 @@ class RNNBase(Module):
             raise _C.ValueError(f"{type(self).__name__}: input has 2 or 3 dimensions, of which the last has size "
                                 f"{self.input_size}; it has shape {tuple(input.shape)}")
         is_batched = input.dim() == 3
-        x = input.transpose(0, 1) if is_batched and self.batch_first else input if is_batched else input.unsqueeze(1)
-        length, batch = x.shape[:2]
         if state is not None and not is_batched:
             state = tuple(part.unsqueeze(1) for part in state)
-        result, states = self._run(x.reshape(length * batch, x.size(-1)), [batch] * length, state)
-        result = result.reshape(length, batch, result.size(-1))
-        if not is_batched:
-            return result.squeeze(1), tuple(part.squeeze(1) for part in states)
-        return (result.transpose(0, 1) if self.batch_first else result), states
+        batch_first = self.batch_first and is_batched
+        x = input if is_batched else input.unsqueeze(1)
+        result, states = self._run(x.size(0 if batch_first else 1), state, x, batch_first)
+        return (result, states) if is_batched else (result.squeeze(1), tuple(part.squeeze(1) for part in states))
 
     def _over_packed(self, input: PackedSequence, state: State | None) -> tuple[PackedSequence, State]:
         data, batch_sizes, order, inverse = input
@@ -196,24 +193,29 @@ class RNNBase(Module):
                                 f"but must have {(self.input_size,)}")
         if state is not None and order is not None:
             state = tuple(part.index_select(1, order) for part in state)
-        result, states = self._run(data, [int(size) for size in batch_sizes.tolist()], state)
+        result, states = self._run(int(batch_sizes[0]) if len(batch_sizes) > 0 else 0, state, data, batch_sizes)
         if inverse is not None:
             states = tuple(part.index_select(1, inverse) for part in states)
         return PackedSequence(result, batch_sizes, order, inverse), states
 
-    def _run(self, data: Tensor, batch_sizes: list[int], state: State | None) -> tuple[Tensor, State]:
-        directions = 2 if self.bidirectional else 1
-        batch = batch_sizes[0] if batch_sizes else 0
+    def _run(self, batch: int, state: State | None, data: Tensor, form: Tensor | bool) -> tuple[Tensor, State]:
+        """`form` has the batch sizes of packed data; or says whether the batch comes first."""
         sizes = [self.proj_size or self.hidden_size, *([self.hidden_size] if self.mode == "LSTM" else [])]
-        shapes = [(self.num_layers * directions, batch, size) for size in sizes]
+        shapes = [(self.num_layers * (2 if self.bidirectional else 1), batch, size) for size in sizes]
         if state is None:
             state = tuple(_C.zeros(*shape, dtype=data.dtype, device=data.device) for shape in shapes)
         for part, shape in zip(state, shapes):
-            if batch_sizes and part.shape != shape:
+            if data.numel() > 0 and part.shape != shape:
                 raise _C.ValueError(f"{type(self).__name__}: a state has shape {tuple(part.shape)}, but must have "
                                     f"{shape}")
-        layers = [[self._weights(suffix) for suffix in self._suffixes(layer)] for layer in range(self.num_layers)]
-        return over_layers(self.mode, data, batch_sizes, state, layers, self.dropout, self.training)
+        hx = list(state) if self.mode == "LSTM" else state[0]
+        params = [parameter for set_ in self.all_weights for parameter in set_]
+        asked = params, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
+        if isinstance(form, Tensor):
+            result, *states = _LAYERS[self.mode](data, form, hx, *asked)
+        else:
+            result, *states = _LAYERS[self.mode](data, hx, *asked, form)
+        return result, tuple(states)
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
