@@ -41,6 +41,10 @@ DeviceType device_among(const First& first, const Rest&... rest) {
     return device_among(rest...);
   }
 }
+inline DispatchKeySet with_thread_keys(DispatchKeySet keys) {
+  const ThreadState& state = thread_state;
+  return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
+}
 // What a factory's call carries besides the thread's keys.
 inline DispatchKeySet factory_keys(DeviceType device) {
   return DispatchKeySet(device) | DispatchKeySet(Functionality::Dense) | DispatchKeySet(Functionality::BackendSelect);
@@ -59,8 +63,7 @@ inline DispatchKeySet call_keys(const std::remove_reference_t<Args>&... args) {
   } else if constexpr ((detail::kNamesDevice<Args> || ...)) {
     keys = detail::factory_keys(detail::device_among(args...));
   }
-  const ThreadState& state = thread_state;
-  return DispatchKeySet::from_raw((keys.raw() | state.included) & ~state.excluded);
+  return detail::with_thread_keys(keys);
 }
 
 // Calls the kernel that `keys` resolve to. Requires: Sig is the operator's canonical signature.
@@ -71,7 +74,11 @@ struct Caller<R(Args...)> {
   using Sig = R(Args...);
 
   static R call(const OperatorEntry& op, Args... args) {
-    return redispatch(op, call_keys<Args...>(args...), static_cast<Args>(args)...);
+    if constexpr ((carries_keys<Args> || ...)) {  // as call_keys, which would be one more instantiation a signature
+      return redispatch(op, detail::with_thread_keys((detail::keys_of(args) | ...)), args...);
+    } else {
+      return redispatch(op, call_keys<Args...>(args...), args...);
+    }
   }
   // The keys are used as they are: no thread state.
   static R redispatch(const OperatorEntry& op, DispatchKeySet keys, Args... args) {
@@ -79,11 +86,11 @@ struct Caller<R(Args...)> {
     const Table::Found found = table.find(keys);
     const ErasedKernel& kernel = table.kernel(found.kernel);
     if (kernel.flags != 0) [[unlikely]]
-      return call_slowly(op, keys, static_cast<Args>(args)...);
+      return call_slowly(op, keys, args...);
     try {
-      return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, found.keys, static_cast<Args>(args)...);
+      return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, found.keys, args...);
     } catch (...) {
-      leave_op<Args...>(op, static_cast<Args>(args)...);
+      leave_op<Args...>(op, args...);
     }
   }
 
@@ -97,7 +104,7 @@ struct Caller<R(Args...)> {
     const ErasedKernel& kernel = pinned.table().kernel(number);
     try {
       if ((kernel.flags & kBoxedOnly) == 0) {
-        return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, keys, static_cast<Args>(args)...);
+        return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, keys, args...);
       }
       Stack stack = detail::call_boxed_kernel(op, kernel, keys, arguments);
       IValue* results = stack.data();

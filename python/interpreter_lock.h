@@ -29,10 +29,15 @@ class LockReleased {
   PyThreadState* state_;
 };
 
-// Of any thread, whether it holds the lock or not. Requires: the interpreter has not ended for good.
+// Whether the interpreter has begun to end, and in another thread than this: states of threads are gone then, and soon
+// what makes new ones.
+bool is_over_for_this_thread() noexcept;
+
+// Of any thread, whether it holds the lock or not.
 class LockHeld {
  public:
   LockHeld() {
+    if (is_over_for_this_thread()) wait_for_the_end();
     try {
       state_ = PyGILState_Ensure();
     } catch (...) {
