@@ -185,7 +185,7 @@ fuzz_stage() {
 # Without PyTorch's program there are Keyway's figures alone.
 figures_stage() {
   rm -f "$files/bench/bench_torch_cuda"
-  check "PyTorch's program" 180 bash tools/bench/torch_cuda.sh "$files"
+  check "PyTorch's program" 140 bash tools/bench/torch_cuda.sh "$files"
   check "figures" 300 python3 tools/bench/compare.py --cuda --build "$files" --repetitions 3 --json "$report/figures.json"
 }
 

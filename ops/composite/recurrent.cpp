@@ -18,18 +18,22 @@ using Sizes = std::vector<std::int64_t>;
 // The next state, from the products of the input and of h with their weights.
 using Step = State (*)(const Tensor& inputs, const State& state, const Tensor& hidden);
 
-// The parts of products that belong to each of `count` gates. Throws keyway::Error if they do not fit the state.
-std::vector<Tensor> gates_of(const Tensor& products, std::int64_t count, const State& state) {
+void check_gates(const Tensor& products, std::int64_t count, const State& state) {
   const std::int64_t width = state.back().size(-1);
   KEYWAY_CHECK(products.size(-1) == count * width, "a state of {} needs weights of {} rows, but they have {}", width,
                count * width, products.size(-1));
-  std::vector<Tensor> gates;
-  for (std::int64_t i = 0; i < count; ++i) gates.push_back(products.narrow(-1, i * width, width));
-  return gates;
+}
+
+// The parts of products that belong to each of `count` gates. Throws keyway::Error if they do not fit the state.
+std::vector<Tensor> gates_of(const Tensor& products, std::int64_t count, const State& state) {
+  check_gates(products, count, state);
+  return products.split_with_sizes(Sizes(static_cast<std::size_t>(count), state.back().size(-1)), -1);
 }
 
 Tensor single_gate(const Tensor& inputs, const State& state, const Tensor& hidden) {
-  return gates_of(inputs, 1, state)[0] + gates_of(hidden, 1, state)[0];
+  check_gates(inputs, 1, state);
+  check_gates(hidden, 1, state);
+  return inputs + hidden;
 }
 State tanh_step(const Tensor& inputs, const State& state, const Tensor& hidden) {
   return {single_gate(inputs, state, hidden).tanh()};
@@ -66,6 +70,8 @@ struct Layers {
 Layers layers_of(Step step, ArrayRef<Tensor> params, bool has_biases, std::int64_t num_layers, double dropout,
                  bool train, bool bidirectional, bool is_projected) {
   Layers layers{step, {}, bidirectional ? std::size_t{2} : 1, dropout, train};
+  KEYWAY_CHECK(static_cast<std::uint64_t>(num_layers) <= params.size(), "{} layers have more than {} parameters",
+               num_layers, params.size());
   const std::size_t each = 2 + (has_biases ? 2 : 0) + (is_projected ? 1 : 0);
   const std::size_t count = layers.directions * static_cast<std::size_t>(num_layers);
   KEYWAY_CHECK(params.size() == each * count, "{} layers in {} directions have {} parameters, not {}", num_layers,

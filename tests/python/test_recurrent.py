@@ -260,3 +260,5 @@ def test_a_batch_may_be_empty_and_states_belong_to_it():
     weights = [w for w in nn.GRU(2, 3).parameters()]
     with pytest.raises(keyway.ValueError, match=r"must begin with the sizes \[1, 3\]"):
         keyway.gru(keyway.ones(4, 3, 2), keyway.zeros(1, 5, 3), weights, True, 1, 0.0, False, False, False)
+    with pytest.raises(keyway.ValueError, match="layers have more than 0 parameters"):
+        keyway.gru(keyway.ones(4, 3, 2), keyway.zeros(0, 3, 3), [], True, 2**62, 0.0, False, True, False)
