@@ -6,6 +6,7 @@
 // or sizes where the input has 1: the engine sums those away.
 #pragma once
 
+#include <keyway/autograd/attention_formulas.h>
 #include <keyway/autograd/convolution_formulas.h>
 #include <keyway/autograd/decomposition_formulas.h>
 #include <keyway/autograd/formula_words.h>

@@ -1,12 +1,10 @@
 #include <keyway/autograd/normalization_formulas.h>
+#include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/ops/all.h>
 
 namespace keyway::inline v1::autograd {
 
 namespace {
-
-// dst += term, where undefined stands for zero.
-void add_term(Tensor& sum, const Tensor& term) { sum = sum.defined() ? sum + term : term; }
 
 // What a layer norm does to a small change: P(v) = v - mean(v) - x' mean(v x'), with x' the normalised input.
 struct Projection {

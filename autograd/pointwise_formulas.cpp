@@ -5,6 +5,8 @@
 
 namespace keyway::inline v1::autograd {
 
+void add_term(Tensor& sum, const Tensor& term) { sum = sum.defined() ? sum + term : term; }
+
 Tensor conj(const Tensor& self) { return self.is_complex() ? self.conj_physical() : self; }
 
 // A bound that is met has the value, as in PyTorch.

@@ -10,6 +10,8 @@
 
 namespace keyway::inline v1::autograd {
 
+// Adds `term` to a sum; undefined stands for zero.
+KEYWAY_API void add_term(Tensor& sum, const Tensor& term);
 // The complex conjugate; of a real tensor itself.
 KEYWAY_API Tensor conj(const Tensor& self);
 

@@ -114,6 +114,29 @@ bool embedding(Call& call) {
   return true;
 }
 
+// _scaled_dot_product_attention_forward(query, key, value, attn_mask, is_causal, scale), and its gradient, whose first
+// argument is grad_output: examples of all are more examples of one call.
+bool attention(Call& call) {
+  const std::size_t mask = call.stack.size() == 6 ? 3 : 4;
+  const TensorBase first = call.stack[0].to_tensor();
+  const std::int64_t count = first.dim() > 0 ? first.size(0) : 0, batch = call.level.batch_size();
+  bool fits = count > 0;
+  for_each_tensor(call.stack, [&](const TensorBase& tensor) {
+    const bool is_mask = call.stack[mask].is_tensor() && tensor.is_same(call.stack[mask].to_tensor());
+    fits = fits && tensor.dim() >= 3 && (tensor.size(0) == count || (is_mask && tensor.size(0) == 1));
+  });
+  if (!fits) return false;
+  update_tensors(call.stack, [&](TensorBase& tensor) {
+    const Tensor value(for_all(tensor, call.level));
+    DimVector sizes(value.sizes());
+    sizes[1] = count;  // a mask may be the same for all
+    tensor = value.expand(sizes).flatten(0, 1);
+  });
+  call_boxed(call.op, call.stack);
+  update_tensors(call.stack, [&](TensorBase& result) { result = Tensor(result).unflatten(0, {batch, count}); });
+  return true;
+}
+
 // nll_loss_forward and _cross_entropy_forward(self, target, weight, reduction, ignore_index): losses of all examples,
 // which are then reduced for each.
 bool loss_of_classes(Call& call) {

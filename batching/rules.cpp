@@ -1,6 +1,7 @@
 #include <keyway/batching/batched_tensor.h>
 #include <keyway/batching/rules.h>
 #include <keyway/ops/advanced_indexing_entries.h>
+#include <keyway/ops/attention_entries.h>
 #include <keyway/ops/convolution_entries.h>
 #include <keyway/ops/indexing_entries.h>
 #include <keyway/ops/linalg_entries.h>
@@ -22,6 +23,8 @@ constexpr Own kOwn[] = {
     {&ops::_index, index},
     {&ops::_index_put, index_put},
     {&ops::_index_put_, index_put},
+    {&ops::_scaled_dot_product_attention_backward, attention},
+    {&ops::_scaled_dot_product_attention_forward, attention},
     {&ops::addmm, addmm},
     {&ops::baddbmm, baddbmm},
     {&ops::bmm, bmm},

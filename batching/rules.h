@@ -60,6 +60,7 @@ bool convolution(Call& call);
 bool native_layer_norm(Call& call);
 bool embedding(Call& call);
 bool loss_of_classes(Call& call);
+bool attention(Call& call);
 
 // Null if it has none.
 Rule rule_of(const OperatorEntry& op);

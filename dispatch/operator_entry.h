@@ -72,6 +72,10 @@ class KEYWAY_API OperatorEntry {
   // "keyway::add.Tensor".
   std::string full_name() const;
   bool has_tag(std::string_view tag) const;
+  // Whether calls of dense tensors of that device end at a kernel, be it a fallback, and not at an error.
+  bool has_kernel_for(DeviceType device) const {
+    return table().find(DispatchKeySet(device) | DispatchKeySet(Functionality::Dense)).kernel != 0;
+  }
   // Parsed when first asked for.
   const FunctionSchema& schema() const;
 

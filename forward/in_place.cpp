@@ -1,3 +1,4 @@
+#include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/tensor_impl.h>
 #include <keyway/core/thread_state.h>
@@ -119,8 +120,7 @@ Tensor multilinear_after(const Call& call) {
     arguments[i] = call.tangents[i];
     arguments[0] = Tensor(arguments[0].to_tensor()).clone();
     call_boxed(call.op, arguments);
-    const Tensor term(arguments[0].to_tensor());
-    sum = sum.defined() ? sum + term : term;
+    autograd::add_term(sum, Tensor(arguments[0].to_tensor()));
   }
   return sum;
 }

@@ -1,4 +1,5 @@
 // Rules of operators that are linear, in their arguments together or in each.
+#include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/dispatch/call.h>
 #include <keyway/forward/rules.h>
 #include <keyway/ops/all.h>
@@ -24,8 +25,7 @@ Results with_tangents(const Call& call, Stack tangents) {
 // Adds what a call with other arguments gives.
 void add_call(const Call& call, Stack arguments, Tensor& sum) {
   call_boxed(call.op, arguments);
-  const Tensor term(arguments[0].to_tensor());
-  sum = sum.defined() ? sum + term : term;
+  autograd::add_term(sum, Tensor(arguments[0].to_tensor()));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Rules by backward: the call is recorded for the leaves of its own, and differentiated as it is for gradients.
 #include <keyway/autograd/engine.h>
+#include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/thread_state.h>
 #include <keyway/dispatch/call.h>
@@ -170,8 +171,7 @@ Results pointwise(const Call& call) {
         autograd::grad({output}, {recorded.inputs()[i]}, {recorded.weights()[i].to(output.dtype())},
                        recorded.keeps() || !is_last, recorded.keeps(), true);
     if (!product[0].defined()) continue;
-    const Tensor term = product[0].to(output.dtype());
-    sum = sum.defined() ? sum + term : term;
+    autograd::add_term(sum, product[0].to(output.dtype()));
   }
   return recorded.finished({sum});
 }

@@ -20,6 +20,8 @@ double work(const Product<T>& product) {
 // Whether float32 is better off with own loops: oneDNN's calls cost some hundred nanoseconds.
 bool is_small(const Product<float>& product) {
   const double multiplications = work(product);
+  // Of one row only reading b counts, which they would turn first.
+  if (product.c.rows == 1 && product.b.column_stride != 1) return multiplications <= 4096;
   return multiplications <= 32.0 * 32 * 32 || (multiplications <= 64.0 * 64 * 64 && product.c.columns <= 64);
 }
 
@@ -164,13 +166,14 @@ void gemm(const Product<T>& product) {
     nothing.b = {nullptr, 0, product.b.columns, 0, 0};
     return gemm(nothing);
   }
-  if (product.c.column_stride != 1 && product.c.row_stride == 1) {
+  const bool is_column = product.c.columns == 1 && product.c.rows > 1;
+  if ((product.c.column_stride != 1 || is_column) && product.c.row_stride == 1) {
     Product<T> turned = product;
     turned.a = product.b.transposed();
     turned.b = product.a.transposed();
     turned.c = product.c.transposed();
     turned.add = product.add.transposed();
-    if (turned.c.column_stride == 1) return gemm(turned);
+    return gemm(turned);
   }
   if constexpr (std::is_same_v<T, float>) {
     if (!is_small(product) && has_dense_rows(product.c)) return onednn_gemm(product);

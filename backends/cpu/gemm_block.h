@@ -5,6 +5,7 @@
 // [-im, re]], and rows of a and c as they lie in memory, re beside im.
 #pragma once
 
+#include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/gemm.h>
 #include <keyway/backends/cpu/gemm_tiles.h>
 #include <keyway/backends/cpu/scratch.h>
@@ -37,10 +38,20 @@ inline constexpr std::int64_t kParts = kIsComplex<T> ? 2 : 1;
 template <typename T>
 inline constexpr bool kReadInPlace = !kIsComplex<T> && sizeof(T) == sizeof(TileType<T>);
 
+template <typename T>
+TileFrom tile_of(const Matrix<const T>& matrix) {
+  constexpr auto item = static_cast<std::int64_t>(sizeof(T));
+  return {reinterpret_cast<const char*>(matrix.data), matrix.row_stride * item, matrix.column_stride * item};
+}
+
 // rows x k of a, as [k][rows], in parts.
 template <typename T>
 void pack_rows(const Matrix<const T>& a, TileType<T>* to) {
   using S = TileType<T>;
+  if constexpr (kReadInPlace<T>) {
+    constexpr auto item = static_cast<std::int64_t>(sizeof(S));
+    return copy_tile({reinterpret_cast<char*>(to), item, a.rows * item}, tile_of(a), a.rows, a.columns, item);
+  }
   for (std::int64_t r = 0; r < a.rows; ++r) {
     const T* from = a.at(r, 0);
     S* out = to + r;
@@ -60,6 +71,14 @@ void pack_rows(const Matrix<const T>& a, TileType<T>* to) {
 template <typename T>
 void pack_columns(const Matrix<const T>& b, std::int64_t width, TileType<T>* to) {
   using S = TileType<T>;
+  if constexpr (kReadInPlace<T>) {
+    if (b.row_stride == 1 && b.column_stride != 1) {
+      constexpr auto item = static_cast<std::int64_t>(sizeof(S));
+      copy_tile({reinterpret_cast<char*>(to), width * item, item}, tile_of(b), b.rows, b.columns, item);
+      for (std::int64_t p = 0; p < b.rows; ++p) std::fill(to + p * width + b.columns, to + (p + 1) * width, S(0));
+      return;
+    }
+  }
   for (std::int64_t p = 0; p < b.rows; ++p, to += kParts<T> * width) {
     const T* from = b.at(p, 0);
     if constexpr (kIsComplex<T>) {

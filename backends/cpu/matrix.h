@@ -4,6 +4,7 @@
 #include <keyway/core/tensor_base.h>
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -22,6 +23,9 @@ struct Matrix {
     return {at(i, j), height, width, row_stride, column_stride};
   }
   Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+  operator Matrix<const T>() const requires(!std::is_const_v<T>) {
+    return {data, rows, columns, row_stride, column_stride};
+  }
 };
 
 // The last two dimensions of `tensor`, from its first element. Requires: T is its dtype, perhaps const.

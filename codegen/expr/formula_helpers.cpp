@@ -8,6 +8,14 @@ constexpr FunctionSchema kHelpers[] = {
     // numbers
     schema_literal<"conj(Scalar value) -> Scalar">,
     schema_literal<"conj(Tensor self) -> Tensor">,
+    // attention
+    schema_literal<
+        "attention_double_backward(Tensor? grad_query, Tensor? grad_key, Tensor? grad_value, Tensor "
+        "grad_output, Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float scale, "
+        "bool[] needs) -> (Tensor, Tensor, Tensor, Tensor, Tensor)">,
+    schema_literal<
+        "attention_mask_backward(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool "
+        "is_causal, float scale) -> Tensor">,
     // pointwise
     schema_literal<
         "binary_cross_entropy_target_backward(Tensor grad, Tensor self, Tensor? weight, int reduction) -> Tensor">,

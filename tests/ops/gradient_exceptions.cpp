@@ -20,6 +20,7 @@ constexpr Exception kConstants[] = {
     {"keyway::_cross_entropy_backward", "total_weight", "a result of _cross_entropy_forward, no input of it"},
     {"keyway::_cross_entropy_backward", "weight", "as in cross_entropy_loss"},
     {"keyway::_cross_entropy_forward", "weight", "as in cross_entropy_loss"},
+    {"keyway::_scaled_dot_product_attention_backward", "", "gradients count that output and logsumexp change too"},
     {"keyway::binary_cross_entropy", "weight", "has no derivative in PyTorch"},
     {"keyway::cross_entropy_loss", "weight", "weights of classes have no derivative in nll_loss_forward"},
     {"keyway::igamma", "self", "has no derivative in PyTorch"},
@@ -42,6 +43,7 @@ constexpr Exception kConstants[] = {
 
 constexpr Exception kWithoutGradient[] = {
     {"keyway::_cross_entropy_backward", "", "tested as the gradient of _cross_entropy_forward"},
+    {"keyway::_scaled_dot_product_attention_backward", "", "tested as that of _scaled_dot_product_attention_forward"},
     {"keyway::allclose", "", "the result is a bool"},
     {"keyway::argsort", "", "the result is integers"},
     {"keyway::argsort.stable", "", "the result is integers"},
