@@ -10,7 +10,7 @@
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
-#include <keyway/backends/cpu/tile_cast.h>
+#include <keyway/backends/cpu/wide_matrix.h>
 #include <keyway/core/tensor_base.h>
 
 #include <algorithm>
@@ -51,28 +51,15 @@ class WideBlock {
 
   // Valid until the next call.
   Matrix<const Acc> of(const Matrix<const T>& block) const {
-    if constexpr (!kCopied) {
-      return block;
+    if constexpr (kCopied) {
+      return widened(block, buffer_.data());
     } else {
-      const std::int64_t columns = block.columns;
-      for (std::int64_t i = 0; i < block.rows; ++i) {
-        Acc* const to = buffer_.data() + i * columns;
-        const T* const from = block.at(i, 0);
-        if (block.column_stride == 1) {
-          char* const data[] = {reinterpret_cast<char*>(to), reinterpret_cast<char*>(const_cast<T*>(from))};
-          widen_(nullptr, data, columns);
-        } else {
-          for (std::int64_t j = 0; j < columns; ++j) to[j] = static_cast<Acc>(from[j * block.column_stride]);
-        }
-      }
-      return {buffer_.data(), block.rows, columns, columns, 1};
+      return block;
     }
   }
 
  private:
   ScratchArray<Acc> buffer_;
-  Loop widen_ =
-      kCopied ? cast_loop(cpp_type_to_scalar_type<Acc>, cpp_type_to_scalar_type<T>, current_level()) : nullptr;
 };
 
 // A dense copy of a block, times `factor`.

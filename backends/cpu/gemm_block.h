@@ -5,8 +5,7 @@
 // [-im, re]], and rows of a and c as they lie in memory, re beside im.
 #pragma once
 
-#include <keyway/backends/cpu/copy_tile.h>
-#include <keyway/backends/cpu/gemm.h>
+#include <keyway/backends/cpu/gemm_parts.h>
 #include <keyway/backends/cpu/gemm_tiles.h>
 #include <keyway/backends/cpu/scratch.h>
 
@@ -37,12 +36,6 @@ inline constexpr std::int64_t kParts = kIsComplex<T> ? 2 : 1;
 // Whether tiles can read an operand where it lies.
 template <typename T>
 inline constexpr bool kReadInPlace = !kIsComplex<T> && sizeof(T) == sizeof(TileType<T>);
-
-template <typename T>
-TileFrom tile_of(const Matrix<const T>& matrix) {
-  constexpr auto item = static_cast<std::int64_t>(sizeof(T));
-  return {reinterpret_cast<const char*>(matrix.data), matrix.row_stride * item, matrix.column_stride * item};
-}
 
 // rows x k of a, as [k][rows], in parts.
 template <typename T>

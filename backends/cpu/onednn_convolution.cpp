@@ -1,11 +1,7 @@
+#include <keyway/backends/cpu/onednn_cache.h>
 #include <keyway/backends/cpu/onednn_convolution.h>
-#include <keyway/backends/cpu/onednn_support.h>
 
 #include <algorithm>
-#include <list>
-#include <mutex>
-#include <pthread.h>
-#include <string_view>
 #include <unordered_map>
 
 namespace keyway::inline v1::onednn {
@@ -81,12 +77,6 @@ void describe(const ConvKey& key, Operand (&operands)[3]) {
   operands[2].given = strided(shape({p.batch, p.groups * p.out_channels}, p.out, p.rank), strides(2, false));
 }
 
-dnnl::primitive_attr attributes() {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return attr;
-}
-
 memory::desc bias_of(const ConvKey& key) {
   if (!key.bias) return {};
   return memory::desc({key.problem.groups * key.problem.out_channels}, memory::data_type::f32, memory::format_tag::x);
@@ -101,14 +91,11 @@ dnnl::convolution_forward::primitive_desc forward(const ConvKey& key, const memo
           attributes(), engine()};
 }
 
-// Takes orders, memory and primitive from what oneDNN has chosen. Throws dnnl_unimplemented for its reference, which
-// is slower than our own loops.
+// Takes orders, memory and primitive from what oneDNN has chosen.
 template <typename Primitive, typename Desc>
 void adopt(const Desc& made, const memory::desc& x, const memory::desc& w, const memory::desc& y,
            Operand (&operands)[3], memory::desc& scratchpad, dnnl::primitive& primitive) {
-  if (std::string_view(made.impl_info_str()).substr(0, 3) == "ref") {
-    throw dnnl::error(dnnl_unimplemented, "only the reference");
-  }
+  refuse_reference(made);
   operands[0].wanted = x;
   operands[1].wanted = w;
   operands[2].wanted = y;
@@ -176,8 +163,6 @@ std::size_t Convolution::scratch_bytes() const {
 
 namespace {
 
-memory wrap(const memory::desc& desc, const void* data) { return memory(desc, engine(), const_cast<void*>(data)); }
-
 void reorder(const Operand& operand, memory from, memory to) {
   operand.reorder.execute(stream(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
@@ -226,79 +211,23 @@ namespace {
 
 struct Hash {
   std::size_t operator()(const ConvKey& key) const {
-    std::uint64_t hash = static_cast<std::uint64_t>(key.pass) * 2 + (key.bias ? 1 : 0);
-    const auto mix = [&](std::int64_t x) {
-      hash = (hash ^ static_cast<std::uint64_t>(x)) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 29;
-    };
+    KeyHash hash;
+    hash.mix(static_cast<std::int64_t>(key.pass) * 2 + (key.bias ? 1 : 0));
     const ConvProblem& p = key.problem;
-    for (const std::int64_t x : {p.batch, p.groups, p.in_channels, p.out_channels}) mix(x);
+    for (const std::int64_t x : {p.batch, p.groups, p.in_channels, p.out_channels}) hash.mix(x);
     for (int d = 0; d < p.rank; ++d) {
-      for (const std::int64_t x : {p.in[d], p.out[d], p.kernel[d], p.stride[d], p.padding[d], p.dilation[d]}) mix(x);
+      for (const std::int64_t x : {p.in[d], p.out[d], p.kernel[d], p.stride[d], p.padding[d], p.dilation[d]})
+        hash.mix(x);
     }
-    for (const auto& strides : key.strides) mix(strides[0] + 3 * strides[1] + 7 * strides[2]);
-    return hash;
+    for (const auto& strides : key.strides) hash.mix(strides[0] + 3 * strides[1] + 7 * strides[2]);
+    return hash.get();
   }
 };
-
-// Null if there is none.
-std::shared_ptr<const Convolution> make(const ConvKey& key) {
-  return call("convolution", [&]() -> std::shared_ptr<const Convolution> {
-    try {
-      return std::make_shared<const Convolution>(key);
-    } catch (const dnnl::error& error) {
-      if (error.status != dnnl_unimplemented && error.status != dnnl_invalid_arguments) throw;
-      return nullptr;
-    }
-  });
-}
-
-// The most recently used come first.
-class Cache {
- public:
-  std::shared_ptr<const Convolution> get(const ConvKey& key) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto found = places_.find(key); found != places_.end()) {
-        entries_.splice(entries_.begin(), entries_, found->second);
-        return found->second->made;
-      }
-    }
-    const auto made = make(key);
-    const std::lock_guard lock(mutex_);
-    if (places_.count(key) != 0) return made;  // another thread was faster
-    entries_.push_front({key, made});
-    places_.emplace(key, entries_.begin());
-    if (entries_.size() > kEntries) {
-      places_.erase(entries_.back().key);
-      entries_.pop_back();
-    }
-    return made;
-  }
-  std::mutex& mutex() { return mutex_; }
-
- private:
-  static constexpr std::size_t kEntries = 128;
-  struct Entry {
-    ConvKey key;
-    std::shared_ptr<const Convolution> made;
-  };
-  std::mutex mutex_;
-  std::list<Entry> entries_;
-  std::unordered_map<ConvKey, std::list<Entry>::iterator, Hash> places_;
-};
-
-// Never destroyed. Its mutex is taken around a fork, so that no child finds it locked for ever.
-Cache& cache() {
-  static Cache* const the_cache = [] {
-    pthread_atfork([] { cache().mutex().lock(); }, [] { cache().mutex().unlock(); }, [] { cache().mutex().unlock(); });
-    return new Cache;
-  }();
-  return *the_cache;
-}
 
 }  // namespace
 
-std::shared_ptr<const Convolution> Convolution::get(const ConvKey& key) { return cache().get(key); }
+std::shared_ptr<const Convolution> Convolution::get(const ConvKey& key) {
+  return PrimitiveCache<ConvKey, Convolution, Hash>::get(key, "convolution");
+}
 
 }  // namespace keyway::inline v1::onednn

@@ -79,7 +79,7 @@ void check_mm(Rng& rng, std::int64_t m, std::int64_t n, std::int64_t k) {
   check_products<T>(a, b, out);
 }
 
-constexpr DtypeSet kSome{kFloat, kDouble, kInt, kBFloat16, kComplexFloat};
+constexpr DtypeSet kSome{kFloat, kDouble, kInt, kHalf, kBFloat16, kComplexFloat};
 
 }  // namespace
 
@@ -111,14 +111,17 @@ TEST_CASE("mm computes the same at each instruction-set level") {
 
 TEST_CASE("mm takes long and narrow shapes") {
   Rng rng(3);
-  visit_dtype<DtypeSet{kFloat, kDouble, kLong}>(kFloat, "test", [&]<typename T>() {
-    check_mm<T>(rng, 1, 700, 300);
-    check_mm<T>(rng, 700, 1, 300);
-    check_mm<T>(rng, 3, 5, 5000);
-    check_mm<T>(rng, 900, 300, 1);
-    check_mm<T>(rng, 300, 270, 140);
-  });
-  check_mm<double>(rng, 300, 270, 140);
+  constexpr DtypeSet kDtypes{kHalf, kBFloat16, kFloat, kDouble, kLong};
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble, kLong}) {
+    visit_dtype<kDtypes>(dtype, "test", [&]<typename T>() {
+      check_mm<T>(rng, 1, 700, 300);
+      check_mm<T>(rng, 700, 1, 300);
+      check_mm<T>(rng, 3, 5, 5000);
+      check_mm<T>(rng, 900, 300, 1);
+      check_mm<T>(rng, 300, 270, 140);
+      check_mm<T>(rng, 40, 1000, 150);
+    });
+  }
   check_mm<double>(rng, 2, 2, 1000);
 }
 
@@ -136,7 +139,7 @@ TEST_CASE("a product over nothing is zero, and keeps beta's part") {
 TEST_CASE("addmm broadcasts what it adds, and reads nothing where beta is 0") {
   Rng rng(5);
   for (int i = 0; i < 8; ++i) {
-    for (const ScalarType dtype : {kFloat, kDouble, kInt, kBFloat16, kComplexFloat}) {
+    for (const ScalarType dtype : {kFloat, kDouble, kInt, kHalf, kBFloat16, kComplexFloat}) {
       visit_dtype<kSome>(dtype, "test", [&]<typename T>() {
         const std::int64_t m = random_dim(rng), n = random_dim(rng), k = random_dim(rng);
         const TensorBase a = random_matrix<T>(rng, {m, k}), b = random_matrix<T>(rng, {k, n});

@@ -1,0 +1,107 @@
+// What oneDNN's primitives are kept in. Included by the files that call oneDNN alone.
+#pragma once
+
+#include <keyway/backends/cpu/onednn_support.h>
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <string_view>
+#include <unordered_map>
+
+namespace keyway::inline v1::onednn {
+
+// Of the numbers that a key is made of.
+class KeyHash {
+ public:
+  void mix(std::int64_t x) {
+    hash_ = (hash_ ^ static_cast<std::uint64_t>(x)) * 0x9e3779b97f4a7c15u;
+    hash_ ^= hash_ >> 29;
+  }
+  std::size_t get() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0;
+};
+
+// The Made(key) of the keys used last, which come first; null where oneDNN has no such primitive. Never destroyed. Its
+// mutex is taken around a fork, so that no child finds it locked for ever.
+template <typename Key, typename Made, typename Hash>
+class PrimitiveCache {
+ public:
+  // `what` names it in errors.
+  static std::shared_ptr<const Made> get(const Key& key, const char* what) { return the_cache().find(key, what); }
+
+ private:
+  static constexpr std::size_t kEntries = 128;
+  struct Entry {
+    Key key;
+    std::shared_ptr<const Made> made;
+  };
+
+  static PrimitiveCache& the_cache() {
+    static PrimitiveCache* const cache = [] {
+      pthread_atfork([] { the_cache().mutex_.lock(); }, [] { the_cache().mutex_.unlock(); },
+                     [] { the_cache().mutex_.unlock(); });
+      return new PrimitiveCache;
+    }();
+    return *cache;
+  }
+
+  static std::shared_ptr<const Made> make(const Key& key, const char* what) {
+    return call(what, [&]() -> std::shared_ptr<const Made> {
+      try {
+        return std::make_shared<const Made>(key);
+      } catch (const dnnl::error& error) {
+        if (error.status != dnnl_unimplemented && error.status != dnnl_invalid_arguments) throw;
+        return nullptr;
+      }
+    });
+  }
+
+  std::shared_ptr<const Made> find(const Key& key, const char* what) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = places_.find(key); found != places_.end()) {
+        entries_.splice(entries_.begin(), entries_, found->second);
+        return found->second->made;
+      }
+    }
+    const auto made = make(key, what);
+    const std::lock_guard lock(mutex_);
+    if (places_.count(key) != 0) return made;  // another thread was faster
+    entries_.push_front({key, made});
+    places_.emplace(key, entries_.begin());
+    if (entries_.size() > kEntries) {
+      places_.erase(entries_.back().key);
+      entries_.pop_back();
+    }
+    return made;
+  }
+
+  std::mutex mutex_;
+  std::list<Entry> entries_;
+  std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> places_;
+};
+
+// Throws dnnl_unimplemented, which the cache keeps as null, for oneDNN's reference: own loops are faster.
+template <typename Desc>
+void refuse_reference(const Desc& made) {
+  if (std::string_view(made.impl_info_str()).substr(0, 3) == "ref") {
+    throw dnnl::error(dnnl_unimplemented, "only the reference");
+  }
+}
+
+inline dnnl::memory wrap(const dnnl::memory::desc& desc, const void* data) {
+  return dnnl::memory(desc, engine(), const_cast<void*>(data));
+}
+// With scratch memory that the caller gives.
+inline dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+}  // namespace keyway::inline v1::onednn
