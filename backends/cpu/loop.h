@@ -136,8 +136,16 @@ struct CheckBody {
   }
 };
 
+// Of the library's own files those that backends/cpu/CMakeLists.txt lists are compiled for loops.
+#if defined(KEYWAY_BUILDING) && !defined(KEYWAY_HAS_LOOPS)
+inline constexpr bool kHasLoops = false;
+#else
+inline constexpr bool kHasLoops = true;
+#endif
+
 template <template <Level, typename> typename Body, typename F>
 struct LoopOf {
+  static_assert(kHasLoops && sizeof(F) > 0, "a file with loops must be listed in backends/cpu/CMakeLists.txt");
   template <Level level>
   using At = Body<level, F>;
   static constexpr LevelTable<Loop> kLoops = at_levels<At>();
