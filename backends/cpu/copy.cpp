@@ -1,5 +1,6 @@
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/copy_tile.h>
+#include <keyway/backends/cpu/half_cast.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/backends/cpu/tile_cast.h>

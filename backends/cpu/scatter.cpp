@@ -16,11 +16,9 @@ void gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, b
   const std::int64_t n = length(places, dim);
   visit_bits(self.itemsize(), [&]<typename T>() {
     for_each_panel({&to, &from, &places}, dim, n, 64, [&](const Panel& panel) {
-      for (std::int64_t i = 0; i < n; ++i) {
-        for (std::int64_t j = 0; j < panel.lines; ++j) {
-          *panel.at<T>(0, i, j) = *panel.at<const T>(1, *panel.at<const std::int64_t>(2, i, j), j);
-        }
-      }
+      each_index(panel, n, [](const Panel& p, std::int64_t i, std::int64_t j) {
+        *p.at<T>(0, i, j) = *p.at<const T>(1, *p.at<const std::int64_t>(2, i, j), j);
+      });
     });
   });
 }

@@ -5,12 +5,29 @@
 #include <keyway/backends/cpu/panel.h>
 #include <keyway/backends/cpu/write_operands.h>
 
+#include <cstdlib>
 #include <initializer_list>
 
 namespace keyway::inline v1 {
 
 inline std::int64_t length(const TensorBase& tensor, std::int64_t dim) {
   return tensor.sizes()[static_cast<std::size_t>(dim)];
+}
+
+// Calls f(panel, i, j) for n elements of each line: along lines where the elements of one lie closer together in the
+// first operand than its neighbours do, else across them.
+template <typename F>
+void each_index(const Panel& given, std::int64_t n, const F& f) {
+  const Panel panel = given;  // a copy that what f writes to cannot be part of
+  if (panel.lines == 1 || std::abs(panel.step[0]) <= std::abs(panel.next[0])) {
+    for (std::int64_t j = 0; j < panel.lines; ++j) {
+      for (std::int64_t i = 0; i < n; ++i) f(panel, i, j);
+    }
+    return;
+  }
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < panel.lines; ++j) f(panel, i, j);
+  }
 }
 
 // Calls f(target, i, j, panel) for each index, the first operand: `target` is the element of the second operand,
@@ -20,11 +37,9 @@ void each_target(std::initializer_list<const TensorBase*> operands, std::int64_t
   constexpr std::int64_t kWidth = 64;
   const std::int64_t n = length(**operands.begin(), dim);
   for_each_panel(operands, dim, n, kWidth, [&](const Panel& panel) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      for (std::int64_t j = 0; j < panel.lines; ++j) {
-        f(*panel.at<T>(1, *panel.at<const std::int64_t>(0, i, j), j), i, j, panel);
-      }
-    }
+    each_index(panel, n, [&](const Panel& p, std::int64_t i, std::int64_t j) {
+      f(*p.at<T>(1, *p.at<const std::int64_t>(0, i, j), j), i, j, p);
+    });
   });
 }
 

@@ -37,7 +37,8 @@ struct Before {
   }
 };
 
-// Calls order(begin, end) with the items of each line of self, and writes the first `count` of them.
+// Calls order(read, items) for each line of self: read(i) is its item i, and `items` has room for all of them, of which
+// the first `count` are written.
 template <typename T, typename Order>
 void each_line(const TensorBase& self, std::int64_t dim, const TensorBase& values, const TensorBase& indices,
                std::int64_t count, const Order& order) {
@@ -48,8 +49,9 @@ void each_line(const TensorBase& self, std::int64_t dim, const TensorBase& value
     Scratch<64> room(scratch_bytes<Item<T>>(n));
     Item<T>* const items = room.take<Item<T>>(n);
     for (std::int64_t j = 0; j < panel.lines; ++j) {
-      for (std::int64_t i = 0; i < n; ++i) items[i] = {*panel.at<const T>(2, i, j), i};
-      order(items, items + n);
+      const char* const line = panel.data[2] + j * panel.next[2];
+      const std::int64_t step = panel.step[2];
+      order([=](std::int64_t i) { return Item<T>{*reinterpret_cast<const T*>(line + i * step), i}; }, items);
       for (std::int64_t i = 0; i < count; ++i) {
         *panel.at<T>(0, i, j) = items[i].value;
         *panel.at<std::int64_t>(1, i, j) = items[i].index;
@@ -61,20 +63,43 @@ void each_line(const TensorBase& self, std::int64_t dim, const TensorBase& value
 template <typename T, bool descending>
 void sort_lines(const TensorBase& self, std::int64_t dim, const TensorBase& values, const TensorBase& indices) {
   const std::int64_t n = self.dim() == 0 ? 1 : self.sizes()[static_cast<std::size_t>(dim)];
-  each_line<T>(self, dim, values, indices, n, [](auto begin, auto end) {
-    std::stable_sort(begin, end, [](const Item<T>& a, const Item<T>& b) {
+  each_line<T>(self, dim, values, indices, n, [n](const auto& read, Item<T>* items) {
+    for (std::int64_t i = 0; i < n; ++i) items[i] = read(i);
+    std::stable_sort(items, items + n, [](const Item<T>& a, const Item<T>& b) {
       return descending ? less(b.value, a.value) : less(a.value, b.value);
     });
   });
 }
 
+// The first k of n items, in no order: by a heap of those so far, whose last one most others do not come before.
+template <typename T, bool largest, typename Read>
+void select_few(const Read& read, std::int64_t n, std::int64_t k, Item<T>* items) {
+  const Before<T, largest> before;
+  for (std::int64_t i = 0; i < k; ++i) items[i] = read(i);
+  std::make_heap(items, items + k, before);
+  for (std::int64_t i = k; i < n; ++i) {
+    const Item<T> item = read(i);  // of equal ones the first stay
+    if (!(largest ? less(items->value, item.value) : less(item.value, items->value))) continue;
+    std::pop_heap(items, items + k, before);
+    items[k - 1] = item;
+    std::push_heap(items, items + k, before);
+  }
+}
+
 template <typename T, bool largest>
 void select_lines(const TensorBase& self, std::int64_t k, std::int64_t dim, bool sorted, const TensorBase& values,
                   const TensorBase& indices) {
-  each_line<T>(self, dim, values, indices, k, [k, sorted](auto begin, auto end) {
+  constexpr std::int64_t kFew = 64;  // beyond, partitioning is faster
+  const std::int64_t n = self.dim() == 0 ? 1 : self.sizes()[static_cast<std::size_t>(dim)];
+  each_line<T>(self, dim, values, indices, k, [=](const auto& read, Item<T>* items) {
     const Before<T, largest> before;
-    if (k < end - begin) std::nth_element(begin, begin + k, end, before);
-    if (sorted) std::sort(begin, begin + k, before);
+    if (k <= kFew && k <= n / 4) {
+      select_few<T, largest>(read, n, k, items);
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) items[i] = read(i);
+      if (k < n) std::nth_element(items, items + k, items + n, before);
+    }
+    if (sorted) std::sort(items, items + k, before);
   });
 }
 

@@ -89,13 +89,18 @@ ThreeTensors batch_norm_no_stats(const Tensor& input, const std::optional<Tensor
   return batch_norm_by(statistics_of(input.to(dtype_within(input.dtype()))), input, weight, bias, eps);
 }
 
+// input * scale + shift, with one of each for a channel.
 ThreeTensors batch_norm_no_training(const Tensor& input, const std::optional<Tensor>& weight,
                                     const std::optional<Tensor>& bias, const Tensor& running_mean,
                                     const Tensor& running_var, double, double eps) {
   const Tensor x = input.to(dtype_within(input.dtype()));
-  const BatchStatistics statistics{x - by_channel(running_mean, x), running_mean, running_var.to(x.dtype())};
+  const auto in_dtype = [&](const Tensor& values) { return values.to(x.dtype()); };
+  Tensor scale = (in_dtype(running_var) + eps).rsqrt();
+  if (weight) scale = scale * in_dtype(*weight);
+  Tensor shift = -in_dtype(running_mean) * scale;
+  if (bias) shift = shift + in_dtype(*bias);
   const Tensor none = keyway::empty({0}, input.options());
-  return {std::get<0>(batch_norm_by(statistics, input, weight, bias, eps)), none, none.clone()};
+  return {keyway::addcmul(by_channel(shift, x), x, by_channel(scale, x)).to(input.dtype()), none, none.clone()};
 }
 
 Tensor group_norm(const Tensor& input, std::int64_t num_groups, const std::optional<Tensor>& weight,

@@ -79,7 +79,8 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
                           std::optional<ScalarType> dtype) {
   KEYWAY_CHECK_AS(Dtype, !dtype || is_floating_point(*dtype) || is_complex(*dtype),
                   "dtype must be a floating one, not {}", *dtype);
-  const Tensor size = (dtype ? self.to(*dtype) : self).abs();
+  const Tensor given = dtype ? self.to(*dtype) : self;
+  const Tensor size = ord == Scalar(2) && !given.is_complex() ? given : given.abs();  // squares have no sign
   const bool narrow = size.dtype() == kHalf || size.dtype() == kBFloat16;
   const Tensor result = norm_of_sizes(narrow ? size.to(kFloat) : size, ord.to<double>(), dim, keepdim);
   check_some(size, ord.to<double>(), result);

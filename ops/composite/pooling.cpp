@@ -1,6 +1,8 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/pooling_composites.h>
 
+#include <algorithm>
+
 namespace keyway::inline v1::composite {
 
 namespace {
@@ -8,6 +10,10 @@ namespace {
 // A list of one number for one dimension as a list for two, of which the first does nothing.
 DimVector as_plane(IntArrayRef list, std::int64_t nothing) {
   return list.empty() ? DimVector() : DimVector{nothing, list[0]};
+}
+
+bool is_of_ones(IntArrayRef list) {
+  return std::all_of(list.begin(), list.end(), [](std::int64_t size) { return size == 1; });
 }
 
 // The elements of each plane, or volume, of `output_size` at places of it.
@@ -27,12 +33,14 @@ Tensor unpooled(const Tensor& self, const Tensor& indices, IntArrayRef output_si
 }  // namespace
 
 Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
-  return _adaptive_avg_pool2d(self.unsqueeze(-2), as_plane(output_size, 1)).squeeze(-2);
+  return keyway::adaptive_avg_pool2d(self.unsqueeze(-2), as_plane(output_size, 1)).squeeze(-2);
 }
 Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
+  if (is_of_ones(output_size) && self.dim() > 2 && self.is_floating_point()) return self.mean({-2, -1}, true);
   return _adaptive_avg_pool2d(self, output_size);
 }
 Tensor adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) {
+  if (is_of_ones(output_size) && self.dim() > 3 && self.is_floating_point()) return self.mean({-3, -2, -1}, true);
   return _adaptive_avg_pool3d(self, output_size);
 }
 

@@ -89,7 +89,7 @@ template <typename T>
 struct LevelTable {
   T at[kNumLevels];
 
-  T operator[](Level level) const { return at[static_cast<std::size_t>(level)]; }
+  constexpr T operator[](Level level) const { return at[static_cast<std::size_t>(level)]; }
 };
 
 namespace detail {
