@@ -12,6 +12,7 @@
 #include <keyway/ops/rules/random.h>
 
 #include <algorithm>
+#include <bit>
 #include <compare>
 
 namespace keyway::inline v1 {
@@ -97,22 +98,43 @@ void uniform_(TensorBase& self, double from, double to, const Generator& generat
   visit_floating(self.dtype(), "uniform_", [&]<typename T>() { fill(self, Uniform<T>(call, from, to)); });
 }
 
+namespace {
+
+struct Key {
+  std::uint64_t bits;
+  std::int64_t number;
+  auto operator<=>(const Key&) const = default;
+};
+
+// In order, of keys whose bits are random: by their first bits into buckets, of which each has a few to be sorted.
+ScratchArray<Key> sorted(const ScratchArray<Key>& keys) {
+  const int digits = std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(keys.size()))) - 1, 1, 20);
+  const std::int64_t buckets = std::int64_t{1} << digits;
+  const auto bucket = [=](const Key& key) { return static_cast<std::int64_t>(key.bits >> (64 - digits)); };
+  const ScratchArray<std::int64_t> ends(buckets + 1, 0);
+  for (const Key& key : keys) ++ends[bucket(key) + 1];
+  for (std::int64_t b = 0; b < buckets; ++b) ends[b + 1] += ends[b];
+  ScratchArray<Key> result(keys.size());
+  for (const Key& key : keys) result[ends[bucket(key)]++] = key;
+  for (std::int64_t b = 0, begin = 0; b < buckets; begin = ends[b++]) {
+    std::sort(result.begin() + begin, result.begin() + ends[b]);
+  }
+  return result;
+}
+
+}  // namespace
+
 // Sorts the numbers by 64 random bits of each.
 void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& out) {
   rules::check_holds(out.dtype(), 0, std::max<std::int64_t>(0, n - 1));
   const PhiloxCall call = next_call(generator, kCPU);
-  struct Key {
-    std::uint64_t bits;
-    std::int64_t number;
-    auto operator<=>(const Key&) const = default;
-  };
-  const ScratchArray<Key> keys(n);
+  const ScratchArray<Key> drawn(n);
   parallel_for(0, n, kRandomGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      keys[i] = {call.bits(static_cast<std::uint64_t>(i)).wide(0), i};
+      drawn[i] = {call.bits(static_cast<std::uint64_t>(i)).wide(0), i};
     }
   });
-  std::sort(keys.begin(), keys.end());
+  const ScratchArray<Key> keys = sorted(drawn);
   visit_real(out.dtype(), "randperm", [&]<typename T>() {
     const ContiguousOut result(out);
     T* const to = result.data<T>();

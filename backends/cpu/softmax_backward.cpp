@@ -1,5 +1,6 @@
 // Gradients of _softmax and _log_softmax, from their results y and the gradients g of these:
 // y (g - sum(g y)) and g - e^y sum(g).
+#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_softmax.h>
 #include <keyway/backends/cpu/softmax.h>
 
@@ -55,16 +56,27 @@ using LogSoftmaxBackward = Backward<LogSoftmaxGradient<T>, T>;
 
 }  // namespace
 
+namespace {
+
+// A gradient with strides of its own, that of a sum for one, where the result is dense along the dimension: in order.
+TensorBase beside(const TensorBase& grad, const TensorBase& output, std::int64_t dim) {
+  if (grad.dim() == 0) return grad;
+  const auto d = static_cast<std::size_t>(dim < 0 ? dim + grad.dim() : dim);
+  return output.strides()[d] == 1 && grad.strides()[d] != 1 ? contiguous(grad) : grad;
+}
+
+}  // namespace
+
 namespace cpu {
 
 void _softmax_backward_data(const TensorBase& grad_output, const TensorBase& output, std::int64_t dim, ScalarType,
                             TensorBase& out) {
-  detail::run_softmax<SoftmaxBackward>(out, dim, grad_output, output);
+  detail::run_softmax<SoftmaxBackward>(out, dim, beside(grad_output, output, dim), output);
 }
 
 void _log_softmax_backward_data(const TensorBase& grad_output, const TensorBase& output, std::int64_t dim, ScalarType,
                                 TensorBase& out) {
-  detail::run_softmax<LogSoftmaxBackward>(out, dim, grad_output, output);
+  detail::run_softmax<LogSoftmaxBackward>(out, dim, beside(grad_output, output, dim), output);
 }
 
 }  // namespace cpu

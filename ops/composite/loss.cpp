@@ -139,12 +139,10 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
 
 namespace {
 
-// Half the square up to `limit`, and the line that goes on from there. What is squared is bounded, so that the gradient
-// of the branch not taken is 0 and not NaN.
+// Half the square up to `limit`, and the line that goes on from there.
 Tensor square_then_line(const Tensor& distance, double limit) {
-  const Tensor is_near = distance <= limit;
-  const Tensor within = keyway::where(is_near, distance, limit);
-  return keyway::where(is_near, within * within * 0.5, (distance - 0.5 * limit) * limit);
+  const Tensor within = distance.clamp_max(limit);
+  return within * keyway::sub(distance, within, 0.5);
 }
 
 }  // namespace

@@ -50,7 +50,29 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<std::in
   return keyway::_cdist_forward(x1, x2, p, compute_mode);
 }
 
-Tensor cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t>) {
+namespace {
+
+// |a - b|^2 = |a|^2 - 2 a b + |b|^2, of all pairs by one product. The gradient of a distance of 0 is 0.
+Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
+  const auto squares = [](const Tensor& x) { return (x * x).sum(-1, true); };
+  const Tensor products = keyway::matmul(x1, x2.transpose(-2, -1));
+  const Tensor sums = squares(x1) + squares(x2).transpose(-2, -1);
+  const Tensor total = keyway::sub(sums, products, 2).clamp_min(0), is_zero = total == 0;
+  return total.masked_fill(is_zero, 1).sqrt().masked_fill(is_zero, 0);
+}
+
+// As PyTorch decides it: 1 is always by a product, 2 never, else for many rows; it loses digits of what is close
+// together.
+bool wants_product(const Tensor& x1, const Tensor& x2, std::optional<std::int64_t> compute_mode) {
+  constexpr std::int64_t kManyRows = 25;
+  const std::int64_t mode = compute_mode.value_or(0);
+  return mode == 1 || (mode == 0 && (x1.size(-2) > kManyRows || x2.size(-2) > kManyRows));
+}
+
+}  // namespace
+
+Tensor cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t> compute_mode) {
+  if (p == 2 && x1.is_floating_point() && wants_product(x1, x2, compute_mode)) return euclidean_distances(x1, x2);
   return norm_of_rows(x1.unsqueeze(-2) - x2.unsqueeze(-3), p);
 }
 

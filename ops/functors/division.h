@@ -203,13 +203,21 @@ struct PowWhole {
     } else {
       const Opmath<T> x = opmath(base), one(1);
       const Opmath<T> square = x * x;
-      return static_cast<T>(n == 3 ? square * x : n == 2 ? square : n == -1 ? one / x : one / square);
+      return static_cast<T>(n == 3 ? square * x : n == 2 ? square : n == 1 ? x : n == -1 ? one / x : one / square);
     }
+  }
+};
+// The square root, or its reciprocal: of -inf NaN, as in PyTorch, where std::pow has infinity.
+template <typename T, bool reciprocal>
+struct PowHalf {
+  KEYWAY_HD T operator()(T base) const {
+    const Opmath<T> root = std::sqrt(opmath(base));
+    return static_cast<T>(reciprocal ? 1 / root : root);
   }
 };
 }  // namespace detail
 
-// pow.Tensor_Scalar. Squares, cubes and their reciprocals are products.
+// pow.Tensor_Scalar. Squares, cubes and their reciprocals are products, and roots are roots.
 template <typename T>
 struct PowScalar {
   detail::Exponent<T> exponent;
@@ -217,11 +225,16 @@ struct PowScalar {
   template <typename Visitor>
   KEYWAY_HD void choose(Visitor&& visit) const {
     using Exponent = detail::Exponent<T>;
+    if (exponent == Exponent(1)) return visit(detail::PowWhole<T, 1>());
     if (exponent == Exponent(2)) return visit(detail::PowWhole<T, 2>());
     if (exponent == Exponent(3)) return visit(detail::PowWhole<T, 3>());
     if constexpr (!std::integral<T>) {
       if (exponent == Exponent(-1)) return visit(detail::PowWhole<T, -1>());
       if (exponent == Exponent(-2)) return visit(detail::PowWhole<T, -2>());
+    }
+    if constexpr (!std::integral<T> && !kIsComplex<T>) {
+      if (exponent == Exponent(0.5)) return visit(detail::PowHalf<T, false>());
+      if (exponent == Exponent(-0.5)) return visit(detail::PowHalf<T, true>());
     }
     visit(detail::PowAny<T>{exponent});
   }
