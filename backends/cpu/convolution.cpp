@@ -2,11 +2,13 @@
 #include <keyway/backends/cpu/convolution.h>
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/kernels_convolution.h>
+#include <keyway/backends/cpu/onednn.h>
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/backends/cpu/reduction.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/arithmetic.h>
 
+#include <array>
 #include <cstring>
 
 namespace keyway::inline v1 {
@@ -83,32 +85,58 @@ void add_bias(const TensorBase& y, const TensorBase& bias) {
                              [&]<typename T>() { pointwise(Add<T>{Opmath<T>(1)}, y, y, channels); });
 }
 
-// x, w or y from the two others. `bias` is added to the result of the forward pass, and to x in the data pass.
+// x, w or y from the two others, and what is added to the result.
+struct Pass {
+  ConvPass pass;
+  const ConvProblem& problem;
+  const TensorBase* tensors[3];
+  TensorBase bias;
+
+  int result() const { return pass == ConvPass::Data ? 0 : pass == ConvPass::Weights ? 1 : 2; }
+  // The tensors, dense: what is read in one dtype, the result in the other.
+  std::array<TensorBase, 3> ready(ScalarType read, ScalarType written) const {
+    std::array<TensorBase, 3> all;
+    for (int i = 0; i < 3; ++i) {
+      all[static_cast<std::size_t>(i)] = i == result() ? writable(*tensors[i], written) : prepared(*tensors[i], read);
+    }
+    return all;
+  }
+  void finish(const TensorBase& out) const {
+    if (!out.is_same(*tensors[result()])) copy_elements(out, *tensors[result()]);
+  }
+};
+
+// False, and nothing has happened, if oneDNN cannot with what is read in that dtype.
+bool compute_by_onednn(const Pass& of, ScalarType read) {
+  const std::array<TensorBase, 3> all = of.ready(read, kFloat);
+  const TensorBase bias = of.bias.defined() ? prepared(of.bias, kFloat) : TensorBase();
+  const bool fused = of.pass == ConvPass::Forward && bias.defined();
+  const float* const numbers = fused ? static_cast<const float*>(bias.data_ptr()) : nullptr;
+  if (!onednn_convolution(of.pass, of.problem, all[0], all[1], all[2], numbers)) return false;
+  const TensorBase& out = all[static_cast<std::size_t>(of.result())];
+  if (bias.defined() && !fused) add_bias(out, bias);
+  of.finish(out);
+  return true;
+}
+
+// `bias` is added to the result of the forward pass, and to x in the data pass.
 void compute(ConvPass pass, const ConvProblem& problem, const TensorBase& x, const TensorBase& w, const TensorBase& y,
              const TensorBase& bias = {}) {
-  const TensorBase* const tensors[] = {&x, &w, &y};
-  const int result = pass == ConvPass::Data ? 0 : pass == ConvPass::Weights ? 1 : 2;
-  const ScalarType dtype = compute_dtype(x.dtype());
-  TensorBase ready[3];
-  for (int i = 0; i < 3; ++i) ready[i] = i == result ? writable(*tensors[i], dtype) : prepared(*tensors[i], dtype);
-  TensorBase& out = ready[result];
-  const TensorBase addend = bias.defined() ? prepared(bias, dtype) : bias;
+  const Pass of{pass, problem, {&x, &w, &y}, bias};
+  const ScalarType given = x.dtype(), dtype = compute_dtype(given);
   const bool empty = x.numel() == 0 || w.numel() == 0 || y.numel() == 0;
-  bool bias_added = false;
+  if (!empty && given == kBFloat16 && onednn::has_bfloat16() && compute_by_onednn(of, kBFloat16)) return;
+  if (!empty && dtype == kFloat && compute_by_onednn(of, kFloat)) return;
+  const std::array<TensorBase, 3> all = of.ready(dtype, dtype);
+  const TensorBase& out = all[static_cast<std::size_t>(of.result())];
   if (empty) {
     fill_zero(out);
   } else {
-    const bool fused = pass == ConvPass::Forward && addend.defined() && dtype == kFloat;
-    const float* const numbers = fused ? static_cast<const float*>(addend.data_ptr()) : nullptr;
-    if (dtype == kFloat && onednn_convolution(pass, problem, ready[0], ready[1], ready[2], numbers)) {
-      bias_added = fused;
-    } else {
-      visit_dtype<kComputeTypes>(
-          dtype, "convolution", [&]<typename T>() { own_convolution<T>(pass, problem, ready[0], ready[1], ready[2]); });
-    }
+    visit_dtype<kComputeTypes>(dtype, "convolution",
+                               [&]<typename T>() { own_convolution<T>(pass, problem, all[0], all[1], all[2]); });
   }
-  if (addend.defined() && !bias_added && out.numel() != 0) add_bias(out, addend);
-  if (!out.is_same(*tensors[result])) copy_elements(out, *tensors[result]);
+  if (bias.defined() && out.numel() != 0) add_bias(out, prepared(bias, dtype));
+  of.finish(out);
 }
 
 // The sum of all but the channels.

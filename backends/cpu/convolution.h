@@ -40,8 +40,8 @@ ConvProblem make_conv_problem(const TensorBase& x, const TensorBase& w, const Te
 template <typename T>
 void own_convolution(ConvPass pass, const ConvProblem& problem, const TensorBase& x, const TensorBase& w,
                      const TensorBase& y);
-// By oneDNN: float32. Adds `bias`, unless it is null, in the forward pass. False if it cannot; then nothing has
-// happened. Requires: no tensor is empty; they are dense.
+// By oneDNN: float32, or what is read is bfloat16. Adds `bias`, unless it is null, in the forward pass. False if it
+// cannot; then nothing has happened. Requires: no tensor is empty; they are dense.
 bool onednn_convolution(ConvPass pass, const ConvProblem& problem, const TensorBase& x, const TensorBase& w,
                         const TensorBase& y, const float* bias);
 

@@ -6,6 +6,7 @@
 #include <keyway/backends/cpu/scratch.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 namespace keyway::inline v1 {
@@ -27,9 +28,9 @@ constexpr std::int64_t kPartialBytes = 16 << 20;
 enum class Cut : std::uint8_t { Images, Groups, OutChannels, InChannels };
 
 struct Operands {
-  float* x;
-  float* w;
-  float* y;
+  char* x;
+  char* w;
+  char* y;
   const float* bias;
 };
 
@@ -37,13 +38,14 @@ class SplitConvolution {
  public:
   SplitConvolution(ConvPass pass, const ConvProblem& problem, const TensorBase& x, const TensorBase& w,
                    const TensorBase& y, const float* bias)
-      : key_{pass, bias != nullptr, problem, {}},
-        all_{static_cast<float*>(x.data_ptr()), static_cast<float*>(w.data_ptr()), static_cast<float*>(y.data_ptr()),
+      : key_{pass, bias != nullptr, x.dtype() == kBFloat16 || w.dtype() == kBFloat16, problem, {}},
+        all_{static_cast<char*>(x.data_ptr()), static_cast<char*>(w.data_ptr()), static_cast<char*>(y.data_ptr()),
              bias} {
     const TensorBase* const tensors[3] = {&x, &w, &y};
     for (std::size_t i = 0; i < 3; ++i) {
       const IntArrayRef strides = tensors[i]->strides();
       std::copy(strides.begin(), strides.end(), key_.strides[i].begin());
+      for (std::size_t d = 0; d < strides.size(); ++d) bytes_[i][d] = strides[d] * tensors[i]->itemsize();
     }
     choose_cut(static_cast<std::int64_t>(w.nbytes()));
   }
@@ -108,7 +110,7 @@ class SplitConvolution {
 
   Operands slice(std::int64_t i, Operands from) const {
     const std::int64_t at = i * length_;
-    const auto& [x, w, y] = key_.strides;
+    const auto& [x, w, y] = bytes_;
     switch (cut_) {
       case Cut::Images: return {from.x + at * x[0], from.w, from.y + at * y[0], from.bias};
       case Cut::Groups: {
@@ -156,22 +158,24 @@ class SplitConvolution {
     std::int64_t size = p.groups * p.out_channels * p.in_channels;
     for (int d = 0; d < p.rank; ++d) size *= p.kernel[d];
     const DataPtr partial = host_allocator().allocate(static_cast<std::size_t>(size * (parts() - 1)) * sizeof(float));
-    float* const others = static_cast<float*>(partial.get());
+    float *const others = static_cast<float*>(partial.get()), *const sum = reinterpret_cast<float*>(all_.w);
     parallel_for(0, parts(), 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        run_part(i, {all_.x, i == 0 ? all_.w : others + (i - 1) * size, all_.y, nullptr});
+        char* const w = i == 0 ? all_.w : reinterpret_cast<char*>(others + (i - 1) * size);
+        run_part(i, {all_.x, w, all_.y, nullptr});
       }
     });
     parallel_for(0, size, 8192, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = 0; i + 1 < parts(); ++i) {
         const float* const other = others + i * size;
-        for (std::int64_t j = begin; j < end; ++j) all_.w[j] += other[j];
+        for (std::int64_t j = begin; j < end; ++j) sum[j] += other[j];
       }
     });
   }
 
   ConvKey key_;
   Operands all_;
+  std::array<std::int64_t, 5> bytes_[3] = {};  // strides of x, w and y
   Cut cut_ = Cut::Images;
   std::int64_t total_ = 0;   // of the dimension that is cut
   std::int64_t length_ = 0;  // of a part of it

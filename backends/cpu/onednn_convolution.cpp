@@ -24,11 +24,10 @@ Dims shape(std::initializer_list<std::int64_t> first, const std::int64_t (&spati
   return result;
 }
 
-memory::desc strided(const Dims& sizes, const Dims& strides) {
-  return memory::desc(sizes, memory::data_type::f32, strides);
-}
+int result_of(ConvPass pass) { return pass == ConvPass::Data ? 0 : pass == ConvPass::Weights ? 1 : 2; }
+
 memory::desc of_any_order(const memory::desc& given) {
-  return memory::desc(given.dims(), memory::data_type::f32, memory::format_tag::any);
+  return memory::desc(given.dims(), given.data_type(), memory::format_tag::any);
 }
 
 // One of x, w and y: as the caller has it, and as the convolution wants it.
@@ -54,7 +53,7 @@ struct Convolution::Parts {
   dnnl::primitive primitive;
   memory::desc scratchpad;
 
-  int result() const { return pass == ConvPass::Data ? 0 : pass == ConvPass::Weights ? 1 : 2; }
+  int result() const { return result_of(pass); }
 };
 
 namespace {
@@ -69,12 +68,17 @@ void describe(const ConvKey& key, Operand (&operands)[3]) {
     for (int d = 0; d < p.rank + 2; ++d) result.push_back(list[static_cast<std::size_t>(d)]);
     return result;
   };
+  const auto strided = [&](int which, const Dims& sizes, const Dims& steps) {
+    const bool is_narrow = key.narrow && which != result_of(key.pass);
+    return memory::desc(sizes, is_narrow ? memory::data_type::bf16 : memory::data_type::f32, steps);
+  };
   const bool grouped = p.groups > 1;
-  operands[0].given = strided(shape({p.batch, p.groups * p.in_channels}, p.in, p.rank), strides(0, false));
-  operands[1].given = strided(grouped ? shape({p.groups, p.out_channels, p.in_channels}, p.kernel, p.rank)
+  operands[0].given = strided(0, shape({p.batch, p.groups * p.in_channels}, p.in, p.rank), strides(0, false));
+  operands[1].given = strided(1,
+                              grouped ? shape({p.groups, p.out_channels, p.in_channels}, p.kernel, p.rank)
                                       : shape({p.out_channels, p.in_channels}, p.kernel, p.rank),
                               strides(1, grouped));
-  operands[2].given = strided(shape({p.batch, p.groups * p.out_channels}, p.out, p.rank), strides(2, false));
+  operands[2].given = strided(2, shape({p.batch, p.groups * p.out_channels}, p.out, p.rank), strides(2, false));
 }
 
 memory::desc bias_of(const ConvKey& key) {
@@ -169,12 +173,12 @@ void reorder(const Operand& operand, memory from, memory to) {
 
 }  // namespace
 
-void Convolution::order_weights(const float* w, void* ordered) const {
+void Convolution::order_weights(const void* w, void* ordered) const {
   const Operand& weights = parts_->operands[1];
   call("reorder", [&] { reorder(weights, wrap(weights.given, w), wrap(weights.wanted, ordered)); });
 }
 
-void Convolution::run(const float* x, const void* w, const float* y, const float* bias, void* scratch) const {
+void Convolution::run(const void* x, const void* w, const void* y, const float* bias, void* scratch) const {
   static constexpr int kArguments[3][3] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
                                            {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
                                            {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST}};
@@ -212,7 +216,7 @@ namespace {
 struct Hash {
   std::size_t operator()(const ConvKey& key) const {
     KeyHash hash;
-    hash.mix(static_cast<std::int64_t>(key.pass) * 2 + (key.bias ? 1 : 0));
+    hash.mix(static_cast<std::int64_t>(key.pass) * 4 + (key.bias ? 2 : 0) + (key.narrow ? 1 : 0));
     const ConvProblem& p = key.problem;
     for (const std::int64_t x : {p.batch, p.groups, p.in_channels, p.out_channels}) hash.mix(x);
     for (int d = 0; d < p.rank; ++d) {

@@ -11,15 +11,6 @@ struct Product::Parts {
   dnnl::matmul primitive;
 };
 
-bool Product::is_fast() {
-#if defined(__x86_64__)
-  static const bool fast = __builtin_cpu_supports("avx512bf16") != 0;
-  return fast;
-#else
-  return false;
-#endif
-}
-
 Product::Product(const ProductKey& key) {
   constexpr auto narrow = memory::data_type::bf16, wide = memory::data_type::f32;
   auto parts = std::make_unique<Parts>();

@@ -20,8 +20,6 @@ struct ProductKey {
 
 class Product {
  public:
-  // Whether this processor multiplies bfloat16.
-  static bool is_fast();
   // From a cache of those used last. Null if oneDNN has none, or only its slow reference.
   static std::shared_ptr<const Product> get(const ProductKey& key);
   explicit Product(const ProductKey& key);
