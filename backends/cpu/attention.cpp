@@ -15,29 +15,28 @@ using detail::kQueriesOfBlock;
 // Scores become weights that are not divided by their sum yet.
 template <typename T>
 struct WeightRows {
-  using Acc = Opmath<T>;
   detail::ScoreBlock<T> block;
-  Acc* greatest;
-  Acc* sum;
-  Acc* weighed;  // `values` a row
+  T* greatest;
+  T* sum;
+  T* weighed;  // `values` a row
   std::int64_t values;
   bool is_first;  // nothing was weighed yet
   std::int64_t begin = 0, end = 0;
 
   [[gnu::always_inline]] void row(std::int64_t r) const {
-    Acc* const s = block.scores + r * block.keys;
+    T* const s = block.scores + r * block.keys;
     const std::int64_t n = block.prepare(r);
-    const Acc before = greatest[r], here = lane_max<Acc>(n, [s](std::int64_t i) { return s[i]; });
-    const Acc top = here > before ? here : before;
-    const Acc shift = top == lowest_value<Acc>() ? Acc(0) : top;  // nothing seen so far
+    const T before = greatest[r], here = lane_max<T>(n, [s](std::int64_t i) { return s[i]; });
+    const T top = here > before ? here : before;
+    const T shift = top == lowest_value<T>() ? T(0) : top;  // nothing seen so far
     KEYWAY_INDEPENDENT
     for (std::int64_t i = 0; i < n; ++i) s[i] = decaying_exp(s[i] - shift);
     for (std::int64_t i = n; i < block.keys; ++i) s[i] = 0;
-    const Acc kept = decaying_exp(before - shift);
+    const T kept = decaying_exp(before - shift);
     greatest[r] = top;
-    sum[r] = sum[r] * kept + lane_sum<Acc>(n, [s](std::int64_t i) { return s[i]; });
+    sum[r] = sum[r] * kept + lane_sum<T>(n, [s](std::int64_t i) { return s[i]; });
     if (kept == 1 || is_first) return;
-    Acc* const o = weighed + r * values;
+    T* const o = weighed + r * values;
     for (std::int64_t i = 0; i < values; ++i) o[i] *= kept;
   }
 };
@@ -46,36 +45,34 @@ struct WeightRows {
 // zeros in the gradient too.
 template <typename T>
 struct ResultRows {
-  using Acc = Opmath<T>;
-  const Acc* greatest;
-  const Acc* sum;
-  const Acc* weighed;
+  const T* greatest;
+  const T* sum;
+  const T* weighed;
   Matrix<T> out;
-  Acc* logsumexp;
+  T* logsumexp;
   std::int64_t begin = 0, end = 0;
 
   [[gnu::always_inline]] void row(std::int64_t r) const {
-    const Acc total = sum[r];
-    const Acc scale = total == 0 ? Acc(0) : 1 / total;
-    const Acc* const o = weighed + r * out.columns;
+    const T total = sum[r];
+    const T scale = total == 0 ? T(0) : 1 / total;
+    const T* const o = weighed + r * out.columns;
     T* const to = out.at(r, 0);
     if (out.column_stride == 1) {
       for (std::int64_t i = 0; i < out.columns; ++i) to[i] = static_cast<T>(o[i] * scale);
     } else {
       for (std::int64_t i = 0; i < out.columns; ++i) to[i * out.column_stride] = static_cast<T>(o[i] * scale);
     }
-    logsumexp[r] = total == 0 ? std::numeric_limits<Acc>::infinity() : greatest[r] + std::log(total);
+    logsumexp[r] = total == 0 ? std::numeric_limits<T>::infinity() : greatest[r] + std::log(total);
   }
 };
 
 template <typename T>
 struct AttentionForward {
-  using Acc = Opmath<T>;
   const TensorBase &query, &key, &value, &mask;
   bool is_causal;
-  Acc scale;
-  TensorBase& output;
-  Acc* logsumexp;
+  T scale;
+  const TensorBase& output;
+  T* logsumexp;
   std::int64_t heads = query.sizes()[1], queries = query.sizes()[2], keys = key.sizes()[2];
   std::int64_t width = query.sizes()[3], values = value.sizes()[3];
   std::int64_t shared_by = key.sizes()[1] > 0 ? heads / key.sizes()[1] : 1;
@@ -100,13 +97,9 @@ struct AttentionForward {
           scaled_query(rows * of.width),
           weighed(rows * of.values),
           greatest(rows),
-          sum(rows),
-          query(rows, of.width),
-          key(columns, of.width),
-          value(columns, of.values) {}
+          sum(rows) {}
     std::int64_t rows, columns;
-    ScratchArray<Acc> scores, scaled_query, weighed, greatest, sum;
-    detail::WideBlock<T> query, key, value;
+    ScratchArray<T> scores, scaled_query, weighed, greatest, sum;
   };
 
   // Block `block` of the queries of head `of_all`, counted through all examples.
@@ -116,23 +109,22 @@ struct AttentionForward {
     const auto k = detail::head_of<const T>(key, n, h / shared_by),
                v = detail::head_of<const T>(value, n, h / shared_by);
     const Matrix<const T> q_rows = detail::head_of<const T>(query, n, h).block(first, 0, rows, width);
-    const Matrix<const Acc> q = detail::scaled(buffers.query.of(q_rows), scale, buffers.scaled_query.data());
+    const Matrix<const T> q = detail::scaled(q_rows, scale, buffers.scaled_query.data());
     const detail::ScoreMask<T> masks(mask, n, h);
-    std::fill_n(buffers.greatest.data(), rows, lowest_value<Acc>());
-    std::fill_n(buffers.sum.data(), rows, Acc(0));
-    const Matrix<Acc> weighed{buffers.weighed.data(), rows, values, values, 1};
+    std::fill_n(buffers.greatest.data(), rows, lowest_value<T>());
+    std::fill_n(buffers.sum.data(), rows, T(0));
+    const Matrix<T> weighed{buffers.weighed.data(), rows, values, values, 1};
     const std::int64_t end = detail::keys_seen(is_causal, first + rows, keys);
-    if (end == 0) std::fill_n(weighed.data, rows * values, Acc(0));
+    if (end == 0) std::fill_n(weighed.data, rows * values, T(0));
     for (std::int64_t j = 0; j < end; j += kKeysOfBlock) {
       const std::int64_t columns = std::min(kKeysOfBlock, end - j);
-      const Matrix<Acc> scores{buffers.scores.data(), rows, columns, columns, 1};
-      gemm(Product<Acc>{q, buffers.key.of(k.block(j, 0, columns, width)).transposed(), scores});
+      const Matrix<T> scores{buffers.scores.data(), rows, columns, columns, 1};
+      gemm(Product<T>{q, k.block(j, 0, columns, width).transposed(), scores});
       const detail::ScoreBlock<T> part{scores.data, columns, masks.from(first, j),
                                        detail::first_seen(is_causal, first, j)};
       detail::run_on_this_thread(
           WeightRows<T>{part, buffers.greatest.data(), buffers.sum.data(), weighed.data, values, j == 0}, rows);
-      gemm(Product<Acc>{scores, buffers.value.of(v.block(j, 0, columns, values)), weighed, Acc(1),
-                        j == 0 ? Acc(0) : Acc(1), weighed});
+      gemm(Product<T>{scores, v.block(j, 0, columns, values), weighed, T(1), j == 0 ? T(0) : T(1), weighed});
     }
     const auto out = detail::head_of<T>(output, n, h).block(first, 0, rows, values);
     detail::run_on_this_thread(ResultRows<T>{buffers.greatest.data(), buffers.sum.data(), weighed.data, out,
@@ -148,13 +140,15 @@ namespace cpu {
 void _scaled_dot_product_attention_forward(const TensorBase& query, const TensorBase& key, const TensorBase& value,
                                            const TensorBase& attn_mask, bool is_causal, double scale,
                                            TensorBase& output, TensorBase& logsumexp) {
-  visit_floating(query.dtype(), "_scaled_dot_product_attention_forward", [&]<typename T>() {
-    const ContiguousOut logarithms(logsumexp);
-    AttentionForward<T>{
-        query, key, value, attn_mask, is_causal, static_cast<Opmath<T>>(scale), output, logarithms.data<Opmath<T>>()}
-        .run();
-    logarithms.finish();
+  const TensorBase q = detail::widened_operand(query), k = detail::widened_operand(key),
+                   v = detail::widened_operand(value), mask = detail::widened_operand(attn_mask);
+  const detail::WideResult result(output);
+  const ContiguousOut logarithms(logsumexp);
+  visit_dtype<DtypeSet{kFloat, kDouble}>(q.dtype(), "_scaled_dot_product_attention_forward", [&]<typename T>() {
+    AttentionForward<T>{q, k, v, mask, is_causal, static_cast<T>(scale), result.tensor(), logarithms.data<T>()}.run();
   });
+  result.finish();
+  logarithms.finish();
 }
 
 }  // namespace cpu

@@ -4,13 +4,13 @@
 // Tri Dao, FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning (2023), algorithms 1 and 2.
 #pragma once
 
+#include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/decaying_exp.h>
 #include <keyway/backends/cpu/gemm.h>
 #include <keyway/backends/cpu/lanes.h>
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
-#include <keyway/backends/cpu/wide_matrix.h>
 #include <keyway/core/tensor_base.h>
 
 #include <algorithm>
@@ -40,31 +40,34 @@ void run_on_this_thread(Rows rows, std::int64_t count) {
   kLoopsOf<RowsBody, Rows>[current_level()](&rows, nullptr, 0);
 }
 
-// Blocks of at most so many rows in what products are computed in: where they lie, or in a buffer.
-template <typename T>
-class WideBlock {
-  using Acc = Opmath<T>;
-  static constexpr bool kCopied = !std::is_same_v<T, Acc>;
-
+// What attention is computed in: float32 for 16-bit floats, in copies.
+inline ScalarType wide_dtype(ScalarType dtype) { return dtype == kDouble ? kDouble : kFloat; }
+// Bools, and what is not there, as they are.
+inline TensorBase widened_operand(const TensorBase& tensor) {
+  if (!tensor.defined() || tensor.dtype() == kBool || tensor.dtype() == wide_dtype(tensor.dtype())) return tensor;
+  return contiguous_as(tensor, wide_dtype(tensor.dtype()));
+}
+// A place for a result in that dtype: itself, or a tensor that finish() rounds to it.
+class WideResult {
  public:
-  WideBlock(std::int64_t rows, std::int64_t columns) : buffer_(kCopied ? rows * columns : 0) {}
+  explicit WideResult(const TensorBase& result)
+      : result_(result),
+        place_(result.dtype() == wide_dtype(result.dtype())
+                   ? result
+                   : make_tensor(result.sizes(), wide_dtype(result.dtype()), DeviceType::CPU)) {}
 
-  // Valid until the next call.
-  Matrix<const Acc> of(const Matrix<const T>& block) const {
-    if constexpr (kCopied) {
-      return widened(block, buffer_.data());
-    } else {
-      return block;
-    }
+  const TensorBase& tensor() const { return place_; }
+  void finish() const {
+    if (!place_.is_same(result_)) copy_elements(place_, result_);
   }
 
  private:
-  ScratchArray<Acc> buffer_;
+  TensorBase result_, place_;
 };
 
 // A dense copy of a block, times `factor`.
-template <typename Acc>
-Matrix<const Acc> scaled(const Matrix<const Acc>& block, Acc factor, Acc* to) {
+template <typename T>
+Matrix<const T> scaled(const Matrix<const T>& block, T factor, T* to) {
   for (std::int64_t i = 0; i < block.rows; ++i) {
     for (std::int64_t j = 0; j < block.columns; ++j) to[i * block.columns + j] = factor * *block.at(i, j);
   }
@@ -98,24 +101,23 @@ struct ScoreMask {
   }
 
   // Applies row r to `n` scores.
-  template <typename Acc>
-  [[gnu::always_inline]] void apply(std::int64_t r, Acc* scores, std::int64_t n) const {
+  [[gnu::always_inline]] void apply(std::int64_t r, T* scores, std::int64_t n) const {
     if (data == nullptr) return;
     if (column_stride == 1) return apply_steps(r, scores, n, [](std::int64_t i) { return i; });
     apply_steps(r, scores, n, [step = column_stride](std::int64_t i) { return i * step; });
   }
 
  private:
-  template <typename Acc, typename Place>
-  [[gnu::always_inline]] void apply_steps(std::int64_t r, Acc* scores, std::int64_t n, const Place& place) const {
+  template <typename Place>
+  [[gnu::always_inline]] void apply_steps(std::int64_t r, T* scores, std::int64_t n, const Place& place) const {
     if (is_bool) {
       const auto* const seen = reinterpret_cast<const std::uint8_t*>(data) + r * row_stride;
       for (std::int64_t i = 0; i < n; ++i) {
-        scores[i] = seen[place(i)] != 0 ? scores[i] : -std::numeric_limits<Acc>::infinity();
+        scores[i] = seen[place(i)] != 0 ? scores[i] : -std::numeric_limits<T>::infinity();
       }
     } else {
       const T* const added = reinterpret_cast<const T*>(data) + r * row_stride;
-      for (std::int64_t i = 0; i < n; ++i) scores[i] += static_cast<Acc>(added[place(i)]);
+      for (std::int64_t i = 0; i < n; ++i) scores[i] += added[place(i)];
     }
   }
 };
@@ -123,7 +125,7 @@ struct ScoreMask {
 // Scores of a block, row-major, and which of them count.
 template <typename T>
 struct ScoreBlock {
-  Opmath<T>* scores;
+  T* scores;
   std::int64_t keys;
   ScoreMask<T> mask;
   std::int64_t first_seen;  // keys that the first query of the block sees, each other one sees one more
@@ -131,11 +133,11 @@ struct ScoreBlock {
   // Masks row r. Returns how many of its scores are to be calculated with: those that count and some more that are
   // unseen, so that loops have few odd elements. The others are to become 0.
   [[gnu::always_inline]] std::int64_t prepare(std::int64_t r) const {
-    Opmath<T>* const s = scores + r * keys;
+    T* const s = scores + r * keys;
     const std::int64_t n = first_seen == kAll ? keys : std::clamp<std::int64_t>(first_seen + r, 0, keys);
     const std::int64_t end = std::min(keys, (n + kLanes - 1) / kLanes * kLanes);
     mask.apply(r, s, n);
-    for (std::int64_t i = n; i < end; ++i) s[i] = lowest_value<Opmath<T>>();
+    for (std::int64_t i = n; i < end; ++i) s[i] = lowest_value<T>();
     return end;
   }
   static constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
