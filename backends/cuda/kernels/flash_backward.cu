@@ -153,13 +153,9 @@ struct NumbersOfTile {
   }
 };
 
-// At least so many blocks are to be in a multiprocessor at a time: three for the narrow one, which ptxas has at the
-// cost of one register that is spilled.
-template <int kWidth>
-inline constexpr int kBlocksOfKeys = kWidth == 64 ? 3 : 2;
-
+// Three blocks of the narrow one are to be in a multiprocessor at a time, for which ptxas spills a register.
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kAttentionThreads, kBlocksOfKeys<kWidth>)
+__global__ void __launch_bounds__(kAttentionThreads, kWidth == 64 ? 3 : 2)
     flash_backward_of_keys(const __grid_constant__ AttentionLaunch launch) {
   constexpr int kQueries = kWidth == 64 ? 32 : 16;
   using Rows = FlashRows<T, kWidth, kQueries, kWidth == 64, true>;

@@ -58,6 +58,7 @@ TEST_CASE("CUDA's attention is the CPU's, of each dtype, causal or not, with hea
   for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
     for (const Sides& of : {Sides{2, 4, 2, 7, 9, 5, 6}, Sides{1, 2, 1, 70, 130, 32, 32}, Sides{1, 1, 1, 3, 2100, 8, 8},
                             Sides{1, 3, 3, 1, 64, 64, 48}, Sides{1, 2, 2, 65, 65, 16, 80}}) {
+      if (of.keys > 2048 && (dtype == kHalf || dtype == kBFloat16)) continue;  // no long rows of scores there
       for (const bool is_causal : {false, true}) {
         INFO(to_string(dtype) << ", " << of.heads << " heads on " << of.served << ", " << of.queries << " queries and "
                               << of.keys << " keys of " << of.width << ", " << of.values << ", causal " << is_causal);
@@ -77,7 +78,7 @@ TEST_CASE("CUDA's attention by tensor cores is the CPU's for all widths, several
     for (const Sides& of :
          {Sides{1, 1, 1, 1, 1, 1, 1}, Sides{1, 2, 1, 17, 33, 3, 128}, Sides{2, 1, 1, 64, 64, 64, 64},
           Sides{1, 2, 1, 66, 150, 128, 7}, Sides{1, 1, 1, 130, 40, 72, 96}, Sides{1, 3, 1, 9, 70, 33, 64},
-          Sides{1, 1, 1, 5, 9, 130, 8}, Sides{1, 2, 1, 5, 9, 8, 130}, Sides{2, 4, 2, 1, 129, 64, 64}}) {
+          Sides{1, 1, 1, 3, 2100, 130, 8}, Sides{1, 2, 1, 5, 9, 8, 130}, Sides{2, 4, 2, 1, 129, 64, 64}}) {
       for (const bool is_causal : {false, true}) {
         INFO(to_string(dtype) << ", " << of.heads << " heads on " << of.served << ", " << of.queries << " queries and "
                               << of.keys << " keys of " << of.width << ", " << of.values << ", causal " << is_causal);
@@ -142,9 +143,9 @@ TEST_CASE("CUDA's attention adds masks of numbers, leaves out what masks of bool
   if (!has_products()) return;
   manual_seed(6);
   for (const ScalarType dtype : {kFloat, kHalf}) {
-    const Operands c = make_operands({2, 4, 2, 33, 70, 16, 16}, dtype);
+    const Operands c = make_operands({2, 2, 1, 19, 70, 16, 16}, dtype);
     for (const Sizes& sizes :
-         {Sizes{2, 4, 33, 70}, Sizes{1, 1, 33, 70}, Sizes{2, 1, 1, 70}, Sizes{1, 4, 33, 1}, Sizes{1, 1, 1, 1}}) {
+         {Sizes{2, 2, 19, 70}, Sizes{1, 1, 19, 70}, Sizes{2, 1, 1, 70}, Sizes{1, 2, 19, 1}, Sizes{1, 1, 1, 1}}) {
       INFO(to_string(dtype) << ", " << sizes[0] << " x " << sizes[1] << " x " << sizes[2] << " x " << sizes[3]);
       compare(c, randn(sizes, TensorOptions()).to(kCPU, dtype), false, 0.3);
       const Tensor seen = rand(sizes, TensorOptions()) > 0.4;

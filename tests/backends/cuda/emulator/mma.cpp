@@ -11,6 +11,18 @@ namespace {
 
 constexpr unsigned kThreads = 1024;  // of a block, at most
 
+// What the threads of a warp tell each other in a call: one of two in turn, so that one barrier is enough. Who writes
+// to it again was at the barrier of the call between, as were all that have read it.
+template <typename T>
+class InTurn {
+ public:
+  T& of_warp() { return warps_[threadIdx.x / 32][turns_[threadIdx.x]++ % 2]; }
+
+ private:
+  T warps_[kThreads / 32][2];
+  unsigned turns_[kThreads] = {};
+};
+
 float number_of(std::uint32_t pair, std::uint32_t which, bool is_half) {
   const auto bits = static_cast<std::uint16_t>(pair >> which * 16);
   return is_half ? static_cast<float>(std::bit_cast<keyway::Half>(bits))
@@ -31,12 +43,11 @@ std::vector<Copy>& copies_of_thread() {
 }  // namespace
 
 void mma_16x8x16(float (&sums)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1, bool is_half) {
-  // Of each warp; b is transposed.
   struct Operands {
-    float a[16][16], b[8][16];
+    float a[16][16], b[8][16];  // b is transposed
   };
-  static Operands warps[kThreads / 32];
-  Operands& all = warps[threadIdx.x / 32];
+  static InTurn<Operands> operands;
+  Operands& all = operands.of_warp();
   const std::uint32_t row = threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
   for (std::uint32_t which = 0; which < 2; ++which) {
     for (std::uint32_t i = 0; i < 4; ++i) {
@@ -50,23 +61,24 @@ void mma_16x8x16(float (&sums)[4], const std::uint32_t (&a)[4], std::uint32_t b0
     const float *const x = all.a[row + i / 2 * 8], *const y = all.b[column + i % 2];
     for (int k = 0; k < 16; ++k) sums[i] += x[k] * y[k];
   }
-  __syncthreads();
 }
 
 void load_matrices(const void* row, std::uint32_t (&to)[4], bool is_transposed) {
-  static const void* rows[kThreads];
-  rows[threadIdx.x] = row;
+  struct Rows {
+    const void* of[32];
+  };
+  static InTurn<Rows> rows;
+  Rows& warp = rows.of_warp();
+  warp.of[threadIdx.x % 32] = row;
   __syncthreads();
-  const void* const* const warp = rows + threadIdx.x / 32 * 32;
   const std::uint32_t along = threadIdx.x % 4 * 2, other = threadIdx.x % 32 / 4;
   for (std::uint32_t i = 0; i < 4; ++i) {
     const auto element = [&](std::uint32_t y, std::uint32_t x) -> std::uint32_t {
-      return static_cast<const std::uint16_t*>(warp[i * 8 + y])[x];
+      return static_cast<const std::uint16_t*>(warp.of[i * 8 + y])[x];
     };
     to[i] = is_transposed ? element(along, other) | element(along + 1, other) << 16
                           : element(other, along) | element(other, along + 1) << 16;
   }
-  __syncthreads();
 }
 
 // Until it is waited for there are no numbers: neither what was there before nor what is to come.
