@@ -21,6 +21,13 @@ class AttentionScores {
   // To be multiplied with after mask().
   __device__ float factor() const { return is_scaled_ ? 1.0f : scale_; }
 
+  // Whether mask() has anything to do for a tile of kOthers columns.
+  template <bool kOfKeys, int kOthers>
+  __device__ bool needs_mask(int first_query, int first_key) const {
+    return is_scaled_ || launch_.mask.kind != AttentionMask::Kind::None ||
+           !is_whole<kOfKeys, kOthers>(first_query, first_key);
+  }
+
   // Masks scores of an example and head. Rows are queries from `first_query` and columns keys from `first_key`, or if
   // kOfKeys the other way round. What is not seen becomes -infinity.
   template <bool kOfKeys, typename T, int kColumns>
@@ -34,7 +41,6 @@ class AttentionScores {
       }
     }
     if (mask.kind == Kind::None) {
-      if (is_whole<kOfKeys, kColumns * 8>(first_query, first_key)) return;
       each_of<kOfKeys>(first_query, first_key, 0, scores, [](float score, std::int64_t) { return score; });
       return;
     }

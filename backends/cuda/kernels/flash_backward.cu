@@ -88,7 +88,9 @@ struct FlashRows {
                                 float (&weights)[kOthers / 8][4], float (&slopes)[kOthers / 8][4]) const {
     detail::multiply_transposed<T, kWidth, kOthers>(one, memory.tile(place, 0), weights);
     detail::multiply_transposed<T, kWidth, kOthers>(two, memory.tile(place, 1), slopes);
-    masking.template mask<kOfKeys, T>(of.example, of.head, of.first, first_key, weights);
+    if (masking.template needs_mask<kOfKeys, kOthers>(of.first, first_key)) {
+      masking.template mask<kOfKeys, T>(of.example, of.head, of.first, first_key, weights);
+    }
     const float factor = masking.factor();
 #pragma unroll
     for (int i = 0; i < kOthers / 8; ++i) {
@@ -153,7 +155,7 @@ struct NumbersOfTile {
   }
 };
 
-// Three blocks of the narrow one are to be in a multiprocessor at a time, for which ptxas spills a register.
+// Three blocks of the narrow one are to be in a multiprocessor at a time, which ptxas does not do by itself.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kAttentionThreads, kWidth == 64 ? 3 : 2)
     flash_backward_of_keys(const __grid_constant__ AttentionLaunch launch) {

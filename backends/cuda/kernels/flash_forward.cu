@@ -105,8 +105,13 @@ __global__ void __launch_bounds__(kAttentionThreads)
   detail::each_tile((launch.keys_seen(part.first) - 1) / kKeys + 1, fetch, [&](int tile, int place) {
     float scores[kKeys / 8][4] = {};
     detail::multiply_transposed<T, kWidth, kKeys>(own, tiles + place * 2 * kElements, scores);
-    masking.mask<false, T>(part.example, part.head, part.first, tile * kKeys, scores);
-    weigh(scores, masking.factor(), running, weighed);
+    // Each has instructions of its own, so that what needs no mask stays in the registers where the product left it.
+    if (masking.needs_mask<false, kKeys>(part.first, tile * kKeys)) {
+      masking.mask<false, T>(part.example, part.head, part.first, tile * kKeys, scores);
+      weigh(scores, masking.factor(), running, weighed);
+    } else {
+      weigh(scores, masking.factor(), running, weighed);
+    }
     detail::multiply_weights<T, kWidth, kKeys>(scores, tiles + (place * 2 + 1) * kElements, weighed);
   });
   float factors[2];
