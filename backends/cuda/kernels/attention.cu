@@ -1,9 +1,11 @@
-// _scaled_dot_product_attention_forward and its gradient, by products of matrices between which a kernel goes through
-// the rows of scores once. The heads of queries that share keys are rows of one matrix, so that each example has one
-// product for each head of keys. Scores are in memory for some examples at a time, and not from a call to its gradient,
-// which computes them again.
+// _scaled_dot_product_attention_forward and its gradient: by tensor cores where they take a call (flash_attention.h),
+// else by products of matrices between which a kernel goes through the rows of scores once. There the heads of queries
+// that share keys are rows of one matrix, so that each example has one product for each head of keys. Scores are in
+// memory for some examples at a time, and not from a call to its gradient, which computes them again.
+#include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/row_values.cuh>
 #include <keyway/backends/cuda/kernels/contiguous_out.h>
+#include <keyway/backends/cuda/kernels/flash_attention.h>
 #include <keyway/backends/cuda/kernels/kernels_attention.h>
 #include <keyway/backends/cuda/kernels/multiply.h>
 #include <keyway/backends/cuda/kernels/top_and_sum.cuh>
@@ -25,7 +27,7 @@ constexpr std::int64_t kScores = std::int64_t{1} << 26;
 // row's number among those of the call.
 template <typename T>
 struct Masking {
-  enum class Kind : std::uint8_t { None, Bools, Numbers };
+  using Kind = AttentionMask::Kind;
   Kind kind;
   bool is_causal;
   std::int64_t queries;
@@ -212,14 +214,15 @@ struct Gradients {
   }
 };
 
-// [examples * heads * queries] in order.
+// [examples, heads, queries] in order.
 template <typename T>
-TensorBase expected_of(const Attention<T>& of, const TensorBase& grad_output, const TensorBase& output) {
-  const TensorBase result = make_tensor({of.examples, of.heads, of.queries}, of.wide, of.device);
+TensorBase expected_of(const TensorBase& grad_output, const TensorBase& output) {
+  const Device device = output.device();
+  const TensorBase result = make_tensor(output.sizes().slice(0, 3), cpp_type_to_scalar_type<Opmath<T>>, device);
   if (result.numel() == 0) return result;
   RowPlaces places(grad_output.sizes(), 3);
   places.tensor(grad_output).tensor(output).number();
-  rows<3>(places, ExpectedOfRow<T>{static_cast<Opmath<T>*>(result.data_ptr())}, of.device);
+  rows<3>(places, ExpectedOfRow<T>{static_cast<Opmath<T>*>(result.data_ptr())}, device);
   return result;
 }
 
@@ -228,7 +231,7 @@ void attend_backward(const Attention<T>& of, const TensorBase& grad_output, cons
                      const TensorBase& logsumexp, const Gradients& to) {
   using Acc = Opmath<T>;
   const TensorBase grad = contiguous(grad_output), logarithms = contiguous(logsumexp);
-  const TensorBase expected = expected_of(of, grad_output, output);
+  const TensorBase expected = expected_of<T>(grad_output, output);
   of.each_part([&](const Part& part) {
     const TensorBase scores = of.scores(part), grads = of.new_matrices(part, of.wide);
     const TensorBase g = part.of(grad, of.rows, of.values);
@@ -255,11 +258,74 @@ void attend_backward(const Attention<T>& of, const TensorBase& grad_output, cons
   to.finish();
 }
 
+// A call by tensor cores. Operands have dense rows, or are copied.
+struct FlashAttention {
+  FlashAttention(const TensorBase& of_query, const TensorBase& of_key, const TensorBase& of_value,
+                 const TensorBase& mask, bool is_causal, double scale)
+      : query(dense(of_query)),
+        key(dense(of_key)),
+        value(dense(of_value)),
+        launch(query, key, value, mask, is_causal, scale) {}
+
+  TensorBase query, key, value;
+  AttentionLaunch launch;
+
+  static TensorBase dense(const TensorBase& tensor) { return has_dense_rows(tensor) ? tensor : contiguous(tensor); }
+  cudaStream_t stream() const { return runtime_stream(cuda_device_guard().get_stream(query.device())); }
+};
+
+// A place for a result that has dense rows.
+class DenseRowsOut {
+ public:
+  explicit DenseRowsOut(const TensorBase& out)
+      : out_(out), place_(has_dense_rows(out) ? out : make_tensor(out.sizes(), out.dtype(), out.device())) {}
+
+  AttentionHeads heads() const { return attention_heads(place_); }
+  void finish() const {
+    if (!place_.is_same(out_)) copy_elements(place_, out_);
+  }
+
+ private:
+  TensorBase out_, place_;
+};
+
+void attend_by_tensor_cores(FlashAttention of, const TensorBase& output, const TensorBase& logsumexp) {
+  const DenseRowsOut out(output);
+  const ContiguousOut logarithms(logsumexp);
+  of.launch.output = out.heads();
+  of.launch.logsumexp = logarithms.data<float>();
+  flash_forward(of.launch, output.dtype(), of.stream());
+  out.finish();
+  logarithms.finish();
+}
+
+void attend_backward_by_tensor_cores(FlashAttention of, const TensorBase& grad_output, const TensorBase& output,
+                                     const TensorBase& logsumexp, const TensorBase& grad_query,
+                                     const TensorBase& grad_key, const TensorBase& grad_value) {
+  const TensorBase grad = FlashAttention::dense(grad_output), logarithms = contiguous(logsumexp);
+  const TensorBase expected =
+      visit_dtype<kFlashTypes>(output.dtype(), "attention", [&]<typename T>() { return expected_of<T>(grad, output); });
+  const DenseRowsOut for_query(grad_query), for_key(grad_key), for_value(grad_value);
+  of.launch.grad_output = attention_heads(grad);
+  of.launch.logsumexp = static_cast<float*>(logarithms.data_ptr());
+  of.launch.expected = static_cast<const float*>(expected.data_ptr());
+  of.launch.grad_query = for_query.heads();
+  of.launch.grad_key = for_key.heads();
+  of.launch.grad_value = for_value.heads();
+  flash_backward(of.launch, output.dtype(), of.stream());
+  for_query.finish();
+  for_key.finish();
+  for_value.finish();
+}
+
 }  // namespace
 
 void _scaled_dot_product_attention_forward(const TensorBase& query, const TensorBase& key, const TensorBase& value,
                                            const TensorBase& attn_mask, bool is_causal, double scale,
                                            TensorBase& output, TensorBase& logsumexp) {
+  if (takes_attention(query, key, value)) {
+    return attend_by_tensor_cores({query, key, value, attn_mask, is_causal, scale}, output, logsumexp);
+  }
   visit_floating(query.dtype(), "_scaled_dot_product_attention_forward", [&]<typename T>() {
     attend(Attention<T>(query, key, value, attn_mask, is_causal, scale), output, logsumexp);
   });
@@ -270,6 +336,10 @@ void _scaled_dot_product_attention_backward(const TensorBase& grad_output, const
                                             bool is_causal, double scale, const TensorBase& output,
                                             const TensorBase& logsumexp, TensorBase& grad_query, TensorBase& grad_key,
                                             TensorBase& grad_value) {
+  if (takes_attention(query, key, value)) {
+    return attend_backward_by_tensor_cores({query, key, value, attn_mask, is_causal, scale}, grad_output, output,
+                                           logsumexp, grad_query, grad_key, grad_value);
+  }
   const Gradients to{ContiguousOut(grad_query), ContiguousOut(grad_key), ContiguousOut(grad_value)};
   visit_floating(query.dtype(), "_scaled_dot_product_attention_backward", [&]<typename T>() {
     attend_backward(Attention<T>(query, key, value, attn_mask, is_causal, scale), grad_output, output, logsumexp, to);
