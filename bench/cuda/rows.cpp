@@ -117,6 +117,23 @@ void cross_entropy(bench::State& state) {
   bench::moves_bytes(state, 3 * kBytes);
 }
 
+// Of 16 heads of 64 columns and so many queries and keys, for four examples, and its gradient if that is wanted: two
+// products of matrices forward, five backward.
+constexpr std::int64_t kLength = 4096;
+template <bool backward>
+void attention(bench::State& state) {
+  const auto heads = [] {
+    return drawn(4 * 16 * kLength, std::int64_t{64}).reshape({4, 16, kLength, 64}).to(lib::kBFloat16);
+  };
+  const lib::Tensor query = heads().detach().requires_grad_(backward), key = heads().detach().requires_grad_(backward);
+  const lib::Tensor value = heads().detach().requires_grad_(backward), grad = heads();
+  queue(state, [&] {
+    const lib::Tensor result = lib::scaled_dot_product_attention(query, key, value);
+    bench::keep(backward ? lib::autograd::grad({result}, {query, key, value}, {grad})[0] : result);
+  });
+  bench::computes(state, (backward ? 7 : 2) * 2.0 * 4 * 16 * kLength * kLength * 64);
+}
+
 // How long a call of an operator takes to return: the device has next to nothing to do.
 template <typename Call>
 void host(bench::State& state, const Call& call) {
@@ -165,6 +182,8 @@ const bench::Row rows[] = {{"copy", copy},
                            {"layer_norm/1024", layer_norm<1024>},
                            {"layer_norm/8192", layer_norm<8192>},
                            {"cross_entropy/32768", cross_entropy},
+                           {"attention/4096/bfloat16", attention<false>},
+                           {"attention/4096/bfloat16/grad", attention<true>},
                            {"host/empty", host_empty},
                            {"host/add", host_add},
                            {"host/add_out", host_add_out},
