@@ -17,7 +17,7 @@ using onednn::ConvKey;
 using onednn::Convolution;
 
 // Multiplications in a part that is worth a thread; and how many parts there are at most.
-constexpr double kPartWork = 4e6;
+constexpr double kWorkOfPart = 4e6;
 constexpr std::int64_t kMaxParts = 64;
 // Channels in a part: what oneDNN's loops take at a time.
 constexpr std::int64_t kChannelUnit = 16;
@@ -74,7 +74,7 @@ class SplitConvolution {
   void choose_cut(std::int64_t weight_bytes) {
     const ConvProblem& p = key_.problem;
     const auto wanted =
-        static_cast<std::int64_t>(std::clamp(p.work() / kPartWork, 1.0, static_cast<double>(kMaxParts)));
+        static_cast<std::int64_t>(std::clamp(p.work() / kWorkOfPart, 1.0, static_cast<double>(kMaxParts)));
     const bool few_images = p.batch < wanted && p.batch < 8;
     const bool too_heavy = key_.pass == ConvPass::Weights && weight_bytes * wanted > kPartialBytes;
     if (wanted == 1 || !(few_images || too_heavy)) {
