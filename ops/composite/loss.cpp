@@ -139,7 +139,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
 
 namespace {
 
-// Half the square up to `limit`, and the line that goes on from there; in a form whose slope is bounded at infinity too.
+// Half the square up to `limit`, and the line that goes on from there; in a form whose slope is bounded at infinity
+// too.
 Tensor square_then_line(const Tensor& distance, double limit) {
   const Tensor within = distance.clamp_max(limit);
   return keyway::addcmul((distance - within) * limit, within, within, 0.5);
