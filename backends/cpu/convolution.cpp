@@ -2,9 +2,9 @@
 #include <keyway/backends/cpu/convolution.h>
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/kernels_convolution.h>
-#include <keyway/backends/cpu/onednn.h>
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/backends/cpu/reduction.h>
+#include <keyway/backends/cpu/simd/level.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/arithmetic.h>
 
@@ -125,7 +125,7 @@ void compute(ConvPass pass, const ConvProblem& problem, const TensorBase& x, con
   const Pass of{pass, problem, {&x, &w, &y}, bias};
   const ScalarType given = x.dtype(), dtype = compute_dtype(given);
   const bool empty = x.numel() == 0 || w.numel() == 0 || y.numel() == 0;
-  if (!empty && given == kBFloat16 && onednn::has_bfloat16() && compute_by_onednn(of, kBFloat16)) return;
+  if (!empty && given == kBFloat16 && multiplies_bfloat16() && compute_by_onednn(of, kBFloat16)) return;
   if (!empty && dtype == kFloat && compute_by_onednn(of, kFloat)) return;
   const std::array<TensorBase, 3> all = of.ready(dtype, dtype);
   const TensorBase& out = all[static_cast<std::size_t>(of.result())];

@@ -1,5 +1,4 @@
 #include <keyway/backends/cpu/gemm_narrow.h>
-#include <keyway/backends/cpu/onednn.h>
 #include <keyway/backends/cpu/onednn_product.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/backends/cpu/wide_matrix.h>
@@ -80,7 +79,7 @@ bool onednn_gemm(const Product<BFloat16>& part) {
 template <typename T>
 void narrow_gemm(const Product<T>& product) {
   if constexpr (std::is_same_v<T, BFloat16>) {
-    if (onednn::has_bfloat16()) {
+    if (multiplies_bfloat16()) {
       const DenseMatrix<T> a(product.a, false), b(product.b, false);
       Product<T> dense = product;
       dense.a = a.get();

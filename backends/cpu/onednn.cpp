@@ -31,15 +31,6 @@ void fail(dnnl_status_t status, const char* what) {
   KEYWAY_FAIL(Internal, "oneDNN's {} failed with status {}", what, static_cast<int>(status));
 }
 
-bool has_bfloat16() {
-#if defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx512bf16") != 0;
-  return has;
-#else
-  return false;
-#endif
-}
-
 void sgemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
            const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc) {
   const OneThread one_thread;

@@ -6,9 +6,6 @@
 
 namespace keyway::inline v1::onednn {
 
-// Whether this processor multiplies bfloat16, so that what is made for it is faster than float32.
-bool has_bfloat16();
-
 // c = alpha * op(a) op(b) + beta * c, row-major, where op transposes what is said to be transposed. c is not
 // read where beta is 0. Requires: no size is 0; leading dimensions are at least the rows' lengths.
 void sgemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,

@@ -48,6 +48,15 @@ Level best_level() {
 #endif
 }
 
+bool multiplies_bfloat16() {
+#if KEYWAY_HAS_LEVELS
+  static const bool does = has_all(Features(7, 1).a, bit_AVX512BF16);
+  return does && current_level() == Level::Avx512;
+#else
+  return false;
+#endif
+}
+
 void set_level(Level level) {
   detail::current_level_or_unknown.store(static_cast<int>(level), std::memory_order_relaxed);
 }

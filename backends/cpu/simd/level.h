@@ -81,6 +81,9 @@ inline Level current_level() {
 }
 // The best this processor has.
 Level best_level();
+// Whether this processor multiplies bfloat16 too, and the level in use is its best: what libraries make of that is
+// faster than float32.
+bool multiplies_bfloat16();
 // For tests. Requires: level <= best_level(); no kernel is running.
 void set_level(Level level);
 

@@ -103,6 +103,7 @@ TEST_CASE("mm computes the same at each instruction-set level") {
       check_mm<double>(rng, m, n, k);
       check_mm<std::int32_t>(rng, m, n, k);
       check_mm<Half>(rng, m, n, k);
+      check_mm<BFloat16>(rng, m, n, k);
       check_mm<complex<float>>(rng, m, n, k);
       check_mm<float>(rng, m % 33, n % 33, k % 33);
     }
