@@ -21,6 +21,30 @@ struct Span {
   double length = 1;
 };
 
+// Windows in a row along a dimension of one width, `step` apart.
+struct Run {
+  std::int64_t first, count, begin, step, width;
+};
+
+std::vector<Run> runs_of(const std::vector<Span>& spans) {
+  std::vector<Run> runs;
+  for (std::int64_t o = 0; o < static_cast<std::int64_t>(spans.size()); ++o) {
+    const Span& span = spans[static_cast<std::size_t>(o)];
+    const std::int64_t width = span.end - span.begin;
+    if (!runs.empty() && runs.back().width == width) {
+      Run& run = runs.back();
+      const std::int64_t step = span.begin - run.begin - (run.count - 1) * run.step;
+      if (run.count == 1 || step == run.step) {
+        run.step = step;
+        ++run.count;
+        continue;
+      }
+    }
+    runs.push_back({o, 1, span.begin, 0, width});
+  }
+  return runs;
+}
+
 // The windows of each dimension, and what sums are divided by: the product of lengths, unless `divisor` is set.
 struct PoolWindows {
   const Span& span(int d, std::int64_t o) const { return spans[d][static_cast<std::size_t>(o)]; }
@@ -123,12 +147,65 @@ struct Blocks {
   std::int64_t size;
 };
 
+// Adds to the sums of a line of windows what they have of a line of elements: one element of each after the other.
+template <typename T, typename Wide>
+void add_line(const std::vector<Run>& runs, const T* from, std::int64_t step, Wide* sums) {
+  for (const Run& run : runs) {
+    Wide* const sum = sums + run.first;
+    if (run.count < 4) {
+      for (std::int64_t i = 0; i < run.count; ++i) {
+        Wide one = sum[i];
+        const T* const at = from + (run.begin + i * run.step) * step;
+        for (std::int64_t k = 0; k < run.width; ++k) one = plus(one, opmath(at[k * step]));
+        sum[i] = one;
+      }
+      continue;
+    }
+    for (std::int64_t k = 0; k < run.width; ++k) {
+      const T* const at = from + (run.begin + k) * step;
+      for (std::int64_t i = 0; i < run.count; ++i) sum[i] = plus(sum[i], opmath(at[i * run.step * step]));
+    }
+  }
+}
+
+// Planes of places, a line of windows at a time.
+template <typename T>
+void average_planes(const PoolWindows& windows, const Images<const T>& in, const Images<T>& out) {
+  using Wide = Opmath<T>;
+  const std::vector<Run> runs = runs_of(windows.spans[2]);
+  const std::int64_t width = out.size[2];
+  const double divisor = windows.divisor;
+  const ScratchArray<double> lengths(width);
+  for (std::int64_t w = 0; w < width; ++w) lengths[w] = windows.span(2, w).length;
+  parallel_for(0, in.planes(), planes_in_part(windows.work()), [&](std::int64_t begin, std::int64_t end) {
+    Scratch<1024> scratch(scratch_bytes<Wide>(width));
+    Wide* const sums = scratch.template take<Wide>(width);
+    for (std::int64_t plane = begin; plane < end; ++plane) {
+      const T* const from = in.plane(plane);
+      for (std::int64_t line = 0; line < out.size[0] * out.size[1]; ++line) {
+        const std::int64_t d = line / out.size[1], h = line % out.size[1];
+        const Span &a = windows.span(0, d), &b = windows.span(1, h);
+        std::fill_n(sums, width, Wide(0));
+        for (std::int64_t i = a.begin; i < a.end; ++i) {
+          for (std::int64_t j = b.begin; j < b.end; ++j) add_line(runs, from + in.offset(i, j, 0), in.stride[2], sums);
+        }
+        T* const to = out.plane(plane) + out.offset(d, h, 0);
+        const double before = a.length * b.length;
+        for (std::int64_t w = 0; w < width; ++w) {
+          to[w * out.stride[2]] = mean_of<T>(sums[w], divisor != 0 ? divisor : before * lengths[w]);
+        }
+      }
+    }
+  });
+}
+
 template <typename T>
 void average(const PoolWindows& windows, const TensorBase& self, const TensorBase& result, std::size_t rank) {
   using Wide = Opmath<T>;
   const Images<const T> in(self, rank);
   const Images<T> out(result, rank);
   const Blocks blocks(in, out);
+  if (blocks.size == 1) return average_planes(windows, in, out);
   const double work = windows.work() * static_cast<double>(blocks.size);
   parallel_for(0, in.batch * blocks.in_image(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
     Wide sums[kPooledChannels];
@@ -140,12 +217,6 @@ void average(const PoolWindows& windows, const TensorBase& self, const TensorBas
         for (std::int64_t c = 0; c < lanes; ++c) sums[c] = Wide(0);
         each_line(windows, in, d, h, w, [&](std::int64_t offset, std::int64_t n) {
           const T* at = from + offset;
-          if (lanes == 1) {
-            Wide sum = sums[0];
-            for (std::int64_t k = 0; k < n; ++k) sum = plus(sum, opmath(at[k * in.stride[2]]));
-            sums[0] = sum;
-            return;
-          }
           for (std::int64_t k = 0; k < n; ++k, at += in.stride[2]) {
             for (std::int64_t c = 0; c < lanes; ++c) sums[c] = plus(sums[c], opmath(at[c]));
           }
@@ -158,6 +229,59 @@ void average(const PoolWindows& windows, const TensorBase& self, const TensorBas
   });
 }
 
+// Adds the shares of a line of windows to what they have of a line of elements.
+template <typename Wide>
+void spread_line(const std::vector<Run>& runs, const Wide* shares, Wide* to, std::int64_t step) {
+  for (const Run& run : runs) {
+    const Wide* const share = shares + run.first;
+    for (std::int64_t k = 0; k < run.width; ++k) {
+      Wide* const at = to + (run.begin + k) * step;
+      for (std::int64_t i = 0; i < run.count; ++i) at[i * run.step * step] += share[i];
+    }
+  }
+}
+
+// Of planes of places, a line of windows at a time.
+template <typename T>
+void spread_planes(const PoolWindows& windows, const Images<const T>& grads, const Images<T>& to) {
+  using Wide = Opmath<T>;
+  constexpr bool kDirect = std::is_same_v<T, Wide>;
+  const std::vector<Run> runs = runs_of(windows.spans[2]);
+  const std::int64_t width = grads.size[2], lines = to.size[0] * to.size[1];
+  const std::int64_t lines_of_windows = width == 0 ? 0 : grads.size[0] * grads.size[1];
+  // Sums are kept in the result, or in a row-major plane.
+  const std::int64_t step = kDirect ? to.stride[2] : 1, row = kDirect ? to.stride[1] : to.size[2],
+                     slice = kDirect ? to.stride[0] : to.size[2] * to.size[1];
+  const double work = windows.work() + static_cast<double>(to.places());
+  parallel_for(0, to.planes(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
+    Scratch<1024> scratch(scratch_bytes<Wide>(width) + scratch_bytes<Wide>(kDirect ? 0 : to.places()));
+    Wide* const shares = scratch.template take<Wide>(width);
+    Wide* const buffer = scratch.template take<Wide>(0);
+    for (std::int64_t plane = begin; plane < end; ++plane) {
+      Wide* const sums = kDirect ? reinterpret_cast<Wide*>(to.plane(plane)) : buffer;
+      for (std::int64_t line = 0; line < lines; ++line) {
+        Wide* const at = sums + line / to.size[1] * slice + line % to.size[1] * row;
+        for (std::int64_t w = 0; w < to.size[2]; ++w) at[w * step] = Wide(0);
+      }
+      for (std::int64_t line = 0; line < lines_of_windows; ++line) {
+        const std::int64_t d = line / grads.size[1], h = line % grads.size[1];
+        const T* const grad = grads.plane(plane) + grads.offset(d, h, 0);
+        for (std::int64_t w = 0; w < width; ++w) {
+          shares[w] = opmath(grad[w * grads.stride[2]]) / static_cast<Wide>(windows.length(d, h, w));
+        }
+        const Span &a = windows.span(0, d), &b = windows.span(1, h);
+        for (std::int64_t i = a.begin; i < a.end; ++i) {
+          for (std::int64_t j = b.begin; j < b.end; ++j) spread_line(runs, shares, sums + i * slice + j * row, step);
+        }
+      }
+      for (std::int64_t i = 0; !kDirect && i < to.places(); ++i) {
+        const std::int64_t line = i / to.size[2];
+        to.plane(plane)[to.offset(line / to.size[1], line % to.size[1], i % to.size[2])] = static_cast<T>(sums[i]);
+      }
+    }
+  });
+}
+
 // Spreads each window's gradient over its elements, window after window.
 template <typename T>
 void spread(const PoolWindows& windows, const TensorBase& grad_output, const TensorBase& grad_input, std::size_t rank) {
@@ -166,6 +290,7 @@ void spread(const PoolWindows& windows, const TensorBase& grad_output, const Ten
   const Images<const T> grads(grad_output, rank);
   const Images<T> to(grad_input, rank);
   const Blocks blocks(grads, to);
+  if (blocks.size == 1) return spread_planes(windows, grads, to);
   const std::int64_t width = kDirect ? 0 : blocks.size;
   // Where sums are kept: in the result, or in a buffer of the block's channels side by side.
   Images<Wide> sums(grad_input, rank);

@@ -37,6 +37,8 @@ void copy_line(char* to, std::int64_t to_step, const char* from, std::int64_t fr
   } else if (to_step == kItem && from_step == 0) {
     const T x = load_item<T>(from);
     for (std::int64_t i = 0; i < n; ++i) store_item(to + i * kItem, x);
+  } else if (to_step == kItem && from_step == -kItem) {  // from the end, by vectors
+    for (std::int64_t i = 0; i < n; ++i) store_item(to + i * kItem, load_item<T>(from - i * kItem));
   } else if (to_step == kItem) {
     for (std::int64_t i = 0; i < n; ++i) store_item(to + i * kItem, load_item<T>(from + i * from_step));
   } else {

@@ -1,5 +1,7 @@
 #include <keyway/backends/cpu/fourier_plan.h>
+#include <keyway/backends/cpu/simd/level.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
@@ -23,7 +25,156 @@ complex<double> root_of_unity(std::int64_t k, std::int64_t n) {
   }
 }
 
-// All n of them, or their conjugates: each a product of two out of about sqrt(n).
+// A complex number of one column, for loops over columns: plain arithmetic, which vectors do too.
+template <typename T>
+struct Pair {
+  T re, im;
+
+  KEYWAY_INLINE Pair operator+(Pair b) const { return {re + b.re, im + b.im}; }
+  KEYWAY_INLINE Pair operator-(Pair b) const { return {re - b.re, im - b.im}; }
+  KEYWAY_INLINE Pair operator*(Pair b) const { return {re * b.re - im * b.im, re * b.im + im * b.re}; }
+  KEYWAY_INLINE Pair conjugate() const { return {re, -im}; }
+};
+template <typename T>
+Pair<T> pair_of(complex<T> z) {
+  return {z.real(), z.imag()};
+}
+
+// Column j of an element of W columns.
+template <int W, typename T>
+KEYWAY_INLINE Pair<T> load(const T* element, int j) {
+  return {element[j], element[W + j]};
+}
+template <int W, typename T>
+KEYWAY_INLINE void store(T* element, int j, Pair<T> z) {
+  element[j] = z.re;
+  element[W + j] = z.im;
+}
+
+// One pass: `x` holds R * m groups of s elements, element t of a small transform m groups after the one before it. `y`
+// gets the R results of each side by side, times the root of each.
+template <typename T, int W>
+struct Pass {
+  const T* x;
+  T* y;
+  std::int64_t m, s;
+  const complex<T>* roots;
+  std::int64_t n;       // the number of these
+  std::int64_t stride;  // of them between elements of the transform at hand
+
+  KEYWAY_INLINE Pair<T> root(std::int64_t k) const { return pair_of(roots[k]); }
+
+  KEYWAY_INLINE void run2() const {
+    const std::int64_t apart = 2 * W * m * s, beside = 2 * W * s;
+    for (std::int64_t p = 0; p < m; ++p) {
+      const Pair<T> turn = root(p * stride);
+      const T* from = x + p * beside;
+      T* to = y + 2 * p * beside;
+      for (std::int64_t q = 0; q < s; ++q, from += 2 * W, to += 2 * W) {
+#pragma GCC ivdep
+        for (int j = 0; j < W; ++j) {
+          const Pair<T> a = load<W>(from, j), b = load<W>(from + apart, j);
+          store<W>(to, j, a + b);
+          store<W>(to + beside, j, (a - b) * turn);
+        }
+      }
+    }
+  }
+
+  KEYWAY_INLINE void run4() const {
+    const std::int64_t apart = 2 * W * m * s, beside = 2 * W * s;
+    const T sign = roots[n / 4].imag();  // that root is i or -i
+    for (std::int64_t p = 0; p < m; ++p) {
+      const Pair<T> turn1 = root(p * stride), turn2 = root(2 * p * stride), turn3 = root(3 * p * stride);
+      const T* from = x + p * beside;
+      T* to = y + 4 * p * beside;
+      for (std::int64_t q = 0; q < s; ++q, from += 2 * W, to += 2 * W) {
+#pragma GCC ivdep
+        for (int j = 0; j < W; ++j) {
+          const Pair<T> a = load<W>(from, j), b = load<W>(from + apart, j), c = load<W>(from + 2 * apart, j),
+                        d = load<W>(from + 3 * apart, j);
+          const Pair<T> sum = a + c, difference = a - c, odd = b + d, turned = b - d;
+          const Pair<T> quarter = {-sign * turned.im, sign * turned.re};
+          store<W>(to, j, sum + odd);
+          store<W>(to + beside, j, (difference + quarter) * turn1);
+          store<W>(to + 2 * beside, j, (sum - odd) * turn2);
+          store<W>(to + 3 * beside, j, (difference - quarter) * turn3);
+        }
+      }
+    }
+  }
+
+  template <int R>
+  [[gnu::noinline]] void run_odd() const {
+    const std::int64_t apart = 2 * W * m * s, beside = 2 * W * s;
+    Pair<T> omega[R], turn[R];
+    for (int i = 0; i < R; ++i) omega[i] = root(i * (n / R));
+    for (std::int64_t p = 0; p < m; ++p) {
+      for (int i = 0; i < R; ++i) turn[i] = root(p * i * stride);
+      const T* from = x + p * beside;
+      T* to = y + R * p * beside;
+      for (std::int64_t q = 0; q < s; ++q, from += 2 * W, to += 2 * W) {
+        for (int i = 0; i < R; ++i) {
+          T re[W] = {}, im[W] = {};
+          for (int t = 0; t < R; ++t) {
+            const Pair<T> factor = omega[i * t % R];
+            for (int j = 0; j < W; ++j) {
+              const Pair<T> term = load<W>(from + t * apart, j) * factor;
+              re[j] += term.re;
+              im[j] += term.im;
+            }
+          }
+          for (int j = 0; j < W; ++j) store<W>(to + i * beside, j, Pair<T>{re[j], im[j]} * turn[i]);
+        }
+      }
+    }
+  }
+
+  // Passes of many columns by the factors that most lengths have are worth code for longer vectors.
+  template <Level level>
+  struct At {
+    KEYWAY_INLINE static void run(const Pass* pass, int factor) { factor == 2 ? pass->run2() : pass->run4(); }
+  };
+
+  void run(int factor) const {
+    switch (factor) {
+      case 3: return run_odd<3>();
+      case 5: return run_odd<5>();
+      case 7: return run_odd<7>();
+      case 11: return run_odd<11>();
+      case 13: return run_odd<13>();
+      default: break;
+    }
+    if constexpr (W == 1) {
+      factor == 2 ? run2() : run4();
+    } else {
+      constexpr auto kRun = at_levels_to_avx2<At>();
+      kRun[current_level()](this, factor);
+    }
+  }
+};
+
+// Each column times a number of each element, and conjugated then or before.
+template <int W, typename T>
+void multiply(T* data, const complex<T>* factors, std::int64_t n, bool conjugate_before, bool conjugate_then) {
+  for (std::int64_t k = 0; k < n; ++k) {
+    const Pair<T> factor = pair_of(factors[k]);
+    T* const element = data + 2 * k * W;
+    for (int j = 0; j < W; ++j) {
+      const Pair<T> z = load<W>(element, j), product = (conjugate_before ? z.conjugate() : z) * factor;
+      store<W>(element, j, conjugate_then ? product.conjugate() : product);
+    }
+  }
+}
+
+template <typename T>
+T* parts_of(const ScratchArray<complex<T>>& array) {
+  return reinterpret_cast<T*>(array.data());
+}
+
+}  // namespace
+
+// Each is a product of two out of about sqrt(n).
 template <typename T>
 ScratchArray<complex<T>> roots_of_unity(std::int64_t n, bool conjugate) {
   const auto step = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))) + 1;
@@ -37,80 +188,6 @@ ScratchArray<complex<T>> roots_of_unity(std::int64_t n, bool conjugate) {
   }
   return roots;
 }
-
-template <typename T>
-complex<T> conjugate(complex<T> z) {
-  return {z.real(), -z.imag()};
-}
-
-// The transform of R elements in place; `omega` are the R-th roots.
-template <int R, typename T>
-[[gnu::always_inline]] inline void butterfly(complex<T>* a, const complex<T>* omega) {
-  if constexpr (R == 2) {
-    const complex<T> difference = a[0] - a[1];
-    a[0] += a[1];
-    a[1] = difference;
-  } else if constexpr (R == 4) {
-    const complex<T> sum = a[0] + a[2], difference = a[0] - a[2], odd = a[1] + a[3], turned = a[1] - a[3];
-    const T sign = omega[1].imag();  // that root is i or -i
-    const complex<T> quarter(-sign * turned.imag(), sign * turned.real());
-    a[0] = sum + odd;
-    a[1] = difference + quarter;
-    a[2] = sum - odd;
-    a[3] = difference - quarter;
-  } else {
-    complex<T> sums[R];
-    for (int i = 0; i < R; ++i) {
-      sums[i] = a[0];
-      for (int t = 1; t < R; ++t) sums[i] += a[t] * omega[i * t % R];
-    }
-    for (int i = 0; i < R; ++i) a[i] = sums[i];
-  }
-}
-
-// One pass: `x` holds R * m groups of s elements, element t of a small transform m groups after the one before it. `y`
-// gets the R results of each side by side, times the root of each.
-template <typename T>
-struct Pass {
-  const complex<T>* x;
-  complex<T>* y;
-  std::int64_t m, s;
-  const complex<T>* roots;
-  std::int64_t n;       // the number of these
-  std::int64_t stride;  // of them between elements of the transform at hand
-
-  template <int R>
-  void run() const {
-    complex<T> omega[R], turn[R];
-    for (int i = 0; i < R; ++i) omega[i] = roots[i * (n / R)];
-    for (std::int64_t p = 0; p < m; ++p) {
-      for (int i = 1; i < R; ++i) turn[i] = roots[p * i * stride];
-      const complex<T>* const from = x + p * s;
-      complex<T>* const to = y + p * R * s;
-      for (std::int64_t q = 0; q < s; ++q) {
-        complex<T> a[R];
-        for (int t = 0; t < R; ++t) a[t] = from[q + t * m * s];
-        butterfly<R>(a, omega);
-        to[q] = a[0];
-        for (int i = 1; i < R; ++i) to[q + i * s] = a[i] * turn[i];
-      }
-    }
-  }
-
-  void run(int factor) const {
-    switch (factor) {
-      case 2: return run<2>();
-      case 3: return run<3>();
-      case 4: return run<4>();
-      case 5: return run<5>();
-      case 7: return run<7>();
-      case 11: return run<11>();
-      default: return run<13>();
-    }
-  }
-};
-
-}  // namespace
 
 template <typename T>
 FourierPlan<T>::FourierPlan(std::int64_t n, bool forward) : n_(n), forward_(forward) {
@@ -136,27 +213,30 @@ void FourierPlan<T>::make_chirp() {
   std::int64_t square = 0;  // k^2, modulo 2 n
   for (std::int64_t k = 0; k < n_; ++k) {
     chirp_[k] = roots[square];
-    mirrored[k] = conjugate(chirp_[k]);
+    mirrored[k] = {chirp_[k].real(), -chirp_[k].imag()};
     if (k > 0) mirrored[length - k] = mirrored[k];
     square = (square + 2 * k + 1) % (2 * n_);
   }
-  const complex<T>* const kernel = inner_->run(mirrored.data(), other.data(), 1);
+  const auto* const kernel =
+      reinterpret_cast<const complex<T>*>(inner_->template run<1>(parts_of(mirrored), parts_of(other)));
   const T scale = 1 / static_cast<T>(length);
   kernel_ = ScratchArray<complex<T>>(length);
   for (std::int64_t k = 0; k < length; ++k) kernel_[k] = kernel[k] * scale;
 }
 
 template <typename T>
-complex<T>* FourierPlan<T>::run(complex<T>* data, complex<T>* other, std::int64_t width) const {
-  return inner_ ? run_chirp(data, other, width) : run_passes(data, other, width);
+template <int W>
+T* FourierPlan<T>::run(T* data, T* other) const {
+  return inner_ ? run_chirp<W>(data, other) : run_passes<W>(data, other);
 }
 
 template <typename T>
-complex<T>* FourierPlan<T>::run_passes(complex<T>* data, complex<T>* other, std::int64_t width) const {
+template <int W>
+T* FourierPlan<T>::run_passes(T* data, T* other) const {
   std::int64_t left = n_, done = 1;
   for (const int factor : factors_) {
     left /= factor;
-    Pass<T>{data, other, left, done * width, roots_.data(), n_, done}.run(factor);
+    Pass<T, W>{data, other, left, done, roots_.data(), n_, done}.run(factor);
     done *= factor;
     std::swap(data, other);
   }
@@ -165,30 +245,25 @@ complex<T>* FourierPlan<T>::run_passes(complex<T>* data, complex<T>* other, std:
 
 // The inverse transform is the conjugate of the transform of the conjugate.
 template <typename T>
-complex<T>* FourierPlan<T>::run_chirp(complex<T>* data, complex<T>* other, std::int64_t width) const {
+template <int W>
+T* FourierPlan<T>::run_chirp(T* data, T* other) const {
   const std::int64_t length = inner_->n_;
-  for (std::int64_t k = 0; k < n_; ++k) {
-    for (std::int64_t j = 0; j < width; ++j) data[k * width + j] *= chirp_[k];
-  }
-  for (std::int64_t i = n_ * width; i < length * width; ++i) data[i] = complex<T>();
-  complex<T>* const there = inner_->run(data, other, width);
-  for (std::int64_t k = 0; k < length; ++k) {
-    for (std::int64_t j = 0; j < width; ++j) {
-      complex<T>& z = there[k * width + j];
-      z = conjugate(z * kernel_[k]);
-    }
-  }
-  complex<T>* const back = inner_->run(there, there == data ? other : data, width);
-  for (std::int64_t k = 0; k < n_; ++k) {
-    for (std::int64_t j = 0; j < width; ++j) {
-      complex<T>& z = back[k * width + j];
-      z = conjugate(z) * chirp_[k];
-    }
-  }
+  multiply<W>(data, chirp_.data(), n_, false, false);
+  std::fill(data + 2 * W * n_, data + 2 * W * length, T(0));
+  T* const there = inner_->template run<W>(data, other);
+  multiply<W>(there, kernel_.data(), length, false, true);
+  T* const back = inner_->template run<W>(there, there == data ? other : data);
+  multiply<W>(back, chirp_.data(), n_, true, false);
   return back;
 }
 
 template class FourierPlan<float>;
 template class FourierPlan<double>;
+template float* FourierPlan<float>::run<1>(float*, float*) const;
+template float* FourierPlan<float>::run<kFourierColumns>(float*, float*) const;
+template double* FourierPlan<double>::run<1>(double*, double*) const;
+template double* FourierPlan<double>::run<kFourierColumns>(double*, double*) const;
+template ScratchArray<complex<float>> roots_of_unity(std::int64_t, bool);
+template ScratchArray<complex<double>> roots_of_unity(std::int64_t, bool);
 
 }  // namespace keyway::inline v1

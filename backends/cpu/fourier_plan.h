@@ -13,6 +13,9 @@
 
 namespace keyway::inline v1 {
 
+// A vector of float.
+inline constexpr int kFourierColumns = 8;
+
 // Instantiated for float and double. Immutable: any number of threads may use one.
 template <typename T>
 class FourierPlan {
@@ -23,14 +26,18 @@ class FourierPlan {
   // How many elements each of the two buffers of a transform has, for each of its columns.
   std::int64_t buffer_length() const { return inner_ ? inner_->n_ : n_; }
 
-  // Transforms `width` columns side by side: element i of column j stands at `data[i * width + j]`. Both buffers are
-  // overwritten; the one that has the result is returned. Not scaled.
-  complex<T>* run(complex<T>* data, complex<T>* other, std::int64_t width) const;
+  // Transforms W columns side by side, 1 or kFourierColumns. Element i of column j stands in two parts at
+  // data[2 * i * W + j] and data[(2 * i + 1) * W + j], so that vectors have one part of many columns, and one column is
+  // an array of complex numbers. Both buffers are overwritten; the one that has the result is returned. Not scaled.
+  template <int W>
+  T* run(T* data, T* other) const;
 
  private:
   void make_chirp();
-  complex<T>* run_passes(complex<T>* data, complex<T>* other, std::int64_t width) const;
-  complex<T>* run_chirp(complex<T>* data, complex<T>* other, std::int64_t width) const;
+  template <int W>
+  T* run_passes(T* data, T* other) const;
+  template <int W>
+  T* run_chirp(T* data, T* other) const;
 
   std::int64_t n_;
   bool forward_;
@@ -40,6 +47,10 @@ class FourierPlan {
   ScratchArray<complex<T>> chirp_;      // exp(-+pi i k^2 / n)
   ScratchArray<complex<T>> kernel_;     // the transform of its conjugate, divided by the length
 };
+
+// exp(2 pi i k / n) for 0 <= k < n, or their conjugates.
+template <typename T>
+ScratchArray<complex<T>> roots_of_unity(std::int64_t n, bool conjugate);
 
 extern template class FourierPlan<float>;
 extern template class FourierPlan<double>;

@@ -69,7 +69,9 @@ class IndexedRows {
       for (std::int64_t d = 0, rest = element; d < block_.rank; rest /= block_.sizes[d++]) {
         for (int k = 0; k < 2; ++k) data[k] += rest % block_.sizes[d] * block_.strides[k][d];
       }
-      for (std::int64_t r = 0; r < rows_; ++r) f(data[0] + offsets[r], data[1] + r * row_strides_[0], 1, 0, 0);
+      // Numbers of their own: `this` might change with what f writes.
+      const std::int64_t rows = rows_, stride = row_strides_[0];
+      for (std::int64_t r = 0; r < rows; ++r) f(data[0] + offsets[r], data[1] + r * stride, 1, 0, 0);
     }
   }
   template <typename F>

@@ -8,6 +8,7 @@
 #include <keyway/ops/functors/opmath.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace keyway::inline v1 {
 
@@ -24,6 +25,8 @@ struct Axis {
     const std::int64_t room = in - 1 - at(o, 0);
     return room < 0 ? 0 : std::min(kernel, room / dilation + 1);
   }
+  // Where the first tap of a window inside the input is; somewhere in the input if none is.
+  std::int64_t first(std::int64_t o) const { return std::min(in - 1, at(o, first_tap(o))); }
   // The windows whose tap k is inside.
   std::int64_t first_window(std::int64_t k) const { return std::min(out, ceil_div(padding - k * dilation, stride)); }
   std::int64_t end_window(std::int64_t k) const {
@@ -48,6 +51,13 @@ struct Axes {
                             item(padding, d),
                             item(dilation, d)};
     }
+    const Axis& last = axis[2];
+    firsts = ScratchArray<std::int64_t>(last.out);
+    for (std::int64_t w = 0; w < last.out; ++w) firsts[w] = last.first(w);
+    for (std::int64_t k = last.first_tap(last.out - 1); k < last.end_tap(0); ++k) {
+      const std::int64_t begin = last.first_window(k), count = last.end_window(k) - begin;
+      if (count > 0) taps.push_back({begin, count, last.at(begin, k)});
+    }
   }
   double work() const {
     double product = 1;
@@ -55,7 +65,15 @@ struct Axes {
     return product;
   }
 
+  // What one tap of the windows along the last dimension looks at: from window `begin` on `count` ones, the first of
+  // them at place `at`.
+  struct Tap {
+    std::int64_t begin, count, at;
+  };
+
   Axis axis[3];
+  ScratchArray<std::int64_t> firsts;  // axis[2].first(w) of each w
+  std::vector<Tap> taps;
 };
 
 // A line of windows: `n` of them, with the greatest values so far and their places.
@@ -93,7 +111,7 @@ template <typename T>
 class MaxPool {
  public:
   MaxPool(const TensorBase& self, const TensorBase& out, const TensorBase& indices, std::size_t rank, const Axes& axes)
-      : axes_(axes.axis), in_(self, rank), out_(out, rank), places_(indices, rank), work_(axes.work()) {}
+      : axes_(axes), in_(self, rank), out_(out, rank), places_(indices, rank), work_(axes.work()) {}
 
   void run() const {
     const std::int64_t lines = out_.size[0] * out_.size[1];
@@ -117,16 +135,12 @@ class MaxPool {
   std::int64_t place(std::int64_t d, std::int64_t h, std::int64_t w) const {
     return (d * in_.size[1] + h) * in_.size[2] + w;
   }
-  // Where the first tap of a window inside the input is; somewhere in the input if none is.
-  static std::int64_t first(const Axis& axis, std::int64_t o) {
-    return std::min(axis.in - 1, axis.at(o, axis.first_tap(o)));
-  }
   // Calls f(d, h) for the lines of the input that a line of windows looks at.
   template <typename F>
   void each_input_line(std::int64_t d, std::int64_t h, const F& f) const {
-    for (std::int64_t i = axes_[0].first_tap(d); i < axes_[0].end_tap(d); ++i) {
-      for (std::int64_t j = axes_[1].first_tap(h); j < axes_[1].end_tap(h); ++j) {
-        f(axes_[0].at(d, i), axes_[1].at(h, j));
+    for (std::int64_t i = axes_.axis[0].first_tap(d); i < axes_.axis[0].end_tap(d); ++i) {
+      for (std::int64_t j = axes_.axis[1].first_tap(h); j < axes_.axis[1].end_tap(h); ++j) {
+        f(axes_.axis[0].at(d, i), axes_.axis[1].at(h, j));
       }
     }
   }
@@ -134,19 +148,17 @@ class MaxPool {
   // All windows in a line of a plane, tap by tap.
   void windows(std::int64_t plane, std::int64_t line) const {
     const std::int64_t d = line / out_.size[1], h = line % out_.size[1];
-    const Axis& axis = axes_[2];
+    const Axis& axis = axes_.axis[2];
     const Line<T> to = {out_.plane(plane) + out_.offset(d, h, 0), places_.plane(plane) + places_.offset(d, h, 0),
                         out_.stride[2], places_.stride[2]};
-    const std::int64_t first_d = first(axes_[0], d), first_h = first(axes_[1], h);
-    for (std::int64_t w = 0; w < axis.out; ++w) to.begin(w, place(first_d, first_h, first(axis, w)));
+    const std::int64_t first_d = axes_.axis[0].first(d), first_h = axes_.axis[1].first(h);
+    const std::int64_t first_line = place(first_d, first_h, 0);
+    for (std::int64_t w = 0; w < axis.out; ++w) to.begin(w, first_line + axes_.firsts[w]);
     const T* const from = in_.plane(plane);
-    const std::int64_t first_tap = axis.first_tap(axis.out - 1), end_tap = axis.end_tap(0);
     each_input_line(d, h, [&](std::int64_t y, std::int64_t x) {
-      for (std::int64_t k = first_tap; k < end_tap; ++k) {
-        const std::int64_t begin = axis.first_window(k), count = axis.end_window(k) - begin;
-        if (count <= 0) continue;
-        const std::int64_t at = axis.at(begin, k);
-        to.take(begin, count, from + in_.offset(y, x, at), axis.stride * in_.stride[2], place(y, x, at), axis.stride);
+      for (const Axes::Tap& tap : axes_.taps) {
+        to.take(tap.begin, tap.count, from + in_.offset(y, x, tap.at), axis.stride * in_.stride[2], place(y, x, tap.at),
+                axis.stride);
       }
     });
   }
@@ -154,10 +166,10 @@ class MaxPool {
   // One window in all channels of an image, where those lie side by side.
   void channels(std::int64_t image, std::int64_t line, std::int64_t w) const {
     const std::int64_t d = line / out_.size[1], h = line % out_.size[1];
-    const Axis& axis = axes_[2];
+    const Axis& axis = axes_.axis[2];
     const Line<T> to = {out_.at(image, 0) + out_.offset(d, h, w), places_.at(image, 0) + places_.offset(d, h, w), 1,
                         places_.channel_stride};
-    const std::int64_t start = place(first(axes_[0], d), first(axes_[1], h), first(axis, w));
+    const std::int64_t start = place(axes_.axis[0].first(d), axes_.axis[1].first(h), axis.first(w));
     for (std::int64_t c = 0; c < in_.channels; ++c) to.begin(c, start);
     const T* const from = in_.at(image, 0);
     each_input_line(d, h, [&](std::int64_t y, std::int64_t x) {
@@ -168,7 +180,7 @@ class MaxPool {
     });
   }
 
-  const Axis (&axes_)[3];
+  const Axes& axes_;
   Images<const T> in_;
   Images<T> out_;
   Images<std::int64_t> places_;

@@ -25,6 +25,11 @@ Tensor fft_c2r(const Tensor& self, IntArrayRef dim, std::int64_t normalization, 
 
 Tensor fft_r2c(const Tensor& self, IntArrayRef dim, std::int64_t normalization, bool onesided) {
   const std::int64_t last = dim[dim.size() - 1];
+  if (onesided && ops::_fft_half.has_kernel_for(self.device().type())) {
+    const Tensor half = keyway::_fft_half(self.transpose(last, -1), normalization).transpose(last, -1);
+    return (dim.size() > 1 ? keyway::_fft_c2c(half, dim.slice(0, dim.size() - 1), normalization, true) : half)
+        .contiguous();
+  }
   const Tensor numbers = self.to(self.dtype() == kDouble ? kComplexDouble : kComplexFloat);
   Tensor result = keyway::_fft_c2c(numbers, {last}, normalization, true);
   if (onesided) result = result.narrow(last, 0, self.size(last) / 2 + 1);

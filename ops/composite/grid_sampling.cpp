@@ -1,10 +1,10 @@
 // Images and volumes, seen at given places.
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/cubic.h>
+#include <keyway/ops/composite/weighed.h>
 #include <keyway/ops/grid_sampling_composites.h>
 
 #include <array>
-#include <vector>
 
 namespace keyway::inline v1::composite {
 
@@ -36,70 +36,38 @@ Tensor to_places(const Tensor& at, std::int64_t size, bool align_corners) {
   return align_corners ? (at + 1) * ((count - 1) / 2) : ((at + 1) * count - 1) / 2;
 }
 
-// Places, each as a coordinate along each dimension of the image; the last dimension's is first.
-using Coordinates = std::vector<Tensor>;
+// What an element is weighed out of along some dimensions: places [N, K, P], which count in elements from the first one
+// and are -1 where there is none, and their weights.
+struct Taps {
+  Tensor places, weights;
+};
 
-std::int64_t size_along(const Tensor& input, std::size_t axis) {
-  return input.size(-1 - static_cast<std::int64_t>(axis));
-}
-
-// The elements at whole numbers [N, ...] of each channel, times weights; 0 where there is none.
-Tensor weighed_elements(const Tensor& input, const Coordinates& at, const Tensor& weights) {
-  Tensor is_there = keyway::ones_like(at[0], TensorOptions().dtype(kBool));
-  for (std::size_t axis = 0; axis < at.size(); ++axis) {
-    is_there = is_there.logical_and(at[axis] >= 0).logical_and(at[axis] < size_along(input, axis));
-  }
-  Tensor places = keyway::zeros_like(at[0], TensorOptions().dtype(kLong));
-  for (std::size_t axis = at.size(); axis-- > 0;) {
-    places = places * size_along(input, axis) + keyway::where(is_there, at[axis], 0).to(kLong);
-  }
-  const std::int64_t images = input.size(0), channels = input.size(1);
-  const std::int64_t count = checked_numel(places.sizes().slice(1));
-  DimVector sizes(places.sizes().begin(), places.sizes().end());
-  sizes.insert(1, channels);
-  const Tensor elements = input.reshape({images, channels, checked_numel(input.sizes().slice(2))})
-                              .gather(2, places.reshape({images, 1, count}).expand({images, channels, count}))
-                              .reshape(sizes);
+// Along one dimension: whole numbers [N, K, P], which may be beyond it.
+Taps taps_along(std::int64_t size, const Tensor& numbers, const Tensor& weights) {
+  const Tensor is_there = (numbers >= 0).logical_and(numbers < size);
   // No weight either where there is nothing: it may be NaN, and its product with a gradient of 0 would be.
-  const Tensor share = keyway::where(is_there, weights, 0).unsqueeze(1);
-  return keyway::where(is_there.unsqueeze(1), elements * share, 0);
+  return {keyway::where(is_there, numbers, -1).to(kLong), keyway::where(is_there, weights, 0)};
 }
 
-// A weight for each place, or none yet.
-Tensor with_weights(const Tensor& weights, const Tensor& more) { return weights.defined() ? weights * more : more; }
-
-// Weighed out of the two places around each coordinate along `axis` and those that follow, where `corner` has whole
-// numbers and `weights` those of the axes before.
-Tensor weighed_linearly(const Tensor& input, const Coordinates& at, std::size_t axis, Coordinates& corner,
-                        const Tensor& weights) {
-  if (axis == at.size()) return weighed_elements(input, corner, weights);
-  const Tensor first = at[axis].detach().floor(), behind = at[axis] - first;
-  corner[axis] = first;
-  const Tensor before = weighed_linearly(input, at, axis + 1, corner, with_weights(weights, 1 - behind));
-  corner[axis] = first + 1;
-  return before + weighed_linearly(input, at, axis + 1, corner, with_weights(weights, behind));
+// The two places around each coordinate [N, 1, P], or the nearest one, or four.
+Taps taps_around(const Tensor& at, std::int64_t size, Mode mode, Beyond beyond, bool align_corners) {
+  // The grid has a gradient of the nearest elements, which is 0.
+  if (mode == Mode::Nearest) return taps_along(size, at.detach().round(), at * 0 + 1);
+  const Tensor first = at.detach().floor(), behind = at - first;
+  if (mode == Mode::Linear)
+    return taps_along(size, keyway::cat({first, first + 1}, 1), keyway::cat({1 - behind, behind}, 1));
+  const std::array<Tensor, 4> weights = cubic_weights(behind, kCubicSlope);
+  const Tensor numbers =
+      moved_inside(keyway::cat({first - 1, first, first + 1, first + 2}, 1), size, beyond, align_corners);
+  return taps_along(size, numbers, keyway::cat({weights[0], weights[1], weights[2], weights[3]}, 1));
 }
 
-// Weighed out of four by four places of an image.
-Tensor weighed_cubically(const Tensor& input, const Coordinates& at, Beyond beyond, bool align_corners) {
-  std::array<Tensor, 4> places[2], weights[2];
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    const Tensor first = at[axis].detach().floor();
-    weights[axis] = cubic_weights(at[axis] - first, kCubicSlope);
-    for (std::size_t i = 0; i < 4; ++i) {
-      places[axis][i] =
-          moved_inside(first + (static_cast<double>(i) - 1), size_along(input, axis), beyond, align_corners);
-    }
-  }
-  Tensor sum;
-  for (std::size_t row = 0; row < 4; ++row) {
-    for (std::size_t column = 0; column < 4; ++column) {
-      const Tensor part =
-          weighed_elements(input, {places[0][column], places[1][row]}, weights[0][column] * weights[1][row]);
-      sum = sum.defined() ? sum + part : part;
-    }
-  }
-  return sum;
+// Those of a dimension and of `inner` ones behind it, which have that many elements: each with each.
+Taps combined(const Taps& outer, const Taps& inner, std::int64_t elements) {
+  const Tensor before = outer.places.unsqueeze(2), behind = inner.places.unsqueeze(1);
+  const Tensor is_there = (before >= 0).logical_and(behind >= 0);
+  return {keyway::where(is_there, before * elements + behind, -1).flatten(1, 2),
+          (outer.weights.unsqueeze(2) * inner.weights.unsqueeze(1)).flatten(1, 2)};
 }
 
 }  // namespace
@@ -110,21 +78,24 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, std::int64_t interp
   const Tensor image = input.to(dtype), coordinates = grid.to(dtype);
   const auto mode = static_cast<Mode>(interpolation_mode);
   const auto beyond = static_cast<Beyond>(padding_mode);
-  Coordinates at;
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(input.dim() - 2); ++axis) {
-    const std::int64_t size = size_along(input, axis);
-    at.push_back(to_places(coordinates.select(-1, static_cast<std::int64_t>(axis)), size, align_corners));
-    if (mode != Mode::Cubic) at.back() = moved_inside(at.back(), size, beyond, align_corners);
+  const std::int64_t images = input.size(0), count = checked_numel(grid.sizes().slice(1, grid.sizes().size() - 2));
+  Taps taps;
+  std::int64_t elements = 1;
+  // The grid's first number is that of the last dimension.
+  for (std::int64_t axis = 0; axis < input.dim() - 2; ++axis) {
+    const std::int64_t size = input.size(-1 - axis);
+    Tensor at = to_places(coordinates.select(-1, axis).reshape({images, 1, count}), size, align_corners);
+    if (mode != Mode::Cubic) at = moved_inside(at, size, beyond, align_corners);
+    const Taps along = taps_around(at, size, mode, beyond, align_corners);
+    taps = axis == 0 ? along : combined(along, taps, elements);
+    elements = checked_numel({elements, size});
   }
-  if (mode == Mode::Cubic) return weighed_cubically(image, at, beyond, align_corners).to(input.dtype());
-  if (mode == Mode::Nearest) {
-    // The grid has a gradient, which is 0.
-    const Tensor weights = at[0] * 0 + 1;
-    for (Tensor& places : at) places = places.round();
-    return weighed_elements(image, at, weights).to(input.dtype());
-  }
-  Coordinates corner(at.size());
-  return weighed_linearly(image, at, 0, corner, {}).to(input.dtype());
+  DimVector sizes = {images, input.size(1)};
+  for (const std::int64_t size : grid.sizes().slice(1, grid.sizes().size() - 2)) sizes.push_back(size);
+  return gather_weighed(image.reshape({images, input.size(1), elements, 1}), taps.places.unsqueeze(1),
+                        taps.weights.unsqueeze(1), false)
+      .reshape(sizes)
+      .to(input.dtype());
 }
 
 }  // namespace keyway::inline v1::composite

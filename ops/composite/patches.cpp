@@ -36,6 +36,9 @@ Tensor places_of(const Windows& windows, Device device) {
   return (within.unsqueeze(1) + begins).reshape({checked_numel({windows.length, windows.count})});
 }
 
+// How far apart in memory `n` places are, of which each is that many behind the one before.
+std::int64_t apart(std::int64_t step, std::int64_t places, std::int64_t n) { return n > 1 ? step * places : step; }
+
 // With a batch of one in front, if it has none.
 Tensor in_front(const Tensor& self) { return self.dim() == 3 ? self.unsqueeze(0) : self; }
 
@@ -62,15 +65,20 @@ Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
   const Tensor images = in_front(self);
   const Windows down = windows_of(0, images.size(2), kernel_size, dilation, padding, stride);
   const Windows across = windows_of(1, images.size(3), kernel_size, dilation, padding, stride);
-  const Tensor places =
-      keyway::constant_pad_nd(images, {across.padding, across.padding, down.padding, down.padding})
-          .index_select(2, places_of(down, self.device()))
-          .index_select(3, places_of(across, self.device()))
-          .reshape({images.size(0), images.size(1), down.length, down.count, across.length, across.count});
-  const Tensor columns = places.permute({0, 1, 2, 4, 3, 5})
-                             .reshape({images.size(0), checked_numel({images.size(1), down.length, across.length}),
-                                       checked_numel({down.count, across.count})});
-  return self.dim() == 3 ? columns.squeeze(0) : columns;
+  const Tensor padded =
+      down.padding == 0 && across.padding == 0
+          ? images
+          : keyway::constant_pad_nd(images, {across.padding, across.padding, down.padding, down.padding});
+  // A view with a dimension for each of where windows are and of where in them: one copy makes columns of it.
+  const IntArrayRef steps = padded.strides();
+  const Tensor places = padded.as_strided(
+      {images.size(0), images.size(1), down.length, across.length, down.count, across.count},
+      {steps[0], steps[1], apart(steps[2], down.dilation, down.length), apart(steps[3], across.dilation, across.length),
+       apart(steps[2], down.stride, down.count), apart(steps[3], across.stride, across.count)});
+  const Tensor columns = places.reshape({images.size(0), checked_numel({images.size(1), down.length, across.length}),
+                                         checked_numel({down.count, across.count})});
+  const Tensor result = self.dim() == 3 ? columns.squeeze(0) : columns;
+  return result.is_alias_of(self) ? result.clone() : result;
 }
 
 Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation,

@@ -1,6 +1,7 @@
 // Images made larger or smaller, one dimension after the other.
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/cubic.h>
+#include <keyway/ops/composite/weighed.h>
 #include <keyway/ops/resampling_composites.h>
 
 #include <algorithm>
@@ -115,11 +116,15 @@ Window covering_window(const Axis& axis, bool align_corners, Kernel kernel, doub
 
 // Sums of the window's elements along `dim`, times their weights.
 Tensor weighed(const Tensor& image, std::int64_t dim, const Window& window) {
-  const Tensor places = window.places.to(kLong).to(image.device());
-  const Tensor elements = image.index_select(dim, places.flatten()).unflatten(dim, places.sizes());
-  DimVector sizes(places.sizes());
-  sizes.resize(static_cast<std::size_t>(elements.dim() - dim), 1);
-  return (elements * window.weights.to(image.device()).reshape(sizes)).sum(dim, false, image.dtype());
+  const auto at = static_cast<std::size_t>(dim);
+  const DimVector listed = {1, 1, window.places.size(0), window.places.size(1)};
+  const Tensor places = window.places.to(kLong).to(image.device()).reshape(listed);
+  const Tensor weights = window.weights.to(image.device()).reshape(listed);
+  DimVector sizes(image.sizes());
+  const std::int64_t before = checked_numel(image.sizes().slice(0, at)), size = sizes[at],
+                     behind = checked_numel(image.sizes().slice(at + 1));
+  sizes[at] = listed[3];
+  return gather_weighed(image.reshape({1, before, size, behind}), places, weights, true).reshape(sizes);
 }
 
 // Bytes, as in PyTorch: in whole numbers, weights being multiples of a power of 2 that leaves them 15 bits.
@@ -133,26 +138,25 @@ Tensor weighed_bytes(const Tensor& image, std::int64_t dim, const Window& window
   return sums.bitwise_right_shift(bits).clamp(0, 255).to(kByte);
 }
 
-// Resamples all dimensions but two, each by window_of(axis, tensor of the dtype and on the device of weights), but
-// those whose size stays, if they are `kept`. Bytes from the last dimension on.
+// Resamples all dimensions but two, the last one first, each by window_of(axis, tensor of the dtype and on the device
+// of weights), but those whose size stays, if they are `kept`. Channels that lie side by side stay so.
 template <typename F>
 Tensor each_axis(const Tensor& input, OptionalIntArrayRef output_size, const ScaleFactors& scale_factors, bool kept,
                  const F& window_of) {
-  Tensor result = input;
-  if (input.dtype() == kByte) {
-    const Tensor like = keyway::empty({0}, TensorOptions().dtype(kDouble));
-    for (std::int64_t dim = input.dim(); dim-- > 2;) {
-      const Axis axis = axis_of(input, dim, output_size, scale_factors);
-      if (axis.wanted != axis.size) result = weighed_bytes(result, dim, window_of(axis, like));
-    }
-  } else {
-    result = input.to(weight_dtype(input));
-    for (std::int64_t dim = 2; dim < input.dim(); ++dim) {
-      const Axis axis = axis_of(input, dim, output_size, scale_factors);
-      if (!kept || axis.wanted != axis.size) result = weighed(result, dim, window_of(axis, result));
-    }
-    result = result.to(input.dtype());
+  const bool bytes = input.dtype() == kByte, channels_last = input.suggest_memory_format() != MemoryFormat::Contiguous;
+  const Tensor like = keyway::empty(
+      {0}, bytes ? TensorOptions().dtype(kDouble) : TensorOptions(input.device()).dtype(weight_dtype(input)));
+  Tensor result = bytes ? input : input.to(weight_dtype(input));
+  if (channels_last) result = result.movedim(1, -1);
+  for (std::int64_t dim = input.dim(); dim-- > 2;) {
+    const Axis axis = axis_of(input, dim, output_size, scale_factors);
+    if ((bytes || kept) && axis.wanted == axis.size) continue;
+    const Window window = window_of(axis, like);
+    const std::int64_t place = channels_last ? dim - 1 : dim;
+    result = bytes ? weighed_bytes(result, place, window) : weighed(result, place, window);
   }
+  if (channels_last) result = result.movedim(-1, 1);
+  result = result.to(input.dtype());
   return result.is_alias_of(input) ? result.clone() : result;
 }
 

@@ -7,4 +7,11 @@ namespace keyway::inline v1::rules {
 
 inline OutputMeta _fft_c2c(const TensorBase& self, IntArrayRef, std::int64_t, bool) { return meta_of(self.sizes()); }
 
+// The zeroth element and those up to the middle one, which has itself as its conjugate's place.
+inline OutputMeta _fft_half(const TensorBase& self, std::int64_t) {
+  OutputMeta result = meta_of(self.sizes());
+  result.sizes.back() = result.sizes.back() / 2 + 1;
+  return result;
+}
+
 }  // namespace keyway::inline v1::rules

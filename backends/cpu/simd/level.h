@@ -123,12 +123,28 @@ constexpr LevelTable<void (*)(Args...)> table_of(void (*)(Args...)) {
 #endif
 }
 
+template <template <Level> typename Body, typename... Args>
+constexpr LevelTable<void (*)(Args...)> table_to_avx2_of(void (*)(Args...)) {
+#if KEYWAY_LOOPS_HAVE_LEVELS
+  constexpr auto best = at_avx2<Body<Level::Avx2>, Args...>;
+  return {at_baseline<Body<Level::Baseline>, Args...>, best, best};
+#else
+  constexpr auto only = at_baseline<Body<Level::Baseline>, Args...>;
+  return {only, only, only};
+#endif
+}
+
 }  // namespace detail
 
 // Body<level>::run at each level. Requires: it is static, returns nothing, and is marked KEYWAY_INLINE.
 template <template <Level> typename Body>
 constexpr auto at_levels() {
   return detail::table_of<Body>(&Body<Level::Baseline>::run);
+}
+// The same for bodies that gain nothing by vectors longer than those of AVX2.
+template <template <Level> typename Body>
+constexpr auto at_levels_to_avx2() {
+  return detail::table_to_avx2_of<Body>(&Body<Level::Baseline>::run);
 }
 
 }  // namespace keyway::inline v1
