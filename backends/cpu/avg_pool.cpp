@@ -229,12 +229,13 @@ void average(const PoolWindows& windows, const TensorBase& self, const TensorBas
   });
 }
 
-// Adds the shares of a line of windows to what they have of a line of elements.
+// Adds the shares of a line of windows to what they have of a line of elements; to each element in the order of
+// windows, as CUDA does.
 template <typename Wide>
 void spread_line(const std::vector<Run>& runs, const Wide* shares, Wide* to, std::int64_t step) {
   for (const Run& run : runs) {
     const Wide* const share = shares + run.first;
-    for (std::int64_t k = 0; k < run.width; ++k) {
+    for (std::int64_t k = run.width; k-- > 0;) {
       Wide* const at = to + (run.begin + k) * step;
       for (std::int64_t i = 0; i < run.count; ++i) at[i * run.step * step] += share[i];
     }

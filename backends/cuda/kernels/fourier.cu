@@ -69,4 +69,13 @@ void _fft_c2c(const TensorBase& self, IntArrayRef dim, std::int64_t normalizatio
   }
 }
 
+// Of complex numbers, as it is of those whose second half nobody wants.
+void _fft_half(const TensorBase& self, std::int64_t normalization, TensorBase& out) {
+  if (out.numel() == 0) return;
+  const TensorBase numbers = contiguous_as(self, out.dtype());
+  TensorBase all = make_tensor(self.sizes(), out.dtype(), out.device());
+  _fft_c2c(numbers, {-1}, normalization, true, all);
+  copy_elements(make_view(all, out.sizes(), all.strides(), all.storage_offset()), out);
+}
+
 }  // namespace keyway::inline v1::cuda
