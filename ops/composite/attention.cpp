@@ -33,6 +33,11 @@ Tensor weights_of(const Tensor& scores) {
   return scores.masked_fill(sees_none, 0).softmax(-1).masked_fill(sees_none, 0);
 }
 
+// Whether the first of three dimensions may be that of examples: with one head each, the result is row-major.
+bool are_of_examples(const Tensor& query, const Tensor& key, const Tensor& value) {
+  return query.dim() == 3 && key.size(0) == query.size(0) && value.size(0) == query.size(0);
+}
+
 // The arguments of the operator that is all of attention, if they fit it: examples are as many, and those of one
 // example have one head of keys and values for so many of queries.
 struct Fused {
@@ -46,8 +51,9 @@ std::optional<Fused> fused(const Tensor& query, const Tensor& key, const Tensor&
   if (rank > 4 || key.dim() != rank || value.dim() != rank || key.dtype() != dtype || value.dtype() != dtype) return {};
   const bool has_mask = attn_mask && attn_mask->defined();
   if (has_mask && (attn_mask->dim() > rank || (attn_mask->dtype() != dtype && attn_mask->dtype() != kBool))) return {};
+  const bool of_examples = are_of_examples(query, key, value);
   const auto of_four_dims = [&](Tensor tensor) {
-    if (tensor.dim() == 3 && rank == 3 && !enable_gqa) return tensor.unsqueeze(1);  // of examples
+    if (of_examples && tensor.dim() == 3) return tensor.unsqueeze(1);
     while (tensor.dim() < 4) tensor = tensor.unsqueeze(0);
     return tensor;
   };
@@ -97,8 +103,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
       const Tensor output = std::get<0>(keyway::_scaled_dot_product_attention_forward(
           of->query, of->key, of->value, of->mask, is_causal, factor_of(query, scale)));
       if (query.dim() == 4) return output;
-      if (query.dim() == 3) return output.squeeze(enable_gqa ? 0 : 1);
-      return output.squeeze(0).squeeze(0);
+      if (are_of_examples(query, key, value)) return output.squeeze(1);
+      return query.dim() == 3 ? output.squeeze(0).contiguous() : output.squeeze(0).squeeze(0);
     }
   }
   return std::get<0>(composite::_scaled_dot_product_attention_math(query, key, value, attn_mask, dropout_p, is_causal,
