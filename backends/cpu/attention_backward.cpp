@@ -57,6 +57,7 @@ struct GradientRows {
 template <typename T>
 struct AttentionBackward {
   static constexpr std::int64_t kTasks = 32;
+  static constexpr std::int64_t kSums = std::int64_t{1} << 24;  // of tasks beyond the first of each head
 
   const TensorBase &grad, &query, &key, &value, &mask;
   bool is_causal;
@@ -69,8 +70,7 @@ struct AttentionBackward {
   std::int64_t width = query.sizes()[3], values = value.sizes()[3];
   std::int64_t shared_by = served > 0 ? heads / served : 0;
   std::int64_t blocks = shared_by * ((queries + kQueriesOfBlock - 1) / kQueriesOfBlock);
-  std::int64_t parts = std::clamp<std::int64_t>(kTasks / std::max<std::int64_t>(1, examples* served), 1,
-                                                std::max<std::int64_t>(1, blocks));
+  std::int64_t parts = parts_of_head();
   // Of each part, example and head.
   ScratchArray<T> key_sums = ScratchArray<T>(parts * examples * served * keys * width);
   ScratchArray<T> value_sums = ScratchArray<T>(parts * examples * served * keys * values);
@@ -104,6 +104,13 @@ struct AttentionBackward {
     std::int64_t rows, columns;
     ScratchArray<T> weights, gradients, scaled_query, grad_query, expected;
   };
+
+  // As many as there are tasks for and blocks, and room for the sums of.
+  std::int64_t parts_of_head() const {
+    const std::int64_t all = std::max<std::int64_t>(1, examples * served), sums = all * keys * (width + values);
+    const std::int64_t most = std::min({kTasks / all, blocks, kSums / std::max<std::int64_t>(1, sums)});
+    return std::max<std::int64_t>(1, most);
+  }
 
   Matrix<T> sums_of(const ScratchArray<T>& sums, std::int64_t of_all, std::int64_t part, std::int64_t columns) const {
     return {sums.data() + (of_all * parts + part) * keys * columns, keys, columns, columns, 1};
