@@ -4,6 +4,7 @@
 #include <keyway/dispatch/operator_entry.h>
 #include <keyway/dispatch/resolver.h>
 #include <keyway/dispatch/signature.h>
+#include <keyway/ops/attention_entries.h>
 #include <keyway/tests/catch.h>
 
 #include <algorithm>
@@ -39,6 +40,14 @@ TEST_CASE("every slot of every built-in table holds what the resolver says") {
     }
     CHECK(different == 0);
   }
+}
+
+TEST_CASE("an operator has a kernel for a device where a call would not end at an error") {
+  constexpr auto kNobodys = static_cast<DeviceType>(kNumDeviceTypes - 1);
+  CHECK(ops::_scaled_dot_product_attention_forward.has_kernel_for(kCPU));
+  CHECK(ops::_scaled_dot_product_attention_forward.has_kernel_for(kMeta));
+  CHECK_FALSE(ops::_scaled_dot_product_attention_forward.has_kernel_for(kNobodys));
+  CHECK(ops::scaled_dot_product_attention.has_kernel_for(kNobodys));  // composed
 }
 
 TEST_CASE("the list of built-in operators is sorted by full name") {
