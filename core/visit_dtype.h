@@ -20,10 +20,10 @@ namespace detail {
 
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_dtype(ScalarType dtype, DtypeSet set, std::string_view what);
 
-// Requires: set.contains(dtype). Compilers make a jump table of the chain.
+// Requires: set.contains(dtype). Compilers compare one after the other: what is most common comes first.
 template <DtypeSet set, typename F>
 constexpr decltype(auto) visit_in(ScalarType dtype, F& f) {
-  constexpr ScalarType first = set.first();
+  constexpr ScalarType first = set.contains(kFloat) ? kFloat : set.first();
   if constexpr (set.size() == 1) {
     return f.template operator()<cpp_type_t<first>>();
   } else {

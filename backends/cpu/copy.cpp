@@ -1,12 +1,9 @@
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/copy_tile.h>
-#include <keyway/backends/cpu/half_cast.h>
+#include <keyway/backends/cpu/element_cast.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/pointwise.h>
-#include <keyway/backends/cpu/tile_cast.h>
 #include <keyway/backends/cpu/tiling.h>
-#include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/copy.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -62,17 +59,21 @@ void move_elements(const TensorBase& src, const TensorBase& dst) {
 
 }  // namespace
 
-detail::Loop detail::cast_loop(ScalarType to, ScalarType from, Level level) {
-  return visit_dtype<kAnyTypes>(to, "copy_", [&]<typename To>() {
-    return visit_dtype<kAnyTypes>(from, "copy_", [&]<typename From>() { return kLoops<Cast<To, From>>[level]; });
-  });
-}
-
 void copy_elements(const TensorBase& src, const TensorBase& dst) {
   if (src.dtype() == dst.dtype()) return move_elements(src, dst);
-  visit_dtype<kAnyTypes>(dst.dtype(), "copy_", [&]<typename To>() {
-    visit_dtype<kAnyTypes>(src.dtype(), "copy_", [&]<typename From>() { pointwise(Cast<To, From>{}, dst, src); });
-  });
+  const detail::ElementCast cast(dst.dtype(), src.dtype(), current_level());
+  constexpr detail::Loop loop = detail::ElementCast::loop;
+  const auto itemsize = [](const TensorBase& x) { return static_cast<std::int16_t>(x.itemsize()); };
+  const detail::PointwiseOp op{
+      .loop = {loop, loop, loop},
+      .check = {},
+      .refusal = nullptr,
+      .inputs = 1,
+      .itemsize = {itemsize(dst), itemsize(src)},
+      .element = {dst.dtype(), src.dtype()},
+  };
+  const TensorBase* const operands[] = {&dst, &src};
+  detail::run_pointwise(op, &cast, operands);
 }
 
 }  // namespace keyway::inline v1

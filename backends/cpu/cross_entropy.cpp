@@ -2,12 +2,12 @@
 // in memory. Of a row two numbers are kept, `normalizer`: its greatest element, and the logarithm of the sum of
 // exp(x - greatest); log_softmax(x) is x - greatest - logarithm.
 #include <keyway/backends/cpu/decaying_exp.h>
+#include <keyway/backends/cpu/element_cast.h>
 #include <keyway/backends/cpu/kernels_loss.h>
 #include <keyway/backends/cpu/lanes.h>
 #include <keyway/backends/cpu/losses.h>
 #include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
-#include <keyway/backends/cpu/tile_cast.h>
 #include <keyway/core/visit_dtype.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ void run_wide_rows(const Work& work, std::int64_t count, const TensorBase& from,
     return run_rows(on(static_cast<const Acc*>(from.data_ptr()), out), count);
   }
   const Level level = current_level();
-  const detail::Loop widen = detail::cast_loop(kFloat, dtype, level), round = detail::cast_loop(dtype, kFloat, level);
+  const detail::ElementCast widen(kFloat, dtype, level), round(dtype, kFloat, level);
   const detail::Loop run = detail::kLoopsOf<detail::RowsBody, Work>[level];
   const std::int64_t width = std::max<std::int64_t>(1, work.width), bytes = width * from.itemsize();
   const std::int64_t block = std::max<std::int64_t>(1, 4096 / width), grain = kElementGrain / (block * width);
@@ -88,14 +88,10 @@ void run_wide_rows(const Work& work, std::int64_t count, const TensorBase& from,
       part.first = part.begin = b * block;
       part.end = std::min(count, part.begin + block);
       const std::int64_t n = (part.end - part.begin) * work.width;
-      char* const in[] = {reinterpret_cast<char*>(input.data()),
-                          static_cast<char*>(from.data_ptr()) + part.begin * bytes};
-      widen(nullptr, in, n);
+      widen.run(input.data(), static_cast<const char*>(from.data_ptr()) + part.begin * bytes, n);
       run(&part, nullptr, 0);
       if constexpr (writes) {
-        char* const back[] = {static_cast<char*>(to.data_ptr()) + part.begin * bytes,
-                              reinterpret_cast<char*>(out.data())};
-        round(nullptr, back, n);
+        round.run(static_cast<char*>(to.data_ptr()) + part.begin * bytes, out.data(), n);
       }
     }
   });

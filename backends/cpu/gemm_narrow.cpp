@@ -1,7 +1,7 @@
+#include <keyway/backends/cpu/element_cast.h>
 #include <keyway/backends/cpu/gemm_narrow.h>
 #include <keyway/backends/cpu/onednn_product.h>
 #include <keyway/backends/cpu/scratch.h>
-#include <keyway/backends/cpu/tile_cast.h>
 
 #include <type_traits>
 
@@ -14,13 +14,12 @@ template <typename T>
 Matrix<const Opmath<T>> widened(const Matrix<const T>& matrix, Opmath<T>* to) {
   using Acc = Opmath<T>;
   if (matrix.column_stride != 1 && matrix.row_stride == 1) return widened(matrix.transposed(), to).transposed();
-  const Loop widen = cast_loop(cpp_type_to_scalar_type<Acc>, cpp_type_to_scalar_type<T>, current_level());
+  const ElementCast widen(cpp_type_to_scalar_type<Acc>, cpp_type_to_scalar_type<T>, current_level());
   for (std::int64_t i = 0; i < matrix.rows; ++i) {
     Acc* const row = to + i * matrix.columns;
     const T* const from = matrix.at(i, 0);
     if (matrix.column_stride == 1) {
-      char* const data[] = {reinterpret_cast<char*>(row), reinterpret_cast<char*>(const_cast<T*>(from))};
-      widen(nullptr, data, matrix.columns);
+      widen.run(row, from, matrix.columns);
     } else {
       for (std::int64_t j = 0; j < matrix.columns; ++j) row[j] = static_cast<Acc>(from[j * matrix.column_stride]);
     }
@@ -31,7 +30,7 @@ Matrix<const Opmath<T>> widened(const Matrix<const T>& matrix, Opmath<T>* to) {
 // c = alpha * sums + beta * add. `sums` is row-major, and changed.
 template <typename T>
 void write_sums(const Product<T>& product, float* sums) {
-  const Loop round = cast_loop(cpp_type_to_scalar_type<T>, kFloat, current_level());
+  const ElementCast round(cpp_type_to_scalar_type<T>, kFloat, current_level());
   const std::int64_t columns = product.c.columns;
   const bool adds = product.beta != 0;
   const ScratchArray<float> added(adds ? columns : 0);
@@ -43,8 +42,7 @@ void write_sums(const Product<T>& product, float* sums) {
       for (std::int64_t j = 0; j < columns; ++j) sums[j] *= product.alpha;
     }
     if (product.c.column_stride == 1) {
-      char* const data[] = {reinterpret_cast<char*>(product.c.at(i, 0)), reinterpret_cast<char*>(sums)};
-      round(nullptr, data, columns);
+      round.run(product.c.at(i, 0), sums, columns);
     } else {
       for (std::int64_t j = 0; j < columns; ++j) *product.c.at(i, j) = static_cast<T>(sums[j]);
     }

@@ -9,9 +9,10 @@
 // which stay in the first-level cache.
 //
 // The element types are those of the functor's operator(); operands of other dtypes are converted to them, or from
-// them, in the same buffers (tile_cast.h), which is how 16-bit floats share the loops of float32. Inputs broadcast to
-// the sizes of `out`. An input may be `out` itself or lie exactly on it, as in-place operators have it; other overlap
-// must be excluded. What an element becomes does not depend on where it lies, on the number of threads or on the shape.
+// them, in the same buffers (tile_cast.h), which is how 16-bit floats share the loops of float32. The elements that a
+// functor only moves may be of any dtype of their size. Inputs broadcast to the sizes of `out`. An input may be `out`
+// itself or lie exactly on it, as in-place operators have it; other overlap must be excluded. What an element becomes
+// does not depend on where it lies, on the number of threads or on the shape.
 // Requires: inputs broadcast to out's sizes; no two elements of out share memory.
 // Throws keyway::Error(Value) with F::kRefusal, before anything is written, if the functor does not accept an
 // element.
@@ -60,8 +61,17 @@ void pointwise(const F& functor, const TensorBase& out, const In&... inputs) {
   using Signature = FunctorSignature<F>;
   static_assert(sizeof...(In) == Signature::kArity, "as many inputs as the functor takes");
   const TensorBase* const operands[] = {&out, &inputs...};
-  detail::run_pointwise(detail::kPointwiseOp<F, typename Signature::Result, typename Signature::Arguments>, &functor,
-                        operands);
+  const detail::PointwiseOp& op = detail::kPointwiseOp<F, typename Signature::Result, typename Signature::Arguments>;
+  if constexpr (MovesElements<F>) {
+    detail::PointwiseOp moving = op;
+    const bool same_size = op.itemsize[0] == static_cast<std::int16_t>(out.itemsize());
+    for (ScalarType& element : moving.element) {
+      if (same_size && element == op.element[0]) element = out.dtype();
+    }
+    detail::run_pointwise(moving, &functor, operands);
+  } else {
+    detail::run_pointwise(op, &functor, operands);
+  }
 }
 
 }  // namespace keyway::inline v1

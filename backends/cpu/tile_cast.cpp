@@ -4,11 +4,6 @@ namespace keyway::inline v1::detail {
 
 namespace {
 
-void convert(Loop loop, char* to, const char* from, std::int64_t n) {
-  char* const data[] = {to, const_cast<char*>(from)};
-  loop(nullptr, data, n);
-}
-
 // Whether a rectangle is one run of elements.
 bool is_run(std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns, std::int64_t itemsize) {
   return column == itemsize && (rows == 1 || row == columns * itemsize);
@@ -17,21 +12,21 @@ bool is_run(std::int64_t row, std::int64_t column, std::int64_t rows, std::int64
 }  // namespace
 
 TileCast::TileCast(ScalarType loop, ScalarType memory, Level level)
-    : load_(loop == memory ? nullptr : cast_loop(loop, memory, level)),
-      store_(loop == memory ? nullptr : cast_loop(memory, loop, level)),
+    : load_(loop == memory ? ElementCast() : ElementCast(loop, memory, level)),
+      store_(loop == memory ? ElementCast() : ElementCast(memory, loop, level)),
       itemsize_(static_cast<std::int64_t>(element_size(memory))) {}
 
 void TileCast::load(char* buffer, const TileFrom& from, std::int64_t rows, std::int64_t columns) const {
-  if (is_run(from.row, from.column, rows, columns, itemsize_)) return convert(load_, buffer, from.data, rows * columns);
+  if (is_run(from.row, from.column, rows, columns, itemsize_)) return load_.run(buffer, from.data, rows * columns);
   alignas(64) char packed[kMaxBytes];
   pack(packed, from, rows, columns, itemsize_);
-  convert(load_, buffer, packed, rows * columns);
+  load_.run(buffer, packed, rows * columns);
 }
 
 void TileCast::store(const TileTo& to, const char* buffer, std::int64_t rows, std::int64_t columns) const {
-  if (is_run(to.row, to.column, rows, columns, itemsize_)) return convert(store_, to.data, buffer, rows * columns);
+  if (is_run(to.row, to.column, rows, columns, itemsize_)) return store_.run(to.data, buffer, rows * columns);
   alignas(64) char packed[kMaxBytes];
-  convert(store_, packed, buffer, rows * columns);
+  store_.run(packed, buffer, rows * columns);
   unpack(to, packed, rows, columns, itemsize_);
 }
 

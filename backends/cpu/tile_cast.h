@@ -5,16 +5,11 @@
 #pragma once
 
 #include <keyway/backends/cpu/copy_tile.h>
-#include <keyway/backends/cpu/loop.h>
-#include <keyway/core/scalar_type.h>
+#include <keyway/backends/cpu/element_cast.h>
 
 #include <cstdint>
 
 namespace keyway::inline v1::detail {
-
-// The loop that converts contiguous elements as Cast (ops/functors/copy.h) does; data are out and in, the context is
-// not used. Throws keyway::Error(Type) where one of the dtypes is no number.
-Loop cast_loop(ScalarType to, ScalarType from, Level level);
 
 class TileCast {
  public:
@@ -24,7 +19,7 @@ class TileCast {
   TileCast() = default;
   TileCast(ScalarType loop, ScalarType memory, Level level);
 
-  bool needed() const { return load_ != nullptr; }
+  bool needed() const { return load_.given(); }
   // Of the elements in memory.
   std::int64_t itemsize() const { return itemsize_; }
 
@@ -34,8 +29,8 @@ class TileCast {
   void store(const TileTo& to, const char* buffer, std::int64_t rows, std::int64_t columns) const;
 
  private:
-  Loop load_ = nullptr;
-  Loop store_ = nullptr;
+  ElementCast load_;
+  ElementCast store_;
   std::int64_t itemsize_ = 0;
 };
 

@@ -45,18 +45,18 @@ class Loop {
       const bool tensor = expr_type_of(argument.type()).base == ExprBase::Tensor;
       const bool geometry = reduces() && (name == "dim" || name == "keepdim");
       if (tensor || geometry || describes_result(op, name)) continue;
-      takes_number_ |= expr_type_of(argument.type()).required().is(ExprBase::Scalar);
+      const bool number = expr_type_of(argument.type()).required().is(ExprBase::Scalar) && !reduces();
       const bool operand = std::ranges::find(dtypes_.numbers, name) != dtypes_.numbers.end();
-      members_.push_back(fmt::format("{}({})", operand ? "operand" : "argument", name));
+      takes_number_ |= number;
+      members_.push_back(fmt::format("{}{}({})", operand ? "operand" : "argument", number ? "<Element>" : "", name));
     }
   }
 
   std::string text() const {
-    // A functor may round a number to the dtype of the elements, which is then its own.
-    const bool shares = !reduces() && !takes_number_;
-    std::string out =
-        fmt::format("  {}<{}>({}.dtype(), \"{}\", [&]<typename T>() {{\n", shares ? "visit_loop_dtype" : "visit_dtype",
-                    dtypes_.loop_types, dtypes_.loop_tensor, op_.name());
+    // A functor may round a number to what the elements are in memory.
+    const std::string visit = reduces() ? "visit_dtype<" : fmt::format("visit_loop_dtype<{}, ", op_.recipe.function);
+    std::string out = fmt::format("  {}{}>({}.dtype(), \"{}\", [&]<typename T{}>() {{\n", visit, dtypes_.loop_types,
+                                  dtypes_.loop_tensor, op_.name(), takes_number_ ? ", typename Element" : "");
     if (op_.dtypes.preset == "integers_to_int64") {
       out +=
           "    if constexpr (std::is_integral_v<T>) {\n"

@@ -1,6 +1,7 @@
 // Activations of neural networks. Their gradients are in activation_backward.h.
 #pragma once
 
+#include <keyway/ops/functors/argument.h>
 #include <keyway/ops/functors/math.h>
 
 #include <string_view>
@@ -119,12 +120,13 @@ struct Elu {
 // Into [min_val, max_val]; max_val where there is no such number.
 template <typename T>
 struct Hardtanh {
-  T min_val;
-  T max_val;
+  Rounded<T> min_val;
+  Rounded<T> max_val;
 
   KEYWAY_HD constexpr T operator()(T x) const {
-    const T raised = opmath(x) < opmath(min_val) ? min_val : x;
-    return opmath(raised) > opmath(max_val) ? max_val : raised;
+    const T least = min_val.value, greatest = max_val.value;
+    const T raised = opmath(x) < opmath(least) ? least : x;
+    return opmath(raised) > opmath(greatest) ? greatest : raised;
   }
 };
 

@@ -13,7 +13,8 @@
 // A member has the type it is computed in: T itself for integers and bool, Opmath<T> for floats and complex
 // numbers, and the argument converts to it: a number with Scalar's checks, a number that may be absent to
 // Optional<number>, text to std::string_view (a functor with a constructor makes an enumeration of it). So
-// this header, like all functors, knows nothing of Scalar.
+// this header, like all functors, knows nothing of Scalar. A number that stands for an element is a
+// Rounded<T>.
 //
 // operator() is const, not a template, takes the elements of the operator's tensors by value and returns the
 // result's. It computes every input without undefined behaviour; what it must refuse it says in a second
@@ -22,6 +23,7 @@
 // which the CPU driver asks about all elements before it writes any.
 #pragma once
 
+#include <keyway/core/base/bits.h>
 #include <keyway/core/base/macros.h>
 
 #include <concepts>
@@ -40,11 +42,32 @@ struct Optional {
   KEYWAY_HD constexpr T value_or(T other) const { return given ? value : other; }
 };
 
+// A number as an element: rounded to what elements are in memory, which loops may have as a wider T, or as bits.
+template <typename T>
+struct Rounded {
+  T value{};
+};
+
 namespace detail {
 template <typename>
-inline constexpr bool kIsOptional = false;
+inline constexpr bool kIsWrapped = false;
 template <typename T>
-inline constexpr bool kIsOptional<Optional<T>> = true;
+inline constexpr bool kIsWrapped<Optional<T>> = true;
+template <typename T>
+inline constexpr bool kIsWrapped<Rounded<T>> = true;
+
+// What is converted to an element first. Without an Element they are X themselves.
+template <typename Element, typename X>
+using ElementOr = std::conditional_t<std::is_void_v<Element>, X, Element>;
+
+template <typename X, typename Element>
+constexpr Rounded<X> rounded(Element x) {
+  if constexpr (sizeof(X) == sizeof(Element)) {
+    return {bit_cast<X>(x)};
+  } else {
+    return {static_cast<X>(x)};
+  }
+}
 
 // S has a member template to<X>(), as Scalar, or is arithmetic.
 template <typename X, typename S>
@@ -56,18 +79,22 @@ constexpr X convert_number(const S& number) {
   }
 }
 
-template <typename S>
+template <typename S, typename Element>
 class NumberArgument {
  public:
   explicit constexpr NumberArgument(const S* number) : number_(number) {}
 
   template <typename X>
-  requires(!kIsOptional<X> && requires(const S& s) { convert_number<X>(s); }) constexpr operator X() const {  // NOLINT
+  requires(!kIsWrapped<X> && requires(const S& s) { convert_number<X>(s); }) constexpr operator X() const {  // NOLINT
     return convert_number<X>(*number_);
   }
   template <typename X>
+  constexpr operator Rounded<X>() const {  // NOLINT
+    return rounded<X>(convert_number<ElementOr<Element, X>>(*number_));
+  }
+  template <typename X>
   constexpr operator Optional<X>() const {  // NOLINT
-    return number_ != nullptr ? Optional<X>{convert_number<X>(*number_), true} : Optional<X>{};
+    return number_ != nullptr ? Optional<X>{static_cast<X>(*this), true} : Optional<X>{};
   }
 
  private:
@@ -75,14 +102,15 @@ class NumberArgument {
 };
 }  // namespace detail
 
-// Requires: the argument outlives the result.
-template <typename S>
-constexpr detail::NumberArgument<S> argument(const S& number) {
-  return detail::NumberArgument<S>(&number);
+// `Element` is the type of the elements in memory, if it may be another than the functor's. Requires: the argument
+// outlives the result.
+template <typename Element = void, typename S>
+constexpr detail::NumberArgument<S, Element> argument(const S& number) {
+  return detail::NumberArgument<S, Element>(&number);
 }
-template <typename S>
-constexpr detail::NumberArgument<S> argument(const std::optional<S>& number) {
-  return detail::NumberArgument<S>(number ? &*number : nullptr);
+template <typename Element = void, typename S>
+constexpr detail::NumberArgument<S, Element> argument(const std::optional<S>& number) {
+  return detail::NumberArgument<S, Element>(number ? &*number : nullptr);
 }
 constexpr std::string_view argument(std::string_view text) { return text; }
 

@@ -1,6 +1,7 @@
 // Comparisons and logic: what gives bool.
 #pragma once
 
+#include <keyway/ops/functors/argument.h>
 #include <keyway/ops/functors/opmath.h>
 
 namespace keyway::inline v1 {
@@ -67,13 +68,12 @@ struct IsInf {
     }
   }
 };
-// A comparison F with a number, which is rounded to T first: 0.1 of float16 equals 0.1.
+// A comparison F with a number, which is rounded as elements are: 0.1 of float16 equals 0.1.
 template <template <typename> class F, typename T>
 struct CompareScalar {
-  constexpr explicit CompareScalar(const auto& number) : other(opmath(static_cast<T>(number))) {}
-  KEYWAY_HD constexpr bool operator()(T a) const { return F<Opmath<T>>{}(opmath(a), other); }
+  Rounded<T> other;
 
-  Opmath<T> other;
+  KEYWAY_HD constexpr bool operator()(T a) const { return F<Opmath<T>>{}(opmath(a), opmath(other.value)); }
 };
 template <typename T>
 using EqScalar = CompareScalar<Eq, T>;

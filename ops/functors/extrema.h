@@ -51,11 +51,12 @@ struct Fmin {
 // bound of integers is the end of that range.
 template <typename T>
 struct Clamp {
-  using Bound = std::conditional_t<std::integral<T> && sizeof(T) < sizeof(std::int64_t), std::int64_t, T>;
+  static constexpr bool kWraps = std::integral<T> && sizeof(T) < sizeof(std::int64_t);
+  using Bound = std::conditional_t<kWraps, std::int64_t, Rounded<T>>;
 
   constexpr Clamp(Optional<Bound> min, Optional<Bound> max)
-      : min_(opmath(within_range(min.value_or(lowest_value<T>())))),
-        max_(opmath(within_range(max.value_or(highest_value<T>())))),
+      : min_(opmath(min.given ? within_range(min.value) : lowest_value<T>())),
+        max_(opmath(max.given ? within_range(max.value) : highest_value<T>())),
         poison_(is_nan(min_)   ? min_
                 : is_nan(max_) ? max_
                                : Opmath<T>()) {}
@@ -73,10 +74,10 @@ struct Clamp {
 
  private:
   static constexpr T within_range(Bound bound) {
-    if constexpr (std::same_as<Bound, T>) {
-      return bound;
-    } else {
+    if constexpr (kWraps) {
       return static_cast<T>(std::clamp<Bound>(bound, lowest_value<T>(), highest_value<T>()));
+    } else {
+      return bound.value;
     }
   }
 

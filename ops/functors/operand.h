@@ -6,6 +6,7 @@
 
 #include <keyway/core/base/complex.h>
 #include <keyway/core/base/macros.h>
+#include <keyway/ops/functors/argument.h>
 
 #include <cstdint>
 #include <limits>
@@ -35,14 +36,18 @@ constexpr X convert_operand(const S& number) {
   return number.template to<X>();  // throws
 }
 
-template <typename S>
+template <typename S, typename Element>
 class NumberOperand {
  public:
   explicit constexpr NumberOperand(const S& number) : number_(number) {}
 
   template <typename X>
-  constexpr operator X() const {  // NOLINT
+  requires(!kIsWrapped<X>) constexpr operator X() const {  // NOLINT
     return convert_operand<X>(number_);
+  }
+  template <typename X>
+  constexpr operator Rounded<X>() const {  // NOLINT
+    return rounded<X>(convert_operand<ElementOr<Element, X>>(number_));
   }
 
  private:
@@ -51,10 +56,10 @@ class NumberOperand {
 
 }  // namespace detail
 
-// Requires: the number outlives the result.
-template <typename S>
-constexpr detail::NumberOperand<S> operand(const S& number) {
-  return detail::NumberOperand<S>(number);
+// As argument() has it. Requires: the number outlives the result.
+template <typename Element = void, typename S>
+constexpr detail::NumberOperand<S, Element> operand(const S& number) {
+  return detail::NumberOperand<S, Element>(number);
 }
 
 }  // namespace keyway::inline v1

@@ -1,6 +1,7 @@
 // Selection, interpolation, and products added to a tensor.
 #pragma once
 
+#include <keyway/ops/functors/argument.h>
 #include <keyway/ops/functors/opmath.h>
 
 namespace keyway::inline v1 {
@@ -18,15 +19,19 @@ KEYWAY_HD constexpr T choose(bool condition, T a, T b) {
 
 template <typename T>
 struct Where {
+  static constexpr bool kMovesElements = true;
+
   KEYWAY_HD constexpr T operator()(bool condition, T a, T b) const { return detail::choose(condition, a, b); }
 };
 
 // masked_fill.Scalar.
 template <typename T>
 struct MaskedFill {
-  T value;
+  static constexpr bool kMovesElements = true;
 
-  KEYWAY_HD constexpr T operator()(T x, bool mask) const { return detail::choose(mask, value, x); }
+  Rounded<T> value;
+
+  KEYWAY_HD constexpr T operator()(T x, bool mask) const { return detail::choose(mask, value.value, x); }
 };
 
 namespace detail {

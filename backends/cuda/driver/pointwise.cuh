@@ -167,9 +167,14 @@ void pointwise(const F& functor, const TensorBase& out, const In&... inputs) {
 }
 
 // As the CPU's (backends/cpu/loop_dtype.h); here a loop converts in registers, so that each dtype has its own.
-template <DtypeSet set, typename F>
-constexpr decltype(auto) visit_loop_dtype(ScalarType dtype, std::string_view what, F&& f) {
-  return visit_dtype<set>(dtype, what, f);
+template <template <typename...> typename F, DtypeSet set, typename Visitor>
+constexpr decltype(auto) visit_loop_dtype(ScalarType dtype, std::string_view what, Visitor&& f) {
+  using First = cpp_type_t<set.first()>;
+  if constexpr (requires { f.template operator()<First, First>(); }) {
+    return visit_dtype<set>(dtype, what, [&]<typename T>() -> decltype(auto) { return f.template operator()<T, T>(); });
+  } else {
+    return visit_dtype<set>(dtype, what, f);
+  }
 }
 
 }  // namespace keyway::inline v1::cuda

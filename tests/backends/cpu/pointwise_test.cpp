@@ -1,10 +1,12 @@
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/core/scalar.h>
+#include <keyway/ops/functors/activation.h>
 #include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/comparison.h>
 #include <keyway/ops/functors/division.h>
 #include <keyway/ops/functors/extrema.h>
+#include <keyway/ops/functors/operand.h>
 #include <keyway/ops/functors/select.h>
 #include <keyway/ops/functors/sign.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>
@@ -138,11 +140,60 @@ TEST_CASE("16-bit floats are converted on their way to loops of float32 and back
   const Half tenth(0.1f), expected = Add<Half>{0.3f}(tenth, tenth);
   each_index({3, 70000}, [&](const Sizes& index) { REQUIRE(element<Half>(x, index) == expected); });
   int visits = 0;
-  visit_loop_dtype<kFloatingTypes>(kBFloat16, "test",
-                                   [&]<typename T>() { visits += std::is_same_v<T, float> ? 1 : 9; });
-  visit_loop_dtype<kAnyTypes>(kInt, "test", [&]<typename T>() { visits += std::is_same_v<T, std::int32_t> ? 1 : 9; });
-  CHECK(visits == 2);
-  CHECK_THROWS_AS(visit_loop_dtype<kFloatingTypes>(kInt, "test", []<typename T>() {}), Error);
+  visit_loop_dtype<Mul, kFloatingTypes>(kBFloat16, "test",
+                                        [&]<typename T>() { visits += std::is_same_v<T, float> ? 1 : 9; });
+  visit_loop_dtype<Mul, kAnyTypes>(kInt, "test",
+                                   [&]<typename T>() { visits += std::is_same_v<T, std::int32_t> ? 1 : 9; });
+  visit_loop_dtype<Mul, kAnyTypes>(kComplexHalf, "test", [&]<typename T, typename Element>() {
+    visits += std::is_same_v<T, complex<float>> && std::is_same_v<Element, complex<Half>> ? 1 : 9;
+  });
+  CHECK(visits == 3);
+  CHECK_THROWS_AS((visit_loop_dtype<Mul, kFloatingTypes>(kInt, "test", []<typename T>() {})), Error);
+}
+
+TEST_CASE("a number that stands for an element is rounded as elements are, though loops have them wider") {
+  const TensorBase x = make_tensor(Sizes{40}, kHalf, DeviceType::CPU);
+  const TensorBase equal = make_tensor(Sizes{40}, kBool, DeviceType::CPU);
+  const Scalar tenth = 0.1;
+  fill_storage<Half>(x, [] { return Half(0.1); });
+  pointwise(EqScalar<float>{operand<Half>(tenth)}, equal, x);
+  each_index({40}, [&](const Sizes& index) { REQUIRE(element<bool>(equal, index)); });
+  pointwise(EqScalar<float>{operand(tenth)}, equal, x);
+  each_index({40}, [&](const Sizes& index) { REQUIRE_FALSE(element<bool>(equal, index)); });
+  pointwise(Hardtanh<float>{argument<Half>(Scalar(-1)), argument<Half>(tenth)}, x, x);
+  each_index({40}, [&](const Sizes& index) { REQUIRE(element<Half>(x, index) == Half(0.1)); });
+  CHECK_THROWS_AS((Hardtanh<float>{argument<Half>(Scalar(-1e6)), argument<Half>(tenth)}), Error);
+}
+
+TEST_CASE("functors that only move elements have them as bits, NaN among them") {
+  const auto check = [](auto zero, ScalarType dtype) {
+    using T = decltype(zero);
+    visit_loop_dtype<MaskedFill, kAnyTypes>(dtype, "test", [&]<typename Bits, typename Element>() {
+      REQUIRE(std::is_same_v<Element, T>);
+      REQUIRE((sizeof(T) == 16 || std::is_unsigned_v<Bits>));
+      const TensorBase x = make_tensor(Sizes{70}, dtype, DeviceType::CPU);
+      const TensorBase mask = make_tensor(Sizes{70}, kBool, DeviceType::CPU);
+      std::memset(x.storage().data(), 0xff, x.storage().nbytes());
+      int count = 0;
+      fill_storage<bool>(mask, [&] { return ++count % 3 == 0; });
+      pointwise(MaskedFill<Bits>{argument<Element>(Scalar(7))}, x, x, mask);
+      const T seven(7);
+      unsigned char kept[sizeof(T)];
+      std::memset(kept, 0xff, sizeof(T));
+      each_index({70}, [&](const Sizes& index) {
+        const T found = element<T>(x, index);
+        REQUIRE(std::memcmp(&found, element<bool>(mask, index) ? static_cast<const void*>(&seven) : kept, sizeof(T)) ==
+                0);
+      });
+    });
+  };
+  check(std::int8_t(), kChar);
+  check(Half(), kHalf);
+  check(BFloat16(), kBFloat16);
+  check(float(), kFloat);
+  check(complex<Half>(), kComplexHalf);
+  check(std::int64_t(), kLong);
+  check(complex<double>(), kComplexDouble);
 }
 
 TEST_CASE("pointwise takes 64 dimensions") {

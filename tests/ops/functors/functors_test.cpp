@@ -88,13 +88,13 @@ TEST_CASE("NaN is passed on by maximum, minimum, clamp, relu and hardtanh") {
   CHECK(is_nan(Minimum<float>{}(1, kNan)));
   CHECK(Fmax<float>{}(kNan, 1) == 1);
   CHECK(Fmin<float>{}(1, kNan) == 1);
-  CHECK(is_nan(Clamp<float>{Optional<float>{0, true}, Optional<float>{}}(kNan)));
-  CHECK(is_nan(Clamp<float>{Optional<float>{kNan, true}, Optional<float>{}}(1)));
-  CHECK(Clamp<float>{Optional<float>{3, true}, Optional<float>{2, true}}(0) == 2);
+  CHECK(is_nan(Clamp<float>{Optional<Rounded<float>>{{0}, true}, {}}(kNan)));
+  CHECK(is_nan(Clamp<float>{Optional<Rounded<float>>{{kNan}, true}, {}}(1)));
+  CHECK(Clamp<float>{Optional<Rounded<float>>{{3}, true}, Optional<Rounded<float>>{{2}, true}}(0) == 2);
   CHECK(Clamp<std::uint8_t>{Optional<std::int64_t>{-3, true}, Optional<std::int64_t>{300, true}}(7) == 7);
   CHECK(Clamp<std::uint8_t>{Optional<std::int64_t>{}, Optional<std::int64_t>{-3, true}}(7) == 0);
   CHECK(is_nan(Relu<float>{}(kNan)));
-  CHECK(is_nan(Hardtanh<float>{-1, 1}(kNan)));
+  CHECK(is_nan(Hardtanh<float>{{-1}, {1}}(kNan)));
   CHECK(Maximum<bool>{}(false, true));
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("gradients of activations agree with differences") {
   check(LeakyRelu<double>{0.1}, LeakyReluBackward<double>{0.1, false}, false);
   check(Elu<double>{1.5, 2.0, 0.7}, EluBackward<double>{1.5, 2.0, 0.7, false}, false);
   check(Elu<double>{1.5, 2.0, 0.7}, EluBackward<double>{1.5, 2.0, 0.7, true}, true);
-  check(Hardtanh<double>{-1, 1}, HardtanhBackward<double>{-1, 1}, false);
+  check(Hardtanh<double>{{-1}, {1}}, HardtanhBackward<double>{-1, 1}, false);
   check(Hardsigmoid<double>{}, HardsigmoidBackward<double>{}, false);
   check(Hardswish<double>{}, HardswishBackward<double>{}, false);
   check(Softplus<double>{1.3, 20}, SoftplusBackward<double>{1.3, 20}, false);

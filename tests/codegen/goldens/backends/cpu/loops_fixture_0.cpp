@@ -11,8 +11,8 @@ namespace keyway::inline v1::cpu {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 void add_Tensor(const TensorBase& self, const TensorBase& other, const Scalar& alpha, TensorBase& out) {
-  visit_dtype<kAnyTypes>(self.dtype(), "add.Tensor", [&]<typename T>() {
-    pointwise(Add<T>{argument(alpha)}, out, self, other);
+  visit_loop_dtype<Add, kAnyTypes>(self.dtype(), "add.Tensor", [&]<typename T, typename Element>() {
+    pointwise(Add<T>{argument<Element>(alpha)}, out, self, other);
   });
 }
 
