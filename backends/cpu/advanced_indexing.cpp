@@ -97,7 +97,7 @@ void _index_put(const TensorBase& self, ArrayRef<TensorBase> indices, const Tens
                    [](char* table, char* row, std::int64_t n, std::int64_t table_step, std::int64_t row_step) {
                      for (std::int64_t i = 0; i < n; ++i) {
                        T& to = *reinterpret_cast<T*>(table + i * table_step);
-                       to = sum_of(to, *reinterpret_cast<const T*>(row + i * row_step));
+                       to = SumOf<T>()(to, *reinterpret_cast<const T*>(row + i * row_step));
                      }
                    });
   });

@@ -1,4 +1,5 @@
 #include <keyway/backends/cpu/copy_tile.h>
+#include <keyway/backends/cpu/loop.h>
 
 #include <algorithm>
 #include <cstring>
@@ -28,6 +29,17 @@ void store_item(char* to, T x) {
   std::memcpy(to, &x, sizeof(T));
 }
 
+// The element that the context is, n times.
+template <Level level, typename T>
+struct RepeatBody {
+  KEYWAY_INLINE static void run(const void* context, char* const* data, std::int64_t n) {
+    constexpr auto kItem = static_cast<std::int64_t>(sizeof(T));
+    char* const to = data[0];
+    const T x = load_item<T>(static_cast<const char*>(context));
+    for (std::int64_t i = 0; i < n; ++i) store_item(to + i * kItem, x);
+  }
+};
+
 // One row, or one column.
 template <typename T>
 void copy_line(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int64_t n) {
@@ -35,8 +47,7 @@ void copy_line(char* to, std::int64_t to_step, const char* from, std::int64_t fr
   if (to_step == kItem && from_step == kItem) {
     std::memcpy(to, from, static_cast<std::size_t>(n * kItem));
   } else if (to_step == kItem && from_step == 0) {
-    const T x = load_item<T>(from);
-    for (std::int64_t i = 0; i < n; ++i) store_item(to + i * kItem, x);
+    detail::kLoopsOf<RepeatBody, T>[current_level()](from, &to, n);
   } else if (to_step == kItem && from_step == -kItem) {  // from the end, by vectors
     for (std::int64_t i = 0; i < n; ++i) store_item(to + i * kItem, load_item<T>(from - i * kItem));
   } else if (to_step == kItem) {

@@ -1,5 +1,6 @@
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/index_list.h>
+#include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/core/base/error.h>
 
@@ -9,23 +10,35 @@ namespace keyway::inline v1 {
 
 namespace {
 
-// Whether all of n are in [low, low + range).
-bool all_within(const std::int64_t* index, std::int64_t n, std::int64_t low, std::uint64_t range) {
-  std::uint8_t outside = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::uint64_t distance = static_cast<std::uint64_t>(index[i]) - static_cast<std::uint64_t>(low);
-    outside |= distance >= range ? 1 : 0;
+struct Bounds {
+  std::int64_t low, high;
+};
+
+// Whether one of n integers, data[0], is outside of Bounds, the context; added to the byte data[1].
+template <Level level, typename>
+struct OutsideBody {
+  KEYWAY_INLINE static void run(const void* context, char* const* data, std::int64_t n) {
+    const Bounds bounds = *static_cast<const Bounds*>(context);
+    const auto* index = reinterpret_cast<const std::int64_t*>(data[0]);
+    std::int64_t outside = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      outside |= static_cast<std::int64_t>(index[i] < bounds.low) | static_cast<std::int64_t>(index[i] >= bounds.high);
+    }
+    if (outside != 0) *data[1] = 1;
   }
-  return outside == 0;
-}
+};
 
 // Requires: `index` is row-major.
 void check_list(const std::int64_t* index, std::int64_t n, std::string_view argument, std::int64_t low,
                 std::int64_t high) {
-  const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  const Bounds bounds{low, high};
+  const detail::Loop find = detail::kLoopsOf<OutsideBody, Bounds>[current_level()];
   std::atomic<bool> within{true};
   parallel_for(0, n, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
-    if (!all_within(index + begin, end - begin, low, range)) within.store(false, std::memory_order_relaxed);
+    char outside = 0;
+    char* const data[] = {reinterpret_cast<char*>(const_cast<std::int64_t*>(index + begin)), &outside};
+    find(&bounds, data, end - begin);
+    if (outside != 0) within.store(false, std::memory_order_relaxed);
   });
   if (within.load(std::memory_order_relaxed)) return;
   for (std::int64_t i = 0; i < n; ++i) {

@@ -86,12 +86,26 @@ struct Plan {
     for (int k = 0; k < task.operands; ++k) all_direct = all_direct && row_contiguous(k);
     // Rows that need no buffer may be longer than one; several of them are not contiguous, and would need it.
     const bool long_rows = all_direct && !stream && space.size(0) >= task.block() / 2;
-    tiling = Tiling::make(space, long_rows ? std::min(kElementGrain, space.size(0)) : task.block());
+    // A row that all rows meet needs no buffer if it is met by one at a time.
+    const bool single_rows = space.size(0) >= kLeastRow && meets_all_rows(task);
+    const std::int64_t block = single_rows ? std::min(task.block(), space.size(0)) : task.block();
+    tiling = Tiling::make(space, long_rows ? std::min(kElementGrain, space.size(0)) : block);
     for (int k = 0; k < task.operands; ++k) {
       direct[k] = row_contiguous(k) && (tiling.rows == 1 || space.stride(k, 1) == tiling.columns * task.itemsize[k]);
     }
   }
   std::int64_t grain() const { return std::max<std::int64_t>(1, kElementGrain / (tiling.columns * tiling.rows)); }
+
+ private:
+  static constexpr std::int64_t kLeastRow = 128;
+
+  // Whether the elements of an operand lie in one row, which needs no conversion.
+  bool meets_all_rows(const Task& task) const {
+    for (int k = 1; k < task.operands; ++k) {
+      if (space.stride(k, 1) == 0 && space.stride(k, 0) == task.itemsize[k] && !task.casts_operand(k)) return true;
+    }
+    return false;
+  }
 };
 
 void load_tile(const Task& task, int k, char* buffer, const TileFrom& from, std::int64_t rows, std::int64_t columns) {

@@ -1,9 +1,11 @@
 // Random numbers. Element i, counted in row-major order, takes its bits from PhiloxCall::bits(i): so results
 // depend on seed and call alone, not on strides or threads.
 #include <keyway/backends/cpu/contiguous.h>
+#include <keyway/backends/cpu/kernels_creation.h>
 #include <keyway/backends/cpu/kernels_random.h>
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/pointwise.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/cpp_type.h>
@@ -45,9 +47,34 @@ void fill(const TensorBase& out, const Make& make) {
   result.finish();
 }
 
+// Whole<std::int64_t>, of at most 2^32 numbers.
+struct FewWhole : Whole<std::int64_t> {};
+
+template <Level level>
+struct FillBody<level, FewWhole> {
+  [[gnu::always_inline]] static void run(const void* context, char* const* data, std::int64_t n) {
+    constexpr std::int64_t kBlock = 1024;
+    const auto& [make, first] = *static_cast<const std::pair<FewWhole, std::int64_t>*>(context);
+    auto* to = reinterpret_cast<std::int64_t*>(data[0]);
+    for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+      const std::int64_t end = std::min(n, begin + kBlock);
+      std::uint32_t unsure = 0;
+      for (std::int64_t i = begin; i < end; ++i) {
+        const auto element = static_cast<std::uint64_t>(first + i);
+        to[i] = make.from + static_cast<std::int64_t>(make.call.bounded_unless(element, make.count, unsure));
+      }
+      if (unsure == 0) [[likely]]
+        continue;
+      for (std::int64_t i = begin; i < end; ++i) to[i] = make(first + i);
+    }
+  }
+};
+
 // Of integers that the dtype has all.
 void fill_integers(const TensorBase& self, const rules::WholeRange& range, const PhiloxCall& call) {
-  fill(self, Whole<std::int64_t>{call, range.from, range.count});
+  const Whole<std::int64_t> make{call, range.from, range.count};
+  if (range.count != 0 && range.count <= std::uint64_t{1} << 32) return fill(self, FewWhole{make});
+  fill(self, make);
 }
 
 }  // namespace
@@ -151,24 +178,15 @@ void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& 
 
 void native_dropout(const TensorBase& input, double p, std::optional<bool> train, TensorBase& out0, TensorBase& out1) {
   const bool drops = train.value_or(true) && p > 0;
-  const Chance happens{drops ? next_call(nullptr, kCPU) : PhiloxCall()};
-  const TensorBase from = contiguous(input);
-  const ContiguousOut values(out0), mask(out1);
-  visit_floating_and_complex(input.dtype(), "native_dropout", [&]<typename T>() {
-    using Acc = Opmath<T>;
-    const auto scale = static_cast<Real<Acc>>(p < 1 && drops ? 1 / (1 - p) : 1);
-    const T* const x = static_cast<const T*>(from.data_ptr());
-    T* const y = values.data<T>();
-    bool* const kept = mask.data<bool>();
-    parallel_for(0, input.numel(), kRandomGrain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        kept[i] = !drops || !happens(i, p);
-        y[i] = kept[i] ? static_cast<T>(opmath(x[i]) * scale) : T();
-      }
-    });
+  if (!drops) {
+    fill_Scalar(out1, true, out1);
+    return copy_elements(input, out0);
+  }
+  const Chance happens{next_call(nullptr, kCPU)};
+  fill(out1, [happens, p](std::int64_t i) { return happens(i, p) ? 0.0F : 1.0F; });
+  visit_loop_dtype<KeptScaled, kFloatingAndComplexTypes>(input.dtype(), "native_dropout", [&]<typename T>() {
+    pointwise(KeptScaled<T>{static_cast<Real<T>>(p < 1 ? 1 / (1 - p) : 1)}, out0, input, out1);
   });
-  values.finish();
-  mask.finish();
 }
 
 }  // namespace cpu

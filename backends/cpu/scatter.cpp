@@ -40,7 +40,7 @@ void scatter_value(const TensorBase& self, std::int64_t dim, const TensorBase& i
 void scatter_add(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src,
                  TensorBase& out) {
   const Scatter operands(self, dim, index, &src, out);
-  visit_any(self.dtype(), "scatter_add", [&]<typename T>() { operands.combine<T>(sum_of<T>); });
+  visit_any(self.dtype(), "scatter_add", [&]<typename T>() { operands.combine<T>(SumOf<T>()); });
 }
 
 }  // namespace keyway::inline v1::cpu

@@ -55,7 +55,7 @@ void scatter_reduce_two(const TensorBase& self, std::int64_t dim, const TensorBa
       operands.combine<T>(combine);
     };
     if (reduce == "sum" || reduce == "mean") {
-      run(T(), sum_of<T>);
+      run(T(), SumOf<T>());
       if (reduce == "mean") divide_by_counts<T>(operands, include_self);
     } else if (reduce == "prod") {
       run(static_cast<T>(1), Mul<T>{});

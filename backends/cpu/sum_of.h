@@ -1,4 +1,4 @@
-// sum_of: how kernels add an element to another one in memory.
+// SumOf: how kernels add an element to another one in memory.
 #pragma once
 
 #include <keyway/ops/functors/opmath.h>
@@ -9,12 +9,14 @@ namespace keyway::inline v1 {
 
 // Of bools, whether one is true.
 template <typename T>
-T sum_of(T a, T b) {
-  if constexpr (std::same_as<T, bool>) {
-    return a || b;
-  } else {
-    return static_cast<T>(plus(opmath(a), opmath(b)));
+struct SumOf {
+  T operator()(T a, T b) const {
+    if constexpr (std::same_as<T, bool>) {
+      return a || b;
+    } else {
+      return static_cast<T>(plus(opmath(a), opmath(b)));
+    }
   }
-}
+};
 
 }  // namespace keyway::inline v1

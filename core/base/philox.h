@@ -70,6 +70,18 @@ struct PhiloxCall {
         at.seed);
   }
 
+  // bounded() in a form that becomes vector code: right if it leaves `unsure` as it is, which is 0 at first. Requires:
+  // 0 < bound <= 2^32.
+  KEYWAY_HD constexpr std::uint64_t bounded_unless(std::uint64_t element, std::uint64_t bound,
+                                                   std::uint32_t& unsure) const {
+    const PhiloxBlock random = bits(element);
+    const std::uint64_t low = random.words[0] * bound;
+    const std::uint64_t high = random.words[1] * bound + (low >> 32);
+    // Only what begins with 32 zeros is below `bound`, so that it may have to be rejected.
+    unsure |= static_cast<std::uint32_t>(high) == 0 ? 1u : 0u;
+    return high >> 32;
+  }
+
   // A number of [0, bound), each equally likely; of all 2^64 if bound is 0. Multiplies and rejects (Lemire,
   // Fast random integer generation in an interval, 2019); a rejection has probability bound / 2^64, and takes
   // further bits of the same element, from `block` on.
@@ -77,10 +89,11 @@ struct PhiloxCall {
     __extension__ using Wide = unsigned __int128;
     PhiloxBlock random = bits(element, block);
     if (bound == 0) return random.wide(0);
-    const std::uint64_t threshold = (std::uint64_t{0} - bound) % bound;
     for (int i = 0;; i ^= 1) {
       const Wide product = static_cast<Wide>(random.wide(i)) * bound;
-      if (static_cast<std::uint64_t>(product) >= threshold) return static_cast<std::uint64_t>(product >> 64);
+      // The least that is accepted is below `bound`, so that nearly always nothing needs to be divided.
+      const auto low = static_cast<std::uint64_t>(product);
+      if (low >= bound || low >= (std::uint64_t{0} - bound) % bound) return static_cast<std::uint64_t>(product >> 64);
       if (i == 1) random = bits(element, ++block);
     }
   }

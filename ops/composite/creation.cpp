@@ -107,12 +107,15 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DTyp
   const ScalarType target = dtype.value_or(is_wide ? get_default_complex_dtype() : get_default_dtype());
   KEYWAY_CHECK(!is_wide || is_complex(target), "complex numbers are no numbers of {}", target);
   const TensorOptions options = options_of(target, layout, device, pin_memory);
-  const Tensor places = keyway::arange(steps, TensorOptions(options).dtype(kLong).pinned_memory(false));
   const auto line = [&](auto from, auto to) {
-    const auto step = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : to - to;
-    const Tensor exact = places.to(is_wide ? kComplexDouble : kDouble);
-    if (steps < 2) return exact + from;
-    return keyway::where(places < steps / 2, exact * step + from, (exact - (steps - 1)) * step + to);
+    const Tensor places = keyway::arange(steps, TensorOptions(options).dtype(kDouble).pinned_memory(false));
+    Tensor exact = is_wide ? places.to(kComplexDouble) : places;
+    if (steps < 2) return exact.add_(from);
+    const auto step = (to - from) / static_cast<double>(steps - 1);
+    const std::int64_t half = steps / 2;
+    exact.slice(0, 0, half).mul_(step).add_(from);
+    exact.slice(0, half).sub_(steps - 1).mul_(step).add_(to);
+    return exact;
   };
   const Tensor values = is_wide ? line(start.to<complex<double>>(), end.to<complex<double>>())
                                 : line(end_of(start, target), end_of(end, target));

@@ -137,19 +137,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
   return reduced(weighed((1 - target) * self + (has_share ? share * surprise : surprise), weight), reduction);
 }
 
-namespace {
-
-// Half the square up to `limit`, and the line that goes on from there; in a form whose slope is bounded at infinity
-// too.
-Tensor square_then_line(const Tensor& distance, double limit) {
-  const Tensor within = distance.clamp_max(limit);
-  return keyway::addcmul((distance - within) * limit, within, within, 0.5);
-}
-
-}  // namespace
-
 Tensor huber_loss(const Tensor& self, const Tensor& target, std::int64_t reduction, double delta) {
-  return reduced(square_then_line(difference(self, target).abs(), delta), reduction);
+  return reduced(keyway::_smooth_l1(self, target, delta, delta), reduction);
 }
 
 // 0 log 0 is 0.
@@ -165,7 +154,7 @@ Tensor l1_loss(const Tensor& self, const Tensor& target, std::int64_t reduction)
 
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, std::int64_t reduction, double beta) {
   if (beta == 0) return keyway::l1_loss(self, target, reduction);
-  return reduced(square_then_line(difference(self, target).abs(), beta) / beta, reduction);
+  return reduced(keyway::_smooth_l1(self, target, beta, 1), reduction);
 }
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {

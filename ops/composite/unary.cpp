@@ -64,10 +64,7 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
   }
   if (!self.is_floating_point()) return self.clone();
   const double greatest = greatest_of(self.dtype());
-  if (!posinf && !neginf) return self.clamp(-greatest, greatest).masked_fill(self.isnan(), nan.value_or(0));
-  return self.masked_fill(self.isnan(), nan.value_or(0))
-      .masked_fill(self.eq(kInfinity), posinf.value_or(greatest))
-      .masked_fill(self.eq(-kInfinity), neginf.value_or(-greatest));
+  return keyway::_nan_to_num(self, nan.value_or(0), posinf.value_or(greatest), neginf.value_or(-greatest));
 }
 
 // Of a copy, which the gradient needs as it was.

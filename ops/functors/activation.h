@@ -264,20 +264,47 @@ struct MishBackward {
   }
 };
 
+namespace detail {
+// `is_result`: the second tensor is elu's result, not its input.
+template <typename T, bool is_result>
+struct EluSlope {
+  Opmath<T> slope;
+  Opmath<T> scale;
+  Opmath<T> input_scale;
+
+  KEYWAY_HD T operator()(T grad, T self_or_result) const { return with(StandardMath(), grad, self_or_result); }
+  template <typename Math>
+  KEYWAY_HD T with(Math m, T grad, T self_or_result) const {
+    const Opmath<T> g = opmath(grad), v = opmath(self_or_result);
+    Opmath<T> below;
+    if constexpr (is_result) {
+      below = v + slope;
+    } else {
+      below = slope * m.exp(v * input_scale);
+    }
+    below *= g * input_scale;
+    return static_cast<T>(v > 0 ? g * scale : below);
+  }
+};
+}  // namespace detail
+
 template <typename T>
 struct EluBackward {
   Opmath<T> alpha;
   Opmath<T> scale;
   Opmath<T> input_scale;
-  bool is_result;  // the second tensor is elu's result, not its input
+  bool is_result;
 
-  KEYWAY_HD T operator()(T grad, T self_or_result) const { return with(StandardMath(), grad, self_or_result); }
-  template <typename Math>
-  KEYWAY_HD T with(Math m, T grad, T self_or_result) const {
-    const Opmath<T> g = opmath(grad), v = opmath(self_or_result), slope = alpha * scale;
-    const Opmath<T> of_input = slope * m.exp(v * input_scale), of_result = v + slope;
-    const Opmath<T> below = is_result ? of_result : of_input;
-    return static_cast<T>(v > 0 ? g * scale : g * input_scale * below);
+  template <typename Visitor>
+  KEYWAY_HD void choose(Visitor&& visit) const {
+    const Opmath<T> slope = alpha * scale;
+    if (is_result) return visit(detail::EluSlope<T, true>{slope, scale, input_scale});
+    visit(detail::EluSlope<T, false>{slope, scale, input_scale});
+  }
+  KEYWAY_HD T operator()(T grad, T self_or_result) const {
+    T result;
+    choose([&](const auto& form) { result = form(grad, self_or_result); });
+    return result;
   }
 };
 

@@ -94,6 +94,14 @@ struct Chance {
   KEYWAY_HD bool operator()(std::int64_t i, double p) const { return uniform_number<double>(call, i) < p; }
 };
 
+// What dropout makes of an element.
+template <typename T>
+struct KeptScaled {
+  Real<Opmath<T>> scale;
+
+  KEYWAY_HD T operator()(T x, bool kept) const { return kept ? static_cast<T>(opmath(x) * scale) : T(); }
+};
+
 // An integer that T has, of [from, from + count), where a count of 0 means 2^64.
 template <typename T>
 struct Whole {

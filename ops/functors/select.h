@@ -34,6 +34,20 @@ struct MaskedFill {
   KEYWAY_HD constexpr T operator()(T x, bool mask) const { return detail::choose(mask, value.value, x); }
 };
 
+template <typename T>
+struct NanToNum {
+  Opmath<T> nan;
+  Opmath<T> posinf;
+  Opmath<T> neginf;
+
+  KEYWAY_HD constexpr T operator()(T x) const {
+    constexpr Opmath<T> kInfinity = std::numeric_limits<Opmath<T>>::infinity();
+    const Opmath<T> wide = opmath(x);
+    const Opmath<T> bounded = wide == kInfinity ? posinf : wide == -kInfinity ? neginf : wide;
+    return static_cast<T>(wide != wide ? nan : bounded);
+  }
+};
+
 namespace detail {
 // From the nearer end, so that a weight of 1 gives `end` exactly.
 template <typename T>

@@ -10,6 +10,7 @@
 #include <keyway/ops/functors/exponential.h>
 #include <keyway/ops/functors/gamma.h>
 #include <keyway/ops/functors/rounding.h>
+#include <keyway/ops/functors/select.h>
 #include <keyway/ops/functors/sigmoid.h>
 #include <keyway/ops/functors/sign.h>
 #include <keyway/ops/functors/trigonometric.h>

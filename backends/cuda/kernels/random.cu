@@ -84,15 +84,14 @@ struct BernoulliOf {
 // Operands: out, the mask, input, the element's number.
 template <typename T>
 struct Dropout {
-  using Acc = Opmath<T>;
   Chance happens;
   double p;
-  Real<Acc> scale;
+  KeptScaled<T> apply;
 
   KEYWAY_HD void operator()(const Place<4>& place) const {
     const bool kept = !happens(place.number(3), p);
     place.at<bool>(1) = kept;
-    place.at<T>(0) = kept ? static_cast<T>(opmath(place.at<const T>(2)) * scale) : T();
+    place.at<T>(0) = apply(place.at<const T>(2), kept);
   }
 };
 
@@ -127,7 +126,7 @@ void native_dropout(const TensorBase& input, double p, std::optional<bool> train
   const Strided space = Places(input.sizes()).tensor(out0).tensor(out1).tensor(input).number().space();
   visit_floating_and_complex(input.dtype(), "native_dropout", [&]<typename T>() {
     const auto scale = static_cast<Real<Opmath<T>>>(p < 1 && drops ? 1 / (1 - p) : 1);
-    each<4>(space, Dropout<T>{happens, drops ? p : 0, scale}, input.device());
+    each<4>(space, Dropout<T>{happens, drops ? p : 0, {scale}}, input.device());
   });
 }
 

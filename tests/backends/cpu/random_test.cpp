@@ -102,6 +102,18 @@ TEST_CASE("random_ draws from the whole range of a dtype or from what is asked f
   CHECK(error_of([&] { cpu::random__from(bytes, -200, std::nullopt, seeded(1)); }) != "");
 }
 
+TEST_CASE("integers of a range are drawn alike one by one and by vectors, where bits are rejected too") {
+  constexpr std::uint64_t kSeed = 5440500413, kBound = 4294901761;  // of which the first is (philox_test.cpp)
+  at_each_loop_level([] {
+    TensorBase self = empty({3000}, kLong);
+    cpu::random__from(self, -5, static_cast<std::int64_t>(kBound) - 5, seeded(kSeed));
+    for (std::int64_t i = 0; i < 3000; ++i) {
+      const std::uint64_t drawn = PhiloxCall{kSeed, 0}.bounded(static_cast<std::uint64_t>(i), kBound);
+      REQUIRE(self.data_ptr<std::int64_t>()[i] == static_cast<std::int64_t>(drawn) - 5);
+    }
+  });
+}
+
 TEST_CASE("bernoulli_ gives ones with the probability asked for") {
   TensorBase x = empty({40000}, kFloat);
   cpu::bernoulli__float(x, 0.3, seeded(1));

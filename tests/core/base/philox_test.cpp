@@ -72,6 +72,33 @@ TEST_CASE("normal numbers have the moments of the standard normal distribution, 
   CHECK(normal_doubles(0, 5).first == 0);
 }
 
+// Of this seed the first bits times the bound have a low half that is below 2^64 mod bound; found by trying.
+constexpr std::uint64_t kRejectingSeed = 5440500413, kRejectedBound = 4294901761;
+
+TEST_CASE("bits that would make some integers likelier are rejected") {
+  constexpr PhiloxCall call{kRejectingSeed, 0};
+  const PhiloxBlock bits = call.bits(0);
+  const std::uint64_t low = bits.wide(0) * kRejectedBound;
+  REQUIRE(low < (std::uint64_t{0} - kRejectedBound) % kRejectedBound);
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(bits.wide(1)) * kRejectedBound;
+  CHECK(call.bounded(0, kRejectedBound) == static_cast<std::uint64_t>(product >> 64));
+  std::uint32_t unsure = 0;
+  call.bounded_unless(0, kRejectedBound, unsure);
+  CHECK(unsure == 1);
+}
+
+TEST_CASE("the form for vectors gives the same integers") {
+  std::uint32_t unsure = 0;
+  for (const std::uint64_t bound : {std::uint64_t{1}, std::uint64_t{10}, kRejectedBound, std::uint64_t{1} << 32}) {
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+      constexpr PhiloxCall call{5, 3};
+      REQUIRE(call.bounded_unless(i, bound, unsure) == call.bounded(i, bound));
+    }
+  }
+  CHECK(unsure == 0);
+}
+
 TEST_CASE("bounded integers stay below the bound and are equally likely") {
   const PhiloxCall call{5, 9};
   constexpr std::uint64_t bound = 7, n = 70000;
