@@ -2,8 +2,8 @@
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_normalization.h>
 #include <keyway/backends/cpu/lanes.h>
-#include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
+#include <keyway/backends/cpu/wide_rows.h>
 #include <keyway/core/visit_dtype.h>
 
 #include <algorithm>
@@ -18,27 +18,28 @@ constexpr std::int64_t kRowsOfAChunk = 64;
 
 std::int64_t width_of(IntArrayRef normalized_shape) { return checked_numel(normalized_shape); }
 
-// Statistics are kept, and all sums taken, in Acc; weight and bias are null or Acc too.
+// Weight and bias may be null.
 template <typename T>
 struct Forward {
-  using Acc = Opmath<T>;
-  const T* input;
+  using Acc = T;
+  static constexpr std::size_t kInputs = 1;
   const Acc* weight;
   const Acc* bias;
-  T* out;
   Acc* mean;
   Acc* rstd;
   std::int64_t width;
   Acc eps;
-  std::int64_t begin, end;
+  const Acc* input[kInputs] = {};
+  Acc* out = nullptr;
+  std::int64_t first = 0, begin = 0, end = 0;
 
   [[gnu::always_inline]] void row(std::int64_t r) const {
-    const T* const x = input + r * width;
-    T* const y = out + r * width;
+    const Acc* const x = input[0] + (r - first) * width;
+    Acc* const y = out + (r - first) * width;
     const auto n = static_cast<Acc>(width);
-    const Acc m = lane_sum<Acc>(width, [x](std::int64_t i) { return opmath(x[i]); }) / n;
+    const Acc m = lane_sum<Acc>(width, [x](std::int64_t i) { return x[i]; }) / n;
     const Acc squares = lane_sum<Acc>(width, [x, m](std::int64_t i) {
-      const Acc d = opmath(x[i]) - m;
+      const Acc d = x[i] - m;
       return d * d;
     });
     const Acc scale = 1 / std::sqrt(squares / n + eps);
@@ -46,9 +47,9 @@ struct Forward {
     rstd[r] = scale;
     KEYWAY_INDEPENDENT
     for (std::int64_t i = 0; i < width; ++i) {
-      const Acc normal = (opmath(x[i]) - m) * scale;
+      const Acc normal = (x[i] - m) * scale;
       const Acc weighed = weight != nullptr ? normal * weight[i] : normal;
-      y[i] = static_cast<T>(bias != nullptr ? weighed + bias[i] : weighed);
+      y[i] = bias != nullptr ? weighed + bias[i] : weighed;
     }
   }
 };
@@ -57,45 +58,44 @@ struct Forward {
 // rstd (g' - mean(g') - x' mean(g' x')); those of weight and bias are the sums of g x' and g over rows.
 template <typename T>
 struct Backward {
-  using Acc = Opmath<T>;
-  const T* grad;
-  const T* input;
+  using Acc = T;
+  static constexpr std::size_t kInputs = 2;  // the gradient of the result, and the input
   const Acc* mean;
   const Acc* rstd;
   const Acc* weight;
-  T* grad_input;      // may be null
   Acc* grad_weights;  // a row of `width` for each chunk, or null
   Acc* grad_biases;
   std::int64_t width;
-  std::int64_t begin, end;  // rows
+  const Acc* input[kInputs] = {};
+  Acc* out = nullptr;  // the gradient of the input
+  std::int64_t first = 0, begin = 0, end = 0;
 
   [[gnu::always_inline]] void row(std::int64_t r) const {
-    const T* const g = grad + r * width;
-    const T* const x = input + r * width;
+    const Acc* const g = input[0] + (r - first) * width;
+    const Acc* const x = input[1] + (r - first) * width;
     const Acc m = mean[r], scale = rstd[r];
     const Acc* const w = weight;
-    if (grad_input != nullptr) {
-      const auto weighed = [g, w](std::int64_t i) { return w != nullptr ? opmath(g[i]) * w[i] : opmath(g[i]); };
+    if (out != nullptr) {
+      const auto weighed = [g, w](std::int64_t i) { return w != nullptr ? g[i] * w[i] : g[i]; };
       const auto n = static_cast<Acc>(width);
       const Acc level = lane_sum<Acc>(width, weighed) / n;
-      const Acc slope =
-          lane_sum<Acc>(width, [=](std::int64_t i) { return weighed(i) * ((opmath(x[i]) - m) * scale); }) / n;
-      T* const to = grad_input + r * width;
+      const Acc slope = lane_sum<Acc>(width, [=](std::int64_t i) { return weighed(i) * ((x[i] - m) * scale); }) / n;
+      Acc* const to = out + (r - first) * width;
       KEYWAY_INDEPENDENT
       for (std::int64_t i = 0; i < width; ++i) {
-        to[i] = static_cast<T>(scale * (weighed(i) - level - (opmath(x[i]) - m) * scale * slope));
+        to[i] = scale * (weighed(i) - level - (x[i] - m) * scale * slope);
       }
     }
     const std::int64_t chunk = r / kRowsOfAChunk * width;
     if (grad_weights != nullptr) {
       Acc* const to = grad_weights + chunk;
       KEYWAY_INDEPENDENT
-      for (std::int64_t i = 0; i < width; ++i) to[i] += opmath(g[i]) * ((opmath(x[i]) - m) * scale);
+      for (std::int64_t i = 0; i < width; ++i) to[i] += g[i] * ((x[i] - m) * scale);
     }
     if (grad_biases != nullptr) {
       Acc* const to = grad_biases + chunk;
       KEYWAY_INDEPENDENT
-      for (std::int64_t i = 0; i < width; ++i) to[i] += opmath(g[i]);
+      for (std::int64_t i = 0; i < width; ++i) to[i] += g[i];
     }
   }
 };
@@ -131,17 +131,9 @@ void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, co
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
     const TensorBase x = contiguous(input), w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
     const ContiguousOut y(out0), mean(out1, kAcc), rstd(out2, kAcc);
-    const Forward<T> rows{static_cast<const T*>(x.data_ptr()),
-                          data_or_null<Acc>(w),
-                          data_or_null<Acc>(b),
-                          y.data<T>(),
-                          mean.data<Acc>(),
-                          rstd.data<Acc>(),
-                          width,
-                          static_cast<Acc>(eps),
-                          0,
-                          0};
-    run_rows(rows, mean.tensor().numel(), 1);
+    const Forward<Acc> rows{data_or_null<Acc>(w), data_or_null<Acc>(b), mean.data<Acc>(), rstd.data<Acc>(), width,
+                            static_cast<Acc>(eps)};
+    run_wide_rows(rows, mean.tensor().numel(), {x}, y.tensor());
     y.finish();
     mean.finish();
     rstd.finish();
@@ -161,18 +153,13 @@ void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& in
     const ContiguousOut grad_input(out0);
     const std::int64_t cells = (count + kRowsOfAChunk - 1) / kRowsOfAChunk * width;
     const ScratchArray<Acc> weights(out1.defined() ? cells : 0, 0), biases(out2.defined() ? cells : 0, 0);
-    const Backward<T> rows{static_cast<const T*>(g.data_ptr()),
-                           static_cast<const T*>(x.data_ptr()),
-                           static_cast<const Acc*>(m.data_ptr()),
-                           static_cast<const Acc*>(s.data_ptr()),
-                           data_or_null<Acc>(w),
-                           grad_input.data<T>(),
-                           weights.data(),
-                           biases.data(),
-                           width,
-                           0,
-                           0};
-    run_rows(rows, count, kRowsOfAChunk);
+    const Backward<Acc> rows{static_cast<const Acc*>(m.data_ptr()),
+                             static_cast<const Acc*>(s.data_ptr()),
+                             data_or_null<Acc>(w),
+                             weights.data(),
+                             biases.data(),
+                             width};
+    run_wide_rows(rows, count, {g, x}, grad_input.tensor(), kRowsOfAChunk);
     grad_input.finish();
     add_chunks(weights, width, out1);
     add_chunks(biases, width, out2);

@@ -1,6 +1,7 @@
 // Random numbers. Element i, counted in row-major order, takes its bits from PhiloxCall::bits(i): so results
 // depend on seed and call alone, not on strides or threads.
 #include <keyway/backends/cpu/contiguous.h>
+#include <keyway/backends/cpu/element_cast.h>
 #include <keyway/backends/cpu/kernels_creation.h>
 #include <keyway/backends/cpu/kernels_random.h>
 #include <keyway/backends/cpu/loop.h>
@@ -32,17 +33,32 @@ struct FillBody {
   }
 };
 
-// out[i] = make(i), by threads and at the best instruction set; converted where out has another dtype.
+// out[i] = make(i), by threads and at the best instruction set; converted, some at a time, where out has another dtype.
 template <typename Make>
 void fill(const TensorBase& out, const Make& make) {
   using T = decltype(make(0));
-  const ContiguousOut result(out, cpp_type_to_scalar_type<T>);
-  T* const to = result.data<T>();
-  const detail::Loop loop = detail::kLoopsOf<FillBody, Make>[current_level()];
+  constexpr ScalarType kMade = cpp_type_to_scalar_type<T>;
+  const Level level = current_level();
+  const detail::Loop loop = detail::kLoopsOf<FillBody, Make>[level];
+  const detail::ElementCast cast =
+      out.dtype() == kMade ? detail::ElementCast() : detail::ElementCast(out.dtype(), kMade, level);
+  const auto write = [&](void* to, std::int64_t first, std::int64_t n) {
+    const std::pair<Make, std::int64_t> context(make, first);
+    char* data[] = {static_cast<char*>(to)};
+    loop(&context, data, n);
+  };
+  const ContiguousOut result(out);
+  const auto itemsize = static_cast<std::int64_t>(out.itemsize());
   parallel_for(0, out.numel(), kRandomGrain, [&](std::int64_t begin, std::int64_t end) {
-    const std::pair<Make, std::int64_t> context(make, begin);
-    char* data[] = {reinterpret_cast<char*>(to + begin)};
-    loop(&context, data, end - begin);
+    char* const to = result.data<char>();
+    if (!cast.given()) return write(to + begin * itemsize, begin, end - begin);
+    constexpr std::int64_t kBlock = 1024;
+    alignas(64) char made[kBlock * sizeof(T)];
+    for (; begin < end; begin += kBlock) {
+      const std::int64_t n = std::min(kBlock, end - begin);
+      write(made, begin, n);
+      cast.run(to + begin * itemsize, made, n);
+    }
   });
   result.finish();
 }
@@ -101,12 +117,15 @@ void bernoulli__Tensor(TensorBase& self, const TensorBase& p, const Generator& g
 
 void exponential_(TensorBase& self, double lambd, const Generator& generator) {
   const Waiting waiting{next_call(generator, kCPU)};
-  visit_floating(self.dtype(), "exponential_", [&]<typename T>() { fill(self, Exponential<T>{waiting, lambd}); });
+  visit_loop_dtype<Exponential, kFloatingTypes>(self.dtype(), "exponential_", [&]<typename T>() {
+    fill(self, Exponential<T>{waiting, lambd});
+  });
 }
 
 void normal_(TensorBase& self, double mean, double std, const Generator& generator) {
   const PhiloxCall call = next_call(generator, kCPU);
-  visit_floating_and_complex(self.dtype(), "normal_", [&]<typename T>() { fill(self, Normal<T>(call, mean, std)); });
+  visit_loop_dtype<Normal, kFloatingAndComplexTypes>(self.dtype(), "normal_",
+                                                     [&]<typename T>() { fill(self, Normal<T>(call, mean, std)); });
 }
 
 void random_(TensorBase& self, const Generator& generator) {

@@ -27,18 +27,24 @@ struct RowsBody {
 
 }  // namespace detail
 
+// Calls f(begin, end) for pieces of rows 0 to count - 1, of whole multiples of `unit`.
+template <typename F>
+void parallel_for_rows(std::int64_t width, std::int64_t count, std::int64_t unit, const F& f) {
+  const std::int64_t work = std::max<std::int64_t>(1, width) * unit;
+  parallel_for(0, (count + unit - 1) / unit, std::max<std::int64_t>(1, kElementGrain / work),
+               [&](std::int64_t begin, std::int64_t end) { f(begin * unit, std::min(count, end * unit)); });
+}
+
 // Rows 0 to count - 1, in pieces of whole multiples of `unit`.
 template <typename Rows>
 void run_rows(const Rows& rows, std::int64_t count, std::int64_t unit = 1) {
   const detail::Loop loop = detail::kLoopsOf<detail::RowsBody, Rows>[current_level()];
-  const std::int64_t work = std::max<std::int64_t>(1, rows.width) * unit;
-  parallel_for(0, (count + unit - 1) / unit, std::max<std::int64_t>(1, kElementGrain / work),
-               [&](std::int64_t begin, std::int64_t end) {
-                 Rows part = rows;
-                 part.begin = begin * unit;
-                 part.end = std::min(count, end * unit);
-                 loop(&part, nullptr, 0);
-               });
+  parallel_for_rows(rows.width, count, unit, [&](std::int64_t begin, std::int64_t end) {
+    Rows part = rows;
+    part.begin = begin;
+    part.end = end;
+    loop(&part, nullptr, 0);
+  });
 }
 
 }  // namespace keyway::inline v1
