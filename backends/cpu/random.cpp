@@ -33,30 +33,31 @@ struct FillBody {
   }
 };
 
-// out[i] = make(i), by threads and at the best instruction set; converted, some at a time, where out has another dtype.
+// to[i] = make(first + i) for n elements, at the best instruction set.
+template <typename Make>
+void fill_some(void* to, const Make& make, std::int64_t first, std::int64_t n) {
+  const std::pair<Make, std::int64_t> context(make, first);
+  char* data[] = {static_cast<char*>(to)};
+  detail::kLoopsOf<FillBody, Make>[current_level()](&context, data, n);
+}
+
+// out[i] = make(i), by threads; converted, some at a time, where out has another dtype.
 template <typename Make>
 void fill(const TensorBase& out, const Make& make) {
   using T = decltype(make(0));
   constexpr ScalarType kMade = cpp_type_to_scalar_type<T>;
-  const Level level = current_level();
-  const detail::Loop loop = detail::kLoopsOf<FillBody, Make>[level];
   const detail::ElementCast cast =
-      out.dtype() == kMade ? detail::ElementCast() : detail::ElementCast(out.dtype(), kMade, level);
-  const auto write = [&](void* to, std::int64_t first, std::int64_t n) {
-    const std::pair<Make, std::int64_t> context(make, first);
-    char* data[] = {static_cast<char*>(to)};
-    loop(&context, data, n);
-  };
+      out.dtype() == kMade ? detail::ElementCast() : detail::ElementCast(out.dtype(), kMade, current_level());
   const ContiguousOut result(out);
   const auto itemsize = static_cast<std::int64_t>(out.itemsize());
   parallel_for(0, out.numel(), kRandomGrain, [&](std::int64_t begin, std::int64_t end) {
     char* const to = result.data<char>();
-    if (!cast.given()) return write(to + begin * itemsize, begin, end - begin);
+    if (!cast.given()) return fill_some(to + begin * itemsize, make, begin, end - begin);
     constexpr std::int64_t kBlock = 1024;
     alignas(64) char made[kBlock * sizeof(T)];
     for (; begin < end; begin += kBlock) {
       const std::int64_t n = std::min(kBlock, end - begin);
-      write(made, begin, n);
+      fill_some(made, make, begin, n);
       cast.run(to + begin * itemsize, made, n);
     }
   });
@@ -174,12 +175,12 @@ ScratchArray<Key> sorted(const ScratchArray<Key>& keys) {
 void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& out) {
   rules::check_holds(out.dtype(), 0, std::max<std::int64_t>(0, n - 1));
   const PhiloxCall call = next_call(generator, kCPU);
+  const ScratchArray<std::uint64_t> bits(n);
+  const auto draw = [call](std::int64_t i) { return call.bits(static_cast<std::uint64_t>(i)).wide(0); };
+  parallel_for(0, n, kRandomGrain,
+               [&](std::int64_t begin, std::int64_t end) { fill_some(bits.data() + begin, draw, begin, end - begin); });
   const ScratchArray<Key> drawn(n);
-  parallel_for(0, n, kRandomGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      drawn[i] = {call.bits(static_cast<std::uint64_t>(i)).wide(0), i};
-    }
-  });
+  for (std::int64_t i = 0; i < n; ++i) drawn[i] = {bits[i], i};
   const ScratchArray<Key> keys = sorted(drawn);
   visit_real(out.dtype(), "randperm", [&]<typename T>() {
     const ContiguousOut result(out);
