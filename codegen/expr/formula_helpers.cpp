@@ -114,6 +114,11 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"log_softmax_double_backward(Tensor grad, Tensor grad_output, int dim, Tensor output) -> Tensor">,
     schema_literal<"softmax_backward_grad(Tensor grad, int dim, Tensor output) -> Tensor">,
     schema_literal<"softmax_double_backward(Tensor grad, Tensor grad_output, int dim, Tensor output) -> Tensor">,
+    schema_literal<"batch_norm_double_backward(Tensor? grad_input, Tensor? grad_weight, Tensor? grad_bias, Tensor "
+                   "grad_out, Tensor input, Tensor mean, Tensor var, Tensor? weight, float eps, bool[] needs) -> "
+                   "(Tensor, Tensor, Tensor)">,
+    schema_literal<"batch_norm_backward(Tensor? grad_out, Tensor? grad_mean, Tensor? grad_var, Tensor input, Tensor "
+                   "mean, Tensor var, Tensor? weight, float eps, bool[] needs) -> (Tensor, Tensor, Tensor)">,
     schema_literal<"layer_norm_double_backward(Tensor? grad_input, Tensor? grad_weight, Tensor? grad_bias, Tensor "
                    "grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, bool[] "
                    "needs) -> (Tensor, Tensor, Tensor)">,

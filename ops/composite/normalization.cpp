@@ -1,6 +1,7 @@
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/limits.h>
 #include <keyway/ops/normalization_composites.h>
+#include <keyway/ops/normalization_entries.h>
 
 #include <tuple>
 
@@ -39,13 +40,27 @@ DimVector dims_of_batch(const Tensor& x) {
   return dims;
 }
 
-struct BatchStatistics {
-  Tensor centered, mean, variance;
+// `input` by its own statistics, and these, in what it is computed with in.
+struct BatchNorm {
+  Tensor out, mean, variance;
 };
-BatchStatistics statistics_of(const Tensor& x) {
+BatchNorm batch_norm_by_itself(const Tensor& input, const std::optional<Tensor>& weight,
+                               const std::optional<Tensor>& bias, double eps) {
+  if (ops::_batch_norm_forward.has_kernel_for(input.device().type())) {
+    const auto parameter = [&](const std::optional<Tensor>& values) -> std::optional<Tensor> {
+      if (!values || !values->defined()) return std::nullopt;
+      const bool fits = values->dtype() == input.dtype() || values->dtype() == kFloat;
+      return (fits ? *values : values->to(input.dtype())).reshape({input.size(1)});
+    };
+    const auto [out, mean, variance] = keyway::_batch_norm_forward(input, parameter(weight), parameter(bias), eps);
+    return {out, mean, variance};
+  }
+  const Tensor x = input.to(dtype_within(input.dtype()));
   const DimVector dims = dims_of_batch(x);
   const Tensor mean = x.mean(dims), centered = x - by_channel(mean, x);
-  return {centered, mean, (centered * centered).mean(dims)};
+  const Tensor variance = (centered * centered).mean(dims);
+  const Tensor normal = centered * by_channel((variance + eps).rsqrt(), x);
+  return {weighed(normal, weight, bias).to(input.dtype()), mean, variance};
 }
 
 // What was there, but for `part`, which is a statistic of the batch.
@@ -53,12 +68,10 @@ Tensor moved_towards(const Tensor& running, const Tensor& value, double part) {
   return running.detach() * (1 - part) + value.detach().to(running.dtype()).reshape(running.sizes()) * part;
 }
 
-ThreeTensors batch_norm_by(const BatchStatistics& statistics, const Tensor& input, const std::optional<Tensor>& weight,
-                           const std::optional<Tensor>& bias, double eps) {
-  const Tensor scale = (statistics.variance + eps).rsqrt();
-  const Tensor normal = statistics.centered * by_channel(scale, statistics.centered);
+// With the reciprocal standard deviation, in what statistics are kept in.
+ThreeTensors results_of(const BatchNorm& normal, const Tensor& input, const std::optional<Tensor>& weight, double eps) {
   const ScalarType kept = dtype_of_statistics(input, weight);
-  return {weighed(normal, weight, bias).to(input.dtype()), statistics.mean.to(kept), scale.to(kept)};
+  return {normal.out, normal.mean.to(kept), (normal.variance + eps).rsqrt().to(kept)};
 }
 
 // A group's elements as one row: [N, group, C / group * HxW].
@@ -72,12 +85,12 @@ ThreeTensors batch_norm_legit(const Tensor& input, const std::optional<Tensor>& 
                               const std::optional<Tensor>& bias, Tensor& running_mean, Tensor& running_var,
                               bool training, double momentum, double eps) {
   if (!training) return batch_norm_no_training(input, weight, bias, running_mean, running_var, momentum, eps);
-  const BatchStatistics statistics = statistics_of(input.to(dtype_within(input.dtype())));
-  ThreeTensors results = batch_norm_by(statistics, input, weight, bias, eps);
+  const BatchNorm normal = batch_norm_by_itself(input, weight, bias, eps);
+  ThreeTensors results = results_of(normal, input, weight, eps);
   if (input.numel() == 0) return results;
   const auto count = static_cast<double>(input.numel() / input.size(1));
-  const Tensor mean = moved_towards(running_mean, statistics.mean, momentum);
-  const Tensor variance = moved_towards(running_var, statistics.variance * (count / (count - 1)), momentum);
+  const Tensor mean = moved_towards(running_mean, normal.mean, momentum);
+  const Tensor variance = moved_towards(running_var, normal.variance * (count / (count - 1)), momentum);
   running_var.mul_(1);  // if it cannot be written to, neither is the other
   running_mean.copy_(mean);
   running_var.copy_(variance);
@@ -86,7 +99,7 @@ ThreeTensors batch_norm_legit(const Tensor& input, const std::optional<Tensor>& 
 
 ThreeTensors batch_norm_no_stats(const Tensor& input, const std::optional<Tensor>& weight,
                                  const std::optional<Tensor>& bias, bool, double, double eps) {
-  return batch_norm_by(statistics_of(input.to(dtype_within(input.dtype()))), input, weight, bias, eps);
+  return results_of(batch_norm_by_itself(input, weight, bias, eps), input, weight, eps);
 }
 
 // input * scale + shift, with one of each for a channel.

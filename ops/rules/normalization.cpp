@@ -2,6 +2,19 @@
 
 namespace keyway::inline v1::rules {
 
+std::array<OutputMeta, 3> _batch_norm_forward(const TensorBase& input, const TensorBase&, const TensorBase&, double) {
+  const DimVector channels{input.sizes()[1]};
+  return {meta_like(input), meta_of(channels), meta_of(channels)};
+}
+
+std::array<OutputMeta, 3> _batch_norm_backward(const TensorBase&, const TensorBase& input, const TensorBase&,
+                                               const TensorBase&, const TensorBase&, double,
+                                               ArrayRef<bool> output_mask) {
+  const DimVector channels{input.sizes()[1]};
+  return {output_mask[0] ? meta_like(input) : meta_undefined(), output_mask[1] ? meta_of(channels) : meta_undefined(),
+          output_mask[2] ? meta_of(channels) : meta_undefined()};
+}
+
 std::array<OutputMeta, 3> native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, const TensorBase&,
                                             const TensorBase&, double) {
   DimVector statistics = input.sizes();

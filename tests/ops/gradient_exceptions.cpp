@@ -14,6 +14,9 @@ struct Exception {
 };
 
 constexpr Exception kConstants[] = {
+    {"keyway::_batch_norm_backward", "input", "its gradient counts that mean and var change with it"},
+    {"keyway::_batch_norm_backward", "mean", "a function of the input"},
+    {"keyway::_batch_norm_backward", "var", "a function of the input"},
     {"keyway::_cross_entropy_backward", "grad_output", "its gradient takes normalizer as that of self"},
     {"keyway::_cross_entropy_backward", "normalizer", "a function of self"},
     {"keyway::_cross_entropy_backward", "self", "its gradient counts that normalizer changes with it"},
