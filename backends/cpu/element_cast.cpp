@@ -96,10 +96,26 @@ Loop loop_for(ScalarType to, ScalarType from, Level level) {
   });
 }
 
+// What most casts take, found sooner than loop_for() does; null for others.
+Loop loop_of_16_bits(ScalarType to, ScalarType from, Level level) {
+  if (to == kFloat) {
+    if (from == kBFloat16) return kLoops<Cast<float, BFloat16>>[level];
+    if (from == kHalf) return kLoops<Cast<float, Half>>[level];
+  } else if (from == kFloat) {
+    if (to == kBFloat16) return kLoops<Cast<BFloat16, float>>[level];
+    if (to == kHalf) return kLoops<Cast<Half, float>>[level];
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 ElementCast::ElementCast(ScalarType to, ScalarType from, Level level)
-    : to_size_(static_cast<std::int64_t>(element_size(to))), from_size_(static_cast<std::int64_t>(element_size(from))) {
+    : to_size_(static_cast<std::int16_t>(element_size(to))), from_size_(static_cast<std::int16_t>(element_size(from))) {
+  if (const Loop only = loop_of_16_bits(to, from, level); only != nullptr) {
+    steps_[count_++] = only;
+    return;
+  }
   for (const ScalarType dtype : {to, from}) {
     if (!kAnyTypes.contains(dtype)) fail_dtype(dtype, kAnyTypes, "copy_");
   }

@@ -31,9 +31,9 @@ class ElementCast {
   static constexpr std::int64_t kWidestBetween = 8;  // bytes of a float64 or complex64
 
   Loop steps_[kMaxSteps] = {};
-  int count_ = 0;
-  std::int64_t to_size_ = 0;
-  std::int64_t from_size_ = 0;
+  std::int16_t count_ = 0;
+  std::int16_t to_size_ = 0;
+  std::int16_t from_size_ = 0;
 };
 
 }  // namespace keyway::inline v1::detail
