@@ -39,7 +39,7 @@ void check_not_frozen(std::string_view argument, const TensorBase& tensor) {
 
 // Whether copy_ can write a result of one dtype to a tensor of another.
 bool can_store(ScalarType result, ScalarType to) {
-  return kAnyTypes.contains(to) && (result == to || (kAnyTypes.contains(result) && can_cast(result, to)));
+  return kCastTypes.contains(to) && (result == to || (kCastTypes.contains(result) && can_cast(result, to)));
 }
 
 void check_out_dtype(const TensorBase& out, std::string_view name, ScalarType dtype, OutDtype which) {

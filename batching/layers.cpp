@@ -95,6 +95,32 @@ bool native_layer_norm(Call& call) {
   return true;
 }
 
+// _batch_norm_forward(input, weight, bias, eps), and its gradient (grad_out, input, mean, var, weight, eps,
+// output_mask): the channels of all examples are channels of one call.
+bool batch_norm(Call& call) {
+  const std::int64_t batch = call.level.batch_size();
+  update_tensors(call.stack, [&](TensorBase& tensor) {
+    const Tensor value(for_all(tensor, call.level));
+    tensor = value.dim() > 2 ? value.movedim(0, 1).flatten(1, 2) : value.flatten(0, 1);
+  });
+  call_boxed(call.op, call.stack);
+  update_tensors(call.stack, [&](TensorBase& tensor) {
+    const Tensor result(tensor);
+    const Tensor channels = result.unflatten(result.dim() > 1 ? 1 : 0, {batch, -1});
+    tensor = result.dim() > 1 ? channels.movedim(1, 0) : channels;
+  });
+  return true;
+}
+
+// constant_pad_nd(self, pad, value): of the last dimensions, those of the example.
+bool constant_pad_nd(Call& call) {
+  const TensorBase self = call.stack[0].to_tensor();
+  if (std::ssize(call.stack[1].to_int_list()) > 2 * self.dim()) return false;
+  call.stack[0] = for_all(self, call.level);
+  call_boxed(call.op, call.stack);
+  return true;
+}
+
 // embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse): of weights of each example, rows are gathered.
 bool embedding(Call& call) {
   if (!is_of_batch(call, 0)) {

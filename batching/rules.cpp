@@ -7,6 +7,7 @@
 #include <keyway/ops/linalg_entries.h>
 #include <keyway/ops/loss_entries.h>
 #include <keyway/ops/normalization_entries.h>
+#include <keyway/ops/padding_entries.h>
 
 #include <algorithm>
 
@@ -19,6 +20,8 @@ struct Own {
   Rule rule;
 };
 constexpr Own kOwn[] = {
+    {&ops::_batch_norm_backward, batch_norm},
+    {&ops::_batch_norm_forward, batch_norm},
     {&ops::_cross_entropy_forward, loss_of_classes},
     {&ops::_index, index},
     {&ops::_index_put, index_put},
@@ -28,6 +31,7 @@ constexpr Own kOwn[] = {
     {&ops::addmm, addmm},
     {&ops::baddbmm, baddbmm},
     {&ops::bmm, bmm},
+    {&ops::constant_pad_nd, constant_pad_nd},
     {&ops::convolution, convolution},
     {&ops::embedding, embedding},
     {&ops::index_add, along_dim},

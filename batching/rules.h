@@ -58,6 +58,8 @@ bool addmm(Call& call);
 bool baddbmm(Call& call);
 bool convolution(Call& call);
 bool native_layer_norm(Call& call);
+bool batch_norm(Call& call);
+bool constant_pad_nd(Call& call);
 bool embedding(Call& call);
 bool loss_of_classes(Call& call);
 bool attention(Call& call);

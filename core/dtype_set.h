@@ -61,6 +61,8 @@ inline constexpr DtypeSet kNumberTypes = kRealTypes | kComplexTypes;
 inline constexpr DtypeSet kAnyTypes = kNumberTypes | kBool;
 inline constexpr DtypeSet kFloat8Types{kFloat8_e5m2, kFloat8_e4m3fn, kFloat8_e5m2fnuz, kFloat8_e4m3fnuz,
                                        kFloat8_e8m0fnu};
+// What converts to each other.
+inline constexpr DtypeSet kCastTypes = kAnyTypes | kFloat8Types;
 inline constexpr DtypeSet kQuantizedTypes{kQInt8, kQUInt8, kQInt32, ScalarType::QUInt4x2, ScalarType::QUInt2x4};
 inline constexpr DtypeSet kBitsTypes{ScalarType::Bits1x8, ScalarType::Bits2x4, ScalarType::Bits4x2, ScalarType::Bits8,
                                      ScalarType::Bits16};

@@ -4,35 +4,33 @@
 #include <keyway/backends/cpu/kernels_normalization.h>
 #include <keyway/backends/cpu/lanes.h>
 #include <keyway/backends/cpu/row_loop.h>
+#include <keyway/core/channels.h>
 #include <keyway/core/visit_dtype.h>
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
 namespace keyway::inline v1 {
 
 namespace {
 
-// ChannelPlaces that are gone through together where they lie side by side, and rows of them that are added up in T
+// Channels that are gone through together where they lie side by side, and rows of them that are added up in T
 // before they are in double.
 constexpr std::int64_t kSideBySide = 64, kRowsOfASum = 128;
 
-// Where the elements of channels are: in planes of `places` neighbours, [batches, channels, places], or side by side,
-// [batches * places, channels].
-struct ChannelPlaces {
-  std::int64_t batches, channels, places;
+using detail::channels_are_last, detail::channels_as_columns, detail::ChannelPlaces;
 
-  std::int64_t count() const { return batches * places; }
-  std::int64_t plane(std::int64_t b, std::int64_t c) const { return (b * channels + c) * places; }
-};
+// Where the plane of channel c in batch b begins.
+std::int64_t plane(const ChannelPlaces& at, std::int64_t b, std::int64_t c) {
+  return (b * at.channels + c) * at.places;
+}
 
 // The sum over the planes of a channel of value(i), i being the place of an element.
 template <typename T, typename F>
 [[gnu::always_inline]] inline double sum_of_planes(const ChannelPlaces& at, std::int64_t c, const F& value) {
   double total = 0;
   for (std::int64_t b = 0; b < at.batches; ++b) {
-    const std::int64_t first = at.plane(b, c);
+    const std::int64_t first = plane(at, b, c);
     total += static_cast<double>(lane_sum<T>(at.places, [&, first](std::int64_t i) { return value(first + i); }));
   }
   return total;
@@ -40,7 +38,7 @@ template <typename T, typename F>
 template <typename F>
 [[gnu::always_inline]] inline void each_of_planes(const ChannelPlaces& at, std::int64_t c, const F& f) {
   for (std::int64_t b = 0; b < at.batches; ++b) {
-    const std::int64_t first = at.plane(b, c);
+    const std::int64_t first = plane(at, b, c);
     KEYWAY_INDEPENDENT
     for (std::int64_t i = 0; i < at.places; ++i) f(first + i);
   }
@@ -206,25 +204,8 @@ void run_channels(const Work& work, bool side_by_side) {
   run_rows(Columns{work}, (work.at.channels + kSideBySide - 1) / kSideBySide);
 }
 
-ChannelPlaces channels_of(const TensorBase& input) {
-  const std::int64_t batches = input.sizes()[0], channels = input.sizes()[1];
-  return {batches, channels, checked_numel(input.sizes().slice(2, input.sizes().size() - 2))};
-}
 std::int64_t row_width(const ChannelPlaces& at, bool side_by_side) {
   return at.count() * (side_by_side ? std::min(kSideBySide, at.channels) : 1);
-}
-
-// Whether the channels of all are the last dimension in memory, so that none has to be copied.
-bool are_last(std::initializer_list<const TensorBase*> tensors, ScalarType dtype) {
-  return std::all_of(tensors.begin(), tensors.end(), [dtype](const TensorBase* x) {
-    return !x->defined() || (x->dtype() == dtype && (x->is_contiguous(MemoryFormat::ChannelsLast) ||
-                                                     x->is_contiguous(MemoryFormat::ChannelsLast3d)));
-  });
-}
-// Such a tensor as what it is in memory.
-TensorBase as_rows(const TensorBase& tensor, const ChannelPlaces& at) {
-  if (!tensor.defined()) return tensor;
-  return make_view(tensor, {at.count(), at.channels}, {at.channels, 1}, tensor.storage_offset());
 }
 
 template <typename T>
@@ -240,13 +221,13 @@ namespace cpu {
 
 void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, const TensorBase& bias, double eps,
                          TensorBase& out0, TensorBase& out1, TensorBase& out2) {
-  const ChannelPlaces at = channels_of(input);
+  const ChannelPlaces at(input);
   visit_dtype<kComputedIn>(out1.dtype(), "_batch_norm_forward", [&]<typename T>() {
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<T>;
-    const bool last = are_last({&input, &out0}, kAcc), side_by_side = last || at.places == 1;
-    const TensorBase x = last ? as_rows(input, at) : contiguous_as(input, kAcc);
+    const bool last = channels_are_last({&input, &out0}, kAcc), side_by_side = last || at.places == 1;
+    const TensorBase x = last ? channels_as_columns(input, at) : contiguous_as(input, kAcc);
     const TensorBase w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
-    const ContiguousOut y(last ? as_rows(out0, at) : out0, kAcc), mean(out1), var(out2);
+    const ContiguousOut y(last ? channels_as_columns(out0, at) : out0, kAcc), mean(out1), var(out2);
     const BatchForward<T> work{at,
                                pointer_to<const T>(x),
                                pointer_to<const T>(w),
@@ -266,14 +247,17 @@ void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, cons
 void _batch_norm_backward(const TensorBase& grad_out, const TensorBase& input, const TensorBase& mean,
                           const TensorBase& var, const TensorBase& weight, double eps, ArrayRef<bool>, TensorBase& out0,
                           TensorBase& out1, TensorBase& out2) {
-  const ChannelPlaces at = channels_of(input);
+  const ChannelPlaces at(input);
   visit_dtype<kComputedIn>(mean.dtype(), "_batch_norm_backward", [&]<typename T>() {
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<T>;
-    const bool last = are_last({&grad_out, &input, &out0}, kAcc), side_by_side = last || at.places == 1;
-    const auto operand = [&](const TensorBase& x) { return last ? as_rows(x, at) : contiguous_as(x, kAcc); };
+    const bool last = channels_are_last({&grad_out, &input, &out0}, kAcc), side_by_side = last || at.places == 1;
+    const auto operand = [&](const TensorBase& x) {
+      return last ? channels_as_columns(x, at) : contiguous_as(x, kAcc);
+    };
     const TensorBase g = operand(grad_out), x = operand(input), w = contiguous_as(weight, kAcc);
     const TensorBase m = contiguous(mean), v = contiguous(var);
-    const ContiguousOut grad_input(last ? as_rows(out0, at) : out0, kAcc), grad_weight(out1), grad_bias(out2);
+    const ContiguousOut grad_input(last ? channels_as_columns(out0, at) : out0, kAcc), grad_weight(out1),
+        grad_bias(out2);
     const BatchBackward<T> work{at,
                                 pointer_to<const T>(g),
                                 pointer_to<const T>(x),

@@ -10,7 +10,7 @@
 namespace keyway::inline v1::detail {
 
 // Room for so many accumulators, such that every part of it is aligned (AccArray).
-inline std::int64_t capacity_for(std::int64_t width) { return (width + 15) / 16 * 16; }
+constexpr std::int64_t capacity_for(std::int64_t width) { return (width + 15) / 16 * 16; }
 
 using CascadeScratch = Scratch<32 * 1024>;
 

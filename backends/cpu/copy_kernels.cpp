@@ -6,7 +6,7 @@
 namespace keyway::inline v1::cpu {
 
 Scalar _local_scalar_dense(const TensorBase& self) {
-  return visit_any(self.dtype(), "item", [&]<typename T>() { return Scalar(*self.data_ptr<T>()); });
+  return visit_dtype<kCastTypes>(self.dtype(), "item", [&]<typename T>() { return Scalar(*self.data_ptr<T>()); });
 }
 
 void copy_(TensorBase& self, const TensorBase& src, bool) {

@@ -10,7 +10,7 @@
 namespace keyway::inline v1::cpu {
 
 void fill_Scalar(const TensorBase&, const Scalar& value, TensorBase& out) {
-  visit_any(out.dtype(), "fill", [&]<typename T>() {
+  visit_dtype<kCastTypes>(out.dtype(), "fill", [&]<typename T>() {
     const T element = value.to<T>();
     if (!out.is_non_overlapping_and_dense()) {
       TensorBase one = make_tensor({}, out.dtype(), Device(DeviceType::CPU));

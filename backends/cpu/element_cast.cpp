@@ -11,11 +11,12 @@ namespace keyway::inline v1::detail {
 
 namespace {
 
-constexpr DtypeSet kNarrowFloats{kHalf, kBFloat16};
+// What is cast by float32, or complex64.
+constexpr DtypeSet kNarrowFloats = DtypeSet{kHalf, kBFloat16} | kFloat8Types;
 // A float32 holds each of their numbers.
 constexpr DtypeSet kExactInFloat{kBool, kByte, kChar, kShort, kUInt16};
 
-// To float32, or complex64, such that the result rounds to 16 bits as its origin does.
+// To float32, or complex64, such that the result rounds to a narrow float as its origin does.
 template <typename From>
 struct CastToOdd {
   KEYWAY_HD constexpr float operator()(From x) const { return round_to_odd(x); }
@@ -32,7 +33,7 @@ struct Step {
   bool odd = false;
 };
 
-// The first step of a cast. Requires: to != from, both of kAnyTypes.
+// The first step of a cast. Requires: to != from, both of kCastTypes.
 constexpr Step first_step(ScalarType to, ScalarType from) {
   if (kNarrowFloats.contains(from)) return {kFloat};
   if (from == kComplexHalf) return {kComplexFloat};
@@ -77,13 +78,13 @@ constexpr Pair loop_of(ScalarType to, ScalarType from) {
 template <bool odd>
 Loop loop_for(ScalarType to, ScalarType from, Level level) {
   const Pair pair = loop_of(to, from);
-  return visit_dtype<kAnyTypes>(pair.from, "copy_", [&]<typename From>() -> Loop {
+  return visit_dtype<kCastTypes>(pair.from, "copy_", [&]<typename From>() -> Loop {
     constexpr ScalarType kFrom = cpp_type_to_scalar_type<From>;
     if constexpr (odd) {
       if constexpr (first_step(kFrom == kComplexDouble ? kComplexHalf : kHalf, kFrom).odd)
         return kLoops<CastToOdd<From>>[level];
     } else {
-      return visit_dtype<kAnyTypes>(pair.to, "copy_", [&]<typename To>() -> Loop {
+      return visit_dtype<kCastTypes>(pair.to, "copy_", [&]<typename To>() -> Loop {
         constexpr ScalarType kTo = cpp_type_to_scalar_type<To>;
         if constexpr (loop_of(kTo, kFrom) == Pair{kTo, kFrom} &&
                       (kTo == kFrom ? kIntegralTypes.contains(kTo) : first_step(kTo, kFrom).to == kTo)) {
@@ -117,7 +118,7 @@ ElementCast::ElementCast(ScalarType to, ScalarType from, Level level)
     return;
   }
   for (const ScalarType dtype : {to, from}) {
-    if (!kAnyTypes.contains(dtype)) fail_dtype(dtype, kAnyTypes, "copy_");
+    if (!kCastTypes.contains(dtype)) fail_dtype(dtype, kCastTypes, "copy_");
   }
   for (ScalarType at = from; at != to;) {
     const Step step = first_step(to, at);

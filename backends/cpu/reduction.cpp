@@ -1,13 +1,14 @@
 // How a reduction goes over its input.
 //
-// Its space has the input's dimensions, kept and reduced, innermost first by the input's strides. There are three ways:
+// Its space has the input's dimensions, kept and reduced, innermost first by the input's strides. There are four ways:
 //
 // - columns: Outputs lie side by side, or the elements of each are few: a row of outputs is accumulated at once, one
 //   element of each after the other. So are rows of short runs, each of an output: a run is a group of columns.
 // - runs: The elements of an output lie side by side and are not many: a loop compiled for it does output after output.
-// - lanes: They are many, or in several runs: kLanes lanes accumulate them, by the loop of columns, and are folded.
+// - several runs: They are in runs of such lengths, which that loop does one after the other.
+// - lanes: Runs are longer, or short and apart: kLanes lanes accumulate them, by the loop of columns, and are folded.
 //
-// Elements that are not of the accumulation's dtype are converted to it in a buffer, in all three ways.
+// Elements that are not of the accumulation's dtype are converted to it in a buffer, in all but several runs.
 //
 // The elements of an output (or row of outputs) are cut into units of a fixed length. Units are what threads share
 // where outputs are few; their accumulators are merged pairwise, in order.
@@ -57,7 +58,7 @@ std::int64_t offset_of(const Strided& space, const DimList& dims, std::int64_t p
   return offset;
 }
 
-enum class Way { Columns, Runs, Lanes };
+enum class Way { Columns, Runs, SeveralRuns, Lanes };
 
 // What is called, and with what.
 struct ReduceTask {
@@ -93,7 +94,7 @@ struct Reduction : ReduceTask {
   DimList reduced;
   Way way;
   DimList walk;            // the reduced dimensions that are gone through: all but those that are in a row
-  std::int64_t group;      // accumulators of each output in a row of them
+  std::int64_t group;      // accumulators of each output in a row of them; elements of each of several runs
   std::int64_t tile;       // outputs in a row of them; 1 unless in columns
   std::int64_t row_tiles;  // tiles along the innermost kept dimension
   std::int64_t tiles;
@@ -264,6 +265,21 @@ void unit_in_columns(const Reduction& r, Feeder& feeder, const char* base, std::
   }
 }
 
+// The runs [begin, end) of one output: those side by side at once.
+void unit_in_runs(const Reduction& r, Cascade& cascade, const char* base, std::int64_t begin, std::int64_t end) {
+  const std::int64_t most = cascade.capacity(), stride = r.run_stride(kSelf);
+  alignas(64) char acc[capacity_for(1) * kMaxAccBytes];
+  for (RunWalker runs(r, base, begin, end); !runs.done(); runs.next()) {
+    for (std::int64_t done = 0; done < runs.length(); done += most) {
+      const std::int64_t n = std::min(most, runs.length() - done);
+      r.op.reduce_runs[r.level](r.f, {runs.data() + done * stride, stride, r.group, n, 0}, acc, most);
+      r.op.fold(r.f, acc, most, 1, n);
+      r.op.merge(r.f, cascade.begin_block(), acc, most, 1);
+      cascade.end_block();
+    }
+  }
+}
+
 // A row of outputs: where its elements and results are.
 struct Tile {
   const char* data;
@@ -282,6 +298,7 @@ Tile tile_at(const Reduction& r, std::int64_t i) {
 
 // Accumulators of a unit of a tile. Lanes that no element of a short reduction would reach are left out.
 std::int64_t unit_width(const Reduction& r, const Tile& tile) {
+  if (r.way == Way::SeveralRuns) return 1;
   return r.way == Way::Columns ? tile.outputs * r.group : std::min(kLanes, r.reduced.numel);
 }
 
@@ -291,6 +308,10 @@ char* run_unit(const Reduction& r, const Tile& tile, std::int64_t unit, char* sc
   const std::int64_t begin = unit * r.unit, end = std::min(begin + r.unit, r.walk.numel);
   const std::int64_t width = unit_width(r, tile);
   Cascade cascade(r.op, r.f, scratch, width);
+  if (r.way == Way::SeveralRuns) {
+    unit_in_runs(r, cascade, tile.data, begin, end);
+    return cascade.finish();
+  }
   Feeder feeder(r, cascade);
   if (r.way == Way::Columns) {
     unit_in_columns(r, feeder, tile.data, width, begin, end);
@@ -305,6 +326,7 @@ char* run_unit(const Reduction& r, const Tile& tile, std::int64_t unit, char* sc
 std::size_t unit_scratch_bytes(const Reduction& r) {
   // In lanes a run may end in a row of its own, and has an element at least.
   const std::int64_t rows = std::min(r.unit, r.walk.numel);
+  if (r.way == Way::SeveralRuns) return Cascade::scratch_bytes(r.op, 1, rows);
   return Cascade::scratch_bytes(r.op, r.way == Way::Columns ? r.tile * r.group : kLanes, rows / kBlockRows + 2);
 }
 
@@ -335,7 +357,8 @@ void finish_tile(const Reduction& r, const Tile& tile, const char* units, std::i
 
 // Units in any order and by any thread; what they give is kept until all are there.
 void run_units(const Reduction& r) {
-  const std::int64_t unit_bytes = capacity_for(r.way == Way::Columns ? r.tile * r.group : kLanes) * r.op.acc_bytes;
+  const std::int64_t width = r.way == Way::Columns ? r.tile * r.group : kLanes;
+  const std::int64_t unit_bytes = capacity_for(width) * r.op.acc_bytes;
   const std::int64_t tasks = r.tiles * r.units;
   Scratch<64> partial(static_cast<std::size_t>(tasks * unit_bytes));
   const std::int64_t work = r.unit * r.tile * r.group;
@@ -436,6 +459,13 @@ bool has_grouped_rows(const Reduction& r) {
          run <= std::min(kRowBytes / r.op.acc_bytes / 8, r.capacity) && r.reduced.numel / run >= 4;
 }
 
+// Whether the elements of each output lie in several runs that the loop of runs does as they are.
+bool has_runs(const Reduction& r) {
+  const std::int64_t run = r.space.sizes[0];
+  return !r.op.indexed && !r.cast.needed() && r.reduced.count >= 2 && r.reduced.at[0] == 0 &&
+         r.space.strides[kSelf][0] == r.op.itemsize && run >= kLanes && run <= r.longest_run();
+}
+
 Way way_of(const Reduction& r) {
   const bool kept_is_inner = r.kept.count > 0 && r.kept.at[0] == 0 && r.kept_size() >= 4;
   const bool few_elements = r.reduced.numel <= kFewElements && r.kept_size() >= kLanes / 2;
@@ -448,8 +478,8 @@ void make_plan(Reduction& r) {
   r.walk = r.reduced;
   r.way = way_of(r);
   r.group = 1;
-  if (r.way == Way::Lanes && has_grouped_rows(r)) {
-    r.way = Way::Columns;
+  if (const bool grouped = has_grouped_rows(r); r.way == Way::Lanes && (grouped || has_runs(r))) {
+    r.way = grouped ? Way::Columns : Way::SeveralRuns;
     r.group = r.space.sizes[0];
     r.walk.numel /= r.group;
     std::copy_n(r.reduced.at + 1, --r.walk.count, r.walk.at);
@@ -457,7 +487,7 @@ void make_plan(Reduction& r) {
   r.tile = 1;
   r.row_tiles = 1;
   r.tiles = r.kept.numel;
-  r.unit = kUnitRows * kLanes;
+  r.unit = (kUnitRows * kLanes - 1) / (r.way == Way::SeveralRuns ? r.group : 1) + 1;
   if (r.way == Way::Columns) {
     const std::int64_t columns = r.kept_size(), outer = r.kept.numel / columns;
     // A row fits into the buffer that strided ones are packed into.

@@ -325,14 +325,22 @@ struct ReduceAt {
   }
 };
 
-template <typename R>
-void write_result(const Results& to, std::int64_t j, R result) {
-  store<R>(to.data[0] + j * to.stride[0], 0, result);
-}
-template <typename A, typename B>
-void write_result(const Results& to, std::int64_t j, Two<A, B> result) {
-  store<A>(to.data[0] + j * to.stride[0], 0, result.first);
-  store<B>(to.data[1] + j * to.stride[1], 0, result.second);
+// Writes result(j) for each of n outputs. Those that lie side by side are vector code.
+template <typename F>
+void write_results(const Results& to, std::int64_t n, const F& result) {
+  using R = decltype(result(0));
+  if constexpr (requires(R r) { r.second; }) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const R r = result(j);
+      store<decltype(R::first)>(to.data[0] + j * to.stride[0], 0, r.first);
+      store<decltype(R::second)>(to.data[1] + j * to.stride[1], 0, r.second);
+    }
+  } else if (to.stride[0] == sizeof(R)) {
+    KEYWAY_INDEPENDENT
+    for (std::int64_t j = 0; j < n; ++j) store<R>(to.data[0], j, result(j));
+  } else {
+    for (std::int64_t j = 0; j < n; ++j) store<R>(to.data[0] + j * to.stride[0], 0, result(j));
+  }
 }
 
 template <typename F>
@@ -340,7 +348,7 @@ void project_results(const void* f, const char* acc, std::int64_t capacity, std:
                      const Results& to) {
   const F g = static_cast<const F&>(*static_cast<const Accumulation<F>*>(f));
   const AccArray<typename F::Acc> array(const_cast<char*>(acc), capacity);
-  for (std::int64_t j = 0; j < n; ++j) write_result(to, j, g.project(array.get(j), count));
+  write_results(to, n, [&](std::int64_t j) { return g.project(array.get(j), count); });
 }
 
 template <typename F, typename A = Accumulation<F>>

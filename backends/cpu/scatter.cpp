@@ -31,7 +31,7 @@ void scatter_src(const TensorBase& self, std::int64_t dim, const TensorBase& ind
 
 void scatter_value(const TensorBase& self, std::int64_t dim, const TensorBase& index, const Scalar& value,
                    TensorBase& out) {
-  visit_any(self.dtype(), "scatter", [&]<typename T>() {
+  visit_dtype<kCastTypes>(self.dtype(), "scatter", [&]<typename T>() {
     const T x = value.to<T>();
     Scatter(self, dim, index, nullptr, out).fill(x);
   });

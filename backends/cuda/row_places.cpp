@@ -48,6 +48,11 @@ RowPlaces& RowPlaces::number() {
   return *this;
 }
 
+RowPlaces& RowPlaces::side_by_side() {
+  launch_.teams = teams_for(static_cast<std::uint64_t>(launch_.n), true);
+  return *this;
+}
+
 std::int64_t RowPlaces::share() {
   const std::int64_t size = launch_.teams.size;
   std::int64_t threads = size;

@@ -30,6 +30,8 @@ class RowPlaces {
   RowPlaces& tensor(const TensorBase& tensor);
   // No tensor: the row's number, in row-major order of the other dimensions.
   RowPlaces& number();
+  // What the functor finds by that number lies beside what it finds by the next. Requires: no tensor was added.
+  RowPlaces& side_by_side();
 
   // Rows that are few and long are shared out, so that there are enough threads: every team has a stretch of a row, and
   // the functor sees to what the stretches of a row have to do with each other. Returns how many there are of a row.

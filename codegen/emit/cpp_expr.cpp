@@ -22,11 +22,9 @@ struct SetName {
   std::string_view name;
   std::string_view cpp;
 };
-constexpr SetName kSets[] = {{"any", "kAnyTypes"},
-                             {"complex", "kComplexTypes"},
-                             {"floating", "kFloatingTypes"},
-                             {"real", "kRealTypes"},
-                             {"integral", "kIntegralTypes"}};
+constexpr SetName kSets[] = {{"any", "kAnyTypes"},       {"complex", "kComplexTypes"},
+                             {"float8", "kFloat8Types"}, {"floating", "kFloatingTypes"},
+                             {"real", "kRealTypes"},     {"integral", "kIntegralTypes"}};
 
 // Predicates that have a name of their own in C++.
 std::string function_of(std::string_view predicate) {

@@ -91,8 +91,8 @@ constexpr std::string_view kDTypes[] = {
     "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "complex128", "complex64",     "complex32",
     "int64",           "int32",           "int16",          "int8",       "uint64",        "uint32",
     "uint16",          "uint8",           "bool",           "qint8",      "quint8",        "qint32"};
-constexpr std::string_view kDTypeSets[] = {"any",      "floating", "complex",         "real",
-                                           "integral", "promote",  "promote_to_float"};
+constexpr std::string_view kDTypeSets[] = {"any",      "floating", "complex", "real",
+                                           "integral", "float8",   "promote", "promote_to_float"};
 constexpr std::string_view kLayouts[] = {"strided", "sparse_coo", "sparse_csr"};
 constexpr std::string_view kMemoryFormats[] = {"contiguous_format", "preserve_format", "channels_last",
                                                "channels_last_3d"};

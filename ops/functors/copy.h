@@ -48,6 +48,8 @@ struct Cast {
   KEYWAY_HD constexpr To operator()(From x) const {
     if constexpr (std::same_as<To, From>) {
       return x;
+    } else if constexpr (std::same_as<From, Float8_e8m0fnu>) {
+      return Cast<To, float>{}(x);
     } else if constexpr (std::same_as<To, bool>) {
       if constexpr (ComplexElement<From>) {
         return opmath(x) != Opmath<From>();

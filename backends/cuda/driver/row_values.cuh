@@ -8,7 +8,8 @@
 //   rows_of_values<2>(RowPlaces(self.sizes(), dim).tensor(out).tensor(self), functor, out.device());
 //
 // A thread that has few of them keeps them in registers: they are read, and calculated, once. In longer rows they are
-// read each time, from a cache after the first. There is a kernel for each, as registers of one cost all.
+// read each time, from a cache after the first. There is a kernel for each, as registers of one cost all. Where rows
+// are shared out the values are those of a team's stretch, and read.
 #pragma once
 
 #include <keyway/backends/cuda/driver/rows.cuh>
@@ -94,16 +95,16 @@ class ReadValues : public RowValues<ReadValues<Row, Get>, Row> {
   __device__ void each(const F& f) const {
     using V = decltype(get_(0));
     constexpr int kAhead = sizeof(V) > 4 ? 4 : 8;
-    const std::int64_t n = this->row_.n(), step = this->row_.size();
-    std::int64_t i = this->row_.rank();
-    for (; i + (kAhead - 1) * step < n; i += kAhead * step) {
+    const std::int64_t end = this->row_.end(), step = this->row_.size();
+    std::int64_t i = this->row_.first() + this->row_.rank();
+    for (; i + (kAhead - 1) * step < end; i += kAhead * step) {
       V values[kAhead];
 #pragma unroll
       for (int j = 0; j < kAhead; ++j) values[j] = get_(i + j * step);
 #pragma unroll
       for (int j = 0; j < kAhead; ++j) f(i + j * step, values[j]);
     }
-    for (; i < n; i += step) f(i, get_(i));
+    for (; i < end; i += step) f(i, get_(i));
   }
   template <typename F>
   __device__ auto map(const F& f) const {
@@ -117,7 +118,8 @@ class ReadValues : public RowValues<ReadValues<Row, Get>, Row> {
 
 }  // namespace detail
 
-// Calls f(values) with those that get(i) gives. Every thread calls it.
+// Calls f(values) with those that get(i) gives. Every thread calls it. Requires: the row is not shared out, or held is
+// 0.
 template <int N, int held, typename Get, typename F>
 __device__ void with_values(const Row<N>& row, Held<held>, const Get& get, const F& f) {
   if constexpr (held > 0) {

@@ -1,12 +1,17 @@
-// _batch_norm_forward and its gradient: each channel of [N, C, ...] is a row for a team of threads, as in
-// layer_norm.cu, whose elements lie in planes of neighbours. Statistics are kept, and all sums taken, in the
-// accumulation type.
+// _batch_norm_forward and its gradient: each channel of [N, C, ...] is a row, whose elements lie in planes of
+// neighbours, or apart and beside those of other channels. Statistics are kept, and all sums taken, in the accumulation
+// type.
+//
+// One team reads a channel where that makes enough threads, in one kernel. Else channels are shared out: a kernel has
+// the sums of stretches, one merges them, and one writes.
 #include <keyway/backends/cuda/divisor.h>
 #include <keyway/backends/cuda/driver/row_values.cuh>
 #include <keyway/backends/cuda/kernels/contiguous_out.h>
 #include <keyway/backends/cuda/kernels/kernels_normalization.h>
+#include <keyway/core/channels.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
+#include <keyway/ops/functors/reduction.h>
 
 #include <cmath>
 #include <limits>
@@ -15,25 +20,40 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-// Where the elements of channels are: [N, channels, places], row-major.
-struct Planes {
-  std::int64_t batches, channels, places;
-  Divisor by_places;
+using keyway::detail::channels_are_last, keyway::detail::channels_as_columns, keyway::detail::ChannelPlaces;
 
-  explicit Planes(IntArrayRef sizes)
-      : batches(sizes[0]), channels(sizes[1]), places(checked_numel(sizes.slice(2, sizes.size() - 2))) {
-    if (is_short()) by_places = Divisor(static_cast<std::uint32_t>(places));
+// Finds elements of channels.
+class Channels {
+ public:
+  Channels(const ChannelPlaces& at, bool last)
+      : channels_(at.channels),
+        count_(at.count()),
+        planes_{last ? count_ : at.places, last ? 0 : at.channels * at.places},
+        steps_{last ? 1 : at.places, last ? at.channels : 1} {
+    if (is_short()) by_size_ = Divisor(static_cast<std::uint32_t>(planes_.size));
   }
 
-  std::int64_t count() const { return batches * places; }
+  KEYWAY_HD std::int64_t channels() const { return channels_; }
+  // Elements of each.
+  KEYWAY_HD std::int64_t count() const { return count_; }
+  bool side_by_side() const { return steps_.channel == 1; }
   // Element i of a channel.
   KEYWAY_HD std::int64_t at(std::int64_t channel, std::int64_t i) const {
-    const std::int64_t batch = is_short() ? by_places.quotient(static_cast<std::uint32_t>(i)) : i / places;
-    return (batch * channels + channel) * places + (i - batch * places);
+    const std::int64_t plane = is_short() ? by_size_.quotient(static_cast<std::uint32_t>(i)) : i / planes_.size;
+    return plane * planes_.step + channel * steps_.channel + (i - plane * planes_.size) * steps_.place;
   }
 
  private:
-  KEYWAY_HD bool is_short() const { return places > 0 && batches * places <= std::numeric_limits<std::int32_t>::max(); }
+  KEYWAY_HD bool is_short() const { return planes_.size > 0 && count_ <= std::numeric_limits<std::int32_t>::max(); }
+
+  std::int64_t channels_, count_;
+  struct {
+    std::int64_t size, step;  // of a channel in one batch; and from one to the next
+  } planes_;
+  struct {
+    std::int64_t channel, place;
+  } steps_;
+  Divisor by_size_;
 };
 
 template <typename Acc>
@@ -41,11 +61,13 @@ KEYWAY_HD Acc parameter_of(const Acc* values, std::int64_t channel, Acc otherwis
   return values != nullptr ? values[channel] : otherwise;
 }
 
-// Operand: the channel's number. Weight and bias may be null.
+// What both directions are made of: values(channel) calculates an element's, sums(values) sums those of a thread,
+// merge() these; finish() writes what a channel has one of, and write() its elements. Weight and bias may be null.
 template <typename T>
 struct BatchNorm {
   using Acc = Opmath<T>;
-  Planes planes;
+  using Sums = Moments<Acc>;
+  Channels places;
   const T* input;
   T* out;
   const Acc* weight;
@@ -54,39 +76,55 @@ struct BatchNorm {
   Acc* var;
   Acc eps;
 
-  __device__ void operator()(const Row<1>& row, auto held) const {
-    const std::int64_t channel = row.n() > 0 || row.leads() ? row.number(0) : 0;  // there may be no elements
-    const auto n = static_cast<Acc>(row.n());
-    with_values(
-        row, held, [&](std::int64_t i) { return opmath(input[planes.at(channel, i)]); },
-        [&](const auto& x) {
-          const Acc m = x.template sum<Acc>() / n;
-          const auto deviations = x.map([m](Acc value) { return value - m; });
-          const Acc v = deviations.map([](Acc d) { return d * d; }).template sum<Acc>() / n;
-          if (row.leads()) {
-            mean[channel] = m;
-            var[channel] = v;
-          }
-          const Acc scale = parameter_of(weight, channel, Acc(1)) / std::sqrt(v + eps);
-          const Acc shift = parameter_of(bias, channel, Acc(0));
-          deviations.each(
-              [&](std::int64_t i, Acc d) { out[planes.at(channel, i)] = static_cast<T>(d * scale + shift); });
-        });
+  __device__ auto values(std::int64_t channel) const {
+    return [this, channel](std::int64_t i) { return opmath(input[places.at(channel, i)]); };
+  }
+  // Of how far values are from the thread's first. What cancels in `squares` is no more than the first itself adds to
+  // those of all, times the rounding of so many.
+  template <typename Values>
+  __device__ static Sums sums(const Values& x) {
+    Acc first = 0, sum = 0, squares = 0, count = 0;
+    x.each([&](std::int64_t, Acc value) {
+      if (count == 0) first = value;
+      const Acc apart = value - first;
+      sum += apart;
+      squares += apart * apart;
+      count += 1;
+    });
+    if (count == 0) return Sums{0, 0, 0};
+    const Acc rest = squares - sum * (sum / count);
+    return Sums{first + sum / count, rest < 0 ? Acc(0) : rest, count};
+  }
+  __device__ static Sums merge(const Sums& a, const Sums& b) { return keyway::detail::Spread<Acc>().merge(a, b); }
+
+  __device__ void finish(std::int64_t channel, const Sums& sums) const {
+    const Acc v = sums.squares / sums.count;  // NaN, as the mean, of no elements
+    mean[channel] = sums.count > 0 ? sums.mean : v;
+    var[channel] = v;
+  }
+  template <typename Values>
+  __device__ void write(std::int64_t channel, const Sums& sums, const Values& x) const {
+    const Acc m = sums.mean, v = sums.squares / sums.count;
+    const Acc scale = parameter_of(weight, channel, Acc(1)) / std::sqrt(v + eps);
+    const Acc shift = parameter_of(bias, channel, Acc(0));
+    x.each(
+        [&](std::int64_t i, Acc value) { out[places.at(channel, i)] = static_cast<T>((value - m) * scale + shift); });
   }
 };
 
-// A gradient g and how far its input is from the mean.
+// A gradient g and how far its input is from the mean; or the sums of g and of the product of both.
 template <typename Acc>
 struct GradientTerms {
   Acc grad, deviation;
 };
 
 // With r = 1 / sqrt(var + eps) and d = x - mean the gradient of the input is
-// weight r (g - sum(g) / n - d r^2 sum(g d) / n). Operand: the channel's number. The results may be null, and weight.
+// weight r (g - sum(g) / n - d r^2 sum(g d) / n). The results may be null, and weight.
 template <typename T>
 struct BatchNormBackward {
   using Acc = Opmath<T>;
-  Planes planes;
+  using Sums = GradientTerms<Acc>;
+  Channels places;
   const T* grad;
   const T* input;
   const Acc* mean;
@@ -97,63 +135,139 @@ struct BatchNormBackward {
   Acc* grad_bias;
   Acc eps;
 
+  __device__ auto values(std::int64_t channel) const {
+    return [this, channel, m = mean[channel]](std::int64_t i) {
+      const std::int64_t at = places.at(channel, i);
+      return GradientTerms<Acc>{opmath(grad[at]), opmath(input[at]) - m};
+    };
+  }
+  template <typename Values>
+  __device__ static Sums sums(const Values& terms) {
+    Sums sums{0, 0};
+    terms.each([&](std::int64_t, const GradientTerms<Acc>& x) {
+      sums = merge(sums, Sums{x.grad, x.grad * x.deviation});
+    });
+    return sums;
+  }
+  __device__ static Sums merge(const Sums& a, const Sums& b) {
+    return Sums{a.grad + b.grad, a.deviation + b.deviation};
+  }
+
+  __device__ void finish(std::int64_t channel, const Sums& sums) const {
+    if (grad_weight != nullptr) grad_weight[channel] = sums.deviation * rstd(channel);
+    if (grad_bias != nullptr) grad_bias[channel] = sums.grad;
+  }
+  template <typename Values>
+  __device__ void write(std::int64_t channel, const Sums& sums, const Values& terms) const {
+    if (grad_input == nullptr) return;
+    const auto n = static_cast<Acc>(places.count());
+    const Acc r = rstd(channel), factor = parameter_of(weight, channel, Acc(1)) * r;
+    const Acc level = sums.grad / n, slope = sums.deviation / n * r * r;
+    terms.each([&](std::int64_t i, const GradientTerms<Acc>& x) {
+      grad_input[places.at(channel, i)] = static_cast<T>(factor * (x.grad - level - x.deviation * slope));
+    });
+  }
+
+ private:
+  __device__ Acc rstd(std::int64_t channel) const { return 1 / std::sqrt(var[channel] + eps); }
+};
+
+// The channel of a row; the first for a team that has none, whose threads meet the others.
+__device__ std::int64_t channel_of(const Row<1>& row) { return row.n() > 0 || row.leads() ? row.number(0) : 0; }
+
+template <typename F>
+struct WholeChannel {
+  F of;
+
   __device__ void operator()(const Row<1>& row, auto held) const {
-    // A team without a row meets the others, and has no number.
-    const bool exists = row.n() > 0 || row.leads();
-    const std::int64_t channel = exists ? row.number(0) : 0;
-    const Acc m = exists ? mean[channel] : Acc(0), r = exists ? 1 / std::sqrt(var[channel] + eps) : Acc(0);
-    const auto n = static_cast<Acc>(row.n());
-    using Terms = GradientTerms<Acc>;
-    with_values(
-        row, held,
-        [&](std::int64_t i) {
-          const std::int64_t at = planes.at(channel, i);
-          return Terms{opmath(grad[at]), opmath(input[at]) - m};
-        },
-        [&](const auto& terms) {
-          const auto add = [](const Terms& a, const Terms& b) {
-            return Terms{a.grad + b.grad, a.deviation + b.deviation};
-          };
-          const auto products = terms.map([](const Terms& x) { return Terms{x.grad, x.grad * x.deviation}; });
-          const auto [sum, product] = products.fold(Terms{Acc(0), Acc(0)}, add, add);
-          if (row.leads() && grad_weight != nullptr) grad_weight[channel] = product * r;
-          if (row.leads() && grad_bias != nullptr) grad_bias[channel] = sum;
-          if (grad_input == nullptr) return;
-          const Acc factor = exists ? parameter_of(weight, channel, Acc(1)) * r : Acc(0);
-          const Acc level = sum / n, slope = product / n * r * r;
-          terms.each([&](std::int64_t i, const Terms& x) {
-            grad_input[planes.at(channel, i)] = static_cast<T>(factor * (x.grad - level - x.deviation * slope));
-          });
-        });
+    const std::int64_t channel = channel_of(row);
+    with_values(row, held, of.values(channel), [&](const auto& x) {
+      const auto sums = row.merge_all(F::sums(x), F::merge);
+      if (row.leads()) of.finish(channel, sums);
+      of.write(channel, sums, x);
+    });
   }
 };
+
+// Sums are [stretch, channel]; those of all stretches come last.
+template <typename F>
+struct SumsOfStretch {
+  F of;
+  typename F::Sums* sums;
+
+  __device__ void operator()(const Row<1>& row) const {
+    const std::int64_t channel = channel_of(row);
+    with_values(row, Held<0>(), of.values(channel), [&](const auto& x) {
+      const auto all = row.merge_all(F::sums(x), F::merge);
+      if (row.leads()) sums[row.stretch() * of.places.channels() + channel] = all;
+    });
+  }
+};
+// Rows: the stretches of each channel.
+template <typename F>
+struct SumsOfChannel {
+  F of;
+  typename F::Sums* sums;
+
+  __device__ void operator()(const Row<1>& row) const {
+    const std::int64_t channel = channel_of(row), channels = of.places.channels();
+    const auto add = [&](const auto& acc, std::int64_t i) { return F::merge(acc, sums[i * channels + channel]); };
+    const auto all = row.fold(typename F::Sums{}, add, F::merge);
+    if (!row.leads()) return;
+    sums[row.n() * channels + channel] = all;
+    of.finish(channel, all);
+  }
+};
+template <typename F>
+struct WriteStretch {
+  F of;
+  const typename F::Sums* of_channels;
+
+  __device__ void operator()(const Row<1>& row) const {
+    const std::int64_t channel = channel_of(row);
+    with_values(row, Held<0>(), of.values(channel), [&](const auto& x) { of.write(channel, of_channels[channel], x); });
+  }
+};
+
+// Requires: there are channels.
+template <typename F>
+void each_channel(const F& functor, Device on) {
+  using Sums = typename F::Sums;
+  const std::int64_t channels = functor.places.channels();
+  RowPlaces places({channels, functor.places.count()}, 1);
+  places.number();
+  if (functor.places.side_by_side()) places.side_by_side();
+  const std::int64_t stretches = places.share();
+  if (stretches == 1) return rows_of_values<1>(places, WholeChannel<F>{functor}, on);
+  const TensorBase memory =
+      make_tensor({(stretches + 1) * channels * static_cast<std::int64_t>(sizeof(Sums))}, kByte, on);
+  auto* const sums = static_cast<Sums*>(memory.data_ptr());
+  rows<1>(places, SumsOfStretch<F>{functor, sums}, on);
+  RowPlaces merged({channels, stretches}, 1);
+  merged.number();
+  rows<1>(merged, SumsOfChannel<F>{functor, sums}, on);
+  rows<1>(places, WriteStretch<F>{functor, sums + stretches * channels}, on);
+}
 
 template <typename T>
 T* pointer_to(const TensorBase& tensor) {
   return tensor.defined() ? static_cast<T*>(tensor.data_ptr()) : nullptr;
 }
 
-// Rows of a channel each. Requires: there are channels.
-template <typename F>
-void each_channel(const Planes& planes, const F& functor, Device on) {
-  RowPlaces places({planes.channels, planes.count()}, 1);
-  places.number();
-  rows_of_values<1>(places, functor, on);
-}
-
 }  // namespace
 
 void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, const TensorBase& bias, double eps,
                          TensorBase& out0, TensorBase& out1, TensorBase& out2) {
-  const Planes planes(input.sizes());
-  if (planes.channels == 0) return;
+  const ChannelPlaces at(input);
+  if (at.channels == 0) return;
   visit_floating(input.dtype(), "_batch_norm_forward", [&]<typename T>() {
     using Acc = Opmath<T>;
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
-    const TensorBase x = contiguous(input), w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
-    const ContiguousOut y(out0), mean(out1), var(out2);
-    each_channel(planes,
-                 BatchNorm<T>{planes, pointer_to<const T>(x), y.data<T>(), pointer_to<const Acc>(w),
+    const bool last = channels_are_last({&input, &out0}, input.dtype());
+    const TensorBase x = last ? channels_as_columns(input, at) : contiguous(input);
+    const TensorBase w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
+    const ContiguousOut y(last ? channels_as_columns(out0, at) : out0), mean(out1), var(out2);
+    each_channel(BatchNorm<T>{Channels(at, last), pointer_to<const T>(x), y.data<T>(), pointer_to<const Acc>(w),
                               pointer_to<const Acc>(b), mean.data<Acc>(), var.data<Acc>(), static_cast<Acc>(eps)},
                  input.device());
     y.finish();
@@ -165,18 +279,20 @@ void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, cons
 void _batch_norm_backward(const TensorBase& grad_out, const TensorBase& input, const TensorBase& mean,
                           const TensorBase& var, const TensorBase& weight, double eps, ArrayRef<bool>, TensorBase& out0,
                           TensorBase& out1, TensorBase& out2) {
-  const Planes planes(input.sizes());
-  if (planes.channels == 0) return;
+  const ChannelPlaces at(input);
+  if (at.channels == 0) return;
   visit_floating(input.dtype(), "_batch_norm_backward", [&]<typename T>() {
     using Acc = Opmath<T>;
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
-    const TensorBase g = contiguous(grad_out), x = contiguous(input), w = contiguous_as(weight, kAcc);
+    const bool last = channels_are_last({&grad_out, &input, &out0}, input.dtype());
+    const auto operand = [&](const TensorBase& x) { return last ? channels_as_columns(x, at) : contiguous(x); };
+    const TensorBase g = operand(grad_out), x = operand(input), w = contiguous_as(weight, kAcc);
     const TensorBase m = contiguous(mean), v = contiguous(var);
-    const ContiguousOut grad_input(out0), grad_weight(out1), grad_bias(out2);
-    each_channel(planes,
-                 BatchNormBackward<T>{planes, pointer_to<const T>(g), pointer_to<const T>(x), pointer_to<const Acc>(m),
-                                      pointer_to<const Acc>(v), pointer_to<const Acc>(w), grad_input.data<T>(),
-                                      grad_weight.data<Acc>(), grad_bias.data<Acc>(), static_cast<Acc>(eps)},
+    const ContiguousOut grad_input(last ? channels_as_columns(out0, at) : out0), grad_weight(out1), grad_bias(out2);
+    each_channel(BatchNormBackward<T>{Channels(at, last), pointer_to<const T>(g), pointer_to<const T>(x),
+                                      pointer_to<const Acc>(m), pointer_to<const Acc>(v), pointer_to<const Acc>(w),
+                                      grad_input.data<T>(), grad_weight.data<Acc>(), grad_bias.data<Acc>(),
+                                      static_cast<Acc>(eps)},
                  input.device());
     grad_input.finish();
     grad_weight.finish();

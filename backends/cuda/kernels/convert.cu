@@ -1,5 +1,6 @@
 // Conversion between all pairs of dtypes: a kernel for each that is written, in which every thread of a launch asks the
-// same question, what is read. A kernel for each pair would be some hundred, so few have their own.
+// same question, what is read. A kernel for each pair would be some hundred, so few have their own. Floats of 8 bits
+// are read as float32 first, which holds all of them.
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/pointwise.cuh>
@@ -25,14 +26,15 @@ struct ConvertElements {
   }
 };
 
-template <typename To>
+// From floats of 8 bits, or from what has arithmetic.
+template <typename To, bool of_float8>
 __global__ void __launch_bounds__(kThreads)
     convert(const __grid_constant__ LaunchSpace space, const __grid_constant__ ScalarType from) {
   std::int64_t offset[kElementsPerThread][2];
   bool exists[kElementsPerThread];
   detail::locate_elements(space, offset, exists);
   const ConvertElements<To> convert_from{space.data, offset, exists};
-  keyway::detail::visit_in<kAnyTypes>(from, convert_from);
+  keyway::detail::visit_in<of_float8 ? kFloat8Types : kAnyTypes>(from, convert_from);
 }
 
 // What a training in mixed precision converts between has a kernel for each pair, which moves vectors.
@@ -48,22 +50,31 @@ bool convert_vectors(const TensorBase& src, const TensorBase& dst) {
   return true;
 }
 
-}  // namespace
-
-void convert_elements(const TensorBase& src, const TensorBase& dst) {
-  if (dst.numel() == 0 || convert_vectors(src, dst)) return;
+template <DtypeSet to, bool of_float8>
+void convert_each(const TensorBase& src, const TensorBase& dst) {
   const cudaStream_t stream = runtime_stream(cuda_device_guard().get_stream(dst.device()));
   const TensorBase* const operands[] = {&dst, &src};
   Strided space;
   make_strided(space, dst.sizes(), operands, 2);
-  if (!kAnyTypes.contains(src.dtype())) keyway::detail::fail_dtype(src.dtype(), kAnyTypes, "copy_");
-  visit_any(dst.dtype(), "copy_", [&]<typename To>() {
+  visit_dtype<to>(dst.dtype(), "copy_", [&]<typename To>() {
     for_each_part(space, [&](const Strided& part) {
       const LaunchSpace elements = launch_space(part);
-      launch(&convert<To>, blocks_for(elements.numel, kThreads * kElementsPerThread), kThreads, stream, elements,
-             src.dtype());
+      launch(&convert<To, of_float8>, blocks_for(elements.numel, kThreads * kElementsPerThread), kThreads, stream,
+             elements, src.dtype());
     });
   });
+}
+
+}  // namespace
+
+void convert_elements(const TensorBase& src, const TensorBase& dst) {
+  if (dst.numel() == 0 || convert_vectors(src, dst)) return;
+  if (!kCastTypes.contains(src.dtype())) keyway::detail::fail_dtype(src.dtype(), kCastTypes, "copy_");
+  if (!kFloat8Types.contains(src.dtype())) return convert_each<kCastTypes, false>(src, dst);
+  if (dst.dtype() == kFloat) return convert_each<DtypeSet{kFloat}, true>(src, dst);
+  const TensorBase between = make_tensor(src.sizes(), kFloat, dst.device());
+  convert_each<DtypeSet{kFloat}, true>(src, between);
+  convert_elements(between, dst);
 }
 
 }  // namespace keyway::inline v1::cuda

@@ -154,7 +154,7 @@ Scalar _local_scalar_dense(const TensorBase& self) {
   const TensorBase host = make_tensor({}, self.dtype(), kCPU);
   move_bytes(host, self, stream_of(self.device()));
   cuda_device_guard().synchronize_stream(stream_of(self.device()));
-  return visit_any(self.dtype(), "item", [&]<typename T>() { return Scalar(*host.data_ptr<T>()); });
+  return visit_dtype<kCastTypes>(self.dtype(), "item", [&]<typename T>() { return Scalar(*host.data_ptr<T>()); });
 }
 
 }  // namespace keyway::inline v1::cuda

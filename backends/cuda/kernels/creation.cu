@@ -41,7 +41,7 @@ void arange_start_step(const Scalar& start, const Scalar&, const Scalar& step, T
 }
 
 void fill_Scalar(const TensorBase&, const Scalar& value, TensorBase& out) {
-  visit_any(out.dtype(), "fill", [&]<typename T>() { pointwise(Fill<T>{value.to<T>()}, out); });
+  visit_dtype<kCastTypes>(out.dtype(), "fill", [&]<typename T>() { pointwise(Fill<T>{value.to<T>()}, out); });
 }
 
 }  // namespace keyway::inline v1::cuda

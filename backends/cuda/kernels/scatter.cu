@@ -48,7 +48,7 @@ struct ScatterValue {
 // The element's bytes as something of its size.
 template <typename T>
 T bits_of(const Scalar& value, ScalarType dtype) {
-  return visit_any(dtype, "scatter", [&]<typename E>() {
+  return visit_dtype<kCastTypes>(dtype, "scatter", [&]<typename E>() {
     const E element = value.to<E>();
     T bits{};
     std::memcpy(&bits, &element, std::min(sizeof(T), sizeof(E)));

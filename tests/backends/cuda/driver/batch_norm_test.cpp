@@ -11,8 +11,9 @@ using namespace keyway::testing;
 
 namespace {
 
-const std::vector<std::vector<std::int64_t>> kSizes{{1, 1, 5000}, {3, 2, 3001}, {40, 33},  {5, 7, 3, 4},
-                                                    {300, 3, 5},  {0, 4, 2},    {3, 0, 2}, {2, 4, 0}};
+const std::vector<std::vector<std::int64_t>> kSizes{{1, 1, 5000}, {3, 2, 3001}, {40, 33},       {5, 7, 3, 4},
+                                                    {300, 3, 5},  {0, 4, 2},    {3, 0, 2},      {2, 4, 0},
+                                                    {700, 33},    {2, 3, 9001}, {3, 40, 11, 17}};
 
 void compare(const Tensor& x, const Tensor& grad, const Tensor& weight, const Tensor& bias) {
   const double tolerance = tolerance_of(x.dtype());
@@ -44,6 +45,23 @@ TEST_CASE("CUDA's batch normalisation is the CPU's, of few elements of a channel
       compare(x, grad, weight, bias);
       compare(x.transpose(0, -1).contiguous().transpose(0, -1), grad, Tensor(), bias);
       compare(x, grad, bias, Tensor());
+      if (x.dim() != 4) continue;
+      const auto last = [](const Tensor& batch) { return batch.contiguous(MemoryFormat::ChannelsLast); };
+      compare(last(x), last(grad), weight, bias);
+      compare(last(x), grad, weight, bias);
     }
   }
+}
+
+TEST_CASE("CUDA's batch normalisation keeps its digits far from zero and beside an element that is") {
+  if (!has_device()) return;
+  manual_seed(2);
+  const std::int64_t length = GENERATE(1000, 5000, 40000);
+  Tensor x = normal_numbers({1, 2, length}, kFloat).add(5000);
+  x.select(1, 1).sub_(5000).select(1, 0).fill_(3000);
+  const auto [out, mean, var] = _batch_norm_forward(x.to(kDouble), Tensor(), Tensor(), 0);
+  const auto [out_there, mean_there, var_there] = _batch_norm_forward(on_cuda(x), Tensor(), Tensor(), 0);
+  CHECK(is_close(mean_there.to(kDouble), mean, 1e-6));
+  CHECK(is_close(var_there.to(kDouble), var, 2e-5));
+  CHECK(is_close(out_there.to(kDouble), out, 1e-3));
 }

@@ -12,6 +12,8 @@
 using namespace keyway;
 using testing::error_of;
 using testing::has_device;
+using testing::normal_numbers;
+using testing::same_bits;
 using testing::same_values;
 
 namespace {
@@ -68,6 +70,29 @@ TEST_CASE("copies between devices convert and change strides, where one reaches 
     y.slice(1, 0, 6).copy_(x.select(0, 1));  // broadcast
     CHECK(same_values(y.select(0, 3).slice(0, 0, 6).to(kCPU, kLong), here.select(0, 1).to(kLong)));
     CHECK(x.slice(0, 0, 0).to(to, kFloat).numel() == 0);
+  }
+}
+
+TEST_CASE("floats of 8 bits are converted, filled and moved as on the CPU") {
+  if (!has_device()) return;
+  const Device device("cuda:0");
+  const Tensor bits = arange(256, TensorOptions().dtype(kByte));
+  const Tensor numbers = normal_numbers({777}, kDouble).mul(2).exp().sub(1);
+  for (const ScalarType narrow : {kFloat8_e5m2, kFloat8_e4m3fn, kFloat8_e5m2fnuz, kFloat8_e4m3fnuz, kFloat8_e8m0fnu}) {
+    const Tensor every = bits.view(narrow);
+    for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kInt, kBool, kComplexFloat, kFloat8_e5m2}) {
+      INFO(to_string(narrow) << " and " << to_string(dtype));
+      if (dtype == narrow) continue;
+      const auto wide = [](const Tensor& x) { return is_float8(x.dtype()) ? x.view(kByte) : x; };
+      CHECK(same_values(wide(every.to(device, narrow).to(dtype)), wide(every.to(dtype))));
+      const Tensor given = numbers.to(dtype);
+      CHECK(same_bits(given.to(device, dtype).to(narrow).view(kByte), given.to(narrow).view(kByte)));
+    }
+    const Tensor one = full({3, 2}, 1.5, TensorOptions().dtype(narrow));
+    CHECK(same_bits(full({3, 2}, 1.5, TensorOptions(device).dtype(narrow)), one));
+    CHECK(same_bits(cat({one, one.slice(0, 1)}),
+                    cat({one.to(device, narrow), one.to(device, narrow).slice(0, 1)}).to(kCPU, narrow)));
+    CHECK(every.to(device, narrow).select(0, 77).item().to<double>() == every.select(0, 77).item().to<double>());
   }
 }
 

@@ -1,0 +1,40 @@
+// ChannelPlaces: where the elements of the channels of a batch, [N, C, ...], lie in memory.
+#pragma once
+
+#include <keyway/core/geometry.h>
+#include <keyway/core/memory_format.h>
+#include <keyway/core/tensor_base.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+
+namespace keyway::inline v1::detail {
+
+// In planes of `places` neighbours, [batches, channels, places], or side by side, [batches * places, channels].
+struct ChannelPlaces {
+  std::int64_t batches, channels, places;
+
+  explicit ChannelPlaces(const TensorBase& batch)
+      : batches(batch.sizes()[0]),
+        channels(batch.sizes()[1]),
+        places(checked_numel(batch.sizes().slice(2, batch.sizes().size() - 2))) {}
+
+  // Elements of a channel.
+  std::int64_t count() const { return batches * places; }
+};
+
+// Whether the channels of all are the last dimension in memory, so that none has to be copied. Some may be undefined.
+inline bool channels_are_last(std::initializer_list<const TensorBase*> tensors, ScalarType dtype) {
+  return std::all_of(tensors.begin(), tensors.end(), [dtype](const TensorBase* x) {
+    return !x->defined() || (x->dtype() == dtype && (x->is_contiguous(MemoryFormat::ChannelsLast) ||
+                                                     x->is_contiguous(MemoryFormat::ChannelsLast3d)));
+  });
+}
+// Such a tensor as what it is in memory.
+inline TensorBase channels_as_columns(const TensorBase& tensor, const ChannelPlaces& at) {
+  if (!tensor.defined()) return tensor;
+  return make_view(tensor, {at.count(), at.channels}, {at.channels, 1}, tensor.storage_offset());
+}
+
+}  // namespace keyway::inline v1::detail
