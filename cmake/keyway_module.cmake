@@ -28,6 +28,13 @@ target_compile_options(keyway_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
   -fmacro-prefix-map=${KEYWAY_INCLUDE_ROOT}/keyway/= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
   $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
   $<$<BOOL:${KEYWAY_WERROR}>:-Werror>>)
+# What is filled or copied by some dozen to some hundred bytes, as lanes of sums are, g++ would fill and copy by "rep stos"
+# and "rep movs", whose start takes longer than such a piece by vectors.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(by_vectors vector_loop:512:noalign,libcall:-1:noalign)
+  target_compile_options(keyway_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-mmemset-strategy=${by_vectors}> $<$<COMPILE_LANGUAGE:CXX>:-mmemcpy-strategy=${by_vectors}>)
+endif()
 # Relative relocations in a bit or two each: tables of operators have so many that they are a fifteenth of the library
 # otherwise. The loader must know them, as glibc's does from 2.36 on.
 if(NOT CMAKE_CROSSCOMPILING)

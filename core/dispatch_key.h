@@ -5,7 +5,7 @@
 // priority order. Some functionalities exist once a backend (Dense, Autograd, ...): crossed with the backends
 // they give runtime keys such as CPU, AutogradCUDA; the others have one runtime key each.
 //
-// A DispatchKeySet (dispatch_key_set.h) is one 64-bit word: backend bits 0..23, functionality bits 24..63.
+// A DispatchKeySet (dispatch_key_set.h) is one 64-bit word: functionalities below, backends from bit 32 on.
 #pragma once
 
 #include <keyway/core/base/macros.h>

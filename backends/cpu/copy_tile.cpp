@@ -40,6 +40,18 @@ struct RepeatBody {
   }
 };
 
+// n elements, of which the last is read first.
+template <Level level, typename T>
+struct ReverseBody {
+  KEYWAY_INLINE static void run(const void*, char* const* data, std::int64_t n) {
+    constexpr auto kItem = static_cast<std::int64_t>(sizeof(T));
+    char* const to = data[0];
+    const char* const from = data[1];
+    KEYWAY_INDEPENDENT
+    for (std::int64_t i = 0; i < n; ++i) store_item(to + i * kItem, load_item<T>(from - i * kItem));
+  }
+};
+
 // One row, or one column.
 template <typename T>
 void copy_line(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int64_t n) {
@@ -48,8 +60,9 @@ void copy_line(char* to, std::int64_t to_step, const char* from, std::int64_t fr
     std::memcpy(to, from, static_cast<std::size_t>(n * kItem));
   } else if (to_step == kItem && from_step == 0) {
     detail::kLoopsOf<RepeatBody, T>[current_level()](from, &to, n);
-  } else if (to_step == kItem && from_step == -kItem) {  // from the end, by vectors
-    for (std::int64_t i = 0; i < n; ++i) store_item(to + i * kItem, load_item<T>(from - i * kItem));
+  } else if (to_step == kItem && from_step == -kItem) {
+    char* const data[] = {to, const_cast<char*>(from)};
+    detail::kLoopsOf<ReverseBody, T>[current_level()](nullptr, data, n);
   } else if (to_step == kItem) {
     for (std::int64_t i = 0; i < n; ++i) store_item(to + i * kItem, load_item<T>(from + i * from_step));
   } else {

@@ -1,3 +1,4 @@
+#include <keyway/backends/cpu/dot.h>
 #include <keyway/backends/cpu/gemm.h>
 #include <keyway/backends/cpu/gemm_block.h>
 #include <keyway/backends/cpu/gemm_narrow.h>
@@ -31,6 +32,19 @@ void own_gemm(const Product<T>& product) {
   }
   each_block(product, (product.c.rows + kSide - 1) / kSide, (product.c.columns + kSide - 1) / kSide,
              [](const Product<T>& part) { detail::BlockProduct<T>(part).run(); });
+}
+
+// Whether a row is multiplied with a column, and the elements of both are neighbours.
+template <typename T>
+bool is_dot(const Product<T>& product) {
+  return product.c.rows == 1 && product.c.columns == 1 && product.a.column_stride == 1 && product.b.row_stride == 1;
+}
+
+template <std::floating_point T>
+void run_dot(const Product<T>& product) {
+  T value = product.alpha * detail::dot(product.a.data, product.b.data, product.a.columns);
+  if (product.beta != 0) value += product.beta * *product.add.data;
+  *product.c.data = value;
 }
 
 void add_to_c(const Product<float>& part) {
@@ -73,6 +87,9 @@ void gemm(const Product<T>& product) {
     nothing.a = {nullptr, product.a.rows, 0, 0, 0};
     nothing.b = {nullptr, 0, product.b.columns, 0, 0};
     return gemm(nothing);
+  }
+  if constexpr (std::floating_point<T>) {
+    if (is_dot(product)) return run_dot(product);
   }
   const bool is_column = product.c.columns == 1 && product.c.rows > 1;
   if ((product.c.column_stride != 1 || is_column) && product.c.row_stride == 1) {

@@ -24,11 +24,13 @@ template <typename Acc, typename F>
     for (; i + kLanes <= end; i += kLanes) {
       for (int j = 0; j < kLanes; ++j) lanes[j] += value(i + j);
     }
-    for (int j = 0; i + j < end; ++j) lanes[j] += value(i + j);
+    Acc all[kLanes];  // of memory; lanes stay in registers
+    for (int j = 0; j < kLanes; ++j) all[j] = lanes[j];
+    for (int j = 0; i + j < end; ++j) all[j] += value(i + j);
     for (int half = kLanes / 2; half > 0; half /= 2) {
-      for (int j = 0; j < half; ++j) lanes[j] += lanes[j + half];
+      for (int j = 0; j < half; ++j) all[j] += all[j + half];
     }
-    total += static_cast<double>(lanes[0]);
+    total += static_cast<double>(all[0]);
   }
   return static_cast<Acc>(total);
 }
@@ -45,14 +47,16 @@ template <typename Acc, typename F>
       lanes[j] = x > lanes[j] ? x : lanes[j];
     }
   }
+  Acc all[kLanes];
+  for (int j = 0; j < kLanes; ++j) all[j] = lanes[j];
   for (int j = 0; i + j < n; ++j) {
     const Acc x = value(i + j);
-    lanes[j] = x > lanes[j] ? x : lanes[j];
+    all[j] = x > all[j] ? x : all[j];
   }
   for (int half = kLanes / 2; half > 0; half /= 2) {
-    for (int j = 0; j < half; ++j) lanes[j] = lanes[j + half] > lanes[j] ? lanes[j + half] : lanes[j];
+    for (int j = 0; j < half; ++j) all[j] = all[j + half] > all[j] ? all[j + half] : all[j];
   }
-  return lanes[0];
+  return all[0];
 }
 
 }  // namespace keyway::inline v1

@@ -1,4 +1,4 @@
-// libkeyway_cuda.so: what libkeyway opens when a CUDA device is first asked for (dispatch/backend_library.h).
+// libkeyway_cuda.so: what libkeyway opens when a CUDA device is first asked for (dispatch/backend_library.cpp).
 #include <keyway/backends/cuda/driver/allocator.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/kernels/serve.h>
