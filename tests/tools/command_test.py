@@ -268,6 +268,13 @@ class Table(Case):
         explained = set(re.findall(r"(?:^|  )(\S) ", lines[-1]))
         self.assertLessEqual({letter for row in rows.values() for letter in row}, explained)
 
+    def test_a_backend_of_a_plug_in_has_a_column(self):
+        lines = self.expect(keyway("--plugin", PLUGIN, "table", "relu"), 0, "").splitlines()
+        [column] = set(lines[0].split()) - set(self.expect(keyway("table", "relu"), 0).splitlines()[0].split())
+        rows = {line.split()[0]: line.split()[1:] for line in lines[1:-1]}
+        self.assertEqual(rows["relu"][lines[0].split().index(column)], "K")
+        self.assertEqual(rows["leaky_relu"][lines[0].split().index(column)], "-")
+
     def test_a_part_of_the_name_chooses(self):
         self.assertEqual(len(self.expect(keyway("table", "add.Tensor"), 0).splitlines()), 3)
         self.assertEqual(self.expect(keyway("table", "nonsense"), 1, "keyway table: no operator fits\n"), "")

@@ -2,17 +2,28 @@
 #include <keyway/dispatch/explain.h>
 #include <keyway/tools/keyway/command.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace keyway::inline v1::tools {
 
 namespace {
 
-constexpr DispatchKey kColumns[] = {DispatchKey::CPU,         DispatchKey::CUDA,        DispatchKey::Meta,
-                                    DispatchKey::AutogradCPU, DispatchKey::AutocastCPU, DispatchKey::ADInplaceOrView};
+// Keyway's backends, those of plug-ins, and what calls pass through before.
+std::vector<DispatchKey> columns() {
+  std::vector<DispatchKey> keys;
+  for (int type = 0; type < kNumDeviceTypes; ++type) {
+    const auto backend = static_cast<DeviceType>(type);
+    if (to_string(backend) != "unknown") keys.push_back(runtime_key(Functionality::Dense, backend));
+  }
+  for (const DispatchKey key : {DispatchKey::AutogradCPU, DispatchKey::AutocastCPU, DispatchKey::ADInplaceOrView})
+    keys.push_back(key);
+  return keys;
+}
 
 // One letter a rule, explained in the last line.
 char letter(Rule rule) {
@@ -28,23 +39,28 @@ char letter(Rule rule) {
   return '?';
 }
 
-void print_heading() {
+// In the column of a key.
+template <typename T>
+void print_cell(DispatchKey key, const T& text) {
+  fmt::print(" {:>{}}", text, std::max<std::size_t>(15, to_string(key).size()));
+}
+
+void print_heading(const std::vector<DispatchKey>& keys) {
   fmt::print("{:<44}", "");
-  for (DispatchKey key : kColumns) fmt::print(" {:>15}", to_string(key));
+  for (DispatchKey key : keys) print_cell(key, to_string(key));
   fmt::print("\n");
 }
 
 ExitStatus print_table(const std::string& filter) {
+  const std::vector<DispatchKey> keys = columns();
   bool found = false;
   for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
     const std::string name = op.entry().short_name();
     if (name.find(filter) == std::string::npos) continue;
-    if (!found) print_heading();
+    if (!found) print_heading(keys);
     found = true;
     fmt::print("{:<44}", name);
-    for (DispatchKey key : kColumns) {
-      fmt::print(" {:>15}", letter(explain_slot(op, key).rule));
-    }
+    for (DispatchKey key : keys) print_cell(key, letter(explain_slot(op, key).rule));
     fmt::print("\n");
   }
   if (!found) {
