@@ -8,7 +8,7 @@ namespace keyway::inline v1::autograd {
 
 Tensor copy_of(const TensorBase& tensor) {
   // What cannot be copied, the operator below refuses, and names itself.
-  if (!tensor.defined() || !kAnyTypes.contains(tensor.dtype())) return {};
+  if (!tensor.defined() || !kCastTypes.contains(tensor.dtype())) return {};
   return keyway::clone(Tensor(tensor));
 }
 

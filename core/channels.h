@@ -8,28 +8,47 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <utility>
 
 namespace keyway::inline v1::detail {
 
 // In planes of `places` neighbours, [batches, channels, places], or side by side, [batches * places, channels].
 struct ChannelPlaces {
+  // Fewer channels side by side are not worth going through together.
+  static constexpr std::int64_t kSome = 16;
+
   std::int64_t batches, channels, places;
 
   explicit ChannelPlaces(const TensorBase& batch)
       : batches(batch.sizes()[0]),
         channels(batch.sizes()[1]),
-        places(checked_numel(batch.sizes().slice(2, batch.sizes().size() - 2))) {}
+        places(checked_numel(batch.sizes().slice(2, batch.sizes().size() - 2))),
+        turned_(!some() && places == 1) {
+    if (turned_) std::swap(batches, places);
+  }
 
+  bool some() const { return channels >= kSome; }
   // Elements of a channel.
   std::int64_t count() const { return batches * places; }
+
+  // A tensor whose elements lie so, in planes, if it is row-major.
+  TensorBase in_planes(const TensorBase& batch) const {
+    if (!batch.defined() || !turned_) return batch;
+    return make_view(batch, {1, channels, places}, {0, batch.strides()[1], batch.strides()[0]}, batch.storage_offset());
+  }
+
+ private:
+  bool turned_;  // the elements of a channel are one plane
 };
 
-// Whether the channels of all are the last dimension in memory, so that none has to be copied. Some may be undefined.
-inline bool channels_are_last(std::initializer_list<const TensorBase*> tensors, ScalarType dtype) {
-  return std::all_of(tensors.begin(), tensors.end(), [dtype](const TensorBase* x) {
-    return !x->defined() || (x->dtype() == dtype && (x->is_contiguous(MemoryFormat::ChannelsLast) ||
-                                                     x->is_contiguous(MemoryFormat::ChannelsLast3d)));
-  });
+// Whether the channels of all are the last dimension in memory, and some, so that none has to be copied. Tensors may be
+// undefined.
+inline bool channels_are_last(const ChannelPlaces& at, std::initializer_list<const TensorBase*> tensors,
+                              ScalarType dtype) {
+  return at.some() && std::all_of(tensors.begin(), tensors.end(), [dtype](const TensorBase* x) {
+           return !x->defined() || (x->dtype() == dtype && (x->is_contiguous(MemoryFormat::ChannelsLast) ||
+                                                            x->is_contiguous(MemoryFormat::ChannelsLast3d)));
+         });
 }
 // Such a tensor as what it is in memory.
 inline TensorBase channels_as_columns(const TensorBase& tensor, const ChannelPlaces& at) {

@@ -224,10 +224,10 @@ void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, cons
   const ChannelPlaces at(input);
   visit_dtype<kComputedIn>(out1.dtype(), "_batch_norm_forward", [&]<typename T>() {
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<T>;
-    const bool last = channels_are_last({&input, &out0}, kAcc), side_by_side = last || at.places == 1;
-    const TensorBase x = last ? channels_as_columns(input, at) : contiguous_as(input, kAcc);
+    const bool last = channels_are_last(at, {&input, &out0}, kAcc), side_by_side = last || at.places == 1;
+    const TensorBase x = last ? channels_as_columns(input, at) : contiguous_as(at.in_planes(input), kAcc);
     const TensorBase w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
-    const ContiguousOut y(last ? channels_as_columns(out0, at) : out0, kAcc), mean(out1), var(out2);
+    const ContiguousOut y(last ? channels_as_columns(out0, at) : at.in_planes(out0), kAcc), mean(out1), var(out2);
     const BatchForward<T> work{at,
                                pointer_to<const T>(x),
                                pointer_to<const T>(w),
@@ -250,13 +250,13 @@ void _batch_norm_backward(const TensorBase& grad_out, const TensorBase& input, c
   const ChannelPlaces at(input);
   visit_dtype<kComputedIn>(mean.dtype(), "_batch_norm_backward", [&]<typename T>() {
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<T>;
-    const bool last = channels_are_last({&grad_out, &input, &out0}, kAcc), side_by_side = last || at.places == 1;
+    const bool last = channels_are_last(at, {&grad_out, &input, &out0}, kAcc), side_by_side = last || at.places == 1;
     const auto operand = [&](const TensorBase& x) {
-      return last ? channels_as_columns(x, at) : contiguous_as(x, kAcc);
+      return last ? channels_as_columns(x, at) : contiguous_as(at.in_planes(x), kAcc);
     };
     const TensorBase g = operand(grad_out), x = operand(input), w = contiguous_as(weight, kAcc);
     const TensorBase m = contiguous(mean), v = contiguous(var);
-    const ContiguousOut grad_input(last ? channels_as_columns(out0, at) : out0, kAcc), grad_weight(out1),
+    const ContiguousOut grad_input(last ? channels_as_columns(out0, at) : at.in_planes(out0), kAcc), grad_weight(out1),
         grad_bias(out2);
     const BatchBackward<T> work{at,
                                 pointer_to<const T>(g),

@@ -5,7 +5,8 @@
 
 namespace keyway::inline v1::detail {
 
-// In lanes (lanes.h), so that it is the same on every instruction set. T: float, double.
+// In lanes (lanes.h) and parts of a fixed length, so that it is the same on every instruction set and for any number of
+// threads. T: float, double.
 template <typename T>
 T dot(const T* a, const T* b, std::int64_t n);
 

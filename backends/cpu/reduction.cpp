@@ -31,6 +31,8 @@ constexpr std::int64_t kRowBytes = 16384;
 constexpr std::int64_t kBufferBytes = TileCast::kMaxBytes;
 // Outputs of so few elements are gathered into columns.
 constexpr std::int64_t kFewElements = 16;
+// Runs of fewer elements are gathered for lanes, of which each would leave some idle.
+constexpr std::int64_t kLongRun = 4 * kLanes;
 // Outputs of runs that are accumulated before they are projected.
 constexpr std::int64_t kRunOutputs = 64;
 constexpr std::int64_t kMaxAccBytes = 48;
@@ -227,7 +229,7 @@ void unit_in_lanes(const Reduction& r, Feeder& feeder, const char* base, std::in
   const bool direct = stride == itemsize && !r.cast.needed();
   std::int64_t gathered = 0;
   for (RunWalker run(r, base, begin, end); !run.done(); run.next()) {
-    if (direct && (run.length() >= kLanes || r.op.indexed)) {
+    if (direct && (run.length() >= kLongRun || r.op.indexed)) {
       feeder.feed_lanes(run.data(), run.length(), run.index(), step);
       continue;
     }
@@ -459,11 +461,12 @@ bool has_grouped_rows(const Reduction& r) {
          run <= std::min(kRowBytes / r.op.acc_bytes / 8, r.capacity) && r.reduced.numel / run >= 4;
 }
 
-// Whether the elements of each output lie in several runs that the loop of runs does as they are.
+// Whether the elements of each output lie in several runs that the loop of runs does as they are, and each is worth
+// folding.
 bool has_runs(const Reduction& r) {
   const std::int64_t run = r.space.sizes[0];
-  return !r.op.indexed && !r.cast.needed() && r.reduced.count >= 2 && r.reduced.at[0] == 0 &&
-         r.space.strides[kSelf][0] == r.op.itemsize && run >= kLanes && run <= r.longest_run();
+  return r.op.folds_lightly && !r.cast.needed() && r.reduced.count >= 2 && r.reduced.at[0] == 0 &&
+         r.space.strides[kSelf][0] == r.op.itemsize && run >= 2 * kLanes && run <= r.longest_run();
 }
 
 Way way_of(const Reduction& r) {

@@ -289,7 +289,8 @@ struct ReduceOp {
   std::int32_t itemsize;
   ScalarType element;  // of the accumulation
   bool indexed;
-  bool twins;  // whether rows may have a twin
+  bool twins;          // whether rows may have a twin
+  bool folds_lightly;  // whether folding kLanes accumulators takes no longer than some such rows
 };
 
 template <typename F>
@@ -362,6 +363,7 @@ inline constexpr ReduceOp kReduceOp = {at_levels<ReduceAt<A>::template Combine>(
                                        sizeof(typename A::Element),
                                        cpp_type_to_scalar_type<typename A::Element>,
                                        ReduceLoops<A>::kIndexed,
-                                       ReduceLoops<A>::kOneNumber && sizeof(typename A::Acc) <= 4};
+                                       ReduceLoops<A>::kOneNumber && sizeof(typename A::Acc) <= 4,
+                                       ReduceLoops<A>::kOneNumber && !ReduceLoops<A>::kSelects};
 
 }  // namespace keyway::inline v1::detail

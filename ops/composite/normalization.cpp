@@ -63,9 +63,9 @@ BatchNorm batch_norm_by_itself(const Tensor& input, const std::optional<Tensor>&
   return {weighed(normal, weight, bias).to(input.dtype()), mean, variance};
 }
 
-// What was there, but for `part`, which is a statistic of the batch.
-Tensor moved_towards(const Tensor& running, const Tensor& value, double part) {
-  return running.detach() * (1 - part) + value.detach().to(running.dtype()).reshape(running.sizes()) * part;
+// Has `part` of it become a statistic of the batch.
+void move_towards(Tensor& running, const Tensor& value, double part) {
+  running.lerp_(value.detach().to(running.dtype()).reshape(running.sizes()), part);
 }
 
 // With the reciprocal standard deviation, in what statistics are kept in.
@@ -88,12 +88,15 @@ ThreeTensors batch_norm_legit(const Tensor& input, const std::optional<Tensor>& 
   const BatchNorm normal = batch_norm_by_itself(input, weight, bias, eps);
   ThreeTensors results = results_of(normal, input, weight, eps);
   if (input.numel() == 0) return results;
+  for (const Tensor* running : {&running_mean, &running_var}) {
+    KEYWAY_CHECK(running->device() == input.device(),
+                 "running_mean, running_var and input are on one device, not {}, {} and {}",
+                 to_string(running_mean.device()), to_string(running_var.device()), to_string(input.device()));
+  }
   const auto count = static_cast<double>(input.numel() / input.size(1));
-  const Tensor mean = moved_towards(running_mean, normal.mean, momentum);
-  const Tensor variance = moved_towards(running_var, normal.variance * (count / (count - 1)), momentum);
   running_var.mul_(1);  // if it cannot be written to, neither is the other
-  running_mean.copy_(mean);
-  running_var.copy_(variance);
+  move_towards(running_mean, normal.mean, momentum);
+  move_towards(running_var, normal.variance.detach() * (count / (count - 1)), momentum);
   return results;
 }
 

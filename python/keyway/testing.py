@@ -85,7 +85,7 @@ class _Comparison:
             return
         exact = (0.0, 0.0)
         rtol, atol = self.given or max(_TOLERANCES.get(actual.dtype, exact), _TOLERANCES.get(expected.dtype, exact))
-        actual, expected = actual.detach().to(device="cpu"), expected.detach().to(device="cpu")
+        actual, expected = _comparable(actual), _comparable(expected)
         close = keyway.eq(actual, expected)
         wide = keyway.complex128 if actual.is_complex() or expected.is_complex() else keyway.float64
         one, other = actual.to(wide), expected.to(wide)
@@ -98,6 +98,12 @@ class _Comparison:
         wrong = actual.numel() - int(close.sum().item().real)
         if wrong > 0:
             self.fail(_report(close, difference, magnitude, wrong, rtol, atol), place)
+
+
+def _comparable(tensor: Tensor) -> Tensor:
+    """On the CPU, of a dtype that has comparisons: floats of 8 bits are compared as float32."""
+    here = tensor.detach().to(device="cpu")
+    return here.to(keyway.float32) if here.is_floating_point() and here.element_size() == 1 else here
 
 
 def _are(kind: type, actual: Any, expected: Any) -> bool:

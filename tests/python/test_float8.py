@@ -118,6 +118,25 @@ def test_gradients_pass_through_the_conversion():
     assert x.grad.tolist() == [2.0, 3.0]
 
 
+def test_scales_have_no_zero():
+    with pytest.raises(keyway.ValueError, match="0 is outside the range of float8_e8m0fnu"):
+        keyway.zeros(2, dtype=keyway.float8_e8m0fnu)
+    assert keyway.full((2,), 0.25, dtype=keyway.float8_e8m0fnu).to(keyway.float32).tolist() == [0.25, 0.25]
+
+
+def test_assert_close_compares_them():
+    x = keyway.tensor([1.0, 2.0], dtype=keyway.float8_e4m3fn)
+    keyway.testing.assert_close(x, x.clone())
+    with pytest.raises(AssertionError, match="differ in 1 of 2"):
+        keyway.testing.assert_close(x, keyway.tensor([1.0, 3.0], dtype=keyway.float8_e4m3fn))
+
+
+@pytest.mark.parametrize("call", [lambda x: keyway.histc(x, 3), lambda x: x.cauchy_(), lambda x: x.matrix_exp()])
+def test_what_is_composed_of_arithmetic_takes_none(call):
+    with pytest.raises(keyway.TypeError, match="requires self.dtype"):
+        call(keyway.ones(4, 4, dtype=keyway.float8_e4m3fn))
+
+
 def test_there_is_no_arithmetic_and_errors_say_so():
     x = keyway.ones(2, dtype=keyway.float8_e4m3fn)
     with pytest.raises(keyway.TypeError, match="float8_e4m3fn"):

@@ -44,7 +44,7 @@ class Channels {
   }
 
  private:
-  KEYWAY_HD bool is_short() const { return planes_.size > 0 && count_ <= std::numeric_limits<std::int32_t>::max(); }
+  KEYWAY_HD bool is_short() const { return count_ > 0 && count_ <= std::numeric_limits<std::int32_t>::max(); }
 
   std::int64_t channels_, count_;
   struct {
@@ -61,8 +61,48 @@ KEYWAY_HD Acc parameter_of(const Acc* values, std::int64_t channel, Acc otherwis
   return values != nullptr ? values[channel] : otherwise;
 }
 
+template <typename Acc>
+KEYWAY_HD Moments<Acc> merged(const Moments<Acc>& a, const Moments<Acc>& b) {
+  return keyway::detail::Spread<Acc>().merge(a, b);
+}
+
+// The moments of values that come one by one. Some at a time are taken as how far they are from the mean of those
+// before, the first ones from the first: what cancels then is not much more than what they add to the result.
+template <typename Acc>
+class SumsApart {
+ public:
+  KEYWAY_HD void add(Acc value) {
+    if (count_ == 0) origin_ = known_.count > 0 ? known_.mean : value;
+    if (!std::isfinite(origin_)) origin_ = 0;
+    const Acc apart = value - origin_;
+    sum_ += apart;
+    squares_ += apart * apart;
+    count_ += 1;
+    if (count_ == kSome) end_some();
+  }
+  KEYWAY_HD Moments<Acc> all() {
+    if (count_ > 0) end_some();
+    return known_;
+  }
+
+ private:
+  static constexpr int kSome = 64;
+
+  KEYWAY_HD void end_some() {
+    const Acc mean = sum_ / count_, rest = squares_ - sum_ * mean;
+    // Squares beyond the greatest number are what they are.
+    const bool is_beyond = std::isinf(squares_) && std::isfinite(sum_);
+    known_ = merged(known_, Moments<Acc>{origin_ + mean, is_beyond ? squares_ : rest < 0 ? Acc(0) : rest, count_});
+    sum_ = squares_ = count_ = 0;
+  }
+
+  Moments<Acc> known_{0, 0, 0};
+  Acc origin_ = 0, sum_ = 0, squares_ = 0, count_ = 0;
+};
+
 // What both directions are made of: values(channel) calculates an element's, sums(values) sums those of a thread,
-// merge() these; finish() writes what a channel has one of, and write() its elements. Weight and bias may be null.
+// merge() these; finish() writes what a channel has one of, and write() its elements, if writes(). Weight and bias may
+// be null.
 template <typename T>
 struct BatchNorm {
   using Acc = Opmath<T>;
@@ -76,26 +116,28 @@ struct BatchNorm {
   Acc* var;
   Acc eps;
 
+  static bool writes() { return true; }
   __device__ auto values(std::int64_t channel) const {
     return [this, channel](std::int64_t i) { return opmath(input[places.at(channel, i)]); };
   }
-  // Of how far values are from the thread's first. What cancels in `squares` is no more than the first itself adds to
-  // those of all, times the rounding of so many.
   template <typename Values>
   __device__ static Sums sums(const Values& x) {
-    Acc first = 0, sum = 0, squares = 0, count = 0;
-    x.each([&](std::int64_t, Acc value) {
-      if (count == 0) first = value;
-      const Acc apart = value - first;
-      sum += apart;
-      squares += apart * apart;
-      count += 1;
-    });
-    if (count == 0) return Sums{0, 0, 0};
-    const Acc rest = squares - sum * (sum / count);
-    return Sums{first + sum / count, rest < 0 ? Acc(0) : rest, count};
+    if constexpr (Values::kHeld) {
+      Sums all{0, 0, 0};
+      x.each([&](std::int64_t, Acc value) {
+        all.mean += value;
+        all.count += 1;
+      });
+      if (all.count > 0) all.mean /= all.count;
+      x.each([&](std::int64_t, Acc value) { all.squares += (value - all.mean) * (value - all.mean); });
+      return all;
+    } else {
+      SumsApart<Acc> some;
+      x.each([&](std::int64_t, Acc value) { some.add(value); });
+      return some.all();
+    }
   }
-  __device__ static Sums merge(const Sums& a, const Sums& b) { return keyway::detail::Spread<Acc>().merge(a, b); }
+  __device__ static Sums merge(const Sums& a, const Sums& b) { return merged(a, b); }
 
   __device__ void finish(std::int64_t channel, const Sums& sums) const {
     const Acc v = sums.squares / sums.count;  // NaN, as the mean, of no elements
@@ -135,6 +177,7 @@ struct BatchNormBackward {
   Acc* grad_bias;
   Acc eps;
 
+  bool writes() const { return grad_input != nullptr; }
   __device__ auto values(std::int64_t channel) const {
     return [this, channel, m = mean[channel]](std::int64_t i) {
       const std::int64_t at = places.at(channel, i);
@@ -246,7 +289,7 @@ void each_channel(const F& functor, Device on) {
   RowPlaces merged({channels, stretches}, 1);
   merged.number();
   rows<1>(merged, SumsOfChannel<F>{functor, sums}, on);
-  rows<1>(places, WriteStretch<F>{functor, sums + stretches * channels}, on);
+  if (functor.writes()) rows<1>(places, WriteStretch<F>{functor, sums + stretches * channels}, on);
 }
 
 template <typename T>
@@ -263,10 +306,10 @@ void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, cons
   visit_floating(input.dtype(), "_batch_norm_forward", [&]<typename T>() {
     using Acc = Opmath<T>;
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
-    const bool last = channels_are_last({&input, &out0}, input.dtype());
-    const TensorBase x = last ? channels_as_columns(input, at) : contiguous(input);
+    const bool last = channels_are_last(at, {&input, &out0}, input.dtype());
+    const TensorBase x = last ? channels_as_columns(input, at) : contiguous(at.in_planes(input));
     const TensorBase w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
-    const ContiguousOut y(last ? channels_as_columns(out0, at) : out0), mean(out1), var(out2);
+    const ContiguousOut y(last ? channels_as_columns(out0, at) : at.in_planes(out0)), mean(out1), var(out2);
     each_channel(BatchNorm<T>{Channels(at, last), pointer_to<const T>(x), y.data<T>(), pointer_to<const Acc>(w),
                               pointer_to<const Acc>(b), mean.data<Acc>(), var.data<Acc>(), static_cast<Acc>(eps)},
                  input.device());
@@ -284,11 +327,14 @@ void _batch_norm_backward(const TensorBase& grad_out, const TensorBase& input, c
   visit_floating(input.dtype(), "_batch_norm_backward", [&]<typename T>() {
     using Acc = Opmath<T>;
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<Acc>;
-    const bool last = channels_are_last({&grad_out, &input, &out0}, input.dtype());
-    const auto operand = [&](const TensorBase& x) { return last ? channels_as_columns(x, at) : contiguous(x); };
+    const bool last = channels_are_last(at, {&grad_out, &input, &out0}, input.dtype());
+    const auto operand = [&](const TensorBase& x) {
+      return last ? channels_as_columns(x, at) : contiguous(at.in_planes(x));
+    };
     const TensorBase g = operand(grad_out), x = operand(input), w = contiguous_as(weight, kAcc);
     const TensorBase m = contiguous(mean), v = contiguous(var);
-    const ContiguousOut grad_input(last ? channels_as_columns(out0, at) : out0), grad_weight(out1), grad_bias(out2);
+    const ContiguousOut grad_input(last ? channels_as_columns(out0, at) : at.in_planes(out0)), grad_weight(out1),
+        grad_bias(out2);
     each_channel(BatchNormBackward<T>{Channels(at, last), pointer_to<const T>(g), pointer_to<const T>(x),
                                       pointer_to<const Acc>(m), pointer_to<const Acc>(v), pointer_to<const Acc>(w),
                                       grad_input.data<T>(), grad_weight.data<Acc>(), grad_bias.data<Acc>(),

@@ -27,7 +27,7 @@ void fill(const TensorBase& storage, const std::vector<Scalar>& elements) {
   std::memset(storage.data_ptr(), 0, storage.nbytes());
   if (elements.empty() || !kAllTypes.contains(storage.dtype())) return;
   visit_dtype<kAllTypes>(storage.dtype(), "fill", [&]<typename T>() {
-    if constexpr (NumberElement<T>) {
+    if constexpr (kCastTypes.contains(cpp_type_to_scalar_type<T>)) {
       auto* to = static_cast<T*>(storage.data_ptr());
       for (std::int64_t i = 0; i < storage.numel(); ++i) {
         to[i] = element_of<T>(elements[static_cast<std::size_t>(i) % elements.size()]);
@@ -44,7 +44,7 @@ TensorBase make(const TensorRecipe& recipe, DeviceType device) {
   TensorBase tensor = make_tensor(plain ? IntArrayRef(recipe.sizes) : IntArrayRef(row), recipe.dtype, Device(device));
   if (device == DeviceType::CPU) {
     fill(tensor, recipe.elements);
-  } else if (device != DeviceType::Meta && kAnyTypes.contains(recipe.dtype)) {
+  } else if (device != DeviceType::Meta && kCastTypes.contains(recipe.dtype)) {
     const TensorBase here = make_tensor(tensor.sizes(), recipe.dtype, Device(DeviceType::CPU));
     fill(here, recipe.elements);
     Tensor(tensor).copy_(Tensor(here));
