@@ -2,6 +2,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/arrays.h>
 #include <keyway/python/construction.h>
+#include <keyway/python/default_device.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/dlpack_exchange.h>
 #include <keyway/python/errors.h>
@@ -35,8 +36,10 @@ std::optional<Device> optional_device(nb::handle object) {
 
 // What a tensor is to be, where it is not what its data says.
 struct Wishes {
-  Wishes(nb::handle its_dtype, nb::handle its_device)
-      : dtype(optional_dtype(its_dtype)), device(optional_device(its_device)) {}
+  Wishes(nb::handle its_dtype, nb::handle its_device, std::optional<Device> without_device = default_device())
+      : dtype(optional_dtype(its_dtype)), device(optional_device(its_device)) {
+    if (!device) device = without_device;
+  }
 
   // `tensor` itself where nothing is to be changed or copied.
   Tensor apply(const Tensor& tensor, bool copy = false) const {
@@ -80,9 +83,8 @@ Tensor tensor(nb::handle data, nb::handle dtype, nb::handle device, bool require
 
 Tensor new_tensor(const Tensor& self, nb::handle data, nb::handle dtype, nb::handle device, bool requires_grad) {
   warn_of_copy(data);
-  Wishes wishes(dtype, device);
+  Wishes wishes(dtype, device, self.device());
   if (!wishes.dtype) wishes.dtype = self.dtype();
-  if (!wishes.device) wishes.device = self.device();
   return leaf(copied(data, wishes), requires_grad);
 }
 

@@ -5,6 +5,7 @@
 #include <keyway/python/construction.h>
 #include <keyway/python/conversion_protocol.h>
 #include <keyway/python/cuda.h>
+#include <keyway/python/default_device.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/dlpack_exchange.h>
 #include <keyway/python/dtype_functions.h>
@@ -41,6 +42,7 @@ NB_MODULE(_C, module) {
     }
   });
   add_descriptors(module);
+  add_default_device(module);
   add_dtype_functions(module);
   add_random(module);
   add_threads(module);

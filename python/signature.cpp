@@ -1,3 +1,4 @@
+#include <keyway/python/default_device.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/number_arguments.h>
@@ -69,9 +70,19 @@ bool makes_from_options(const FunctionSchema& schema) {
          arguments.find("pin_memory") && !arguments.find("non_blocking");
 }
 
+// Where its device stands if it makes a tensor from options alone: what is made like a tensor is where that is.
+std::size_t default_device_position(const FunctionSchema& schema) {
+  const ArgumentList arguments = schema.arguments();
+  bool of_tensors = !makes_from_options(schema);
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    of_tensors = of_tensors || ValueType(arguments[i].type()).kind == TypeKind::Tensor;
+  return of_tensors ? arguments.size() : *arguments.find("device");
+}
+
 }  // namespace
 
-Signature::Signature(const OperatorHandle& op, CallStyle style) : op_(op), arguments_(op.schema().arguments().size()) {
+Signature::Signature(const OperatorHandle& op, CallStyle style)
+    : op_(op), arguments_(op.schema().arguments().size()), device_(default_device_position(op.schema())) {
   const ArgumentList arguments = op.schema().arguments();
   factory_ = makes_from_options(op.schema());
   const auto add = [&](std::size_t i) {
@@ -260,6 +271,8 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
   }
   if (given.keyword_count() != used) return explain_keywords(given, why);
   replace_numbers(stack);
+  if (device_ != arguments_ && stack[device_].is_none())
+    if (const auto device = default_device()) stack[device_] = IValue(*device);
   return true;
 }
 

@@ -1,10 +1,12 @@
 // Random numbers. Element i, counted in row-major order, takes its bits from PhiloxCall::bits(i): so results
 // depend on seed and call alone, not on strides or threads.
 #include <keyway/backends/cpu/contiguous.h>
+#include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/element_cast.h>
 #include <keyway/backends/cpu/kernels_creation.h>
 #include <keyway/backends/cpu/kernels_random.h>
 #include <keyway/backends/cpu/loop.h>
+#include <keyway/backends/cpu/order.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/backends/cpu/scratch.h>
@@ -15,8 +17,7 @@
 #include <keyway/ops/rules/random.h>
 
 #include <algorithm>
-#include <bit>
-#include <compare>
+#include <limits>
 
 namespace keyway::inline v1 {
 
@@ -147,26 +148,27 @@ void uniform_(TensorBase& self, double from, double to, const Generator& generat
 
 namespace {
 
-struct Key {
-  std::uint64_t bits;
-  std::int64_t number;
-  auto operator<=>(const Key&) const = default;
-};
-
-// In order, of keys whose bits are random: by their first bits into buckets, of which each has a few to be sorted.
-ScratchArray<Key> sorted(const ScratchArray<Key>& keys) {
-  const int digits = std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(keys.size()))) - 1, 1, 20);
-  const std::int64_t buckets = std::int64_t{1} << digits;
-  const auto bucket = [=](const Key& key) { return static_cast<std::int64_t>(key.bits >> (64 - digits)); };
-  const ScratchArray<std::int64_t> ends(buckets + 1, 0);
-  for (const Key& key : keys) ++ends[bucket(key) + 1];
-  for (std::int64_t b = 0; b < buckets; ++b) ends[b + 1] += ends[b];
-  ScratchArray<Key> result(keys.size());
-  for (const Key& key : keys) result[ends[bucket(key)]++] = key;
-  for (std::int64_t b = 0, begin = 0; b < buckets; begin = ends[b++]) {
-    std::sort(result.begin() + begin, result.begin() + ends[b]);
+// to[i] = the number that is at place i when they are ordered by their bits, and equal bits by number. Few have the
+// first 32 bits in common: those are put in order by all of them.
+template <typename Placed>
+void order_numbers(const ScratchArray<std::uint64_t>& bits, std::int64_t* to) {
+  constexpr int kDropped = 64 - kKeyBits<Placed>;
+  const std::int64_t n = bits.size();
+  const ScratchArray<Placed> items(n), room(n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto turned = static_cast<std::int64_t>(bits[i] ^ std::uint64_t{1} << 63);  // keys are signed
+    items[i] = placed<Placed>(turned >> kDropped, i);
   }
-  return result;
+  Placed* const ordered = sort_placed(items.data(), room.data(), n);
+  for (std::int64_t begin = 0, end = 0; begin < n; begin = end) {
+    while (end < n && ordered[end] >> kKeyBits<Placed> == ordered[begin] >> kKeyBits<Placed>) ++end;
+    if (end - begin == 1) continue;
+    std::sort(ordered + begin, ordered + end, [&](Placed a, Placed b) {
+      const std::int64_t i = place_of(a), j = place_of(b);
+      return bits[i] != bits[j] ? bits[i] < bits[j] : i < j;
+    });
+  }
+  for (std::int64_t i = 0; i < n; ++i) to[i] = place_of(ordered[i]);
 }
 
 }  // namespace
@@ -179,21 +181,12 @@ void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& 
   const auto draw = [call](std::int64_t i) { return call.bits(static_cast<std::uint64_t>(i)).wide(0); };
   parallel_for(0, n, kRandomGrain,
                [&](std::int64_t begin, std::int64_t end) { fill_some(bits.data() + begin, draw, begin, end - begin); });
-  const ScratchArray<Key> drawn(n);
-  for (std::int64_t i = 0; i < n; ++i) drawn[i] = {bits[i], i};
-  const ScratchArray<Key> keys = sorted(drawn);
-  visit_real(out.dtype(), "randperm", [&]<typename T>() {
-    const ContiguousOut result(out);
-    T* const to = result.data<T>();
-    for (std::int64_t i = 0; i < n; ++i) {
-      if constexpr (std::integral<T>) {
-        to[i] = static_cast<T>(keys[i].number);
-      } else {
-        to[i] = static_cast<T>(static_cast<double>(keys[i].number));
-      }
-    }
-    result.finish();
-  });
+  const bool direct = out.dtype() == kLong && out.is_contiguous();
+  const TensorBase numbers = direct ? out : make_tensor(out.sizes(), kLong, kCPU);
+  const auto order =
+      n <= std::numeric_limits<std::uint32_t>::max() ? &order_numbers<Placed32> : &order_numbers<Placed64>;
+  order(bits, numbers.data_ptr<std::int64_t>());
+  if (!direct) copy_elements(numbers, out);
 }
 
 void native_dropout(const TensorBase& input, double p, std::optional<bool> train, TensorBase& out0, TensorBase& out1) {

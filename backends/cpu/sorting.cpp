@@ -1,105 +1,119 @@
-// sort and topk: each line by itself, as pairs of value and index. NaN is greater than all numbers.
+// sort, topk and what stands at a place in order: each line by itself, by the keys of its elements (order.h). NaN is
+// greater than all numbers. No code but that which makes the keys and moves the elements knows of dtypes, and that
+// which orders knows of no direction: keys of a descending order are turned round.
+#include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/kernels_sorting.h>
+#include <keyway/backends/cpu/order.h>
 #include <keyway/backends/cpu/panel.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/backends/cpu/write_operands.h>
 #include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/opmath.h>
+#include <keyway/ops/functors/order_key.h>
 
 #include <algorithm>
-#include <vector>
+#include <cstdint>
+#include <limits>
 
 namespace keyway::inline v1 {
 
 namespace {
 
-template <typename T>
-struct Item {
-  T value;
-  std::int64_t index;
-};
+// Of n items those wanted: the first k, or the one at place k. Both arrays are of n items, and the result is in one of
+// them.
+template <typename Placed>
+using Order = Placed* (*)(Placed* items, Placed* room, std::int64_t n, std::int64_t k);
 
-template <typename T>
-bool less(T a, T b) {
-  const auto x = opmath(a), y = opmath(b);
-  if (is_nan(x)) return false;
-  return is_nan(y) || x < y;
+template <typename Placed>
+Placed* all_in_order(Placed* items, Placed* room, std::int64_t n, std::int64_t) {
+  return sort_placed(items, room, n);
+}
+template <typename Placed>
+Placed* first(Placed* items, Placed* room, std::int64_t n, std::int64_t k) {
+  select_placed(items, room, n, k);
+  return items;
+}
+template <typename Placed>
+Placed* first_in_order(Placed* items, Placed* room, std::int64_t n, std::int64_t k) {
+  return sort_placed(first(items, room, n, k), room, k);
+}
+template <typename Placed>
+Placed* at_place(Placed* items, Placed* room, std::int64_t n, std::int64_t k) {
+  *items = find_placed(items, room, n, k);
+  return items;
 }
 
-// Orders by value, and equal values by index: so a total order, in which every algorithm is stable.
-template <typename T, bool descending>
-struct Before {
-  bool operator()(const Item<T>& a, const Item<T>& b) const {
-    const bool first = descending ? less(b.value, a.value) : less(a.value, b.value);
-    if (first) return true;
-    const bool second = descending ? less(a.value, b.value) : less(b.value, a.value);
-    return !second && a.index < b.index;
+struct Orders {
+  Order<Placed32> narrow;
+  Order<Placed64> wide;
+
+  template <typename Placed>
+  Order<Placed> of() const {
+    if constexpr (sizeof(Placed) == sizeof(Placed32)) {
+      return narrow;
+    } else {
+      return wide;
+    }
   }
 };
 
-// Calls order(read, items) for each line of self: read(i) is its item i, and `items` has room for all of them, of which
-// the first `count` are written.
-template <typename T, typename Order>
-void each_line(const TensorBase& self, std::int64_t dim, const TensorBase& values, const TensorBase& indices,
-               std::int64_t count, const Order& order) {
-  const TensorBase from = with_dim(self), to = with_dim(values), places = with_dim(indices);
-  const std::int64_t n = from.sizes()[static_cast<std::size_t>(dim)];
-  if (count == 0) return;
-  for_each_panel({&to, &places, &from}, dim, n, 16, [&](const Panel& panel) {
-    Scratch<64> room(scratch_bytes<Item<T>>(n));
-    Item<T>* const items = room.take<Item<T>>(n);
+struct Lines {
+  TensorBase self, values, indices;  // with a dimension at least
+  TensorBase places;                 // for each line a place, int64, or undefined
+  std::int64_t dim;
+  bool descending;
+  Orders orders;
+
+  std::int64_t length() const { return self.sizes()[static_cast<std::size_t>(dim)]; }
+  std::int64_t wanted() const { return values.sizes()[static_cast<std::size_t>(dim)]; }
+};
+
+template <typename Placed, typename T>
+void place_items(const OrderKey<T>& key, const char* line, std::int64_t step, std::int64_t n, Placed* items) {
+  if (step == sizeof(T)) {
+    const T* const elements = reinterpret_cast<const T*>(line);
+    for (std::int64_t i = 0; i < n; ++i) items[i] = placed<Placed>(key(elements[i]), i);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) {
+      items[i] = placed<Placed>(key(*reinterpret_cast<const T*>(line + i * step)), i);
+    }
+  }
+}
+
+template <typename T, typename Placed>
+void order_lines(const Lines& lines) {
+  const std::int64_t n = lines.length(), wanted = lines.wanted();
+  const OrderKey<T> key{lines.descending ? typename OrderKey<T>::Key{-1} : typename OrderKey<T>::Key{0}};
+  const Order<Placed> order = lines.orders.of<Placed>();
+  const auto of_panel = [&](const Panel& panel) {
+    const ScratchArray<Placed> items(n), room(n);
     for (std::int64_t j = 0; j < panel.lines; ++j) {
       const char* const line = panel.data[2] + j * panel.next[2];
       const std::int64_t step = panel.step[2];
-      order([=](std::int64_t i) { return Item<T>{*reinterpret_cast<const T*>(line + i * step), i}; }, items);
-      for (std::int64_t i = 0; i < count; ++i) {
-        *panel.at<T>(0, i, j) = items[i].value;
-        *panel.at<std::int64_t>(1, i, j) = items[i].index;
+      place_items(key, line, step, n, items.data());
+      const std::int64_t k = lines.places.defined() ? *panel.at<const std::int64_t>(3, 0, j) : wanted;
+      const Placed* const ordered = order(items.data(), room.data(), n, k);
+      for (std::int64_t i = 0; i < wanted; ++i) {
+        const std::int64_t place = place_of(ordered[i]);
+        *panel.at<T>(0, i, j) = *reinterpret_cast<const T*>(line + place * step);
+        *panel.at<std::int64_t>(1, i, j) = place;
       }
     }
-  });
-}
-
-template <typename T, bool descending>
-void sort_lines(const TensorBase& self, std::int64_t dim, const TensorBase& values, const TensorBase& indices) {
-  const std::int64_t n = self.dim() == 0 ? 1 : self.sizes()[static_cast<std::size_t>(dim)];
-  each_line<T>(self, dim, values, indices, n, [n](const auto& read, Item<T>* items) {
-    for (std::int64_t i = 0; i < n; ++i) items[i] = read(i);
-    std::stable_sort(items, items + n, [](const Item<T>& a, const Item<T>& b) {
-      return descending ? less(b.value, a.value) : less(a.value, b.value);
-    });
-  });
-}
-
-// The first k of n items, in no order: by a heap of those so far, whose last one most others do not come before.
-template <typename T, bool largest, typename Read>
-void select_few(const Read& read, std::int64_t n, std::int64_t k, Item<T>* items) {
-  const Before<T, largest> before;
-  for (std::int64_t i = 0; i < k; ++i) items[i] = read(i);
-  std::make_heap(items, items + k, before);
-  for (std::int64_t i = k; i < n; ++i) {
-    const Item<T> item = read(i);  // of equal ones the first stay
-    if (!(largest ? less(items->value, item.value) : less(item.value, items->value))) continue;
-    std::pop_heap(items, items + k, before);
-    items[k - 1] = item;
-    std::push_heap(items, items + k, before);
+  };
+  if (lines.places.defined()) {
+    for_each_panel({&lines.values, &lines.indices, &lines.self, &lines.places}, lines.dim, n, 16, of_panel);
+  } else {
+    for_each_panel({&lines.values, &lines.indices, &lines.self}, lines.dim, n, 16, of_panel);
   }
 }
 
-template <typename T, bool largest>
-void select_lines(const TensorBase& self, std::int64_t k, std::int64_t dim, bool sorted, const TensorBase& values,
-                  const TensorBase& indices) {
-  constexpr std::int64_t kFew = 64;  // beyond, partitioning is faster
-  const std::int64_t n = self.dim() == 0 ? 1 : self.sizes()[static_cast<std::size_t>(dim)];
-  each_line<T>(self, dim, values, indices, k, [=](const auto& read, Item<T>* items) {
-    const Before<T, largest> before;
-    if (k <= kFew && k <= n / 4) {
-      select_few<T, largest>(read, n, k, items);
-    } else {
-      for (std::int64_t i = 0; i < n; ++i) items[i] = read(i);
-      if (k < n) std::nth_element(items, items + k, items + n, before);
+void order_lines(const Lines& lines) {
+  if (lines.self.numel() == 0 || lines.values.numel() == 0) return;
+  visit_dtype<kRealTypes | kBool>(lines.self.dtype(), "sort", [&]<typename T>() {
+    using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+    if constexpr (sizeof(Stored) < 8) {
+      if (lines.length() <= std::numeric_limits<std::uint32_t>::max()) return order_lines<Stored, Placed32>(lines);
     }
-    if (sorted) std::sort(items, items + k, before);
+    order_lines<Stored, Placed64>(lines);
   });
 }
 
@@ -107,24 +121,30 @@ void select_lines(const TensorBase& self, std::int64_t k, std::int64_t dim, bool
 
 namespace cpu {
 
-void sort_stable(const TensorBase& self, std::optional<bool>, std::int64_t dim, bool descending, TensorBase& values,
-                 TensorBase& indices) {
-  if (self.numel() == 0) return;
-  visit_dtype<kRealTypes | kBool>(self.dtype(), "sort", [&]<typename T>() {
-    using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-    descending ? sort_lines<Stored, true>(self, dim, values, indices)
-               : sort_lines<Stored, false>(self, dim, values, indices);
-  });
+void _order_statistic(const TensorBase& self, const TensorBase& places, std::int64_t dim, TensorBase& values,
+                      TensorBase& indices) {
+  Lines lines{
+      with_dim(self), with_dim(values), with_dim(indices), {}, dim, false, {at_place<Placed32>, at_place<Placed64>}};
+  lines.places = with_dim(index_list(places, "places", 0, lines.length()));
+  order_lines(lines);
 }
 
-void topk(const TensorBase& self, std::int64_t k, std::int64_t dim, bool largest, bool sorted, TensorBase& values,
+void sort_stable(const TensorBase& self, std::optional<bool>, std::int64_t dim, bool descending, TensorBase& values,
+                 TensorBase& indices) {
+  order_lines({with_dim(self),
+               with_dim(values),
+               with_dim(indices),
+               {},
+               dim,
+               descending,
+               {all_in_order<Placed32>, all_in_order<Placed64>}});
+}
+
+void topk(const TensorBase& self, std::int64_t, std::int64_t dim, bool largest, bool sorted, TensorBase& values,
           TensorBase& indices) {
-  if (self.numel() == 0) return;
-  if (self.dim() == 0) k = 1;  // a number is the result, whatever k is: there is no dimension to be shortened
-  visit_real(self.dtype(), "topk", [&]<typename T>() {
-    largest ? select_lines<T, true>(self, k, dim, sorted, values, indices)
-            : select_lines<T, false>(self, k, dim, sorted, values, indices);
-  });
+  const Orders orders =
+      sorted ? Orders{first_in_order<Placed32>, first_in_order<Placed64>} : Orders{first<Placed32>, first<Placed64>};
+  order_lines({with_dim(self), with_dim(values), with_dim(indices), {}, dim, largest, orders});
 }
 
 }  // namespace cpu

@@ -25,24 +25,29 @@ Found picked(const Found& sorted, std::int64_t dim, const Tensor& places, bool k
   return {value.squeeze(dim), index.squeeze(dim)};
 }
 
-// Of sorted lines the elements at one place.
-Found picked(const Found& sorted, std::int64_t dim, std::int64_t place, bool keepdim) {
-  const auto& [values, indices] = sorted;
-  const Tensor value = values.narrow(dim, place, 1).clone(), index = indices.narrow(dim, place, 1).clone();
+// Of lines in no order what stands at `places` in order.
+Found in_order(const Tensor& self, std::int64_t dim, const Tensor& places, bool keepdim) {
+  const auto [value, index] = keyway::_order_statistic(self, places, dim);
   if (keepdim) return {value, index};
   return {value.squeeze(dim), index.squeeze(dim)};
+}
+
+// The same where all lines have one place.
+Found in_order(const Tensor& self, std::int64_t dim, std::int64_t place, bool keepdim) {
+  DimVector sizes(self.sizes().begin(), self.sizes().end());
+  sizes[static_cast<std::size_t>(wrap_dim(dim, self.dim()))] = 1;
+  return in_order(self, dim, keyway::full(sizes, place, TensorOptions(self.device()).dtype(kLong)), keepdim);
 }
 
 // The middle of each line. NaN are last in order: the first of them is the median, or they do not count.
 Found middle(const Tensor& self, std::int64_t dim, bool keepdim, bool skips_nan) {
   if (self.dim() == 0) return only_element(self);
   const std::int64_t n = self.size(dim);
-  const Found sorted = self.sort(/*stable=*/true, dim, false);
-  if (!self.is_floating_point()) return picked(sorted, dim, (n - 1) / 2, keepdim);
+  if (!self.is_floating_point()) return in_order(self, dim, (n - 1) / 2, keepdim);
   const Tensor nans = self.isnan().sum(dim, /*keepdim=*/true);
   const Tensor places =
       skips_nan ? (n - 1 - nans).clamp(0).bitwise_right_shift(1) : keyway::where(nans > 0, n - nans, (n - 1) / 2);
-  return picked(sorted, dim, places, keepdim);
+  return in_order(self, dim, places, keepdim);
 }
 
 Tensor middle_of_all(const Tensor& self, bool skips_nan) {
@@ -90,7 +95,7 @@ Tensor quantiles(const Tensor& self, const Tensor& q, std::optional<std::int64_t
 
 Found kthvalue(const Tensor& self, std::int64_t k, std::int64_t dim, bool keepdim) {
   if (self.dim() == 0) return only_element(self);
-  return picked(self.sort(/*stable=*/true, dim, false), dim, k - 1, keepdim);
+  return in_order(self, dim, k - 1, keepdim);
 }
 
 Tensor median(const Tensor& self) { return middle_of_all(self, /*skips_nan=*/false); }

@@ -18,7 +18,7 @@ def _written(self: Tensor, function: str, call: Callable[..., Any], *others: Ten
                                f"{tensor.device}")
     elements = (tensor.expand(self.shape).reshape(-1).tolist() for tensor in (self, *others))
     made = [call(*values) for values in zip(*elements)]
-    return self.copy_(_C.tensor(made, dtype=self.dtype).reshape(self.shape))
+    return self.copy_(_C.tensor(made, dtype=self.dtype, device="cpu").reshape(self.shape))
 
 
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:

@@ -18,13 +18,13 @@ def _made(function: str, kind: dtype, given: tuple[Any, ...], device: Any) -> Te
     if len(given) == 1:
         one = given[0]
         if isinstance(one, _C.Size):
-            return _C.empty(one, dtype=kind)
+            return _C.empty(one, dtype=kind, device="cpu")
         if hasattr(one, "__len__") and not isinstance(one, (str, bytes, Tensor)):
-            return _C.tensor(one, dtype=kind)
+            return _C.tensor(one, dtype=kind, device="cpu")
     if not all(isinstance(size, SupportsIndex) for size in given):
         raise _C.TypeError(f"{function}(): takes sizes, or one sequence of numbers, not "
                            f"({', '.join(type(size).__name__ for size in given)})")
-    return _C.empty([operator.index(size) for size in given] if given else [0], dtype=kind)
+    return _C.empty([operator.index(size) for size in given] if given else [0], dtype=kind, device="cpu")
 
 
 def _new(cls: type[Tensor], *given: Any, device: Any = None) -> Tensor:

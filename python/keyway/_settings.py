@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import TypeVar
+
 from keyway import _C
+from keyway._attach import attach
 from keyway.types import Device
+
+F = TypeVar("F", bound=Callable[..., object])
 
 _PRECISIONS = ("highest", "high", "medium")
 
@@ -47,13 +54,29 @@ def get_float32_matmul_precision() -> str:
 
 
 def get_default_device() -> _C.device:
-    """Where factories without `device` make tensors: in the host's memory."""
-    return _C.device("cpu")
+    """Where factories make tensors when a call names no device: the CPU, unless this thread is in a `with device`
+    statement or set_default_device has said otherwise."""
+    return _C._get_default_device() or _C.device("cpu")
 
 
 def set_default_device(device: Device | None) -> None:
-    """Takes the CPU, where factories make tensors anyway. Raises keyway.NotImplementedError for other devices: name them
-    in each call."""
-    if device is not None and _C.device(device).type != "cpu":
-        raise _C.NotImplementedError(f"set_default_device(): factories make tensors on the CPU unless a call names "
-                                     f"another device, not on {device}")
+    """Sets where factories of this thread make tensors when a call names no device: zeros, randn, arange, tensor and
+    the like, and with them the parameters of modules. None: the CPU. Tensors made like others are where those are.
+
+    >>> with keyway.device("meta"):
+    ...     keyway.nn.Linear(4096, 4096).weight.device
+    device(type='meta')
+    """
+    _C._set_default_device(None if device is None else _C.device(device))
+
+
+def _decorate(self: _C.device, function: F) -> F:
+    """Makes this the default device while `function` runs."""
+    @functools.wraps(function)
+    def run(*args: object, **kwargs: object) -> object:
+        with self:
+            return function(*args, **kwargs)
+    return run  # type: ignore[return-value]
+
+
+attach(_C.device, __call__=_decorate)

@@ -40,7 +40,7 @@ def seed() -> int:
 def get_rng_state() -> Tensor:
     """The state of the host's default generator: 16 bytes, uint8."""
     words = [word - _WORDS if word >> 63 else word for word in default_generator.get_state()]
-    return _C.tensor(words, dtype=_C.int64).view(_C.uint8)
+    return _C.tensor(words, dtype=_C.int64, device="cpu").view(_C.uint8)
 
 
 def set_rng_state(new_state: Tensor) -> None:

@@ -1,4 +1,6 @@
-"""Switches of the whole program."""
+"""Switches of the whole program, and of threads."""
+
+import threading
 
 import keyway
 import pytest
@@ -32,9 +34,79 @@ def test_the_precision_of_products_is_remembered_and_checked():
         keyway.set_float32_matmul_precision("low")
 
 
-def test_factories_stay_on_the_cpu():
+FACTORIES = {
+    "empty": lambda: keyway.empty(2), "zeros": lambda: keyway.zeros(2, dtype=keyway.int32), "full": lambda: keyway.full((2,), 1.5),
+    "eye": lambda: keyway.eye(2), "arange": lambda: keyway.arange(3), "linspace": lambda: keyway.linspace(0, 1, 3),
+    "rand": lambda: keyway.rand(2), "randn": lambda: keyway.randn(2, requires_grad=True),
+    "randint": lambda: keyway.randint(3, (2,)), "randperm": lambda: keyway.randperm(4),
+    "scalar_tensor": lambda: keyway.scalar_tensor(1.0), "hann_window": lambda: keyway.hann_window(4),
+    "tril_indices": lambda: keyway.tril_indices(2, 2), "fftfreq": lambda: keyway.fft.fftfreq(4),
+    "tensor": lambda: keyway.tensor([1.0, 2.0]), "as_tensor": lambda: keyway.as_tensor([1.0]),
+    "asarray": lambda: keyway.asarray([1.0]), "Parameter": lambda: keyway.nn.Linear(2, 3).weight,
+}
+
+
+@pytest.mark.parametrize("make", FACTORIES.values(), ids=FACTORIES.keys())
+def test_factories_make_tensors_on_the_default_device(make):
+    with keyway.device("meta") as entered:
+        assert entered == keyway.get_default_device() == keyway.device("meta")
+        made = make()
+    assert made.device.type == "meta"
+    expected = make()
+    assert expected.device.type == "cpu"
+    assert (made.dtype, made.shape, made.requires_grad) == (expected.dtype, expected.shape, expected.requires_grad)
+
+
+def test_a_named_device_and_that_of_a_tensor_come_before_the_default_one():
+    x = keyway.zeros(2)
+    with keyway.device("meta"):
+        assert keyway.ones(2, device="cpu").device.type == "cpu" and keyway.tensor([1.0], device="cpu").device.type == "cpu"
+        for like in (keyway.ones_like(x), x.new_zeros(3), x.new_tensor([1.0]), keyway.rand_like(x), x + 1,
+                     keyway.FloatTensor([1.0])):
+            assert like.device.type == "cpu"
+        assert x.tolist() == [0.0, 0.0]
+
+
+def test_default_devices_nest_and_are_of_a_thread():
     assert keyway.get_default_device() == keyway.device("cpu")
-    keyway.set_default_device("cpu")
-    keyway.set_default_device(None)
-    with pytest.raises(keyway.NotImplementedError, match="on meta"):
+    seen = []
+    with keyway.device("meta"):
+        with keyway.device("cpu"):
+            assert keyway.zeros(1).device.type == "cpu"
+        assert keyway.zeros(1).device.type == "meta"
+        thread = threading.Thread(target=lambda: seen.append(keyway.zeros(1).device.type))
+        thread.start()
+        thread.join()
+        with pytest.raises(RuntimeError, match="as in a loop"), keyway.device("cpu"):
+            raise RuntimeError("as in a loop")
+        assert keyway.zeros(1).device.type == "meta"
+    assert seen == ["cpu"] and keyway.zeros(1).device.type == "cpu"
+    with pytest.raises(keyway.ValueError, match="has not entered meta"):
+        keyway.device("meta").__exit__(None, None, None)
+
+
+def test_the_default_device_is_set():
+    try:
         keyway.set_default_device("meta")
+        assert keyway.zeros(1).device.type == keyway.get_default_device().type == "meta"
+        # What draws for the host stays there.
+        data = keyway.utils.data.DataLoader(list(range(8)), batch_size=4, shuffle=True, collate_fn=list)
+        assert sorted(sum(data, [])) == list(range(8))
+        assert keyway.get_rng_state().device.type == "cpu"
+    finally:
+        keyway.set_default_device(None)
+    assert keyway.zeros(1).device.type == "cpu"
+    with pytest.raises(keyway.ValueError):
+        keyway.set_default_device("nowhere")
+
+
+def test_a_device_decorates_functions():
+    @keyway.device("meta")
+    def make(size, *, dtype):
+        """Makes."""
+        return keyway.zeros(size, dtype=dtype)
+
+    made = make(3, dtype=keyway.int64)
+    assert (made.device.type, made.dtype, make.__doc__) == ("meta", keyway.int64, "Makes.")
+    assert keyway.get_default_device().type == "cpu"
+

@@ -116,7 +116,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     with no_grad():
         tensor.normal_(0, std, generator=generator)
         for column in range(tensor.size(1)):
-            tensor[keyway.randperm(tensor.size(0), generator=generator)[:zeros], column] = 0
+            tensor[keyway.randperm(tensor.size(0), generator=generator, device="cpu")[:zeros], column] = 0
     return tensor
 
 

@@ -36,4 +36,4 @@ def step_number() -> Tensor:
 def scalar(value: float) -> Tensor:
     """A number of an optimizer's state, on the host: float32, or float64 if that is the default dtype."""
     dtype = keyway.float64 if keyway.get_default_dtype() == keyway.float64 else keyway.float32
-    return keyway.scalar_tensor(value, dtype=dtype)
+    return keyway.scalar_tensor(value, dtype=dtype, device="cpu")

@@ -89,6 +89,29 @@ TEST_CASE("topk gives the first of the sorted order") {
   }
 }
 
+TEST_CASE("each line gives what stands at its place in order") {
+  Rng rng(4);
+  for (int round = 0; round < 80; ++round) {
+    const Sizes sizes = random_sizes(rng, random_int(rng, 1, 3), 700);
+    const auto dim = static_cast<std::size_t>(random_int(rng, 0, static_cast<std::int64_t>(sizes.size()) - 1));
+    if (sizes[dim] == 0) continue;
+    Sizes one = sizes;
+    one[dim] = 1;
+    const TensorBase x = random_integers(rng, sizes, round % 2 == 0 ? kByte : kLong, 0, 9);
+    const TensorBase wanted = random_integers(rng, one, kLong, 0, sizes[dim] - 1);
+    TensorBase values = random_out(rng, one, x.dtype()), indices = random_out(rng, one, kLong);
+    cpu::_order_statistic(x, wanted, static_cast<std::int64_t>(dim), values, indices);
+    bool right = true;
+    each_index(one, [&](const Sizes& index) {
+      const std::vector<double> line = line_at(x, index, dim);
+      const std::size_t expected = order_of(line, false)[static_cast<std::size_t>(value_at(wanted, index))];
+      right = right && value_at(indices, index) == static_cast<double>(expected) &&
+              value_at(values, index) == line[expected];
+    });
+    REQUIRE(right);
+  }
+}
+
 TEST_CASE("cumulative operators agree with a loop, and convert before they add") {
   Rng rng(3);
   for (int round = 0; round < 60; ++round) {

@@ -106,7 +106,7 @@ def pack_padded_sequence(input: Tensor, lengths: Lengths, batch_first: bool = Fa
 
     Raises keyway.ValueError for lengths that are not one for each sequence, not positive, too long or not sorted.
     """
-    given = lengths if isinstance(lengths, Tensor) else _C.tensor(list(lengths), dtype=keyway.int64)
+    given = lengths if isinstance(lengths, Tensor) else _C.tensor(list(lengths), dtype=keyway.int64, device="cpu")
     if not given.is_cpu:
         raise keyway.ValueError("pack_padded_sequence: lengths are a tensor on the CPU or a list")
     order = None
@@ -130,7 +130,7 @@ def pack_padded_sequence(input: Tensor, lengths: Lengths, batch_first: bool = Fa
                                 f"{numbers[0]}")
     sizes = [sum(length > t for length in numbers) for t in range(numbers[0])]
     data = _C.cat([x[t, :size] for t, size in enumerate(sizes)])
-    return PackedSequence(data, _C.tensor(sizes, dtype=keyway.int64), order)
+    return PackedSequence(data, _C.tensor(sizes, dtype=keyway.int64, device="cpu"), order)
 
 
 def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
@@ -150,7 +150,7 @@ def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, pad
              for part in data.split(sizes)]
     steps += [data.new_full([batch, *tail], padding_value)] * ((total_length or length) - length)
     padded = _C.stack(steps)
-    lengths = _C.tensor([sum(size > i for size in sizes) for i in range(batch)], dtype=keyway.int64)
+    lengths = _C.tensor([sum(size > i for size in sizes) for i in range(batch)], dtype=keyway.int64, device="cpu")
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(1, sequence.unsorted_indices)
         lengths = lengths.index_select(0, sequence.unsorted_indices.cpu())

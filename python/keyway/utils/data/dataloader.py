@@ -154,7 +154,7 @@ class DataLoader:
             yield batch
 
     def _load_ahead(self, orders: Iterator[Any]) -> Iterator[Any]:
-        seed = int(keyway.empty([], dtype=keyway.int64).random_(generator=self.generator))
+        seed = int(keyway.empty([], dtype=keyway.int64, device="cpu").random_(generator=self.generator))
         infos = [WorkerInfo(i, self.num_workers, seed + i, self.dataset) for i in range(self.num_workers)]
         return load_ahead(orders, infos, self.worker_init_fn, self._fetcher, self.prefetch_factor or 2,
                           self.timeout)

@@ -166,7 +166,7 @@ def random_split(dataset: Dataset[T], lengths: Sequence[float], generator: Gener
     counts = _counts(lengths, total)
     if sum(counts) != total:
         raise ValueError(f"the lengths sum up to {sum(counts)}, but the dataset has {total} examples")
-    order = keyway.randperm(total, generator=generator).tolist()
+    order = keyway.randperm(total, generator=generator, device="cpu").tolist()
     ends = list(itertools.accumulate(counts))
     return [Subset(dataset, order[end - count:end]) for count, end in zip(counts, ends)]
 

@@ -60,9 +60,9 @@ class RandomSampler(Sampler[int]):
             raise ValueError("there is no example to draw")
         while left > 0:
             if self.replacement:
-                drawn = keyway.randint(size, [min(left, 1024)], generator=self.generator)
+                drawn = keyway.randint(size, [min(left, 1024)], generator=self.generator, device="cpu")
             else:
-                drawn = keyway.randperm(size, generator=self.generator)
+                drawn = keyway.randperm(size, generator=self.generator, device="cpu")
             yield from drawn.tolist()[:left]
             left -= drawn.numel()
 
@@ -78,7 +78,8 @@ class SubsetRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        return (self.indices[i] for i in keyway.randperm(len(self.indices), generator=self.generator).tolist())
+        drawn = keyway.randperm(len(self.indices), generator=self.generator, device="cpu")
+        return (self.indices[i] for i in drawn.tolist())
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -93,7 +94,8 @@ class WeightedRandomSampler(Sampler[int]):
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
         if not isinstance(replacement, bool):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
-        self.weights = keyway.as_tensor(weights, dtype=keyway.float64)
+        device = weights.device if isinstance(weights, keyway.Tensor) else "cpu"
+        self.weights = keyway.as_tensor(weights, dtype=keyway.float64, device=device)
         if self.weights.dim() != 1:
             raise ValueError(f"weights should be a 1d sequence but given weights have shape "
                              f"{tuple(self.weights.shape)}")
