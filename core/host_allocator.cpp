@@ -1,6 +1,7 @@
-// Blocks below kLargeBlock come from malloc. Larger ones are mapped, and kept for reuse when they are freed: the first
-// touch of fresh pages costs more than most kernels that write them. Freeing allocates nothing: what is kept hangs in
-// lists through its own descriptors.
+// Blocks below kLargeBlock come from malloc and go back to it. Larger ones are kept for reuse when they are freed: the
+// first touch of fresh pages costs more than most kernels that write them, and malloc gives free memory at its end back
+// to the system, as often as it is freed. Freeing allocates nothing: what is kept hangs in lists through its own
+// descriptors.
 #include <keyway/core/base/error.h>
 #include <keyway/core/host_allocator.h>
 
@@ -22,7 +23,8 @@ namespace keyway::inline v1 {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kLargeBlock = std::size_t{256} << 10;
+constexpr std::size_t kLargeBlock = std::size_t{32} << 10;
+constexpr std::size_t kMappedBlock = std::size_t{256} << 10;  // mapped by itself, where smaller ones are malloc's
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 // The number in a file, if there is one and it is less than `bytes`; "max" is none.
@@ -211,20 +213,25 @@ class HostAllocator final : public Allocator {
   }
 
 #if defined(KEYWAY_SANITIZED)
-  static constexpr bool kKeepsBlocks = false;
-  // Through malloc, whose blocks the sanitizers watch.
-  static void* map(std::size_t size) { return std::aligned_alloc(kAlignment, (size + 63) / 64 * 64); }
-  static void unmap(void* data, std::size_t) { std::free(data); }
+  static constexpr bool kKeepsBlocks = false, kMapsBlocks = false;  // all by malloc, whose blocks the sanitizers watch
 #else
-  static constexpr bool kKeepsBlocks = true;
+  static constexpr bool kKeepsBlocks = true, kMapsBlocks = true;
+#endif
+  static bool is_mapped(std::size_t size) { return kMapsBlocks && size >= kMappedBlock; }
   static void* map(std::size_t size) {
+    if (!is_mapped(size)) return std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
     void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) return nullptr;
     if (size >= 2 * kHugePage) madvise(data, size, MADV_HUGEPAGE);
     return data;
   }
-  static void unmap(void* data, std::size_t size) { munmap(data, size); }
-#endif
+  static void unmap(void* data, std::size_t size) {
+    if (is_mapped(size)) {
+      munmap(data, size);
+    } else {
+      std::free(data);
+    }
+  }
 
   std::atomic<std::size_t> allocated_{0};
   std::atomic<std::size_t> peak_{0};

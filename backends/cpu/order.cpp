@@ -61,25 +61,23 @@ Placed find_by_digits(const Placed* items, Placed* room, std::int64_t n, std::in
   return items[place];
 }
 
-// The last of the first k: by a heap of the first so far, which most others do not come before.
+// The first k come to be the first: by a heap of those so far, which most others do not come before.
 template <typename Placed>
-Placed find_by_heap(const Placed* items, Placed* room, std::int64_t n, std::int64_t k) {
-  std::copy(items, items + k, room);
-  std::make_heap(room, room + k);
+void select_by_heap(Placed* items, std::int64_t n, std::int64_t k) {
+  std::make_heap(items, items + k);
   for (std::int64_t i = k; i < n; ++i) {
-    if (items[i] > room[0]) continue;
-    std::pop_heap(room, room + k);
-    room[k - 1] = items[i];
-    std::push_heap(room, room + k);
+    if (items[i] > items[0]) continue;
+    std::pop_heap(items, items + k);
+    items[k - 1] = items[i];
+    std::push_heap(items, items + k);
   }
-  return room[0];
 }
 
 }  // namespace
 
 template <typename Placed>
 Placed* sort_placed(Placed* items, Placed* room, std::int64_t n) {
-  constexpr std::int64_t kFew = sizeof(Placed) == 8 ? 48 : 128;  // below, to count the digits costs more
+  constexpr std::int64_t kFew = sizeof(Placed) == 8 ? kFewItems : 128;  // below, to count the digits costs more
   if (n >= kFew) return sort_by_digits(items, room, n);
   std::sort(items, items + n);
   return items;
@@ -87,8 +85,7 @@ Placed* sort_placed(Placed* items, Placed* room, std::int64_t n) {
 
 template <typename Placed>
 Placed find_placed(const Placed* items, Placed* room, std::int64_t n, std::int64_t place) {
-  constexpr std::int64_t kFew = 48;
-  if (n >= kFew) return find_by_digits(items, room, n, place);
+  if (n >= kFewItems) return find_by_digits(items, room, n, place);
   std::copy(items, items + n, room);
   std::nth_element(room, room + place, room + n);
   return room[place];
@@ -96,10 +93,9 @@ Placed find_placed(const Placed* items, Placed* room, std::int64_t n, std::int64
 
 template <typename Placed>
 void select_placed(Placed* items, Placed* room, std::int64_t n, std::int64_t k) {
-  constexpr std::int64_t kFew = 64;  // beyond, to count the digits is faster
   if (k == 0 || k == n) return;
-  const bool few = k <= kFew && k <= n / 4;
-  const Placed last = few ? find_by_heap(items, room, n, k) : find_placed(items, room, n, k - 1);
+  if (k < kFewItems && k <= n / 4) return select_by_heap(items, n, k);
+  const Placed last = find_placed(items, room, n, k - 1);
   std::int64_t kept = 0;
   for (std::int64_t i = 0; kept < k; ++i) {
     const Placed item = items[i];

@@ -22,9 +22,11 @@ constexpr std::int64_t place_of(Placed item) {
   return static_cast<std::int64_t>(item & ((Placed{1} << kKeyBits<Placed>)-1));
 }
 
-// Items are given in the order of their places.
+// Fewer are sorted by comparing them.
+inline constexpr std::int64_t kFewItems = 48;
 
 // The n items in order, which are at `items` or at `room` then. Both are of n items, which are overwritten.
+// Requires: the items stand in the order of their places, or are few.
 template <typename Placed>
 Placed* sort_placed(Placed* items, Placed* room, std::int64_t n);
 
@@ -32,8 +34,8 @@ Placed* sort_placed(Placed* items, Placed* room, std::int64_t n);
 template <typename Placed>
 Placed find_placed(const Placed* items, Placed* room, std::int64_t n, std::int64_t place);
 
-// The first k of the n items come to be the first, in the order of their places. `room` is as above. Requires: 0 <= k
-// <= n.
+// The first k of the n items come to be the first: in the order of their places if they stood so, or in none if they
+// are few. `room` is as above. Requires: 0 <= k <= n.
 template <typename Placed>
 void select_placed(Placed* items, Placed* room, std::int64_t n, std::int64_t k);
 

@@ -148,16 +148,17 @@ void uniform_(TensorBase& self, double from, double to, const Generator& generat
 
 namespace {
 
-// to[i] = the number that is at place i when they are ordered by their bits, and equal bits by number. Few have the
-// first 32 bits in common: those are put in order by all of them.
+// to[i] = the number that is at place i when they are ordered by their bits, and equal bits by number. By the first
+// bits first, by as many digits as leave few numbers equal: those are put in order by all of them.
 template <typename Placed>
 void order_numbers(const ScratchArray<std::uint64_t>& bits, std::int64_t* to) {
-  constexpr int kDropped = 64 - kKeyBits<Placed>;
   const std::int64_t n = bits.size();
+  const int digits = n < 4096 ? 2 : n < 1 << 20 ? 3 : kKeyBits<Placed> / 8;
+  const std::int64_t kept = std::int64_t{-1} << (64 - 8 * digits);
   const ScratchArray<Placed> items(n), room(n);
   for (std::int64_t i = 0; i < n; ++i) {
     const auto turned = static_cast<std::int64_t>(bits[i] ^ std::uint64_t{1} << 63);  // keys are signed
-    items[i] = placed<Placed>(turned >> kDropped, i);
+    items[i] = placed<Placed>((turned & kept) >> (64 - kKeyBits<Placed>), i);
   }
   Placed* const ordered = sort_placed(items.data(), room.data(), n);
   for (std::int64_t begin = 0, end = 0; begin < n; begin = end) {

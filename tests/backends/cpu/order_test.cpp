@@ -49,7 +49,8 @@ void check(Rng& rng, std::int64_t n, int kind) {
   for (std::int64_t i = 0; i < n; ++i) right = right && place_of(sorted[i]) == order[static_cast<std::size_t>(i)];
   REQUIRE(right);
 
-  for (const std::int64_t k : {std::int64_t{0}, std::int64_t{1}, std::int64_t{60}, n / 5, n / 2, n - 1, n}) {
+  for (const std::int64_t k :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{47}, std::int64_t{48}, n / 5, n / 2, n - 1, n}) {
     if (k < 0 || k > n) continue;
     CAPTURE(k);
     if (k < n) {
@@ -60,7 +61,13 @@ void check(Rng& rng, std::int64_t n, int kind) {
     std::vector<std::int64_t> wanted(order.begin(), order.begin() + k), selected;
     std::sort(wanted.begin(), wanted.end());
     for (std::int64_t i = 0; i < k; ++i) selected.push_back(place_of(items[static_cast<std::size_t>(i)]));
+    if (k < kFewItems) std::sort(selected.begin(), selected.end());
     REQUIRE(selected == wanted);
+    const Placed* const first = sort_placed(items.data(), room.data(), k);
+    bool in_order = true;
+    for (std::int64_t i = 0; i < k; ++i)
+      in_order = in_order && place_of(first[i]) == order[static_cast<std::size_t>(i)];
+    REQUIRE(in_order);
   }
 }
 
