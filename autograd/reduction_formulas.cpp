@@ -79,6 +79,13 @@ Tensor prod_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef
   return (factor * conj(others)).to(grad.dtype());
 }
 
+Tensor euclidean_norm_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptionalIntArrayRef dim,
+                               bool keepdim) {
+  const auto rank = static_cast<std::size_t>(self.dim());
+  const Tensor divisor = result.masked_fill(result == 0, std::numeric_limits<double>::infinity());
+  return self * with_reduced_dims(grad / divisor, rank, dim, keepdim);
+}
+
 Tensor var_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim,
                     const std::optional<Scalar>& correction, bool keepdim) {
   const auto rank = static_cast<std::size_t>(self.dim());

@@ -19,6 +19,9 @@ KEYWAY_API Tensor amax_backward(const Tensor& grad, const Tensor& self, const Te
 // The gradient times the product of the other elements, which is right where some are zero.
 KEYWAY_API Tensor prod_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim = std::nullopt,
                                 bool keepdim = false);
+// Of the root of the sum of squares; 0 where that is 0.
+KEYWAY_API Tensor euclidean_norm_backward(const Tensor& grad, const Tensor& self, const Tensor& result,
+                                          OptionalIntArrayRef dim, bool keepdim);
 KEYWAY_API Tensor var_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim,
                                const std::optional<Scalar>& correction, bool keepdim);
 // Nothing where the deviation is 0.

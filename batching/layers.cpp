@@ -112,11 +112,23 @@ bool batch_norm(Call& call) {
   return true;
 }
 
-// constant_pad_nd(self, pad, value): of the last dimensions, those of the example.
-bool constant_pad_nd(Call& call) {
+// constant_pad_nd(self, pad, value), _pad_from_inside(self, pad, mode): of the last dimensions, those of the example.
+bool pad_last(Call& call) {
   const TensorBase self = call.stack[0].to_tensor();
   if (std::ssize(call.stack[1].to_int_list()) > 2 * self.dim()) return false;
   call.stack[0] = for_all(self, call.level);
+  call_boxed(call.op, call.stack);
+  return true;
+}
+
+// _pad_from_inside_backward(grad_output, input_sizes, pad, mode)
+bool pad_last_backward(Call& call) {
+  const TensorBase grad = call.stack[0].to_tensor();
+  auto sizes = call.stack[1].to_int_list();
+  if (std::ssize(sizes) != grad.dim()) return false;
+  sizes.insert(sizes.begin(), call.level.batch_size());
+  call.stack[0] = for_all(grad, call.level);
+  call.stack[1] = IValue(std::move(sizes));
   call_boxed(call.op, call.stack);
   return true;
 }

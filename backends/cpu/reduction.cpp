@@ -465,8 +465,8 @@ bool has_grouped_rows(const Reduction& r) {
 // folding.
 bool has_runs(const Reduction& r) {
   const std::int64_t run = r.space.sizes[0];
-  return r.op.folds_lightly && !r.cast.needed() && r.reduced.count >= 2 && r.reduced.at[0] == 0 &&
-         r.space.strides[kSelf][0] == r.op.itemsize && run >= 2 * kLanes && run <= r.longest_run();
+  return r.op.least_run != 0 && !r.cast.needed() && r.reduced.count >= 2 && r.reduced.at[0] == 0 &&
+         r.space.strides[kSelf][0] == r.op.itemsize && run >= r.op.least_run && run <= r.longest_run();
 }
 
 Way way_of(const Reduction& r) {

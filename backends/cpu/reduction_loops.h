@@ -289,8 +289,8 @@ struct ReduceOp {
   std::int32_t itemsize;
   ScalarType element;  // of the accumulation
   bool indexed;
-  bool twins;          // whether rows may have a twin
-  bool folds_lightly;  // whether folding kLanes accumulators takes no longer than some such rows
+  bool twins;              // whether rows may have a twin
+  std::int32_t least_run;  // as many neighbours as are worth folding kLanes accumulators for; 0: no number is
 };
 
 template <typename F>
@@ -352,6 +352,13 @@ void project_results(const void* f, const char* acc, std::int64_t capacity, std:
   write_results(to, n, [&](std::int64_t j) { return g.project(array.get(j), count); });
 }
 
+// What selects compares twice for each element, and in a fold more than it adds.
+template <typename A>
+constexpr std::int32_t least_run() {
+  constexpr int kRows = ReduceLoops<A>::kSelects ? 8 : 2;
+  return ReduceLoops<A>::kOneNumber ? kRows * static_cast<std::int32_t>(kLanes) : 0;
+}
+
 template <typename F, typename A = Accumulation<F>>
 inline constexpr ReduceOp kReduceOp = {at_levels<ReduceAt<A>::template Combine>(),
                                        at_levels<ReduceAt<A>::template ReduceRuns>(),
@@ -364,6 +371,6 @@ inline constexpr ReduceOp kReduceOp = {at_levels<ReduceAt<A>::template Combine>(
                                        cpp_type_to_scalar_type<typename A::Element>,
                                        ReduceLoops<A>::kIndexed,
                                        ReduceLoops<A>::kOneNumber && sizeof(typename A::Acc) <= 4,
-                                       ReduceLoops<A>::kOneNumber && !ReduceLoops<A>::kSelects};
+                                       least_run<A>()};
 
 }  // namespace keyway::inline v1::detail

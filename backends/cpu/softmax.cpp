@@ -12,6 +12,20 @@ namespace {
 using detail::add_rows;
 using detail::kSoftmaxWidth;
 
+// The greatest element of each of the lines of operand 1 that is a number; -inf if there is none.
+template <typename T>
+[[gnu::always_inline]] inline void greatest(std::int64_t n, const auto& columns, T* top) {
+  const std::int64_t lines = columns.panel.lines;
+  for (std::int64_t j = 0; j < lines; ++j) top[j] = lowest_value<T>();
+  for (std::int64_t i = 0; i < n; ++i) {
+    KEYWAY_INDEPENDENT
+    for (std::int64_t j = 0; j < lines; ++j) {
+      const T x = columns.template at<const T>(1, i, j);
+      top[j] = x > top[j] ? x : top[j];
+    }
+  }
+}
+
 template <typename T>
 struct Softmax {
   [[gnu::always_inline]] static void line(std::int64_t n, const Panel& panel, std::int64_t j) {
@@ -25,24 +39,19 @@ struct Softmax {
     for (std::int64_t i = 0; i < n; ++i) out[i] *= scale;
   }
 
-  [[gnu::always_inline]] static void columns(std::int64_t n, const Panel& panel) {
-    const std::int64_t lines = panel.lines;
+  [[gnu::always_inline]] static void columns(std::int64_t n, const auto& columns) {
+    const std::int64_t lines = columns.panel.lines;
     T top[kSoftmaxWidth], sum[kSoftmaxWidth];
-    for (std::int64_t j = 0; j < lines; ++j) top[j] = lowest_value<T>();
-    for (std::int64_t i = 0; i < n; ++i) {
-      for (std::int64_t j = 0; j < lines; ++j) {
-        const T x = *panel.at<const T>(1, i, j);
-        top[j] = x > top[j] ? x : top[j];
-      }
-    }
-    const auto term = [&](std::int64_t i, std::int64_t j) {
-      return decaying_exp(*panel.at<const T>(1, i, j) - top[j]);
-    };
-    add_rows(n, lines, sum, term);
+    greatest(n, columns, top);
+    add_rows(n, lines, sum, [&](std::int64_t i, std::int64_t j) {
+      const T value = decaying_exp(columns.template at<const T>(1, i, j) - top[j]);
+      columns.template at<T>(0, i, j) = value;
+      return value;
+    });
     for (std::int64_t j = 0; j < lines; ++j) sum[j] = 1 / sum[j];
     for (std::int64_t i = 0; i < n; ++i) {
       KEYWAY_INDEPENDENT
-      for (std::int64_t j = 0; j < lines; ++j) *panel.at<T>(0, i, j) = term(i, j) * sum[j];
+      for (std::int64_t j = 0; j < lines; ++j) columns.template at<T>(0, i, j) *= sum[j];
     }
   }
 };
@@ -58,24 +67,16 @@ struct LogSoftmax {
     for (std::int64_t i = 0; i < n; ++i) out[i] = x[i] - top - log_sum;
   }
 
-  [[gnu::always_inline]] static void columns(std::int64_t n, const Panel& panel) {
-    const std::int64_t lines = panel.lines;
+  [[gnu::always_inline]] static void columns(std::int64_t n, const auto& columns) {
+    const std::int64_t lines = columns.panel.lines;
     T top[kSoftmaxWidth], sum[kSoftmaxWidth];
-    for (std::int64_t j = 0; j < lines; ++j) top[j] = lowest_value<T>();
-    for (std::int64_t i = 0; i < n; ++i) {
-      for (std::int64_t j = 0; j < lines; ++j) {
-        const T x = *panel.at<const T>(1, i, j);
-        top[j] = x > top[j] ? x : top[j];
-      }
-    }
-    add_rows(n, lines, sum,
-             [&](std::int64_t i, std::int64_t j) { return decaying_exp(*panel.at<const T>(1, i, j) - top[j]); });
+    greatest(n, columns, top);
+    const auto above = [&](std::int64_t i, std::int64_t j) { return columns.template at<const T>(1, i, j) - top[j]; };
+    add_rows(n, lines, sum, [&](std::int64_t i, std::int64_t j) { return decaying_exp(above(i, j)); });
     for (std::int64_t j = 0; j < lines; ++j) sum[j] = std::log(sum[j]);
     for (std::int64_t i = 0; i < n; ++i) {
       KEYWAY_INDEPENDENT
-      for (std::int64_t j = 0; j < lines; ++j) {
-        *panel.at<T>(0, i, j) = *panel.at<const T>(1, i, j) - top[j] - sum[j];
-      }
+      for (std::int64_t j = 0; j < lines; ++j) columns.template at<T>(0, i, j) = above(i, j) - sum[j];
     }
   }
 };

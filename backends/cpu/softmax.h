@@ -2,7 +2,7 @@
 //
 // An operator is a struct with
 //   static void line(std::int64_t n, const Panel& panel, std::int64_t j);   a line that is contiguous
-//   static void columns(std::int64_t n, const Panel& panel);                lines of any strides
+//   static void columns(std::int64_t n, const auto& columns);               lines of any strides, as Columns
 // whose bodies are always inlined, into one function per instruction-set level.
 #pragma once
 
@@ -23,22 +23,41 @@ inline constexpr std::int64_t kSoftmaxWidth = 64;
 // Terms added one after another, before the sum joins the total.
 inline constexpr std::int64_t kSoftmaxBlock = 64;
 
+// The lines of a panel, side by side. `adjacent`: elements of neighbours are neighbours in all operands, so that a row
+// of them is vector code.
+template <bool adjacent>
+struct Columns {
+  const Panel& panel;
+
+  // Element i of line j of operand k.
+  template <typename T>
+  [[gnu::always_inline]] T& at(int k, std::int64_t i, std::int64_t j) const {
+    if constexpr (adjacent) {
+      return reinterpret_cast<T*>(panel.data[k] + i * panel.step[k])[j];
+    } else {
+      return *panel.at<T>(k, i, j);
+    }
+  }
+};
+
 struct SoftmaxTask {
   const Panel* panel;
   std::int64_t length;
   bool contiguous;  // lines are
+  bool adjacent;    // elements of neighbours are
 };
 
 template <Level level, typename Op>
 struct SoftmaxBody {
   [[gnu::always_inline]] static void run(const void* context, char* const*, std::int64_t) {
     const SoftmaxTask& task = *static_cast<const SoftmaxTask*>(context);
-    if (!task.contiguous) return Op::columns(task.length, *task.panel);
+    if (!task.contiguous && task.adjacent) return Op::columns(task.length, Columns<true>{*task.panel});
+    if (!task.contiguous) return Op::columns(task.length, Columns<false>{*task.panel});
     for (std::int64_t j = 0; j < task.panel->lines; ++j) Op::line(task.length, *task.panel, j);
   }
 };
 
-// Adds term(i, j) over i to sum[j], for n rows of `lines`.
+// Adds term(i, j) over i to sum[j], for n rows of `lines`. A term may write what no other reads.
 template <typename Acc, typename F>
 [[gnu::always_inline]] inline void add_rows(std::int64_t n, std::int64_t lines, Acc* sum, const F& term) {
   for (std::int64_t j = 0; j < lines; ++j) sum[j] = 0;
@@ -46,6 +65,7 @@ template <typename Acc, typename F>
     const std::int64_t end = std::min(n, begin + kSoftmaxBlock);
     Acc part[kSoftmaxWidth] = {};
     for (std::int64_t i = begin; i < end; ++i) {
+      KEYWAY_INDEPENDENT
       for (std::int64_t j = 0; j < lines; ++j) part[j] += term(i, j);
     }
     for (std::int64_t j = 0; j < lines; ++j) sum[j] += part[j];
@@ -65,7 +85,10 @@ void run_lines(std::initializer_list<const TensorBase*> operands, std::int64_t d
   }
   const Loop loop = kLoopsOf<SoftmaxBody, Op>[current_level()];
   for_each_panel(operands, dim, length, kSoftmaxWidth, [&](const Panel& panel) {
-    const SoftmaxTask task{&panel, length, contiguous};
+    bool adjacent = true;
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      adjacent = adjacent && panel.next[k] == static_cast<std::int64_t>(out.itemsize());
+    const SoftmaxTask task{&panel, length, contiguous, adjacent};
     loop(&task, nullptr, 0);
   });
 }

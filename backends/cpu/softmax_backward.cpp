@@ -35,15 +35,16 @@ struct Backward {
     }
   }
 
-  [[gnu::always_inline]] static void columns(std::int64_t n, const Panel& panel) {
-    const auto g = [&](std::int64_t i, std::int64_t j) { return *panel.at<const T>(1, i, j); };
-    const auto y = [&](std::int64_t i, std::int64_t j) { return *panel.at<const T>(2, i, j); };
+  [[gnu::always_inline]] static void columns(std::int64_t n, const auto& columns) {
+    const std::int64_t lines = columns.panel.lines;
+    const auto g = [&](std::int64_t i, std::int64_t j) { return columns.template at<const T>(1, i, j); };
+    const auto y = [&](std::int64_t i, std::int64_t j) { return columns.template at<const T>(2, i, j); };
     T sum[kSoftmaxWidth];
-    add_rows(n, panel.lines, sum, [&](std::int64_t i, std::int64_t j) { return F::term(g(i, j), y(i, j)); });
+    add_rows(n, lines, sum, [&](std::int64_t i, std::int64_t j) { return F::term(g(i, j), y(i, j)); });
     for (std::int64_t i = 0; i < n; ++i) {
       KEYWAY_INDEPENDENT
-      for (std::int64_t j = 0; j < panel.lines; ++j) {
-        *panel.at<T>(0, i, j) = F::result(g(i, j), y(i, j), sum[j]);
+      for (std::int64_t j = 0; j < lines; ++j) {
+        columns.template at<T>(0, i, j) = F::result(g(i, j), y(i, j), sum[j]);
       }
     }
   }

@@ -43,6 +43,8 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"amax_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, bool keepdim) -> Tensor">,
     schema_literal<"cumprod_backward(Tensor grad, Tensor self, int dim) -> Tensor">,
     schema_literal<"cumsum_backward(Tensor grad, int dim) -> Tensor">,
+    schema_literal<"euclidean_norm_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, bool keepdim) "
+                   "-> Tensor">,
     schema_literal<"expand_reduced(Tensor grad, int[] sizes, int[]? dim=None, bool keepdim=False) -> Tensor">,
     schema_literal<"logcumsumexp_backward(Tensor grad, Tensor self, Tensor result, int dim) -> Tensor">,
     schema_literal<"mean_backward(Tensor grad, int[] sizes, int[]? dim=None, bool keepdim=False) -> Tensor">,

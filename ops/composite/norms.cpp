@@ -10,7 +10,6 @@ namespace {
 
 // With a gradient of 0 where an element is 0, also where the power has an infinite one.
 Tensor power(const Tensor& size, double p) {
-  if (p == 2) return size * size;
   if (p > 1) return size.pow(p);
   const Tensor is_zero = size == 0;
   return size.masked_fill(is_zero, 1).pow(p).masked_fill(is_zero, p > 0 ? 0 : INFINITY);
@@ -20,9 +19,7 @@ Tensor power(const Tensor& size, double p) {
 Tensor power_norm(const Tensor& size, double p, OptionalIntArrayRef dim, bool keepdim) {
   const Tensor total = power(size, p).sum(dim, keepdim);
   const Tensor is_zero = total == 0;
-  const Tensor positive = total.masked_fill(is_zero, 1);
-  const Tensor root = p == 2 ? positive.sqrt() : positive.pow(1 / p);
-  return root.masked_fill(is_zero, p > 0 ? 0 : INFINITY);
+  return total.masked_fill(is_zero, 1).pow(1 / p).masked_fill(is_zero, p > 0 ? 0 : INFINITY);
 }
 
 // What no elements have: the least of them, or a negative power.
@@ -102,7 +99,8 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
   KEYWAY_CHECK_AS(Dtype, !dtype || is_floating_point(*dtype) || is_complex(*dtype),
                   "dtype must be a floating one, not {}", *dtype);
   const Tensor given = dtype ? self.to(*dtype) : self;
-  const Tensor size = ord == Scalar(2) && !given.is_complex() ? given : given.abs();  // squares have no sign
+  if (ord == Scalar(2)) return keyway::_euclidean_norm(given, dim, keepdim);
+  const Tensor size = given.abs();
   const bool narrow = size.dtype() == kHalf || size.dtype() == kBFloat16;
   const Tensor result = norm_of_sizes(narrow ? size.to(kFloat) : size, ord.to<double>(), dim, keepdim);
   check_some(size, ord.to<double>(), result);

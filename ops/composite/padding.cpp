@@ -2,6 +2,7 @@
 #include <keyway/ops/padding_composites.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace keyway::inline v1::composite {
 
@@ -32,48 +33,115 @@ void check_spatial(const Tensor& self, IntArrayRef pad, std::string_view mode) {
                   mode, dims, self.dim());
 }
 
-// Which place of a dimension of `size` places each place of the padded one takes.
-Tensor sources(std::string_view mode, std::int64_t dim, std::int64_t size, Border border, Device device) {
-  const auto from = [device](std::int64_t first, std::int64_t end) {
-    return keyway::arange(first, end, TensorOptions(device).dtype(kLong));
-  };
-  if (mode == "circular") {  // of what a negative border leaves
-    const std::int64_t first = std::max<std::int64_t>(-border.before, 0);
-    const std::int64_t kept = size - first - std::max<std::int64_t>(-border.after, 0);
-    KEYWAY_CHECK(border.before <= kept && border.after <= kept,
-                 "dimension {}, size {}, is not wrapped around more than once: {} and {}", dim, size, border.before,
-                 border.after);
-    const Tensor around =
-        from(-std::max<std::int64_t>(border.before, 0), kept + std::max<std::int64_t>(border.after, 0));
-    return keyway::where(around < 0, around + kept, keyway::where(around >= kept, around - kept, around)) + first;
-  }
-  const Tensor places = from(-border.before, size + border.after);
+// What a border that is filled from inside may be at most.
+void check_border(Border border, std::size_t dim, std::int64_t size, std::string_view mode) {
+  size_with(border, dim, size);
   if (mode == "reflect") {
     KEYWAY_CHECK(border.before < size && border.after < size,
                  "a reflection of dimension {}, size {}, is shorter than it, not {} and {}", dim, size, border.before,
                  border.after);
-    const Tensor at = places.abs();
-    return at - 2 * (at - (size - 1)).clamp(0);
+  } else if (mode == "circular") {  // of what a negative border leaves
+    const std::int64_t kept = size + std::min<std::int64_t>(border.before, 0) + std::min<std::int64_t>(border.after, 0);
+    KEYWAY_CHECK(border.before <= kept && border.after <= kept,
+                 "dimension {}, size {}, is not wrapped around more than once: {} and {}", dim, size, border.before,
+                 border.after);
+  } else {
+    KEYWAY_CHECK(size > 0, "dimension {} has no edge to repeat: it is empty", dim);
   }
-  KEYWAY_CHECK(size > 0, "dimension {} has no edge to repeat: it is empty", dim);
-  return places.clamp(0, size - 1);
 }
 
-// With a border of places of `self` itself around its last dimensions.
-Tensor pad_from_inside(const Tensor& self, IntArrayRef pad, std::string_view mode) {
-  const std::size_t dims = self.sizes().size();
-  Tensor result = self;
-  bool changed = false;
-  for (std::size_t d = dims; d-- > 0;) {
-    const Border border = border_of(pad, dims, d);
-    if (border.before == 0 && border.after == 0) continue;
-    size_with(border, d, self.sizes()[d]);
-    const auto dim = static_cast<std::int64_t>(d);
-    result = result.index_select(dim, sources(mode, dim, self.sizes()[d], border, self.device()));
-    changed = true;
+void check_borders(IntArrayRef sizes, IntArrayRef pad, std::string_view mode) {
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    const Border border = border_of(pad, sizes.size(), d);
+    if (border.before != 0 || border.after != 0) check_border(border, d, sizes[d], mode);
   }
-  return changed ? result : self.clone();
 }
+
+// `pad` of what comes to it, and of what goes.
+DimVector grown(IntArrayRef pad) {
+  DimVector part(pad);
+  for (std::int64_t& n : part) n = std::max<std::int64_t>(n, 0);
+  return part;
+}
+DimVector shrunk(IntArrayRef pad) {
+  DimVector part(pad);
+  for (std::int64_t& n : part) n = std::min<std::int64_t>(n, 0);
+  return part;
+}
+
+DimVector sizes_with(IntArrayRef sizes, IntArrayRef pad) {
+  DimVector result(sizes);
+  for (std::size_t d = 0; d < sizes.size(); ++d) result[d] = size_with(border_of(pad, sizes.size(), d), d, sizes[d]);
+  return result;
+}
+
+// Borders around `whole`, as much as `pad` says, none negative, each filled from inside.
+class Borders {
+ public:
+  Borders(const Tensor& whole, IntArrayRef pad, std::string_view mode)
+      : whole_(whole), pad_(pad), mode_(mode), dims_(whole.sizes().size()) {}
+
+  // All but the borders.
+  Tensor inside() const { return inside(dims_); }
+
+  // Those of the last dimension first: those of the others go over them.
+  void fill() const {
+    for (std::size_t d = dims_; d-- > 0;) {
+      for (const Strip& strip : strips(d)) strip.border.copy_(mirrored(strip.source, d));
+    }
+  }
+  // Adds them to what they are filled from: the transpose of fill().
+  void fold() const {
+    for (std::size_t d = 0; d < dims_; ++d) {
+      for (Strip& strip : strips(d)) {
+        const bool edge = strip.source.size(static_cast<std::int64_t>(d)) == 1;
+        strip.source.add_(edge ? strip.border.sum(static_cast<std::int64_t>(d), true) : mirrored(strip.border, d));
+      }
+    }
+  }
+
+ private:
+  struct Strip {
+    Tensor border, source;
+  };
+
+  Border border(std::size_t d) const { return border_of(pad_, dims_, d); }
+  // Without the borders of the first dimensions, `end` of them.
+  Tensor inside(std::size_t end) const {
+    Tensor region = whole_;
+    for (std::size_t d = 0; d < end; ++d) {
+      const auto [before, after] = border(d);
+      region = region.narrow(static_cast<std::int64_t>(d), before, region.sizes()[d] - before - after);
+    }
+    return region;
+  }
+  Tensor mirrored(const Tensor& strip, std::size_t d) const {
+    const auto dim = static_cast<std::int64_t>(d);
+    return mode_ == "reflect" && strip.size(dim) > 1 ? strip.flip(IntArrayRef{dim}) : strip;
+  }
+  // Dimension d's, and what they are filled from.
+  std::vector<Strip> strips(std::size_t d) const {
+    const auto [before, after] = border(d);
+    const auto dim = static_cast<std::int64_t>(d);
+    const Tensor region = inside(d);
+    const std::int64_t end = region.size(dim) - after;  // of what is inside, which begins at `before`
+    const bool reflects = mode_ == "reflect", wraps = mode_ == "circular";
+    std::vector<Strip> found;
+    const auto add = [&](std::int64_t at, std::int64_t length, std::int64_t from) {
+      if (length > 0) {
+        found.push_back({region.narrow(dim, at, length), region.narrow(dim, from, reflects || wraps ? length : 1)});
+      }
+    };
+    add(0, before, reflects ? before + 1 : wraps ? end - before : before);
+    add(end, after, reflects ? end - 1 - after : wraps ? before : end - 1);
+    return found;
+  }
+
+  Tensor whole_;
+  IntArrayRef pad_;
+  std::string_view mode_;
+  std::size_t dims_;
+};
 
 }  // namespace
 
@@ -117,11 +185,47 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::opti
            : dims == 2 ? keyway::replication_pad2d(self, pad)
                        : keyway::replication_pad3d(self, pad);
   }
-  return pad_from_inside(self, pad, mode);
+  check_borders(self.sizes(), pad, mode);
+  return keyway::_pad_from_inside(self, pad, mode);
 }
 
-Tensor reflection_pad(const Tensor& self, IntArrayRef padding) { return pad_from_inside(self, padding, "reflect"); }
+Tensor reflection_pad(const Tensor& self, IntArrayRef padding) {
+  check_borders(self.sizes(), padding, "reflect");
+  return keyway::_pad_from_inside(self, padding, "reflect");
+}
 
-Tensor replication_pad(const Tensor& self, IntArrayRef padding) { return pad_from_inside(self, padding, "replicate"); }
+Tensor replication_pad(const Tensor& self, IntArrayRef padding) {
+  check_borders(self.sizes(), padding, "replicate");
+  return keyway::_pad_from_inside(self, padding, "replicate");
+}
+
+// What goes around a circle is what a negative border leaves; mirrors and edges are those of all of `self`.
+Tensor pad_from_inside(const Tensor& self, IntArrayRef pad, std::string_view mode) {
+  check_borders(self.sizes(), pad, mode);
+  const DimVector more = grown(pad), less = shrunk(pad);
+  const bool wraps = mode == "circular";
+  const Tensor inner = wraps ? keyway::constant_pad_nd(self, less) : self;
+  const Tensor whole = keyway::empty(sizes_with(inner.sizes(), more), self.options(), self.suggest_memory_format());
+  const Borders borders(whole, more, mode);
+  borders.inside().copy_(inner);
+  borders.fill();
+  return wraps || less == DimVector(less.size(), 0) ? whole : keyway::constant_pad_nd(whole, less);
+}
+
+Tensor pad_from_inside_backward(const Tensor& grad_output, IntArrayRef input_sizes, IntArrayRef pad,
+                                std::string_view mode) {
+  check_borders(input_sizes, pad, mode);
+  KEYWAY_CHECK(grad_output.sizes() == IntArrayRef(sizes_with(input_sizes, pad)),
+               "grad_output has shape {}, but what it is the gradient of has shape {}", grad_output.sizes(),
+               IntArrayRef(sizes_with(input_sizes, pad)));
+  DimVector back = shrunk(pad);
+  for (std::int64_t& n : back) n = -n;
+  const DimVector more = grown(pad);
+  const bool wraps = mode == "circular";
+  const Tensor whole = wraps ? grad_output.clone() : keyway::constant_pad_nd(grad_output, back);
+  const Borders borders(whole, more, mode);
+  borders.fold();
+  return wraps ? keyway::constant_pad_nd(borders.inside(), back) : borders.inside().contiguous();
+}
 
 }  // namespace keyway::inline v1::composite

@@ -55,12 +55,6 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, d
   return (a / lengths(a, dim, eps) * (b / lengths(b, dim, eps))).sum(dim);
 }
 
-Tensor count_nonzero(const Tensor& self, std::optional<std::int64_t> dim) {
-  return dim ? self.ne(0).sum(*dim) : self.ne(0).sum();
-}
-
-Tensor count_nonzero_dims(const Tensor& self, IntArrayRef dim) { return self.ne(0).sum(dim); }
-
 // The greatest element, or real part, is taken out of the exponents. It is a constant there, which the sum does not
 // depend on; where it is infinite, so is the sum as it stands.
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {

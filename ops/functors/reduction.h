@@ -286,87 +286,49 @@ struct VarMean : detail::Spread<Opmath<T>> {
 };
 
 namespace detail {
-// Norms of elements A; finish() makes one of the accumulator.
 template <typename A>
-struct NormBase {
+struct SummingSquares {
+  using Accumulation = SummingSquares;
   using Element = A;
   using Acc = Real<A>;
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(0); }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return a + b; }
-  KEYWAY_HD constexpr Acc finish(Acc acc) const { return acc; }
-  KEYWAY_HD static Acc magnitude(auto x) { return Abs<A>{}(opmath(x)); }
-};
-template <typename A>
-struct NormZero : NormBase<A> {
-  using Acc = Real<A>;
-  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const { return acc + (is_true(x) ? Acc(1) : Acc(0)); }
-};
-template <typename A>
-struct NormOne : NormBase<A> {
-  using Acc = Real<A>;
-  KEYWAY_HD Acc combine(Acc acc, auto x, std::int64_t) const { return acc + this->magnitude(x); }
-};
-template <typename A>
-struct NormTwo : NormBase<A> {
-  using Acc = Real<A>;
   KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const {
     const A wide = opmath(x);
-    if constexpr (ComplexElement<A>) {
+    if constexpr (kIsComplex<A>) {
       return acc + (wide.real() * wide.real() + wide.imag() * wide.imag());
     } else {
       return acc + wide * wide;
     }
   }
-  KEYWAY_HD Acc finish(Acc acc) const { return std::sqrt(acc); }
-};
-// The greatest magnitude, or the least.
-template <typename A, bool greatest>
-struct NormExtreme : NormBase<A> {
-  using Acc = Real<A>;
-  static constexpr bool kSelects = true;
-  KEYWAY_HD constexpr Acc identity() const { return greatest ? Acc(0) : std::numeric_limits<Acc>::infinity(); }
-  KEYWAY_HD Acc combine(Acc acc, auto x, std::int64_t) const { return merge(acc, this->magnitude(x)); }
-  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return greatest ? Maximum<Acc>{}(a, b) : Minimum<Acc>{}(a, b); }
-};
-template <typename A>
-struct NormAny : NormBase<A> {
-  using Acc = Real<A>;
-  Acc p;
-  constexpr explicit NormAny(Acc power) : p(power) {}
-  KEYWAY_HD Acc combine(Acc acc, auto x, std::int64_t) const { return acc + std::pow(this->magnitude(x), p); }
-  KEYWAY_HD Acc finish(Acc acc) const { return std::pow(acc, 1 / p); }
-};
-
-// One of them, of elements T.
-template <typename T, typename A>
-struct NormOf : A {
-  using Accumulation = A;
-  using Element = T;
-  KEYWAY_HD Real<T> project(typename A::Acc acc, std::int64_t) const { return static_cast<Real<T>>(this->finish(acc)); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return a + b; }
 };
 }  // namespace detail
 
-// The p-norm of magnitudes: the count of nonzeros for p = 0, the greatest for inf, the least for -inf, else
-// (sum of |x|^p)^(1/p). p is 2 if absent.
+// The root of the sum of squared magnitudes.
 template <typename T>
-struct Norm {
-  using Wide = Opmath<T>;
-  using Part = Real<Wide>;
-  constexpr explicit Norm(Optional<Part> power) : p(power.value_or(Part(2))) {}
+struct EuclideanNorm : detail::SummingSquares<Opmath<T>> {
+  using Element = T;
+  KEYWAY_HD Real<T> project(Real<Opmath<T>> acc, std::int64_t) const { return static_cast<Real<T>>(std::sqrt(acc)); }
+};
 
-  template <typename Visitor>
-  void choose(Visitor&& visit) const {
-    constexpr Part kInf = std::numeric_limits<Part>::infinity();
-    if (p == 2) return visit(detail::NormOf<T, detail::NormTwo<Wide>>{});
-    if (p == 1) return visit(detail::NormOf<T, detail::NormOne<Wide>>{});
-    if (p == 0) return visit(detail::NormOf<T, detail::NormZero<Wide>>{});
-    if (p == kInf) return visit(detail::NormOf<T, detail::NormExtreme<Wide, true>>{});
-    if (p == -kInf) return visit(detail::NormOf<T, detail::NormExtreme<Wide, false>>{});
-    visit(detail::NormOf<T, detail::NormAny<Wide>>{detail::NormAny<Wide>(p)});
-  }
+namespace detail {
+struct Counting {
+  using Accumulation = Counting;
+  using Element = bool;
+  using Acc = std::int64_t;
 
-  Part p;
+  KEYWAY_HD constexpr Acc identity() const { return 0; }
+  KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const { return acc + (is_true(x) ? 1 : 0); }
+  KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return a + b; }
+};
+}  // namespace detail
+
+// How many elements are not zero.
+template <typename T>
+struct CountNonzero : detail::Counting {
+  using Element = T;
+  KEYWAY_HD constexpr std::int64_t project(Acc acc, std::int64_t) const { return acc; }
 };
 
 }  // namespace keyway::inline v1
