@@ -1,5 +1,6 @@
 // Cumulative operators, on the scan driver. An element is converted to the result's dtype before it is added.
 #include <keyway/backends/cpu/contiguous.h>
+#include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/kernels_cumulative.h>
 #include <keyway/backends/cpu/scan.h>
 #include <keyway/core/visit_dtype.h>
@@ -8,8 +9,19 @@ namespace keyway::inline v1 {
 
 namespace {
 
+constexpr DtypeSet kNarrowTypes{kHalf, kBFloat16};
+
 TensorBase as_dtype(const TensorBase& self, ScalarType dtype) {
   return self.dtype() == dtype ? self : contiguous_as(self, dtype);
+}
+
+// Calls run(self, out) for tensors of one dtype; for 16-bit floats with copies of float32, and rounds once.
+template <typename F>
+void run_wide(const TensorBase& self, const TensorBase& out, const F& run) {
+  if (!kNarrowTypes.contains(out.dtype())) return run(self, out);
+  const TensorBase result = make_tensor(out.sizes(), kFloat, out.device());
+  run(contiguous_as(self, kFloat), result);
+  copy_elements(result, out);
 }
 
 }  // namespace
@@ -17,28 +29,38 @@ TensorBase as_dtype(const TensorBase& self, ScalarType dtype) {
 namespace cpu {
 
 void cumsum(const TensorBase& self, std::int64_t dim, TensorBase& out) {
-  const TensorBase from = as_dtype(self, out.dtype());
-  visit_dtype<kNumberTypes>(out.dtype(), "cumsum", [&]<typename T>() { scan(Cumsum<T>{}, out, from, dim); });
+  run_wide(as_dtype(self, out.dtype()), out, [dim](const TensorBase& from, const TensorBase& to) {
+    visit_dtype<kNumberTypes - kNarrowTypes>(to.dtype(), "cumsum",
+                                             [&]<typename T>() { scan(Cumsum<T>{}, to, from, dim); });
+  });
 }
 
 void cumprod(const TensorBase& self, std::int64_t dim, TensorBase& out) {
-  const TensorBase from = as_dtype(self, out.dtype());
-  visit_dtype<kNumberTypes>(out.dtype(), "cumprod", [&]<typename T>() { scan(Cumprod<T>{}, out, from, dim); });
+  run_wide(as_dtype(self, out.dtype()), out, [dim](const TensorBase& from, const TensorBase& to) {
+    visit_dtype<kNumberTypes - kNarrowTypes>(to.dtype(), "cumprod",
+                                             [&]<typename T>() { scan(Cumprod<T>{}, to, from, dim); });
+  });
 }
 
 void logcumsumexp(const TensorBase& self, std::int64_t dim, TensorBase& out) {
-  visit_floating_and_complex(self.dtype(), "logcumsumexp",
-                             [&]<typename T>() { scan(Logcumsumexp<T>{}, out, self, dim); });
+  run_wide(self, out, [dim](const TensorBase& from, const TensorBase& to) {
+    visit_dtype<kFloatingAndComplexTypes - kNarrowTypes>(to.dtype(), "logcumsumexp",
+                                                         [&]<typename T>() { scan(Logcumsumexp<T>{}, to, from, dim); });
+  });
 }
 
 void cummax(const TensorBase& self, std::int64_t dim, TensorBase& values, TensorBase& indices) {
-  visit_dtype<kRealTypes | kBool>(self.dtype(), "cummax",
-                                  [&]<typename T>() { scan(Cummax<T>{}, values, indices, self, dim); });
+  run_wide(self, values, [&](const TensorBase& from, const TensorBase& to) {
+    visit_dtype<(kRealTypes | kBool) - kNarrowTypes>(to.dtype(), "cummax",
+                                                     [&]<typename T>() { scan(Cummax<T>{}, to, indices, from, dim); });
+  });
 }
 
 void cummin(const TensorBase& self, std::int64_t dim, TensorBase& values, TensorBase& indices) {
-  visit_dtype<kRealTypes | kBool>(self.dtype(), "cummin",
-                                  [&]<typename T>() { scan(Cummin<T>{}, values, indices, self, dim); });
+  run_wide(self, values, [&](const TensorBase& from, const TensorBase& to) {
+    visit_dtype<(kRealTypes | kBool) - kNarrowTypes>(to.dtype(), "cummin",
+                                                     [&]<typename T>() { scan(Cummin<T>{}, to, indices, from, dim); });
+  });
 }
 
 }  // namespace cpu

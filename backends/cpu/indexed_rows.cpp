@@ -41,8 +41,10 @@ IndexedRows::IndexedRows(const TensorBase& table, IntArrayRef block_of_table, co
   for (int d = 0; d < block_.rank; ++d) {
     if (widest_ < 0 || block_.sizes[d] > block_.sizes[widest_]) widest_ = d;
   }
-  constexpr std::int64_t kMany = 8;
-  is_across_ = row_strides_.size() == 1 && rows_ >= kMany && row_strides_[0] < block_.stride(1, 0);
+  constexpr std::int64_t kMany = 8, kCacheLine = 64;
+  if (row_strides_.size() != 1 || rows_ < kMany) return;
+  const bool is_one_element = row_strides_[0] == 0 && block_.stride(1, 0) == 0;  // the table decides then
+  is_across_ = is_one_element ? block_.stride(0, 0) > kCacheLine : row_strides_[0] < block_.stride(1, 0);
 }
 
 }  // namespace keyway::inline v1

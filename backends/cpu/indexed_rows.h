@@ -42,6 +42,7 @@ class IndexedRows {
   template <typename F>
   void each_part(const std::int64_t* offsets, const F& f) const {
     if (empty()) return;
+    if (is_across_) return each_row(offsets, f);
     if (widest_ < 0) return walk(block_, offsets, 0, rows_, f);
     const std::int64_t width = block_.sizes[widest_];
     const std::int64_t work = std::max<std::int64_t>(1, block_numel_ / width * std::min(rows_, kElementGrain));

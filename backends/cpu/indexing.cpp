@@ -4,6 +4,7 @@
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/indexed_rows.h>
 #include <keyway/backends/cpu/kernels_indexing.h>
+#include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/write_operands.h>
 #include <keyway/core/scalar.h>
 #include <keyway/core/visit_dtype.h>
@@ -61,11 +62,28 @@ void read_rows(const IndexedRows& rows, const ScratchArray<std::int64_t>& offset
   });
 }
 
+// data[0] += alpha data[1], of n neighbours each.
+template <Level level, typename T>
+struct AddRun {
+  [[gnu::always_inline]] static void run(const void* add, char* const* data, std::int64_t n) {
+    const Add<T> functor = *static_cast<const Add<T>*>(add);
+    KEYWAY_INDEPENDENT
+    for (std::int64_t i = 0; i < n; ++i) {
+      detail::store<T>(data[0], i, functor(detail::load<T>(data[0], i), detail::load<T>(data[1], i)));
+    }
+  }
+};
+
 // table += alpha row.
 template <typename T>
 void add_rows(const IndexedRows& rows, const ScratchArray<std::int64_t>& offsets, Opmath<T> alpha) {
-  rows.each_part(offsets.data(), [add = Add<T>{alpha}](char* table, char* row, std::int64_t n, std::int64_t table_step,
-                                                       std::int64_t row_step) {
+  const detail::Loop loop = detail::kLoopsOf<AddRun, T>[current_level()];
+  rows.each_part(offsets.data(), [loop, add = Add<T>{alpha}](char* table, char* row, std::int64_t n,
+                                                             std::int64_t table_step, std::int64_t row_step) {
+    if (table_step == sizeof(T) && row_step == sizeof(T)) {
+      char* const data[] = {table, row};
+      return loop(&add, data, n);
+    }
     for (std::int64_t i = 0; i < n; ++i) {
       T& to = *reinterpret_cast<T*>(table + i * table_step);
       const T from = *reinterpret_cast<const T*>(row + i * row_step);
