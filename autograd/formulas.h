@@ -16,6 +16,7 @@
 #include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/autograd/pooling_formulas.h>
 #include <keyway/autograd/product_formulas.h>
+#include <keyway/autograd/recurrent_formulas.h>
 #include <keyway/autograd/reduction_formulas.h>
 #include <keyway/autograd/shape_formulas.h>
 #include <keyway/autograd/softmax_formulas.h>

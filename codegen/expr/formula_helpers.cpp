@@ -39,6 +39,10 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"softplus_backward(Tensor grad, Tensor self, Scalar beta, Scalar threshold) -> Tensor">,
     schema_literal<"tanh_backward(Tensor grad, Tensor result) -> Tensor">,
     schema_literal<"threshold_backward(Tensor grad, Tensor self, Scalar threshold) -> Tensor">,
+    // recurrent layers
+    schema_literal<"lstm_layer_backward(Tensor? grad_output, Tensor? grad_cells, Tensor? grad_gates, Tensor hx, "
+                   "Tensor cx, Tensor weight_hh, Tensor output, Tensor cells, Tensor gates, bool reverse) -> (Tensor, "
+                   "Tensor, Tensor, Tensor)">,
     // reductions
     schema_literal<"amax_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, bool keepdim) -> Tensor">,
     schema_literal<"cumprod_backward(Tensor grad, Tensor self, int dim) -> Tensor">,

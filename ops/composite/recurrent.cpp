@@ -98,10 +98,29 @@ State joined(const State& a, const State& b) {
   return all;
 }
 
+// The same of LSTMs along sequences of one length, as one operator.
+std::pair<Tensor, State> along_lstm(const Tensor& inputs, const State& begin, const Weights& weights, bool backward) {
+  check_gates(inputs, 4, begin);
+  auto [output, cells, gates] = keyway::_lstm_layer(inputs, begin[0], begin[1], weights.hh, backward);
+  const std::int64_t last = backward ? 0 : inputs.size(0) - 1;
+  return {output.flatten(0, 1), {output.select(0, last), cells.select(0, last)}};
+}
+// In autocast regions states are wider than products.
+bool is_one_operator(Step step, const Tensor& inputs, const Sizes& sizes, const State& begin, const Weights& weights) {
+  if (step != lstm_step || weights.hr || sizes.front() != sizes.back()) return false;
+  const auto dtype = inputs.dtype();
+  return begin[0].dtype() == dtype && begin[1].dtype() == dtype && weights.hh.dtype() == dtype;
+}
+
 // One layer in one direction: what comes of each row of packed `data`, and the last state of each sequence.
 std::pair<Tensor, State> along(Step step, const Tensor& data, const Sizes& sizes, const State& begin,
                                const Weights& weights, bool backward) {
-  const std::vector<Tensor> inputs = keyway::linear(data, weights.ih, weights.bias_ih).split_with_sizes(sizes, 0);
+  const Tensor products = keyway::linear(data, weights.ih, weights.bias_ih);
+  if (is_one_operator(step, products, sizes, begin, weights)) {
+    const Tensor steps = products.unflatten(0, {static_cast<std::int64_t>(sizes.size()), sizes.front()});
+    return along_lstm(weights.bias_hh ? steps + *weights.bias_hh : steps, begin, weights, backward);
+  }
+  const std::vector<Tensor> inputs = products.split_with_sizes(sizes, 0);
   const std::int64_t first = backward ? sizes.back() : sizes.front();
   State state = first == begin[0].size(0) ? begin : rows_of(begin, 0, first);
   std::vector<State> ended;
