@@ -26,7 +26,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstm_layer_backward(const Tensor& gra
                                                                const Tensor& grad_gates, const Tensor& hx,
                                                                const Tensor& cx, const Tensor& weight_hh,
                                                                const Tensor& output, const Tensor& cells,
-                                                               const Tensor& gates, bool reverse) {
+                                                               const Tensor& gates, bool reverse,
+                                                               ArrayRef<bool> needs) {
   const std::int64_t length = gates.size(0), batch = hx.size(0), width = hx.size(1);
   const std::vector<Tensor> parts = gates.chunk(4, -1);
   const Tensor &in = parts[0], &keep = parts[1], &fresh = parts[2], &out = parts[3];
@@ -55,10 +56,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstm_layer_backward(const Tensor& gra
       grad = plus(grad, keyway::cat({three, last}, 1));
     }
     grads[static_cast<std::size_t>(i)] = grad;
-    grad_h = grad.mm(weight_hh);
-    grad_c = c.defined() ? c * keep.select(0, i) : keyway::zeros_like(cx);
+    if (k > 0 || needs[1]) grad_h = grad.mm(weight_hh);
+    if (c.defined()) grad_c = c * keep.select(0, i);
   }
   const Tensor all = keyway::stack(grads);
+  if (!needs[3]) return {all, grad_h, grad_c, {}};
   const Tensor rows = all.reshape({length * batch, 4 * width});
   return {all, grad_h, grad_c, rows.t().mm(before(output, hx, reverse).reshape({length * batch, width}))};
 }

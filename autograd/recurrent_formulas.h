@@ -11,6 +11,7 @@ namespace keyway::inline v1::autograd {
 // undefined.
 KEYWAY_API std::tuple<Tensor, Tensor, Tensor, Tensor> lstm_layer_backward(
     const Tensor& grad_output, const Tensor& grad_cells, const Tensor& grad_gates, const Tensor& hx, const Tensor& cx,
-    const Tensor& weight_hh, const Tensor& output, const Tensor& cells, const Tensor& gates, bool reverse);
+    const Tensor& weight_hh, const Tensor& output, const Tensor& cells, const Tensor& gates, bool reverse,
+    ArrayRef<bool> needs);
 
 }  // namespace keyway::inline v1::autograd

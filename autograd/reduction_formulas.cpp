@@ -82,8 +82,9 @@ Tensor prod_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef
 Tensor euclidean_norm_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptionalIntArrayRef dim,
                                bool keepdim) {
   const auto rank = static_cast<std::size_t>(self.dim());
+  // The quotient is at most 1: no product on the way leaves the range of a narrow float.
   const Tensor divisor = result.masked_fill(result == 0, std::numeric_limits<double>::infinity());
-  return self * with_reduced_dims(grad / divisor, rank, dim, keepdim);
+  return self / with_reduced_dims(divisor, rank, dim, keepdim) * with_reduced_dims(grad, rank, dim, keepdim);
 }
 
 Tensor var_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim,

@@ -25,6 +25,8 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kLargeBlock = std::size_t{32} << 10;
 constexpr std::size_t kMappedBlock = std::size_t{256} << 10;  // mapped by itself, where smaller ones are malloc's
+// Of malloc's blocks so much is kept: more may serve other sizes where it is.
+constexpr std::size_t kMostOfMalloc = std::size_t{32} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 // The number in a file, if there is one and it is less than `bytes`; "max" is none.
@@ -123,7 +125,7 @@ class HostAllocator final : public Allocator {
         delete block;
       }
     }
-    cached_ = 0;
+    cached_ = cached_unmapped_ = 0;
   }
   // Never destroyed: tensors of static life may be freed after it would be.
   static HostAllocator& instance() {
@@ -179,6 +181,7 @@ class HostAllocator final : public Allocator {
       if (LargeBlock* block = kept) {
         kept = block->next;
         cached_ -= size;
+        if (!is_mapped(size)) cached_unmapped_ -= size;
         ++hits_;
         return block;
       }
@@ -200,7 +203,9 @@ class HostAllocator final : public Allocator {
     release(size);
     {
       const std::lock_guard lock(mutex_);
-      if (kKeepsBlocks && cached_ + size <= limit() / 4) {
+      const bool has_room = is_mapped(size) || cached_unmapped_ + size <= kMostOfMalloc;
+      if (kKeepsBlocks && has_room && cached_ + size <= limit() / 4) {
+        if (!is_mapped(size)) cached_unmapped_ += size;
         LargeBlock*& kept = kept_[large_class(size)];
         block->next = kept;
         kept = block;
@@ -240,6 +245,7 @@ class HostAllocator final : public Allocator {
   std::mutex mutex_;
   LargeBlock* kept_[kLargeClasses] = {};
   std::atomic<std::size_t> cached_{0};
+  std::size_t cached_unmapped_ = 0;  // of that, what is malloc's
   std::uint64_t hits_ = 0;
 };
 

@@ -117,6 +117,16 @@ PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
 
 PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("<operator %U>", as_function(self)->name); }
 
+// "keyway.add", of an overload "keyway.add.Tensor".
+PyObject* str(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    const std::string_view full = as_function(self)->overloads->front().op().entry().info().name, colons = "::";
+    std::string_view name = name_of(as_function(self));
+    if (const auto at = name.find(colons); at != name.npos) name.remove_prefix(at + colons.size());
+    return to_str(fmt::format("{}.{}", full.substr(0, full.find(colons)), name)).release().ptr();
+  });
+}
+
 PyObject* overload_list(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     nb::list names;
@@ -179,6 +189,7 @@ PyType_Slot slots[] = {
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
     {Py_tp_repr, reinterpret_cast<void*>(repr)},
+    {Py_tp_str, reinterpret_cast<void*>(str)},
     {Py_tp_members, members},
     {Py_tp_getset, attributes},
     {Py_tp_methods, methods},

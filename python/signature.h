@@ -81,8 +81,8 @@ class Signature {
   std::vector<std::size_t> outs_;      // positions of the results that are given
   std::vector<std::size_t> numbers_;   // positions of the tensors that may be numbers
   std::size_t arguments_;
-  std::size_t
-      device_;  // position of the device of a factory of no tensors, which may be the default one; else arguments_
+  // Position of the device of a factory of no tensors, which may be the default one; else arguments_.
+  std::size_t device_;
   std::size_t positional_ = 0;
   bool open_list_ = false;  // the last positional parameter may be written without brackets
   bool factory_ = false;

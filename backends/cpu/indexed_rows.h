@@ -42,8 +42,12 @@ class IndexedRows {
   template <typename F>
   void each_part(const std::int64_t* offsets, const F& f) const {
     if (empty()) return;
-    if (is_across_) return each_row(offsets, f);
+    if (widest_ < 0 && row_strides_.size() == 1) return walk_across(offsets, 0, 1, f);
     if (widest_ < 0) return walk(block_, offsets, 0, rows_, f);
+    if (is_across_) {  // an element of the table is one thread's here too
+      return parallel_for(0, block_numel_, std::max<std::int64_t>(1, kElementGrain / rows_),
+                          [&](std::int64_t begin, std::int64_t end) { walk_across(offsets, begin, end, f); });
+    }
     const std::int64_t width = block_.sizes[widest_];
     const std::int64_t work = std::max<std::int64_t>(1, block_numel_ / width * std::min(rows_, kElementGrain));
     parallel_for(0, width, std::max<std::int64_t>(1, kElementGrain / work), [&](std::int64_t begin, std::int64_t end) {

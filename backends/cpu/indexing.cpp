@@ -166,6 +166,21 @@ void index_copy(const TensorBase& self, std::int64_t dim, const TensorBase& inde
   });
 }
 
+namespace {
+
+// Writes where flags are set behind the `found` places of before, and says how many there are then: at most `count`.
+// Each place is written, and stays if its flag is set: what comes of a flag is no jump, which nobody could foresee.
+std::int64_t find_true(const std::uint8_t* flags, std::int64_t n, std::int64_t count, std::int64_t found,
+                       std::int64_t* places) {
+  for (std::int64_t i = 0; i < n && found < count; ++i) {
+    places[found] = i;
+    found += flags[i] != 0 ? 1 : 0;
+  }
+  return found;
+}
+
+}  // namespace
+
 // Each column of the result, the places along a dimension, lies in one piece.
 TensorBase nonzero(const TensorBase& self) {
   const TensorBase flags = contiguous_as(self, kBool);
@@ -176,14 +191,19 @@ TensorBase nonzero(const TensorBase& self) {
   const std::int64_t column = std::max<std::int64_t>(count, 1);
   const TensorBase out = make_tensor_strided({count, rank}, {1, column}, kLong, DeviceType::CPU);
   auto* const to = static_cast<std::int64_t*>(out.data_ptr());
-  DimVector index(static_cast<std::size_t>(rank), 0);
-  std::int64_t row = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (flag[i] != 0) {
-      for (std::int64_t d = 0; d < rank; ++d) to[d * column + row] = index[static_cast<std::size_t>(d)];
-      ++row;
+  if (count == 0 || rank == 0) return out;
+  const auto last = static_cast<std::size_t>(rank) - 1;
+  const std::int64_t length = self.sizes()[last];
+  DimVector index(last, 0);  // of a line along the last dimension
+  const std::uint8_t* const end = flag + n;
+  for (std::int64_t row = 0; row < count && flag != end; flag += length) {
+    const std::int64_t first = row;
+    row = find_true(flag, length, count, row, to + static_cast<std::int64_t>(last) * column);
+    for (std::size_t d = 0; d < last; ++d) {
+      std::int64_t* const places = to + static_cast<std::int64_t>(d) * column;
+      std::fill(places + first, places + row, index[d]);
     }
-    for (std::size_t d = index.size(); d-- > 0;) {
+    for (std::size_t d = last; d-- > 0;) {
       if (++index[d] < self.sizes()[d]) break;
       index[d] = 0;
     }

@@ -2,12 +2,13 @@
 #include <keyway/backends/cpu/images.h>
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/kernels_pooling.h>
-#include <keyway/backends/cpu/parallel.h>
+#include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace keyway::inline v1 {
@@ -76,122 +77,257 @@ struct Axes {
   std::vector<Tap> taps;
 };
 
-// A line of windows: `n` of them, with the greatest values so far and their places.
-template <typename T>
-struct Line {
-  T* best;
-  std::int64_t* place;
-  std::int64_t best_step, place_step;
+// Windows that are treated at once, and so many of them that they are whole vectors.
+constexpr std::int64_t kWindows = 256, kVector = 16;
 
-  void begin(std::int64_t i, std::int64_t first_place) const {
-    best[i * best_step] = lowest_value<T>();
-    place[i * place_step] = first_place;
+// The greatest values so far of up to kWindows windows, and their places in the plane.
+template <typename T, typename Place>
+struct Greatest {
+  using Wide = Opmath<T>;
+  Wide best[kWindows];
+  Place place[kWindows];
+
+  [[gnu::always_inline]] void begin(std::int64_t i, std::int64_t first_place) {
+    best[i] = lowest_value<Wide>();
+    place[i] = static_cast<Place>(first_place);
   }
   // Windows [from, from + n) look at in[0], in[step], ..., whose places are `at`, at + at_step, ...
-  void take(std::int64_t from, std::int64_t n, const T* in, std::int64_t step, std::int64_t at,
-            std::int64_t at_step) const {
-    if (best_step == 1 && place_step == 1) return take(best + from, place + from, n, in, step, at, at_step, 1, 1);
-    take(best + from * best_step, place + from * place_step, n, in, step, at, at_step, best_step, place_step);
+  [[gnu::always_inline]] void take(std::int64_t from, std::int64_t n, const T* in, std::int64_t step, std::int64_t at,
+                                   std::int64_t at_step) {
+    if (step == 1)
+      return take_at(
+          from, n, in, [](std::int64_t i) { return i; }, at, at_step);
+    if (step == 2)
+      return take_at(
+          from, n, in, [](std::int64_t i) { return 2 * i; }, at, at_step);
+    take_at(
+        from, n, in, [step](std::int64_t i) { return i * step; }, at, at_step);
+  }
+  // All windows up to n, rounded up to whole vectors, look at in[0], in[1], ...
+  [[gnu::always_inline]] void take_row(std::int64_t n, const Wide* in, std::int64_t at, std::int64_t at_step) {
+    const auto first = static_cast<Place>(at), step = static_cast<Place>(at_step);
+    for (std::int64_t begin = 0; begin < n; begin += kVector) {
+      KEYWAY_INDEPENDENT
+      for (std::int64_t i = begin; i < begin + kVector; ++i) {
+        consider(i, in[i], static_cast<Place>(first + static_cast<Place>(i) * step));
+      }
+    }
+  }
+  [[gnu::always_inline]] void write(std::int64_t n, T* to, std::int64_t step, std::int64_t* places,
+                                    std::int64_t places_step) const {
+    for (std::int64_t i = 0; i < n; ++i) {
+      to[i * step] = static_cast<T>(best[i]);
+      places[i * places_step] = place[i];
+    }
   }
 
  private:
-  [[gnu::always_inline]] static void take(T* best, std::int64_t* place, std::int64_t n, const T* in, std::int64_t step,
-                                          std::int64_t at, std::int64_t at_step, std::int64_t best_step,
-                                          std::int64_t place_step) {
+  [[gnu::always_inline]] void consider(std::int64_t i, Wide value, Place at) {
+    const bool greater = (value > best[i]) | is_nan(value);
+    best[i] = greater ? value : best[i];
+    place[i] = greater ? at : place[i];
+  }
+  template <typename F>
+  [[gnu::always_inline]] void take_at(std::int64_t from, std::int64_t n, const T* in, const F& index, std::int64_t at,
+                                      std::int64_t at_step) {
+    const auto first = static_cast<Place>(at), step = static_cast<Place>(at_step);
+    KEYWAY_INDEPENDENT
     for (std::int64_t i = 0; i < n; ++i) {
-      const T value = in[i * step], before = best[i * best_step];
-      const bool greater = opmath(value) > opmath(before) || is_nan(value);
-      best[i * best_step] = greater ? value : before;
-      place[i * place_step] = greater ? at + i * at_step : place[i * place_step];
+      consider(from + i, opmath(in[index(i)]), static_cast<Place>(first + static_cast<Place>(i) * step));
     }
   }
 };
 
-template <typename T>
-class MaxPool {
- public:
-  MaxPool(const TensorBase& self, const TensorBase& out, const TensorBase& indices, std::size_t rank, const Axes& axes)
-      : axes_(axes), in_(self, rank), out_(out, rank), places_(indices, rank), work_(axes.work()) {}
+// A piece of a line of the input, as windows see it that are one or two places apart: what lies outside is less than
+// all, and of two places those that lie one after the other for neighbouring windows stand together.
+template <typename Wide>
+struct InputRow {
+  static constexpr std::int64_t kExtent = 512;  // of a window at most
+  static constexpr std::int64_t kLength = kWindows + kExtent + kVector;
+  Wide values[2][kLength];
 
-  void run() const {
-    const std::int64_t lines = out_.size[0] * out_.size[1];
-    if (in_.channels_last() && out_.channels_last()) {
-      const double work = work_ / static_cast<double>(lines) * static_cast<double>(in_.channels);
-      parallel_for(0, in_.batch * lines, planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          for (std::int64_t w = 0; w < out_.size[2]; ++w) channels(i / lines, i % lines, w);
-        }
-      });
-      return;
-    }
-    parallel_for(0, in_.planes(), planes_in_part(work_), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t plane = begin; plane < end; ++plane) {
-        for (std::int64_t line = 0; line < lines; ++line) windows(plane, line);
-      }
-    });
+  static bool holds(const Axis& axis) {
+    return axis.stride <= 2 && axis.kernel <= kExtent && axis.dilation <= kExtent / axis.kernel;
   }
+  // What windows [first, first + n) look at, of the line that begins at `line`.
+  template <typename T>
+  [[gnu::always_inline]] void fill(const Axis& axis, const T* line, std::int64_t step, std::int64_t first,
+                                   std::int64_t n) {
+    const std::int64_t begin = axis.at(first, 0),
+                       length = (n + kVector) * axis.stride + axis.at(0, axis.kernel - 1) - axis.at(0, 0);
+    const std::int64_t low = std::clamp<std::int64_t>(-begin, 0, length);
+    const std::int64_t high = std::clamp<std::int64_t>(axis.in - begin, low, length);
+    for (int part = 0; part < axis.stride; ++part) {
+      Wide* const to = values[part];
+      const auto index = [&](std::int64_t at) { return (at - part + axis.stride - 1) >> (axis.stride - 1); };
+      const std::int64_t from = index(low), until = index(high), count = index(length);
+      for (std::int64_t i = 0; i < from; ++i) to[i] = lowest_value<Wide>();
+      const T* const in = line + (begin + part) * step;
+      const std::int64_t each = axis.stride * step;
+      if (each == 1) {
+        KEYWAY_INDEPENDENT
+        for (std::int64_t i = from; i < until; ++i) to[i] = opmath(in[i]);
+      } else if (each == 2) {
+        KEYWAY_INDEPENDENT
+        for (std::int64_t i = from; i < until; ++i) to[i] = opmath(in[2 * i]);
+      } else {
+        for (std::int64_t i = from; i < until; ++i) to[i] = opmath(in[i * each]);
+      }
+      for (std::int64_t i = until; i < count; ++i) to[i] = lowest_value<Wide>();
+    }
+  }
+  // What the windows' tap k sees.
+  const Wide* tap(const Axis& axis, std::int64_t k) const {
+    const std::int64_t at = k * axis.dilation;
+    return values[at & (axis.stride - 1)] + (at >> (axis.stride - 1));
+  }
+};
 
- private:
+// What rows of windows (row_loop.h) share.
+template <typename T>
+struct PooledImages {
+  const Axes* axes;
+  Images<const T> in;
+  Images<T> out;
+  Images<std::int64_t> places;
+
+  std::int64_t lines() const { return out.size[0] * out.size[1]; }
   std::int64_t place(std::int64_t d, std::int64_t h, std::int64_t w) const {
-    return (d * in_.size[1] + h) * in_.size[2] + w;
+    return (d * in.size[1] + h) * in.size[2] + w;
+  }
+  // The place that the first line of the input has which a line of windows looks at.
+  std::int64_t first_line(std::int64_t d, std::int64_t h) const {
+    return place(axes->axis[0].first(d), axes->axis[1].first(h), 0);
   }
   // Calls f(d, h) for the lines of the input that a line of windows looks at.
   template <typename F>
-  void each_input_line(std::int64_t d, std::int64_t h, const F& f) const {
-    for (std::int64_t i = axes_.axis[0].first_tap(d); i < axes_.axis[0].end_tap(d); ++i) {
-      for (std::int64_t j = axes_.axis[1].first_tap(h); j < axes_.axis[1].end_tap(h); ++j) {
-        f(axes_.axis[0].at(d, i), axes_.axis[1].at(h, j));
+  [[gnu::always_inline]] void each_input_line(std::int64_t d, std::int64_t h, const F& f) const {
+    for (std::int64_t i = axes->axis[0].first_tap(d); i < axes->axis[0].end_tap(d); ++i) {
+      for (std::int64_t j = axes->axis[1].first_tap(h); j < axes->axis[1].end_tap(h); ++j) {
+        f(axes->axis[0].at(d, i), axes->axis[1].at(h, j));
       }
     }
   }
-
-  // All windows in a line of a plane, tap by tap.
-  void windows(std::int64_t plane, std::int64_t line) const {
-    const std::int64_t d = line / out_.size[1], h = line % out_.size[1];
-    const Axis& axis = axes_.axis[2];
-    const Line<T> to = {out_.plane(plane) + out_.offset(d, h, 0), places_.plane(plane) + places_.offset(d, h, 0),
-                        out_.stride[2], places_.stride[2]};
-    const std::int64_t first_d = axes_.axis[0].first(d), first_h = axes_.axis[1].first(h);
-    const std::int64_t first_line = place(first_d, first_h, 0);
-    for (std::int64_t w = 0; w < axis.out; ++w) to.begin(w, first_line + axes_.firsts[w]);
-    const T* const from = in_.plane(plane);
-    each_input_line(d, h, [&](std::int64_t y, std::int64_t x) {
-      for (const Axes::Tap& tap : axes_.taps) {
-        to.take(tap.begin, tap.count, from + in_.offset(y, x, tap.at), axis.stride * in_.stride[2], place(y, x, tap.at),
-                axis.stride);
-      }
-    });
-  }
-
-  // One window in all channels of an image, where those lie side by side.
-  void channels(std::int64_t image, std::int64_t line, std::int64_t w) const {
-    const std::int64_t d = line / out_.size[1], h = line % out_.size[1];
-    const Axis& axis = axes_.axis[2];
-    const Line<T> to = {out_.at(image, 0) + out_.offset(d, h, w), places_.at(image, 0) + places_.offset(d, h, w), 1,
-                        places_.channel_stride};
-    const std::int64_t start = place(axes_.axis[0].first(d), axes_.axis[1].first(h), axis.first(w));
-    for (std::int64_t c = 0; c < in_.channels; ++c) to.begin(c, start);
-    const T* const from = in_.at(image, 0);
-    each_input_line(d, h, [&](std::int64_t y, std::int64_t x) {
-      for (std::int64_t k = axis.first_tap(w); k < axis.end_tap(w); ++k) {
-        const std::int64_t at = axis.at(w, k);
-        to.take(0, in_.channels, from + in_.offset(y, x, at), 1, place(y, x, at), 0);
-      }
-    });
-  }
-
-  const Axes& axes_;
-  Images<const T> in_;
-  Images<T> out_;
-  Images<std::int64_t> places_;
-  double work_;
 };
+
+// A row is a line of windows in a plane, tap by tap.
+template <typename T, typename Place>
+struct PlaneRows {
+  PooledImages<T> images;
+  std::int64_t width;
+  bool by_input_rows;
+  std::int64_t begin = 0, end = 0;
+
+  [[gnu::always_inline]] void row(std::int64_t r) const {
+    const auto& [axes, in, out, places] = images;
+    const std::int64_t plane = r / images.lines(), line = r % images.lines();
+    const std::int64_t d = line / out.size[1], h = line % out.size[1], first_line = images.first_line(d, h);
+    const T* const from = in.plane(plane);
+    Greatest<T, Place> greatest;
+    InputRow<Opmath<T>> input;
+    for (std::int64_t first = 0; first < out.size[2]; first += kWindows) {
+      const std::int64_t n = std::min(kWindows, out.size[2] - first);
+      for (std::int64_t i = 0; i < n; ++i) greatest.begin(i, first_line + axes->firsts[first + i]);
+      images.each_input_line(
+          d, h, [&](std::int64_t y, std::int64_t x) __attribute__((always_inline)) {
+            const T* const start = from + in.offset(y, x, 0);
+            by_input_rows ? take_rows(greatest, input, start, images.place(y, x, 0), first, n)
+                          : take_taps(greatest, start, images.place(y, x, 0), first, n);
+          });
+      greatest.write(n, out.plane(plane) + out.offset(d, h, first), out.stride[2],
+                     places.plane(plane) + places.offset(d, h, first), places.stride[2]);
+    }
+  }
+
+ private:
+  [[gnu::always_inline]] void take_rows(Greatest<T, Place>& greatest, InputRow<Opmath<T>>& input, const T* line,
+                                        std::int64_t place, std::int64_t first, std::int64_t n) const {
+    const Axis& axis = images.axes->axis[2];
+    input.fill(axis, line, images.in.stride[2], first, n);
+    for (std::int64_t k = 0; k < axis.kernel; ++k) {
+      greatest.take_row(n, input.tap(axis, k), place + axis.at(first, k), axis.stride);
+    }
+  }
+  [[gnu::always_inline]] void take_taps(Greatest<T, Place>& greatest, const T* line, std::int64_t place,
+                                        std::int64_t first, std::int64_t n) const {
+    const std::int64_t stride = images.axes->axis[2].stride, step = images.in.stride[2];
+    for (const Axes::Tap& tap : images.axes->taps) {
+      const std::int64_t begins = std::max(first, tap.begin), ends = std::min(first + n, tap.begin + tap.count);
+      if (begins >= ends) continue;
+      const std::int64_t at = tap.at + (begins - tap.begin) * stride;
+      greatest.take(begins - first, ends - begins, line + at * step, stride * step, place + at, stride);
+    }
+  }
+};
+
+// A row is one window in all channels of an image, where those lie side by side.
+template <typename T, typename Place>
+struct ChannelRows {
+  PooledImages<T> images;
+  std::int64_t width, begin = 0, end = 0;
+
+  [[gnu::always_inline]] void row(std::int64_t r) const {
+    const auto& [axes, in, out, places] = images;
+    const std::int64_t w = r % out.size[2], line = r / out.size[2] % images.lines();
+    const std::int64_t image = r / out.size[2] / images.lines();
+    const std::int64_t d = line / out.size[1], h = line % out.size[1];
+    const Axis& axis = axes->axis[2];
+    const std::int64_t start = images.first_line(d, h) + axis.first(w);
+    Greatest<T, Place> greatest;
+    for (std::int64_t first = 0; first < in.channels; first += kWindows) {
+      const std::int64_t n = std::min(kWindows, in.channels - first);
+      const T* const from = in.at(image, first);
+      for (std::int64_t c = 0; c < n; ++c) greatest.begin(c, start);
+      images.each_input_line(
+          d, h, [&](std::int64_t y, std::int64_t x) __attribute__((always_inline)) {
+            for (std::int64_t k = axis.first_tap(w); k < axis.end_tap(w); ++k) {
+              const std::int64_t at = axis.at(w, k);
+              greatest.take(0, n, from + in.offset(y, x, at), 1, images.place(y, x, at), 0);
+            }
+          });
+      greatest.write(n, out.at(image, first) + out.offset(d, h, w), 1, places.at(image, first) + places.offset(d, h, w),
+                     places.channel_stride);
+    }
+  }
+};
+
+// Floats are worth a function for each instruction-set level.
+template <typename Rows, bool is_float>
+void run_windows(const Rows& rows, std::int64_t count) {
+  if constexpr (is_float) {
+    run_rows(rows, count);
+  } else {
+    parallel_for_rows(rows.width, count, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t r = begin; r < end; ++r) rows.row(r);
+    });
+  }
+}
+
+template <typename T, typename Place>
+void pool_images(const PooledImages<T>& images, double work) {
+  constexpr bool kFast = RealFloat<T> && sizeof(Place) == 4;
+  const double windows = static_cast<double>(images.out.places());
+  const auto elements = [&](double each) { return static_cast<std::int64_t>(std::min(1e15, each)); };
+  if (images.in.channels_last() && images.out.channels_last()) {
+    const std::int64_t width = elements(work / windows * static_cast<double>(images.in.channels));
+    return run_windows<ChannelRows<T, Place>, kFast>({images, width}, images.in.batch * images.out.places());
+  }
+  const bool by_input_rows = InputRow<Opmath<T>>::holds(images.axes->axis[2]);
+  run_windows<PlaneRows<T, Place>, kFast>({images, elements(work / static_cast<double>(images.lines())), by_input_rows},
+                                          images.in.planes() * images.lines());
+}
 
 void max_pool(const char* op, std::size_t rank, const TensorBase& self, IntArrayRef kernel, IntArrayRef stride,
               IntArrayRef padding, IntArrayRef dilation, const TensorBase& out, const TensorBase& indices) {
   if (out.numel() == 0) return;
   const Axes axes(self, out, rank, kernel, stride, padding, dilation);
-  visit_dtype<kRealTypes>(self.dtype(), op, [&]<typename T>() { MaxPool<T>(self, out, indices, rank, axes).run(); });
+  visit_dtype<kRealTypes>(self.dtype(), op, [&]<typename T>() {
+    const PooledImages<T> images{&axes, {self, rank}, {out, rank}, {indices, rank}};
+    constexpr std::int64_t kMost =
+        std::numeric_limits<std::int32_t>::max() - 4 * kWindows;  // a window may begin outside
+    images.in.places() <= kMost ? pool_images<T, std::int32_t>(images, axes.work())
+                                : pool_images<T, std::int64_t>(images, axes.work());
+  });
 }
 
 // Each window's gradient goes to the place of its greatest value, in the order of the windows.

@@ -48,6 +48,7 @@ Placed find_by_digits(const Placed* items, Placed* room, std::int64_t n, std::in
   for (int d = kKeyBits<Placed> / 8 - 1; d >= 0 && n > 1; --d) {
     Counts<Placed> counts{};
     for (std::int64_t i = 0; i < n; ++i) ++counts[digit(items[i], d)];
+    if (static_cast<std::int64_t>(counts[digit(items[0], d)]) == n) continue;
     int wanted = 0;
     while (place >= static_cast<std::int64_t>(counts[wanted])) place -= static_cast<std::int64_t>(counts[wanted++]);
     std::int64_t left = 0;

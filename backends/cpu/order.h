@@ -22,7 +22,7 @@ constexpr std::int64_t place_of(Placed item) {
   return static_cast<std::int64_t>(item & ((Placed{1} << kKeyBits<Placed>)-1));
 }
 
-// Fewer are sorted by comparing them.
+// Fewer are sorted by comparing them, and more of Placed64.
 inline constexpr std::int64_t kFewItems = 48;
 
 // The n items in order, which are at `items` or at `room` then. Both are of n items, which are overwritten.

@@ -176,7 +176,7 @@ void order_numbers(const ScratchArray<std::uint64_t>& bits, std::int64_t* to) {
 
 // Sorts the numbers by 64 random bits of each.
 void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& out) {
-  rules::check_holds(out.dtype(), 0, std::max<std::int64_t>(0, n - 1));
+  rules::check_permutation(out.dtype(), n);
   const PhiloxCall call = next_call(generator, kCPU);
   const ScratchArray<std::uint64_t> bits(n);
   const auto draw = [call](std::int64_t i) { return call.bits(static_cast<std::uint64_t>(i)).wide(0); };

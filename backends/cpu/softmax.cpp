@@ -39,7 +39,7 @@ struct Softmax {
     for (std::int64_t i = 0; i < n; ++i) out[i] *= scale;
   }
 
-  [[gnu::always_inline]] static void columns(std::int64_t n, const auto& columns) {
+  [[gnu::always_inline]] static void columns(std::int64_t n, const auto& columns, const auto&) {
     const std::int64_t lines = columns.panel.lines;
     T top[kSoftmaxWidth], sum[kSoftmaxWidth];
     greatest(n, columns, top);
@@ -67,13 +67,13 @@ struct LogSoftmax {
     for (std::int64_t i = 0; i < n; ++i) out[i] = x[i] - top - log_sum;
   }
 
-  [[gnu::always_inline]] static void columns(std::int64_t n, const auto& columns) {
+  [[gnu::always_inline]] static void columns(std::int64_t n, const auto& columns, const auto& math) {
     const std::int64_t lines = columns.panel.lines;
     T top[kSoftmaxWidth], sum[kSoftmaxWidth];
     greatest(n, columns, top);
     const auto above = [&](std::int64_t i, std::int64_t j) { return columns.template at<const T>(1, i, j) - top[j]; };
     add_rows(n, lines, sum, [&](std::int64_t i, std::int64_t j) { return decaying_exp(above(i, j)); });
-    for (std::int64_t j = 0; j < lines; ++j) sum[j] = std::log(sum[j]);
+    for (std::int64_t j = 0; j < lines; ++j) sum[j] = math.log(sum[j]);
     for (std::int64_t i = 0; i < n; ++i) {
       KEYWAY_INDEPENDENT
       for (std::int64_t j = 0; j < lines; ++j) columns.template at<T>(0, i, j) = above(i, j) - sum[j];

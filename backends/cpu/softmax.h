@@ -2,7 +2,7 @@
 //
 // An operator is a struct with
 //   static void line(std::int64_t n, const Panel& panel, std::int64_t j);   a line that is contiguous
-//   static void columns(std::int64_t n, const auto& columns);               lines of any strides, as Columns
+//   static void columns(std::int64_t n, const auto& columns, const auto& math);   lines of any strides, as Columns
 // whose bodies are always inlined, into one function per instruction-set level.
 #pragma once
 
@@ -51,8 +51,9 @@ template <Level level, typename Op>
 struct SoftmaxBody {
   [[gnu::always_inline]] static void run(const void* context, char* const*, std::int64_t) {
     const SoftmaxTask& task = *static_cast<const SoftmaxTask*>(context);
-    if (!task.contiguous && task.adjacent) return Op::columns(task.length, Columns<true>{*task.panel});
-    if (!task.contiguous) return Op::columns(task.length, Columns<false>{*task.panel});
+    constexpr simd::VectorMath<level> kMath;
+    if (!task.contiguous && task.adjacent) return Op::columns(task.length, Columns<true>{*task.panel}, kMath);
+    if (!task.contiguous) return Op::columns(task.length, Columns<false>{*task.panel}, kMath);
     for (std::int64_t j = 0; j < task.panel->lines; ++j) Op::line(task.length, *task.panel, j);
   }
 };

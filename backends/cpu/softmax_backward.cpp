@@ -35,7 +35,7 @@ struct Backward {
     }
   }
 
-  [[gnu::always_inline]] static void columns(std::int64_t n, const auto& columns) {
+  [[gnu::always_inline]] static void columns(std::int64_t n, const auto& columns, const auto&) {
     const std::int64_t lines = columns.panel.lines;
     const auto g = [&](std::int64_t i, std::int64_t j) { return columns.template at<const T>(1, i, j); };
     const auto y = [&](std::int64_t i, std::int64_t j) { return columns.template at<const T>(2, i, j); };

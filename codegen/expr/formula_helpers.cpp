@@ -41,7 +41,8 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"threshold_backward(Tensor grad, Tensor self, Scalar threshold) -> Tensor">,
     // recurrent layers
     schema_literal<"lstm_layer_backward(Tensor? grad_output, Tensor? grad_cells, Tensor? grad_gates, Tensor hx, "
-                   "Tensor cx, Tensor weight_hh, Tensor output, Tensor cells, Tensor gates, bool reverse) -> (Tensor, "
+                   "Tensor cx, Tensor weight_hh, Tensor output, Tensor cells, Tensor gates, bool reverse, bool[] "
+                   "needs) -> (Tensor, "
                    "Tensor, Tensor, Tensor)">,
     // reductions
     schema_literal<"amax_backward(Tensor grad, Tensor self, Tensor result, int[]? dim, bool keepdim) -> Tensor">,

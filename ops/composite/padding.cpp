@@ -50,6 +50,7 @@ void check_border(Border border, std::size_t dim, std::int64_t size, std::string
   }
 }
 
+// What pads says it too, before it calls the operator: an error is to name what was called.
 void check_borders(IntArrayRef sizes, IntArrayRef pad, std::string_view mode) {
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     const Border border = border_of(pad, sizes.size(), d);

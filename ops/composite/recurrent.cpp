@@ -115,10 +115,13 @@ bool is_one_operator(Step step, const Tensor& inputs, const Sizes& sizes, const 
 // One layer in one direction: what comes of each row of packed `data`, and the last state of each sequence.
 std::pair<Tensor, State> along(Step step, const Tensor& data, const Sizes& sizes, const State& begin,
                                const Weights& weights, bool backward) {
-  const Tensor products = keyway::linear(data, weights.ih, weights.bias_ih);
+  const bool adds_products = step == lstm_step && weights.bias_hh;  // then their biases are added first
+  const std::optional<Tensor> bias = adds_products ? *weights.bias_ih + *weights.bias_hh : weights.bias_ih;
+  const std::optional<Tensor> bias_of_state = adds_products ? std::nullopt : weights.bias_hh;
+  const Tensor products = keyway::linear(data, weights.ih, bias);
   if (is_one_operator(step, products, sizes, begin, weights)) {
-    const Tensor steps = products.unflatten(0, {static_cast<std::int64_t>(sizes.size()), sizes.front()});
-    return along_lstm(weights.bias_hh ? steps + *weights.bias_hh : steps, begin, weights, backward);
+    const auto length = static_cast<std::int64_t>(sizes.size());
+    return along_lstm(products.unflatten(0, {length, sizes.front()}), begin, weights, backward);
   }
   const std::vector<Tensor> inputs = products.split_with_sizes(sizes, 0);
   const std::int64_t first = backward ? sizes.back() : sizes.front();
@@ -134,7 +137,7 @@ std::pair<Tensor, State> along(Step step, const Tensor& data, const Sizes& sizes
     } else if (rows > now) {
       state = joined(state, rows_of(begin, now, rows - now));
     }
-    state = step(inputs[i], state, keyway::linear(state[0], weights.hh, weights.bias_hh));
+    state = step(inputs[i], state, keyway::linear(state[0], weights.hh, bias_of_state));
     if (weights.hr) state[0] = keyway::linear(state[0], *weights.hr);
     results[i] = state[0];
   }

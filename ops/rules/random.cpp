@@ -2,6 +2,7 @@
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/rules/random.h>
 
+#include <algorithm>
 #include <concepts>
 #include <limits>
 
@@ -38,6 +39,11 @@ void check_holds(ScalarType dtype, std::int64_t low, std::int64_t high) {
     KEYWAY_CHECK(least <= low && high <= greatest, "{} holds the integers from {} to {}, but {} to {} are asked for",
                  dtype, least, greatest, low, high);
   });
+}
+
+void check_permutation(ScalarType dtype, std::int64_t n) {
+  KEYWAY_CHECK_AS(Dtype, kRealTypes.contains(dtype), "a permutation is not of {}", dtype);
+  check_holds(dtype, 0, std::max<std::int64_t>(0, n - 1));
 }
 
 WholeRange whole_range(ScalarType dtype) {

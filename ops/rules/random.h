@@ -13,6 +13,9 @@ namespace keyway::inline v1::rules {
 // gap.
 KEYWAY_API void check_holds(ScalarType dtype, std::int64_t low, std::int64_t high);
 
+// The same of those below n, which randperm gives: of a real dtype.
+KEYWAY_API void check_permutation(ScalarType dtype, std::int64_t n);
+
 // Integers of [from, from + count), where a count of 0 means 2^64.
 struct WholeRange {
   std::int64_t from;

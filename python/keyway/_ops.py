@@ -28,6 +28,9 @@ class OpPacket:
     def __name__(self) -> str:
         return self._qualified_name.partition("::")[2]
 
+    def __str__(self) -> str:
+        return self._qualified_name.replace("::", ".")
+
     @property
     def __doc__(self) -> str | None:  # type: ignore[override]
         return self._resolve().__doc__

@@ -43,6 +43,28 @@ TEST_CASE("large blocks are used again") {
 }
 #endif
 
+TEST_CASE("of blocks that are malloc's so much is kept as serves a computation, and the rest goes back") {
+  empty_host_cache();
+  constexpr std::size_t kBytes = 40 << 10, kBlocks = 2000;
+  {
+    std::vector<DataPtr> blocks;
+    for (std::size_t i = 0; i < kBlocks; ++i) blocks.push_back(host_allocator().allocate(kBytes));
+  }
+  const std::size_t cached = host_memory_stats().cached;
+#if defined(KEYWAY_SANITIZED)
+  CHECK(cached == 0);
+#else
+  CHECK(cached >= 16 << 20);
+  CHECK(cached <= 32 << 20);
+  const std::uint64_t hits = host_memory_stats().cache_hits;
+  const DataPtr block = host_allocator().allocate(kBytes);
+  CHECK(host_memory_stats().cache_hits == hits + 1);
+  CHECK(host_memory_stats().cached < cached);
+#endif
+  empty_host_cache();
+  CHECK(host_memory_stats().cached == 0);
+}
+
 TEST_CASE("what exceeds the limit is refused at once, and nothing is counted for it") {
   const std::size_t before = host_memory_stats().allocated;
   for (const std::size_t bytes :

@@ -328,3 +328,17 @@ def test_a_library_that_is_missing_is_named_with_what_to_install():
     run = subprocess.run([sys.executable, "-c", program], env=os.environ | {"KEYWAY_LAPACK": "libnone.so"}, text=True,
                          stdout=subprocess.PIPE, check=True)  # fmt: skip
     assert "need LAPACK: libnone.so: cannot open" in run.stdout and "install liblapack3" in run.stdout
+
+
+@pytest.mark.parametrize("dtype", [keyway.float16, keyway.bfloat16])
+@pytest.mark.parametrize(("size", "value", "scale"), [(8, 1e-3, 1e3), (3600, 1000.0, 1e-3), (3, 0.0, 1e4)])
+def test_gradients_of_norms_of_16_bits_stay_in_range(dtype, size, value, scale):
+    """The elements are divided by the norm before they meet the gradient."""
+    x = keyway.full((2, size), value, dtype=dtype, requires_grad=True)
+    (keyway.linalg.vector_norm(x, dim=1) * scale).sum().backward()
+    wanted = scale / size ** 0.5 if value else 0.0
+    keyway.testing.assert_close(x.grad, keyway.full_like(x, wanted), rtol=0.02, atol=1e-6)
+    for function in (lambda x: x.norm(dim=1), lambda x: keyway.nn.functional.pairwise_distance(x, x.detach() * 0)):
+        y = x.detach().requires_grad_()
+        (function(y) * scale).sum().backward()
+        assert y.grad.isfinite().all()

@@ -24,6 +24,8 @@ def test_an_overload_is_one_object_and_says_what_it_is():
     assert add.name() == "keyway::add.Tensor"
     assert add.schema == add._schema == "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
     assert "pointwise" in add.tags
+    assert str(add) == "keyway.add.Tensor" and str(keyway.ops.keyway.relu.default) == "keyway.relu.default"
+    assert str(keyway.ops.keyway.add) == str(keyway.add) == "keyway.add"
 
 
 def test_namespaces_packets_and_overloads_are_listed():

@@ -140,7 +140,7 @@ void multinomial(const TensorBase& self, std::int64_t num_samples, bool replacem
 }
 
 void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& out) {
-  rules::check_holds(out.dtype(), 0, std::max<std::int64_t>(0, n - 1));
+  rules::check_permutation(out.dtype(), n);
   const PhiloxCall call = next_call(generator, out.device());
   if (n == 0) return;
   const TensorBase keys = make_tensor({n}, kLong, out.device());

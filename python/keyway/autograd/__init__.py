@@ -98,7 +98,7 @@ def _for_each(gradients_for: Callable[[list[Tensor | None]], tuple[Tensor | None
     def of_one(weights: list[Tensor | None]) -> tuple[Tensor, ...]:
         found = gradients_for(weights)
         unused.update(i for i, gradient in enumerate(found) if gradient is None)
-        return tuple(_C.zeros(()) if gradient is None else gradient for gradient in found)
+        return tuple(_C.zeros((), device="cpu") if gradient is None else gradient for gradient in found)
 
     found = vmap(of_one)(weights)
     return tuple(None if i in unused else gradient for i, gradient in enumerate(found))

@@ -156,6 +156,7 @@ def kaiser(
         heights = 1 - places.mul(2 / last).sub(1).square()
         roots = heights.clamp(min=0).sqrt().mul(beta)
         # Scaled by an exponential, so that a large beta does not overflow.
-        return _C.special_i0e(roots) * (roots - beta).exp() / _C.special_i0e(_C.scalar_tensor(beta, dtype=roots.dtype, device=roots.device))
+        whole = _C.scalar_tensor(beta, dtype=roots.dtype, device=roots.device)
+        return _C.special_i0e(roots) * (roots - beta).exp() / _C.special_i0e(whole)
 
     return _made("kaiser", M, sym, weight, dtype, layout, device, requires_grad)
