@@ -128,6 +128,8 @@ Tensor linalg_eig_backward(const Tensor& grad_values, const Tensor& grad_vectors
                            const Tensor& vectors, bool compute_v) {
   KEYWAY_CHECK_AS(Autograd, compute_v, "the gradient needs eigenvectors, which were not computed");
   const Tensor adjoint = adjoint_of(vectors);
+  // Vectors that are no basis, of a matrix that has too few, leave no finite gradient, as equal values do.
+  const auto solved = [&](const Tensor& b) { return std::get<0>(keyway::linalg_solve_ex(adjoint, b)); };
   Tensor result;
   if (grad_vectors.defined()) {
     const Tensor inner = product(adjoint, grad_vectors);
@@ -135,9 +137,9 @@ Tensor linalg_eig_backward(const Tensor& grad_values, const Tensor& grad_vectors
     const Tensor along = columns_times(product(adjoint, vectors), keyway::real(diagonal_of(inner)));
     const Tensor scaled = (inner - along) / differences(values).conj_physical();
     const Tensor of_values = grad_values.defined() ? grad_values : keyway::zeros_like(values);
-    result = keyway::linalg_solve(adjoint, product(with_diagonal(scaled, of_values), adjoint));
+    result = solved(product(with_diagonal(scaled, of_values), adjoint));
   } else {
-    result = keyway::linalg_solve(adjoint, rows_times(grad_values, adjoint));
+    result = solved(rows_times(grad_values, adjoint));
   }
   return A.is_complex() ? result : keyway::real(result);
 }

@@ -94,14 +94,17 @@ struct Greatest {
   // Windows [from, from + n) look at in[0], in[step], ..., whose places are `at`, at + at_step, ...
   [[gnu::always_inline]] void take(std::int64_t from, std::int64_t n, const T* in, std::int64_t step, std::int64_t at,
                                    std::int64_t at_step) {
-    if (step == 1)
-      return take_at(
-          from, n, in, [](std::int64_t i) { return i; }, at, at_step);
-    if (step == 2)
-      return take_at(
-          from, n, in, [](std::int64_t i) { return 2 * i; }, at, at_step);
-    take_at(
-        from, n, in, [step](std::int64_t i) { return i * step; }, at, at_step);
+    const auto first = static_cast<Place>(at), apart = static_cast<Place>(at_step);
+    if (step == 1) {
+      KEYWAY_INDEPENDENT
+      for (std::int64_t i = 0; i < n; ++i) {
+        consider(from + i, opmath(in[i]), static_cast<Place>(first + static_cast<Place>(i) * apart));
+      }
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) {
+        consider(from + i, opmath(in[i * step]), static_cast<Place>(first + static_cast<Place>(i) * apart));
+      }
+    }
   }
   // All windows up to n, rounded up to whole vectors, look at in[0], in[1], ...
   [[gnu::always_inline]] void take_row(std::int64_t n, const Wide* in, std::int64_t at, std::int64_t at_step) {
@@ -127,15 +130,6 @@ struct Greatest {
     best[i] = greater ? value : best[i];
     place[i] = greater ? at : place[i];
   }
-  template <typename F>
-  [[gnu::always_inline]] void take_at(std::int64_t from, std::int64_t n, const T* in, const F& index, std::int64_t at,
-                                      std::int64_t at_step) {
-    const auto first = static_cast<Place>(at), step = static_cast<Place>(at_step);
-    KEYWAY_INDEPENDENT
-    for (std::int64_t i = 0; i < n; ++i) {
-      consider(from + i, opmath(in[index(i)]), static_cast<Place>(first + static_cast<Place>(i) * step));
-    }
-  }
 };
 
 // A piece of a line of the input, as windows see it that are one or two places apart: what lies outside is less than
@@ -153,8 +147,8 @@ struct InputRow {
   template <typename T>
   [[gnu::always_inline]] void fill(const Axis& axis, const T* line, std::int64_t step, std::int64_t first,
                                    std::int64_t n) {
-    const std::int64_t begin = axis.at(first, 0),
-                       length = (n + kVector) * axis.stride + axis.at(0, axis.kernel - 1) - axis.at(0, 0);
+    const std::int64_t begin = axis.at(first, 0);
+    const std::int64_t length = (n + kVector) * axis.stride + (axis.kernel - 1) * axis.dilation;
     const std::int64_t low = std::clamp<std::int64_t>(-begin, 0, length);
     const std::int64_t high = std::clamp<std::int64_t>(axis.in - begin, low, length);
     for (int part = 0; part < axis.stride; ++part) {

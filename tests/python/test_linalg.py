@@ -342,3 +342,10 @@ def test_gradients_of_norms_of_16_bits_stay_in_range(dtype, size, value, scale):
         y = x.detach().requires_grad_()
         (function(y) * scale).sum().backward()
         assert y.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("matrix", [[[2.0] * 17] * 17, [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]])
+def test_too_few_eigenvectors_are_no_error_of_the_gradient(matrix):
+    x = keyway.tensor(matrix, requires_grad=True)
+    linalg.eig(x)[0].abs().sum().backward()
+    assert x.grad.shape == x.shape and not x.grad.isfinite().all()
