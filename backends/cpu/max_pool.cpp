@@ -1,4 +1,5 @@
 // Kernels of max pooling.
+#include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/images.h>
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/kernels_pooling.h>
@@ -6,6 +7,7 @@
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
+#include <keyway/ops/rules/output_meta.h>
 
 #include <algorithm>
 #include <limits>
@@ -83,12 +85,11 @@ constexpr std::int64_t kWindows = 256, kVector = 16;
 // The greatest values so far of up to kWindows windows, and their places in the plane.
 template <typename T, typename Place>
 struct Greatest {
-  using Wide = Opmath<T>;
-  Wide best[kWindows];
+  T best[kWindows];
   Place place[kWindows];
 
   [[gnu::always_inline]] void begin(std::int64_t i, std::int64_t first_place) {
-    best[i] = lowest_value<Wide>();
+    best[i] = lowest_value<T>();
     place[i] = static_cast<Place>(first_place);
   }
   // Windows [from, from + n) look at in[0], in[step], ..., whose places are `at`, at + at_step, ...
@@ -98,16 +99,16 @@ struct Greatest {
     if (step == 1) {
       KEYWAY_INDEPENDENT
       for (std::int64_t i = 0; i < n; ++i) {
-        consider(from + i, opmath(in[i]), static_cast<Place>(first + static_cast<Place>(i) * apart));
+        consider(from + i, in[i], static_cast<Place>(first + static_cast<Place>(i) * apart));
       }
     } else {
       for (std::int64_t i = 0; i < n; ++i) {
-        consider(from + i, opmath(in[i * step]), static_cast<Place>(first + static_cast<Place>(i) * apart));
+        consider(from + i, in[i * step], static_cast<Place>(first + static_cast<Place>(i) * apart));
       }
     }
   }
   // All windows up to n, rounded up to whole vectors, look at in[0], in[1], ...
-  [[gnu::always_inline]] void take_row(std::int64_t n, const Wide* in, std::int64_t at, std::int64_t at_step) {
+  [[gnu::always_inline]] void take_row(std::int64_t n, const T* in, std::int64_t at, std::int64_t at_step) {
     const auto first = static_cast<Place>(at), step = static_cast<Place>(at_step);
     for (std::int64_t begin = 0; begin < n; begin += kVector) {
       KEYWAY_INDEPENDENT
@@ -119,13 +120,13 @@ struct Greatest {
   [[gnu::always_inline]] void write(std::int64_t n, T* to, std::int64_t step, std::int64_t* places,
                                     std::int64_t places_step) const {
     for (std::int64_t i = 0; i < n; ++i) {
-      to[i * step] = static_cast<T>(best[i]);
+      to[i * step] = best[i];
       places[i * places_step] = place[i];
     }
   }
 
  private:
-  [[gnu::always_inline]] void consider(std::int64_t i, Wide value, Place at) {
+  [[gnu::always_inline]] void consider(std::int64_t i, T value, Place at) {
     const bool greater = (value > best[i]) | is_nan(value);
     best[i] = greater ? value : best[i];
     place[i] = greater ? at : place[i];
@@ -134,17 +135,16 @@ struct Greatest {
 
 // A piece of a line of the input, as windows see it that are one or two places apart: what lies outside is less than
 // all, and of two places those that lie one after the other for neighbouring windows stand together.
-template <typename Wide>
+template <typename T>
 struct InputRow {
   static constexpr std::int64_t kExtent = 512;  // of a window at most
   static constexpr std::int64_t kLength = kWindows + kExtent + kVector;
-  Wide values[2][kLength];
+  T values[2][kLength];
 
   static bool holds(const Axis& axis) {
     return axis.stride <= 2 && axis.kernel <= kExtent && axis.dilation <= kExtent / axis.kernel;
   }
   // What windows [first, first + n) look at, of the line that begins at `line`.
-  template <typename T>
   [[gnu::always_inline]] void fill(const Axis& axis, const T* line, std::int64_t step, std::int64_t first,
                                    std::int64_t n) {
     const std::int64_t begin = axis.at(first, 0);
@@ -152,26 +152,26 @@ struct InputRow {
     const std::int64_t low = std::clamp<std::int64_t>(-begin, 0, length);
     const std::int64_t high = std::clamp<std::int64_t>(axis.in - begin, low, length);
     for (int part = 0; part < axis.stride; ++part) {
-      Wide* const to = values[part];
+      T* const to = values[part];
       const auto index = [&](std::int64_t at) { return (at - part + axis.stride - 1) >> (axis.stride - 1); };
       const std::int64_t from = index(low), until = index(high), count = index(length);
-      for (std::int64_t i = 0; i < from; ++i) to[i] = lowest_value<Wide>();
+      for (std::int64_t i = 0; i < from; ++i) to[i] = lowest_value<T>();
       const T* const in = line + (begin + part) * step;
       const std::int64_t each = axis.stride * step;
       if (each == 1) {
         KEYWAY_INDEPENDENT
-        for (std::int64_t i = from; i < until; ++i) to[i] = opmath(in[i]);
+        for (std::int64_t i = from; i < until; ++i) to[i] = in[i];
       } else if (each == 2) {
         KEYWAY_INDEPENDENT
-        for (std::int64_t i = from; i < until; ++i) to[i] = opmath(in[2 * i]);
+        for (std::int64_t i = from; i < until; ++i) to[i] = in[2 * i];
       } else {
-        for (std::int64_t i = from; i < until; ++i) to[i] = opmath(in[i * each]);
+        for (std::int64_t i = from; i < until; ++i) to[i] = in[i * each];
       }
-      for (std::int64_t i = until; i < count; ++i) to[i] = lowest_value<Wide>();
+      for (std::int64_t i = until; i < count; ++i) to[i] = lowest_value<T>();
     }
   }
   // What the windows' tap k sees.
-  const Wide* tap(const Axis& axis, std::int64_t k) const {
+  const T* tap(const Axis& axis, std::int64_t k) const {
     const std::int64_t at = k * axis.dilation;
     return values[at & (axis.stride - 1)] + (at >> (axis.stride - 1));
   }
@@ -218,7 +218,7 @@ struct PlaneRows {
     const std::int64_t d = line / out.size[1], h = line % out.size[1], first_line = images.first_line(d, h);
     const T* const from = in.plane(plane);
     Greatest<T, Place> greatest;
-    InputRow<Opmath<T>> input;
+    InputRow<T> input;
     for (std::int64_t first = 0; first < out.size[2]; first += kWindows) {
       const std::int64_t n = std::min(kWindows, out.size[2] - first);
       for (std::int64_t i = 0; i < n; ++i) greatest.begin(i, first_line + axes->firsts[first + i]);
@@ -234,7 +234,7 @@ struct PlaneRows {
   }
 
  private:
-  [[gnu::always_inline]] void take_rows(Greatest<T, Place>& greatest, InputRow<Opmath<T>>& input, const T* line,
+  [[gnu::always_inline]] void take_rows(Greatest<T, Place>& greatest, InputRow<T>& input, const T* line,
                                         std::int64_t place, std::int64_t first, std::int64_t n) const {
     const Axis& axis = images.axes->axis[2];
     input.fill(axis, line, images.in.stride[2], first, n);
@@ -306,22 +306,43 @@ void pool_images(const PooledImages<T>& images, double work) {
     const std::int64_t width = elements(work / windows * static_cast<double>(images.in.channels));
     return run_windows<ChannelRows<T, Place>, kFast>({images, width}, images.in.batch * images.out.places());
   }
-  const bool by_input_rows = InputRow<Opmath<T>>::holds(images.axes->axis[2]);
+  const bool by_input_rows = InputRow<T>::holds(images.axes->axis[2]);
   run_windows<PlaneRows<T, Place>, kFast>({images, elements(work / static_cast<double>(images.lines())), by_input_rows},
                                           images.in.planes() * images.lines());
 }
 
+template <typename T>
+void pool(const Axes& axes, const TensorBase& self, const TensorBase& out, const TensorBase& indices,
+          std::size_t rank) {
+  const PooledImages<T> images{&axes, {self, rank}, {out, rank}, {indices, rank}};
+  if constexpr (RealFloat<T>) {
+    // A window may begin outside.
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - 4 * kWindows;
+    if (images.in.places() <= kMost) return pool_images<T, std::int32_t>(images, axes.work());
+  }
+  pool_images<T, std::int64_t>(images, axes.work());
+}
+
+TensorBase as_float(const TensorBase& tensor) {
+  const OutputMeta meta = meta_like(tensor);
+  if (meta.strides.empty()) return make_tensor(meta.sizes, kFloat, tensor.device());
+  return make_tensor_strided(meta.sizes, meta.strides, kFloat, tensor.device());
+}
+
+// 16-bit floats are pooled as float32, in copies.
 void max_pool(const char* op, std::size_t rank, const TensorBase& self, IntArrayRef kernel, IntArrayRef stride,
               IntArrayRef padding, IntArrayRef dilation, const TensorBase& out, const TensorBase& indices) {
   if (out.numel() == 0) return;
   const Axes axes(self, out, rank, kernel, stride, padding, dilation);
-  visit_dtype<kRealTypes>(self.dtype(), op, [&]<typename T>() {
-    const PooledImages<T> images{&axes, {self, rank}, {out, rank}, {indices, rank}};
-    constexpr std::int64_t kMost =
-        std::numeric_limits<std::int32_t>::max() - 4 * kWindows;  // a window may begin outside
-    images.in.places() <= kMost ? pool_images<T, std::int32_t>(images, axes.work())
-                                : pool_images<T, std::int64_t>(images, axes.work());
-  });
+  constexpr DtypeSet kNarrowTypes{kHalf, kBFloat16};
+  if (kNarrowTypes.contains(self.dtype())) {
+    const TensorBase wide = as_float(self), result = as_float(out);
+    copy_elements(self, wide);
+    pool<float>(axes, wide, result, indices, rank);
+    return copy_elements(result, out);
+  }
+  visit_dtype<kRealTypes - kNarrowTypes>(self.dtype(), op,
+                                         [&]<typename T>() { pool<T>(axes, self, out, indices, rank); });
 }
 
 // Each window's gradient goes to the place of its greatest value, in the order of the windows.

@@ -53,7 +53,9 @@ struct SoftmaxBody {
     const SoftmaxTask& task = *static_cast<const SoftmaxTask*>(context);
     constexpr simd::VectorMath<level> kMath;
     if (!task.contiguous && task.adjacent) return Op::columns(task.length, Columns<true>{*task.panel}, kMath);
-    if (!task.contiguous) return Op::columns(task.length, Columns<false>{*task.panel}, kMath);
+    if constexpr (level == Level::Baseline) {  // what lies apart is no vector code: one level has it for all
+      if (!task.contiguous) return Op::columns(task.length, Columns<false>{*task.panel}, kMath);
+    }
     for (std::int64_t j = 0; j < task.panel->lines; ++j) Op::line(task.length, *task.panel, j);
   }
 };
@@ -84,13 +86,13 @@ void run_lines(std::initializer_list<const TensorBase*> operands, std::int64_t d
     const bool unit = operand->dim() == 0 || operand->strides()[static_cast<std::size_t>(dim)] == 1;
     contiguous = contiguous && (unit || length == 1);
   }
-  const Loop loop = kLoopsOf<SoftmaxBody, Op>[current_level()];
+  constexpr const LevelTable<Loop>& kLoop = kLoopsOf<SoftmaxBody, Op>;
   for_each_panel(operands, dim, length, kSoftmaxWidth, [&](const Panel& panel) {
     bool adjacent = true;
     for (std::size_t k = 0; k < operands.size(); ++k)
       adjacent = adjacent && panel.next[k] == static_cast<std::int64_t>(out.itemsize());
     const SoftmaxTask task{&panel, length, contiguous, adjacent};
-    loop(&task, nullptr, 0);
+    kLoop[contiguous || adjacent ? current_level() : Level::Baseline](&task, nullptr, 0);
   });
 }
 
