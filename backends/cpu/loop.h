@@ -3,6 +3,7 @@
 
 #include <keyway/backends/cpu/simd/level.h>
 #include <keyway/backends/cpu/simd/math.h>
+#include <keyway/ops/functors/forms.h>
 #include <keyway/ops/functors/signature.h>
 
 #include <cstddef>
@@ -108,7 +109,7 @@ template <Level level, typename F>
 struct MapBody {
   KEYWAY_INLINE static void run(const void* context, char* const* data, std::int64_t n) {
     const F functor = *static_cast<const F*>(context);
-    if constexpr (requires { functor.choose([](const auto&) {}); }) {
+    if constexpr (HasForms<F>) {
       functor.choose([&](const auto& form) { run_form(form, data, n); });
     } else {
       run_form(functor, data, n);

@@ -16,6 +16,7 @@
 
 #include <keyway/backends/cpu/reduction_loops.h>
 #include <keyway/core/tensor_base.h>
+#include <keyway/ops/functors/forms.h>
 
 namespace keyway::inline v1 {
 
@@ -27,7 +28,7 @@ KEYWAY_API void run_reduce(const ReduceOp& op, const void* f, const TensorBase& 
 template <typename F>
 void reduce_chosen(const F& functor, const TensorBase& out, const TensorBase* second, const TensorBase& self,
                    IntArrayRef dims) {
-  if constexpr (requires { functor.choose([](const auto&) {}); }) {
+  if constexpr (HasForms<F>) {
     functor.choose([&](const auto& form) { reduce_chosen(form, out, second, self, dims); });
   } else {
     const Accumulation<F>& accumulation = functor;

@@ -1,6 +1,7 @@
 #include <keyway/backends/cuda/row_places.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 namespace keyway::inline v1::cuda {
@@ -11,6 +12,15 @@ namespace {
 // long has a team of 8 threads at least, so it has no more than 2^15 stretches; a launch has room for twice that.
 constexpr std::int64_t kEnoughThreads = 1 << 18;
 constexpr std::int64_t kWorthwhile = 32;
+
+// A thread of a team has so many elements of a row whose values are held, where rows are many; and so many threads at
+// least read neighbours: pieces of 16 bytes, or single elements.
+constexpr std::int64_t kHeldOfMany = 32;
+constexpr std::int64_t kPiecesOfLine = 8, kElementsOfLine = 32;
+
+std::uintptr_t in_elements(const void* address, std::int64_t itemsize) {
+  return reinterpret_cast<std::uintptr_t>(address) / static_cast<std::uintptr_t>(itemsize);
+}
 
 DimVector with_one(IntArrayRef sizes, std::int64_t dim) {
   DimVector rows(sizes.begin(), sizes.end());
@@ -39,6 +49,12 @@ RowPlaces& RowPlaces::tensor(const TensorBase& tensor) {
     launch_.teams = teams_for(static_cast<std::uint64_t>(launch_.n), columns);
   }
   ++count_;
+  if (still) return *this;
+  together_ = together_ && tensor.strides()[d] == 1;
+  begins_ |= in_elements(tensor.data_ptr(), item);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.dim()); ++i) {
+    if (i != d && tensor.sizes()[i] > 1) begins_ |= static_cast<std::uintptr_t>(tensor.strides()[i]);
+  }
   return *this;
 }
 
@@ -53,10 +69,36 @@ RowPlaces& RowPlaces::side_by_side() {
   return *this;
 }
 
+RowPlaces& RowPlaces::array(const void* data, std::int64_t itemsize) {
+  begins_ |= in_elements(data, itemsize);
+  return *this;
+}
+
+std::int64_t RowPlaces::pieces(int width) {
+  const std::int64_t n = launch_.n;
+  if (n % width == 0) launch_.width = static_cast<std::uint32_t>(width);
+  const auto power = [](std::int64_t x) {
+    return std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(x, 1)));
+  };
+  const auto few = static_cast<std::int64_t>(power((n + kHeldOfMany - 1) / kHeldOfMany));
+  if (!launch_.teams.columns && few <= kTeamThreads && rows() * few >= kEnoughThreads) {
+    const std::int64_t line = launch_.width > 1 ? kPiecesOfLine : kElementsOfLine;
+    launch_.teams.size =
+        static_cast<std::uint32_t>(std::max(few, std::min<std::int64_t>(power(n / launch_.width), line)));
+  }
+  const std::int64_t groups = (n - 1) / launch_.width + 1;
+  return ((groups - 1) / launch_.teams.size + 1) * launch_.width;
+}
+
+std::int64_t RowPlaces::rows() const {
+  std::int64_t all = 1;
+  for (const std::int64_t rows : rows_) all *= rows;
+  return all;
+}
+
 std::int64_t RowPlaces::share() {
   const std::int64_t size = launch_.teams.size;
-  std::int64_t threads = size;
-  for (const std::int64_t rows : rows_) threads *= rows;
+  const std::int64_t threads = size * rows();
   const std::int64_t wanted = std::min(kEnoughThreads / threads, launch_.n / (kWorthwhile * size));
   if (wanted <= 1) return 1;
   launch_.stretch = (launch_.n - 1) / wanted + 1;

@@ -15,6 +15,7 @@ struct RowLaunch {
   std::int64_t n = 0;                        // elements of a row
   std::int64_t stretch = 0;                  // of those, how many a team has; several have the others
   std::uint32_t stretches = 1;               // of a row
+  std::uint32_t width = 1;                   // neighbours that one thread has
   std::int64_t step[Strided::kMaxOperands];  // bytes from an element of a row to the next
   const char* origin = nullptr;              // what numbers count from
 };
@@ -33,13 +34,20 @@ class RowPlaces {
   // What the functor finds by that number lies beside what it finds by the next. Requires: no tensor was added.
   RowPlaces& side_by_side();
 
+  // No operand: an array with an element for each of a row, which the functor finds by their index.
+  RowPlaces& array(const void* data, std::int64_t itemsize);
+
+  // Rows are gone through in pieces of `width` neighbours if they are whole ones, which are read at once where they lie
+  // together, and begin at multiples of their size, in every operand; and of many rows a thread has more elements.
+  // Returns how many it has at most. Requires: all operands and arrays were added; share() was not called, or gave 1.
+  std::int64_t pieces(int width);
+  // Whether they are read at once. Requires: pieces() was called.
+  bool in_pieces() const { return launch_.width > 1 && together_ && begins_ % launch_.width == 0; }
+
   // Rows that are few and long are shared out, so that there are enough threads: every team has a stretch of a row, and
   // the functor sees to what the stretches of a row have to do with each other. Returns how many there are of a row.
   // Requires: all operands were added.
   std::int64_t share();
-
-  // Elements of a row that a thread has, at most. Requires: as for share(), which was not called.
-  std::int64_t per_thread() const { return (launch_.n - 1) / launch_.teams.size + 1; }
 
   // Calls f(RowLaunch) for parts that a kernel takes.
   template <typename F>
@@ -54,11 +62,15 @@ class RowPlaces {
   }
 
  private:
+  std::int64_t rows() const;
+
   DimVector rows_;  // the sizes, with 1 for `dim`
   std::int64_t dim_;
   int count_ = 0;
   Places places_;
   RowLaunch launch_;
+  bool together_ = true;       // elements of a row are neighbours in each operand
+  std::uintptr_t begins_ = 0;  // addresses of rows, in elements: bits that any of them has
 };
 
 }  // namespace keyway::inline v1::cuda

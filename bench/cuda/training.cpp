@@ -35,19 +35,24 @@ void wide_mlp(bench::State& state) {
   with_mlp(kWideMlp, sgd, [&](const auto& step) { bench::queue(state, step); });
 }
 
-// Two convolutions and a layer, of images of 32x32.
+// Two convolutions and a layer, of images of 32x32. float32 is computed in float32, as in products: PyTorch, which
+// rounds it to TF32 for convolutions, has to be told.
+template <lib::ScalarType dtype>
 void convolutions(bench::State& state) {
+#if defined(KEYWAY_BENCH_TORCH)
+  at::globalContext().setAllowTF32CuDNN(false);
+#endif
   constexpr std::int64_t kBatch = 256;
   lib::nn::Conv2d first(lib::nn::Conv2dOptions(3, 64, 3).padding(1));
   lib::nn::Conv2d second(lib::nn::Conv2dOptions(64, 128, 3).stride(2).padding(1));
   lib::nn::Linear last(128 * 16 * 16, 10);
   lib::nn::Sequential all(first, second, last);
-  all->to(lib::Device(lib::kCUDA, 0));
+  all->to(lib::Device(lib::kCUDA, 0), dtype);
   auto optimizer = sgd(all->parameters());
   const auto forward = [&](const lib::Tensor& x) {
     return last->forward(second->forward(first->forward(x).relu()).relu().flatten(1));
   };
-  const lib::Tensor input = bench::drawn(kBatch, std::int64_t{3}, std::int64_t{32}, std::int64_t{32});
+  const lib::Tensor input = bench::drawn(kBatch, std::int64_t{3}, std::int64_t{32}, std::int64_t{32}).to(dtype);
   const lib::Tensor target = targets(kBatch);
   bench::queue(state, [&] { bench::train_step(forward, optimizer, input, target); });
 }
@@ -55,7 +60,8 @@ void convolutions(bench::State& state) {
 const bench::Row rows[] = {{"train/mlp", mlp},
                            {"train/mlp/adam", mlp_adam},
                            {"train/mlp/wide", wide_mlp},
-                           {"train/convolutions", convolutions}};
+                           {"train/convolutions", convolutions<lib::kFloat>},
+                           {"train/convolutions/bfloat16", convolutions<lib::kBFloat16>}};
 
 #if !defined(KEYWAY_BENCH_TORCH)
 // What was captured keeps its gradients: there are none to be made anew.

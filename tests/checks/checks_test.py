@@ -181,5 +181,32 @@ class Style(Scratch):
         self.expect_problems("check_style.py", "core/a.cpp:2: not formatted: run clang-format-14 -i core/a.cpp")
 
 
+class Kernels(Scratch):
+    def check(self, *registered):
+        """Of a library whose host code has keyway::kernel<int> and <float>."""
+        names = "".join(f"\\0{name}" for name in registered)
+        self.write({"a.cpp": "namespace keyway { template <typename T> static void kernel(T) { asm volatile(\"\"); } }\n"
+                             "void (*const ints)(int) = keyway::kernel<int>;\n"
+                             "void (*const floats)(float) = keyway::kernel<float>;\n"
+                             "void* uses[] = {(void*)ints, (void*)floats};\n"
+                             f"extern const char names[] = \"{names}\";\n"})
+        library = self.root / "a.so"
+        subprocess.run(["g++", "-fPIC", "-shared", "-o", library, self.root / "a.cpp"], check=True)
+        return subprocess.run([sys.executable, CHECKS / "check_kernels.py", library], capture_output=True, text=True,
+                              check=False)
+
+    def test_kernels_that_are_all_there(self):
+        self.assertEqual(self.check("_ZN6keyway6kernelIiEEvT_", "_ZN6keyway6kernelIfEEvT_").returncode, 0)
+
+    def test_a_kernel_that_no_device_has(self):
+        run = self.check("_ZN6keyway6kernelIfEEvT_")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("1 of 2 kernels", run.stdout)
+        self.assertIn("void keyway::kernel<int>(int)", run.stdout)
+
+    def test_a_library_without_kernels(self):
+        self.assertEqual(self.check().returncode, 1)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <cublasLt.h>
 #include <fmt/format.h>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -136,38 +137,45 @@ void make_layout(Layout& layout, ScalarType dtype, const ProductOperand& operand
              "CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET");
 }
 
-// A problem in the library's words.
+void make_operation(Operation& operation, const ColumnMajorProduct& product) {
+  const ProductProblem& problem = product.problem;
+  check_call(cublas_lt().MatmulDescCreate(operation.to_make(), compute_type(problem.dtype),
+                                          data_type(sum_dtype(problem.dtype))),
+             "cublasLtMatmulDescCreate");
+  const auto form = [](const ProductOperand& operand) -> std::int32_t {
+    return operand.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  };
+  operation.set(CUBLASLT_MATMUL_DESC_TRANSA, form(problem.a), "CUBLASLT_MATMUL_DESC_TRANSA");
+  operation.set(CUBLASLT_MATMUL_DESC_TRANSB, form(problem.b), "CUBLASLT_MATMUL_DESC_TRANSB");
+  if (product.bias == nullptr) return;
+  // Its dtype is that of d, unless another one is set; the library reads its alignment off the address.
+  operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE, std::uint32_t{CUBLASLT_EPILOGUE_BIAS}, "CUBLASLT_MATMUL_DESC_EPILOGUE");
+  operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias, "CUBLASLT_MATMUL_DESC_BIAS_POINTER");
+}
+
+// A problem in the library's words. With a bias, the operation is that of one call.
 struct Description {
   explicit Description(const ColumnMajorProduct& product) {
     const ProductProblem& problem = product.problem;
-    check_call(cublas_lt().MatmulDescCreate(operation.to_make(), compute_type(problem.dtype),
-                                            data_type(sum_dtype(problem.dtype))),
-               "cublasLtMatmulDescCreate");
-    const auto form = [](const ProductOperand& operand) -> std::int32_t {
-      return operand.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    };
-    operation.set(CUBLASLT_MATMUL_DESC_TRANSA, form(problem.a), "CUBLASLT_MATMUL_DESC_TRANSA");
-    operation.set(CUBLASLT_MATMUL_DESC_TRANSB, form(problem.b), "CUBLASLT_MATMUL_DESC_TRANSB");
+    make_operation(operation, product);
     make_layout(a, problem.dtype, problem.a, problem.m, problem.k, problem.batch);
     make_layout(b, problem.dtype, problem.b, problem.k, problem.n, problem.batch);
     make_layout(c, problem.result, problem.c, problem.m, problem.n, problem.batch);
     make_layout(d, problem.result, problem.d, problem.m, problem.n, problem.batch);
-    if (product.bias == nullptr) return;
-    // Its dtype is that of d, unless another one is set; the library reads its alignment off the address.
-    operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE, std::uint32_t{CUBLASLT_EPILOGUE_BIAS},
-                  "CUBLASLT_MATMUL_DESC_EPILOGUE");
-    operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias, "CUBLASLT_MATMUL_DESC_BIAS_POINTER");
   }
 
   Operation operation;
   Layout a, b, c, d;
 };
 
-// What the library chose for a problem.
+// What the library chose for a problem; nothing if it has no kernel for it. The description is kept, since to make one
+// takes a dozen calls.
 struct Plan {
-  bool exists = false;
+  std::shared_ptr<const Description> description;
   cublasLtMatmulAlgo_t algorithm{};
   std::size_t workspace = 0;  // bytes that it needs
+
+  bool exists() const { return description != nullptr; }
 };
 
 // What it is known as on a device, and what it has chosen there.
@@ -192,7 +200,10 @@ OfDevice& of_device(Device device) {
 // As many bytes as the largest devices have use for.
 constexpr std::uint64_t kMostWorkspace = 32 << 20;
 
-Plan choose(cublasLtHandle_t handle, const ProductProblem& problem, const Description& description) {
+Plan choose(cublasLtHandle_t handle, const ColumnMajorProduct& product) {
+  const ProductProblem& problem = product.problem;
+  const auto described = std::make_shared<const Description>(product);
+  const Description& description = *described;
   Preference wish;
   check_call(cublas_lt().MatmulPreferenceCreate(wish.to_make()), "cublasLtMatmulPreferenceCreate");
   wish.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace, "CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES");
@@ -216,7 +227,7 @@ Plan choose(cublasLtHandle_t handle, const ProductProblem& problem, const Descri
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_INVALID_VALUE && !is_plain)) return {};
   check_call(status, "cublasLtMatmulAlgoGetHeuristic");
   if (count == 0 || found.state != CUBLAS_STATUS_SUCCESS) return {};
-  return {true, found.algo, found.workspaceSize};
+  return {described, found.algo, found.workspaceSize};
 }
 
 // alpha or beta as the library reads it.
@@ -230,13 +241,13 @@ struct Factor {
   alignas(16) unsigned char bytes[16];
 };
 
-Plan product_plan_of(const ProductProblem& problem, const Description& description, OfDevice& here) {
-  return here.plans.get(problem, [&] {
+Plan product_plan_of(const ColumnMajorProduct& product, OfDevice& here) {
+  return here.plans.get(product.problem, [&] {
     const bool captured = current_capture() != nullptr;
     // A first question may load kernels, and ask for memory.
     const OutsideCapture outside;
     try {
-      return choose(here.handle, problem, description);
+      return choose(here.handle, product);
     } catch (const Error& error) {
       KEYWAY_CHECK_AS(NotImplemented, !captured, "{}; a graph is being captured: call it once before that",
                       error.what());
@@ -251,23 +262,25 @@ constexpr std::int64_t kMostBatch = 1 << 15;
 // Whether it is done: false if the library has no kernel for it after all, which is remembered.
 bool run_product(const ColumnMajorProduct& product, const Scalar& alpha, const Scalar& beta, Device device,
                  OfDevice& here) {
-  const ProductProblem& problem = product.problem;
-  const Description description(product);
-  const Plan plan = product_plan_of(problem, description, here);
-  if (!plan.exists) return false;
+  const Plan plan = product_plan_of(product, here);
+  if (!plan.exists()) return false;
+  const Description& description = *plan.description;
+  Operation with_bias;
+  if (product.bias != nullptr) make_operation(with_bias, product);
+  const Operation& operation = product.bias != nullptr ? with_bias : description.operation;
   TensorBase workspace;
   if (plan.workspace > 0) {
     workspace = make_tensor({static_cast<std::int64_t>(plan.workspace)}, kByte, device);
   }
-  const ScalarType sums = sum_dtype(problem.dtype);
+  const ScalarType sums = sum_dtype(product.problem.dtype);
   const Factor by(alpha, sums), with(beta, sums);
   const cublasStatus_t status =
-      cublas_lt().Matmul(here.handle, description.operation.get(), by.bytes, product.a, description.a.get(), product.b,
+      cublas_lt().Matmul(here.handle, operation.get(), by.bytes, product.a, description.a.get(), product.b,
                          description.b.get(), with.bytes, product.c, description.c.get(), product.d,
                          description.d.get(), &plan.algorithm, workspace.defined() ? workspace.data_ptr() : nullptr,
                          plan.workspace, runtime_stream(cuda_device_guard().get_stream(device)));
   if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
-    here.plans.replace(problem, {});
+    here.plans.replace(product.problem, {});
     return false;
   }
   check_call(status, "cublasLtMatmul");
@@ -288,7 +301,7 @@ bool cublas_lt_product(const ColumnMajorProduct& product, const Scalar& alpha, c
   if (batch <= kMostBatch) return run_product(product, alpha, beta, device, here);
   const std::int64_t last = (batch - 1) / kMostBatch * kMostBatch;
   const ColumnMajorProduct rest = part_of_batch(product, last, batch - last);
-  if (!product_plan_of(rest.problem, Description(rest), here).exists) return false;
+  if (!product_plan_of(rest, here).exists()) return false;
   for (std::int64_t first = 0; first < last; first += kMostBatch) {
     if (run_product(part_of_batch(product, first, kMostBatch), alpha, beta, device, here)) continue;
     KEYWAY_CHECK_AS(Internal, first == 0, "cuBLASLt has a kernel for the first part of a batch, but not for others");

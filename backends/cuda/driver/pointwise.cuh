@@ -15,6 +15,7 @@
 #include <keyway/backends/cuda/driver/pointwise.h>
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/argument.h>
+#include <keyway/ops/functors/forms.h>
 #include <keyway/ops/functors/signature.h>
 
 #include <algorithm>
@@ -155,7 +156,7 @@ struct KernelsOf<F, R, std::tuple<A...>> {
 
 template <typename F, std::same_as<TensorBase>... In>
 void pointwise(const F& functor, const TensorBase& out, const In&... inputs) {
-  if constexpr (requires { functor.choose([](const auto&) {}); }) {
+  if constexpr (HasForms<F>) {
     functor.choose([&](const auto& form) { pointwise(form, out, inputs...); });
   } else {
     using Signature = FunctorSignature<F>;

@@ -16,6 +16,7 @@
 #include <keyway/backends/cuda/driver/kernel_address.h>
 #include <keyway/backends/cuda/driver/reduction.h>
 #include <keyway/backends/cuda/driver/team.cuh>
+#include <keyway/ops/functors/forms.h>
 #include <keyway/ops/functors/reduction.h>
 
 namespace keyway::inline v1::cuda {
@@ -83,7 +84,7 @@ class ThreadReduction {
   static constexpr int kWidth = piece_width(sizeof(Element));
   // What a thread reads before it waits: some 32 to 64 bytes, so that enough is on its way.
   static constexpr int kPieces = 4;
-  static constexpr int kSingles = sizeof(Element) < 4 ? 8 : 4;
+  static constexpr int kSingles = sizeof(Element) < 8 ? 8 : 4;
   static constexpr int kAccs = kWidth < 4 ? 4 : kWidth;
   // What is located: elements, and their indices where the functor asks for them.
   static constexpr bool kIndexed = requires { F::kIndexed; };
@@ -201,7 +202,7 @@ __global__ void __launch_bounds__(kTeamThreads)
 template <typename F>
 void reduce_chosen(const F& functor, const TensorBase& out, const TensorBase* second, const TensorBase& self,
                    IntArrayRef dims) {
-  if constexpr (requires { functor.choose([](const auto&) {}); }) {
+  if constexpr (HasForms<F>) {
     functor.choose([&](const auto& form) { reduce_chosen(form, out, second, self, dims); });
   } else {
     constexpr bool indexed = requires { F::kIndexed; };

@@ -35,6 +35,20 @@ class Row {
   // Whether this thread writes what there is one of.
   __device__ bool leads() const { return exists_ && rank_ == 0; }
 
+  // The first element of the thread's group g. A group is a piece where these are read at once (`width` > 1), else one
+  // element: in a row of whole pieces those follow each other as in these.
+  template <int width, int piece, typename Index>
+  __device__ Index group(Index g) const {
+    if constexpr (width > 1) return (rank_ + g * size()) * width;
+    if (piece == 1 || launch_.width == 1) return rank_ + g * size();
+    return (rank_ + g / piece * size()) * piece + g % piece;
+  }
+  // Element i of an operand in which the elements of a row are neighbours.
+  template <typename T>
+  __device__ T* neighbours(int operand, std::int64_t i) const {
+    return reinterpret_cast<T*>(launch_.rows.data[operand] + offset_[operand]) + i;
+  }
+
   // Which stretch of the row this team has, and its elements.
   __device__ std::uint32_t stretch() const { return blockIdx.y; }
   __device__ std::int64_t first() const { return stretch() * launch_.stretch; }
@@ -111,8 +125,18 @@ class Row {
 
 namespace detail {
 
+// Blocks that a multiprocessor is to have registers for; 0 if the functor does not ask.
+template <typename F>
+constexpr unsigned blocks_of() {
+  if constexpr (requires { F::kBlocks; }) {
+    return F::kBlocks;
+  } else {
+    return 0;
+  }
+}
+
 template <int N, typename F>
-__global__ void __launch_bounds__(kTeamThreads)
+__global__ void __launch_bounds__(kTeamThreads, blocks_of<F>())
     visit_rows(const __grid_constant__ F functor, const __grid_constant__ RowLaunch launch,
                const __grid_constant__ RefusalNote note) {
   const Row<N> row(launch);

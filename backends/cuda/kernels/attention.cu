@@ -52,7 +52,7 @@ struct WeightsOfRow {
   __device__ void operator()(const Row<3>& row, auto held) const {
     using Acc = Opmath<T>;
     with_values(
-        row, held, [&](std::int64_t i) { return masking.score(row, i); },
+        row, held, [&](const auto& e) { return masking.score(row, e.index()); },
         [&](const auto& scores) {
           const auto all = top_and_sum<Acc>(scores);
           if (row.leads()) {
@@ -62,7 +62,8 @@ struct WeightsOfRow {
           const Acc scale = all.sum == 0 ? Acc(0) : 1 / all.sum;
           if (row.n() == 0) return;
           T* const to = weights + row.number(2) * row.n();
-          scores.each([&](std::int64_t i, Acc score) { to[i] = static_cast<T>(std::exp(score - all.top) * scale); });
+          scores.each(
+              [&](const auto& e, Acc score) { to[e.index()] = static_cast<T>(std::exp(score - all.top) * scale); });
         });
   }
 };
@@ -193,7 +194,7 @@ void attend(const Attention<T>& of, const TensorBase& output, const TensorBase& 
     const TensorBase scores = of.scores(part);
     const TensorBase weights = of.dtype == of.wide ? scores : of.new_matrices(part, of.dtype);
     auto* const log_sums = logarithms.data<Opmath<T>>() + part.first * of.heads * of.queries;
-    of.with_rows_of(part, scores, [&](const RowPlaces& places, const Masking<T>& masking) {
+    of.with_rows_of(part, scores, [&](RowPlaces& places, const Masking<T>& masking) {
       rows_of_values<3>(places, WeightsOfRow<T>{masking, static_cast<T*>(weights.data_ptr()), log_sums}, of.device);
     });
     const TensorBase v = part.of(of.value, of.keys, of.values), to = part.of(out.tensor(), of.rows, of.values);

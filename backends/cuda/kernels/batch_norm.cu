@@ -118,22 +118,22 @@ struct BatchNorm {
 
   static bool writes() { return true; }
   __device__ auto values(std::int64_t channel) const {
-    return [this, channel](std::int64_t i) { return opmath(input[places.at(channel, i)]); };
+    return [this, channel](const auto& e) { return opmath(input[places.at(channel, e.index())]); };
   }
   template <typename Values>
   __device__ static Sums sums(const Values& x) {
     if constexpr (Values::kHeld) {
       Sums all{0, 0, 0};
-      x.each([&](std::int64_t, Acc value) {
+      x.each([&](const auto&, Acc value) {
         all.mean += value;
         all.count += 1;
       });
       if (all.count > 0) all.mean /= all.count;
-      x.each([&](std::int64_t, Acc value) { all.squares += (value - all.mean) * (value - all.mean); });
+      x.each([&](const auto&, Acc value) { all.squares += (value - all.mean) * (value - all.mean); });
       return all;
     } else {
       SumsApart<Acc> some;
-      x.each([&](std::int64_t, Acc value) { some.add(value); });
+      x.each([&](const auto&, Acc value) { some.add(value); });
       return some.all();
     }
   }
@@ -149,8 +149,9 @@ struct BatchNorm {
     const Acc m = sums.mean, v = sums.squares / sums.count;
     const Acc scale = parameter_of(weight, channel, Acc(1)) / std::sqrt(v + eps);
     const Acc shift = parameter_of(bias, channel, Acc(0));
-    x.each(
-        [&](std::int64_t i, Acc value) { out[places.at(channel, i)] = static_cast<T>((value - m) * scale + shift); });
+    x.each([&](const auto& e, Acc value) {
+      out[places.at(channel, e.index())] = static_cast<T>((value - m) * scale + shift);
+    });
   }
 };
 
@@ -179,15 +180,15 @@ struct BatchNormBackward {
 
   bool writes() const { return grad_input != nullptr; }
   __device__ auto values(std::int64_t channel) const {
-    return [this, channel, m = mean[channel]](std::int64_t i) {
-      const std::int64_t at = places.at(channel, i);
+    return [this, channel, m = mean[channel]](const auto& e) {
+      const std::int64_t at = places.at(channel, e.index());
       return GradientTerms<Acc>{opmath(grad[at]), opmath(input[at]) - m};
     };
   }
   template <typename Values>
   __device__ static Sums sums(const Values& terms) {
     Sums sums{0, 0};
-    terms.each([&](std::int64_t, const GradientTerms<Acc>& x) {
+    terms.each([&](const auto&, const GradientTerms<Acc>& x) {
       sums = merge(sums, Sums{x.grad, x.grad * x.deviation});
     });
     return sums;
@@ -206,8 +207,8 @@ struct BatchNormBackward {
     const auto n = static_cast<Acc>(places.count());
     const Acc r = rstd(channel), factor = parameter_of(weight, channel, Acc(1)) * r;
     const Acc level = sums.grad / n, slope = sums.deviation / n * r * r;
-    terms.each([&](std::int64_t i, const GradientTerms<Acc>& x) {
-      grad_input[places.at(channel, i)] = static_cast<T>(factor * (x.grad - level - x.deviation * slope));
+    terms.each([&](const auto& e, const GradientTerms<Acc>& x) {
+      grad_input[places.at(channel, e.index())] = static_cast<T>(factor * (x.grad - level - x.deviation * slope));
     });
   }
 

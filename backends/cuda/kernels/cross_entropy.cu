@@ -16,9 +16,11 @@ namespace {
 // Operands: the pair of the row, self.
 template <typename T>
 struct NormalizerOfRow {
+  static constexpr int kWidth = kPieceOf<T>;
+
   __device__ void operator()(const Row<2>& row, auto held) const {
     using Acc = Opmath<T>;
-    const auto value = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
+    const auto value = [](const auto& e) { return opmath(e.template get<T>(1)); };
     with_values(row, held, value, [&](const auto& x) {
       const auto all = top_and_sum<Acc>(x);
       if (!row.leads()) return;
@@ -44,6 +46,7 @@ struct RowNumbers {
 template <typename T>
 struct CrossEntropyBackward {
   static constexpr const char* kRefusal = kBadTarget;
+  static constexpr int kWidth = kPieceOf<T>;
   Classes<T> classes;
   RowNumbers<T> of;
 
@@ -56,11 +59,11 @@ struct CrossEntropyBackward {
     const Acc divisor = of.divisor != nullptr ? opmath(*of.divisor) : Acc(1);
     const Acc scale = counts ? classes.weight(target) * opmath(of.grad[r * of.grad_step]) / divisor : Acc(0);
     const Acc top = of.normalizers[2 * r], log_sum = of.normalizers[2 * r + 1];
-    const auto log = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)) - top - log_sum; };
+    const auto log = [&](const auto& e) { return opmath(e.template get<T>(1)) - top - log_sum; };
     with_values(row, held, log, [&](const auto& logs) {
-      logs.each([&](std::int64_t i, Acc x) {
-        const Acc slope = i == target ? std::expm1(x) : std::exp(x);
-        row.at<T>(0, i) = counts ? static_cast<T>(scale * slope) : T(0.0f);
+      logs.template write<T>(0, [&](const auto& e, Acc x) {
+        const Acc slope = e.index() == target ? std::expm1(x) : std::exp(x);
+        return counts ? scale * slope : Acc(0);
       });
     });
     return true;

@@ -27,14 +27,17 @@ struct Affine {
   const W* weight;
   const W* bias;
 
-  template <typename Acc>
-  KEYWAY_HD Acc weighed(Acc x, std::int64_t i) const {
-    return weight != nullptr ? x * static_cast<Acc>(opmath(weight[i])) : x;
+  // Of the value at an element of a row.
+  template <typename Acc, typename Element>
+  __device__ Acc weighed(Acc x, const Element& e) const {
+    return weight != nullptr ? x * static_cast<Acc>(opmath(e.of(weight))) : x;
   }
-  template <typename Acc>
-  KEYWAY_HD Acc operator()(Acc x, std::int64_t i) const {
-    return bias != nullptr ? weighed(x, i) + static_cast<Acc>(opmath(bias[i])) : weighed(x, i);
+  template <typename Acc, typename Element>
+  __device__ Acc operator()(Acc x, const Element& e) const {
+    return bias != nullptr ? weighed(x, e) + static_cast<Acc>(opmath(e.of(bias))) : weighed(x, e);
   }
+
+  void in(RowPlaces& places) const { places.array(weight, sizeof(W)).array(bias, sizeof(W)); }
 };
 
 // Mean and reciprocal standard deviation of each row.
@@ -47,6 +50,7 @@ struct Statistics {
 // Operands: out, input, the row's number.
 template <typename T, typename W>
 struct LayerNorm {
+  static constexpr int kWidth = kPieceOf<T>;
   using Acc = Opmath<T>;
   Affine<W> affine;
   Statistics<Acc> statistics;
@@ -55,7 +59,7 @@ struct LayerNorm {
   __device__ void operator()(const Row<3>& row, auto held) const {
     const auto n = static_cast<Acc>(row.n());
     with_values(
-        row, held, [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); },
+        row, held, [](const auto& e) { return opmath(e.template get<T>(1)); },
         [&](const auto& x) {
           const Acc mean = x.template sum<Acc>() / n;
           const auto deviations = x.map([mean](Acc value) { return value - mean; });
@@ -65,7 +69,7 @@ struct LayerNorm {
             statistics.mean[row.number(2)] = mean;
             statistics.rstd[row.number(2)] = scale;
           }
-          deviations.each([&](std::int64_t i, Acc d) { row.at<T>(0, i) = static_cast<T>(affine(d * scale, i)); });
+          deviations.template write<T>(0, [&](const auto& e, Acc d) { return affine(d * scale, e); });
         });
   }
 };
@@ -80,6 +84,7 @@ struct Terms {
 // Operands: grad_input, grad_out, input, the row's number.
 template <typename T, typename W>
 struct LayerNormBackward {
+  static constexpr int kWidth = kPieceOf<T>;
   using Acc = Opmath<T>;
   Affine<W> affine;
   Statistics<const Acc> statistics;
@@ -92,9 +97,9 @@ struct LayerNormBackward {
     const auto n = static_cast<Acc>(row.n());
     with_values(
         row, held,
-        [&](std::int64_t i) {
-          return Terms<Acc>{affine.weighed(opmath(row.at<const T>(1, i)), i),
-                            (opmath(row.at<const T>(2, i)) - mean) * scale};
+        [&](const auto& e) {
+          return Terms<Acc>{affine.weighed(opmath(e.template get<T>(1)), e),
+                            (opmath(e.template get<T>(2)) - mean) * scale};
         },
         [&](const auto& terms) {
           // Of g' and of g' x', together.
@@ -106,8 +111,8 @@ struct LayerNormBackward {
           });
           const auto [level, slope] = products.fold(Terms<Acc>{Acc(0), Acc(0)}, add, add);
           const Acc mean_level = level / n, mean_slope = slope / n;
-          terms.each([&](std::int64_t i, const Terms<Acc>& x) {
-            row.at<T>(0, i) = static_cast<T>(scale * (x.weighed - mean_level - x.normal * mean_slope));
+          terms.template write<T>(0, [&](const auto&, const Terms<Acc>& x) {
+            return scale * (x.weighed - mean_level - x.normal * mean_slope);
           });
         });
   }
@@ -203,6 +208,7 @@ void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, co
     RowPlaces places(from.sizes(), 1);
     places.tensor(to).tensor(from).number();
     with_affine<T>(weight, bias, [&]<typename W>(const Affine<W>& affine) {
+      affine.in(places);
       rows_of_values<3>(places, LayerNorm<T, W>{affine, {mean.data<Acc>(), rstd.data<Acc>()}, static_cast<Acc>(eps)},
                         input.device());
     });
@@ -229,6 +235,7 @@ void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& in
       RowPlaces places(to.sizes(), 1);
       places.tensor(to).tensor(as_rows(g, count, width)).tensor(as_rows(x, count, width)).number();
       with_affine<T>(weight, TensorBase(), [&]<typename W>(const Affine<W>& affine) {
+        affine.in(places);
         rows_of_values<4>(places, LayerNormBackward<T, W>{affine, statistics}, input.device());
       });
       grad_input.finish();

@@ -20,7 +20,7 @@ namespace {
 template <typename T, typename F>
 __device__ void with_powers(const Row<2>& row, auto held, const F& f) {
   using Acc = Opmath<T>;
-  const auto value = [&](std::int64_t i) { return opmath(row.at<const T>(1, i)); };
+  const auto value = [](const auto& e) { return opmath(e.template get<T>(1)); };
   with_values(row, held, value, [&](const auto& x) {
     const auto with_top = [&](Acc top, const auto& sum_of) {
       const auto distances = x.map([top](Acc element) { return element - top; });
@@ -41,22 +41,26 @@ __device__ void with_powers(const Row<2>& row, auto held, const F& f) {
 // Elements T to results R, which are T or float. Operands: out, self.
 template <typename T, typename R>
 struct Softmax {
+  static constexpr int kWidth = kPieceOf<T, R>;
+
   __device__ void operator()(const Row<2>& row, auto held) const {
     using Acc = Opmath<T>;
     with_powers<T>(row, held, [&](const auto&, const auto& powers, Acc sum) {
       const Acc scale = 1 / sum;
-      powers.each([&](std::int64_t i, Acc power) { row.at<R>(0, i) = static_cast<R>(power * scale); });
+      powers.template write<R>(0, [&](const auto&, Acc power) { return power * scale; });
     });
   }
 };
 
 template <typename T, typename R>
 struct LogSoftmax {
+  static constexpr int kWidth = kPieceOf<T, R>;
+
   __device__ void operator()(const Row<2>& row, auto held) const {
     using Acc = Opmath<T>;
     with_powers<T>(row, held, [&](const auto& distances, const auto&, Acc sum) {
       const Acc log_sum = std::log(sum);
-      distances.each([&](std::int64_t i, Acc distance) { row.at<R>(0, i) = static_cast<R>(distance - log_sum); });
+      distances.template write<R>(0, [&](const auto&, Acc distance) { return distance - log_sum; });
     });
   }
 };
@@ -70,8 +74,8 @@ template <typename T, typename F>
 __device__ void with_grad_and_result(const Row<3>& row, auto held, const F& f) {
   with_values(
       row, held,
-      [&](std::int64_t i) {
-        return GradAndResult<Opmath<T>>{opmath(row.at<const T>(1, i)), opmath(row.at<const T>(2, i))};
+      [](const auto& e) {
+        return GradAndResult<Opmath<T>>{opmath(e.template get<T>(1)), opmath(e.template get<T>(2))};
       },
       f);
 }
@@ -80,24 +84,28 @@ __device__ void with_grad_and_result(const Row<3>& row, auto held, const F& f) {
 // logarithm. Operands: out, grad_output, output.
 template <typename T, typename R>
 struct SoftmaxBackward {
+  static constexpr int kWidth = kPieceOf<T, R>;
+
   __device__ void operator()(const Row<3>& row, auto held) const {
     using Acc = Opmath<T>;
     using Both = GradAndResult<Acc>;
     with_grad_and_result<T>(row, held, [&](const auto& both) {
       const Acc sum = both.map([](const Both& x) { return x.y * x.grad; }).template sum<Acc>();
-      both.each([&](std::int64_t i, const Both& x) { row.at<R>(0, i) = static_cast<R>(x.y * (x.grad - sum)); });
+      both.template write<R>(0, [&](const auto&, const Both& x) { return x.y * (x.grad - sum); });
     });
   }
 };
 
 template <typename T, typename R>
 struct LogSoftmaxBackward {
+  static constexpr int kWidth = kPieceOf<T, R>;
+
   __device__ void operator()(const Row<3>& row, auto held) const {
     using Acc = Opmath<T>;
     using Both = GradAndResult<Acc>;
     with_grad_and_result<T>(row, held, [&](const auto& both) {
       const Acc sum = both.map([](const Both& x) { return x.grad; }).template sum<Acc>();
-      both.each([&](std::int64_t i, const Both& x) { row.at<R>(0, i) = static_cast<R>(x.grad - std::exp(x.y) * sum); });
+      both.template write<R>(0, [&](const auto&, const Both& x) { return x.grad - std::exp(x.y) * sum; });
     });
   }
 };

@@ -24,6 +24,28 @@ std::int64_t shared(IntArrayRef sizes, std::int64_t dim) {
 
 }  // namespace
 
+// What RowPlaces::pieces() makes of rows of new tensors, of which the first is `offset` elements behind a multiple of
+// 16 bytes.
+struct Pieces {
+  std::int64_t each;
+  std::uint32_t threads, width;
+  bool at_once;
+
+  bool operator==(const Pieces&) const = default;
+};
+Pieces pieces(std::int64_t rows, std::int64_t n, int width, std::int64_t offset = 0) {
+  const TensorBase all = make_tensor({rows * n + 16}, kFloat, DeviceType::CPU);
+  const TensorBase x = make_view(all, {rows, n}, {n, 1}, offset), y = make_tensor({rows, n}, kFloat, DeviceType::CPU);
+  RowPlaces places(x.sizes(), 1);
+  places.tensor(x).tensor(y);
+  Pieces found{places.pieces(width), 0, 0, places.in_pieces()};
+  places.each_part([&](const RowLaunch& launch) {
+    found.threads = launch.teams.size;
+    found.width = launch.width;
+  });
+  return found;
+}
+
 TEST_CASE("rows that are few and long are shared out, others are not") {
   CHECK(shared({1}, 0) == 1);
   CHECK(shared({16'383}, 0) == 1);
@@ -36,4 +58,22 @@ TEST_CASE("rows that are few and long are shared out, others are not") {
   CHECK(shared({100'000, 4}, 0) > 100);
   CHECK(shared({200, 4}, 0) == 1);
   CHECK(shared({1000, 40'000}, 0) == 1);
+}
+
+TEST_CASE("rows are read in pieces where these are whole and begin at multiples of their size") {
+  CHECK(pieces(3, 1024, 4) == Pieces{8, 128, 4, true});
+  CHECK(pieces(3, 1024, 4, 4) == Pieces{8, 128, 4, true});
+  CHECK(pieces(3, 1024, 4, 1) == Pieces{8, 128, 4, false});  // but the same threads have the same elements
+  CHECK(pieces(3, 1022, 4) == Pieces{8, 128, 1, false});
+  CHECK(pieces(3, 1024, 1) == Pieces{8, 128, 1, false});
+  CHECK(pieces(3, 8192, 4) == Pieces{32, 256, 4, true});
+  CHECK(pieces(1, 8200, 4) == Pieces{36, 256, 4, true});
+}
+
+TEST_CASE("of many rows each thread has more elements") {
+  CHECK(pieces(20'000, 1024, 4) == Pieces{32, 32, 4, true});
+  CHECK(pieces(20'000, 1021, 4) == Pieces{32, 32, 1, false});
+  CHECK(pieces(20'000, 512, 4) == Pieces{32, 16, 4, true});
+  CHECK(pieces(300'000, 64, 4) == Pieces{8, 8, 4, true});
+  CHECK(pieces(300'000, 63, 4) == Pieces{2, 32, 1, false});
 }

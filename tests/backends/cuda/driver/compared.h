@@ -20,6 +20,9 @@ inline bool has_products() {
   return has_device() && (wish == nullptr || std::string_view(wish) != "missing");
 }
 
+// Whether devices are real ones: what would take emulated ones minutes waits for these.
+inline bool is_fast() { return has_device() && std::getenv("KEYWAY_EMULATED_CUDA") == nullptr; }
+
 using Sizes = std::vector<std::int64_t>;
 
 // The same elements and strides on the device. An undefined tensor stays so.
@@ -28,6 +31,17 @@ inline Tensor on_cuda(const Tensor& tensor) {
   const Tensor there = Tensor(make_tensor_strided(tensor.sizes(), tensor.strides(), tensor.dtype(), Device("cuda:0")));
   Tensor(there).copy_(tensor);
   return there;
+}
+
+// The same elements, `offset` elements behind the beginning of their memory, and rows so much longer.
+inline Tensor behind(const Tensor& x, std::int64_t offset, std::int64_t longer) {
+  DimVector sizes(x.sizes().begin(), x.sizes().end());
+  sizes.back() += longer;
+  const Tensor memory = empty({offset + Tensor(empty(sizes, TensorOptions().device(kCPU))).numel()},
+                              TensorOptions().dtype(x.dtype()).device(x.device()));
+  Tensor moved = memory.narrow(0, offset, memory.numel() - offset).view(sizes).narrow(-1, 0, x.sizes().back());
+  moved.copy_(x);
+  return moved;
 }
 
 // On the CPU, with the same bits in every element.

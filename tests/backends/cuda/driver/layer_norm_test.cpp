@@ -13,7 +13,8 @@ namespace {
 struct Shape {
   std::int64_t rows, width;
 };
-constexpr Shape kShapes[] = {{1, 1}, {1, 5000}, {2, 9001}, {3, 257}, {33, 40}, {1000, 3}, {70, 300}, {0, 8}, {4, 0}};
+constexpr Shape kShapes[] = {{1, 1},    {1, 5000}, {2, 9001},   {3, 257}, {33, 40}, {1000, 3},
+                             {70, 300}, {3, 4096}, {2, 12'000}, {0, 8},   {4, 0}};
 
 // The same columns, not side by side.
 Tensor strided(const Tensor& x) { return x.transpose(0, 1).contiguous().transpose(0, 1); }
@@ -51,6 +52,42 @@ TEST_CASE("CUDA's layer normalisation is the CPU's, of many rows and of long one
       compare(strided(x), strided(grad), Tensor(), bias);
       compare(x, grad, normal_numbers({width}, kFloat), bias);
       compare(x, grad, normal_numbers({width}, kFloat), normal_numbers({width}, kFloat));
+    }
+  }
+}
+
+TEST_CASE("CUDA's layer normalisation of very many rows is the CPU's") {
+  if (!is_fast()) return;
+  manual_seed(3);
+  for (const ScalarType dtype : kFloatDtypes) {
+    for (const std::int64_t n : {97, 1024}) {
+      INFO(to_string(dtype) << ", rows of " << n);
+      const std::int64_t rows = 8200 + (std::int64_t{1} << 23) / n;
+      const auto some = [&](const Tensor& all) { return all.slice(0, 3, rows, 501).to(kCPU, all.dtype()); };
+      const Tensor x = rand({rows, n}, TensorOptions().device(kCUDA)).to(dtype), weight = x.select(0, 1).clone();
+      const Tensor bias = x.select(0, 2).clone(), w = weight.to(kCPU, dtype), b = bias.to(kCPU, dtype);
+      const auto [out, mean, rstd] = native_layer_norm(x, {n}, weight, bias, 1e-3);
+      CHECK(is_close(some(out), std::get<0>(native_layer_norm(some(x), {n}, w, b, 1e-3)), tolerance_of(dtype)));
+      const std::array mask{true, false, false};
+      const Tensor grad = std::get<0>(native_layer_norm_backward(out, x, {n}, mean, rstd, weight, bias, mask));
+      CHECK(
+          is_close(some(grad),
+                   std::get<0>(native_layer_norm_backward(some(out), some(x), {n}, some(mean), some(rstd), w, b, mask)),
+                   tolerance_of(dtype)));
+    }
+  }
+}
+
+TEST_CASE("CUDA's layer normalisation has the same bits wherever its memory begins") {
+  if (!has_device()) return;
+  manual_seed(4);
+  for (const ScalarType dtype : kFloatDtypes) {
+    for (const std::int64_t n : {40, 1024, 4096}) {
+      INFO(to_string(dtype) << ", rows of " << n);
+      const Tensor x = on_cuda(normal_numbers({3, n}, dtype)), weight = on_cuda(normal_numbers({n}, dtype));
+      const Tensor y = layer_norm(x, {n}, weight).to(kCPU, dtype);
+      CHECK(same_bits(layer_norm(behind(x, 1, 0), {n}, weight), y));
+      CHECK(same_bits(layer_norm(x, {n}, behind(weight, 3, 0)), y));
     }
   }
 }

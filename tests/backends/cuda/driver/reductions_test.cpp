@@ -14,17 +14,6 @@ constexpr ScalarType kDtypes[] = {kFloat, kDouble, kHalf, kBFloat16,     kChar,
 // Whole numbers, so that sums are exact in any order, of which few are zero.
 Tensor small_numbers(IntArrayRef sizes, ScalarType dtype) { return scattered(sizes, -3, 4).to(kCPU, dtype); }
 
-// The same elements, `offset` elements behind the beginning of their memory, and rows so much longer.
-Tensor behind(const Tensor& x, std::int64_t offset, std::int64_t longer) {
-  DimVector sizes(x.sizes().begin(), x.sizes().end());
-  sizes.back() += longer;
-  const Tensor memory = empty({offset + Tensor(empty(sizes, TensorOptions().device(kCPU))).numel()},
-                              TensorOptions().dtype(x.dtype()).device(x.device()));
-  Tensor moved = memory.narrow(0, offset, memory.numel() - offset).view(sizes).narrow(-1, 0, x.sizes().back());
-  moved.copy_(x);
-  return moved;
-}
-
 void compare_reductions(const Tensor& x, IntArrayRef dims) {
   const Tensor there = on_cuda(x);
   CHECK(same_values(sum(there, dims), sum(x, dims)));

@@ -37,6 +37,35 @@ TEST_CASE("CUDA's softmax is the CPU's, of short rows and of long ones, and alon
   }
 }
 
+TEST_CASE("CUDA's softmax has the same bits wherever its memory begins") {
+  if (!has_device()) return;
+  manual_seed(6);
+  for (const ScalarType dtype : kFloatDtypes) {
+    for (const std::int64_t n : {40, 1024, 4096, 12'000}) {
+      INFO(to_string(dtype) << ", rows of " << n);
+      const Tensor x = on_cuda(normal_numbers({3, n}, dtype)), y = softmax(x, 1).to(kCPU, dtype);
+      CHECK(same_bits(softmax(behind(x, 1, 0), 1), y));
+      CHECK(same_bits(softmax(behind(x, 8, 5), 1), y));
+    }
+  }
+}
+
+TEST_CASE("CUDA's softmax of many rows is the CPU's") {
+  if (!is_fast()) return;
+  manual_seed(7);
+  for (const ScalarType dtype : kFloatDtypes) {
+    for (const std::int64_t n : {96, 97, 1024, 2048}) {
+      INFO(to_string(dtype) << ", rows of " << n);
+      const std::int64_t rows = 8200 + (std::int64_t{1} << 23) / n;
+      const auto some = [&](const Tensor& all) { return all.slice(0, 3, rows, 501).to(kCPU, dtype); };
+      const Tensor x = rand({rows, n}, TensorOptions().device(kCUDA)).to(dtype), y = softmax(x, 1);
+      CHECK(is_close(some(y), softmax(some(x), 1), tolerance_of(dtype)));
+      CHECK(is_close(some(_softmax_backward_data(x, y, 1, dtype)), _softmax_backward_data(some(x), some(y), 1, dtype),
+                     tolerance_of(dtype)));
+    }
+  }
+}
+
 TEST_CASE("CUDA's softmax of infinities is the CPU's") {
   if (!has_device()) return;
   const double inf = std::numeric_limits<double>::infinity();
