@@ -10,8 +10,8 @@
 #       there: unpacks that, and runs the stages from it
 # KEYWAY_CUDA_ARCHITECTURES says for which devices is built (this machine's or, to pack, 90-real if it is not set),
 # KEYWAY_GPU_BUILD where (build/gpu; another build's folder keeps what it has), KEYWAY_JOBS how many processes work at a time.
-# Where a command may take ten minutes, three hold them all: `smoke operators driver train fuzz`, `figures synccheck initcheck`,
-# and `memcheck` beside `racecheck`, in two processes with a report and a KEYWAY_GPU_BUILD each.
+# Where time is short: `smoke operators driver train figures`, one after the other, take two minutes, and then fuzz and the
+# checkers of compute-sanitizer, each in a process with a report of its own, all at the same time.
 # KEYWAY_EMULATED_CUDA names the tests' emulated backend, for a rehearsal of the stages without a device.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ files=$build  # where the programs are, as in a build
 pack=build/gpu_pack
 report=build/gpu_report
 mode=build
-every_stage=(smoke operators driver train fuzz figures memcheck synccheck racecheck initcheck)
+every_stage=(smoke operators driver train fuzz figures memcheck memcheck_operators synccheck racecheck initcheck)
 stages=()
 failed=()
 
@@ -194,39 +194,65 @@ find_sanitizer() {
   command -v compute-sanitizer || PATH=$(dirname "$(realpath "$(command -v nvcc)")") command -v compute-sanitizer
 }
 
-# sanitize "name" seconds tool command...: under compute-sanitizer, which looks into Keyway's own kernels alone, without the
-# cache of memory, so that it sees where each tensor ends. Errors of the runtime are what some tests provoke.
-sanitize() {
-  local name=$1 limit=$2 tool=$3 program
-  shift 3
-  program=$(find_sanitizer || true)
-  if [[ -z $program ]]; then
-    failed+=("$name: compute-sanitizer is not installed")
-    return
-  fi
-  check "$name" "$limit" env KEYWAY_NO_CUDA_MEMORY_CACHING=1 "$program" --tool "$tool" --kernel-name kns=keyway \
-    --report-api-errors no --print-limit 20 --error-exitcode 99 "$@"
+# How a program is run under a tool of compute-sanitizer, which looks into Keyway's own kernels alone, without the cache of
+# memory, so that it sees where each tensor ends. Errors of the runtime are what some tests provoke.
+sanitized() {
+  echo env KEYWAY_NO_CUDA_MEMORY_CACHING=1 "$(find_sanitizer)" --tool "$1" --kernel-name kns=keyway --report-api-errors no \
+    --print-limit 20 --error-exitcode 99
 }
 
+has_sanitizer() {
+  if find_sanitizer > /dev/null; then return; fi
+  failed+=("$1: compute-sanitizer is not installed")
+  return 1
+}
+
+# sanitize "name" seconds tool command...
+sanitize() {
+  local name=$1 limit=$2 by
+  if ! has_sanitizer "$name"; then return; fi
+  read -ra by < <(sanitized "$3")
+  shift 3
+  check "$name" "$limit" "${by[@]}" "$@"
+}
+
+# sanitize_driver "name" seconds tool [filters...]: the backend's tests, each file's by themselves, several at a time. Of
+# those that fail all is shown, and in the end how often the tool found what.
+sanitize_driver() {
+  local name=$1 limit=$2 folder=$report/$3 by
+  if ! has_sanitizer "$name"; then return; fi
+  read -ra by < <(sanitized "$3")
+  shift 3
+  mkdir -p "$folder"
+  "$files/$driver" -# --list-tags "${too_long[@]}" "$@" | sed -nE 's/.*\[#([^]]+)\].*/\1/p' > "$folder/tags"
+  # shellcheck disable=SC2016  # these are the inner shell's
+  check "$name" "$limit" xargs -a "$folder/tags" -P "$jobs" -I% bash -c \
+    'log=$1/%.log; shift; "$@" > "$log" 2>&1 || { cat "$log"; exit 1; }' sanitize "$folder" \
+    "${by[@]}" "$files/$driver" -# "[#%]" "${too_long[@]}" "$@"
+  cat "$folder"/*.log | grep SUMMARY | sort | uniq -c || true
+}
+
+# Hundreds of calls of cuBLASLt, each of which waits for the tool; what kernels of Keyway's own they need, others run too.
+too_long=("~CUDA's attention is the CPU's*")
 # Without the tests whose kernels are mostly the libraries', and write what others read.
 own_kernels=("~*product*" "~*linear*" "~*convolution*" "~*cuDNN*" "~*Fourier*" "~*cuFFT*" "~transforms of*" "~*ecomposition*"
   "~factors of*" "~*quations on*" "~Cholesky*" "~a matrix of a batch*" "~batches*" "~a batch of more*" "~what is added*"
   "~16-bit floats*" "~a device opens*")
-# A total with its place is copied with the bytes between them, which nobody set.
-without_padding=("~CUDA shares long rows out*" "~CUDA finds the last of equal*")
+# Scores that cuBLASLt wrote. A total with its place is copied with the bytes between them, which nobody set.
+set_elsewhere=("~CUDA's attention adds*" "~CUDA's attention of scores*" "~CUDA shares long rows out*" "~CUDA finds the last of equal*")
 memcheck_stage() {
   expected=99 sanitize "a planted fault" 30 memcheck "$files/$planted"
-  sanitize "memory checker, the backend's tests" 240 memcheck "$files/$driver"
-  sanitize "memory checker, every operator" 240 memcheck "$files/$suite" "$operators"
+  sanitize_driver "memory checker, the backend's tests" 240 memcheck
 }
-synccheck_stage() { sanitize "barrier checker" 60 synccheck "$files/$driver" "${own_kernels[@]}"; }
+memcheck_operators_stage() { sanitize "memory checker, every operator" 240 memcheck "$files/$suite" "$operators"; }
+synccheck_stage() { sanitize_driver "barrier checker" 240 synccheck "${own_kernels[@]}"; }
 racecheck_stage() {
   expected=99 sanitize "a planted race" 30 racecheck "$files/$planted" race
-  sanitize "race checker" 240 racecheck "$files/$driver" "${own_kernels[@]}"
+  sanitize_driver "race checker" 240 racecheck "${own_kernels[@]}"
   sanitize "race checker, products of integers" 60 racecheck "$files/$driver" "products of many tiles*"
 }
 initcheck_stage() {
-  sanitize "checker of unset memory" 60 initcheck "$files/$driver" "${own_kernels[@]}" "${without_padding[@]}"
+  sanitize_driver "checker of unset memory" 240 initcheck "${own_kernels[@]}" "${set_elsewhere[@]}"
 }
 
 result() {

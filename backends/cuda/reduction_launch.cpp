@@ -8,8 +8,8 @@ using namespace keyway::detail;
 
 namespace {
 
-// Blocks that fill the devices of the day several times over.
-constexpr std::uint32_t kBlocks = 2048;
+// Blocks that fill the devices of the day so many times over that those left to the end are few.
+constexpr std::uint32_t kBlocks = 4096;
 // A thread of a unit has so many items at least, where there are more units than one.
 constexpr std::uint32_t kElementsPerThread = 16;
 constexpr std::uint32_t kPiecesPerThread = 8;

@@ -44,7 +44,14 @@ struct ReductionLaunch {
   // How far elements are from the first of their output, in bytes, and for N = 2 their indices.
   template <int N, int M>
   KEYWAY_HD void locate(const std::uint32_t (&elements)[M], std::int64_t (&at)[M][N]) const {
-    reduced.locate(elements, at);
+    if (reduced.rank == 1) {
+      // Most often: nothing is to be divided.
+      for (int m = 0; m < M; ++m) {
+        for (int k = 0; k < N; ++k) at[m][k] = elements[m] * reduced.strides[0][k];
+      }
+    } else {
+      reduced.locate(elements, at);
+    }
     for (int m = 0; m < M; ++m) {
       for (int k = 0; k < N; ++k) at[m][k] += reduced.data[k] - self;
     }

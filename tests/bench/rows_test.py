@@ -21,7 +21,7 @@ class Rows(unittest.TestCase):
     def test_units_and_goals_are_of_the_known_forms(self):
         for row in read_rows() + read_rows(CUDA_ROWS):
             self.assertIn(row.unit, ("ns", "us", "ms", "s", "min", "GB/s", "GFLOP/s", "MB", "MiB", "B", "count"))
-            self.assertRegex(row.goal, r"^(-|[\d.]+|[\d.]+x(:\S+)?)$")
+            self.assertRegex(row.goal, r"^(-|[\d.]+|[\d.]+x([:>]\S+)?)$")
 
     def test_a_time_is_better_when_less_and_a_rate_when_more(self):
         self.assertEqual(Row("a", "ns", "5x", "").judge({"a": 10}, {"a": 2}), (5, True))
@@ -30,6 +30,13 @@ class Rows(unittest.TestCase):
 
     def test_a_goal_against_another_row_looks_at_keyway_alone(self):
         self.assertEqual(Row("b", "us", "1.5x:a", "").judge({"b": 1}, {"a": 30, "b": 15}), (2, True))
+
+    def test_a_goal_beyond_another_row_leaves_that_off_both(self):
+        row = Row("b", "us", "2x>a", "")
+        self.assertEqual(row.judge({"b": 9}, {"a": 3, "b": 5}), (3, True))
+        self.assertEqual(row.judge({"b": 5}, {"a": 3, "b": 5}), (1, False))
+        self.assertEqual(row.judge({"b": 5}, {"a": 3, "b": 2}), (float("inf"), True))
+        self.assertEqual(row.judge({"b": 5}, {"b": 2}), (None, None))
 
     def test_a_limit_needs_no_peer(self):
         self.assertEqual(Row("a", "MB", "15", "").judge({}, {"a": 14}), (None, True))

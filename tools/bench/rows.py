@@ -1,5 +1,6 @@
 """bench/rows.txt as values: what is measured, in which unit, and what is to be reached."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,10 +33,19 @@ class Row:
             return ratio, None
         if "x" not in self.goal:
             return ratio, value <= float(self.goal)
-        factor, _, other = self.goal.partition("x:")
-        if other:
+        factor, mark, other = re.fullmatch(r"([\d.]+)x(?:([:>])(.+))?", self.goal).groups()
+        if mark == ":":
             ratio = self.ratio(own.get(other), value)
-        return ratio, None if ratio is None else ratio >= float(factor.rstrip("x"))
+        elif mark == ">":
+            ratio = self.ratio_beyond(own.get(other), peers.get(self.name), value)
+        return ratio, None if ratio is None else ratio >= float(factor)
+
+    @staticmethod
+    def ratio_beyond(least, base, value):
+        """The ratio of what two times are longer than one that neither can do without."""
+        if not least or not base or not value:
+            return None
+        return (base - least) / (value - least) if value > least else float("inf")
 
 
 CPU_ROWS, CUDA_ROWS = ROOT / "bench/rows.txt", ROOT / "bench/rows_cuda.txt"

@@ -144,9 +144,10 @@ cudnnDataType_t cudnn_type(ScalarType dtype) {
   }
 }
 
-// What algorithms are looked for with. CUDNN_DEFAULT_MATH would let float32 be rounded to TF32.
+// What algorithms are looked for with. CUDNN_DEFAULT_MATH would let float32 be rounded to TF32, and keep 16-bit floats
+// from the tensor cores.
 cudnnMathType_t wanted_math(ScalarType dtype) {
-  if (dtype == ScalarType::Half) return CUDNN_TENSOR_OP_MATH;
+  if (dtype == ScalarType::Half || dtype == ScalarType::BFloat16) return CUDNN_TENSOR_OP_MATH;
   return dtype == ScalarType::Float && !allows_tf32() ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace keyway::inline v1::cuda::detail {
@@ -37,5 +38,22 @@ struct Some {
 // Neighbours, for one access. Requires: the address is a multiple of the size.
 template <typename T, int width>
 struct alignas(sizeof(T) * width) Vector : Some<Stored<T>, width> {};
+
+// Neighbours that the kernel does not read again: they leave the nearest cache to others. It may not have written them.
+template <typename T, int width>
+__device__ Vector<T, width> load_once(const Vector<T, width>* at) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(*at) == 16) {
+    std::uint32_t words[4];
+    asm("ld.global.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
+        : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+        : "l"(at));
+    Vector<T, width> all;
+    std::memcpy(&all, words, sizeof(all));
+    return all;
+  }
+#endif
+  return *at;
+}
 
 }  // namespace keyway::inline v1::cuda::detail

@@ -191,8 +191,19 @@ __global__ void __launch_bounds__(kTeamThreads)
   const bool active = output < launch.kept.numel;
   Acc acc = functor.identity();
   const auto* const partial = reinterpret_cast<const Acc*>(launch.partial);
-  for (std::uint64_t unit = rank; active && unit < launch.units; unit += launch.teams.size) {
-    acc = functor.merge(acc, partial[unit * launch.kept.numel + output]);
+  // Several are read before one is merged, so that a thread waits once for them.
+  constexpr int kAhead = sizeof(Acc) > 8 ? 2 : 8;
+  for (std::uint32_t first = rank; active && first < launch.units; first += kAhead * launch.teams.size) {
+    Some<Acc, kAhead> read;
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const std::uint32_t unit = first + j * launch.teams.size;
+      if (unit < launch.units) read.of[j] = partial[std::uint64_t{unit} * launch.kept.numel + output];
+    }
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      if (first + j * launch.teams.size < launch.units) acc = functor.merge(acc, read.of[j]);
+    }
   }
   const auto merge = [&](const Acc& a, const Acc& b) { return functor.merge(a, b); };
   acc = merge_teams(launch.teams, rank, acc, merge);

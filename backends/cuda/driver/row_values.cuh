@@ -2,11 +2,11 @@
 //
 //   static constexpr int kWidth = kPieceOf<T>;
 //   __device__ void operator()(const Row<2>& row, auto held) const {
-//     with_values(row, held, [&](const auto& e) { return opmath(e.template get<T>(1)); }, [&](const auto& x) {
-//       const Acc top = x.fold(lowest, max, max);
-//       const auto powers = x.map([&](Acc value) { return std::exp(value - top); });
-//       ...
-//       powers.template write<T>(0, [&](const auto&, Acc power) { return power * scale; });
+//     const auto x = values_of(row, held, [](T element) { return opmath(element); }, Operand<T>{1});
+//     const Acc top = x.fold(lowest, max, max);
+//     const auto powers = x.map([&](Acc value) { return std::exp(value - top); });
+//     ...
+//     powers.template write<T>(0, [&](Acc power) { return power * scale; });
 //   rows_of_values<2>(RowPlaces(self.sizes(), dim).tensor(out).tensor(self), functor, out.device());
 //
 // A thread that has few of them keeps them in registers: they are read, and calculated, once. In longer rows they are
@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <utility>
 
 namespace keyway::inline v1::cuda {
@@ -38,37 +39,97 @@ struct Held {
   static constexpr unsigned kBlocks = count > 8 && piece > 2 ? (width > 1 ? 3 : 2) : 0;
 };
 
+// ---- What values are calculated of. piece<width, once>(row, first) is what elements first to first + width - 1 have;
+// `once`: they are not read again, and need not stay in a cache. ----
+
+// Elements of an operand of the row.
+template <typename T>
+struct Operand {
+  using Value = T;
+  int number;
+
+  template <int width, bool once, int N>
+  __device__ auto piece(const Row<N>& row, std::int64_t first) const {
+    using Piece = detail::Vector<T, width>;
+    if constexpr (width == 1) {
+      Piece one;
+      one.of[0] = row.template at<const T>(number, first);
+      return one;
+    } else {
+      const auto* const at = reinterpret_cast<const Piece*>(row.template neighbours<const T>(number, first));
+      return once ? detail::load_once(at) : *at;
+    }
+  }
+};
+
+// Of an array that has one for each element of a row (RowPlaces::array), or `otherwise` if it is null.
+template <typename T>
+struct ArrayOr {
+  using Value = T;
+  const T* data;
+  T otherwise;
+
+  template <int width, bool, int N>
+  __device__ auto piece(const Row<N>&, std::int64_t first) const {
+    using Piece = detail::Vector<T, width>;
+    if (data != nullptr) return *reinterpret_cast<const Piece*>(data + first);
+    Piece all;
+    for (int j = 0; j < width; ++j) all.of[j] = otherwise;
+    return all;
+  }
+};
+
+// Where elements are in the row.
+struct Index {
+  using Value = std::int64_t;
+
+  template <int width, bool, int N>
+  __device__ auto piece(const Row<N>&, std::int64_t first) const {
+    detail::Some<std::int64_t, width> all;
+    for (int j = 0; j < width; ++j) all.of[j] = first + j;
+    return all;
+  }
+};
+
 namespace detail {
 
-// One of `width` elements that are read together, from element `first` of the row on.
-template <int N, int width>
-class RowElement {
- public:
-  __device__ RowElement(const Row<N>& row, std::int64_t first, int j) : row_(row), first_(first), j_(j) {}
+// f of what the sources have of an element.
+template <typename F, typename... S>
+struct Calculated {
+  using Value = decltype(std::declval<const F&>()(std::declval<typename S::Value>()...));
+  F f;
+  std::tuple<S...> sources;
 
-  __device__ std::int64_t index() const { return first_ + j_; }
-  // Its value in an operand, and in an array that has one for each element of a row (RowPlaces::array).
-  template <typename T>
-  __device__ T get(int operand) const {
-    if constexpr (width == 1) return row_.template at<const T>(operand, first_);
-    return read(row_.template neighbours<const T>(operand, first_));
-  }
-  template <typename T>
-  __device__ T of(const T* array) const {
-    return read(array + first_);
+  template <bool once, int N, int width>
+  __device__ void read(const Row<N>& row, std::int64_t first, Value (&values)[width]) const {
+    read_each<once>(row, first, values, std::index_sequence_for<S...>());
   }
 
  private:
-  // Elements of a piece read the same one, which is read once.
-  template <typename T>
-  __device__ T read(const T* first) const {
-    const Vector<T, width> piece = *reinterpret_cast<const Vector<T, width>*>(first);
-    return piece.of[j_];
+  template <bool once, int N, int width, std::size_t... k>
+  __device__ void read_each(const Row<N>& row, std::int64_t first, Value (&values)[width],
+                            std::index_sequence<k...>) const {
+    const auto calculate = [&](const auto&... pieces) {
+#pragma unroll
+      for (int j = 0; j < width; ++j) values[j] = f(pieces.of[j]...);
+    };
+    calculate(std::get<k>(sources).template piece<width, once>(row, first)...);
   }
+};
+// f of what is read.
+template <typename Read, typename F>
+struct Mapped {
+  using Value = decltype(std::declval<const F&>()(std::declval<typename Read::Value>()));
+  Read from;
+  F f;
 
-  const Row<N>& row_;
-  std::int64_t first_;
-  int j_;
+  template <bool once, int N, int width>
+  __device__ void read(const Row<N>& row, std::int64_t first, Value (&values)[width]) const {
+    typename Read::Value before[width];
+    from.template read<once>(row, first, before);
+#pragma unroll
+    for (int j = 0; j < width; ++j) values[j] = f(before[j]);
+  }
 };
 
 // What values have over groups(f), which calls f(first, values) with `width` of them for each of the thread's groups.
@@ -92,26 +153,29 @@ class RowValues {
     const auto add = [](Acc a, Acc b) { return a + b; };
     return fold(Acc(0), add, add);
   }
-  // f(element, value) for each.
+  // f(index, value) for each.
   template <typename F>
   __device__ void each(const F& f) const {
     self().groups([&](std::int64_t first, const auto& values) {
 #pragma unroll
-      for (int j = 0; j < width; ++j) f(RowElement<N, width>(row_, first, j), values[j]);
+      for (int j = 0; j < width; ++j) f(first + j, values[j]);
     });
   }
-  // f(element, value), as R, becomes each element of an operand.
-  template <typename R, typename F>
-  __device__ void write(int operand, const F& f) const {
+  // f(value, what the sources have...), as R, becomes each element of an operand.
+  template <typename R, typename F, typename... S>
+  __device__ void write(int operand, const F& f, const S&... sources) const {
     self().groups([&](std::int64_t first, const auto& values) {
-      Vector<R, width> out;
+      const auto calculate = [&](const auto&... pieces) {
+        Vector<R, width> out;
 #pragma unroll
-      for (int j = 0; j < width; ++j) out.of[j] = static_cast<R>(f(RowElement<N, width>(row_, first, j), values[j]));
-      if constexpr (width == 1) {
-        row_.template at<R>(operand, first) = out.of[0];
-      } else {
-        *reinterpret_cast<Vector<R, width>*>(row_.template neighbours<R>(operand, first)) = out;
-      }
+        for (int j = 0; j < width; ++j) out.of[j] = static_cast<R>(f(values[j], pieces.of[j]...));
+        if constexpr (width == 1) {
+          row_.template at<R>(operand, first) = out.of[0];
+        } else {
+          *reinterpret_cast<Vector<R, width>*>(row_.template neighbours<R>(operand, first)) = out;
+        }
+      };
+      calculate(sources.template piece<width, false>(row_, first)...);
     });
   }
 
@@ -129,20 +193,12 @@ class HeldValues : public RowValues<HeldValues<N, V, held, width, piece>, N, wid
   // Whether going through the values once more costs next to nothing.
   static constexpr bool kHeld = true;
 
-  // What get(element) gives.
-  template <typename Get>
-  __device__ static HeldValues read(const Row<N>& row, const Get& get) {
-    return HeldValues(row, [&](int, int j, std::uint32_t first) { return get(RowElement<N, width>(row, first, j)); });
-  }
-  // What make(group, j, first) gives.
-  template <typename Make>
-  __device__ HeldValues(const Row<N>& row, const Make& make) : RowValues<HeldValues, N, width>(row) {
+  // fill(group, first, values) gives those of each group that exists.
+  template <typename Fill>
+  __device__ HeldValues(const Row<N>& row, const Fill& fill) : RowValues<HeldValues, N, width>(row) {
 #pragma unroll
     for (int g = 0; g < held / width; ++g) {
-      if (const std::uint32_t first = group(g); first < row.n()) {
-#pragma unroll
-        for (int j = 0; j < width; ++j) of_[g][j] = make(g, j, first);
-      }
+      if (const std::uint32_t first = group(g); first < row.n()) fill(g, first, of_[g]);
     }
   }
 
@@ -155,8 +211,11 @@ class HeldValues : public RowValues<HeldValues<N, V, held, width, piece>, N, wid
   }
   template <typename F>
   __device__ auto map(const F& f) const {
-    return HeldValues<N, decltype(f(of_[0][0])), held, width, piece>(
-        this->row_, [&](int g, int j, std::uint32_t) { return f(of_[g][j]); });
+    using M = decltype(f(of_[0][0]));
+    return HeldValues<N, M, held, width, piece>(this->row_, [&](int g, std::uint32_t, M(&values)[width]) {
+#pragma unroll
+      for (int j = 0; j < width; ++j) values[j] = f(of_[g][j]);
+    });
   }
 
  private:
@@ -165,12 +224,12 @@ class HeldValues : public RowValues<HeldValues<N, V, held, width, piece>, N, wid
   V of_[held / width][width];
 };
 
-template <int N, typename Get, int width, int piece>
-class ReadValues : public RowValues<ReadValues<N, Get, width, piece>, N, width> {
+template <int N, typename Read, int width, int piece>
+class ReadValues : public RowValues<ReadValues<N, Read, width, piece>, N, width> {
  public:
   static constexpr bool kHeld = false;
 
-  __device__ ReadValues(const Row<N>& row, const Get& get) : RowValues<ReadValues, N, width>(row), get_(get) {}
+  __device__ ReadValues(const Row<N>& row, const Read& read) : RowValues<ReadValues, N, width>(row), read_(read) {}
 
   // Some, of 32 bytes and more, are read before one is given to f, which may write: so that a thread waits once for
   // them.
@@ -182,47 +241,45 @@ class ReadValues : public RowValues<ReadValues<N, Get, width, piece>, N, width> 
     for (; at(g + kAhead - 1) < end; g += kAhead) {
       V values[kAhead][width];
 #pragma unroll
-      for (int k = 0; k < kAhead; ++k) read(at(g + k), values[k]);
+      for (int k = 0; k < kAhead; ++k) read_.template read<false>(this->row_, at(g + k), values[k]);
 #pragma unroll
       for (int k = 0; k < kAhead; ++k) f(at(g + k), values[k]);
     }
     for (; at(g) < end; ++g) {
       V values[width];
-      read(at(g), values);
+      read_.template read<false>(this->row_, at(g), values);
       f(at(g), values);
     }
   }
   template <typename F>
   __device__ auto map(const F& f) const {
-    const auto mapped = [get = get_, f](const RowElement<N, width>& e) { return f(get(e)); };
-    return ReadValues<N, decltype(mapped), width, piece>(this->row_, mapped);
+    return ReadValues<N, Mapped<Read, F>, width, piece>(this->row_, Mapped<Read, F>{read_, f});
   }
 
  private:
-  using V = decltype(std::declval<const Get&>()(std::declval<const RowElement<N, width>&>()));
+  using V = typename Read::Value;
 
   __device__ std::int64_t at(std::int64_t g) const {
     return this->row_.first() + this->row_.template group<width, piece>(g);
   }
-  __device__ void read(std::int64_t first, V (&values)[width]) const {
-#pragma unroll
-    for (int j = 0; j < width; ++j) values[j] = get_(RowElement<N, width>(this->row_, first, j));
-  }
 
-  std::remove_const_t<Get> get_;
+  Read read_;
 };
 
 }  // namespace detail
 
-// Calls f(values) with those that get(element) gives. Every thread calls it. Requires: the row is not shared out, or
-// nothing is held, one by one.
-template <int N, int held, int piece, int width, typename Get, typename F>
-__device__ void with_values(const Row<N>& row, Held<held, piece, width>, const Get& get, const F& f) {
+// Those that f gives for what the sources have of each element. Every thread calls it. Requires: the row is not shared
+// out, or nothing is held, one by one.
+template <int N, int held, int piece, int width, typename F, typename... S>
+__device__ auto values_of(const Row<N>& row, Held<held, piece, width>, const F& f, const S&... sources) {
+  using Read = detail::Calculated<F, S...>;
+  const Read read{f, {sources...}};
   if constexpr (held > 0) {
-    using V = decltype(get(std::declval<const detail::RowElement<N, width>&>()));
-    f(detail::HeldValues<N, V, held, width, piece>::read(row, get));
+    using V = typename Read::Value;
+    return detail::HeldValues<N, V, held, width, piece>(
+        row, [&](int, std::uint32_t first, V(&values)[width]) { read.template read<true>(row, first, values); });
   } else {
-    f(detail::ReadValues<N, Get, width, piece>(row, get));
+    return detail::ReadValues<N, Read, width, piece>(row, read);
   }
 }
 

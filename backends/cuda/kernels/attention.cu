@@ -51,20 +51,16 @@ struct WeightsOfRow {
 
   __device__ void operator()(const Row<3>& row, auto held) const {
     using Acc = Opmath<T>;
-    with_values(
-        row, held, [&](const auto& e) { return masking.score(row, e.index()); },
-        [&](const auto& scores) {
-          const auto all = top_and_sum<Acc>(scores);
-          if (row.leads()) {
-            logsumexp[row.number(2)] =
-                all.sum == 0 ? std::numeric_limits<Acc>::infinity() : all.top + std::log(all.sum);
-          }
-          const Acc scale = all.sum == 0 ? Acc(0) : 1 / all.sum;
-          if (row.n() == 0) return;
-          T* const to = weights + row.number(2) * row.n();
-          scores.each(
-              [&](const auto& e, Acc score) { to[e.index()] = static_cast<T>(std::exp(score - all.top) * scale); });
-        });
+    const auto scores = values_of(
+        row, held, [&](std::int64_t i) { return masking.score(row, i); }, Index());
+    const auto all = top_and_sum<Acc>(scores);
+    if (row.leads()) {
+      logsumexp[row.number(2)] = all.sum == 0 ? std::numeric_limits<Acc>::infinity() : all.top + std::log(all.sum);
+    }
+    const Acc scale = all.sum == 0 ? Acc(0) : 1 / all.sum;
+    if (row.n() == 0) return;
+    T* const to = weights + row.number(2) * row.n();
+    scores.each([&](std::int64_t i, Acc score) { to[i] = static_cast<T>(std::exp(score - all.top) * scale); });
   }
 };
 

@@ -118,22 +118,22 @@ struct BatchNorm {
 
   static bool writes() { return true; }
   __device__ auto values(std::int64_t channel) const {
-    return [this, channel](const auto& e) { return opmath(input[places.at(channel, e.index())]); };
+    return [this, channel](std::int64_t i) { return opmath(input[places.at(channel, i)]); };
   }
   template <typename Values>
   __device__ static Sums sums(const Values& x) {
     if constexpr (Values::kHeld) {
       Sums all{0, 0, 0};
-      x.each([&](const auto&, Acc value) {
+      x.each([&](std::int64_t, Acc value) {
         all.mean += value;
         all.count += 1;
       });
       if (all.count > 0) all.mean /= all.count;
-      x.each([&](const auto&, Acc value) { all.squares += (value - all.mean) * (value - all.mean); });
+      x.each([&](std::int64_t, Acc value) { all.squares += (value - all.mean) * (value - all.mean); });
       return all;
     } else {
       SumsApart<Acc> some;
-      x.each([&](const auto&, Acc value) { some.add(value); });
+      x.each([&](std::int64_t, Acc value) { some.add(value); });
       return some.all();
     }
   }
@@ -149,9 +149,8 @@ struct BatchNorm {
     const Acc m = sums.mean, v = sums.squares / sums.count;
     const Acc scale = parameter_of(weight, channel, Acc(1)) / std::sqrt(v + eps);
     const Acc shift = parameter_of(bias, channel, Acc(0));
-    x.each([&](const auto& e, Acc value) {
-      out[places.at(channel, e.index())] = static_cast<T>((value - m) * scale + shift);
-    });
+    x.each(
+        [&](std::int64_t i, Acc value) { out[places.at(channel, i)] = static_cast<T>((value - m) * scale + shift); });
   }
 };
 
@@ -180,15 +179,15 @@ struct BatchNormBackward {
 
   bool writes() const { return grad_input != nullptr; }
   __device__ auto values(std::int64_t channel) const {
-    return [this, channel, m = mean[channel]](const auto& e) {
-      const std::int64_t at = places.at(channel, e.index());
+    return [this, channel, m = mean[channel]](std::int64_t i) {
+      const std::int64_t at = places.at(channel, i);
       return GradientTerms<Acc>{opmath(grad[at]), opmath(input[at]) - m};
     };
   }
   template <typename Values>
   __device__ static Sums sums(const Values& terms) {
     Sums sums{0, 0};
-    terms.each([&](const auto&, const GradientTerms<Acc>& x) {
+    terms.each([&](std::int64_t, const GradientTerms<Acc>& x) {
       sums = merge(sums, Sums{x.grad, x.grad * x.deviation});
     });
     return sums;
@@ -207,8 +206,8 @@ struct BatchNormBackward {
     const auto n = static_cast<Acc>(places.count());
     const Acc r = rstd(channel), factor = parameter_of(weight, channel, Acc(1)) * r;
     const Acc level = sums.grad / n, slope = sums.deviation / n * r * r;
-    terms.each([&](const auto& e, const GradientTerms<Acc>& x) {
-      grad_input[places.at(channel, e.index())] = static_cast<T>(factor * (x.grad - level - x.deviation * slope));
+    terms.each([&](std::int64_t i, const GradientTerms<Acc>& x) {
+      grad_input[places.at(channel, i)] = static_cast<T>(factor * (x.grad - level - x.deviation * slope));
     });
   }
 
@@ -225,11 +224,10 @@ struct WholeChannel {
 
   __device__ void operator()(const Row<1>& row, auto held) const {
     const std::int64_t channel = channel_of(row);
-    with_values(row, held, of.values(channel), [&](const auto& x) {
-      const auto sums = row.merge_all(F::sums(x), F::merge);
-      if (row.leads()) of.finish(channel, sums);
-      of.write(channel, sums, x);
-    });
+    const auto x = values_of(row, held, of.values(channel), Index());
+    const auto sums = row.merge_all(F::sums(x), F::merge);
+    if (row.leads()) of.finish(channel, sums);
+    of.write(channel, sums, x);
   }
 };
 
@@ -241,10 +239,8 @@ struct SumsOfStretch {
 
   __device__ void operator()(const Row<1>& row) const {
     const std::int64_t channel = channel_of(row);
-    with_values(row, Held<0>(), of.values(channel), [&](const auto& x) {
-      const auto all = row.merge_all(F::sums(x), F::merge);
-      if (row.leads()) sums[row.stretch() * of.places.channels() + channel] = all;
-    });
+    const auto all = row.merge_all(F::sums(values_of(row, Held<0>(), of.values(channel), Index())), F::merge);
+    if (row.leads()) sums[row.stretch() * of.places.channels() + channel] = all;
   }
 };
 // Rows: the stretches of each channel.
@@ -269,7 +265,7 @@ struct WriteStretch {
 
   __device__ void operator()(const Row<1>& row) const {
     const std::int64_t channel = channel_of(row);
-    with_values(row, Held<0>(), of.values(channel), [&](const auto& x) { of.write(channel, of_channels[channel], x); });
+    of.write(channel, of_channels[channel], values_of(row, Held<0>(), of.values(channel), Index()));
   }
 };
 

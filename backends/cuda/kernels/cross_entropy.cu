@@ -20,14 +20,13 @@ struct NormalizerOfRow {
 
   __device__ void operator()(const Row<2>& row, auto held) const {
     using Acc = Opmath<T>;
-    const auto value = [](const auto& e) { return opmath(e.template get<T>(1)); };
-    with_values(row, held, value, [&](const auto& x) {
-      const auto all = top_and_sum<Acc>(x);
-      if (!row.leads()) return;
-      Acc* const pair = &row.at<Acc>(0, 0);
-      pair[0] = all.top;
-      pair[1] = std::log(all.sum);
-    });
+    const auto x = values_of(
+        row, held, [](T element) { return opmath(element); }, Operand<T>{1});
+    const auto all = top_and_sum<Acc>(x);
+    if (!row.leads()) return;
+    Acc* const pair = &row.at<Acc>(0, 0);
+    pair[0] = all.top;
+    pair[1] = std::log(all.sum);
   }
 };
 
@@ -59,13 +58,13 @@ struct CrossEntropyBackward {
     const Acc divisor = of.divisor != nullptr ? opmath(*of.divisor) : Acc(1);
     const Acc scale = counts ? classes.weight(target) * opmath(of.grad[r * of.grad_step]) / divisor : Acc(0);
     const Acc top = of.normalizers[2 * r], log_sum = of.normalizers[2 * r + 1];
-    const auto log = [&](const auto& e) { return opmath(e.template get<T>(1)) - top - log_sum; };
-    with_values(row, held, log, [&](const auto& logs) {
-      logs.template write<T>(0, [&](const auto& e, Acc x) {
-        const Acc slope = e.index() == target ? std::expm1(x) : std::exp(x);
-        return counts ? scale * slope : Acc(0);
-      });
-    });
+    const auto log = [=](T element) { return opmath(element) - top - log_sum; };
+    const auto logs = values_of(row, held, log, Operand<T>{1});
+    const auto slope = [&](Acc x, std::int64_t i) {
+      if (!counts) return Acc(0);
+      return scale * (i == target ? std::expm1(x) : std::exp(x));
+    };
+    logs.template write<T>(0, slope, Index());
     return true;
   }
 };

@@ -80,7 +80,7 @@ __device__ void finish_sums(const RunningSums& running, float factor, int querie
 }
 
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kAttentionThreads)
+__global__ void __launch_bounds__(kAttentionThreads, kWidth == 64 ? 4 : 3)
     flash_forward_tiles(const __grid_constant__ AttentionLaunch launch) {
   constexpr int kKeys = kWidth == 64 ? 64 : 32, kElements = kKeys * detail::kAttentionPitch<kWidth>;
   alignas(16) __shared__ unsigned char memory[4 * kElements * sizeof(T)];

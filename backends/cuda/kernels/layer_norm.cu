@@ -21,23 +21,15 @@ namespace {
 // Rows whose share of the gradients of weight and bias one thread adds up.
 constexpr std::int64_t kRowsOfAChunk = 32;
 
-// Weight and bias, of elements W; null is 1 and 0.
+// Weight and bias, of elements W. Without them nothing is changed, zeros of either sign included.
 template <typename W>
 struct Affine {
-  const W* weight;
-  const W* bias;
+  ArrayOr<W> weight;
+  ArrayOr<W> bias;
 
-  // Of the value at an element of a row.
-  template <typename Acc, typename Element>
-  __device__ Acc weighed(Acc x, const Element& e) const {
-    return weight != nullptr ? x * static_cast<Acc>(opmath(e.of(weight))) : x;
-  }
-  template <typename Acc, typename Element>
-  __device__ Acc operator()(Acc x, const Element& e) const {
-    return bias != nullptr ? weighed(x, e) + static_cast<Acc>(opmath(e.of(bias))) : weighed(x, e);
-  }
-
-  void in(RowPlaces& places) const { places.array(weight, sizeof(W)).array(bias, sizeof(W)); }
+  Affine(const W* weight_data, const W* bias_data)
+      : weight{weight_data, static_cast<W>(1.0f)}, bias{bias_data, static_cast<W>(-0.0f)} {}
+  void in(RowPlaces& places) const { places.array(weight.data, sizeof(W)).array(bias.data, sizeof(W)); }
 };
 
 // Mean and reciprocal standard deviation of each row.
@@ -58,19 +50,20 @@ struct LayerNorm {
 
   __device__ void operator()(const Row<3>& row, auto held) const {
     const auto n = static_cast<Acc>(row.n());
-    with_values(
-        row, held, [](const auto& e) { return opmath(e.template get<T>(1)); },
-        [&](const auto& x) {
-          const Acc mean = x.template sum<Acc>() / n;
-          const auto deviations = x.map([mean](Acc value) { return value - mean; });
-          const Acc squares = deviations.map([](Acc d) { return d * d; }).template sum<Acc>();
-          const Acc scale = 1 / std::sqrt(squares / n + eps);
-          if (row.leads()) {
-            statistics.mean[row.number(2)] = mean;
-            statistics.rstd[row.number(2)] = scale;
-          }
-          deviations.template write<T>(0, [&](const auto& e, Acc d) { return affine(d * scale, e); });
-        });
+    const auto x = values_of(
+        row, held, [](T element) { return opmath(element); }, Operand<T>{1});
+    const Acc mean = x.template sum<Acc>() / n;
+    const auto deviations = x.map([mean](Acc value) { return value - mean; });
+    const Acc squares = deviations.map([](Acc d) { return d * d; }).template sum<Acc>();
+    const Acc scale = 1 / std::sqrt(squares / n + eps);
+    if (row.leads()) {
+      statistics.mean[row.number(2)] = mean;
+      statistics.rstd[row.number(2)] = scale;
+    }
+    const auto transformed = [scale](Acc d, W weight, W bias) {
+      return d * scale * static_cast<Acc>(opmath(weight)) + static_cast<Acc>(opmath(bias));
+    };
+    deviations.template write<T>(0, transformed, affine.weight, affine.bias);
   }
 };
 
@@ -95,26 +88,19 @@ struct LayerNormBackward {
     const Acc mean = exists ? statistics.mean[row.number(3)] : Acc(0);
     const Acc scale = exists ? statistics.rstd[row.number(3)] : Acc(0);
     const auto n = static_cast<Acc>(row.n());
-    with_values(
-        row, held,
-        [&](const auto& e) {
-          return Terms<Acc>{affine.weighed(opmath(e.template get<T>(1)), e),
-                            (opmath(e.template get<T>(2)) - mean) * scale};
-        },
-        [&](const auto& terms) {
-          // Of g' and of g' x', together.
-          const auto add = [](const Terms<Acc>& a, const Terms<Acc>& b) {
-            return Terms<Acc>{a.weighed + b.weighed, a.normal + b.normal};
-          };
-          const auto products = terms.map([](const Terms<Acc>& x) {
-            return Terms<Acc>{x.weighed, x.weighed * x.normal};
-          });
-          const auto [level, slope] = products.fold(Terms<Acc>{Acc(0), Acc(0)}, add, add);
-          const Acc mean_level = level / n, mean_slope = slope / n;
-          terms.template write<T>(0, [&](const auto&, const Terms<Acc>& x) {
-            return scale * (x.weighed - mean_level - x.normal * mean_slope);
-          });
-        });
+    const auto term = [mean, scale](T grad, T x, W weight) {
+      return Terms<Acc>{opmath(grad) * static_cast<Acc>(opmath(weight)), (opmath(x) - mean) * scale};
+    };
+    const auto terms = values_of(row, held, term, Operand<T>{1}, Operand<T>{2}, affine.weight);
+    // Of g' and of g' x', together.
+    const auto add = [](const Terms<Acc>& a, const Terms<Acc>& b) {
+      return Terms<Acc>{a.weighed + b.weighed, a.normal + b.normal};
+    };
+    const auto products = terms.map([](const Terms<Acc>& x) { return Terms<Acc>{x.weighed, x.weighed * x.normal}; });
+    const auto [level, slope] = products.fold(Terms<Acc>{Acc(0), Acc(0)}, add, add);
+    const Acc mean_level = level / n, mean_slope = slope / n;
+    terms.template write<T>(
+        0, [&](const Terms<Acc>& x) { return scale * (x.weighed - mean_level - x.normal * mean_slope); });
   }
 };
 
@@ -156,7 +142,7 @@ void with_affine(const TensorBase& weight, const TensorBase& bias, const F& f) {
   const auto call = [&]<typename W>() {
     const TensorBase w = contiguous_as(weight, cpp_type_to_scalar_type<W>),
                      b = contiguous_as(bias, cpp_type_to_scalar_type<W>);
-    f(Affine<W>{data_of<const W>(w), data_of<const W>(b)});
+    f(Affine<W>(data_of<const W>(w), data_of<const W>(b)));
   };
   const auto is_as_input = [&](const TensorBase& tensor) { return !tensor.defined() || tensor.dtype() == kInput; };
   if (is_as_input(weight) && is_as_input(bias)) return call.template operator()<T>();

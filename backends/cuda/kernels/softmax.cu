@@ -20,22 +20,21 @@ namespace {
 template <typename T, typename F>
 __device__ void with_powers(const Row<2>& row, auto held, const F& f) {
   using Acc = Opmath<T>;
-  const auto value = [](const auto& e) { return opmath(e.template get<T>(1)); };
-  with_values(row, held, value, [&](const auto& x) {
-    const auto with_top = [&](Acc top, const auto& sum_of) {
-      const auto distances = x.map([top](Acc element) { return element - top; });
-      const auto powers = distances.map([](Acc distance) { return std::exp(distance); });
-      f(distances, powers, sum_of(powers));
-    };
-    if constexpr (std::remove_cvref_t<decltype(x)>::kHeld) {
-      const auto max = [](Acc a, Acc b) { return b > a ? b : a; };
-      with_top(x.fold(-std::numeric_limits<Acc>::infinity(), max, max),
-               [](const auto& powers) { return powers.template sum<Acc>(); });
-    } else {
-      const auto all = top_and_sum<Acc>(x);
-      with_top(all.top, [&](const auto&) { return all.sum; });
-    }
-  });
+  const auto x = values_of(
+      row, held, [](T element) { return opmath(element); }, Operand<T>{1});
+  const auto with_top = [&](Acc top, const auto& sum_of) {
+    const auto distances = x.map([top](Acc element) { return element - top; });
+    const auto powers = distances.map([](Acc distance) { return std::exp(distance); });
+    f(distances, powers, sum_of(powers));
+  };
+  if constexpr (std::remove_const_t<decltype(x)>::kHeld) {
+    const auto max = [](Acc a, Acc b) { return b > a ? b : a; };
+    with_top(x.fold(-std::numeric_limits<Acc>::infinity(), max, max),
+             [](const auto& powers) { return powers.template sum<Acc>(); });
+  } else {
+    const auto all = top_and_sum<Acc>(x);
+    with_top(all.top, [&](const auto&) { return all.sum; });
+  }
 }
 
 // Elements T to results R, which are T or float. Operands: out, self.
@@ -47,7 +46,7 @@ struct Softmax {
     using Acc = Opmath<T>;
     with_powers<T>(row, held, [&](const auto&, const auto& powers, Acc sum) {
       const Acc scale = 1 / sum;
-      powers.template write<R>(0, [&](const auto&, Acc power) { return power * scale; });
+      powers.template write<R>(0, [&](Acc power) { return power * scale; });
     });
   }
 };
@@ -60,7 +59,7 @@ struct LogSoftmax {
     using Acc = Opmath<T>;
     with_powers<T>(row, held, [&](const auto& distances, const auto&, Acc sum) {
       const Acc log_sum = std::log(sum);
-      distances.template write<R>(0, [&](const auto&, Acc distance) { return distance - log_sum; });
+      distances.template write<R>(0, [&](Acc distance) { return distance - log_sum; });
     });
   }
 };
@@ -70,14 +69,10 @@ template <typename Acc>
 struct GradAndResult {
   Acc grad, y;
 };
-template <typename T, typename F>
-__device__ void with_grad_and_result(const Row<3>& row, auto held, const F& f) {
-  with_values(
-      row, held,
-      [](const auto& e) {
-        return GradAndResult<Opmath<T>>{opmath(e.template get<T>(1)), opmath(e.template get<T>(2))};
-      },
-      f);
+template <typename T>
+__device__ auto grad_and_result(const Row<3>& row, auto held) {
+  const auto both = [](T grad, T y) { return GradAndResult<Opmath<T>>{opmath(grad), opmath(y)}; };
+  return values_of(row, held, both, Operand<T>{1}, Operand<T>{2});
 }
 
 // With x' the gradient of the result y, that of the argument is y (x' - sum(y x')), or x' - exp(y) sum(x') for the
@@ -89,10 +84,9 @@ struct SoftmaxBackward {
   __device__ void operator()(const Row<3>& row, auto held) const {
     using Acc = Opmath<T>;
     using Both = GradAndResult<Acc>;
-    with_grad_and_result<T>(row, held, [&](const auto& both) {
-      const Acc sum = both.map([](const Both& x) { return x.y * x.grad; }).template sum<Acc>();
-      both.template write<R>(0, [&](const auto&, const Both& x) { return x.y * (x.grad - sum); });
-    });
+    const auto both = grad_and_result<T>(row, held);
+    const Acc sum = both.map([](const Both& x) { return x.y * x.grad; }).template sum<Acc>();
+    both.template write<R>(0, [&](const Both& x) { return x.y * (x.grad - sum); });
   }
 };
 
@@ -103,10 +97,9 @@ struct LogSoftmaxBackward {
   __device__ void operator()(const Row<3>& row, auto held) const {
     using Acc = Opmath<T>;
     using Both = GradAndResult<Acc>;
-    with_grad_and_result<T>(row, held, [&](const auto& both) {
-      const Acc sum = both.map([](const Both& x) { return x.grad; }).template sum<Acc>();
-      both.template write<R>(0, [&](const auto&, const Both& x) { return x.grad - std::exp(x.y) * sum; });
-    });
+    const auto both = grad_and_result<T>(row, held);
+    const Acc sum = both.map([](const Both& x) { return x.grad; }).template sum<Acc>();
+    both.template write<R>(0, [&](const Both& x) { return x.grad - std::exp(x.y) * sum; });
   }
 };
 

@@ -1,34 +1,21 @@
 // convolution and its gradients: cuDNN's where it has an algorithm, else products over windows. cuDNN gets dense
 // row-major operands, so others are copied for it; a bias is added in a second pass.
 #include <keyway/backends/cuda/driver/cudnn.h>
-#include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/kernels_convolution.h>
+#include <keyway/backends/cuda/kernels/kernels_pointwise.h>
 #include <keyway/backends/cuda/kernels/kernels_reduction.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/window_convolution.h>
-#include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/opmath.h>
 
 namespace keyway::inline v1::cuda {
 
 namespace {
 
-// Operands: the sum so far, and its channel's bias.
-template <typename T>
-struct AddBias {
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    const auto sum = static_cast<Opmath<T>>(place.at<T>(0)) + static_cast<Opmath<T>>(place.at<const T>(1));
-    place.at<T>(0) = static_cast<T>(sum);
-  }
-};
-
 void add_bias(const TensorBase& bias, const TensorBase& out) {
   DimVector strides(out.sizes().size(), 0);
   strides[1] = bias.strides()[0];
-  const TensorBase each_place = make_view(bias, out.sizes(), strides, bias.storage_offset());
-  visit_floating(out.dtype(), "convolution", [&]<typename T>() {
-    each<2>(Places(out.sizes()).tensor(out).tensor(each_place).space(), AddBias<T>{}, out.device());
-  });
+  TensorBase sum = out;
+  add_Tensor(out, make_view(bias, out.sizes(), strides, bias.storage_offset()), 1, sum);
 }
 
 // `tensor` if it lies as cuDNN takes it, else as much memory that does.
