@@ -223,6 +223,7 @@ sanitize_driver() {
   if ! has_sanitizer "$name"; then return; fi
   read -ra by < <(sanitized "$3")
   shift 3
+  rm -rf "$folder"  # of an earlier run
   mkdir -p "$folder"
   # Catch2 2 ends such a call with the number of tags.
   { "$files/$driver" -# --list-tags "${too_long[@]}" "$@" || true; } | sed -nE 's/.*\[#([^]]+)\].*/\1/p' > "$folder/tags"

@@ -5,6 +5,9 @@ nvcc's front end finds the kernels of a file, and the host's compiler what their
 understand a template differently, a launch fails on every machine that has a device, and on no other. A kernel that
 was compiled is registered by the name that it has on the device; that of a static function on the host has an L before
 its last part, and else is the same.
+
+Host functions are taken for kernels where another instance of their template was compiled: a template of which none was is
+not seen.
 """
 
 import argparse
