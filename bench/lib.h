@@ -1,4 +1,4 @@
-// The library under test, as `lib`: the rows are one text, compiled against libtorch and against Keyway,
+// The library under test, as `lib`: the rows are one text, compiled against PyTorch and against Keyway,
 // which has PyTorch's names. So both do the same work.
 #pragma once
 

@@ -4,7 +4,7 @@
 int main(int argc, char** argv) {
   lib::set_num_threads(1);
 #if defined(KEYWAY_BENCH_TORCH)
-  benchmark::AddCustomContext("library", "libtorch " TORCH_VERSION);
+  benchmark::AddCustomContext("library", "PyTorch " TORCH_VERSION);
 #endif
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

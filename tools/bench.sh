@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the benchmarks and prints every CPU row beside libtorch's, in one run.
+# Builds the benchmarks and prints every CPU row beside PyTorch's, in one run.
 #   bash tools/bench.sh [option...]     options of tools/bench/compare.py, e.g. --filter '^add' or
 #                                       --builds --markdown docs/performance.md
 set -euo pipefail
@@ -8,5 +8,9 @@ mkdir -p build
 source tools/stages.sh
 
 bash tools/setup.sh --bench
+peer=build/peer/bin/python
+if [[ -x $peer ]]; then
+  options=("-DKEYWAY_TORCH=$("$peer" -c 'import importlib.util; print(importlib.util.find_spec("torch").submodule_search_locations[0])')")
+fi
 build bench
 python3 tools/bench/compare.py "$@"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What takes too long for every change: clang, the whole suite under ThreadSanitizer, all of CUDA's architectures, and the
-# long campaigns of tests, boundary calls and fuzzers. KEYWAY_JOBS sets how many processes build and test at a time.
+# What takes too long for every change: clang, the whole suite under ThreadSanitizer, all of CUDA's architectures, the long
+# campaigns of tests, boundary calls and fuzzers, and every operator beside PyTorch's newest release (several GB). KEYWAY_JOBS
+# sets how many processes build and test at a time.
 #   bash tools/nightly.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,6 +36,11 @@ exhaustive_stage() {
   build/release/tests/tests_core_base "[exhaustive]"
 }
 
+# Every operator beside PyTorch's newest release: no difference but what tools/oracle/accepted.json says, and all of that.
+oracle_stage() {
+  PYTHONPATH=build/release/python build/peer/bin/python tools/oracle/compare_opinfo.py --strict --jobs "$jobs"
+}
+
 # fuzz name seconds: from the kept inputs on. What it finds new is kept in the build folder only, and so is what breaks it.
 fuzz() {
   local found=build/clang/fuzz/$1
@@ -43,13 +49,14 @@ fuzz() {
     -artifact_prefix="$found"- "$found" tests/fuzz/corpus/"$1" < /dev/null
 }
 
-stage set-up bash tools/setup.sh --nightly
+stage set-up bash tools/setup.sh --nightly --bench
 stage clang clang_stage
 stage tsan tsan_stage
 stage campaigns campaign_stage
 stage calls boundary_calls asan 20000
 stage release release_stage
 stage exhaustive exhaustive_stage
+stage oracle oracle_stage
 stage schema fuzz schema 600
 stage files fuzz safetensors 600
 finish

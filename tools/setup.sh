@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing of tools/packages.txt, and python/requirements.txt into a virtual environment, build/venv. Does
 # nothing, quickly, where all is there.
-#   bash tools/setup.sh [--bench] [--nightly]     also what the benchmarks or tools/nightly.sh need
+#   bash tools/setup.sh [--bench] [--nightly]     also what the benchmarks or tools/nightly.sh need; with --bench PyTorch's
+#                                                 newest release too (several GB), in an environment of its own, build/peer
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -50,25 +51,32 @@ install_packages() {
   apt install -y --no-install-recommends "${missing[@]}" > /dev/null
 }
 
-# build/venv: the system's Python with what python/requirements.txt names; made anew when that changes.
-make_python_environment() {
-  local stamp=build/venv/requirements.sum sum python=/usr/bin/python3
-  sum=$(cksum < python/requirements.txt)
+# make_environment FOLDER REQUIREMENTS: the system's Python with the packages that the file names; made anew when that changes.
+make_environment() {
+  local folder=$1 requirements=$2 stamp=$1/requirements.sum sum python=/usr/bin/python3
+  sum=$(cksum < "$requirements")
   if [[ -f $stamp && $(< "$stamp") == "$sum" ]]; then
     return
   fi
   if [[ ! -x $python ]]; then
     python=python3
   fi
-  echo "setup: installing python/requirements.txt into build/venv"
-  rm -rf build/venv
-  if "$python" -m venv build/venv &&
-    build/venv/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements.txt; then
+  echo "setup: installing $requirements into $folder"
+  rm -rf "$folder"
+  "$python" -m venv "$folder" &&
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements" &&
     echo "$sum" > "$stamp"
-  else
-    echo "setup: that failed: the Python package is left out of the builds" >&2
-  fi
+}
+
+# build/peer: PyTorch's newest release. One that is there already is brought up to date.
+make_peer() {
+  make_environment build/peer bench/requirements.txt &&
+    build/peer/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -r bench/requirements.txt
 }
 
 install_packages
-make_python_environment
+make_environment build/venv python/requirements.txt ||
+  echo "setup: that failed: the Python package is left out of the builds" >&2
+if [[ $groups == *" bench"* ]]; then
+  make_peer || echo "setup: that failed: the benchmarks run without PyTorch, or with the one that is in build/peer" >&2
+fi

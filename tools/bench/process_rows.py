@@ -35,7 +35,7 @@ def start_up(build, library):
     program = build / "bench" / f"add_two_{library}"
     if not program.exists():
         return {}
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
     return {"startup/time": best_seconds([program], 20, env=environment) * 1e3,
             "startup/memory": min(int(output_of([program], env=environment)) for _ in range(3)) / 1024}
 
@@ -44,7 +44,7 @@ def first_mm(build, library):
     program = build / "bench" / f"first_mm_{library}"
     if not program.exists():
         return {}
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
     return {f"first_mm/{side}": min(float(output_of([program, str(side)], env=environment)) for _ in range(10))
             for side in (64, 256)}
 

@@ -26,7 +26,7 @@ class Row:
         return value / base if self.unit in HIGHER_IS_BETTER else base / value
 
     def judge(self, peers, own):
-        """(ratio shown, reached or None) from {name: value} of libtorch and of Keyway."""
+        """(ratio shown, reached or None) from {name: value} of PyTorch and of Keyway."""
         value = own.get(self.name)
         ratio = self.ratio(peers.get(self.name), value)
         if value is None or self.goal == "-":

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Calls Keyway and PyTorch with PyTorch's own sample inputs (its OpInfo database) and lists where they differ.
 
-    python3 compare_opinfo.py [--only REGEX] [--inputs sample|reference] [--dtypes float32,int64] [--mutate]
+    python3 compare_opinfo.py [--only REGEX] [--inputs sample|reference] [--dtypes float32,int64] [--mutate] [--strict]
 
-Runs under a Python that has both packages. Each sample is called as a function, a method, in place and with out=, with the
-gradient of its inputs where PyTorch has one; then come the inputs that PyTorch refuses. A difference is one line: operator,
-form of the call, what differs, in how many calls, and the first of them. Needs PyTorch 2: neither the build nor the tests
-need this file.
+Runs under a Python that has both packages (build/peer, which tools/setup.sh --bench makes, with a build's Python folder in
+PYTHONPATH). Each sample is called as a function, a method, in place and with out=, with the gradient of its inputs where
+PyTorch has one; then come the inputs that PyTorch refuses. A difference is one line: operator, form of the call, what
+differs, in how many calls, and the first of them. accepted.json says which differences are meant, and why; they are counted
+and not printed. With --strict any other difference fails, and so does an entry of that list that no difference matches.
+Neither the build nor the tests need this file.
 """
 
 from __future__ import annotations
@@ -16,15 +18,18 @@ import collections
 import dataclasses
 import json
 import os
+import random
 import re
 import signal
 import sys
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import keyway
+import numpy
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
@@ -36,8 +41,13 @@ DTYPES = "float32,float64,int64,bool,complex64,complex128,float16,bfloat16,uint8
 
 # Values are drawn, or are whatever the memory held.
 WITHOUT_VALUES = re.compile(
-    r"empty|^rand|^normal|^bernoulli|^multinomial|dropout|rrelu|uniform|cauchy|exponential$|geometric|log_normal|^resize"
+    r"empty|^rand|^normal|^bernoulli|^multinomial|dropout|rrelu|uniform|cauchy|exponential$|geometric|log_normal|^resize|"
+    r"fractional_max_pool|multi_head_attention_forward"
 )
+
+
+def has_values(op: Any, kwargs: dict[str, Any]) -> bool:
+    return not WITHOUT_VALUES.search(op.name) and not kwargs.get("dropout_p")
 
 
 @dataclasses.dataclass
@@ -58,31 +68,42 @@ def outcome(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Outcome:
 
 
 class Differences:
-    """Counts of differences, with the first call of each. They are printed when an operator is done."""
+    """Counts of differences of one operator, with the first call of each."""
 
     def __init__(self) -> None:
         self.calls = 0
-        self.distinct = 0
-        self.counts: collections.Counter[tuple[str, str, str]] = collections.Counter()
-        self.first: dict[tuple[str, str, str], str] = {}
+        self.found: dict[tuple[str, str, str], list[Any]] = {}
 
     def note(self, op: str, form: str, kind: str, example: str) -> None:
-        self.counts[op, form, kind] += 1
-        self.first.setdefault((op, form, kind), example)
+        self.found.setdefault((op, form, kind), [0, example])[0] += 1
 
-    def print_and_clear(self) -> None:
-        for (op, form, kind), count in sorted(self.counts.items()):
-            print(f"{op} [{form}] {kind} ({count}x): {self.first[op, form, kind]}", flush=True)
-        self.distinct += len(self.counts)
-        self.counts.clear()
-        self.first.clear()
+    def lines(self) -> list[tuple[str, int, str]]:
+        """What differs, in how many calls, and the first of them."""
+        return [(f"{op} [{form}] {kind}", count, example) for (op, form, kind), (count, example) in sorted(self.found.items())]
+
+
+class Accepted:
+    """The differences of accepted.json: each entry says why, and has patterns of the lines that it stands for."""
+
+    def __init__(self, path: Path) -> None:
+        entries = json.loads(path.read_text())
+        self.patterns = {pattern: re.compile(pattern) for entry in entries for pattern in entry["match"]}
+        self.unmatched = set(self.patterns)
+
+    def has(self, line: str) -> bool:
+        matching = {pattern for pattern, compiled in self.patterns.items() if compiled.fullmatch(line)}
+        self.unmatched -= matching
+        return bool(matching)
 
 
 def short(error: Exception | None) -> str:
     return f"{type(error).__name__}: {str(error).strip()}".splitlines()[0][:200]
 
 
-def judge(differences: Differences, op: str, form: str, example: str, expected: Outcome, actual: Outcome, values: bool) -> None:
+def judge(
+    differences: Differences, op: str, form: str, example: str, expected: Outcome, actual: Outcome, values: bool,
+    computed_in: torch.dtype | None = None,
+) -> None:
     differences.calls += 1
     if expected.error is not None and actual.error is not None:
         if not isinstance(actual.error, type(expected.error)):
@@ -93,7 +114,7 @@ def judge(differences: Differences, op: str, form: str, example: str, expected: 
     elif expected.error is not None:
         differences.note(op, form, "accepted", f"{example}: PyTorch: {short(expected.error)}")
     else:
-        difference = compare(actual.result, expected.result, values)
+        difference = compare(actual.result, expected.result, values, computed_in)
         if difference:
             differences.note(op, form, difference.kind, f"{example}: {difference.text}")
 
@@ -114,10 +135,14 @@ def keyway_function(op: Any) -> Callable[..., Any] | None:
     """Keyway's function of the same name, or None if it has none."""
     if isinstance(op.op, types.FunctionType) and op.op.__module__.startswith("torch.testing") and not op.op.__closure__:
         return with_keyway(op.op)
-    try:
-        return at_path(keyway, op.name)
-    except AttributeError:
-        return None
+    for owner in (keyway, keyway.Tensor):
+        try:
+            found = at_path(owner, op.name)
+        except AttributeError:
+            continue
+        if callable(found):
+            return found
+    return None
 
 
 def copies(sample: Any, requires_grad: bool) -> tuple[list[Any], dict[str, Any]]:
@@ -134,6 +159,17 @@ def copies(sample: Any, requires_grad: bool) -> tuple[list[Any], dict[str, Any]]
         return value
 
     return [copied(sample.input), *map(copied, sample.args)], {k: copied(v) for k, v in sample.kwargs.items()}
+
+
+def full_name(op: Any) -> str:
+    return op.name + ("." + op.variant_test_name if op.variant_test_name else "")
+
+
+def seed() -> None:
+    """The samples of the database are drawn: the same ones in each run, whatever was compared before."""
+    torch.manual_seed(0)
+    numpy.random.seed(0)
+    random.seed(0)
 
 
 def leaves(value: Any, Tensor: type) -> list[Any]:
@@ -153,7 +189,7 @@ def gradients(arguments: Any, result: Any, Tensor: type) -> list[Any]:
     for leaf in leaves(result, Tensor):
         if not leaf.requires_grad:
             continue
-        real = module.view_as_real(leaf) if leaf.is_complex() else leaf
+        real = module.view_as_real(leaf.resolve_conj()) if leaf.is_complex() else leaf
         flat = real.reshape(-1)
         part = (flat * (module.arange(flat.shape[0], dtype=flat.dtype) % 7 + 1)).sum()
         total = part if total is None else total + part
@@ -168,41 +204,68 @@ class Comparison:
         self.options = options
         self.differences = Differences()
 
-    def run(self) -> None:
-        """Each operator in a process of its own, so that the rest is seen when one takes its process down."""
-        missing, calls, distinct = set(), 0, 0
-        for op in op_db:
-            name = op.name + ("." + op.variant_test_name if op.variant_test_name else "")
-            if self.options.only and not re.search(self.options.only, name):
-                continue
-            function = keyway_function(op)
-            if function is None:
-                missing.add(op.name)
-                continue
-            reading, writing = os.pipe()
-            child = os.fork()
-            if child == 0:
-                signal.alarm(self.options.seconds)
-                self.operator(op, name, function)
-                os.write(writing, json.dumps([self.differences.calls, self.differences.distinct]).encode())
-                os._exit(0)
-            os.close(writing)
-            with os.fdopen(reading) as pipe:
-                counts = pipe.read()
-            _, status = os.waitpid(child, 0)
-            if not counts:
-                print(f"{name} died with signal {os.WTERMSIG(status)} (by Keyway's fault or PyTorch's)", flush=True)
-                continue
-            calls, distinct = (sum(pair) for pair in zip((calls, distinct), json.loads(counts)))
-        print(f"\n{calls} calls, {distinct} distinct differences")
+    def run(self) -> bool:
+        """True if nothing differs but what is accepted. Each operator has a process of its own, so that the rest is seen when
+        one takes its process down."""
+        accepted = Accepted(Path(__file__).with_name("accepted.json"))
+        functions = {id(op): keyway_function(op) for op in op_db}
+        missing = {op.name for op in op_db if functions[id(op)] is None}
+        chosen = [op for op in op_db if functions[id(op)] and re.search(self.options.only or "", full_name(op))]
+        calls = new = known = 0
+        children: collections.deque[tuple[Any, int, int]] = collections.deque()
+        while chosen or children:
+            while chosen and len(children) < self.options.jobs:
+                children.append(self.child(chosen[0], functions[id(chosen.pop(0))]))
+            for line, count, example, made in self.answer(*children.popleft()):
+                calls += made
+                if not line:
+                    continue
+                if accepted.has(line):
+                    known += 1
+                else:
+                    new += 1
+                    print(f"{line} ({count}x): {example}", flush=True)
+        print(f"\n{calls} calls, {new} distinct differences beside {known} that are accepted")
         print(f"not in Keyway ({len(missing)}): {' '.join(sorted(missing))}")
+        if self.options.strict:
+            for pattern in sorted(accepted.unmatched):
+                print(f"accepted.json: nothing differs as {pattern!r} says")
+        return not new and not (self.options.strict and accepted.unmatched)
+
+    def child(self, op: Any, function: Callable[..., Any]) -> tuple[Any, int, int]:
+        """A process that compares one operator: the operator, where its answer is read, and the process."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            signal.alarm(self.options.seconds)
+            self.operator(op, full_name(op), function)
+            with os.fdopen(writing, "w") as pipe:
+                json.dump([self.differences.calls, self.differences.lines()], pipe)
+            os._exit(0)
+        os.close(writing)
+        return op, reading, child
+
+    def answer(self, op: Any, reading: int, child: int) -> Iterator[tuple[str, int, str, int]]:
+        """The lines of a child with their counts and examples, and last, without a line, the number of calls."""
+        with os.fdopen(reading) as pipe:
+            text = pipe.read()
+        _, status = os.waitpid(child, 0)
+        if not text:
+            yield f"{full_name(op)} died", 1, f"signal {os.WTERMSIG(status)}, by Keyway's fault or PyTorch's", 0
+            return
+        calls, lines = json.loads(text)
+        for line, count, example in lines:
+            yield line, count, example, 0
+        yield "", 0, "", calls
 
     def operator(self, op: Any, name: str, function: Callable[..., Any]) -> None:
         for dtype in map(lambda text: getattr(torch, text), self.options.dtypes.split(",")):
             if dtype in op.dtypes:
+                seed()
                 self.samples(op, name, function, dtype)
+        seed()
         self.refusals(op, name, function)
-        self.differences.print_and_clear()
 
     def samples(self, op: Any, name: str, function: Callable[..., Any], dtype: torch.dtype) -> None:
         with_grad = op.supports_autograd and dtype in (torch.float64, torch.complex128, torch.float32)
@@ -242,7 +305,7 @@ class Comparison:
         args, kwargs = copies(sample, with_grad)
         our_args, our_kwargs = to_keyway(args), to_keyway(kwargs)
         example = described(args, kwargs)
-        values = not WITHOUT_VALUES.search(op.name)
+        values = has_values(op, kwargs)
         expected, actual = outcome(theirs, *args, **kwargs), outcome(ours, *our_args, **our_kwargs)
         judge(self.differences, name, form, example, expected, actual, values)
         if form == "inplace":
@@ -259,7 +322,7 @@ class Comparison:
         results = plain.result if isinstance(plain.result, tuple) else (plain.result,)
         if plain.error or not all(isinstance(r, torch.Tensor) for r in results):
             return
-        if op.name in ("tril", "triu"):
+        if op.name in ("tril", "triu", "lu_unpack", "linalg.lu"):
             return  # PyTorch 2.15 writes outside of an out= that is transposed
         tries: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
             "empty": lambda r: r.new_empty(0),
@@ -277,8 +340,8 @@ class Comparison:
             args, kwargs = copies(sample, False)
             our_args, our_kwargs = to_keyway(args), to_keyway(kwargs)
             expected, actual = outcome(op.op, *args, **kwargs, out=out), outcome(function, *our_args, **our_kwargs, out=our_out)
-            values = not WITHOUT_VALUES.search(op.name)
-            judge(self.differences, name, f"out {what}", described(args, kwargs), expected, actual, values)
+            values = has_values(op, kwargs)
+            judge(self.differences, name, f"out {what}", described(args, kwargs), expected, actual, values, results[0].dtype)
 
     def mutations(self, op: Any, name: str, function: Callable[..., Any], sample: Any) -> None:
         args, kwargs = copies(sample, False)
@@ -293,7 +356,7 @@ class Comparison:
             except Untranslatable:
                 continue
             example = what + " " + described(args, kwargs)
-            values = not WITHOUT_VALUES.search(op.name)
+            values = has_values(op, kwargs)
             expected, actual = outcome(op.op, *args, **kwargs), outcome(function, *our_args, **our_kwargs)
             judge(self.differences, name, re.sub(r"#\d+ ", "", what), example, expected, actual, values)
 
@@ -317,14 +380,16 @@ def main() -> None:
     parser.add_argument("--inputs", choices=["sample", "reference"], default="sample")
     parser.add_argument("--dtypes", default=DTYPES)
     parser.add_argument("--mutate", action="store_true", help="also with one argument of another kind each")
+    parser.add_argument("--strict", action="store_true", help="fail for entries of accepted.json that nothing matches, too")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--seconds", type=int, default=300, help="what an operator may take; beyond that signal 14 ends it")
     parser.add_argument("--limit", type=int, default=100, help="samples of an operator and dtype at most")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    torch.manual_seed(0)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    Comparison(options).run()
+    print(f"PyTorch {torch.__version__}, Keyway {keyway.__version__}", flush=True)
+    sys.exit(0 if Comparison(options).run() else 1)
 
 
 if __name__ == "__main__":

@@ -93,17 +93,18 @@ class Difference:
     text: str
 
 
-def compare(actual: Any, expected: Any, values: bool) -> Difference | None:
-    """The first difference between a result of Keyway and PyTorch's, values within the tolerance of the dtype."""
+def compare(actual: Any, expected: Any, values: bool, computed_in: torch.dtype | None = None) -> Difference | None:
+    """The first difference between a result of Keyway and PyTorch's, values within the tolerance of the dtype, or of the
+    narrower one that they were computed in."""
     if isinstance(expected, torch.Tensor):
         if not isinstance(actual, keyway.Tensor):
             return Difference("type", f"{type(actual).__name__}, not a tensor")
-        return _compare_tensors(actual, expected, values)
+        return _compare_tensors(actual, expected, values, computed_in or expected.dtype)
     if isinstance(expected, (list, tuple)):
         if not isinstance(actual, (list, tuple)) or len(actual) != len(expected):
             return Difference("type", f"{type(actual).__name__} {_size(actual)}, not {type(expected).__name__} {len(expected)}")
         for one, other in zip(actual, expected):
-            found = compare(one, other, values)
+            found = compare(one, other, values, computed_in)
             if found:
                 return found
         return None
@@ -127,7 +128,7 @@ def _close(one: Any, other: Any) -> bool:
     return both_nan or abs(one - other) <= 1e-6 * max(1.0, abs(other)) if isinstance(one, (float, complex)) else False
 
 
-def _compare_tensors(actual: keyway.Tensor, expected: torch.Tensor, values: bool) -> Difference | None:
+def _compare_tensors(actual: keyway.Tensor, expected: torch.Tensor, values: bool, computed_in: torch.dtype) -> Difference | None:
     if str(actual.dtype).rpartition(".")[2] != str(expected.dtype)[6:]:
         return Difference("dtype", f"{actual.dtype}, not {expected.dtype}")
     if tuple(actual.shape) != tuple(expected.shape):
@@ -138,7 +139,7 @@ def _compare_tensors(actual: keyway.Tensor, expected: torch.Tensor, values: bool
         theirs = expected.detach().resolve_conj().resolve_neg()
         ours = _to_torch(actual)
         try:
-            torch.testing.assert_close(ours, theirs, equal_nan=True, check_stride=False, **_tolerance(expected.dtype))
+            torch.testing.assert_close(ours, theirs, equal_nan=True, check_stride=False, **_tolerance(theirs, computed_in))
         except AssertionError:
             return Difference("values", _worst(ours, theirs))
     if expected.numel() > 1 and _strides(actual) != _strides(expected):
@@ -150,14 +151,24 @@ def _strides(tensor: Any) -> list[int]:
     return [s for n, s in zip(tensor.shape, tensor.stride()) if n != 1]
 
 
-def _tolerance(dtype: torch.dtype) -> dict[str, float]:
-    if dtype in (torch.float32, torch.complex64):
-        return {"rtol": 1e-4, "atol": 1e-5}
-    if dtype in (torch.float16, torch.complex32):
-        return {"rtol": 4e-3, "atol": 1e-3}
-    if dtype == torch.bfloat16:
-        return {"rtol": 3e-2, "atol": 1e-2}
-    return {"rtol": 1e-7, "atol": 1e-9}
+# Of dtypes that round: how far apart results may be, relative to an element, and at least.
+_TOLERANCES = {
+    torch.float64: (1e-7, 1e-9),
+    torch.float32: (1e-4, 1e-5),
+    torch.float16: (4e-3, 1e-3),
+    torch.bfloat16: (3e-2, 1e-2),
+}
+
+
+def _tolerance(expected: torch.Tensor, computed_in: torch.dtype) -> dict[str, float]:
+    """Terms that cancel leave what they were rounded by: of the largest element an eighth of its tolerance."""
+    parts = [torch.empty(0, dtype=dtype).real.dtype if dtype.is_complex else dtype for dtype in (expected.dtype, computed_in)]
+    relative, least = max(_TOLERANCES.get(part, _TOLERANCES[torch.float64]) for part in parts)
+    flat = expected.flatten()
+    finite = flat[flat.isfinite()].abs() if flat.dtype.is_floating_point else flat[:0]
+    if relative > _TOLERANCES[torch.float64][0] and finite.numel():
+        least = max(least, relative / 8 * finite.max().item())
+    return {"rtol": relative, "atol": least}
 
 
 def _worst(ours: torch.Tensor, theirs: torch.Tensor) -> str:

@@ -1,9 +1,10 @@
-// Whether there is a CUDA device. Tests that need one pass without it, unless KEYWAY_TEST_NEEDS_CUDA is set: then its
-// absence fails them.
+// Whether there is a CUDA device. A test that needs one is skipped without it, and says so, unless
+// KEYWAY_TEST_NEEDS_CUDA is set: then its absence fails it.
 #pragma once
 
 #include <keyway/core/device_guard.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace keyway::inline v1::testing {
@@ -14,6 +15,13 @@ inline bool has_device() {
   if (device_count(kCUDA) > 0) return true;
   if (needs_device()) (void)current_device(kCUDA);  // throws, and says why there is none
   return false;
+}
+
+// For a test to return by: if there is no device, prints the line by which ctest knows that it was skipped.
+inline bool lacks_device() {
+  if (has_device()) return false;
+  std::puts("skipped: there is no CUDA device");
+  return true;
 }
 
 }  // namespace keyway::inline v1::testing

@@ -35,7 +35,7 @@ void compare(const Tensor& x, const Tensor& grad, const Tensor& weight, const Te
 }  // namespace
 
 TEST_CASE("CUDA's batch normalisation is the CPU's, of few elements of a channel and of many") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(1);
   for (const ScalarType dtype : kFloatDtypes) {
     for (const std::vector<std::int64_t>& sizes : kSizes) {
@@ -54,7 +54,7 @@ TEST_CASE("CUDA's batch normalisation is the CPU's, of few elements of a channel
 }
 
 TEST_CASE("CUDA's batch normalisation keeps its digits far from zero and beside an element that is") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(2);
   const std::int64_t length = GENERATE(1000, 5000, 40000, 1'000'000);
   Tensor x = normal_numbers({1, 2, length}, kFloat).add(5000);

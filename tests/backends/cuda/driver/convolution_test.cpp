@@ -138,7 +138,7 @@ std::string cudnn_state() {
 }
 bool has_cudnn() {
   const char* const wanted = std::getenv("KEYWAY_CUDA_CUDNN");
-  return has_device() && cudnn_state().empty() && (wanted == nullptr || std::string_view(wanted) != "0");
+  return !lacks_device() && cudnn_state().empty() && (wanted == nullptr || std::string_view(wanted) != "0");
 }
 
 Tensor conv(const Tensor& x, const Tensor& w, const Tensor& bias = {}, bool transposed = false,
@@ -186,7 +186,7 @@ TEST_CASE("what cuDNN does not have is computed over windows") {
 }
 
 TEST_CASE("operands that cuDNN cannot take as they lie are copied for it") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Tensor x = operand({2, 3, 6, 8}, kFloat, 1), w = operand({4, 3, 3, 3}, kFloat, 2);
   const Tensor last = x.transpose(1, 3).contiguous().transpose(1, 3), out = conv(x, w);
   const Tensor memory = on_cuda(operand({1 + x.numel()}, kFloat, 3));
@@ -202,7 +202,7 @@ TEST_CASE("operands that cuDNN cannot take as they lie are copied for it") {
 }
 
 TEST_CASE("float32 is not rounded for cuDNN's convolutions") {
-  if (!has_device() || !has_products() || std::getenv("KEYWAY_CUDA_ALLOW_TF32") != nullptr) return;
+  if (lacks_device() || !has_products() || std::getenv("KEYWAY_CUDA_ALLOW_TF32") != nullptr) return;
   const Tensor x = full({1, 1, 3, 3}, 1 + 1.0 / (1 << 20)), w = ones({1, 1, 3, 3});
   const Tensor out = conv(x, w), there = conv(on_cuda(x), on_cuda(w));
   CHECK(is_close(there, out, 1e-7));
@@ -216,7 +216,7 @@ TEST_CASE("a tensor core may round float32 for cuDNN's convolutions where that i
 }
 
 TEST_CASE("convolutions in streams, and on the second device, follow what is computed before them") {
-  if (!has_device() || (!has_cudnn() && !has_products())) return;
+  if (lacks_device() || (!has_cudnn() && !has_products())) return;
   const Tensor x = operand({1, 2, 5, 5}, kFloat, 1), w = operand({2, 2, 3, 3}, kFloat, 2);
   const Tensor expected = conv(conv(x, w), w);
   for (int device = 0; device < device_count(kCUDA) && device < 2; ++device) {
@@ -248,7 +248,7 @@ TEST_CASE("a convolution of a graph, be it the first there is, is computed at ea
 }
 
 TEST_CASE("a convolution that cuDNN fails in is an error with its status, its words and the operator") {
-  if (!has_device() || cudnn_state() != "broken") return;
+  if (lacks_device() || cudnn_state() != "broken") return;
   const Tensor x = operand({1, 2, 5, 5}, kFloat, 1), w = operand({2, 2, 3, 3}, kFloat, 2);
   const std::string text = error_of([&] { (void)conv(on_cuda(x), on_cuda(w)); });
   INFO(text);

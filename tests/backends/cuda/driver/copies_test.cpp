@@ -12,6 +12,7 @@
 using namespace keyway;
 using testing::error_of;
 using testing::has_device;
+using testing::lacks_device;
 using testing::normal_numbers;
 using testing::same_bits;
 using testing::same_values;
@@ -74,7 +75,7 @@ TEST_CASE("copies between devices convert and change strides, where one reaches 
 }
 
 TEST_CASE("floats of 8 bits are converted, filled and moved as on the CPU") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Device device("cuda:0");
   const Tensor bits = arange(256, TensorOptions().dtype(kByte));
   const Tensor numbers = normal_numbers({777}, kDouble).mul(2).exp().sub(1);
@@ -97,7 +98,7 @@ TEST_CASE("floats of 8 bits are converted, filled and moved as on the CPU") {
 }
 
 TEST_CASE("memory of the CPU is pinned where that is asked for") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Tensor plain = numbers_here({3, 4});
   CHECK_FALSE(plain.is_pinned());
   CHECK(plain.is_pinned(Device(kCPU)));
@@ -141,7 +142,7 @@ TEST_CASE("without a device, memory cannot be pinned, and the error says why") {
 }
 
 TEST_CASE("a copy from pinned memory goes on while the host does, and one from other memory does not") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Device device("cuda:0");
   const StreamGuard guard(new_stream(device));
   const Tensor plain = numbers_here({kMany}), pinned = plain.pin_memory();
@@ -165,7 +166,7 @@ TEST_CASE("a copy from pinned memory goes on while the host does, and one from o
 }
 
 TEST_CASE("pinned memory is not given out again before the copy that reads it is done") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Device device("cuda:0");
   const StreamGuard guard(new_stream(device));
   Tensor there = zeros({kMany}, TensorOptions(device).dtype(kFloat));
@@ -184,7 +185,7 @@ TEST_CASE("pinned memory is not given out again before the copy that reads it is
 }
 
 TEST_CASE("a copy to the host that does not block arrives in pinned memory, behind what the stream has before") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Device device("cuda:0");
   const Stream stream = new_stream(device);
   const StreamGuard guard(stream);

@@ -43,7 +43,7 @@ void compare(const Tensor& x, const Tensor& target, const Tensor& weight, std::i
 }  // namespace
 
 TEST_CASE("CUDA's cross entropy is the CPU's for each reduction, of short rows and long ones, in any layout") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(3);
   for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
     for (const auto& [rows, classes] :
@@ -61,7 +61,7 @@ TEST_CASE("CUDA's cross entropy is the CPU's for each reduction, of short rows a
 }
 
 TEST_CASE("CUDA's cross entropy of infinities is the CPU's") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const double inf = std::numeric_limits<double>::infinity();
   for (const std::int64_t n : {7, 3000, 9001}) {
     for (const double value : {inf, -inf, std::numeric_limits<double>::quiet_NaN()}) {
@@ -78,7 +78,7 @@ TEST_CASE("CUDA's cross entropy of infinities is the CPU's") {
 }
 
 TEST_CASE("a target of cross entropy that is no class is an error of the next synchronisation, of both directions") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Device device("cuda:0");
   for (const std::int64_t bad : {std::int64_t{7}, std::int64_t{-1}}) {
     const Case c = make_case(600, 7, kFloat, false);
@@ -98,7 +98,7 @@ TEST_CASE("a target of cross entropy that is no class is an error of the next sy
 }
 
 TEST_CASE("on CUDA the mean of no cross entropies is NaN, and their sum 0") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Tensor x = on_cuda(zeros({0, 3}, TensorOptions())), target = on_cuda(zeros({0}, TensorOptions().dtype(kLong)));
   CHECK(std::isnan(cross_entropy_loss(x, target, {}, 1).item().to<double>()));
   CHECK(cross_entropy_loss(x, target, {}, 2).item().to<double>() == 0);

@@ -15,6 +15,7 @@
 using namespace keyway;
 using testing::error_of;
 using testing::has_device;
+using testing::lacks_device;
 using testing::same_values;
 
 namespace {
@@ -83,7 +84,7 @@ TEST_CASE("without a device, all that needs one says why there is none") {
 }
 
 TEST_CASE("memory of a device comes back for the same stream, and not for another") {
-  if (!has_device() || std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") != nullptr) return;
+  if (lacks_device() || std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") != nullptr) return;
   Allocator& allocator = get_allocator(kCUDA);
   void* first = nullptr;
   {
@@ -97,7 +98,7 @@ TEST_CASE("memory of a device comes back for the same stream, and not for anothe
 }
 
 TEST_CASE("streams of a device and their events") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream stream = new_stream(kCUDA), urgent = new_stream(kCUDA, -1);
   CHECK(!stream.is_default());
   CHECK(stream != urgent);
@@ -119,7 +120,7 @@ TEST_CASE("streams of a device and their events") {
 }
 
 TEST_CASE("elements keep their values from one device to another and back, whatever dtypes and strides") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Tensor numbers = arange(60, TensorOptions().dtype(kFloat)).view({3, 4, 5});
   for (const Tensor& from : {numbers, numbers.transpose(0, 2), numbers.slice(1, 0, 4, 2)}) {
     for (const ScalarType dtype : {kFloat, kHalf, kLong, kDouble, kBool}) {
@@ -133,7 +134,7 @@ TEST_CASE("elements keep their values from one device to another and back, whate
 }
 
 TEST_CASE("an element that a kernel refuses is an error of the next synchronisation, once") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Tensor ones = full({5000}, 1, TensorOptions().dtype(kInt).device(kCUDA));
   const Tensor zeros = full({5000}, 0, TensorOptions().dtype(kInt).device(kCUDA));
   const Tensor quotient = floor_divide(ones, zeros);

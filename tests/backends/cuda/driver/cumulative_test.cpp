@@ -36,7 +36,7 @@ void check_all(const Tensor& x, std::int64_t dim) {
 }  // namespace
 
 TEST_CASE("CUDA scans rows of one tile and of several") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const std::int64_t n : {1, 2, 5, 6, 159, 161, 1279, 1280, 1281, 4000}) {
     check_all(scattered({3, n}, -100, 100), 1);
     check_all(scattered({n, 3}, -100, 100).to(kFloat), 0);
@@ -45,7 +45,7 @@ TEST_CASE("CUDA scans rows of one tile and of several") {
 }
 
 TEST_CASE("CUDA shares long rows out among teams, and columns too") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const std::int64_t n : {16383, 16384, 30'011}) check_all(scattered({n}, -1000, 1000), 0);
   check_all(scattered({3, 20'000}, -1000, 1000).to(kFloat), 1);
   check_all(scattered({9000, 2}, -1000, 1000).to(kInt), 0);
@@ -57,7 +57,7 @@ TEST_CASE("CUDA shares long rows out among teams, and columns too") {
 }
 
 TEST_CASE("CUDA finds the last of equal extremes, and NaN from the first one on, in any stretch") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   for (const std::int64_t n : {1000, 20'000}) {
     check_extremes(scattered({n}, -2, 2), 0);
@@ -72,7 +72,7 @@ TEST_CASE("CUDA finds the last of equal extremes, and NaN from the first one on,
 }
 
 TEST_CASE("CUDA's running sums of floats are kept in double") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Tensor x = full({20'000}, 0.1, TensorOptions().dtype(kFloat));
   const Tensor got = cumsum(x.to(kCUDA, kFloat), 0).to(kCPU, kFloat), expected = cumsum(x, 0);
   CHECK((got - expected).abs().amax({0}).item().to<double>() < 1e-3);

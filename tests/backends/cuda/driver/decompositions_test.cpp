@@ -214,13 +214,13 @@ TEST_CASE("a decomposition cannot be captured, and says so") {
 }
 
 TEST_CASE("a decomposition without cuSOLVER says what to install") {
-  if (!has_device() || cusolver_state() != "missing") return;
+  if (lacks_device() || cusolver_state() != "missing") return;
   CHECK_THROWS_WITH(linalg_cholesky(on_cuda(some_matrices({2, 2}, kFloat))),
                     Catch::Contains("need cuSOLVER 12: libcusolver.so.12: there is no such file; install it"));
 }
 
 TEST_CASE("a decomposition that cuSOLVER fails is an error with its status and the operator") {
-  if (!has_device() || cusolver_state() != "broken") return;
+  if (lacks_device() || cusolver_state() != "broken") return;
   CHECK_THROWS_WITH(linalg_cholesky(on_cuda(some_matrices({2, 2}, kFloat))),
                     Catch::Contains("_linalg_cholesky: cuSOLVER: status 6 in cusolverDnXpotrf"));
 }

@@ -11,7 +11,7 @@
 
 using namespace keyway;
 using testing::error_of;
-using testing::has_device;
+using testing::lacks_device;
 
 namespace {
 
@@ -60,7 +60,7 @@ TEST_CASE("a device that another process has for itself is not one without memor
 }
 
 TEST_CASE("out of memory names the operator, what was asked, and who has the rest") {
-  if (!has_device() || variable("KEYWAY_NO_CUDA_MEMORY_CACHING") == "1") return;
+  if (lacks_device() || variable("KEYWAY_NO_CUDA_MEMORY_CACHING") == "1") return;
   const Tensor one = zeros({1}, TensorOptions().dtype(kDouble).device(kCUDA));
   const Tensor many = one.expand({std::int64_t{1} << 50});
   const std::string text = error_of([&] { (void)(many + many); });
@@ -72,7 +72,7 @@ TEST_CASE("out of memory names the operator, what was asked, and who has the res
 }
 
 TEST_CASE("what a kernel refused is an error of the next wait for an event of its stream, once, with the operator") {
-  if (!has_device() || variable("KEYWAY_EMULATED_CUDA_ARCHITECTURE") == "old") return;
+  if (lacks_device() || variable("KEYWAY_EMULATED_CUDA_ARCHITECTURE") == "old") return;
   const Stream stream = new_stream(Device("cuda:0")), other = new_stream(Device("cuda:0"));
   const StreamGuard guard(stream);
   (void)floor_divide(numbers(1, 5000), numbers(0, 5000));

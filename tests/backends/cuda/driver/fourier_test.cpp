@@ -21,7 +21,7 @@ std::string cufft_state() {
   const char* const wish = std::getenv("KEYWAY_EMULATED_CUFFT");
   return wish == nullptr ? "" : wish;
 }
-bool has_cufft() { return has_device() && cufft_state().empty(); }
+bool has_cufft() { return !lacks_device() && cufft_state().empty(); }
 bool captures_cufft() { return has_cufft() && std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") == nullptr; }
 
 Tensor numbers(IntArrayRef sizes, ScalarType dtype = kComplexDouble, std::int64_t seed = 0) {
@@ -155,7 +155,7 @@ TEST_CASE("as many plans of cuFFT are kept as were asked last, and those of grap
 }
 
 TEST_CASE("a Fourier transform without cuFFT says what is missing") {
-  if (!has_device() || cufft_state() != "missing") return;
+  if (lacks_device() || cufft_state() != "missing") return;
   const Tensor x = on_cuda(numbers({4}));
   for (int i = 0; i < 2; ++i) {
     const std::string text = error_of([&] { (void)_fft_c2c(x, {0}, 0, true); });
@@ -166,7 +166,7 @@ TEST_CASE("a Fourier transform without cuFFT says what is missing") {
 }
 
 TEST_CASE("a Fourier transform that cuFFT fails in is an error with its status and the operator") {
-  if (!has_device() || cufft_state() != "broken") return;
+  if (lacks_device() || cufft_state() != "broken") return;
   const std::string text = error_of([] { (void)_fft_c2c(on_cuda(numbers({4}, kComplexFloat)), {0}, 0, true); });
   INFO(text);
   CHECK(text.starts_with("_fft_c2c: cuFFT: status 6 in cufftExecC2C"));

@@ -18,7 +18,7 @@ constexpr ScalarType kIndexedDtypes[] = {kFloat, kDouble, kHalf,         kBFloat
 }  // namespace
 
 TEST_CASE("CUDA reads rows that indices name, along each dimension, from any layout") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const ScalarType dtype : {kByte, kHalf, kFloat, kDouble, kComplexDouble}) {
     INFO(to_string(dtype));
     const Tensor x = values({48, 40, 32}, dtype);
@@ -55,7 +55,7 @@ TEST_CASE("CUDA reads rows that indices name, along each dimension, from any lay
 }
 
 TEST_CASE("of writes of CUDA that go to one place the last one counts") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const ScalarType dtype : kIndexedDtypes) {
     INFO(to_string(dtype));
     const Tensor self = values({20, 24, 16}, dtype), source = values({20, 130, 16}, dtype);
@@ -82,7 +82,7 @@ TEST_CASE("of writes of CUDA that go to one place the last one counts") {
 }
 
 TEST_CASE("sums of CUDA that go to one place are made in the order of their terms") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const ScalarType dtype : kIndexedDtypes) {
     INFO(to_string(dtype));
     const Tensor self = values({20, 24, 16}, dtype), source = values({20, 130, 16}, dtype);
@@ -105,7 +105,7 @@ TEST_CASE("sums of CUDA that go to one place are made in the order of their term
 }
 
 TEST_CASE("all of a long input of CUDA may go to one place, and none of it") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Tensor x = values({10'000}, kFloat), own = values({3}, kFloat);
   for (const std::int64_t to : {0, 2}) {
     const Tensor index = full({10'000}, to, TensorOptions().dtype(kLong));
@@ -123,7 +123,7 @@ TEST_CASE("all of a long input of CUDA may go to one place, and none of it") {
 }
 
 TEST_CASE("gradients of embeddings of CUDA are sums of rows, or their means, but for padding") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kComplexFloat, kComplexDouble}) {
     INFO(to_string(dtype));
     const Tensor grad = values({50, 9, 33}, dtype), index = indices({50, 9}, 0, 40, kInt);
@@ -141,7 +141,7 @@ TEST_CASE("gradients of embeddings of CUDA are sums of rows, or their means, but
 }
 
 TEST_CASE("scatter_reduce of CUDA gives the CPU's sums, means, products and extremes") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt, kChar, kByte, kUInt64}) {
     const Tensor self = values({20, 24}, dtype), source = values({20, 300}, dtype), index = indices({20, 300}, 0, 24);
     for (const char* reduce : {"sum", "mean", "prod", "amax", "amin"}) {
@@ -155,7 +155,7 @@ TEST_CASE("scatter_reduce of CUDA gives the CPU's sums, means, products and extr
 }
 
 TEST_CASE("what is written by indices on CUDA may be what they or their values are read from") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Tensor numbers = indices({1000}, 0, 1000);
   check([&](const Place& at) {
     Tensor x = at(numbers);
@@ -181,7 +181,7 @@ TEST_CASE("what is written by indices on CUDA may be what they or their values a
 }
 
 TEST_CASE("an index of CUDA that is out of range is an error, and what the others name is done") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const TensorOptions there = TensorOptions().device(kCUDA);
   const Tensor x = ones({4}, there.dtype(kFloat)), row = ones({1, 4}, there.dtype(kFloat));
   const auto refused = [&](const Tensor& index, std::string_view argument,

@@ -8,7 +8,7 @@ using namespace keyway;
 using namespace keyway::testing;
 
 TEST_CASE("CUDA joins and turns round tensors of many blocks") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const ScalarType dtype : {kFloat, kByte, kComplexDouble}) {
     INFO(to_string(dtype));
     const Tensor x = values({30, 41, 17}, dtype), y = values({30, 5, 17}, kHalf), z = values({30, 17, 8}, dtype);
@@ -23,7 +23,7 @@ TEST_CASE("CUDA joins and turns round tensors of many blocks") {
 }
 
 TEST_CASE("CUDA turns round a tensor without dimensions, in its only one") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const std::vector<std::int64_t>& dims : {std::vector<std::int64_t>{}, {0}, {-1}}) {
     check([&](const Place& at) { return flip(at(values({}, kFloat)), dims); });
   }

@@ -41,7 +41,7 @@ void compare(const Tensor& x, const Tensor& grad, const Tensor& weight, const Te
 }  // namespace
 
 TEST_CASE("CUDA's layer normalisation is the CPU's, of many rows and of long ones") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(1);
   for (const ScalarType dtype : kFloatDtypes) {
     for (const auto& [rows, width] : kShapes) {
@@ -79,7 +79,7 @@ TEST_CASE("CUDA's layer normalisation of very many rows is the CPU's") {
 }
 
 TEST_CASE("CUDA's layer normalisation has the same bits wherever its memory begins") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(4);
   for (const ScalarType dtype : kFloatDtypes) {
     for (const std::int64_t n : {40, 1024, 4096}) {
@@ -93,7 +93,7 @@ TEST_CASE("CUDA's layer normalisation has the same bits wherever its memory begi
 }
 
 TEST_CASE("the same layer normalisation gives the same bits on CUDA each time") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(2);
   const Tensor x = on_cuda(normal_numbers({500, 100}, kFloat)), grad = on_cuda(normal_numbers({500, 100}, kFloat));
   const auto [out, mean, rstd] = native_layer_norm(x, {100}, {}, {}, 0);

@@ -39,7 +39,7 @@ void compare(const Tensor& x, const Tensor& target, const Tensor& weight, std::i
 }  // namespace
 
 TEST_CASE("CUDA's nll_loss is the CPU's for each reduction, with and without weights, in any layout") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(3);
   for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
     for (const std::int64_t rows : {1, 700, 9000}) {
@@ -54,7 +54,7 @@ TEST_CASE("CUDA's nll_loss is the CPU's for each reduction, with and without wei
 }
 
 TEST_CASE("a target that is no class is an error of the next synchronisation, of both directions") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Device device("cuda:0");
   for (const std::int64_t bad : {std::int64_t{7}, std::int64_t{-1}}) {
     const Case c = make_case(600, 7, kFloat, false);
@@ -72,7 +72,7 @@ TEST_CASE("a target that is no class is an error of the next synchronisation, of
 }
 
 TEST_CASE("on CUDA the mean of no losses is NaN, and their sum 0") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Tensor x = on_cuda(zeros({0, 3}, TensorOptions())), target = on_cuda(zeros({0}, TensorOptions().dtype(kLong)));
   CHECK(std::isnan(std::get<0>(nll_loss_forward(x, target, {}, 1, kIgnored)).item().to<double>()));
   CHECK(std::get<0>(nll_loss_forward(x, target, {}, 2, kIgnored)).item().to<double>() == 0);

@@ -48,7 +48,7 @@ void check_steps(const Options& options) {
 }  // namespace
 
 TEST_CASE("steps of optimizers on CUDA are the CPU's, fused and not") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const bool fused : {true, false}) {
     check_steps<optim::SGD>(optim::SGDOptions(0.1).momentum(0.9).nesterov(true).weight_decay(0.1).fused(fused));
     check_steps<optim::Adam>(optim::AdamOptions(0.05).weight_decay(0.1).fused(fused));
@@ -57,7 +57,7 @@ TEST_CASE("steps of optimizers on CUDA are the CPU's, fused and not") {
 }
 
 TEST_CASE("loss scaling is read on the device") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const auto number = [](double x) { return full({}, x, TensorOptions().dtype(kFloat).device(kCUDA)); };
   const std::vector<Tensor> parameter{number(1)}, grad{number(16)};
   _fused_sgd_(parameter, grad, std::vector<Tensor>{}, 0, 0, 0.5, 0, false, false, true, number(8), number(1));
@@ -69,7 +69,7 @@ TEST_CASE("loss scaling is read on the device") {
 
 TEST_CASE(
     "one tensor twice in a list is changed twice on CUDA, and what another place changes is read as the CPU does") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const TensorOptions options = TensorOptions().dtype(kFloat);
   const auto changed = [&](Device device) {
     const Tensor x = zeros({100'000}, options).to(device, kFloat), y = ones({100'000}, options).to(device, kFloat);

@@ -52,7 +52,7 @@ void compare_max(const Tensor& x, const Window& w) {
 }  // namespace
 
 TEST_CASE("CUDA's max pooling and its gradient are the CPU's, bit by bit") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(20);
   const Window flat[] = {{{2}, {}, {0}, {1}, false},
                          {{3, 2}, {2, 1}, {1, 0}, {1, 1}, true},
@@ -68,7 +68,7 @@ TEST_CASE("CUDA's max pooling and its gradient are the CPU's, bit by bit") {
 }
 
 TEST_CASE("on CUDA NaN is the greatest, and a window of nothing but -inf has its first place") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const double nan = std::nan("");
   Tensor x = full({1, 1, 4, 6}, -INFINITY, TensorOptions());
   x.data_ptr<float>()[9] = static_cast<float>(nan);
@@ -79,7 +79,7 @@ TEST_CASE("on CUDA NaN is the greatest, and a window of nothing but -inf has its
 }
 
 TEST_CASE("an index out of its plane is an error of the next synchronisation") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Tensor x = on_cuda(normal_numbers({1, 1, 4, 4}, kFloat)), grad = on_cuda(normal_numbers({1, 1, 2, 2}, kFloat));
   for (const std::int64_t bad : {16, -1}) {
     const Tensor indices = on_cuda(full({1, 1, 2, 2}, bad, TensorOptions().dtype(kLong)));
@@ -91,7 +91,7 @@ TEST_CASE("an index out of its plane is an error of the next synchronisation") {
 }
 
 TEST_CASE("CUDA's average pooling and its gradient are the CPU's, bit by bit") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(21);
   for (const ScalarType dtype : kFloatDtypes) {
     for (const bool padded : {false, true}) {
@@ -122,7 +122,7 @@ TEST_CASE("CUDA's average pooling and its gradient are the CPU's, bit by bit") {
 }
 
 TEST_CASE("CUDA's adaptive pooling and its gradient are the CPU's, bit by bit, to fewer places and to more") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(22);
   for (const ScalarType dtype : kFloatDtypes) {
     for (const Sizes& to : {Sizes{1, 1}, {5, 4}, {17, 23}, {30, 40}}) {

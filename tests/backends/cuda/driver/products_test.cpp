@@ -178,7 +178,7 @@ TEST_CASE("products in streams, and on the second device, follow what is compute
 }
 
 TEST_CASE("a product without cuBLASLt says what is missing") {
-  if (!has_device() || has_products()) return;
+  if (lacks_device() || has_products()) return;
   const Tensor floats = full({2, 2}, 1, TensorOptions().dtype(kFloat).device(kCUDA));
   for (int i = 0; i < 2; ++i) {
     const std::string text = error_of([&] { (void)mm(floats, floats); });
@@ -196,7 +196,7 @@ TEST_CASE(
     "a product that cuBLASLt refuses late, or calls invalid, is computed all the same, and it is not asked again") {
   const char* const wish = std::getenv("KEYWAY_EMULATED_CUBLAS_LT");
   const bool late = wish != nullptr && std::string_view(wish) == "late";
-  if (!has_device() || wish == nullptr || (!late && std::string_view(wish) != "picky")) return;
+  if (lacks_device() || wish == nullptr || (!late && std::string_view(wish) != "picky")) return;
   const Tensor a = factor({3, 6, 10}, kFloat, 1), b = factor({3, 10, 8}, kFloat, 2), bias = factor({8}, kFloat, 3);
   const auto plain = [&] { CHECK(same_values(mm(on_cuda(a[0]), on_cuda(b[0])), mm(a[0], b[0]))); };
   const auto biased = [&] {
@@ -212,7 +212,7 @@ TEST_CASE(
 }
 
 TEST_CASE("libraries get memory of their own where the cache has all that there is") {
-  if (!has_device() || std::getenv("KEYWAY_EMULATED_CUDA_BYTES") == nullptr) return;
+  if (lacks_device() || std::getenv("KEYWAY_EMULATED_CUDA_BYTES") == nullptr) return;
 #ifdef KEYWAY_SANITIZED
   return;  // there is no cache
 #endif

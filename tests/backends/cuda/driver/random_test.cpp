@@ -50,7 +50,7 @@ Tensor make(IntArrayRef sizes, ScalarType dtype, Device device, bool strided) {
 }  // namespace
 
 TEST_CASE("the same seed gives the same bits on CUDA as on the CPU, for every random operator, dtype and layout") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const Filler& filler : fillers()) {
     for (const ScalarType dtype : dtypes_of(filler.dtypes)) {
       Generator here(kCPU), there(kCUDA);
@@ -72,7 +72,7 @@ TEST_CASE("the same seed gives the same bits on CUDA as on the CPU, for every ra
 }
 
 TEST_CASE("bernoulli_ of probabilities gives the same bits on CUDA, whatever their dtype, and refuses what is none") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const ScalarType dtype : {kBool, kHalf, kInt, kDouble, kComplexDouble}) {
     for (const ScalarType p_dtype : {kFloat, kHalf, kDouble}) {
       Generator here(kCPU), there(Device("cuda:0"));
@@ -93,7 +93,7 @@ TEST_CASE("bernoulli_ of probabilities gives the same bits on CUDA, whatever the
 }
 
 TEST_CASE("dropout keeps the same elements on CUDA as on the CPU after manual_seed") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const ScalarType dtype : dtypes_of(kFloatingAndComplexTypes)) {
     const Tensor x = randn({100, 70}, TensorOptions()).to(kCPU, dtype).transpose(0, 1);
     for (const double p : {0.0, 0.3, 1.0}) {
@@ -113,7 +113,7 @@ TEST_CASE("dropout keeps the same elements on CUDA as on the CPU after manual_se
 }
 
 TEST_CASE("factories of random tensors give the same bits on CUDA after manual_seed") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(13);
   const TensorOptions there = TensorOptions().device(kCUDA);
   CHECK(same_bits(rand({1000}, there), rand({1000}, TensorOptions())));
@@ -123,7 +123,7 @@ TEST_CASE("factories of random tensors give the same bits on CUDA after manual_s
 }
 
 TEST_CASE("a random operator on CUDA refuses another device's generator, and numbers that a dtype has not") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   Tensor x = zeros({3}, TensorOptions().dtype(kChar).device(kCUDA));
   CHECK(error_of([&] {
           x.random_(Generator(kCPU));
@@ -133,7 +133,7 @@ TEST_CASE("a random operator on CUDA refuses another device's generator, and num
 }
 
 TEST_CASE("randperm gives the same order on CUDA as on the CPU") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const std::int64_t n : {0, 1, 2, 3, 64, 1000}) {
     for (const ScalarType dtype : {kLong, kInt, kFloat, kHalf}) {
       manual_seed(14);
@@ -146,7 +146,7 @@ TEST_CASE("randperm gives the same order on CUDA as on the CPU") {
 }
 
 TEST_CASE("multinomial draws the same on CUDA as on the CPU, with and without replacement") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(15);
   for (const std::int64_t classes : {1, 5, 300}) {
     for (const ScalarType dtype : {kFloat, kDouble, kHalf}) {

@@ -27,7 +27,7 @@ void compare_reductions(const Tensor& x, IntArrayRef dims) {
 }  // namespace
 
 TEST_CASE("CUDA reduces elements of every size by pieces and by what is left of them") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const ScalarType dtype : kDtypes) {
     for (const std::int64_t n : {1, 3, 15, 16, 17, 31, 64, 100, 1000, 4099}) {
       INFO(to_string(dtype) << ", rows of " << n);
@@ -39,7 +39,7 @@ TEST_CASE("CUDA reduces elements of every size by pieces and by what is left of 
 }
 
 TEST_CASE("CUDA reduces dimensions that are no run, whose inner ones are pieces or not") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const ScalarType dtype : kDtypes) {
     for (const std::int64_t inner : {16, 17}) {
       INFO(to_string(dtype) << ", " << inner << " neighbours");
@@ -56,7 +56,7 @@ TEST_CASE("CUDA reduces dimensions that are no run, whose inner ones are pieces 
 }
 
 TEST_CASE("a sum on CUDA has the same bits wherever its memory begins") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(3);
   for (const ScalarType dtype : kFloatDtypes) {
     const Tensor x = on_cuda(normal_numbers({40, 1003}, dtype));
@@ -71,7 +71,7 @@ TEST_CASE("a sum on CUDA has the same bits wherever its memory begins") {
 }
 
 TEST_CASE("CUDA merges the units of few outputs and of many") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   for (const Sizes& sizes : {Sizes{1, 300'000}, Sizes{7, 70'001}, Sizes{100, 9'000}}) {
     const Tensor x = small_numbers(sizes, kFloat);
     compare_reductions(x, {1});

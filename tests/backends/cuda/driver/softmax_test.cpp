@@ -26,7 +26,7 @@ void compare_softmax(const Tensor& x, std::int64_t dim) {
 }  // namespace
 
 TEST_CASE("CUDA's softmax is the CPU's, of short rows and of long ones, and along any dimension") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(5);
   for (const ScalarType dtype : kFloatDtypes) {
     for (const std::int64_t n : {1, 2, 31, 33, 257, 2048, 2049, 8192, 8193}) {
@@ -38,7 +38,7 @@ TEST_CASE("CUDA's softmax is the CPU's, of short rows and of long ones, and alon
 }
 
 TEST_CASE("CUDA's softmax has the same bits wherever its memory begins") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   manual_seed(6);
   for (const ScalarType dtype : kFloatDtypes) {
     for (const std::int64_t n : {40, 1024, 4096, 12'000}) {
@@ -67,7 +67,7 @@ TEST_CASE("CUDA's softmax of many rows is the CPU's") {
 }
 
 TEST_CASE("CUDA's softmax of infinities is the CPU's") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const double inf = std::numeric_limits<double>::infinity();
   for (const std::int64_t n : {7, 3000, 9001}) {
     for (const double value : {inf, -inf, std::numeric_limits<double>::quiet_NaN()}) {
@@ -82,7 +82,7 @@ TEST_CASE("CUDA's softmax of infinities is the CPU's") {
 
 // Long rows are gone through once for the greatest and the sum, which begins anew with each greater element.
 TEST_CASE("CUDA's softmax of long rows does not depend on where the greatest are") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const double inf = std::numeric_limits<double>::infinity();
   const std::int64_t n = 9001;
   Tensor x = zeros({9, n}, TensorOptions().dtype(kFloat));
