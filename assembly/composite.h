@@ -84,7 +84,7 @@ struct CompositeOut<Op, R(Args...)> {
                         static_cast<const std::remove_cvref_t<Args>&>(args)...);
     detail::check_no_grad_for_out(needs_grad && grad_enabled());
     detail::split_outputs<Op::kOutputs>(all, [&](auto& given, const auto&... inputs) {
-      for (std::size_t i = 0; i < Op::kOutputs; ++i) check_defined(Op::kOutNames[i], *given[i]);
+      detail::check_outs<Op>(given);
       std::apply(
           [&](const auto&... each) {
             Op::check(each...);

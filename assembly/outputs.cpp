@@ -108,6 +108,15 @@ void check_out(const TensorBase& out, std::string_view name, const OutputMeta& m
                bytes, storage.nbytes());
 }
 
+void check_apart(const char* const* names, ArrayRef<TensorBase*> outs) {
+  for (std::size_t i = 0; i < outs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      KEYWAY_CHECK(overlap(*outs[i], *outs[j]) == Overlap::None,
+                   "arguments '{}' and '{}' share memory: each result needs memory of its own", names[j], names[i]);
+    }
+  }
+}
+
 void ResizedOut::resize(TensorBase& out, const OutputMeta& meta) {
   sizes_ = DimVector(out.sizes());
   strides_ = DimVector(out.strides());

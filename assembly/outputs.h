@@ -32,6 +32,8 @@ enum class OutDtype {
 // elements in one place.
 KEYWAY_API void check_out(const TensorBase& out, std::string_view name, const OutputMeta& meta, ScalarType dtype,
                           Device device, OutDtype which);
+// Checks that no two tensors of an out= call share elements: one result would be written over the other.
+KEYWAY_API void check_apart(const char* const* names, ArrayRef<TensorBase*> outs);
 inline bool fits(const TensorBase& out, const OutputMeta& meta) { return out.sizes() == IntArrayRef(meta.sizes); }
 
 // Resizes the tensor of an out= call for a kernel; gives it its geometry back if the kernel throws.

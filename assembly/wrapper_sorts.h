@@ -166,7 +166,7 @@ struct ReturningOut<Op, R(Args...)> {
   static R call(const KernelBase& self_kernel, DispatchKeySet, Args... args) {
     const std::tuple<Args&...> all(args...);
     detail::split_outputs<Op::kOutputs>(all, [&](auto& given, const auto&... inputs) {
-      for (std::size_t i = 0; i < Op::kOutputs; ++i) check_defined(Op::kOutNames[i], *given[i]);
+      detail::check_outs<Op>(given);
       Plan<0> plan;
       Op::plan(plan, inputs...);
       auto* kernel = detail::backend_kernel<Op>(self_kernel);

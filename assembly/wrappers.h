@@ -190,13 +190,20 @@ bool shares_memory(const TensorBase& out, const Args&... args) {
   return shares;
 }
 
+// Of the tensors that an out= call writes to: that they are there, and apart from each other.
+template <typename Op>
+void check_outs(TensorBase* const (&given)[Op::kOutputs]) {
+  for (std::size_t i = 0; i < Op::kOutputs; ++i) check_defined(Op::kOutNames[i], *given[i]);
+  if constexpr (Op::kOutputs > 1) check_apart(Op::kOutNames, given);
+}
+
 // Computes into tensors of the caller, resized to what the rule says. Those that the kernel cannot write to, because it
 // reads them or computes in another dtype, get a copy of its result.
 template <typename Op, typename... Args>
 void compute_out(typename Op::Kernel* kernel, TensorBase* const (&given)[Op::kOutputs], const Args&... args) {
   constexpr std::size_t N = Op::kOutputs;
   Plan<N> plan;
-  for (std::size_t i = 0; i < N; ++i) check_defined(Op::kOutNames[i], *given[i]);
+  check_outs<Op>(given);
   const auto arguments = functional_arguments<Op>(*given[0], args...);
   std::apply([&](const auto&... all) { Op::plan(plan, all...); }, arguments);
   for (std::size_t i = 0; i < N; ++i) {

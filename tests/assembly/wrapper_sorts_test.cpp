@@ -31,6 +31,21 @@ TEST_CASE("a tensor with several elements in one place cannot be written") {
       "add_.Scalar: argument 'self' of shape [3] and strides [0] has several elements in one place: clone() it first");
 }
 
+TEST_CASE("results of one call are not written over each other") {
+  const Tensor a = tensor_of({3, 1, 2, 5}, {2, 2});
+  Tensor both = vector_of({7, 7, 7});
+  Tensor first = both.slice(0, 0, 2), second = both.slice(0, 1, 3);
+  const std::string why = "share memory: each result needs memory of its own";
+  CHECK(error_of([&] { aminmax_out(first, second, a, 0); }).find("arguments 'min' and 'max' " + why) !=
+        std::string::npos);
+  Tensor indices = vector_of({7, 7}, kLong);
+  CHECK(error_of([&] { cummax_out(indices, indices, vector_of({1, 2}, kLong), 0); }).find(why) != std::string::npos);
+  CHECK(values_of(both) == Values{7, 7, 7});
+  Tensor apart = both.slice(0, 2, 3), other = both.slice(0, 0, 1);
+  aminmax_out(apart, other, vector_of({4, 9}));
+  CHECK(values_of(both) == Values{9, 7, 4});
+}
+
 TEST_CASE("a kernel may return results whose sizes only it knows") {
   const Tensor places = nonzero(tensor_of({0, 3, 5, 0}, {2, 2}));
   CHECK(places.sizes() == IntArrayRef({2, 2}));

@@ -367,7 +367,7 @@ class Comparison:
             sample = given.sample_input
             try:
                 args, kwargs = [sample.input, *sample.args], sample.kwargs
-                our_args, our_kwargs = to_keyway(args), to_keyway(kwargs)
+                our_args, our_kwargs = to_keyway([args, kwargs], {})
             except Untranslatable:
                 continue
             expected, actual = outcome(op.op, *args, **kwargs), outcome(function, *our_args, **our_kwargs)

@@ -18,18 +18,19 @@ class Untranslatable(Exception):
     """An argument that Keyway has no counterpart of."""
 
 
-def to_keyway(value: Any) -> Any:
-    """An argument of PyTorch as Keyway's: tensors with their strides, in memory of their own."""
+def to_keyway(value: Any, memory: dict[Any, keyway.Tensor] | None = None) -> Any:
+    """An argument of PyTorch as Keyway's: tensors with their strides. Those that share memory do so too where `memory`, an
+    empty dict, is given."""
     if isinstance(value, torch.Tensor):
-        return _tensor(value)
+        return _tensor(value, {} if memory is None else memory)
     if isinstance(value, torch.Size):
         return keyway.Size(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(to_keyway, value))
+        return type(value)(*(to_keyway(item, memory) for item in value))
     if type(value) in (list, tuple):
-        return type(value)(map(to_keyway, value))
+        return type(value)(to_keyway(item, memory) for item in value)
     if type(value) is dict:
-        return {key: to_keyway(item) for key, item in value.items()}
+        return {key: to_keyway(item, memory) for key, item in value.items()}
     if isinstance(value, slice):
         return slice(to_keyway(value.start), to_keyway(value.stop), to_keyway(value.step))
     if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
@@ -47,20 +48,21 @@ def _named(name: str) -> Any:
     return getattr(keyway, name)
 
 
-def _tensor(tensor: torch.Tensor) -> keyway.Tensor:
+def _tensor(tensor: torch.Tensor, memory: dict[Any, keyway.Tensor]) -> keyway.Tensor:
     if tensor.layout != torch.strided or tensor.device.type != "cpu":
         raise Untranslatable("a tensor that is sparse or not the CPU's")
     if tensor.dim() > 64:
         raise Untranslatable("a tensor of more than 64 dimensions")
     plain = tensor.detach().resolve_conj().resolve_neg()
     dtype = _named(str(plain.dtype)[6:])
-    size = 1 + sum((n - 1) * s for n, s in zip(plain.shape, plain.stride())) if plain.numel() else 0
-    memory = torch.as_strided(plain, (size,), (1,), plain.storage_offset()).clone()
-    bits = _AS_BITS.get(plain.dtype)
-    flat = keyway.from_numpy((memory.view(bits) if bits else memory).numpy()).clone()
-    if bits:
-        flat = flat.view(dtype)
-    ours = flat.as_strided(tuple(plain.shape), plain.stride())
+    place = (plain.untyped_storage().data_ptr(), plain.dtype)
+    if place not in memory:
+        size = plain.untyped_storage().nbytes() // plain.itemsize
+        whole = torch.as_strided(plain, (size,), (1,), 0).clone()
+        bits = _AS_BITS.get(plain.dtype)
+        flat = keyway.from_numpy((whole.view(bits) if bits else whole).numpy()).clone()
+        memory[place] = flat.view(dtype) if bits else flat
+    ours = memory[place].as_strided(tuple(plain.shape), plain.stride(), plain.storage_offset())
     return ours.detach().requires_grad_() if tensor.requires_grad else ours
 
 
