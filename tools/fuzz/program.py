@@ -1,0 +1,136 @@
+"""Runs one program of fuzz_python.py: a file of statements, a line each.
+
+    python3 program.py FILE [PROGRESS]
+
+Exceptions are what statements are for; an internal error of the interpreter, a statement that takes longer than 20 seconds and a
+forked child that dies end the process by a signal. The number of the statement that runs is written to the file PROGRESS.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import mmap
+import os
+import pickle
+import resource
+import signal
+import sys
+import threading
+import warnings
+import weakref
+from typing import Any
+
+import keyway
+from keyway import nn
+
+SECONDS = 20
+GIGABYTES = 4
+
+t = [
+    keyway.randn(3, 3, requires_grad=True), keyway.randn(3, 3), keyway.randn(2, 3, 4), keyway.ones(3), keyway.randn(3, 3, dtype=keyway.float64).t(),
+    keyway.tensor(2.0, requires_grad=True), keyway.randn(2, 2, dtype=keyway.complex64), keyway.tensor([0, 2, 1]), keyway.tensor([True, False, True]),
+    keyway.empty(3, 3, device="meta"), keyway.ones(1).expand(4), keyway.randn(4, 3, dtype=keyway.bfloat16),
+]
+v: list[Any] = [None] * 8
+libs: list[Any] = []
+
+
+def put(place: int, result: Any) -> None:
+    """Keeps a result: the first tensor in it, unless it is large, or another value."""
+    values = list(result) if isinstance(result, (tuple, list)) else [result]
+    for value in values:
+        if isinstance(value, keyway.Tensor):
+            if value.numel() <= 4096:
+                t[place] = value
+            return
+    keep(result)
+
+
+def keep(value: Any) -> None:
+    v[hash(str(type(value))) % len(v)] = value
+
+
+def lib() -> Any:
+    if not libs:
+        libs.append(keyway.library.Library("fuzz", "FRAGMENT"))
+    return libs[-1]
+
+
+def ops(fuzz: str) -> Any:
+    return getattr(keyway.ops.fuzz, fuzz)
+
+
+def during(register: Any, statement: str) -> None:
+    """A statement while a kernel of an operator of Keyway's own is another."""
+    library = keyway.library.Library("keyway", "IMPL")
+    try:
+        register(library)
+        run(statement)
+    finally:
+        library.destroy()
+
+
+def within(mode: Any, *statements: str) -> None:
+    with mode:
+        for statement in statements:
+            run(statement)
+
+
+def function(forward: Any, backward: Any) -> Any:
+    return type("F", (keyway.autograd.Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+
+
+def together(*statements: str) -> None:
+    threads = [threading.Thread(target=run, args=(statement,)) for statement in statements]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def in_fork(statement: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        child = os.fork()
+    if child == 0:
+        signal.alarm(SECONDS // 2)
+        run(statement)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        os.kill(os.getpid(), os.WTERMSIG(status))
+
+
+def run(statement: str) -> None:
+    try:
+        exec(statement, globals())
+    except SystemError as error:  # the interpreter's word for an extension that broke its rules
+        print(f"SystemError: {error}", file=sys.stderr, flush=True)
+        os.abort()
+    except BaseException:  # whatever a statement of random values deserves
+        pass
+
+
+def main() -> None:
+    with open(sys.argv[1]) as file:
+        statements = file.read().splitlines()
+    progress = None
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], "r+b") as file:
+            progress = mmap.mmap(file.fileno(), 8)
+    warnings.simplefilter("ignore")
+    sys.unraisablehook = lambda _: None
+    threading.excepthook = lambda _: None
+    resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for number, statement in enumerate(statements):
+        if progress:
+            progress[:8] = number.to_bytes(8, "little")
+        signal.alarm(SECONDS)
+        run(statement)
+    signal.alarm(SECONDS)
+
+
+if __name__ == "__main__":
+    main()
