@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for every change: clang, the whole suite under ThreadSanitizer, all of CUDA's architectures, the long
-# campaigns of tests, boundary calls and fuzzers, and every operator beside PyTorch's newest release (several GB). KEYWAY_JOBS
-# sets how many processes build and test at a time.
+# campaigns of tests, boundary calls and fuzzers, random programs in Python, and every operator beside PyTorch's newest release
+# (several GB). KEYWAY_JOBS sets how many processes build and test at a time.
 #   bash tools/nightly.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -41,6 +41,12 @@ oracle_stage() {
   PYTHONPATH=build/release/python build/peer/bin/python tools/oracle/compare_opinfo.py --strict --jobs "$jobs"
 }
 
+# Random programs of the Python API, others each day.
+python_stage() {
+  PYTHONPATH=build/release/python build/venv/bin/python tools/fuzz/fuzz_python.py --steps 1000000 --seed "$(date +%Y%m%d)" \
+    --jobs "$jobs" --plugins build/release/tests --keep build/fuzz_python
+}
+
 # fuzz name seconds: from the kept inputs on. What it finds new is kept in the build folder only, and so is what breaks it.
 fuzz() {
   local found=build/clang/fuzz/$1
@@ -57,6 +63,7 @@ stage calls boundary_calls asan 20000
 stage release release_stage
 stage exhaustive exhaustive_stage
 stage oracle oracle_stage
+stage python python_stage
 stage schema fuzz schema 600
 stage files fuzz safetensors 600
 finish

@@ -16,11 +16,13 @@ import concurrent.futures
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
 from python_statements import Statements
@@ -28,6 +30,15 @@ from python_statements import Statements
 PROGRAM = Path(__file__).with_name("program.py")
 LENGTH = 400  # statements of a program
 SECONDS = 300  # what a program may take; a statement has a limit of its own
+
+
+class Ending(NamedTuple):
+    """How a program ended."""
+
+    died: int  # of which signal, or 0
+    last: int  # the statement that ran last
+    passed: int  # how many statements before it raised nothing
+    said: str  # what the process wrote to its standard error
 
 
 class Runner:
@@ -38,12 +49,11 @@ class Runner:
         self.environment = dict(os.environ, PYTHONPATH=os.pathsep.join(folders), PYTHONMALLOC="debug", PYTHONFAULTHANDLER="1", MALLOC_PERTURB_="165", PYTHONHASHSEED="0",
                                 OMP_NUM_THREADS="1", KEYWAY_NUM_THREADS="2")
 
-    def run(self, statements: list[str]) -> tuple[int, int, str]:
-        """(signal or 0, the statement that ran last, what the process said)."""
+    def run(self, statements: list[str]) -> Ending:
         with tempfile.TemporaryDirectory() as folder:
             file, progress = Path(folder, "statements"), Path(folder, "progress")
             file.write_text("\n".join(statements) + "\n")
-            progress.write_bytes(bytes(8))
+            progress.write_bytes(bytes(16))
             command = [sys.executable, str(PROGRAM), str(file), str(progress)]
             with subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, cwd=folder, text=True, errors="replace", start_new_session=True) as child:
@@ -52,10 +62,10 @@ class Runner:
                 except subprocess.TimeoutExpired:
                     os.killpg(child.pid, signal.SIGALRM)
                     said = child.communicate()[1]
-            last = int.from_bytes(progress.read_bytes(), "little")
+            last, passed = struct.unpack("<QQ", progress.read_bytes())
         if child.returncode > 0:
             sys.exit(f"program.py ended with {child.returncode}, which no statement can make it do:\n{said}")
-        return -child.returncode, last, said
+        return Ending(-child.returncode, last, passed, said)
 
     def shrunk(self, statements: list[str], died: int, until: float) -> list[str]:
         """The statements without all that can be left out while the program still dies of the same signal."""
@@ -64,7 +74,7 @@ class Runner:
             place, changed = 0, False
             while place < len(statements) and time.monotonic() < until:
                 rest = statements[:place] + statements[place + size :]
-                if rest and self.run(rest)[0] == died:
+                if rest and self.run(rest).died == died:
                     statements, changed = rest, True
                 else:
                     place += size
@@ -95,26 +105,29 @@ def main() -> None:
     options.keep.mkdir(parents=True, exist_ok=True)
     deaths: set[tuple[int, str]] = set()
 
-    def one(number: int) -> tuple[int, list[str], int, int, str]:
+    def one(number: int) -> tuple[int, list[str], Ending]:
         drawn = Statements(options.seed * 1_000_003 + number, plugins)
         statements = [drawn.statement() for _ in range(LENGTH)]
-        return number, statements, *runner.run(statements)
+        return number, statements, runner.run(statements)
 
-    died_in_all = 0
+    died = passed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for number, statements, died, last, said in pool.map(one, range(programs)):
-            if not died:
+        for number, statements, ending in pool.map(one, range(programs)):
+            passed += ending.passed
+            if not ending.died:
                 continue
-            died_in_all += 1
-            found = (died, where(said))
+            died += 1
+            found = (ending.died, where(ending.said))
             if found in deaths:
                 continue
             deaths.add(found)
-            small = runner.shrunk(statements[: last + 1], died, time.monotonic() + 120)
+            small = runner.shrunk(statements[: ending.last + 1], ending.died, time.monotonic() + 120)
             file = options.keep / f"seed{options.seed}_program{number}.txt"
             file.write_text("\n".join(small) + "\n")
-            print(f"program {number} died of {signal.Signals(died).name} ({found[1]}); {file}:", *small, sep="\n    ", flush=True)
-    print(f"{programs * LENGTH} steps in {programs} programs from seed {options.seed}: {died_in_all} died, of {len(deaths)} sorts")
+            print(f"program {number} died of {signal.Signals(ending.died).name} ({found[1]}); {file}:", *small, sep="\n    ", flush=True)
+    steps = programs * LENGTH
+    print(f"{steps} steps in {programs} programs from seed {options.seed}, of which {100 * passed // steps} % raised nothing: "
+          f"{died} programs died, of {len(deaths)} sorts")
     sys.exit(1 if deaths else 0)
 
 
