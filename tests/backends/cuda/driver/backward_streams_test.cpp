@@ -194,8 +194,13 @@ TEST_CASE("streams of backward begin after the caller's, whether a gradient come
   };
   const Stream side = new_stream(kCUDA);
   const Tensor x = leaf(1), w = filled(1);
-  const Tensor y =
-      in_stream(side, [&] { return Observed::apply(x, Observed::Call([&](const Tensor&) { return w * 2; })); });
+  const Tensor y = in_stream(side, [&] {
+    return Observed::apply(x, Observed::Call([&](const Tensor&) {
+                             const Tensor twice = w * 2;
+                             side.synchronize();  // and with it what it waits for
+                             return twice;
+                           }));
+  });
   const Tensor loss = Drops::apply(y).sum();
   synchronize(kFirst);
   w.fill_(7);
