@@ -1,4 +1,5 @@
 #include <keyway/autograd/accumulate_grad.h>
+#include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/geometry.h>
 #include <keyway/ops/all.h>
@@ -32,6 +33,7 @@ Tensor copy_for(const Tensor& leaf, const Tensor& grad) {
 // First in the queue once all gradients of the leaf are there, so that they take no room for long.
 AccumulateGrad::AccumulateGrad(Tensor leaf) : Node(std::numeric_limits<std::uint64_t>::max()), leaf_(std::move(leaf)) {
   add_output(leaf_);
+  forget_stream();
 }
 
 AccumulateGrad::AccumulateGrad(Tensor leaf, NodeOrigin&& origin) : AccumulateGrad(std::move(leaf)) {
@@ -49,6 +51,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   KEYWAY_CHECK_AS(Autograd, !fresh.key_set().has(Functionality::Batched),
                   "within vmap a leaf cannot accumulate the gradients of its examples: use grad()");
   Tensor grad = grad_of(leaf_);
+  share_with_caller(grad);
   if (!grad.defined()) {
     if (!grad_enabled() && is_laid_for(leaf_, fresh) && is_sole_owner(fresh)) {
       set_grad(leaf_, Tensor(make_view(fresh, fresh.sizes(), fresh.strides(), fresh.storage_offset())));
@@ -60,6 +63,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   } else {
     grad.add_(fresh);
   }
+  share_with_caller(grad_of(leaf_));
   run_post_accumulate_hooks(leaf_);
   return {};
 }

@@ -1,5 +1,6 @@
 #include <keyway/autograd/accumulate_grad.h>
 #include <keyway/autograd/anomaly_mode.h>
+#include <keyway/autograd/backward_streams.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/node_table.h>
@@ -28,6 +29,11 @@ class GraphTask {
     const NodeState* state = table_.lookup(&node);
     return state != nullptr && state->wanted();
   }
+  void share_with_caller(const TensorBase& tensor) const {
+    if (!streams_ || !tensor.defined()) return;
+    record_use(tensor);
+    streams_->hand_over(tensor);
+  }
 
  private:
   struct Later {
@@ -38,6 +44,7 @@ class GraphTask {
   void mark_wanted();
   void deliver(const Edge& edge, Tensor grad, const Node* from);
   void run_node(Node& node);
+  void run_node_in_its_stream(Node& node);
   variable_list apply(Node& node, variable_list&& grads) const;
   void capture(const Node& node, const variable_list& grads);
 
@@ -46,6 +53,7 @@ class GraphTask {
   NodeTable table_;
   Node* node_ = nullptr;  // that is being run
   variable_list captured_;
+  std::unique_ptr<BackwardStreams> streams_;  // null: all work is in the caller's
   std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
 };
 
@@ -89,10 +97,11 @@ void conform(Tensor& grad, const Node& node, std::uint32_t input_nr, const Node*
   if (grad.device() != info->device) grad = grad.to(info->device);
 }
 
-void accumulate(Tensor& sum, Tensor grad) {
+// Not `in_place` where another stream may still read what nobody holds any more.
+void accumulate(Tensor& sum, Tensor grad, bool in_place) {
   if (!sum.defined()) {
     sum = std::move(grad);
-  } else if (!grad_enabled() && !grad.key_set().has(Functionality::Batched) && sum.use_count() == 1 &&
+  } else if (in_place && !grad_enabled() && !grad.key_set().has(Functionality::Batched) && sum.use_count() == 1 &&
              sum.storage().impl()->use_count() == 1 && sum.is_contiguous() && !is_view(sum)) {
     sum.add_(grad);
   } else {
@@ -165,13 +174,20 @@ void GraphTask::deliver(const Edge& edge, Tensor grad, const Node* from) {
   if (!grad.defined() || !state.wanted()) return;
   conform(grad, *edge.node, edge.input_nr, from);
   state.grads.resize(std::max(edge.node->num_outputs(), edge.input_nr + std::size_t{1}));
-  accumulate(state.grads[edge.input_nr], std::move(grad));
+  Tensor& sum = state.grads[edge.input_nr];
+  if (streams_) [[unlikely]]
+    streams_->before_sum(edge, sum);
+  accumulate(sum, std::move(grad), /*in_place=*/!streams_);
+  if (streams_) [[unlikely]]
+    streams_->after_sum(edge, sum);
 }
 
 void GraphTask::capture(const Node& node, const variable_list& grads) {
   for (std::size_t i = 0; i < inputs_->size(); ++i) {
     const Edge& input = (*inputs_)[i];
-    if (input.node.get() == &node && input.input_nr < grads.size()) captured_[i] = grads[input.input_nr];
+    if (input.node.get() != &node || input.input_nr >= grads.size()) continue;
+    captured_[i] = grads[input.input_nr];
+    share_with_caller(captured_[i]);
   }
 }
 
@@ -223,12 +239,18 @@ void GraphTask::run_node(Node& node) {
   }
 }
 
+void GraphTask::run_node_in_its_stream(Node& node) {
+  const std::optional<StreamGuard> stream = streams_->enter(node, table_.lookup(&node)->grads);
+  run_node(node);
+}
+
 variable_list GraphTask::run(const std::vector<Edge>& roots, variable_list grads) {
   count_dependencies(roots);
   if (inputs_ != nullptr) {
     captured_.resize(inputs_->size());
     mark_wanted();
   }
+  streams_ = BackwardStreams::of(table_);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (roots[i]) deliver(roots[i], std::move(grads[i]), nullptr);
   }
@@ -243,13 +265,18 @@ variable_list GraphTask::run(const std::vector<Edge>& roots, variable_list grads
     node_ = ready_.top();
     ready_.pop();
     try {
-      run_node(*node_);
+      if (streams_) [[unlikely]]
+        run_node_in_its_stream(*node_);
+      else
+        run_node(*node_);
     } catch (...) {
       if (AnomalyMode::is_enabled()) tell_failure(*node_);
       throw;
     }
     node_ = nullptr;
   }
+  if (streams_) [[unlikely]]
+    streams_->join();
   return std::move(captured_);
 }
 
@@ -318,16 +345,21 @@ Node* running_node() { return running == nullptr ? nullptr : running->node(); }
 
 bool wanted_by_running_backward(const Node& node) { return running == nullptr || running->wants(node); }
 
+void share_with_caller(const TensorBase& tensor) {
+  if (running != nullptr) running->share_with_caller(tensor);
+}
+
 variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, BackwardOptions options,
                            const std::vector<Edge>* inputs) {
   KEYWAY_CHECK_AS(Autograd, !thread_state.inference, "backward cannot run in inference mode");
   ThreadStateGuard state;
-  // Backward runs with a thread's state as it is at first, but who observes the calls of this thread sees its calls,
-  // too, and within vmap they are made for all examples.
-  constexpr DispatchKeySet kKept = DispatchKeySet(Functionality::Profiler) | DispatchKeySet(Functionality::Batched);
-  const std::uint64_t kept = thread_state.included & kKept.raw();
-  thread_state = ThreadState{};
-  thread_state.included |= kept;
+  // A mode or an observer that the caller's thread includes sees the calls of backward too, and within vmap they are
+  // made for all examples. What autograd itself says by keys begins anew: backward may be called below it. So does
+  // autocast, which has converted what it was to convert.
+  constexpr std::uint64_t kAnew = (kAutogradRelated | DispatchKeySet(Functionality::Autocast)).raw();
+  thread_state.included &= ~kAnew;
+  thread_state.excluded &= ~kAnew;
+  thread_state.autocast = 0;
   thread_state.grad_disabled = !options.create_graph;
   GraphTask task(options, inputs);
   struct Restore {

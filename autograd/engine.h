@@ -16,7 +16,12 @@ struct BackwardOptions {
 // Runs backward from `roots`, whose gradients are `grads`. With `inputs` it computes their gradients only and
 // returns them, in order, an undefined tensor where there is none; leaves then keep their `grad`, and nodes that lead
 // to none of the inputs do not run. Without, leaves accumulate. On the calling thread; any number of threads may run
-// over one graph. May be called from a hook or a node.
+// over one graph. May be called from a hook or a node. Keys that the thread includes and excludes hold for the calls of
+// backward, but for Autograd, ADInplaceOrView and Autocast.
+//
+// On devices with streams a node works in the stream that its call was made in, that of a leaf where its gradient is
+// computed. Seen from outside, all of it is work of the caller's current streams, which what comes before and after is
+// ordered with as ever. While a graph is captured all work is that of the captured stream.
 KEYWAY_API variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, BackwardOptions options,
                                       const std::vector<Edge>* inputs = nullptr);
 
@@ -43,5 +48,9 @@ KEYWAY_API Node* running_node();
 
 // Whether the backward that this thread is running wants the gradient that goes to `node`.
 KEYWAY_API bool wanted_by_running_backward(const Node& node);
+
+// What the running backward uses in the current stream, and leaves to its caller, who may free it: its memory waits for
+// both. Nothing where all work is in the caller's streams.
+void share_with_caller(const TensorBase& tensor);
 
 }  // namespace keyway::inline v1::autograd

@@ -2,8 +2,11 @@
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/node.h>
 #include <keyway/autograd/node_origin.h>
+#include <keyway/core/base/error.h>
+#include <keyway/core/base/spin_lock.h>
+#include <keyway/core/device_guard_impl.h>
 
-#include <thread>
+#include <mutex>
 
 namespace keyway::inline v1::autograd {
 
@@ -19,8 +22,22 @@ struct DestroyList {
 };
 constinit thread_local DestroyList destroy_list __attribute__((tls_model("initial-exec")));
 
-// An address that tells threads apart.
-const void* this_thread_token() { return &next_sequence_nr; }
+// A thread as the nodes know it that it has locked.
+struct Runner {
+  const Node* waits_for = nullptr;  // guarded by Waiting::lock
+};
+constinit thread_local Runner runner __attribute__((tls_model("initial-exec")));
+
+// Threads that wait for nodes. In a node's owner_ stands the address of its Runner, and in the lowest bit whether
+// others wait: then who unlocks the node counts `unlocked` up, under the lock.
+struct Waiting {
+  SpinLock lock;
+  std::atomic<int> unlocked{0};
+};
+constinit Waiting waiting;
+constexpr std::uintptr_t kAwaited = 1;
+
+std::uintptr_t this_runner() { return reinterpret_cast<std::uintptr_t>(&runner); }
 
 KEYWAY_COLD void remember_origin(Node& node) { node.set_origin(NodeOrigin::here()); }
 
@@ -31,7 +48,7 @@ Node::Node() : Node(take_sequence_nr()) {
   if (AnomalyMode::is_enabled()) [[unlikely]]
     remember_origin(*this);
 }
-Node::~Node() = default;
+Node::~Node() { delete extras(); }
 NodeBinding::~NodeBinding() = default;
 
 std::uint64_t Node::take_sequence_nr() { return next_sequence_nr++; }
@@ -42,8 +59,17 @@ void Node::set_origin(NodeOrigin&& origin) {
 }
 
 void Node::release_resources() {
-  extras_.reset();
+  delete extras_.exchange(nullptr, std::memory_order_acq_rel);
   binding_.reset();
+}
+
+Node::Extras& Node::make_extras() {
+  if (Extras* const there = extras()) return *there;
+  auto made = std::make_unique<Extras>();
+  Extras* there = nullptr;
+  if (extras_.compare_exchange_strong(there, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
+    return *made.release();
+  return *there;
 }
 
 void Node::destroy(Node* node) {
@@ -60,8 +86,20 @@ void Node::destroy(Node* node) {
 }
 
 std::uint32_t Node::add_output(const TensorBase& output) {
-  outputs_.push_back({output.sizes(), output.dtype(), output.device()});
+  const Device device = output.device();
+  outputs_.push_back({output.sizes(), output.dtype(), device});
+  if (!device.is_cpu()) [[unlikely]]
+    take_stream(device);
   return static_cast<std::uint32_t>(outputs_.size() - 1);
+}
+
+void Node::take_stream(Device device) {
+  if (has_stream() || device.is_meta() || !device.has_index()) return;
+  // A backend without a guard of its devices has no streams.
+  const DeviceGuardImplInterface* const impl = find_device_guard_impl(device.type());
+  if (impl == nullptr) return;
+  stream_id_ = impl->get_stream(device).id();
+  stream_device_ = device;
 }
 
 std::uint32_t Node::add_undefined_output() {
@@ -71,39 +109,82 @@ std::uint32_t Node::add_undefined_output() {
 
 bool Node::needs_input_grad(std::size_t i) const { return edges_[i] && wanted_by_running_backward(*edges_[i].node); }
 
-// Copies of the lists are run through: a hook may add others.
 void Node::run_tensor_hooks(variable_list& grads) {
-  if (!extras_) return;
-  for (const PreHook& hook : std::vector<PreHook>(extras_->tensor_hooks)) hook(grads);
-  for (const PreHook& hook : std::vector<PreHook>(extras_->retaining_hooks)) hook(grads);
+  const Extras* const more = extras();
+  if (more == nullptr) return;
+  more->tensor_hooks.for_each([&](const PreHook& hook) { hook(grads); });
+  more->retaining_hooks.for_each([&](const PreHook& hook) { hook(grads); });
 }
 
 void Node::run_pre_hooks(variable_list& grads) {
-  if (!extras_) return;
-  for (const PreHook& hook : std::vector<PreHook>(extras_->pre_hooks)) hook(grads);
+  if (const Extras* const more = extras()) more->pre_hooks.for_each([&](const PreHook& hook) { hook(grads); });
 }
 
 void Node::run_post_hooks(variable_list& grad_inputs, const variable_list& grad_outputs) {
-  if (!extras_) return;
-  for (const PostHook& hook : std::vector<PostHook>(extras_->post_hooks)) hook(grad_inputs, grad_outputs);
+  const Extras* const more = extras();
+  if (more == nullptr) return;
+  more->post_hooks.for_each([&](const PostHook& hook) { hook(grad_inputs, grad_outputs); });
 }
 
 void Node::lock() {
-  const void* me = this_thread_token();
-  if (owner_.load(std::memory_order_relaxed) == me) {
-    ++depth_;
-    return;
-  }
-  const void* nobody = nullptr;
-  while (!owner_.compare_exchange_weak(nobody, me, std::memory_order_acquire, std::memory_order_relaxed)) {
-    nobody = nullptr;
-    std::this_thread::yield();
-  }
-  depth_ = 1;
+  std::uintptr_t owner = 0;
+  if (!owner_.compare_exchange_strong(owner, this_runner(), std::memory_order_acquire, std::memory_order_relaxed) &&
+      (owner & ~kAwaited) != this_runner()) [[unlikely]]
+    wait_and_lock();
+  ++depth_;
 }
 
 void Node::unlock() {
-  if (--depth_ == 0) owner_.store(nullptr, std::memory_order_release);
+  if (--depth_ != 0) return;
+  if ((owner_.exchange(0, std::memory_order_release) & kAwaited) == 0) [[likely]]
+    return;
+  {
+    const std::lock_guard guard(waiting.lock);
+    waiting.unlocked.fetch_add(1, std::memory_order_relaxed);
+  }
+  waiting.unlocked.notify_all();
+}
+
+// A thread waits for one node at a time, so who waits for whom are chains: one that leads back to this thread would be
+// a wait without end, and who closes it is told. What a chain reads is there: the owner of a node that is awaited
+// cannot finish its unlock(), nor end, while the lock is held here. A node that is not awaited has been unlocked, and
+// who waited for it looks again.
+void Node::wait_and_lock() {
+  const auto closes_a_ring = [this] {
+    for (const Node* node = this; node != nullptr;) {
+      const std::uintptr_t owner = node->owner_.load(std::memory_order_relaxed);
+      if ((owner & kAwaited) == 0) return false;
+      const auto* const its = reinterpret_cast<const Runner*>(owner & ~kAwaited);
+      if (its == &runner) return true;
+      node = its->waits_for;
+    }
+    return false;
+  };
+  for (;;) {
+    int unlocked = 0;
+    bool fails = false;
+    {
+      const std::lock_guard guard(waiting.lock);
+      runner.waits_for = nullptr;
+      std::uintptr_t owner = owner_.load(std::memory_order_relaxed);
+      if (owner == 0) {
+        if (owner_.compare_exchange_strong(owner, this_runner(), std::memory_order_acquire, std::memory_order_relaxed))
+          return;
+        continue;
+      }
+      if ((owner & kAwaited) == 0 &&
+          !owner_.compare_exchange_strong(owner, owner | kAwaited, std::memory_order_relaxed))
+        continue;
+      fails = closes_a_ring();
+      if (!fails) runner.waits_for = this;
+      unlocked = waiting.unlocked.load(std::memory_order_relaxed);
+    }
+    KEYWAY_CHECK_AS(Autograd, !fails,
+                    "{}: its backward is being run by another thread, which waits for a node that this thread is "
+                    "running: two backwards that run each other's graph cannot do so at the same time, in two threads",
+                    name());
+    waiting.unlocked.wait(unlocked, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace keyway::inline v1::autograd

@@ -2,16 +2,19 @@
 // inputs.
 #pragma once
 
+#include <keyway/autograd/hook_list.h>
 #include <keyway/core/base/inline_vector.h>
 #include <keyway/core/base/intrusive_ptr.h>
 #include <keyway/core/base/small_vector.h>
 #include <keyway/core/block_cache.h>
+#include <keyway/core/stream.h>
 #include <keyway/tensor.h>
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +79,14 @@ class KEYWAY_API Node : public RefCounted {
     return outputs_[i].dtype == ScalarType::Undefined ? nullptr : &outputs_[i];
   }
 
+  // The stream that was current on the device of the node's first output that lies on a device with streams, when the
+  // call was made: backward works in it too. None for other nodes.
+  std::optional<Stream> stream() const {
+    if (stream_device_.is_cpu()) return std::nullopt;
+    return Stream(stream_device_, stream_id_);
+  }
+  bool has_stream() const { return !stream_device_.is_cpu(); }
+
   // Whether the running backward wants the gradient of input i. For apply().
   bool needs_input_grad(std::size_t i) const;
 
@@ -83,20 +94,26 @@ class KEYWAY_API Node : public RefCounted {
   std::uint64_t sequence_nr() const { return sequence_nr_; }
 
   // What was added, in order, before the node runs: hooks of its outputs, which see what grad() returns; what retains
-  // gradients; hooks of the node itself, which are called only if it runs. Those that a hook adds wait for the next
-  // backward.
+  // gradients; hooks of the node itself, which are called only if it runs. Hooks may be added while a backward runs, by
+  // any thread; those that a hook adds wait for the next backward.
   virtual void run_tensor_hooks(variable_list& grads);
   void run_pre_hooks(variable_list& grads);
   void run_post_hooks(variable_list& grad_inputs, const variable_list& grad_outputs);
-  void add_tensor_hook(PreHook hook) { make_extras().tensor_hooks.push_back(std::move(hook)); }
-  void add_retaining_hook(PreHook hook) { make_extras().retaining_hooks.push_back(std::move(hook)); }
-  void add_pre_hook(PreHook hook) { make_extras().pre_hooks.push_back(std::move(hook)); }
-  void add_post_hook(PostHook hook) { make_extras().post_hooks.push_back(std::move(hook)); }
-  bool has_post_hooks() const { return extras_ && !extras_->post_hooks.empty(); }
+  void add_tensor_hook(PreHook hook) { make_extras().tensor_hooks.add(std::move(hook)); }
+  void add_retaining_hook(PreHook hook) { make_extras().retaining_hooks.add(std::move(hook)); }
+  void add_pre_hook(PreHook hook) { make_extras().pre_hooks.add(std::move(hook)); }
+  void add_post_hook(PostHook hook) { make_extras().post_hooks.add(std::move(hook)); }
+  bool has_post_hooks() const {
+    const Extras* const more = extras();
+    return more != nullptr && !more->post_hooks.empty();
+  }
 
   // What anomaly mode knows of a call that a backward made: its node, and in whose backward that was recorded:
   // "MulBackward0, recorded in that of ExpBackward0". Else empty.
-  std::string_view made_in() const { return extras_ ? std::string_view(extras_->made_in) : std::string_view(); }
+  std::string_view made_in() const {
+    const Extras* const more = extras();
+    return more != nullptr ? std::string_view(more->made_in) : std::string_view();
+  }
   // Requires: nobody else knows the node yet.
   void set_origin(NodeOrigin&& origin);
 
@@ -104,7 +121,9 @@ class KEYWAY_API Node : public RefCounted {
   NodeBinding* binding() const { return binding_.get(); }
   void set_binding(std::unique_ptr<NodeBinding> binding) { binding_ = std::move(binding); }
 
-  // Serialises threads whose backward runs through one node; a thread may enter again.
+  // Serialises threads whose backward runs through one node; a thread may enter again. Throws
+  // keyway::Error(Autograd) where threads would wait for each other for ever: two whose backwards run each other's
+  // nodes.
   void lock();
   void unlock();
 
@@ -122,28 +141,32 @@ class KEYWAY_API Node : public RefCounted {
   // Remembers nothing.
   explicit Node(std::uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
   static std::uint64_t take_sequence_nr();
+  // The node works in the stream that its gradient was computed in.
+  void forget_stream() { stream_device_ = DeviceType::CPU; }
 
  private:
   // What few nodes have.
   struct Extras {
-    std::vector<PreHook> tensor_hooks;
-    std::vector<PreHook> retaining_hooks;
-    std::vector<PreHook> pre_hooks;
-    std::vector<PostHook> post_hooks;
+    HookList<PreHook> tensor_hooks;
+    HookList<PreHook> retaining_hooks;
+    HookList<PreHook> pre_hooks;
+    HookList<PostHook> post_hooks;
     std::string made_in;
   };
-  Extras& make_extras() {
-    if (!extras_) extras_ = std::make_unique<Extras>();
-    return *extras_;
-  }
+  Extras* extras() const { return extras_.load(std::memory_order_acquire); }
+  Extras& make_extras();
+  void take_stream(Device device);
+  void wait_and_lock();
 
   InlineVector<Edge, 2> edges_;
   InlineVector<OutputInfo, 1> outputs_;
   std::uint64_t sequence_nr_;
-  std::unique_ptr<Extras> extras_;
+  std::atomic<Extras*> extras_{nullptr};  // owned
   std::unique_ptr<NodeBinding> binding_;
-  std::atomic<const void*> owner_{nullptr};
+  std::atomic<std::uintptr_t> owner_{0};  // the thread that has locked it, and whether others wait: node.cpp
+  StreamId stream_id_ = 0;
   std::uint32_t depth_ = 0;
+  Device stream_device_ = DeviceType::CPU;  // the CPU: no stream
   Node* next_to_destroy_ = nullptr;
 };
 

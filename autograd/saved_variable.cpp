@@ -1,3 +1,4 @@
+#include <keyway/autograd/backward_streams.h>
 #include <keyway/autograd/saved_variable.h>
 #include <keyway/autograd/variable.h>
 
@@ -49,6 +50,8 @@ Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
       owner.name());
   const Tensor data = packed_ ? unpacked(*packed_) : data_;
   if (!data.defined()) return {};
+  if (!data.device().is_cpu()) [[unlikely]]
+    record_use(data);
   KEYWAY_CHECK_AS(Autograd, packed_ || data._version() == version_,
                   "{}: a tensor of shape {} that it needs for the gradient was changed in place: it is at version {}, "
                   "but was saved at {}; clone() it before the change",

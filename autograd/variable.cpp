@@ -1,5 +1,6 @@
 #include <keyway/autograd/accumulate_grad.h>
 #include <keyway/autograd/anomaly_mode.h>
+#include <keyway/autograd/engine.h>
 #include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
@@ -15,6 +16,7 @@ Meta::~Meta() {
   while (grad_ && grad_->use_count() == 1 && grad_->autograd_meta() != nullptr) {
     grad_ = std::move(static_cast<Meta*>(grad_->autograd_meta())->grad_);
   }
+  delete hooks_.load(std::memory_order_acquire);
 }
 
 // The functions below are Meta's only users; what they change is theirs to know.
@@ -40,11 +42,15 @@ struct MetaAccess {
   static SpinLock& accumulator_lock(Meta& meta) { return meta.accumulator_lock_; }
   static weak_intrusive_ptr<Node>& accumulator(Meta& meta) { return meta.accumulator_; }
   static ViewInfo& view_slot(Meta& meta) { return meta.view_; }
-  static const LeafHooks* hooks(const Meta& meta) { return meta.hooks_.get(); }
+  static const LeafHooks* hooks(const Meta& meta) { return meta.hooks_.load(std::memory_order_acquire); }
   static LeafHooks& make_hooks(const TensorBase& leaf) {
     Meta& meta = make(leaf);
-    if (!meta.hooks_) meta.hooks_ = std::make_unique<LeafHooks>();
-    return *meta.hooks_;
+    LeafHooks* there = meta.hooks_.load(std::memory_order_acquire);
+    if (there != nullptr) return *there;
+    auto made = std::make_unique<LeafHooks>();
+    if (meta.hooks_.compare_exchange_strong(there, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
+      return *made.release();
+    return *there;
   }
 };
 
@@ -101,9 +107,13 @@ void retain_at(const TensorBase& tensor, const Edge& edge) {
     if (!alive || !grads[i].defined()) return;
     const TensorBase self(alive);
     Meta& meta = *MetaAccess::find(self);
+    const std::lock_guard lock(*node);  // other threads may run a backward over the same node
     if (MetaAccess::fn(meta) != node) return;
     const Tensor before = grad_of(self);
-    MetaAccess::grad(meta) = (before.defined() ? before + grads[i] : grads[i].clone()).impl_ptr();
+    const Tensor now = before.defined() ? before + grads[i] : grads[i].clone();
+    share_with_caller(before);
+    share_with_caller(now);
+    MetaAccess::grad(meta) = now.impl_ptr();
   });
 }
 
@@ -341,15 +351,14 @@ void retain_grad(const TensorBase& tensor) {
 void run_hooks(const TensorBase& leaf, Tensor& grad) {
   Meta* meta = MetaAccess::find(leaf);
   if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr) return;
-  // A copy: a hook may register others.
-  for (const auto& hook : std::vector<GradientHook>(MetaAccess::hooks(*meta)->of_gradient)) call_hook(hook, grad);
+  MetaAccess::hooks(*meta)->of_gradient.for_each([&](const GradientHook& hook) { call_hook(hook, grad); });
 }
 
 void run_post_accumulate_hooks(const TensorBase& leaf) {
   Meta* meta = MetaAccess::find(leaf);
   if (meta == nullptr || MetaAccess::hooks(*meta) == nullptr) return;
   const Tensor tensor(leaf);
-  for (const auto& hook : std::vector<PostAccumulateHook>(MetaAccess::hooks(*meta)->post_accumulate)) hook(tensor);
+  MetaAccess::hooks(*meta)->post_accumulate.for_each([&](const PostAccumulateHook& hook) { hook(tensor); });
 }
 
 bool retains_grad(const TensorBase& tensor) {
@@ -368,13 +377,13 @@ void register_hook(const TensorBase& given, GradientHook hook) {
         [hook = std::move(hook), i = edge.input_nr](variable_list& grads) { call_hook(hook, grads[i]); });
     return;
   }
-  MetaAccess::make_hooks(tensor).of_gradient.push_back(std::move(hook));
+  MetaAccess::make_hooks(tensor).of_gradient.add(std::move(hook));
 }
 
 void register_post_accumulate_grad_hook(const TensorBase& leaf, PostAccumulateHook hook) {
   KEYWAY_CHECK_AS(Autograd, leaf.requires_grad() && leaf.is_leaf(),
                   "register_post_accumulate_grad_hook: the tensor is no leaf that requires grad");
-  MetaAccess::make_hooks(leaf).post_accumulate.push_back(std::move(hook));
+  MetaAccess::make_hooks(leaf).post_accumulate.add(std::move(hook));
 }
 
 void forget_accumulator(const TensorBase& leaf) {

@@ -31,8 +31,8 @@ struct ViewInfo {
 using GradientHook = std::function<Tensor(const Tensor& grad)>;
 using PostAccumulateHook = std::function<void(const Tensor& leaf)>;
 struct LeafHooks {
-  std::vector<GradientHook> of_gradient;
-  std::vector<PostAccumulateHook> post_accumulate;
+  HookList<GradientHook> of_gradient;
+  HookList<PostAccumulateHook> post_accumulate;
 };
 
 class KEYWAY_API Meta final : public AutogradMeta {
@@ -67,8 +67,8 @@ class KEYWAY_API Meta final : public AutogradMeta {
   bool retains_grad_ = false;
   mutable SpinLock accumulator_lock_;
   weak_intrusive_ptr<Node> accumulator_;
-  mutable ViewInfo view_;  // without a base: no view
-  std::unique_ptr<LeafHooks> hooks_;
+  mutable ViewInfo view_;                   // without a base: no view
+  std::atomic<LeafHooks*> hooks_{nullptr};  // owned
 };
 
 // Only floating and complex tensors have gradients.

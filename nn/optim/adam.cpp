@@ -53,13 +53,16 @@ void adam_step(const Tensor& parameter, const Tensor& grad, const Options& optio
   parameter.add_(div(state.exp_avg, denominator), -options.lr() / correction1);
 }
 
-// The same by one call of `step`, _fused_adam_ or _fused_adamw_, for each set of parameters that it takes.
+// The same by one call of `step`, which calls `op`, _fused_adam_ or _fused_adamw_, for each set of parameters that it
+// takes.
 template <typename Options, typename Step>
-void fused_adam_step(std::vector<ParamChange>& changes, const Options& options, const Step& step) {
+void fused_adam_step(std::vector<ParamChange>& changes, const Options& options, const OperatorEntry& op,
+                     const Step& step) {
   const auto state_of = [](const ParamChange& change) -> AdamParamState& {
     return static_cast<AdamParamState&>(*change.state);
   };
-  const auto sets = take_fused(changes, options.fused(), [](const auto&, const auto&) { return true; });
+  const auto sets = take_fused(changes, options.fused(), {&op, &ops::_foreach_add__Scalar},
+                               [](const auto&, const auto&) { return true; });
   for (const FusedSet& set : sets) {
     for (const ParamChange& change : set) {
       AdamParamState& state = state_of(change);
@@ -98,7 +101,7 @@ void Adam::update(const Tensor& parameter, const Tensor& grad, const AdamOptions
 }
 
 void Adam::update_fused(std::vector<ParamChange>& changes, const AdamOptions& options) {
-  fused_adam_step(changes, options, [](const auto&... arguments) { _fused_adam_(arguments...); });
+  fused_adam_step(changes, options, ops::_fused_adam_, [](const auto&... arguments) { _fused_adam_(arguments...); });
 }
 
 AdamW::AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults)
@@ -112,7 +115,7 @@ void AdamW::update(const Tensor& parameter, const Tensor& grad, const AdamWOptio
 }
 
 void AdamW::update_fused(std::vector<ParamChange>& changes, const AdamWOptions& options) {
-  fused_adam_step(changes, options, [](const auto&... arguments) { _fused_adamw_(arguments...); });
+  fused_adam_step(changes, options, ops::_fused_adamw_, [](const auto&... arguments) { _fused_adamw_(arguments...); });
 }
 
 }  // namespace keyway::inline v1::optim

@@ -31,7 +31,7 @@ class AdamLikeOptions : public OptimizerCloneableOptions<Self> {
   double weight_decay() const { return weight_decay_; }
   bool amsgrad() const { return amsgrad_; }
   // Whether all parameters are changed by one call of _fused_adam_ or _fused_adamw_. If it is not said: floating point
-  // ones on the CPU and on CUDA devices. No part of the optimizer's state.
+  // ones on devices for which there is a kernel of it. No part of the optimizer's state.
   std::optional<bool> fused() const { return fused_; }
   Self& lr(double value) { return lr_ = value, self(); }
   Self& betas(Betas value) { return betas_ = value, self(); }

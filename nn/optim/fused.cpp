@@ -8,18 +8,21 @@ namespace keyway::inline v1::optim {
 
 namespace {
 
-bool is_fusable(const Tensor& parameter) {
-  return parameter.is_floating_point() && (parameter.is_cpu() || parameter.is_cuda());
+bool is_fusable(const Tensor& parameter, std::initializer_list<const OperatorEntry*> operators) {
+  return parameter.is_floating_point() && !parameter.is_meta() &&
+         std::ranges::all_of(operators,
+                             [&](const OperatorEntry* op) { return op->has_kernel_for(parameter.device().type()); });
 }
 
 }  // namespace
 
 std::vector<FusedSet> take_fused(std::vector<ParamChange>& changes, std::optional<bool> fused,
+                                 std::initializer_list<const OperatorEntry*> operators,
                                  const std::function<bool(const ParamChange&, const ParamChange&)>& also_alike) {
   std::vector<FusedSet> sets;
   std::vector<ParamChange> others;
   for (ParamChange& change : changes) {
-    if (!fused.value_or(is_fusable(change.parameter))) {
+    if (!(fused ? *fused : is_fusable(change.parameter, operators))) {
       others.push_back(std::move(change));
       continue;
     }

@@ -1,9 +1,11 @@
 // What optimizers share that change many parameters with one operator. Internal to nn/optim.
 #pragma once
 
+#include <keyway/dispatch/operator_entry.h>
 #include <keyway/nn/optim/optimizer.h>
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -13,8 +15,10 @@ namespace keyway::inline v1::optim {
 using FusedSet = std::vector<ParamChange>;
 
 // Takes out of `changes` what is to be changed together: all if `fused` is true, nothing if it is false. If it is not
-// said, floating point parameters on devices that come with Keyway. `also_alike`: a further condition of one set.
+// said, floating point parameters on devices for which each of `operators`, that a fused step calls, has a kernel.
+// `also_alike`: a further condition of one set.
 std::vector<FusedSet> take_fused(std::vector<ParamChange>& changes, std::optional<bool> fused,
+                                 std::initializer_list<const OperatorEntry*> operators,
                                  const std::function<bool(const ParamChange&, const ParamChange&)>& also_alike);
 
 // What `member` is of each change.

@@ -56,9 +56,9 @@ void SGD::update_fused(std::vector<ParamChange>& changes, const SGDOptions& opti
   const auto buffer_of = [](const ParamChange& change) -> Tensor& {
     return static_cast<SGDParamState&>(*change.state).momentum_buffer;
   };
-  const auto sets = take_fused(changes, options.fused(), [&](const ParamChange& a, const ParamChange& b) {
-    return buffer_of(a).defined() == buffer_of(b).defined();
-  });
+  const auto sets = take_fused(
+      changes, options.fused(), {&ops::_fused_sgd_},
+      [&](const ParamChange& a, const ParamChange& b) { return buffer_of(a).defined() == buffer_of(b).defined(); });
   for (const FusedSet& set : sets) {
     const bool is_first = !buffer_of(set.front()).defined();
     std::vector<Tensor> buffers;

@@ -17,8 +17,9 @@ class KEYWAY_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   KEYWAY_OPTION(double, dampening) = 0;
   KEYWAY_OPTION(double, weight_decay) = 0;
   KEYWAY_OPTION(bool, nesterov) = false;
-  // Whether all parameters are changed by one call of _fused_sgd_. If it is not said: floating point ones on the CPU
-  // and on CUDA devices, but for steps on the CPU that are an addition each. No part of the optimizer's state.
+  // Whether all parameters are changed by one call of _fused_sgd_. If it is not said: floating point ones on devices
+  // for which there is a kernel of it, but for steps on the CPU that are an addition each. No part of the optimizer's
+  // state.
   KEYWAY_OPTION(std::optional<bool>, fused) = std::nullopt;
 };
 

@@ -1,3 +1,4 @@
+#include <keyway/core/promote_types.h>
 #include <keyway/nn/utils/clip_grad.h>
 #include <keyway/ops/all.h>
 
@@ -7,22 +8,27 @@ namespace keyway::inline v1::nn::utils {
 
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, bool error_if_nonfinite) {
   const NoGradGuard no_grad;
-  std::vector<Tensor> grads;
-  double squares = 0;
+  std::vector<Tensor> grads, norms;
   for (const Tensor& parameter : parameters) {
     const Tensor grad = parameter.grad();
     if (!grad.defined()) continue;
     grads.push_back(grad.detach());
-    squares += mul(grad, grad).sum().item<double>();
+    // Norms of 16-bit floats may be greater than their dtype holds.
+    const Tensor parts = grad.is_complex() ? view_as_real(grad.detach()) : grad.detach();
+    const ScalarType wide = promote_types(parts.dtype(), kFloat);
+    norms.push_back(linalg_vector_norm(parts, 2, std::nullopt, false, wide).to(grads[0].device(), kDouble));
   }
-  const double norm = std::sqrt(squares);
-  KEYWAY_CHECK(!error_if_nonfinite || std::isfinite(norm), "clip_grad_norm_: the norm of the gradients is {}", norm);
+  if (grads.empty()) return 0;
+  const Tensor norm = linalg_vector_norm(stack(norms));
+  double known = 0;  // the one time that the host waits for a device
+  if (error_if_nonfinite) {
+    known = norm.item<double>();
+    KEYWAY_CHECK(std::isfinite(known), "clip_grad_norm_: the norm of the gradients is {}", known);
+  }
   constexpr double kTiny = 1e-6;  // PyTorch's
-  const double scale = max_norm / (norm + kTiny);
-  if (scale < 1) {
-    for (const Tensor& grad : grads) grad.mul_(scale);
-  }
-  return norm;
+  const Tensor scale = (norm + kTiny).reciprocal().mul(max_norm).clamp_max(1);
+  for (const Tensor& grad : grads) grad.mul_(scale.to(grad.device()));
+  return error_if_nonfinite ? known : norm.item<double>();
 }
 
 }  // namespace keyway::inline v1::nn::utils

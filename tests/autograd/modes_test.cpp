@@ -1,8 +1,15 @@
 // Grad modes, and what a tensor says of itself: leaf or not, whether it requires a gradient.
+#include <keyway/dispatch/call.h>
+#include <keyway/dispatch/library.h>
 #include <keyway/tests/autograd/values.h>
 #include <keyway/tests/catch.h>
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 using namespace keyway;
 using namespace keyway::testing;
@@ -53,6 +60,55 @@ TEST_CASE("backward runs under no_grad") {
   y.backward();
   CHECK(values_of(x.grad()) == Values{4});
   CHECK_FALSE(grad_enabled());
+}
+
+// --- Modes of a thread
+
+namespace {
+std::vector<std::string> seen;
+
+void see(const OperatorEntry& op, const KernelBase&, DispatchKeySet, Stack& stack) {
+  seen.push_back(op.short_name());
+  const ExcludeDispatchKeyGuard below{DispatchKeySet(Functionality::Tracer)};
+  call_boxed(op, stack);
+}
+}  // namespace
+
+TEST_CASE("a mode sees the calls of backward, in the thread that has entered it") {
+  Library mode(Library::Kind::Impl, "_", DispatchKey::Tracer);
+  mode.fallback(&see);
+  const RegistrationHandle registered = mode.commit();
+  const Tensor x = leaf({2});
+  const Tensor y = x.sin();
+  const auto sees = [&](std::string_view name) {
+    seen.clear();
+    autograd::backward({y}, {}, true);
+    return std::ranges::find(seen, name) != seen.end();
+  };
+  {
+    const IncludeDispatchKeyGuard include{DispatchKeySet(Functionality::Tracer)};
+    CHECK(sees("cos"));
+    {
+      // As a mode's own kernel calls what it serves: the method is an operator, and the mode sees it alone.
+      const ExcludeDispatchKeyGuard exclude{DispatchKeySet(Functionality::Tracer)};
+      CHECK_FALSE(sees("cos"));
+    }
+    seen.clear();
+    y.backward({}, true);
+    CHECK(seen == std::vector<std::string>{"_backward"});
+    std::thread([&] { CHECK_FALSE(sees("cos")); }).join();
+    CHECK(sees("cos"));
+  }
+  CHECK_FALSE(sees("cos"));
+  CHECK(values_of(x.grad())[0] == Approx(6 * std::cos(2.0)));
+}
+
+TEST_CASE("backward begins above Autograd, wherever it is called") {
+  const Tensor x = leaf({3});
+  const Tensor y = x * x * x;
+  const AutoDispatchBelowADInplaceOrView below;
+  const Tensor first = autograd::grad({y}, {x}, {}, true, true)[0];
+  CHECK(values_of(autograd::grad({first}, {x})[0]) == Values{18});
 }
 
 // --- Inference mode

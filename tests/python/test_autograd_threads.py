@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import time
 
 import keyway
 from keyway.autograd import Function
@@ -130,3 +131,115 @@ def test_the_interpreter_lock_is_free_while_the_engine_runs():
     Waits.apply(keyway.ones(1, requires_grad=True)).sum().backward()
     watcher.join()
     assert seen == [2.0]
+
+
+def test_no_retained_gradient_is_lost_where_threads_run_one_graph():
+    x = keyway.full((3,), 2.0).requires_grad_()
+    y = x.mul(1)
+    y.retain_grad()
+    z = y.sum()
+
+    def work():
+        for _ in range(300):
+            z.backward(retain_graph=True)
+
+    on_threads(work)
+    assert y.grad.tolist() == x.grad.tolist() == [1200.0] * 3
+
+
+def test_hooks_may_be_added_while_threads_run_the_graph():
+    x = keyway.full((3,), 2.0).requires_grad_()
+    calls = []
+
+    def work():
+        for _ in range(30):
+            y = x.mul(1)
+            z = y.sum()
+            adder = threading.Thread(target=lambda: [y.register_hook(lambda grad: calls.append(1)) for _ in range(5)])
+            adder.start()
+            z.backward(retain_graph=True)
+            y.grad_fn.register_prehook(lambda grads: None)
+            adder.join()
+            z.backward()
+
+    on_threads(work)
+    assert len(calls) >= 4 * 30 * 5
+
+
+class Runs(Function):
+    """The identity, whose backward calls a function first."""
+
+    @staticmethod
+    def forward(ctx, x, function):
+        ctx.function = function
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        ctx.function()
+        return grad, None
+
+
+def test_a_thread_that_waits_for_a_node_sleeps():
+    inside, first = threading.Event(), [True]
+
+    def sleep():
+        if first:
+            first.clear()
+            inside.set()
+            time.sleep(0.5)
+
+    y = Runs.apply(keyway.ones(1, requires_grad=True), sleep).sum()
+    other = threading.Thread(target=lambda: y.backward(retain_graph=True))
+    other.start()
+    assert inside.wait(10)
+    before = time.thread_time()
+    y.backward(retain_graph=True)
+    assert time.thread_time() - before < 0.1
+    other.join()
+
+
+def test_backwards_that_run_each_others_graph_end_with_one_refused():
+    both = threading.Barrier(2, timeout=10)
+    outer, roots, errors = [2], {}, []
+
+    def run(name):
+        if outer[0] > 0:
+            outer[0] -= 1
+            both.wait()
+            roots[name].backward(retain_graph=True)
+
+    roots["a"] = Runs.apply(keyway.ones(1, requires_grad=True), lambda: run("b")).sum()
+    roots["b"] = Runs.apply(keyway.ones(1, requires_grad=True), lambda: run("a")).sum()
+
+    def work(name):
+        try:
+            roots[name].backward(retain_graph=True)
+        except keyway.AutogradError as error:
+            errors.append(str(error))
+
+    threads = [threading.Thread(target=work, args=(name,), daemon=True) for name in roots]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive()
+    assert len(errors) == 1 and "two backwards that run each other's graph" in errors[0]
+    for root in roots.values():
+        root.backward()  # nothing stays locked
+
+
+def test_a_mode_of_the_thread_sees_the_calls_of_backward():
+    seen = []
+
+    def log(op, *args, **kwargs):
+        seen.append(op)
+        with keyway.ExcludeDispatchKeyGuard("Tracer"):
+            return op(*args, **kwargs)
+
+    y = keyway.ones(1, requires_grad=True).sin()
+    with keyway.library.Library("_", "IMPL", "Tracer") as lib:
+        lib.fallback(log)
+        with keyway.IncludeDispatchKeyGuard("Tracer"):
+            y.backward()
+    assert keyway.ops.keyway.cos.default in seen

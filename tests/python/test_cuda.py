@@ -5,11 +5,13 @@ import gc
 import inspect
 import os
 import threading
+from typing import Any, NamedTuple
 
 import keyway
 import pytest
 from keyway import cuda
 from keyway.utils.checkpoint import checkpoint
+from keyway.utils.data import DataLoader
 
 MIB = 1 << 20
 
@@ -294,6 +296,94 @@ def test_memory_that_another_stream_uses_waits_for_it(cache):
     side.synchronize()
     del other
     assert address in (y.data_ptr() for y in [mebibytes(16), mebibytes(16)])
+
+
+# --- Backward
+
+SIZE = 4096
+
+
+def overwrite_what_is_free(stream):
+    """Takes what memory of our tensors' size is free for a stream, writes other numbers there, and waits for that."""
+    with cuda.stream(stream):
+        taken = [keyway.full((SIZE,), 1e9, device="cuda") for _ in range(8)]
+    stream.synchronize()
+    del taken
+
+
+class Watched(keyway.autograd.Function):
+    """Twice a tensor; backward notes its current stream."""
+
+    @staticmethod
+    def forward(ctx, x, seen):
+        ctx.seen = seen
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        ctx.seen.append(cuda.current_stream())
+        return grad * 2, None
+
+
+def test_a_function_goes_backward_in_the_stream_of_its_call_and_gradients_wait(there):
+    first, later, seen = cuda.Stream(), cuda.Stream(), []
+    x = keyway.full((SIZE,), 3.0, device="cuda", requires_grad=True)
+    first.wait_stream(cuda.current_stream())
+    with cuda.stream(first):
+        y = Watched.apply(x, seen)
+    later.wait_stream(first)
+    with cuda.stream(later):
+        z = Watched.apply(y * y, seen)
+    cuda.current_stream().wait_stream(later)
+    hooked, accumulated = [], []
+    y.register_hook(lambda grad: hooked.append(cuda.current_stream()))
+    x.register_post_accumulate_grad_hook(lambda leaf: accumulated.append(cuda.current_stream()))
+    z.sum().backward()
+    assert cuda.current_stream() == cuda.default_stream()
+    assert (seen, hooked, accumulated) == ([later, first], [first], [first])
+    assert x.grad.cpu().tolist() == [16 * 3.0] * SIZE  # of 2 * (2x)^2
+
+
+def test_memory_of_backward_is_given_out_again_when_its_streams_have_read_it(cache):
+    side = cuda.Stream()
+    x = keyway.ones(SIZE, device="cuda", requires_grad=True)
+    side.wait_stream(cuda.current_stream())
+    with cuda.stream(side):
+        loss = x.exp().sqrt().sum()
+    cuda.current_stream().wait_stream(side)
+    loss.backward()
+    overwrite_what_is_free(side)
+    expected = keyway.ones(1, requires_grad=True)
+    expected.exp().sqrt().backward()
+    doubled = x.grad * 2
+    x.grad = None
+    overwrite_what_is_free(side)
+    assert doubled.cpu().tolist() == pytest.approx([2 * expected.grad.item()] * SIZE)
+
+
+def test_a_data_loader_pins_what_batches_hold(there):
+    class Named(NamedTuple):
+        x: Any
+        name: Any
+
+    class Custom:
+        def pin_memory(self):
+            return "pinned"
+
+    examples = [{"t": keyway.ones(2), "n": Named(keyway.zeros(1), "a"), "l": [keyway.ones(1), 3]} for _ in range(4)]
+    for workers in (0, 2):
+        for device in ("", "cuda"):
+            loader = DataLoader(examples, batch_size=2, num_workers=workers, pin_memory=True, pin_memory_device=device)
+            batches = list(loader)
+            assert len(batches) == 2
+            for batch in batches:
+                assert batch["t"].is_pinned() and batch["t"].tolist() == [[1, 1], [1, 1]]
+                assert type(batch["n"]) is Named and batch["n"].x.is_pinned() and list(batch["n"].name) == ["a", "a"]
+                assert batch["l"][0].is_pinned() and batch["l"][1].tolist() == [3, 3]
+    assert not next(iter(DataLoader(examples, batch_size=2)))["t"].is_pinned()
+    assert list(DataLoader([0], collate_fn=lambda batch: Custom(), pin_memory=True)) == ["pinned"]
+    there_already = DataLoader([0], collate_fn=lambda batch: keyway.ones(1, device="cuda"), pin_memory=True)
+    assert next(iter(there_already)).is_cuda
 
 
 def test_record_stream_is_for_tensors_of_cuda(there):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from keyway import _C, cuda
 from keyway._C import Tensor
@@ -12,38 +12,41 @@ FusedSet = tuple[list[Tensor], list[Tensor]]  # parameters and their gradients
 
 
 def take_fused(
-    group: dict[str, Any], kind: Callable[[Tensor], Any] = lambda parameter: None
+    group: dict[str, Any], operators: Sequence[str], kind: Callable[[Tensor], Any] = lambda parameter: None
 ) -> tuple[list[FusedSet], list[Tensor]]:
     """Those of a group's parameters that have a gradient, in sets of one device, one dtype and one `kind`; and the
     other ones.
 
-    Fused operators take floating-point parameters on the CPU and on CUDA devices. Raises keyway.ValueError where the
-    group's "fused" is set and a parameter is no such; without it, these are left. With fused=False, or where the step
-    is differentiated, all are.
+    Fused are floating-point parameters on devices for which each of `operators`, which the step calls, has a kernel.
+    Raises keyway.ValueError where the group's "fused" is set and a parameter is no such; without it, these are left.
+    With fused=False, or where the step is differentiated, all are.
     """
     may_be = _may_be_fused(group)
+    has_kernels = _Kernels(operators)
     sets: dict[Any, FusedSet] = {}
     others = []
     for parameter in group["params"]:
         grad = parameter.grad
-        if grad is not None and may_be and _is_fusable(parameter, grad):
+        if grad is not None and may_be and _is_fusable(parameter, grad, has_kernels):
             device = parameter.is_cpu or parameter.device  # a device costs some time to make
             parameters, grads = sets.setdefault((device, parameter.dtype, kind(parameter)), ([], []))
             parameters.append(parameter)
             grads.append(grad)
         elif grad is not None and may_be and group.get("fused"):
-            raise _C.ValueError(f"fused=True is there for floating-point parameters on the CPU or a CUDA device, with "
-                                f"gradients of their dtype there, not for a {parameter.dtype} on {parameter.device} "
-                                f"with a gradient of {grad.dtype} on {grad.device}")
+            raise _C.ValueError(f"fused=True is there for floating-point parameters on devices with a kernel of "
+                                f"{' and '.join(operators)}, with gradients of their dtype there, not for a "
+                                f"{parameter.dtype} on {parameter.device} with a gradient of {grad.dtype} on "
+                                f"{grad.device}")
         else:
             others.append(parameter)
     return list(sets.values()), others
 
 
-def takes_all(group: dict[str, Any]) -> bool:
+def takes_all(group: dict[str, Any], operators: Sequence[str]) -> bool:
     """Whether take_fused() takes each of a group's parameters that has a gradient."""
     with_grad = [parameter for parameter in group["params"] if parameter.grad is not None]
-    return not with_grad or (_may_be_fused(group) and all(_is_fusable(p, p.grad) for p in with_grad))
+    has_kernels = _Kernels(operators)
+    return not with_grad or (_may_be_fused(group) and all(_is_fusable(p, p.grad, has_kernels) for p in with_grad))
 
 
 def count_steps(steps: list[Tensor], found_inf: Tensor | None) -> None:
@@ -80,6 +83,20 @@ def _may_be_fused(group: dict[str, Any]) -> bool:
     return group.get("fused") is not False and not group.get("differentiable")
 
 
-def _is_fusable(parameter: Tensor, grad: Tensor) -> bool:
-    is_there = grad.is_cpu if parameter.is_cpu else parameter.is_cuda and grad.device == parameter.device
-    return is_there and parameter.is_floating_point() and grad.dtype == parameter.dtype
+class _Kernels(dict[str, bool]):
+    """Whether each of some operators has a kernel of its own for a device type."""
+
+    def __init__(self, operators: Sequence[str]) -> None:
+        super().__init__()
+        self._operators = operators
+
+    def __missing__(self, device_type: str) -> bool:
+        key = device_type.upper()
+        self[device_type] = all(_C._explain_slot(f"keyway::{name}", key) == "direct kernel" for name in self._operators)
+        return self[device_type]
+
+
+def _is_fusable(parameter: Tensor, grad: Tensor, has_kernels: _Kernels) -> bool:
+    is_there = grad.is_cpu if parameter.is_cpu else grad.device == parameter.device and not parameter.is_meta
+    return (is_there and parameter.is_floating_point() and grad.dtype == parameter.dtype
+            and has_kernels["cpu" if parameter.is_cpu else parameter.device.type])

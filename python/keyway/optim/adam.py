@@ -38,7 +38,7 @@ class Adam(Optimizer):
                                   "decoupled_weight_decay": decoupled_weight_decay})
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
-        sets, others = take_fused(group)
+        sets, others = take_fused(group, _operators(group))
         states_of = [[self._fused_state(parameter, group) for parameter in parameters] for parameters, _ in sets]
         for (parameters, _), states in zip(sets, states_of):
             check_states_are_with(parameters, [state["exp_avg"] for state in states])
@@ -56,7 +56,7 @@ class Adam(Optimizer):
         return others
 
     def _takes_grad_scale(self) -> bool:
-        return all(takes_all(group) for group in self.param_groups)
+        return all(takes_all(group, _operators(group)) for group in self.param_groups)
 
     def _fused_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """The state of a parameter, begun if it is empty, with the number of the step where a fused operator reads it.
@@ -90,6 +90,11 @@ class Adam(Optimizer):
         correction = math.sqrt(1 - beta2**step)
         denominator = square.sqrt().div(correction).add_(group["eps"])
         parameter.add_(mean.div(denominator), alpha=-group["lr"] / (1 - beta1**step))
+
+
+def _operators(group: dict[str, Any]) -> tuple[str, ...]:
+    """What a fused step calls."""
+    return "_fused_adamw_" if group["decoupled_weight_decay"] else "_fused_adam_", "_foreach_add_.Scalar", "_fused_sgd_"
 
 
 def _filled(state: dict[str, Any], parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from keyway._C import Tensor
 from keyway.optim._fused import check_may_make_state, check_states_are_with, take_fused, takes_all
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
+_OPERATORS = ("_fused_sgd_",)  # what a fused step calls
+
 
 class SGD(Optimizer):
     """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`):
@@ -17,7 +19,7 @@ class SGD(Optimizer):
         parameter -= lr * (g + momentum * buffer if nesterov else buffer)
 
     One operator changes all parameters of a device and dtype together: those that it can, which are floating-point ones
-    on the CPU and on CUDA devices, or with `fused`, all, else keyway.ValueError is raised; with fused=False, none.
+    on devices that it has a kernel for, or with `fused`, all, else keyway.ValueError is raised; with fused=False, none.
     """
 
     def __init__(self, params: Params, lr: float = 1e-3, momentum: float = 0, dampening: float = 0,
@@ -35,16 +37,16 @@ class SGD(Optimizer):
 
     def _takes_grad_scale(self) -> bool:
         # Momentum that may not have begun is a zero, which dampening tells from none.
-        return all(takes_all(group) and (group["dampening"] == 0 or not any(
+        return all(takes_all(group, _OPERATORS) and (group["dampening"] == 0 or not any(
             self._lacks_momentum(parameter, group) for parameter in group["params"] if parameter.grad is not None))
             for group in self.param_groups)
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         momentum = group["momentum"]
         if momentum == 0:
-            sets, others = take_fused(group)
+            sets, others = take_fused(group, _OPERATORS)
         else:
-            sets, others = take_fused(group, lambda parameter: self._lacks_momentum(parameter, group))
+            sets, others = take_fused(group, _OPERATORS, lambda parameter: self._lacks_momentum(parameter, group))
             for parameters, _ in sets:
                 if self._lacks_momentum(parameters[0], group):
                     check_may_make_state(parameters[0])

@@ -1,9 +1,11 @@
 // Fused steps against those that change one parameter after the other: the same bits, where nothing is rounded between.
 #include <keyway/autograd/variable.h>
+#include <keyway/dispatch/library.h>
 #include <keyway/nn/optim/adam.h>
 #include <keyway/nn/optim/sgd.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/core/fake_device.h>
 
 #include <cstring>
 #include <functional>
@@ -95,6 +97,35 @@ TEST_CASE("fused steps of Adam and AdamW have the bits of the plain ones") {
     check_same_bits<AdamW>(dtype, AdamWOptions(0.05).weight_decay(0.3).amsgrad(true));
   }
   check_close<Adam>(AdamOptions(0.05));
+}
+
+namespace {
+int steps_of_npu = 0;
+
+void npu_fused_sgd(const OperatorEntry& op, const KernelBase&, DispatchKeySet, Stack& stack) {
+  ++steps_of_npu;
+  stack.resize(stack.size() - op.schema().arguments().size());
+}
+}  // namespace
+
+TEST_CASE("steps are fused on a device whose backend has the kernel, and on no other") {
+  testing::FakeDevices devices;
+  const DeviceGuardRegistration guard = register_device_guard(devices);
+  testing::FakeAllocator allocator(devices);
+  set_allocator(devices.type(), &allocator);
+  const Tensor parameter(make_tensor({3}, kFloat, devices.device(0)));
+  parameter.requires_grad_();
+  autograd::set_grad(parameter, Tensor(make_tensor({3}, kFloat, devices.device(0))));
+  optim::SGD optimizer({parameter}, optim::SGDOptions(0.1).weight_decay(0.5));
+  CHECK(error_of([&] { optimizer.step(); }).find("no kernel for NPU") != std::string::npos);
+  {
+    Library m(Library::Kind::Impl, "keyway", runtime_key(Functionality::Dense, devices.type()));
+    m.impl_boxed("_fused_sgd_", &npu_fused_sgd);
+    const RegistrationHandle kernel = m.commit();
+    optimizer.step();
+    CHECK(steps_of_npu == 1);
+  }
+  set_allocator(devices.type(), nullptr);
 }
 
 TEST_CASE("a scaled loss: gradients are divided by the scale, and nothing changes where they overflowed") {

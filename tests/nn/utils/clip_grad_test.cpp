@@ -1,9 +1,12 @@
 #include <keyway/autograd/variable.h>
+#include <keyway/dispatch/recording.h>
 #include <keyway/nn/utils/clip_grad.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/nn/values.h>
 
+#include <complex>
 #include <limits>
+#include <memory>
 
 using namespace keyway;
 using keyway::testing::error_of;
@@ -39,4 +42,32 @@ TEST_CASE("a norm that is not finite is an error where asked for") {
   const Tensor a = parameter_with({std::numeric_limits<double>::infinity()});
   CHECK(error_of([&] { nn::utils::clip_grad_norm_({a}, 1, true); }) ==
         "clip_grad_norm_: the norm of the gradients is inf");
+}
+
+TEST_CASE("a device is waited for once, however many gradients there are") {
+  std::vector<Tensor> parameters;
+  for (int i = 0; i < 16; ++i) parameters.push_back(parameter_with({3, 4}));
+  for (const bool error_if_nonfinite : {false, true}) {
+    const auto recorder = std::make_shared<DispatchRecorder>();
+    {
+      const ObserverHandle on = observe_calls(recorder);
+      nn::utils::clip_grad_norm_(parameters, 1, error_if_nonfinite);
+    }
+    std::uint64_t waits = 0;
+    const DispatchRecording recording = recorder->recording();
+    for (const auto& [decision, count] : recording.decisions())
+      if (decision.op == "keyway::_local_scalar_dense" && decision.key == DispatchKey::CPU) waits += count;
+    CHECK(waits == 1);
+  }
+}
+
+TEST_CASE("the norm of 16-bit gradients may be greater than their dtype, and that of complex ones has both parts") {
+  const Tensor half = keyway::zeros({4}, kHalf).requires_grad_();
+  autograd::set_grad(half, keyway::full({4}, 60000, kHalf));
+  CHECK(nn::utils::clip_grad_norm_({half}, 60000) == Approx(120000));
+  CHECK(values_of(half.grad().to(kDouble))[0] == Approx(30000));
+  const Tensor complex = keyway::zeros({2}, kComplexDouble).requires_grad_();
+  autograd::set_grad(complex, keyway::full({2}, Scalar(std::complex<double>(1, 1)), kComplexDouble));
+  CHECK(nn::utils::clip_grad_norm_({complex}, 1) == Approx(2));
+  CHECK(nn::utils::clip_grad_norm_({}, 1) == 0);
 }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any, Callable, Iterable, Iterator, Sized
 
 import keyway
+from keyway import cuda
 from keyway._C import Generator
+from keyway.utils.data._pinning import pinned
 from keyway.utils.data._workers import END, WorkerInfo, load_ahead
 from keyway.utils.data.collate import default_collate, default_convert
 from keyway.utils.data.dataset import Dataset, IterableDataset, examples_of
@@ -51,9 +54,13 @@ class DataLoader:
     `collate_fn` raises is raised here, with its traceback. `worker_init_fn`, if given, is called with the number of
     each worker; `timeout`, if not 0, is how many seconds a batch may take, after which keyway.Error is raised.
 
-    A dataset that defines __getitems__(indices) gives a batch's examples at once. `pin_memory`, `pin_memory_device`,
-    `multiprocessing_context` and `in_order` change nothing; nor does `persistent_workers`, which is there for
-    num_workers > 0 only, as threads cost little to begin.
+    With `pin_memory` the tensors of a batch, in dicts, lists and tuples too, come in memory that is pinned for devices
+    of type `pin_memory_device` ("cuda"), by whom the batch is loaded; an object that has a method pin_memory() is asked
+    for what comes in its place. Without a CUDA device there is a warning, and nothing is pinned.
+
+    A dataset that defines __getitems__(indices) gives a batch's examples at once. `multiprocessing_context` and
+    `in_order` change nothing; nor does `persistent_workers`, which is there for num_workers > 0 only, as threads cost
+    little to begin.
     """
 
     _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
@@ -125,39 +132,51 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         orders = iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
-        return _Batches(self, self._load_here(orders) if self.num_workers == 0 else self._load_ahead(orders))
+        collate = self._collate()
+        return _Batches(self, self._load_here(orders, collate) if self.num_workers == 0
+                        else self._load_ahead(orders, collate))
 
-    def _fetcher(self) -> Callable[[Any], Any]:
+    def _collate(self) -> Callable[[Any], Any]:
+        """`collate_fn`, whose batches are pinned if that is asked for."""
+        if not self.pin_memory:
+            return self.collate_fn
+        if not self.pin_memory_device and not cuda.is_available():
+            warnings.warn("DataLoader: pin_memory=True, but there is no CUDA device that memory could be pinned for",
+                          stacklevel=3)
+            return self.collate_fn
+        return lambda examples: pinned(self.collate_fn(examples), self.pin_memory_device or "cuda")
+
+    def _fetcher(self, collate: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """A function from what the samplers give to a batch; to END where the examples of an iterable dataset end."""
         examples = iter(self.dataset) if self._is_iterable else None
 
         def fetch(order: Any) -> Any:
             if examples is None and isinstance(order, list):
-                return self.collate_fn(examples_of(self.dataset, order))
+                return collate(examples_of(self.dataset, order))
             if examples is None:
-                return self.collate_fn(self.dataset[order])
+                return collate(self.dataset[order])
             if not isinstance(order, list):
                 example = next(examples, END)
-                return END if example is END else self.collate_fn(example)
+                return END if example is END else collate(example)
             batch = list(itertools.islice(examples, len(order)))
             is_left_out = self.drop_last and len(batch) < len(order)
-            return END if not batch or is_left_out else self.collate_fn(batch)
+            return END if not batch or is_left_out else collate(batch)
 
         return fetch
 
-    def _load_here(self, orders: Iterator[Any]) -> Iterator[Any]:
-        fetch = self._fetcher()
+    def _load_here(self, orders: Iterator[Any], collate: Callable[[Any], Any]) -> Iterator[Any]:
+        fetch = self._fetcher(collate)
         for order in orders:
             batch = fetch(order)
             if batch is END:
                 return
             yield batch
 
-    def _load_ahead(self, orders: Iterator[Any]) -> Iterator[Any]:
+    def _load_ahead(self, orders: Iterator[Any], collate: Callable[[Any], Any]) -> Iterator[Any]:
         seed = int(keyway.empty([], dtype=keyway.int64, device="cpu").random_(generator=self.generator))
         infos = [WorkerInfo(i, self.num_workers, seed + i, self.dataset) for i in range(self.num_workers)]
-        return load_ahead(orders, infos, self.worker_init_fn, self._fetcher, self.prefetch_factor or 2,
-                          self.timeout)
+        return load_ahead(orders, infos, self.worker_init_fn, lambda: self._fetcher(collate),
+                          self.prefetch_factor or 2, self.timeout)
 
     def __len__(self) -> int:
         """The number of batches. Raises TypeError if the dataset does not know its size."""

@@ -1,0 +1,168 @@
+// What threads do to one graph at once, beside running it (reentrant_test.cpp): retain gradients, add hooks, wait for
+// each other's nodes.
+#include <keyway/tests/autograd/values.h>
+#include <keyway/tests/catch.h>
+
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <functional>
+#include <latch>
+#include <string>
+#include <thread>
+
+using namespace keyway;
+using namespace keyway::testing;
+using autograd::AutogradContext;
+using autograd::variable_list;
+
+namespace {
+
+constexpr int kThreads = 4;
+
+void in_threads(const std::function<void(int)>& work) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Processor time of this thread, in seconds.
+double time_used() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// The identity, whose backward calls a function first.
+struct Calls : autograd::Function<Calls> {
+  static Tensor forward(AutogradContext& ctx, const Tensor& x, const std::function<void()>* call) {
+    ctx.saved_data["call"] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(call));
+    return x.clone();
+  }
+  static variable_list backward(AutogradContext& ctx, variable_list grads) {
+    (*reinterpret_cast<const std::function<void()>*>(ctx.saved_data["call"].to_int()))();
+    return grads;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("no retained gradient is lost where threads run one graph") {
+  constexpr int kRounds = 2000;
+  const Tensor x = leaf({3});
+  const Tensor y = x * 2;
+  const Tensor z = y * 5;
+  y.retain_grad();
+  in_threads([&](int) {
+    for (int round = 0; round < kRounds; ++round) z.backward({}, true);
+  });
+  CHECK(values_of(y.grad()) == Values{5.0 * kThreads * kRounds});
+  CHECK(values_of(x.grad()) == Values{10.0 * kThreads * kRounds});
+}
+
+TEST_CASE("hooks may be added while threads run the graph") {
+  constexpr int kRounds = 200;
+  const Tensor x = leaf({3});
+  const Tensor y = x * 2;
+  const Tensor z = y * 5;
+  std::atomic<int> calls{0};
+  in_threads([&](int i) {
+    for (int round = 0; round < kRounds; ++round) {
+      if (i != 0) {
+        (void)autograd::grad({z}, {x}, {}, true);
+        continue;
+      }
+      const auto count = [&](const Tensor&) {
+        ++calls;
+        return Tensor();
+      };
+      autograd::register_hook(y, count);
+      autograd::register_hook(x, count);
+      autograd::register_post_accumulate_grad_hook(x, [&](const Tensor&) { ++calls; });
+    }
+  });
+  calls = 0;
+  z.backward();
+  CHECK(calls == 3 * kRounds);
+}
+
+TEST_CASE("a thread that waits for a node sleeps") {
+  using namespace std::chrono_literals;
+  std::latch inside(1);
+  std::atomic<bool> first{true};
+  const std::function<void()> sleeps = [&] {
+    if (!first.exchange(false)) return;
+    inside.count_down();
+    std::this_thread::sleep_for(500ms);
+  };
+  const Tensor x = leaf({3});
+  const Tensor y = Calls::apply(x, &sleeps);
+  std::thread other([&] { y.backward({}, true); });
+  inside.wait();
+  const double before = time_used();
+  y.backward({}, true);
+  CHECK(time_used() - before < 0.1);
+  other.join();
+  CHECK(values_of(x.grad()) == Values{2});
+}
+
+TEST_CASE("backwards that run each other's graph in two threads end: one is refused, the other goes on") {
+  for (int round = 0; round < 20; ++round) {
+    std::latch both_inside(2);
+    Tensor a, b;
+    std::atomic<int> first_calls{2};
+    const auto runs = [&](const Tensor& other) {
+      return std::function<void()>([&, root = &other] {
+        if (first_calls.fetch_sub(1) <= 0) return;  // the inner backward that goes on
+        both_inside.arrive_and_wait();
+        root->backward({}, true);
+      });
+    };
+    const std::function<void()> runs_b = runs(b), runs_a = runs(a);
+    const Tensor x = leaf({3}), y = leaf({4});
+    a = Calls::apply(x, &runs_b);
+    b = Calls::apply(y, &runs_a);
+    std::atomic<int> refused{0}, done{0};
+    const auto run = [&](const Tensor& root) {
+      try {
+        root.backward({}, true);
+        ++done;
+      } catch (const Error& error) {
+        if (std::string(error.what()).find("two backwards that run each other's graph") != std::string::npos) ++refused;
+      }
+    };
+    std::thread one([&] { run(a); }), two([&] { run(b); });
+    one.join();
+    two.join();
+    REQUIRE(refused == 1);
+    REQUIRE(done == 1);
+    // Nothing stays locked.
+    a.backward({}, true);
+    b.backward({}, true);
+  }
+}
+
+TEST_CASE("a ring of waiting backwards of any length is refused to who closes it") {
+  std::latch all_inside(kThreads);
+  std::vector<Tensor> roots(kThreads);
+  std::vector<std::function<void()>> calls(kThreads);
+  std::atomic<int> first_calls{kThreads}, refused{0}, done{0};
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    calls[i] = [&, i] {
+      if (first_calls.fetch_sub(1) <= 0) return;
+      all_inside.arrive_and_wait();
+      roots[(i + 1) % kThreads].backward({}, true);
+    };
+    roots[i] = Calls::apply(leaf({1}), &calls[i]);
+  }
+  in_threads([&](int i) {
+    try {
+      roots[static_cast<std::size_t>(i)].backward({}, true);
+      ++done;
+    } catch (const Error&) {
+      ++refused;
+    }
+  });
+  CHECK(refused == 1);
+  CHECK(done == kThreads - 1);
+}
