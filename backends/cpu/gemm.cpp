@@ -3,35 +3,32 @@
 #include <keyway/backends/cpu/gemm_block.h>
 #include <keyway/backends/cpu/gemm_narrow.h>
 #include <keyway/backends/cpu/gemm_parts.h>
-#include <keyway/backends/cpu/onednn.h>
 
 namespace keyway::inline v1 {
 
 namespace {
 
-using detail::DenseMatrix;
-using detail::each_block;
-using detail::Leading;
-using detail::leading;
-using detail::work;
-
-// Whether float32 is better off with own loops: oneDNN's calls cost some hundred nanoseconds.
-bool is_small(const Product<float>& product) {
-  const double multiplications = work(product);
-  // Of one row only reading b counts, which they would turn first.
-  if (product.c.rows == 1 && product.b.column_stride != 1) return multiplications <= 4096;
-  return multiplications <= 32.0 * 32 * 32 || (multiplications <= 64.0 * 64 * 64 && product.c.columns <= 64);
+// On this thread.
+template <typename T>
+void multiply(const Product<T>& product) {
+  if (detail::BlockProduct<T>::can_sum_in_place(product)) return detail::BlockProduct<T>(product).run();
+  constexpr std::int64_t kSide = 128;  // of what is summed up beside the result
+  for (std::int64_t i = 0; i < product.c.rows; i += kSide) {
+    const std::int64_t height = std::min(kSide, product.c.rows - i);
+    for (std::int64_t j = 0; j < product.c.columns; j += kSide) {
+      const std::int64_t width = std::min(kSide, product.c.columns - j);
+      detail::BlockProduct<T>(detail::block(product, i, j, height, width)).run();
+    }
+  }
 }
 
+// How it is cut up changes no element of the result.
 template <typename T>
 void own_gemm(const Product<T>& product) {
-  constexpr std::int64_t kSide = 128;
-  if (work(product) <= kPartWork && product.c.rows <= kSide && product.c.columns <= kSide) {
-    detail::BlockProduct<T>(product).run();
-    return;
-  }
-  each_block(product, (product.c.rows + kSide - 1) / kSide, (product.c.columns + kSide - 1) / kSide,
-             [](const Product<T>& part) { detail::BlockProduct<T>(part).run(); });
+  if (detail::work(product) <= kPartWork || in_parallel_region()) return multiply(product);
+  const int threads = get_num_threads();
+  if (threads == 1) return multiply(product);
+  detail::each_part(product, 4 * threads, multiply<T>);
 }
 
 // Whether a row is multiplied with a column, and the elements of both are neighbours.
@@ -45,36 +42,6 @@ void run_dot(const Product<T>& product) {
   T value = product.alpha * detail::dot(product.a.data, product.b.data, product.a.columns);
   if (product.beta != 0) value += product.beta * *product.add.data;
   *product.c.data = value;
-}
-
-void add_to_c(const Product<float>& part) {
-  if (part.add.data == part.c.data) return;
-  for (std::int64_t i = 0; i < part.c.rows; ++i) {
-    detail::pack_rows(part.add.block(i, 0, 1, part.c.columns), part.c.at(i, 0));
-  }
-}
-
-void sgemm(const Product<float>& part) {
-  if (part.beta != 0) add_to_c(part);
-  const Leading a = leading(part.a), b = leading(part.b);
-  onednn::sgemm(a.transposed, b.transposed, part.c.rows, part.c.columns, part.a.columns, part.alpha, part.a.data,
-                a.stride, part.b.data, b.stride, part.beta, part.c.data,
-                part.c.rows == 1 ? part.c.columns : part.c.row_stride);
-}
-
-// Whether oneDNN is better off with a copy of b, which `rows` rows of a are multiplied with. Rows that lie a multiple
-// of 1024 bytes apart share few places in the caches: on AMD's Zen 3 a product of 1024 x 1024 took twice as long.
-bool is_better_copied(const Matrix<const float>& b, std::int64_t rows) {
-  const Leading by = leading(b);
-  return !by.transposed && by.stride % 256 == 0 && b.rows >= 128 && rows >= 64;
-}
-
-void onednn_gemm(const Product<float>& product) {
-  const DenseMatrix<float> a(product.a, false), b(product.b, is_better_copied(product.b, product.c.rows));
-  Product<float> dense = product;
-  dense.a = a.get();
-  dense.b = b.get();
-  detail::each_part(dense, sgemm);
 }
 
 }  // namespace
@@ -99,9 +66,6 @@ void gemm(const Product<T>& product) {
     turned.c = product.c.transposed();
     turned.add = product.add.transposed();
     return gemm(turned);
-  }
-  if constexpr (std::is_same_v<T, float>) {
-    if (!is_small(product) && detail::has_dense_rows(product.c)) return onednn_gemm(product);
   }
   if constexpr (NarrowFloatType<T>) {
     if (!detail::is_small(product)) return detail::narrow_gemm(product);

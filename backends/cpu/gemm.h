@@ -1,10 +1,10 @@
 // gemm: matrix products on the CPU, c = alpha * a b + beta * add.
 //
-// A row times a column of float32 or float64 neighbours is a dot product (dot.h). float32 goes to oneDNN from about
-// 64 x 64 x 64 on, 16-bit floats from 16 x 16 x 16 on (gemm_narrow.h), all else to own loops. Any strides are taken;
-// where one of them is 1, as in a matrix and its transpose, nothing is copied as a whole. How a product is cut into
-// parts for the threads follows from its shape alone, so the result does not depend on how many there are. Sums are
-// kept in float for 16-bit floats, in double for double; integers wrap around.
+// A row times a column of float32 or float64 neighbours is a dot product (dot.h). 16-bit floats go from 16 x 16 x 16 on
+// to oneDNN or are multiplied as float32 (gemm_narrow.h); all else goes to own loops (gemm_block.h). Any strides are
+// taken; where one of them is 1, as in a matrix and its transpose, nothing is copied as a whole. The result does not
+// depend on how many threads there are. Sums are kept in float for 16-bit floats, in double for double; integers wrap
+// around. Why own loops, and how fast they are: docs/decisions/0001-products.md.
 #pragma once
 
 #include <keyway/backends/cpu/matrix.h>

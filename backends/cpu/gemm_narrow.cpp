@@ -97,11 +97,12 @@ template <typename T>
 void narrow_gemm(const Product<T>& product) {
   if constexpr (std::is_same_v<T, BFloat16>) {
     if (multiplies_bfloat16()) {
-      const DenseMatrix<T> a(product.a, false), b(product.b, false);
+      const DenseMatrix<T> a(product.a), b(product.b);
       Product<T> dense = product;
       dense.a = a.get();
       dense.b = b.get();
-      return each_part(dense, [](const Product<T>& part) {
+      constexpr int kParts = 32;  // whatever the number of threads: oneDNN may sum up each in an order of its own
+      return each_part(dense, kParts, [](const Product<T>& part) {
         if (!onednn_gemm(part)) float_gemm(part);
       });
     }

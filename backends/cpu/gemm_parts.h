@@ -51,13 +51,12 @@ inline std::uint64_t power_of_two(double x, double most) {
   return std::bit_floor(static_cast<std::uint64_t>(std::max(1.0, std::min(x, most))));
 }
 
-// oneDNN packs both operands anew in each call. So the parts grow with the product, up to what 32 threads can share,
-// are about as wide as high once they are many, and none is so narrow that packing shows. Powers of two make equal
-// shares.
+// Each part packs its operands anew. So parts grow with the product, up to `most`, are about as wide as high once they
+// are many, and none is so narrow that packing shows. Powers of two make equal shares.
 template <typename T, typename F>
-void each_part(const Product<T>& product, const F& f) {
+void each_part(const Product<T>& product, int most, const F& f) {
   const auto rows = static_cast<double>(product.c.rows), columns = static_cast<double>(product.c.columns);
-  const auto parts = static_cast<double>(power_of_two(std::sqrt(2 * work(product) / kPartWork), 32));
+  const auto parts = static_cast<double>(power_of_two(std::sqrt(2 * work(product) / kPartWork), most));
   const double even = std::round(std::sqrt(parts * rows / columns));
   const auto down = static_cast<double>(power_of_two(parts > 2 ? even : rows < columns ? 1 : parts, parts));
   each_block(product, static_cast<std::int64_t>(power_of_two(down, rows / 64)),
@@ -87,12 +86,12 @@ TileFrom tile_of(const Matrix<const T>& matrix) {
   return {reinterpret_cast<const char*>(matrix.data), matrix.row_stride * item, matrix.column_stride * item};
 }
 
-// `matrix` itself, or a dense copy, which is also made if oneDNN cannot take it.
+// `matrix` itself, or a dense copy if oneDNN cannot take it.
 template <typename T>
 class DenseMatrix {
  public:
-  DenseMatrix(const Matrix<const T>& matrix, bool copied) : matrix_(matrix) {
-    if (leading(matrix).stride != 0 && !copied) return;
+  explicit DenseMatrix(const Matrix<const T>& matrix) : matrix_(matrix) {
+    if (leading(matrix).stride != 0) return;
     constexpr auto item = static_cast<std::int64_t>(sizeof(T));
     const std::int64_t stride = matrix.columns + (matrix.columns % 256 == 0 ? 16 : 0);
     copy_ = host_allocator().allocate(static_cast<std::size_t>(matrix.rows * stride * item));

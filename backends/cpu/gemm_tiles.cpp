@@ -2,7 +2,9 @@
 // where the level has it. Include nothing here whose inline functions compute.
 #include <keyway/backends/cpu/gemm_tiles.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #if defined(__clang__)
 #define KEYWAY_UNROLL _Pragma("unroll")

@@ -1,5 +1,4 @@
 #include <keyway/backends/cpu/onednn.h>
-#include <keyway/backends/cpu/onednn_support.h>
 
 // Of the OpenMP run-time library that oneDNN runs on; declared here since the compiler is told nothing of
 // OpenMP, and must not be.
@@ -29,15 +28,6 @@ dnnl::stream& stream() {
 void fail(dnnl_status_t status, const char* what) {
   if (status == dnnl_out_of_memory) KEYWAY_FAIL(OutOfMemory, "oneDNN has no memory for its {}", what);
   KEYWAY_FAIL(Internal, "oneDNN's {} failed with status {}", what, static_cast<int>(status));
-}
-
-void sgemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-           const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc) {
-  const OneThread one_thread;
-  const dnnl_status_t status =
-      dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-  if (status != dnnl_success) [[unlikely]]
-    fail(status, "matrix product");
 }
 
 }  // namespace keyway::inline v1::onednn

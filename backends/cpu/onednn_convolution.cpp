@@ -99,7 +99,7 @@ dnnl::convolution_forward::primitive_desc forward(const ConvKey& key, const memo
 template <typename Primitive, typename Desc>
 void adopt(const Desc& made, const memory::desc& x, const memory::desc& w, const memory::desc& y,
            Operand (&operands)[3], memory::desc& scratchpad, dnnl::primitive& primitive) {
-  refuse_reference(made);
+  refuse_unfit(made);
   operands[0].wanted = x;
   operands[1].wanted = w;
   operands[2].wanted = y;

@@ -24,7 +24,7 @@ struct ConvKey {
 
 class Convolution {
  public:
-  // From a cache of those used last. Null if oneDNN has none, or only its slow reference.
+  // From a cache of those used last. Null if oneDNN has none that is fit (refuse_unfit).
   static std::shared_ptr<const Convolution> get(const ConvKey& key);
   explicit Convolution(const ConvKey& key);
   ~Convolution();

@@ -18,7 +18,7 @@ Product::Product(const ProductKey& key) {
   parts->b = memory::desc({key.k, key.n}, narrow, memory::dims{key.b_row, key.b_column});
   parts->c = memory::desc({key.m, key.n}, key.rounds ? narrow : wide, memory::dims{key.c_row, 1});
   const dnnl::matmul::primitive_desc made(dnnl::matmul::desc(parts->a, parts->b, parts->c), attributes(), engine());
-  refuse_reference(made);
+  refuse_unfit(made);
   parts->scratchpad = made.scratchpad_desc();
   parts->primitive = dnnl::matmul(made);
   parts_ = std::move(parts);

@@ -20,7 +20,7 @@ struct ProductKey {
 
 class Product {
  public:
-  // From a cache of those used last. Null if oneDNN has none, or only its slow reference.
+  // From a cache of those used last. Null if oneDNN has none that is fit (refuse_unfit).
   static std::shared_ptr<const Product> get(const ProductKey& key);
   explicit Product(const ProductKey& key);
   ~Product();
