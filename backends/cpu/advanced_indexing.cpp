@@ -4,11 +4,9 @@
 #include <keyway/backends/cpu/element_bits.h>
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/indexed_rows.h>
+#include <keyway/backends/cpu/indexed_sums.h>
 #include <keyway/backends/cpu/kernels_advanced_indexing.h>
-#include <keyway/backends/cpu/sum_of.h>
 #include <keyway/backends/cpu/write_operands.h>
-#include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/opmath.h>
 #include <keyway/ops/rules/advanced_indexing.h>
 
 #include <cstring>
@@ -92,15 +90,7 @@ void _index_put(const TensorBase& self, ArrayRef<TensorBase> indices, const Tens
                      });
     });
   }
-  visit_any(self.dtype(), "_index_put", [&]<typename T>() {
-    rows.each_part(offsets.data(),
-                   [](char* table, char* row, std::int64_t n, std::int64_t table_step, std::int64_t row_step) {
-                     for (std::int64_t i = 0; i < n; ++i) {
-                       T& to = *reinterpret_cast<T*>(table + i * table_step);
-                       to = SumOf<T>()(to, *reinterpret_cast<const T*>(row + i * row_step));
-                     }
-                   });
-  });
+  add_rows(out, rows, offsets, 1);
 }
 
 }  // namespace cpu

@@ -3,12 +3,11 @@
 #include <keyway/backends/cpu/element_bits.h>
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/indexed_rows.h>
+#include <keyway/backends/cpu/indexed_sums.h>
 #include <keyway/backends/cpu/kernels_indexing.h>
-#include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/write_operands.h>
 #include <keyway/core/scalar.h>
 #include <keyway/core/visit_dtype.h>
-#include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <algorithm>
@@ -62,36 +61,6 @@ void read_rows(const IndexedRows& rows, const ScratchArray<std::int64_t>& offset
   });
 }
 
-// data[0] += alpha data[1], of n neighbours each.
-template <Level level, typename T>
-struct AddRun {
-  [[gnu::always_inline]] static void run(const void* add, char* const* data, std::int64_t n) {
-    const Add<T> functor = *static_cast<const Add<T>*>(add);
-    KEYWAY_INDEPENDENT
-    for (std::int64_t i = 0; i < n; ++i) {
-      detail::store<T>(data[0], i, functor(detail::load<T>(data[0], i), detail::load<T>(data[1], i)));
-    }
-  }
-};
-
-// table += alpha row.
-template <typename T>
-void add_rows(const IndexedRows& rows, const ScratchArray<std::int64_t>& offsets, Opmath<T> alpha) {
-  const detail::Loop loop = detail::kLoopsOf<AddRun, T>[current_level()];
-  rows.each_part(offsets.data(), [loop, add = Add<T>{alpha}](char* table, char* row, std::int64_t n,
-                                                             std::int64_t table_step, std::int64_t row_step) {
-    if (table_step == sizeof(T) && row_step == sizeof(T)) {
-      char* const data[] = {table, row};
-      return loop(&add, data, n);
-    }
-    for (std::int64_t i = 0; i < n; ++i) {
-      T& to = *reinterpret_cast<T*>(table + i * table_step);
-      const T from = *reinterpret_cast<const T*>(row + i * row_step);
-      to = add(to, from);
-    }
-  });
-}
-
 // The sums of the rows of grad_output that one index names, and beside them, in a row after the last, of those
 // that count for nothing.
 template <typename T>
@@ -111,7 +80,7 @@ void embedding_gradient(const TensorBase& grad_output, const TensorBase& list, s
   std::fill(sum, sum + sums.numel(), Acc());
   for (std::int64_t& place : places) place *= width * static_cast<std::int64_t>(sizeof(Acc));
   DimVector row_dims = dims_but(rows.dim(), rows.dim() - 1);
-  add_rows<Acc>(IndexedRows(sums, {1}, rows, {rows.dim() - 1}, row_dims), places, Acc(1));
+  add_rows(sums, IndexedRows(sums, {1}, rows, {rows.dim() - 1}, row_dims), places, 1);
   for (std::int64_t r = 0; by_frequency && r < count; ++r) {
     const auto n = static_cast<Real<Acc>>(std::max<std::int64_t>(1, uses[r]));
     for (std::int64_t i = 0; i < width; ++i) sum[r * width + i] = sum[r * width + i] / n;
@@ -149,8 +118,7 @@ void index_add(const TensorBase& self, std::int64_t dim, const TensorBase& index
   const TensorBase to = with_dim(out), from = with_dim(apart_from(source, out));
   const Places places(to, dim, index, from);
   begin_as(self, out);
-  visit_any(self.dtype(), "index_add",
-            [&]<typename T>() { add_rows<T>(places.rows, places.offsets, alpha.to<Opmath<T>>()); });
+  add_rows(to, places.rows, places.offsets, alpha);
 }
 
 void index_copy(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& source,

@@ -26,7 +26,7 @@ void gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, b
 void scatter_src(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src,
                  TensorBase& out) {
   const Scatter operands(self, dim, index, &src, out);
-  visit_bits(self.itemsize(), [&]<typename T>() { operands.combine<T>([](const T&, const T& x) { return x; }); });
+  visit_bits(self.itemsize(), [&]<typename T>() { operands.combine<T, T>([](const T&, const T& x) { return x; }); });
 }
 
 void scatter_value(const TensorBase& self, std::int64_t dim, const TensorBase& index, const Scalar& value,
@@ -40,7 +40,9 @@ void scatter_value(const TensorBase& self, std::int64_t dim, const TensorBase& i
 void scatter_add(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& src,
                  TensorBase& out) {
   const Scatter operands(self, dim, index, &src, out);
-  visit_any(self.dtype(), "scatter_add", [&]<typename T>() { operands.combine<T>(SumOf<T>()); });
+  visit_any(self.dtype(), "scatter_add", [&]<typename T>() {
+    operands.with_wide_targets<T>([]<typename Acc>(const Scatter& wide) { wide.combine<Acc, T>(SumOf<Acc>()); });
+  });
 }
 
 }  // namespace keyway::inline v1::cpu

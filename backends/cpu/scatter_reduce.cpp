@@ -13,7 +13,8 @@ namespace keyway::inline v1 {
 
 namespace {
 
-// Where a sum has several terms, it is divided by their number; of integers the quotient is rounded down.
+// Where a sum has several terms, it is divided by their number; of integers the quotient is rounded down. T is what
+// sums are kept in.
 template <typename T>
 void divide_by_counts(const Scatter& operands, bool include_self) {
   const TensorBase counts = make_tensor(operands.out.sizes(), kLong, DeviceType::CPU);
@@ -34,11 +35,30 @@ void divide_by_counts(const Scatter& operands, bool include_self) {
           const Wide sum = x, terms = n + own, quotient = sum / terms;
           x = static_cast<T>(quotient * terms > sum ? quotient - 1 : quotient);
         } else {
-          x = static_cast<T>(opmath(x) / static_cast<Opmath<T>>(n + own));
+          x = static_cast<T>(x / static_cast<T>(n + own));
         }
       }
     }
   });
+}
+
+// The targets are Accs, the elements of src Ts.
+template <typename Acc, typename T>
+void reduce_into(const Scatter& operands, std::string_view reduce, bool include_self) {
+  const auto run = [&](Acc identity, const auto& combine) {
+    if (!include_self) operands.fill(identity);
+    operands.combine<Acc, T>(combine);
+  };
+  if (reduce == "sum" || reduce == "mean") {
+    run(Acc(), SumOf<Acc>());
+    if (reduce == "mean") divide_by_counts<Acc>(operands, include_self);
+  } else if (reduce == "prod") {
+    run(static_cast<Acc>(1), Mul<Acc>{});
+  } else if (reduce == "amax") {
+    run(lowest_value<Acc>(), Maximum<Acc>{});
+  } else {
+    run(highest_value<Acc>(), Minimum<Acc>{});
+  }
 }
 
 }  // namespace
@@ -50,22 +70,8 @@ void scatter_reduce_two(const TensorBase& self, std::int64_t dim, const TensorBa
   const Scatter operands(self, dim, index, &src, out);
   if (operands.empty()) return;
   visit_dtype<kRealTypes | kBool>(self.dtype(), "scatter_reduce", [&]<typename T>() {
-    const auto run = [&](T identity, const auto& combine) {
-      if (!include_self) operands.fill(identity);
-      operands.combine<T>(combine);
-    };
-    if (reduce == "sum" || reduce == "mean") {
-      run(T(), SumOf<T>());
-      if (reduce == "mean") divide_by_counts<T>(operands, include_self);
-    } else if (reduce == "prod") {
-      run(static_cast<T>(1), Mul<T>{});
-    } else if (reduce == "amax") {
-      run(static_cast<T>(lowest_value<Opmath<T>>()),
-          [](T a, T b) { return static_cast<T>(Maximum<Opmath<T>>{}(opmath(a), opmath(b))); });
-    } else {
-      run(static_cast<T>(highest_value<Opmath<T>>()),
-          [](T a, T b) { return static_cast<T>(Minimum<Opmath<T>>{}(opmath(a), opmath(b))); });
-    }
+    operands.with_wide_targets<T>(
+        [&]<typename Acc>(const Scatter& wide) { reduce_into<Acc, T>(wide, reduce, include_self); });
   });
 }
 

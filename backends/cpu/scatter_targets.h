@@ -4,7 +4,10 @@
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/panel.h>
 #include <keyway/backends/cpu/write_operands.h>
+#include <keyway/core/cpp_type.h>
+#include <keyway/ops/functors/opmath.h>
 
+#include <concepts>
 #include <cstdlib>
 #include <initializer_list>
 
@@ -63,13 +66,37 @@ struct Scatter {
     if (empty()) return;
     each_target<T>({&index, &out}, dim, [x](T& target, std::int64_t, std::int64_t, const Panel&) { target = x; });
   }
-  // target = f(target, element of src)
-  template <typename T, typename F>
+  // target = f(target, element of src, which is a T)
+  template <typename Target, typename T, typename F>
   void combine(const F& f) const {
     if (empty()) return;
-    each_target<T>({&index, &out, &src}, dim, [&](T& target, std::int64_t i, std::int64_t j, const Panel& panel) {
-      target = f(target, *panel.at<const T>(2, i, j));
-    });
+    each_target<Target>({&index, &out, &src}, dim,
+                        [&](Target& target, std::int64_t i, std::int64_t j, const Panel& panel) {
+                          target = f(target, static_cast<Target>(*panel.at<const T>(2, i, j)));
+                        });
+  }
+
+  // Calls accumulate.operator()<Opmath<T>>(scatter), where the targets of `scatter` are those of this one in the type
+  // that sums are kept in: what comes of them is rounded to T once. Costs memory for all of `out` that is touched where
+  // indices point only.
+  template <typename T, typename F>
+  void with_wide_targets(const F& accumulate) const {
+    using Acc = Opmath<T>;
+    if (empty()) return;
+    if constexpr (std::same_as<T, Acc>) {
+      accumulate.template operator()<Acc>(*this);
+    } else {
+      Scatter wide = *this;
+      wide.out = make_tensor(out.sizes(), cpp_type_to_scalar_type<Acc>, DeviceType::CPU);
+      each_target<Acc>({&index, &wide.out, &out}, dim,
+                       [](Acc& target, std::int64_t i, std::int64_t j, const Panel& panel) {
+                         target = opmath(*panel.at<const T>(2, *panel.at<const std::int64_t>(0, i, j), j));
+                       });
+      accumulate.template operator()<Acc>(wide);
+      each_target<T>({&index, &out, &wide.out}, dim, [](T& target, std::int64_t i, std::int64_t j, const Panel& panel) {
+        target = static_cast<T>(*panel.at<const Acc>(2, *panel.at<const std::int64_t>(0, i, j), j));
+      });
+    }
   }
 };
 

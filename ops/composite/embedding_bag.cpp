@@ -1,5 +1,6 @@
 // Rows of a table put together bag by bag.
 #include <keyway/ops/all.h>
+#include <keyway/ops/composite/wide.h>
 #include <keyway/ops/indexing_composites.h>
 
 #include <tuple>
@@ -85,8 +86,7 @@ FourTensors embedding_bag_with(const Tensor& weight, const Tensor& indices, cons
     const auto [values, from] = greatest(rows, places, bags);
     return {values, bags.of_index, bag_sizes, from};
   }
-  const bool narrow = weight.dtype() == kHalf || weight.dtype() == kBFloat16;
-  Tensor parts = narrow ? rows.to(kFloat) : rows;
+  Tensor parts = widened(rows);
   if (per_sample_weights) parts = parts * per_sample_weights->to(parts.dtype()).unsqueeze(1);
   if (padding_idx >= 0) parts = parts.masked_fill(~bags.counts.unsqueeze(1), 0);
   Tensor result = bags.sums(parts);

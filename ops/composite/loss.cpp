@@ -1,4 +1,5 @@
 #include <keyway/ops/composite/losses.h>
+#include <keyway/ops/composite/wide.h>
 #include <keyway/ops/loss_composites.h>
 #include <keyway/ops/rules/promotion.h>
 
@@ -98,15 +99,20 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::o
       return std::get<0>(keyway::_cross_entropy_forward(rows, targets, weight, reduction, ignore_index));
     });
   }
-  const Tensor log_probabilities = keyway::log_softmax(self, class_dim(self));
+  const std::optional<Tensor> weights = weight && weight->defined() ? widened(*weight) : weight;
+  const Tensor log_probabilities = keyway::log_softmax(widened(self), class_dim(self));
   if (self.sizes() == target.sizes()) {
-    return cross_entropy_of_probabilities(log_probabilities, target, weight, reduction, label_smoothing);
+    const Tensor loss =
+        cross_entropy_of_probabilities(log_probabilities, widened(target), weights, reduction, label_smoothing);
+    Promotion dtype;
+    dtype << self << target;
+    if (weight) dtype << *weight;
+    return narrowed(loss, dtype.result());
   }
-  const Tensor loss = keyway::nll_loss_nd(log_probabilities, target, weight, reduction, ignore_index);
-  if (label_smoothing == 0) return loss;
-  const Tensor smooth = smoothing_loss(log_probabilities, target, weight, reduction, ignore_index);
+  const Tensor loss = keyway::nll_loss_nd(log_probabilities, target, weights, reduction, ignore_index);
+  const Tensor smooth = smoothing_loss(log_probabilities, target, weights, reduction, ignore_index);
   const auto classes = static_cast<double>(self.size(class_dim(self)));
-  return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes);
+  return narrowed(loss * (1 - label_smoothing) + smooth * (label_smoothing / classes), self.dtype());
 }
 
 // Logarithms count as -100 at least, so that the loss is finite.

@@ -1,6 +1,8 @@
 // Losses of distances, margins and likelihoods.
 #include <keyway/ops/composite/losses.h>
+#include <keyway/ops/composite/wide.h>
 #include <keyway/ops/loss_composites.h>
+#include <keyway/ops/rules/promotion.h>
 
 #include <numbers>
 
@@ -11,11 +13,12 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
                              std::int64_t reduction) {
   constexpr double kLittle = 1e-12;
   const auto product = [](const Tensor& a, const Tensor& b) { return (a * b).sum(-1); };
-  const Tensor squares = (product(input1, input1) + kLittle) * (product(input2, input2) + kLittle);
-  const Tensor cosine = product(input1, input2) / squares.sqrt();
+  const Tensor a = widened(input1), b = widened(input2);
+  const Tensor squares = (product(a, a) + kLittle) * (product(b, b) + kLittle);
+  const Tensor cosine = product(a, b) / squares.sqrt();
   const Tensor alike = keyway::where(target == 1, 1 - cosine, 0);
   const Tensor unlike = keyway::where(target == -1, (cosine - margin).clamp_min(0), 0);
-  return reduced(alike + unlike, reduction);
+  return narrowed(reduced(alike + unlike, reduction), (Promotion() << input1 << input2).result());
 }
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, std::int64_t reduction) {
@@ -31,18 +34,18 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
 // The class that is wanted takes no part in the sum.
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
                          const std::optional<Tensor>& weight, std::int64_t reduction) {
-  const Tensor rows = self.dim() == 2 ? self : self.reshape({1, self.numel()});
+  const Tensor rows = widened(self.dim() == 2 ? self : self.reshape({1, self.numel()}));
   const Tensor places = target.reshape({rows.size(0), 1});
   Tensor excess = (rows - rows.gather(1, places) + margin).clamp_min(0);
   if (p.to<double>() == 2) excess = excess * excess;
   if (weight && weight->defined()) excess = excess * weight->reshape({-1}).take(places);
   const Tensor loss = excess.scatter(1, places, 0).sum(1) / static_cast<double>(rows.size(1));
-  return reduced(target.dim() == 0 ? loss.reshape({}) : loss, reduction);
+  return narrowed(reduced(target.dim() == 0 ? loss.reshape({}) : loss, reduction), self.dtype());
 }
 
 // Targets count up to the first that is -1. Each is compared with all classes that are no targets.
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {
-  const Tensor rows = self.dim() == 2 ? self : self.reshape({1, self.numel()});
+  const Tensor rows = widened(self.dim() == 2 ? self : self.reshape({1, self.numel()}));
   const Tensor labels = target.reshape(rows.sizes());
   const Tensor counts = (labels == -1).cumsum(1) == 0;
   const Tensor places = labels.masked_fill(counts.logical_not(), 0);
@@ -51,7 +54,7 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, std::int
   const Tensor compared = counts.unsqueeze(2).logical_and(wanted.logical_not().unsqueeze(1));
   const Tensor losses = keyway::where(compared, margins, 0).sum(IntArrayRef{1, 2});
   const Tensor loss = losses / static_cast<double>(rows.size(1));
-  return reduced(self.dim() == 2 ? loss : loss.reshape({}), reduction);
+  return narrowed(reduced(self.dim() == 2 ? loss : loss.reshape({}), reduction), self.dtype());
 }
 
 // Stirling's formula stands in for the logarithm of a target's factorial, which of 0 and 1 is 0.
@@ -68,7 +71,8 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
 }
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, std::int64_t reduction) {
-  return reduced((-target * self).exp().log1p(), reduction);
+  const Tensor agreement = target * self;
+  return reduced(-keyway::log_sigmoid(agreement.to(to_float(agreement.dtype()))), reduction);
 }
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin,

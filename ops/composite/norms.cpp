@@ -1,6 +1,8 @@
 // Norms of vectors, and distances.
 #include <keyway/ops/all.h>
+#include <keyway/ops/composite/wide.h>
 #include <keyway/ops/linalg_composites.h>
+#include <keyway/ops/rules/promotion.h>
 
 #include <cmath>
 
@@ -69,7 +71,8 @@ bool wants_product(const Tensor& x1, const Tensor& x2, std::optional<std::int64_
 }  // namespace
 
 Tensor cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<std::int64_t> compute_mode) {
-  if (p == 2 && x1.is_floating_point() && wants_product(x1, x2, compute_mode)) return euclidean_distances(x1, x2);
+  if (p == 2 && x1.is_floating_point() && wants_product(x1, x2, compute_mode))
+    return narrowed(euclidean_distances(widened(x1), widened(x2)), (Promotion() << x1 << x2).result());
   return norm_of_rows(x1.unsqueeze(-2) - x2.unsqueeze(-3), p);
 }
 
@@ -93,7 +96,6 @@ Tensor pdist_forward(const Tensor& self, double p) {
   return norm_of_rows(self.index_select(0, first) - self.index_select(0, second), p);
 }
 
-// float16 and bfloat16 are computed with in float32.
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
   KEYWAY_CHECK_AS(Dtype, !dtype || is_floating_point(*dtype) || is_complex(*dtype),
@@ -101,10 +103,9 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
   const Tensor given = dtype ? self.to(*dtype) : self;
   if (ord == Scalar(2)) return keyway::_euclidean_norm(given, dim, keepdim);
   const Tensor size = given.abs();
-  const bool narrow = size.dtype() == kHalf || size.dtype() == kBFloat16;
-  const Tensor result = norm_of_sizes(narrow ? size.to(kFloat) : size, ord.to<double>(), dim, keepdim);
+  const Tensor result = norm_of_sizes(widened(size), ord.to<double>(), dim, keepdim);
   check_some(size, ord.to<double>(), result);
-  return narrow ? result.to(size.dtype()) : result;
+  return narrowed(result, size.dtype());
 }
 
 // Of a slice that is too long all is scaled; a little less, so that rounding does not leave it too long.
@@ -113,8 +114,8 @@ Tensor renorm(const Tensor& self, const Scalar& p, std::int64_t dim, const Scala
   const std::int64_t kept = wrap_dim(dim, self.dim());
   for (std::int64_t d = 0; d < self.dim(); ++d)
     if (d != kept) others.push_back(d);
-  const Tensor norms = keyway::linalg_vector_norm(self, p, others, /*keepdim=*/true);
-  return self * keyway::where(norms > maxnorm, (norms + 1e-7).reciprocal() * maxnorm, 1);
+  const Tensor wide = widened(self), norms = keyway::linalg_vector_norm(wide, p, others, /*keepdim=*/true);
+  return narrowed(wide * keyway::where(norms > maxnorm, (norms + 1e-7).reciprocal() * maxnorm, 1), self.dtype());
 }
 
 }  // namespace keyway::inline v1::composite

@@ -1,4 +1,5 @@
 #include <keyway/ops/all.h>
+#include <keyway/ops/composite/wide.h>
 #include <keyway/ops/reduction_composites.h>
 #include <keyway/ops/rules/broadcast.h>
 #include <keyway/ops/rules/promotion.h>
@@ -58,15 +59,18 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, d
 // The greatest element, or real part, is taken out of the exponents. It is a constant there, which the sum does not
 // depend on; where it is infinite, so is the sum as it stands.
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  const Tensor wide = self.to(to_float(self.dtype()));
-  if (wide.numel() == 0) return wide.exp().sum(dim, keepdim).log();
+  const ScalarType dtype = to_float(self.dtype());
+  const Tensor wide = self.to(wide_dtype(dtype));
+  if (wide.numel() == 0) return narrowed(wide.exp().sum(dim, keepdim).log(), dtype);
   const Tensor greatest = keyway::real(wide.detach()).amax(dim, true);
   const Tensor shift = greatest.masked_fill(greatest.isinf(), 0);
-  return (wide - shift).exp().sum(dim, keepdim).log() + shift.amax(dim, keepdim);
+  return narrowed((wide - shift).exp().sum(dim, keepdim).log() + shift.amax(dim, keepdim), dtype);
 }
 
 Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
-  return self.masked_fill(self.isnan(), 0).sum(dim, keepdim, dtype) / self.isnan().logical_not().sum(dim, keepdim);
+  const ScalarType wanted = dtype.value_or(self.dtype());
+  const Tensor total = self.masked_fill(self.isnan(), 0).sum(dim, keepdim, wide_dtype(wanted));
+  return narrowed(total / self.isnan().logical_not().sum(dim, keepdim), wanted);
 }
 
 Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
@@ -86,8 +90,7 @@ std::tuple<Tensor, Tensor> std_mean(const Tensor& self, bool unbiased) {
 
 std::tuple<Tensor, Tensor> std_mean_correction(const Tensor& self, OptionalIntArrayRef dim,
                                                std::optional<Scalar> correction, bool keepdim) {
-  const auto [variance, mean] = keyway::var_mean(self, dim, correction, keepdim);
-  return {variance.sqrt(), mean};
+  return {self.std(dim, correction, keepdim), self.mean(dim, keepdim)};  // the variance may be beyond the dtype's range
 }
 
 std::tuple<Tensor, Tensor> std_mean_dim(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {

@@ -1,5 +1,6 @@
 // Frequencies, covariances, differences, and integrals of samples.
 #include <keyway/ops/all.h>
+#include <keyway/ops/composite/wide.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/ops/statistics_composites.h>
 
@@ -65,40 +66,42 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, std::i
 
 // A little more than 1 is 1, with the gradient that it has.
 Tensor corrcoef(const Tensor& self) {
-  const Tensor covariances = self.cov();
-  if (covariances.dim() == 0) return covariances / covariances;
+  const Tensor covariances = widened(self).cov();
+  if (covariances.dim() == 0) return narrowed(covariances / covariances, self.dtype());
   const Tensor variances = covariances.diagonal();
   const Tensor deviations = (self.is_complex() ? keyway::real(variances) : variances).sqrt();
   const Tensor result = covariances / deviations.unsqueeze(1) / deviations.unsqueeze(0);
   const Tensor parts = self.is_complex() ? keyway::view_as_real(result) : result;
   const Tensor held = parts + (parts.clamp(-1, 1) - parts).detach();
-  return self.is_complex() ? keyway::view_as_complex(held) : held;
+  return narrowed(self.is_complex() ? keyway::view_as_complex(held) : held, self.dtype());
 }
 
 Tensor cov(const Tensor& self, std::int64_t correction, const std::optional<Tensor>& fweights,
            const std::optional<Tensor>& aweights) {
-  const Tensor rows = (self.dim() < 2 ? self.reshape({1, self.numel()}) : self).to(to_float(self.dtype()));
+  const ScalarType dtype = to_float(self.dtype());
+  const Tensor rows = (self.dim() < 2 ? self.reshape({1, self.numel()}) : self).to(wide_dtype(dtype));
   const Tensor weights = column_weights(fweights, aweights);
   const std::int64_t by_row = 1;
   if (!weights.defined()) {
     const double count = static_cast<double>(rows.size(1)), divisor = count - static_cast<double>(correction);
     const Tensor apart = rows - rows.sum(by_row, /*keepdim=*/true) / count;
-    return (keyway::mm(apart, apart.t().conj_physical()) / std::max(divisor, 0.0)).squeeze();
+    return narrowed((keyway::mm(apart, apart.t().conj_physical()) / std::max(divisor, 0.0)).squeeze(), dtype);
   }
   const Tensor total = weights.sum();
   const Tensor apart = rows - (rows * weights).sum(by_row, /*keepdim=*/true) / total;
   const Tensor lost =
       aweights ? (weights * aweights->reshape({-1})).sum() / total * correction : keyway::full_like(total, correction);
-  return (keyway::mm(apart, (apart * weights).t().conj_physical()) / (total - lost).clamp(0)).squeeze();
+  const Tensor products = keyway::mm(apart, (apart * weights).t().conj_physical());
+  return narrowed((products / (total - lost).clamp(0)).squeeze(), dtype);
 }
 
 Tensor cumulative_trapezoid_dx(const Tensor& y, const Scalar& dx, std::int64_t dim) {
-  return sums_of_neighbours(y, dim).cumsum(dim) * dx / 2;
+  return narrowed(sums_of_neighbours(widened(y), dim).cumsum(dim) * dx / 2, y.dtype());
 }
 
 Tensor cumulative_trapezoid_x(const Tensor& y, const Tensor& x, std::int64_t dim) {
   const std::int64_t at = from_end(dim, y);
-  return areas(y, x, at).cumsum(at) / 2;
+  return narrowed(areas(widened(y), widened(x), at).cumsum(at) / 2, (Promotion() << y << x).result());
 }
 
 Tensor diff(const Tensor& self, std::int64_t n, std::int64_t dim, const std::optional<Tensor>& prepend,
@@ -133,12 +136,12 @@ Tensor histc(const Tensor& self, std::int64_t bins, const Scalar& min, const Sca
 }
 
 Tensor trapezoid_dx(const Tensor& y, const Scalar& dx, std::int64_t dim) {
-  return sums_of_neighbours(y, dim).sum(dim) * dx / 2;
+  return narrowed(sums_of_neighbours(widened(y), dim).sum(dim) * dx / 2, y.dtype());
 }
 
 Tensor trapezoid_x(const Tensor& y, const Tensor& x, std::int64_t dim) {
   const std::int64_t at = from_end(dim, y);
-  return areas(y, x, at).sum(at) / 2;
+  return narrowed(areas(widened(y), widened(x), at).sum(at) / 2, (Promotion() << y << x).result());
 }
 
 Tensor trapz_dx(const Tensor& y, double dx, std::int64_t dim) { return trapezoid_dx(y, dx, dim); }

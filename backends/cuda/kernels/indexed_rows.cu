@@ -21,14 +21,15 @@ struct ReadRow {
   }
 };
 
-// Folds with the CPU's additions, one after the other.
+// Folds with the CPU's additions, one after the other: in the accumulation's type, rounded once.
 template <typename T>
 struct AddRows {
-  Add<T> sum;
+  using Acc = Opmath<T>;
+  Add<Acc> sum;
 
-  KEYWAY_HD T begin(T own) const { return own; }
-  KEYWAY_HD T add(T all, T x) const { return sum(all, x); }
-  KEYWAY_HD T end(T all, std::int64_t) const { return all; }
+  KEYWAY_HD Acc begin(T own) const { return opmath(own); }
+  KEYWAY_HD Acc add(Acc all, T x) const { return sum(all, opmath(x)); }
+  KEYWAY_HD T end(Acc all, std::int64_t) const { return static_cast<T>(all); }
 };
 
 std::int64_t step_of(const TensorBase& tensor, std::size_t d) {

@@ -23,50 +23,52 @@ Reduction reduction_named(std::string_view name) {
 }
 
 // What a reduction of nothing gives.
-template <typename T>
-T identity_of(Reduction reduction) {
+template <typename Acc>
+Acc identity_of(Reduction reduction) {
   switch (reduction) {
     case Reduction::Sum:
-    case Reduction::Mean: return T();
-    case Reduction::Prod: return static_cast<T>(1);
-    case Reduction::Amax: return static_cast<T>(lowest_value<Opmath<T>>());
+    case Reduction::Mean: return Acc();
+    case Reduction::Prod: return static_cast<Acc>(1);
+    case Reduction::Amax: return lowest_value<Acc>();
     case Reduction::Amin: break;
   }
-  return static_cast<T>(highest_value<Opmath<T>>());
+  return highest_value<Acc>();
 }
 
+// All of a run is kept in the accumulation's type, and rounded once.
 template <typename T>
 struct ReduceRun {
+  using Acc = Opmath<T>;
   Reduction reduction;
   bool include_self;
-  T identity;
+  Acc identity;
 
-  KEYWAY_HD T begin(T own) const { return include_self ? own : identity; }
-  KEYWAY_HD T add(T all, T x) const {
-    using Acc = Opmath<T>;
+  KEYWAY_HD Acc begin(T own) const { return include_self ? opmath(own) : identity; }
+  KEYWAY_HD Acc add(Acc all, T element) const {
+    const Acc x = opmath(element);
     switch (reduction) {
       case Reduction::Sum:
-      case Reduction::Mean: return static_cast<T>(plus(opmath(all), opmath(x)));
-      case Reduction::Prod: return Mul<T>{}(all, x);
-      case Reduction::Amax: return static_cast<T>(Maximum<Acc>{}(opmath(all), opmath(x)));
+      case Reduction::Mean: return static_cast<Acc>(plus(all, x));
+      case Reduction::Prod: return Mul<Acc>{}(all, x);
+      case Reduction::Amax: return Maximum<Acc>{}(all, x);
       case Reduction::Amin: break;
     }
-    return static_cast<T>(Minimum<Acc>{}(opmath(all), opmath(x)));
+    return Minimum<Acc>{}(all, x);
   }
-  KEYWAY_HD T end(T all, std::int64_t n) const {
-    return reduction == Reduction::Mean ? divided(all, n + (include_self ? 1 : 0)) : all;
+  KEYWAY_HD T end(Acc all, std::int64_t n) const {
+    return static_cast<T>(reduction == Reduction::Mean ? divided(all, n + (include_self ? 1 : 0)) : all);
   }
 
  private:
   // Of integers the quotient is rounded down.
-  KEYWAY_HD static T divided(T sum, std::int64_t terms) {
-    if constexpr (std::is_unsigned_v<T>) {
-      return static_cast<T>(sum / static_cast<std::uint64_t>(terms));
-    } else if constexpr (std::is_integral_v<T>) {
+  KEYWAY_HD static Acc divided(Acc sum, std::int64_t terms) {
+    if constexpr (std::is_unsigned_v<Acc>) {
+      return static_cast<Acc>(sum / static_cast<std::uint64_t>(terms));
+    } else if constexpr (std::is_integral_v<Acc>) {
       const std::int64_t quotient = sum / terms;
-      return static_cast<T>(quotient * terms > sum ? quotient - 1 : quotient);
+      return static_cast<Acc>(quotient * terms > sum ? quotient - 1 : quotient);
     } else {
-      return static_cast<T>(opmath(sum) / static_cast<Opmath<T>>(terms));
+      return sum / static_cast<Acc>(terms);
     }
   }
 };
@@ -78,7 +80,7 @@ void scatter_reduce_two(const TensorBase& self, std::int64_t dim, const TensorBa
   const ScatterRows rows(self, dim, index, src, out);
   const Reduction reduction = reduction_named(reduce);
   visit_dtype<kRealTypes | kBool>(self.dtype(), "scatter_reduce", [&]<typename T>() {
-    rows.indexed.fold<T>(rows.offsets, ReduceRun<T>{reduction, include_self, identity_of<T>(reduction)});
+    rows.indexed.fold<T>(rows.offsets, ReduceRun<T>{reduction, include_self, identity_of<Opmath<T>>(reduction)});
   });
 }
 

@@ -9,6 +9,7 @@ from keyway import _C
 from keyway._C import Tensor
 from keyway.nn.functional._ctc import Lengths, ctc_losses
 from keyway.nn.functional._reduction import chosen_name, number
+from keyway.nn.functional._wide import widened
 
 
 def cross_entropy(
@@ -110,8 +111,10 @@ def kl_div(
                       "'batchmean' divides only by the batch size, and aligns with the KL math definition",
                       stacklevel=2)
     batch_mean = name == "batchmean"
-    loss = _C.kl_div(input, target, number("sum" if batch_mean else name), log_target=log_target)
-    return loss.div(input.size(0)) if batch_mean and input.dim() > 0 else loss
+    if not batch_mean or input.dim() == 0:
+        return _C.kl_div(input, target, number("sum" if batch_mean else name), log_target=log_target)
+    total = _C.kl_div(widened(input), widened(target), number("sum"), log_target=log_target)
+    return total.div(input.size(0)).to(_C.promote_types(input.dtype, target.dtype))
 
 
 def binary_cross_entropy(

@@ -8,13 +8,16 @@ from typing import Sequence
 from keyway import _C
 from keyway._C import Tensor, _nn
 from keyway.autograd.grad_mode import no_grad
+from keyway.nn.functional._wide import widened
 
 
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
     """input / max(its p-norm over a dimension, eps)."""
-    return _C.div(input, _C.linalg_vector_norm(input, p, dim, True).clamp(min=eps), out=out)
+    wide = widened(input)
+    result = _C.div(wide, _C.linalg_vector_norm(wide, p, dim, True).clamp(min=eps), out=out)
+    return result if out is not None else result.to(input.dtype)
 
 
 def layer_norm(
@@ -104,10 +107,10 @@ def local_response_norm(
         raise _C.ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
     if input.numel() == 0:
         return input
-    squares = input.square().reshape(input.size(0), 1, input.size(1), math.prod(input.shape[2:]))
+    squares = widened(input).square().reshape(input.size(0), 1, input.size(1), math.prod(input.shape[2:]))
     padded = _nn.pad(squares, [0, 0, size // 2, (size - 1) // 2])
     means = _nn.avg_pool2d(padded, [size, 1], 1).reshape(input.shape)
-    return input.div(means.mul(alpha).add(k).pow(beta))
+    return input.div(means.mul(alpha).add(k).pow(beta)).to(input.dtype)
 
 
 def _check_more_than_one(input: Tensor, count: int, what: str) -> None:

@@ -9,6 +9,7 @@ from keyway import _C
 from keyway._C import Tensor, _nn
 from keyway._methods import _checked
 from keyway._numbers import expanded, is_number
+from keyway.nn.functional._wide import widened
 
 Sizes = Union[int, Sequence[int]]
 
@@ -119,8 +120,8 @@ def _lp_pool(dims: int) -> Any:
         input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
     ) -> Tensor:
         lengths = expanded(kernel_size, dims)
-        means = avg_pool(input.pow(norm_type), lengths, lengths if stride is None else stride, 0, ceil_mode)
-        result: Tensor = means.mul(math.prod(lengths)).pow(1 / norm_type)
+        means = avg_pool(widened(input).pow(norm_type), lengths, lengths if stride is None else stride, 0, ceil_mode)
+        result: Tensor = means.mul(math.prod(lengths)).pow(1 / norm_type).to(input.dtype)
         return result
 
     lp_pool.__name__ = lp_pool.__qualname__ = f"lp_pool{dims}d"
