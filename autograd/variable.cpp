@@ -4,10 +4,10 @@
 #include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/thread_state.h>
 
 #include <mutex>
-#include <pthread.h>
 
 namespace keyway::inline v1::autograd {
 
@@ -58,14 +58,7 @@ namespace {
 
 // Serialises what several threads may do to a view's grad_fn while they only read the view. One lock for all views,
 // since renewing one may renew another; it is rare.
-std::recursive_mutex& graph_mutex() {
-  static std::recursive_mutex& mutex = []() -> std::recursive_mutex& {
-    // A forked child finds it free.
-    pthread_atfork([] { graph_mutex().lock(); }, [] { graph_mutex().unlock(); }, [] { graph_mutex().unlock(); });
-    return *new std::recursive_mutex;
-  }();
-  return mutex;
-}
+constinit ForkSafeRecursiveMutex graph_mutex(LockOrder::Graph);
 
 void add_autograd_key(TensorImpl& impl) { impl.set_key_set(impl.key_set().add(Functionality::Autograd)); }
 
@@ -150,7 +143,7 @@ void Meta::renew_view_grad_fn() const {
   // Before the lock, since in anomaly mode both may wait for another language's.
   Edge base_edge = follows ? gradient_edge(base) : Edge();
   NodeOrigin origin = follows && AnomalyMode::is_enabled() ? NodeOrigin::here() : NodeOrigin();
-  const std::lock_guard lock(graph_mutex());
+  const std::lock_guard lock(graph_mutex);
   const std::uint32_t version = self_->version();
   if (view_.version.load(std::memory_order_relaxed) == version) return;
   // A view that is a leaf of its own keeps its history as long as its base has none. One that its base does not know of

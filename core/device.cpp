@@ -1,4 +1,5 @@
 #include <keyway/core/base/error.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ constexpr std::size_t kMaxName = 31;
 
 // Readers take no lock: a name is complete before `count` covers it, and never changes again.
 struct DeviceNames {
-  std::mutex writers;
+  ForkSafeMutex writers{LockOrder::Devices};
   std::atomic<int> count{3};
   char names[kNumDeviceTypes][kMaxName + 1] = {"cpu", "cuda", "meta"};
 };

@@ -1,4 +1,5 @@
 #include <keyway/core/base/error.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/host_device_guard.h>
 #include <keyway/core/load_backend.h>
 
@@ -16,7 +17,7 @@ constinit std::array<std::atomic<DeviceGuardImplInterface*>, kNumDeviceTypes> im
 
 // Where those in `impls` were registered.
 struct Sites {
-  std::mutex writers;
+  ForkSafeMutex writers{LockOrder::Devices};
   std::string text[kNumDeviceTypes];
 };
 Sites& sites() {

@@ -1,10 +1,9 @@
 #include <keyway/core/base/error.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device_guard.h>
 #include <keyway/core/generator.h>
 
 #include <map>
-#include <mutex>
-#include <pthread.h>
 #include <random>
 #include <utility>
 
@@ -12,14 +11,8 @@ namespace keyway::inline v1 {
 namespace {
 constexpr std::uint64_t kCalls = std::uint64_t{1} << 48;  // PhiloxCall has 48 bits for the call
 
-// Guards the states of all generators, which are read and changed in a few instructions. A forked child finds it free.
-std::mutex& states_mutex() {
-  static std::mutex& mutex = []() -> std::mutex& {
-    pthread_atfork([] { states_mutex().lock(); }, [] { states_mutex().unlock(); }, [] { states_mutex().unlock(); });
-    return *new std::mutex;
-  }();
-  return mutex;
-}
+// Guards the states of all generators, which are read and changed in a few instructions.
+constinit ForkSafeMutex states_mutex(LockOrder::Generators);
 }  // namespace
 
 struct Generator::Impl : RefCounted {
@@ -49,14 +42,14 @@ std::uint64_t Generator::seed() {
 std::uint64_t Generator::initial_seed() const { return get_state().seed; }
 
 GeneratorState Generator::get_state() const {
-  const std::lock_guard lock(states_mutex());
+  const std::lock_guard lock(states_mutex);
   return impl_->state;
 }
 
 void Generator::set_state(GeneratorState state) {
   KEYWAY_CHECK(state.call <= kCalls, "A generator's state has call number {}, but a sequence has only 2^48 calls.",
                state.call);
-  const std::lock_guard lock(states_mutex());
+  const std::lock_guard lock(states_mutex);
   impl_->state = state;
 }
 
@@ -72,7 +65,7 @@ PhiloxCall Generator::next_call() {
 }
 
 GeneratorState Generator::take_calls(std::uint64_t count) {
-  const std::lock_guard lock(states_mutex());
+  const std::lock_guard lock(states_mutex);
   GeneratorState& state = impl_->state;
   KEYWAY_CHECK(count <= kCalls - state.call,
                "The random numbers of seed {} are used up after 2^48 calls; seed the generator anew.", state.seed);
@@ -112,7 +105,7 @@ Generator& default_cpu_generator() {
 Generator& default_generator(Device device) {
   if (device.is_cpu()) return default_cpu_generator();
   const Device own = device.has_index() ? device : current_device(device.type());
-  const std::lock_guard lock(states_mutex());
+  const std::lock_guard lock(states_mutex);
   auto& [seed, generators] = defaults();
   const auto [place, is_new] = generators.try_emplace({own.type(), own.index()}, nullptr);
   if (is_new) {
@@ -124,7 +117,7 @@ Generator& default_generator(Device device) {
 
 void manual_seed(std::uint64_t seed) {
   default_cpu_generator().manual_seed(seed);
-  const std::lock_guard lock(states_mutex());
+  const std::lock_guard lock(states_mutex);
   defaults().seed = seed;
   for (auto& [device, generator] : defaults().of) generator.impl_->state = {seed, 0};
 }

@@ -3,6 +3,7 @@
 // to the system, as often as it is freed. Freeing allocates nothing: what is kept hangs in lists through its own
 // descriptors.
 #include <keyway/core/base/error.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/host_allocator.h>
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <pthread.h>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -79,11 +79,6 @@ struct LargeBlock {
 
 class HostAllocator final : public Allocator {
  public:
-  // A forked child finds the lists whole and the lock free.
-  HostAllocator() {
-    pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
-                   [] { instance().mutex_.unlock(); });
-  }
   DataPtr allocate(std::size_t bytes) override {
     const Device cpu(DeviceType::CPU);
     if (bytes == 0) return DataPtr(nullptr, cpu);
@@ -242,7 +237,7 @@ class HostAllocator final : public Allocator {
   std::atomic<std::size_t> peak_{0};
   std::atomic<std::size_t> limit_{0};
   std::atomic<std::uint64_t> requests_{0};
-  std::mutex mutex_;
+  ForkSafeMutex mutex_{LockOrder::HostMemory};
   LargeBlock* kept_[kLargeClasses] = {};
   std::atomic<std::size_t> cached_{0};
   std::size_t cached_unmapped_ = 0;  // of that, what is malloc's

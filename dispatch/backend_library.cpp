@@ -2,10 +2,12 @@
 #include <keyway/core/device_guard_impl.h>
 #include <keyway/core/load_backend.h>
 #include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/registry_news.h>
 
 #include <dlfcn.h>
 #include <filesystem>
 #include <mutex>
+#include <utility>
 
 namespace keyway::inline v1 {
 
@@ -37,9 +39,11 @@ std::string load(const std::string& name) {
 
 std::string detail::load_backend(DeviceType type) {
   if (type != DeviceType::CUDA || find_device_guard_impl(type) != nullptr) return {};
-  static std::once_flag once;
+  // Loading tells listeners, who may ask for the device: so the lock is theirs, which lets a thread in again.
+  const std::lock_guard lock(NewsDesk::get().mutex);
+  static bool& tried = *new bool(false);
   static std::string& problem = *new std::string;
-  std::call_once(once, [] { problem = load("cuda"); });
+  if (!std::exchange(tried, true)) problem = load("cuda");
   return problem;
 }
 

@@ -1,3 +1,4 @@
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/warning.h>
 #include <keyway/dispatch/plugin.h>
 #include <keyway/dispatch/shared_library_file.h>
@@ -19,7 +20,7 @@ using OpenLibrary = std::unique_ptr<void, Closer>;
 
 // The plug-ins that are loaded, each by its entry. Never destroyed: plug-ins may go at exit.
 struct LoadedEntries {
-  std::mutex mutex;
+  ForkSafeMutex mutex{LockOrder::Plugins};
   std::set<const PluginEntry*> entries;
 
   static LoadedEntries& get() {

@@ -1,3 +1,4 @@
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/dispatch/library.h>
 #include <keyway/dispatch/profiler.h>
 
@@ -51,7 +52,7 @@ namespace detail {
 namespace {
 // Never destroyed: threads may end in any order.
 struct Shared {
-  std::mutex mutex;
+  ForkSafeMutex mutex{LockOrder::Profiler};
   std::size_t users = 0;
   RegistrationHandle handle;
   static Shared& get() {

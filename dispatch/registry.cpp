@@ -2,7 +2,6 @@
 #include <keyway/dispatch/registry_news.h>
 
 #include <algorithm>
-#include <pthread.h>
 
 namespace keyway::inline v1 {
 
@@ -21,30 +20,13 @@ int compare_name(const OpInfo& op, std::string_view text) {
 }  // namespace
 
 Registry& Registry::get() {
-  // Never destroyed: calls and handles may outlive any order of destruction. A forked child finds it whole and the lock
-  // free.
-  static Registry& registry = []() -> Registry& {
-    const auto lock = [] {
-      NewsDesk::get().mutex.lock();
-      get().mutex.lock();
-      get().observers_mutex.lock();
-    };
-    const auto unlock = [] {
-      get().observers_mutex.unlock();
-      get().mutex.unlock();
-      NewsDesk::get().mutex.unlock();
-    };
-    const auto restart = [] {
-      for (const auto& owner : get().all_owners) owner->restart();
-      PinnedKernel::recount();
-      get().observers_mutex.unlock();
-      get().mutex.unlock();
-      NewsDesk::get().restart();
-    };
-    pthread_atfork(lock, unlock, restart);
-    return *new Registry;
-  }();
+  static Registry& registry = *new Registry;  // never destroyed: calls and handles may outlive any order of destruction
   return registry;
+}
+
+void Registry::restart_in_child() {
+  for (const auto& owner : get().all_owners) owner->restart();
+  PinnedKernel::recount();
 }
 
 KernelOwner* Registry::take_owner() {

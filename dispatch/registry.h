@@ -6,6 +6,7 @@
 // no protection, and is used again when it is wanted again: registering and undoing the same for ever does not grow.
 #pragma once
 
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/dispatch/dispatcher.h>
 #include <keyway/dispatch/kernel_owner.h>
 #include <keyway/dispatch/observer.h>
@@ -14,7 +15,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -85,7 +85,7 @@ struct Namespace {
 using Observers = std::vector<std::shared_ptr<CallObserver>>;
 
 struct Registry {
-  std::mutex mutex;
+  ForkSafeMutex mutex{LockOrder::Registry, restart_in_child};
   std::map<std::string, OperatorRecord, std::less<>> operators;  // by full name; built-in ones once they are touched
   std::map<std::string, OperatorEntry*, std::less<>> entries;    // by canonical schema: all that there ever were
   std::map<std::string, Namespace, std::less<>> namespaces;
@@ -96,10 +96,12 @@ struct Registry {
   std::vector<std::unique_ptr<KernelOwner>> all_owners;  // never freed: calls may be about to count themselves in
   std::vector<KernelOwner*> free_owners;
   std::map<const Table*, const Table*> observed_tables;  // those that were ever published in place of others
-  std::mutex observers_mutex;                            // of the pointer, which observed calls read; taken last
+  ForkSafeMutex observers_mutex{LockOrder::Observers};   // of the pointer, which observed calls read
   std::shared_ptr<const Observers> observers;
 
   static Registry& get();
+  // In a forked child: of calls that other threads were in, none is counted.
+  static void restart_in_child();
   // An owner for a block's kernels, and back when nothing counts itself in there any more.
   KernelOwner* take_owner();
   void give_back(KernelOwner* owner) noexcept { free_owners.push_back(owner); }  // there is room for all

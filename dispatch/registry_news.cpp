@@ -23,7 +23,6 @@ void NewsDesk::tell(std::uint64_t listener, const RegistryNews::Change& change) 
 
 void NewsDesk::tell(const RegistryNews& news) noexcept {
   try {
-    for (const std::string& text : news.warnings) warn(text);
     if (listeners_.empty()) return;
     std::vector<std::uint64_t> present;
     for (const auto& [id, listener] : listeners_) present.push_back(id);
@@ -31,6 +30,13 @@ void NewsDesk::tell(const RegistryNews& news) noexcept {
       for (const std::uint64_t id : present) tell(id, change);
     }
   } catch (...) {  // out of memory, or a handler or listener that throws what is no std::exception
+  }
+}
+
+void NewsDesk::warn_of(const RegistryNews& news) noexcept {
+  try {
+    for (const std::string& text : news.warnings) warn(text);
+  } catch (...) {  // out of memory, or a handler that throws
   }
 }
 

@@ -1,12 +1,12 @@
 // What came of a change of the registry, to be told when its lock is free again. Internal to dispatch/.
 #pragma once
 
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/dispatch/operator_listener.h>
 #include <keyway/dispatch/registry.h>
 
 #include <map>
 #include <mutex>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -27,13 +27,12 @@ class NewsDesk {
  public:
   static NewsDesk& get();
 
-  std::recursive_mutex mutex;
-  // In a forked child: gives the mutex back that was locked before. A recursive one belongs to the thread that locked
-  // it, which the child's only thread is not; so it is made anew.
-  void restart() { ::new (&mutex) std::recursive_mutex; }
-  // The change is made and stays: should memory run out now, what was not told yet is not. Requires: the mutex is held,
-  // the registry's lock is not.
+  ForkSafeRecursiveMutex mutex{LockOrder::News};
+  // Tells listeners. The change is made and stays: should memory run out now, what was not told yet is not. Requires:
+  // the mutex is held, the registry's lock is not.
   void tell(const RegistryNews& news) noexcept;
+  // Requires: no lock is held: who hears of warnings may wait for another thread.
+  static void warn_of(const RegistryNews& news) noexcept;
 
  private:
   friend class OperatorListening;
@@ -47,15 +46,18 @@ class NewsDesk {
 // Changes the registry with its lock held, and tells what came of it: change(registry, news).
 template <typename Change>
 void change_registry(Change&& change) {
-  NewsDesk& desk = NewsDesk::get();
-  const std::lock_guard order(desk.mutex);
   RegistryNews news;
   {
-    Registry& registry = Registry::get();
-    const std::lock_guard lock(registry.mutex);
-    change(registry, news);
+    NewsDesk& desk = NewsDesk::get();
+    const std::lock_guard order(desk.mutex);
+    {
+      Registry& registry = Registry::get();
+      const std::lock_guard lock(registry.mutex);
+      change(registry, news);
+    }
+    desk.tell(news);
   }
-  desk.tell(news);
+  NewsDesk::warn_of(news);
 }
 
 }  // namespace keyway::inline v1

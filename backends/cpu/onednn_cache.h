@@ -2,12 +2,12 @@
 #pragma once
 
 #include <keyway/backends/cpu/onednn.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <pthread.h>
 #include <string_view>
 #include <unordered_map>
 
@@ -42,11 +42,7 @@ class PrimitiveCache {
   };
 
   static PrimitiveCache& the_cache() {
-    static PrimitiveCache* const cache = [] {
-      pthread_atfork([] { the_cache().mutex_.lock(); }, [] { the_cache().mutex_.unlock(); },
-                     [] { the_cache().mutex_.unlock(); });
-      return new PrimitiveCache;
-    }();
+    static PrimitiveCache* const cache = new PrimitiveCache;
     return *cache;
   }
 
@@ -81,7 +77,7 @@ class PrimitiveCache {
     return made;
   }
 
-  std::mutex mutex_;
+  ForkSafeMutex mutex_{LockOrder::Primitives};
   std::list<Entry> entries_;
   std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> places_;
 };

@@ -4,6 +4,7 @@
 // more.
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/core/base/error.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +14,6 @@
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <pthread.h>
 #include <sched.h>
 #include <string_view>
 #include <system_error>
@@ -221,16 +221,8 @@ void forget_pool_in_child() {
 }
 
 Pool& make_pool() {
-  static constinit std::mutex mutex;
-  static const bool hooked = [] {
-    std::atexit(send_workers_home);
-    pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); },
-                   [] {
-                     mutex.unlock();
-                     forget_pool_in_child();
-                   });
-    return true;
-  }();
+  static constinit ForkSafeMutex mutex(LockOrder::ThreadPool, forget_pool_in_child);
+  static const bool hooked = std::atexit(send_workers_home) == 0;
   (void)hooked;
   const std::lock_guard lock(mutex);
   Pool* pool = current_pool.load(std::memory_order_relaxed);

@@ -1,7 +1,7 @@
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/warning.h>
 
 #include <cstdio>
-#include <mutex>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -14,7 +14,7 @@ void print(std::string_view text) {
 
 // Never destroyed: what runs at exit may warn.
 struct Warnings {
-  std::mutex mutex;
+  ForkSafeMutex mutex{LockOrder::Warnings};
   WarningHandler handler = print;
 
   static Warnings& get() {
@@ -26,9 +26,14 @@ struct Warnings {
 }  // namespace
 
 void warn(std::string_view text) {
-  Warnings& warnings = Warnings::get();
-  const std::lock_guard lock(warnings.mutex);
-  if (warnings.handler) warnings.handler(text);
+  // Not under the lock: a handler may wait for another thread, or warn.
+  WarningHandler handler;
+  {
+    Warnings& warnings = Warnings::get();
+    const std::lock_guard lock(warnings.mutex);
+    handler = warnings.handler;
+  }
+  if (handler) handler(text);
 }
 
 WarningHandler set_warning_handler(WarningHandler handler) {

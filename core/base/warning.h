@@ -8,12 +8,12 @@
 
 namespace keyway::inline v1 {
 
-// Gives `text` to the handler: from any thread, one at a time.
+// Gives `text` to the handler: from any thread, while no lock of the library is held.
 KEYWAY_API void warn(std::string_view text);
 
 using WarningHandler = std::function<void(std::string_view text)>;
 // What is done with warnings from now on; gives the handler before. The first one prints "[keyway] warning: ..." on
-// standard error; an empty one drops them. A handler must not warn.
+// standard error; an empty one drops them. Several threads may call a handler at once.
 KEYWAY_API WarningHandler set_warning_handler(WarningHandler handler);
 
 }  // namespace keyway::inline v1

@@ -2,6 +2,7 @@
 // each other's nodes.
 #include <keyway/tests/autograd/values.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/in_child.h>
 
 #include <atomic>
 #include <chrono>
@@ -166,3 +167,25 @@ TEST_CASE("a ring of waiting backwards of any length is refused to who closes it
   CHECK(refused == 1);
   CHECK(done == kThreads - 1);
 }
+
+#if !defined(__SANITIZE_THREAD__)  // which has no threads in a forked child
+TEST_CASE("a forked child renews the history of views as its parent did") {
+  const auto renews = [] {
+    const Tensor x = leaf({1, 2, 3, 4});
+    Tensor y = x * 1;
+    const Tensor row = y.slice(0, 0, 2);
+    y.mul_(2);  // row's history is now that of y
+    row.sum().backward();
+    return values_of(x.grad()) == Values{2, 2, 0, 0};
+  };
+  REQUIRE(renews());
+  CHECK(in_child(renews));
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) renews();
+  });
+  for (int round = 0; round < 20; ++round) CHECK(in_child(renews));
+  stop = true;
+  other.join();
+}
+#endif

@@ -1,15 +1,14 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/in_child.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <numeric>
 #include <stdexcept>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 using namespace keyway;
@@ -29,20 +28,6 @@ bool visits_each_once(std::int64_t begin, std::int64_t end, std::int64_t grain) 
     if (n != 1) return false;
   }
   return cuts_ok;
-}
-
-// Runs f in a forked child, and says whether it returned true within ten seconds.
-template <typename F>
-bool in_child(F f) {
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    alarm(10);
-    _exit(f() ? 0 : 1);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+#include <keyway/core/base/fork_safe_mutex.h>
+
+#include <pthread.h>
+
+namespace keyway::inline v1::detail {
+
+namespace {
+
+constexpr unsigned kOrders = static_cast<unsigned>(LockOrder::Warnings) + 1;
+
+// All mutexes that were ever locked. A list that only grows, at its head, so that it needs no lock itself.
+constinit std::atomic<AtFork*> entries{nullptr};
+constinit std::mutex one_fork_at_a_time;
+constinit AtFork* taken = nullptr;  // the head of the list when the mutexes were taken for a fork
+
+template <typename F>
+void each_in_order(AtFork* first, const F& f) {
+  for (unsigned order = 0; order < kOrders; ++order) {
+    for (AtFork* entry = first; entry != nullptr; entry = entry->next) {
+      if (static_cast<unsigned>(entry->order) == order) f(*entry);
+    }
+  }
+}
+
+void before_fork() {
+  one_fork_at_a_time.lock();
+  taken = entries.load(std::memory_order_acquire);
+  each_in_order(taken, [](AtFork& entry) { entry.lock(entry.mutex); });
+}
+
+void in_parent() {
+  each_in_order(taken, [](AtFork& entry) { entry.unlock(entry.mutex); });
+  one_fork_at_a_time.unlock();
+}
+
+// A mutex that another thread locked for the first time since they were taken is made anew too.
+void in_child() {
+  AtFork* const first = entries.load(std::memory_order_acquire);
+  each_in_order(first, [](AtFork& entry) {
+    if (entry.in_child != nullptr) entry.in_child();
+  });
+  each_in_order(first, [](AtFork& entry) { entry.renew(entry.mutex); });
+  ::new (&one_fork_at_a_time) std::mutex;
+}
+
+}  // namespace
+
+void take_around_forks(AtFork& entry) noexcept {
+  static const bool hooked = pthread_atfork(before_fork, in_parent, in_child) == 0;
+  (void)hooked;  // out of memory: forks are as safe as without
+  AtFork* head = entries.load(std::memory_order_relaxed);
+  do entry.next = head;
+  while (!entries.compare_exchange_weak(head, &entry, std::memory_order_release, std::memory_order_relaxed));
+}
+
+}  // namespace keyway::inline v1::detail

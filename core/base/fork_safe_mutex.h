@@ -1,0 +1,78 @@
+// ForkSafe<Mutex>: a mutex of the process that a forked child finds free, and what it guards whole.
+#pragma once
+
+#include <keyway/core/base/macros.h>
+
+#include <atomic>
+#include <mutex>
+#include <new>
+
+namespace keyway::inline v1 {
+
+// A thread that holds one of these mutexes takes only those further down. Around a fork all of them are taken in this
+// order.
+enum class LockOrder : unsigned char {
+  Plugins,     // which plug-ins are loaded
+  Profiler,    // whether the Profiler key has its fallback
+  News,        // the order in which listeners hear of changes to the registry
+  Registry,    // operators and their kernels
+  Observers,   // who observes calls
+  Graph,       // the history of views
+  Primitives,  // the code that oneDNN has made
+  ThreadPool,  // making the pool of threads
+  Devices,     // device types and their guards
+  Generators,  // the states of random generators
+  HostMemory,  // blocks of host memory that are kept
+  Warnings,    // who hears of warnings
+};
+
+namespace detail {
+
+// What is done to a mutex around a fork.
+struct AtFork {
+  LockOrder order;
+  void (*lock)(void* mutex);
+  void (*unlock)(void* mutex);
+  void (*renew)(void* mutex);
+  void (*in_child)();  // null: nothing more
+  void* mutex = nullptr;
+  AtFork* next = nullptr;
+};
+// Requires: called once for an entry, which stays for good.
+KEYWAY_API void take_around_forks(AtFork& entry) noexcept;
+
+}  // namespace detail
+
+// What std::lock_guard needs. Constant-initialised, and never destroyed: it is known to all forks from its first lock()
+// on. A child gets it made anew, since a recursive mutex belongs to the thread that locked it, which the child's is
+// not.
+template <typename Mutex>
+class ForkSafe {
+ public:
+  // in_child: called in the child of a fork, while all mutexes are taken, for what the mutex guards.
+  constexpr explicit ForkSafe(LockOrder order, void (*in_child)() = nullptr)
+      : at_fork_{order, [](void* mutex) { static_cast<Mutex*>(mutex)->lock(); },
+                 [](void* mutex) { static_cast<Mutex*>(mutex)->unlock(); }, [](void* mutex) { ::new (mutex) Mutex; },
+                 in_child} {}
+  ForkSafe(const ForkSafe&) = delete;
+  ForkSafe& operator=(const ForkSafe&) = delete;
+
+  void lock() {
+    if (!known_.load(std::memory_order_relaxed) && !known_.exchange(true)) [[unlikely]] {
+      at_fork_.mutex = &mutex_;
+      detail::take_around_forks(at_fork_);
+    }
+    mutex_.lock();
+  }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  Mutex mutex_;
+  std::atomic<bool> known_{false};
+  detail::AtFork at_fork_;
+};
+
+using ForkSafeMutex = ForkSafe<std::mutex>;
+using ForkSafeRecursiveMutex = ForkSafe<std::recursive_mutex>;
+
+}  // namespace keyway::inline v1
