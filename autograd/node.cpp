@@ -59,7 +59,10 @@ void Node::set_origin(NodeOrigin&& origin) {
 }
 
 void Node::release_resources() {
-  delete extras_.exchange(nullptr, std::memory_order_acq_rel);
+  if (const Extras* const gone = extras()) {
+    extras_.store(nullptr, std::memory_order_relaxed);
+    delete gone;
+  }
   binding_.reset();
 }
 

@@ -111,8 +111,10 @@ void retain_at(const TensorBase& tensor, const Edge& edge) {
     if (MetaAccess::fn(meta) != node) return;
     const Tensor before = grad_of(self);
     const Tensor now = before.defined() ? before + grads[i] : grads[i].clone();
-    share_with_caller(before);
-    share_with_caller(now);
+    if (backward_has_streams()) {
+      share_with_caller(before);
+      share_with_caller(now);
+    }
     MetaAccess::grad(meta) = now.impl_ptr();
   });
 }
