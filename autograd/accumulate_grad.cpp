@@ -51,7 +51,8 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   KEYWAY_CHECK_AS(Autograd, !fresh.key_set().has(Functionality::Batched),
                   "within vmap a leaf cannot accumulate the gradients of its examples: use grad()");
   Tensor grad = grad_of(leaf_);
-  share_with_caller(grad);
+  const bool shared = backward_has_streams();
+  if (shared) share_with_caller(grad);
   if (!grad.defined()) {
     if (!grad_enabled() && is_laid_for(leaf_, fresh) && is_sole_owner(fresh)) {
       set_grad(leaf_, Tensor(make_view(fresh, fresh.sizes(), fresh.strides(), fresh.storage_offset())));
@@ -63,7 +64,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   } else {
     grad.add_(fresh);
   }
-  share_with_caller(grad_of(leaf_));
+  if (shared) share_with_caller(grad_of(leaf_));
   run_post_accumulate_hooks(leaf_);
   return {};
 }

@@ -31,8 +31,11 @@ void record_use(const TensorBase& tensor) {
 }
 
 std::unique_ptr<BackwardStreams> BackwardStreams::of(NodeTable& nodes) {
+  std::size_t i = 0;
+  while (i < nodes.size() && !nodes[i].node->has_stream()) ++i;
+  if (i == nodes.size()) return nullptr;  // without a question to a device
   std::vector<Stream> callers, others;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
+  for (; i < nodes.size(); ++i) {
     if (!nodes[i].node->has_stream() || !nodes[i].runs) continue;
     const Stream stream = *nodes[i].node->stream();
     const auto on_device = [&](const Stream& caller) { return caller.device() == stream.device(); };

@@ -29,8 +29,10 @@ class GraphTask {
     const NodeState* state = table_.lookup(&node);
     return state != nullptr && state->wanted();
   }
+  bool has_streams() const { return streams_ != nullptr; }
+  // Requires: has_streams().
   void share_with_caller(const TensorBase& tensor) const {
-    if (!streams_ || !tensor.defined()) return;
+    if (!tensor.defined()) return;
     record_use(tensor);
     streams_->hand_over(tensor);
   }
@@ -187,7 +189,7 @@ void GraphTask::capture(const Node& node, const variable_list& grads) {
     const Edge& input = (*inputs_)[i];
     if (input.node.get() != &node || input.input_nr >= grads.size()) continue;
     captured_[i] = grads[input.input_nr];
-    share_with_caller(captured_[i]);
+    if (streams_) share_with_caller(captured_[i]);
   }
 }
 
@@ -345,9 +347,9 @@ Node* running_node() { return running == nullptr ? nullptr : running->node(); }
 
 bool wanted_by_running_backward(const Node& node) { return running == nullptr || running->wants(node); }
 
-void share_with_caller(const TensorBase& tensor) {
-  if (running != nullptr) running->share_with_caller(tensor);
-}
+bool backward_has_streams() { return running != nullptr && running->has_streams(); }
+
+void share_with_caller(const TensorBase& tensor) { running->share_with_caller(tensor); }
 
 variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, BackwardOptions options,
                            const std::vector<Edge>* inputs) {

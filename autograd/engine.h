@@ -49,8 +49,10 @@ KEYWAY_API Node* running_node();
 // Whether the backward that this thread is running wants the gradient that goes to `node`.
 KEYWAY_API bool wanted_by_running_backward(const Node& node);
 
-// What the running backward uses in the current stream, and leaves to its caller, who may free it: its memory waits for
-// both. Nothing where all work is in the caller's streams.
+// Whether the running backward works in other streams than its caller's.
+bool backward_has_streams();
+// What such a backward uses in the current stream, and leaves to its caller, who may free it: its memory waits for
+// both.
 void share_with_caller(const TensorBase& tensor);
 
 }  // namespace keyway::inline v1::autograd

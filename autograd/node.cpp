@@ -59,7 +59,10 @@ void Node::set_origin(NodeOrigin&& origin) {
 }
 
 void Node::release_resources() {
-  delete extras_.exchange(nullptr, std::memory_order_acq_rel);
+  if (const Extras* const gone = extras()) {
+    extras_.store(nullptr, std::memory_order_relaxed);
+    delete gone;
+  }
   binding_.reset();
 }
 
@@ -128,7 +131,7 @@ void Node::run_post_hooks(variable_list& grad_inputs, const variable_list& grad_
 
 void Node::lock() {
   std::uintptr_t owner = 0;
-  if (!owner_.compare_exchange_strong(owner, this_runner(), std::memory_order_acquire, std::memory_order_relaxed) &&
+  if (!owner_.compare_exchange_strong(owner, this_runner(), std::memory_order_acq_rel, std::memory_order_relaxed) &&
       (owner & ~kAwaited) != this_runner()) [[unlikely]]
     wait_and_lock();
   ++depth_;
@@ -148,15 +151,24 @@ void Node::unlock() {
 // A thread waits for one node at a time, so who waits for whom are chains: one that leads back to this thread would be
 // a wait without end, and who closes it is told. What a chain reads is there: the owner of a node that is awaited
 // cannot finish its unlock(), nor end, while the lock is held here. A node that is not awaited has been unlocked, and
-// who waited for it looks again.
+// who waited for it looks again. A ring of others is one that such a thread has still to see: here it only must not be
+// followed for ever, so a node is marked after 1, 2, 4 ... steps, and a chain that comes back to the mark is a ring.
 void Node::wait_and_lock() {
   const auto closes_a_ring = [this] {
+    const Node* mark = this;
+    std::uint32_t steps = 0, until_mark = 1;
     for (const Node* node = this; node != nullptr;) {
-      const std::uintptr_t owner = node->owner_.load(std::memory_order_relaxed);
+      // Acquires what its thread has made of the Runner.
+      const std::uintptr_t owner = node->owner_.load(std::memory_order_acquire);
       if ((owner & kAwaited) == 0) return false;
       const auto* const its = reinterpret_cast<const Runner*>(owner & ~kAwaited);
       if (its == &runner) return true;
       node = its->waits_for;
+      if (node == mark) return false;
+      if (++steps == until_mark) {
+        mark = node;
+        until_mark *= 2;
+      }
     }
     return false;
   };
@@ -168,7 +180,7 @@ void Node::wait_and_lock() {
       runner.waits_for = nullptr;
       std::uintptr_t owner = owner_.load(std::memory_order_relaxed);
       if (owner == 0) {
-        if (owner_.compare_exchange_strong(owner, this_runner(), std::memory_order_acquire, std::memory_order_relaxed))
+        if (owner_.compare_exchange_strong(owner, this_runner(), std::memory_order_acq_rel, std::memory_order_relaxed))
           return;
         continue;
       }

@@ -38,7 +38,15 @@ struct MetaAccess {
   }
   static bool& requires_grad(Meta& meta) { return meta.requires_grad_; }
   static bool& retains_grad(Meta& meta) { return meta.retains_grad_; }
-  static intrusive_ptr<TensorImpl>& grad(Meta& meta) { return meta.grad_; }
+  // A backward may replace it while another thread asks for it.
+  static intrusive_ptr<TensorImpl> grad(const Meta& meta) {
+    const std::lock_guard lock(meta.accumulator_lock_);
+    return meta.grad_;
+  }
+  static void set_grad(Meta& meta, intrusive_ptr<TensorImpl> grad) {
+    const std::lock_guard lock(meta.accumulator_lock_);
+    std::swap(meta.grad_, grad);  // what was there goes after the lock
+  }
   static SpinLock& accumulator_lock(Meta& meta) { return meta.accumulator_lock_; }
   static weak_intrusive_ptr<Node>& accumulator(Meta& meta) { return meta.accumulator_; }
   static ViewInfo& view_slot(Meta& meta) { return meta.view_; }
@@ -104,9 +112,11 @@ void retain_at(const TensorBase& tensor, const Edge& edge) {
     if (MetaAccess::fn(meta) != node) return;
     const Tensor before = grad_of(self);
     const Tensor now = before.defined() ? before + grads[i] : grads[i].clone();
-    share_with_caller(before);
-    share_with_caller(now);
-    MetaAccess::grad(meta) = now.impl_ptr();
+    if (backward_has_streams()) {
+      share_with_caller(before);
+      share_with_caller(now);
+    }
+    MetaAccess::set_grad(meta, now.impl_ptr());
   });
 }
 
@@ -330,7 +340,7 @@ void set_grad(const TensorBase& tensor, const Tensor& grad) {
     KEYWAY_CHECK_AS(Autograd, grad.device() == tensor.device(), "a gradient on {} is set for a tensor on {}",
                     grad.device(), tensor.device());
   }
-  MetaAccess::grad(MetaAccess::make(known_as(tensor))) = grad.impl_ptr();
+  MetaAccess::set_grad(MetaAccess::make(known_as(tensor)), grad.impl_ptr());
 }
 
 void retain_grad(const TensorBase& tensor) {

@@ -65,7 +65,7 @@ class KEYWAY_API Meta final : public AutogradMeta {
   mutable std::uint32_t output_nr_ = 0;
   bool requires_grad_ = false;  // of a leaf, set by the user
   bool retains_grad_ = false;
-  mutable SpinLock accumulator_lock_;
+  mutable SpinLock accumulator_lock_;  // of the accumulator, and of which gradient there is
   weak_intrusive_ptr<Node> accumulator_;
   mutable ViewInfo view_;                   // without a base: no view
   std::atomic<LeafHooks*> hooks_{nullptr};  // owned

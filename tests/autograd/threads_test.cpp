@@ -9,8 +9,11 @@
 #include <ctime>
 #include <functional>
 #include <latch>
+#include <random>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 using namespace keyway;
 using namespace keyway::testing;
@@ -189,3 +192,38 @@ TEST_CASE("a forked child renews the history of views as its parent did") {
   other.join();
 }
 #endif
+namespace {
+struct Plain final : autograd::Node {
+  std::string name() const override { return "Plain"; }
+  variable_list apply(variable_list&& grads) override { return std::move(grads); }
+};
+}  // namespace
+
+TEST_CASE("threads that lock nodes in any order get them or an error, and each node one thread at a time") {
+  constexpr int kNodes = 5, kRounds = 400;
+  intrusive_ptr<Plain> nodes[kNodes];
+  long counts[kNodes] = {};  // guarded by the nodes
+  for (intrusive_ptr<Plain>& node : nodes) node = make_intrusive<Plain>();
+  std::atomic<long> locked{0};
+  in_threads([&](int thread) {
+    std::mt19937 random(static_cast<unsigned>(thread));
+    for (int round = 0; round < kRounds; ++round) {
+      std::vector<std::size_t> held;
+      try {
+        for (auto wanted = 1 + random() % 4; wanted > 0; --wanted) {
+          const std::size_t which = random() % kNodes;
+          nodes[which]->lock();
+          held.push_back(which);
+          ++counts[which];
+          ++locked;
+          if (random() % 4 == 0) std::this_thread::yield();
+        }
+      } catch (const Error&) {  // who closes a ring lets go of what it holds
+      }
+      for (const std::size_t which : held) nodes[which]->unlock();
+    }
+  });
+  long sum = 0;
+  for (const long count : counts) sum += count;
+  CHECK(sum == locked);
+}

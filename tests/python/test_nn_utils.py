@@ -67,3 +67,13 @@ def test_complex_gradients_count_by_their_absolute_values_and_are_clamped_in_par
     assert utils.clip_grad_norm_([weight], 100.0).item() == pytest.approx(5)
     utils.clip_grad_value_([weight], 2.0)
     assert weight.grad.tolist() == [2 - 2j]
+
+
+def test_norms_of_16_bit_gradients_are_computed_in_float32():
+    for dtype in (keyway.float16, keyway.bfloat16):
+        weight = nn.Parameter(keyway.zeros(4, dtype=dtype))
+        weight.grad = keyway.full((4,), 40960.0, dtype=dtype)  # whose square is no float16, nor their norm
+        for order, norm in ((2.0, 81920.0), (1.0, 163840.0), (float("inf"), 40960.0)):
+            assert utils.get_total_norm([weight.grad], order).item() == norm
+        assert utils.clip_grad_norm_([weight], 4.0).item() == 81920.0
+        assert weight.grad.tolist() == [2.0] * 4

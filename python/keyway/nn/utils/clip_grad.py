@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Callable, Iterable, Union
+from typing import Iterable, Union
 
 import keyway
 from keyway._C import Tensor
@@ -21,7 +21,8 @@ def get_total_norm(
     tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
     """The norm of all tensors together as if they were one vector: a tensor of one element. For an infinite `norm_type`
-    the greatest, or the least, absolute value; for 0 how many of the tensors are not zero. `foreach` changes nothing.
+    the greatest, or the least, absolute value; for 0 how many of the tensors are not zero. That of 16-bit floats is a
+    float32. `foreach` changes nothing.
 
     Raises keyway.Error if it is infinite or no number and `error_if_nonfinite` is true.
     """
@@ -38,19 +39,13 @@ def _norm_of_all(tensors: list[Tensor], order: float) -> Tensor:
     if not tensors:
         return keyway.scalar_tensor(0.0)
     device = tensors[0].device
+    norms = [keyway.linalg.vector_norm(tensor, order, dtype=_WIDER.get(tensor.dtype)).to(device=device)
+             for tensor in tensors]
+    return keyway.linalg.vector_norm(keyway.stack(norms), order)
 
-    def together(each: Callable[[Tensor], Tensor]) -> Tensor:
-        return keyway.stack([each(tensor).to(device=device) for tensor in tensors])
 
-    if order == math.inf:
-        return together(lambda t: t.abs().amax()).amax()
-    if order == -math.inf:
-        return together(lambda t: t.abs().amin()).amin()
-    if order == 2:
-        return together(lambda t: (t.abs() if t.is_complex() else t).square().sum()).sum().sqrt()
-    if order == 0:
-        return together(lambda t: t.ne(0).sum().ne(0).to(dtype=t.dtype)).sum()
-    return together(lambda t: t.abs().pow(order).sum()).sum().pow(1 / order)
+# Norms of 16-bit floats may be greater than their dtype holds.
+_WIDER = {keyway.float16: keyway.float32, keyway.bfloat16: keyway.float32}
 
 
 def clip_grads_with_norm_(
