@@ -168,19 +168,18 @@ class BlockProduct {
   std::int64_t columns(std::int64_t x) const { return std::min(width(x), parts_ - x) / kParts<T>; }
   S* sums_of(std::int64_t x) const { return sums_ + rows_ * (x - first_of_sums_); }
 
-  // Calls f(first row, which of kTileRows) for tiles that together are the rows [begin, end).
+  // Calls f(first row, rows) for tiles that together are the rows [begin, end).
   template <typename F>
   void each_tile(std::int64_t begin, std::int64_t end, const F& f) const {
-    int height = tiles_.heights - 1;
-    for (std::int64_t r = begin; r < end; r += kTileRows[height]) {
-      while (kTileRows[height] > end - r) --height;
-      f(r, height);
+    for (std::int64_t r = begin; r < end; r += tiles_.rows) {
+      f(r, static_cast<int>(std::min<std::int64_t>(tiles_.rows, end - r)));
     }
   }
 
   // Sums begin with beta * add, or with zeros.
   void begin_sums() const {
-    const bool is_there = product_.add.data == product_.c.data && product_.beta == Opmath<T>(1);
+    const bool is_there = product_.beta == Opmath<T>(1) && product_.add.data == product_.c.data &&
+                          product_.add.row_stride == product_.c.row_stride && product_.add.column_stride == 1;
     for (std::int64_t i = 0; i < rows_ && first_of_sums_ > 0 && !is_there; ++i) {
       begin_row(reinterpret_cast<S*>(product_.c.at(i, 0)), i, 0, first_of_sums_);
     }
@@ -221,7 +220,7 @@ class BlockProduct {
   void fill_row_panels(std::int64_t p, std::int64_t depth, std::int64_t begin, std::int64_t end) const {
     std::int64_t filled = 0;
     if constexpr (kReadInPlace<T>) {
-      const int height = kTileRows[tiles_.heights - 1];
+      const int height = tiles_.rows;
       const std::int64_t full = (end - begin) / height;
       const Matrix<const T>& a = product_.a;
       const S* const from = reinterpret_cast<const S*>(a.at(begin, p));
@@ -241,7 +240,7 @@ class BlockProduct {
       }
     }
     each_tile(begin + filled, end, [&](std::int64_t r, int height) {
-      pack_rows(product_.a.block(r, p, kTileRows[height], depth), row_panels_ + (r - begin) * depth * kParts<T>);
+      pack_rows(product_.a.block(r, p, height, depth), row_panels_ + (r - begin) * depth * kParts<T>);
     });
   }
 
@@ -284,15 +283,16 @@ class BlockProduct {
     const S* const b = b_in_place ? reinterpret_cast<const S*>(product_.b.at(p, x)) : packed;
     const std::int64_t b_step = b_in_place ? product_.b.row_stride : w;
     const std::int64_t sums_row = in_c ? product_.c.row_stride : w;
+    const std::int64_t ahead = b_in_place && !is_small(parts_) && x + 2 * w <= parts_ ? w : 0;
     const bool is_fresh = p == 0 && !begins_with_add_;
     each_tile(begin, end, [&](std::int64_t r, int height) {
-      const Tile<S> tile = tiles_.at[height][w == tiles_.lanes ? 0 : 1];
+      const Tile<S> tile = tiles_.at[height - 1][w == tiles_.lanes ? 0 : 1];
       S* const sums = in_c ? reinterpret_cast<S*>(product_.c.at(r, x)) : sums_of(x) + r * w;
       if (rows_in_place_) {
         tile(depth, reinterpret_cast<const S*>(product_.a.at(r, p)), product_.a.row_stride, product_.a.column_stride, b,
-             b_step, sums, sums_row, is_fresh);
+             b_step, ahead, sums, sums_row, is_fresh);
       } else {
-        tile(depth * kParts<T>, row_panels_ + (r - begin) * depth * kParts<T>, 1, kTileRows[height], b, b_step, sums,
+        tile(depth * kParts<T>, row_panels_ + (r - begin) * depth * kParts<T>, 1, height, b, b_step, ahead, sums,
              sums_row, is_fresh);
       }
     });
