@@ -114,6 +114,8 @@ class BlockProduct {
   static constexpr int kPanelsOfRun = 4;
   // Operands of so many bytes are read where they lie.
   static constexpr std::int64_t kBytesInPlace = 1 << 20;
+  // From so many elements on they are fetched ahead of their use.
+  static constexpr std::int64_t kFetched = 1 << 15;
 
  public:
   explicit BlockProduct(const Product<T>& product)
@@ -125,7 +127,7 @@ class BlockProduct {
         panel_(2 * tiles_.lanes),
         rows_in_place_(kReadInPlace<T> && (parts_ <= 2 * panel_ || (is_dense(product.a) && is_small(rows_)))),
         columns_in_place_(kReadInPlace<T> && product.b.column_stride == 1 &&
-                          (rows_ <= 2 * kMaxTileRows || is_small(parts_))),
+                          (rows_ <= 2 * kMaxTileRows || (is_small(parts_) && !shares_sets(product.b.row_stride)))),
         sums_in_place_(can_sum_in_place(product)),
         begins_with_add_(product.alpha == Opmath<T>(1) && product.beta != Opmath<T>(0)) {}
 
@@ -161,6 +163,9 @@ class BlockProduct {
   bool is_small(std::int64_t length) const {
     return k_ <= kBytesInPlace / static_cast<std::int64_t>(sizeof(T)) / length;
   }
+
+  // Whether lines so far apart share few places in a first-level cache.
+  static bool shares_sets(std::int64_t stride) { return stride * static_cast<std::int64_t>(sizeof(T)) % 8192 == 0; }
 
   std::int64_t in_vectors(std::int64_t parts) const { return (parts + tiles_.lanes - 1) / tiles_.lanes * tiles_.lanes; }
   // Of the panel that begins at part x of the columns: two vectors, or one where that is enough.
@@ -283,11 +288,13 @@ class BlockProduct {
     const S* const b = b_in_place ? reinterpret_cast<const S*>(product_.b.at(p, x)) : packed;
     const std::int64_t b_step = b_in_place ? product_.b.row_stride : w;
     const std::int64_t sums_row = in_c ? product_.c.row_stride : w;
-    const std::int64_t ahead = b_in_place && !is_small(parts_) && x + 2 * w <= parts_ ? w : 0;
+    // The next panel of what lies apart is fetched once, by the first tile of rows.
+    const std::int64_t next = b_in_place && k_ * parts_ > kFetched && x + 2 * w <= parts_ ? w : 0;
     const bool is_fresh = p == 0 && !begins_with_add_;
     each_tile(begin, end, [&](std::int64_t r, int height) {
       const Tile<S> tile = tiles_.at[height - 1][w == tiles_.lanes ? 0 : 1];
       S* const sums = in_c ? reinterpret_cast<S*>(product_.c.at(r, x)) : sums_of(x) + r * w;
+      const std::int64_t ahead = r == 0 ? next : 0;
       if (rows_in_place_) {
         tile(depth, reinterpret_cast<const S*>(product_.a.at(r, p)), product_.a.row_stride, product_.a.column_stride, b,
              b_step, ahead, sums, sums_row, is_fresh);
