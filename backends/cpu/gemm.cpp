@@ -1,6 +1,7 @@
 #include <keyway/backends/cpu/dot.h>
 #include <keyway/backends/cpu/gemm.h>
 #include <keyway/backends/cpu/gemm_block.h>
+#include <keyway/backends/cpu/gemm_lines.h>
 #include <keyway/backends/cpu/gemm_narrow.h>
 #include <keyway/backends/cpu/gemm_parts.h>
 
@@ -22,13 +23,23 @@ void multiply(const Product<T>& product) {
   }
 }
 
-// How it is cut up changes no element of the result.
+// Calls f(product), or f(part) on all threads for parts that together are the product. How it is cut up must change no
+// element of the result.
+template <typename T, typename F>
+void cut_up(const Product<T>& product, const F& f) {
+  if (detail::work(product) <= kPartWork || in_parallel_region()) return f(product);
+  const int threads = get_num_threads();
+  if (threads == 1) return f(product);
+  detail::each_part(product, 4 * threads, f);
+}
+
 template <typename T>
 void own_gemm(const Product<T>& product) {
-  if (detail::work(product) <= kPartWork || in_parallel_region()) return multiply(product);
-  const int threads = get_num_threads();
-  if (threads == 1) return multiply(product);
-  detail::each_part(product, 4 * threads, multiply<T>);
+  if constexpr (std::floating_point<T>) {
+    if (detail::is_for_dots(product)) return cut_up(product, detail::multiply_dots<T>);
+    if (detail::is_for_weights(product)) return cut_up(product, detail::multiply_weights<T>);
+  }
+  cut_up(product, multiply<T>);
 }
 
 // Whether a row is multiplied with a column, and the elements of both are neighbours.

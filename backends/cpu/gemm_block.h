@@ -114,6 +114,8 @@ class BlockProduct {
   static constexpr int kPanelsOfRun = 4;
   // Operands of so many bytes are read where they lie.
   static constexpr std::int64_t kBytesInPlace = 1 << 20;
+  // From so many elements on they are fetched ahead of their use.
+  static constexpr std::int64_t kFetched = 1 << 15;
 
  public:
   explicit BlockProduct(const Product<T>& product)
@@ -125,7 +127,7 @@ class BlockProduct {
         panel_(2 * tiles_.lanes),
         rows_in_place_(kReadInPlace<T> && (parts_ <= 2 * panel_ || (is_dense(product.a) && is_small(rows_)))),
         columns_in_place_(kReadInPlace<T> && product.b.column_stride == 1 &&
-                          (rows_ <= 2 * kMaxTileRows || is_small(parts_))),
+                          (rows_ <= 2 * kMaxTileRows || (is_small(parts_) && !shares_sets(product.b.row_stride)))),
         sums_in_place_(can_sum_in_place(product)),
         begins_with_add_(product.alpha == Opmath<T>(1) && product.beta != Opmath<T>(0)) {}
 
@@ -162,25 +164,27 @@ class BlockProduct {
     return k_ <= kBytesInPlace / static_cast<std::int64_t>(sizeof(T)) / length;
   }
 
+  // Whether lines so far apart share few places in a first-level cache.
+  static bool shares_sets(std::int64_t stride) { return stride * static_cast<std::int64_t>(sizeof(T)) % 8192 == 0; }
+
   std::int64_t in_vectors(std::int64_t parts) const { return (parts + tiles_.lanes - 1) / tiles_.lanes * tiles_.lanes; }
   // Of the panel that begins at part x of the columns: two vectors, or one where that is enough.
   std::int64_t width(std::int64_t x) const { return parts_ - x <= tiles_.lanes ? tiles_.lanes : panel_; }
   std::int64_t columns(std::int64_t x) const { return std::min(width(x), parts_ - x) / kParts<T>; }
   S* sums_of(std::int64_t x) const { return sums_ + rows_ * (x - first_of_sums_); }
 
-  // Calls f(first row, which of kTileRows) for tiles that together are the rows [begin, end).
+  // Calls f(first row, rows) for tiles that together are the rows [begin, end).
   template <typename F>
   void each_tile(std::int64_t begin, std::int64_t end, const F& f) const {
-    int height = tiles_.heights - 1;
-    for (std::int64_t r = begin; r < end; r += kTileRows[height]) {
-      while (kTileRows[height] > end - r) --height;
-      f(r, height);
+    for (std::int64_t r = begin; r < end; r += tiles_.rows) {
+      f(r, static_cast<int>(std::min<std::int64_t>(tiles_.rows, end - r)));
     }
   }
 
   // Sums begin with beta * add, or with zeros.
   void begin_sums() const {
-    const bool is_there = product_.add.data == product_.c.data && product_.beta == Opmath<T>(1);
+    const bool is_there = product_.beta == Opmath<T>(1) && product_.add.data == product_.c.data &&
+                          product_.add.row_stride == product_.c.row_stride && product_.add.column_stride == 1;
     for (std::int64_t i = 0; i < rows_ && first_of_sums_ > 0 && !is_there; ++i) {
       begin_row(reinterpret_cast<S*>(product_.c.at(i, 0)), i, 0, first_of_sums_);
     }
@@ -221,7 +225,7 @@ class BlockProduct {
   void fill_row_panels(std::int64_t p, std::int64_t depth, std::int64_t begin, std::int64_t end) const {
     std::int64_t filled = 0;
     if constexpr (kReadInPlace<T>) {
-      const int height = kTileRows[tiles_.heights - 1];
+      const int height = tiles_.rows;
       const std::int64_t full = (end - begin) / height;
       const Matrix<const T>& a = product_.a;
       const S* const from = reinterpret_cast<const S*>(a.at(begin, p));
@@ -241,7 +245,7 @@ class BlockProduct {
       }
     }
     each_tile(begin + filled, end, [&](std::int64_t r, int height) {
-      pack_rows(product_.a.block(r, p, kTileRows[height], depth), row_panels_ + (r - begin) * depth * kParts<T>);
+      pack_rows(product_.a.block(r, p, height, depth), row_panels_ + (r - begin) * depth * kParts<T>);
     });
   }
 
@@ -284,15 +288,18 @@ class BlockProduct {
     const S* const b = b_in_place ? reinterpret_cast<const S*>(product_.b.at(p, x)) : packed;
     const std::int64_t b_step = b_in_place ? product_.b.row_stride : w;
     const std::int64_t sums_row = in_c ? product_.c.row_stride : w;
+    // The next panel of what lies apart is fetched once, by the first tile of rows.
+    const std::int64_t next = b_in_place && k_ * parts_ > kFetched && x + 2 * w <= parts_ ? w : 0;
     const bool is_fresh = p == 0 && !begins_with_add_;
     each_tile(begin, end, [&](std::int64_t r, int height) {
-      const Tile<S> tile = tiles_.at[height][w == tiles_.lanes ? 0 : 1];
+      const Tile<S> tile = tiles_.at[height - 1][w == tiles_.lanes ? 0 : 1];
       S* const sums = in_c ? reinterpret_cast<S*>(product_.c.at(r, x)) : sums_of(x) + r * w;
+      const std::int64_t ahead = r == 0 ? next : 0;
       if (rows_in_place_) {
         tile(depth, reinterpret_cast<const S*>(product_.a.at(r, p)), product_.a.row_stride, product_.a.column_stride, b,
-             b_step, sums, sums_row, is_fresh);
+             b_step, ahead, sums, sums_row, is_fresh);
       } else {
-        tile(depth * kParts<T>, row_panels_ + (r - begin) * depth * kParts<T>, 1, kTileRows[height], b, b_step, sums,
+        tile(depth * kParts<T>, row_panels_ + (r - begin) * depth * kParts<T>, 1, height, b, b_step, ahead, sums,
              sums_row, is_fresh);
       }
     });

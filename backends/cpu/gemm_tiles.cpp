@@ -19,32 +19,32 @@ namespace {
 namespace baseline {
 #define KEYWAY_LEVEL_TARGET KEYWAY_TARGET_BASELINE
 #define KEYWAY_LEVEL_BYTES 16
-#define KEYWAY_LEVEL_TILES 4
+#define KEYWAY_LEVEL_ROWS 6
 #include <keyway/backends/cpu/gemm_tile.inc>
 #undef KEYWAY_LEVEL_TARGET
 #undef KEYWAY_LEVEL_BYTES
-#undef KEYWAY_LEVEL_TILES
+#undef KEYWAY_LEVEL_ROWS
 }  // namespace baseline
 
 #if KEYWAY_HAS_LEVELS
 namespace avx2 {
 #define KEYWAY_LEVEL_TARGET KEYWAY_TARGET_AVX2
 #define KEYWAY_LEVEL_BYTES 32
-#define KEYWAY_LEVEL_TILES 4
+#define KEYWAY_LEVEL_ROWS 6
 #include <keyway/backends/cpu/gemm_tile.inc>
 #undef KEYWAY_LEVEL_TARGET
 #undef KEYWAY_LEVEL_BYTES
-#undef KEYWAY_LEVEL_TILES
+#undef KEYWAY_LEVEL_ROWS
 }  // namespace avx2
 
 namespace avx512 {
 #define KEYWAY_LEVEL_TARGET KEYWAY_TARGET_AVX512
 #define KEYWAY_LEVEL_BYTES 64
-#define KEYWAY_LEVEL_TILES 5
+#define KEYWAY_LEVEL_ROWS 8
 #include <keyway/backends/cpu/gemm_tile.inc>
 #undef KEYWAY_LEVEL_TARGET
 #undef KEYWAY_LEVEL_BYTES
-#undef KEYWAY_LEVEL_TILES
+#undef KEYWAY_LEVEL_ROWS
 }  // namespace avx512
 #endif
 
@@ -59,6 +59,17 @@ const Tiles<T>& tiles([[maybe_unused]] Level level) {
   return baseline::kTiles<T>;
 }
 
+template <typename T>
+const LineTiles<T>& line_tiles([[maybe_unused]] Level level) {
+#if KEYWAY_HAS_LEVELS
+  if (level == Level::Avx512) return avx512::kLineTiles<T>;
+  if (level == Level::Avx2) return avx2::kLineTiles<T>;
+#endif
+  return baseline::kLineTiles<T>;
+}
+
+template const LineTiles<float>& line_tiles(Level);
+template const LineTiles<double>& line_tiles(Level);
 template const Tiles<float>& tiles(Level);
 template const Tiles<double>& tiles(Level);
 template const Tiles<std::uint32_t>& tiles(Level);

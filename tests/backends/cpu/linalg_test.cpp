@@ -105,7 +105,8 @@ TEST_CASE("mm computes the same at each instruction-set level") {
       check_mm<Half>(rng, m, n, k);
       check_mm<BFloat16>(rng, m, n, k);
       check_mm<complex<float>>(rng, m, n, k);
-      check_mm<float>(rng, m % 33, n % 33, k % 33);
+      check_mm<float>(rng, m, n, k);
+      check_mm<float>(rng, m % 9, n, 300);
     }
   });
 }
@@ -121,6 +122,8 @@ TEST_CASE("mm takes long and narrow shapes") {
       check_mm<T>(rng, 900, 300, 1);
       check_mm<T>(rng, 300, 270, 140);
       check_mm<T>(rng, 40, 1000, 150);
+      check_mm<T>(rng, 7, 3, 1000);
+      check_mm<T>(rng, 600, 300, 300);
     });
   }
   check_mm<double>(rng, 2, 2, 1000);
@@ -169,14 +172,17 @@ TEST_CASE("addmm broadcasts what it adds, and reads nothing where beta is 0") {
 
 TEST_CASE("addmm adds to its own result") {
   Rng rng(6);
-  for (const std::int64_t n : {6, 50}) {
-    const TensorBase a = random_matrix<float>(rng, {n, n}), b = random_matrix<float>(rng, {n, n});
-    TensorBase out = make_tensor(Sizes{n, n}, kFloat, DeviceType::CPU);
-    const TensorBase before = make_tensor(Sizes{n, n}, kFloat, DeviceType::CPU);
-    fill_storage<float>(out, [&] { return small_value<float>(rng); });
-    std::memcpy(before.data_ptr(), out.data_ptr(), out.nbytes());
-    cpu::addmm(out, a, b, 3, 2, out);
-    check_products<float>(a, b, out, 2, 3, before);
+  for (const auto& [m, n, k] :
+       {std::array{6, 6, 6}, {50, 50, 50}, {300, 300, 300}, {1, 300, 40}, {3, 40, 300}, {5, 9, 200}}) {
+    const TensorBase a = random_matrix<float>(rng, {m, k}), b = random_matrix<float>(rng, {k, n});
+    TensorBase out = make_tensor(Sizes{m, n}, kFloat, DeviceType::CPU);
+    const TensorBase before = make_tensor(Sizes{m, n}, kFloat, DeviceType::CPU);
+    for (const auto& [beta, alpha] : {std::array{3, 2}, {3, 1}, {1, 1}}) {
+      fill_storage<float>(out, [&] { return small_value<float>(rng); });
+      std::memcpy(before.data_ptr(), out.data_ptr(), out.nbytes());
+      cpu::addmm(out, a, b, beta, alpha, out);
+      check_products<float>(a, b, out, alpha, beta, before);
+    }
   }
 }
 
@@ -204,8 +210,23 @@ TEST_CASE("bmm and baddbmm multiply matrix by matrix") {
 TEST_CASE("float products are within the error of their length, and equal for any number of threads") {
   Rng rng(8);
   std::uniform_real_distribution<float> uniform(-1, 1);
-  for (const auto& [m, n, k] : {std::array{200, 300, 150}, {64, 1000, 70}, {513, 129, 257}}) {
-    const TensorBase a = random_geometry(rng, {m, k}, kFloat), b = random_geometry(rng, {k, n}, kFloat);
+  struct Problem {
+    std::int64_t m, n, k;
+    bool turned;  // b lies column by column
+  };
+  for (const auto& [m, n, k, turned] : {Problem{200, 300, 150, false},
+                                        {64, 1000, 70, false},
+                                        {513, 129, 257, true},
+                                        {700, 500, 600, true},
+                                        {1, 5000, 300, false},
+                                        {3, 2000, 200, false},
+                                        {6, 3000, 300, true},
+                                        {2000, 7, 300, true},
+                                        {4, 300, 5000, false}}) {
+    const TensorBase a =
+        turned ? make_tensor(Sizes{m, k}, kFloat, DeviceType::CPU) : random_geometry(rng, {m, k}, kFloat);
+    const TensorBase b = turned ? make_tensor_strided(Sizes{k, n}, Sizes{1, k}, kFloat, DeviceType::CPU)
+                                : random_geometry(rng, {k, n}, kFloat);
     fill_storage<float>(a, [&] { return uniform(rng); });
     fill_storage<float>(b, [&] { return uniform(rng); });
     TensorBase one = make_tensor(Sizes{m, n}, kFloat, DeviceType::CPU);
@@ -214,11 +235,11 @@ TEST_CASE("float products are within the error of their length, and equal for an
       const WithThreads threads(1);
       cpu::mm(a, b, one);
     }
-    {
-      const WithThreads threads(5);
+    for (const int count : {2, 5}) {
+      const WithThreads threads(count);
       cpu::mm(a, b, many);
+      REQUIRE(std::memcmp(one.data_ptr(), many.data_ptr(), one.nbytes()) == 0);
     }
-    REQUIRE(std::memcmp(one.data_ptr(), many.data_ptr(), one.nbytes()) == 0);
     double worst = 0;
     each_index({m, n}, [&](const Sizes& index) {
       double sum = 0, bound = 0;
