@@ -1,4 +1,5 @@
-// promote_types: the dtype in which two dtypes meet, by PyTorch 2.x's rules.
+// promote_types: the dtype in which two dtypes meet, by PyTorch 2.x's rules; of uint16, uint32 and uint64 with other
+// integers, which it refuses, by those of the array API standard and of NumPy.
 #pragma once
 
 #include <keyway/core/base/macros.h>
@@ -13,20 +14,18 @@ namespace keyway::inline v1 {
 namespace detail {
 
 // The rules themselves. bool < integral < floating < complex; within a category the smallest type that holds
-// both.
+// both; uint64 and a signed type, which none holds, meet in float64.
 constexpr ScalarType promote_by_rule(ScalarType a, ScalarType b) {
   const auto ordinary = [](ScalarType t) {
     return is_integral(t, true) || is_complex(t) ||
            (is_floating_point(t) && !is_float8(t) && t != ScalarType::Float4_e2m1fn_x2);
   };
-  const auto wide_unsigned = [](ScalarType t) { return t >= ScalarType::UInt16 && t <= ScalarType::UInt64; };
+  const auto is_unsigned = [](ScalarType t) {
+    return t == ScalarType::Byte || (t >= ScalarType::UInt16 && t <= ScalarType::UInt64);
+  };
 
   if (a == b) return a;
   if (!ordinary(a) || !ordinary(b)) return ScalarType::Undefined;
-  if (wide_unsigned(a) || wide_unsigned(b)) {
-    if (is_floating_point(a)) return a;
-    return is_floating_point(b) ? b : ScalarType::Undefined;
-  }
   if (is_complex(a) || is_complex(b)) return to_complex(promote_by_rule(to_real(a), to_real(b)));
   if (is_floating_point(a) != is_floating_point(b)) return is_floating_point(a) ? a : b;
   if (is_floating_point(a)) {
@@ -34,8 +33,15 @@ constexpr ScalarType promote_by_rule(ScalarType a, ScalarType b) {
     return element_size(a) > element_size(b) ? a : b;
   }
   if (is_bool(a) || is_bool(b)) return is_bool(a) ? b : a;
-  if (element_size(a) == element_size(b)) return ScalarType::Short;  // uint8 and int8
-  return element_size(a) > element_size(b) ? a : b;
+  if (is_unsigned(a) == is_unsigned(b)) return element_size(a) > element_size(b) ? a : b;
+  const ScalarType without_sign = is_unsigned(a) ? a : b, with_sign = is_unsigned(a) ? b : a;
+  if (element_size(with_sign) > element_size(without_sign)) return with_sign;
+  switch (element_size(without_sign)) {
+    case 1: return ScalarType::Short;
+    case 2: return ScalarType::Int;
+    case 4: return ScalarType::Long;
+    default: return ScalarType::Double;
+  }
 }
 
 inline constexpr std::size_t kPromoteRows = kNumScalarTypes + 1;
@@ -52,8 +58,7 @@ inline constexpr auto kPromoteTable = [] {
 }  // namespace detail
 
 // Symmetric, and promote_types(t, t) == t. Undefined where the types do not meet: of unlike types, 8-bit
-// floats, quantised, packed and bit types promote with nothing, and uint16, uint32 and uint64 only with real
-// floating types. One load. Requires: both are enumerators.
+// floats, quantised, packed and bit types promote with nothing. One load. Requires: both are enumerators.
 constexpr ScalarType promote_types(ScalarType a, ScalarType b) {
   return detail::kPromoteTable[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
 }

@@ -1,8 +1,10 @@
 #include <keyway/core/base/error.h>
+#include <keyway/nn/serialize/file_error.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <cxxabi.h>
 #include <new>
@@ -93,6 +95,9 @@ void set_python_error() noexcept {
     throw;
   } catch (nanobind::python_error& error) {
     error.restore();
+  } catch (const nn::FileError& error) {
+    errno = error.number();
+    PyErr_SetFromErrnoWithFilename(PyExc_OSError, error.path().c_str());
   } catch (const Error& error) {
     set_error(class_of(error.kind()), error.what());
   } catch (const std::bad_alloc&) {

@@ -80,11 +80,17 @@ class AccArray {
       const auto& [a, b] = acc;
       std::get<0>(parts_)[j] = a;
       std::get<1>(parts_)[j] = b;
-    } else {
+    } else if constexpr (kParts == 3) {
       const auto& [a, b, c] = acc;
       std::get<0>(parts_)[j] = a;
       std::get<1>(parts_)[j] = b;
       std::get<2>(parts_)[j] = c;
+    } else {
+      const auto& [a, b, c, d] = acc;
+      std::get<0>(parts_)[j] = a;
+      std::get<1>(parts_)[j] = b;
+      std::get<2>(parts_)[j] = c;
+      std::get<3>(parts_)[j] = d;
     }
   }
 
@@ -97,10 +103,14 @@ class AccArray {
       if constexpr (kParts == 2) {
         auto& [a, b] = acc;
         return std::tuple<std::remove_cvref_t<decltype(a)>*, std::remove_cvref_t<decltype(b)>*>();
-      } else {
+      } else if constexpr (kParts == 3) {
         auto& [a, b, c] = acc;
         return std::tuple<std::remove_cvref_t<decltype(a)>*, std::remove_cvref_t<decltype(b)>*,
                           std::remove_cvref_t<decltype(c)>*>();
+      } else {
+        auto& [a, b, c, d] = acc;
+        return std::tuple<std::remove_cvref_t<decltype(a)>*, std::remove_cvref_t<decltype(b)>*,
+                          std::remove_cvref_t<decltype(c)>*, std::remove_cvref_t<decltype(d)>*>();
       }
     }
   }

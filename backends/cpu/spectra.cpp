@@ -31,6 +31,20 @@ bool is_finite(const Matrix<T>& a) {
   return std::all_of(a.data, a.data + a.rows * a.columns, [](const T& value) { return is_finite(value); });
 }
 
+// Of one triangle with its diagonal.
+template <typename T>
+bool is_finite(const Matrix<T>& a, lapack::Triangle triangle) {
+  for (std::int64_t j = 0; j < a.columns; ++j) {
+    const bool upper = triangle == lapack::Triangle::Upper;
+    const T* const column = a.data + j * a.rows;
+    if (!std::all_of(column + (upper ? 0 : j), column + (upper ? j + 1 : a.rows),
+                     [](const T& value) { return is_finite(value); })) {
+      return false;
+    }
+  }
+  return true;
+}
+
 template <typename T>
 void fill_nan(T* values, std::int64_t count) {
   std::fill_n(values, count, T(std::numeric_limits<Real<T>>::quiet_NaN()));
@@ -70,7 +84,7 @@ class VectorsOut {
 template <typename T>
 std::int32_t eigh(lapack::Triangle triangle, bool vectors, Matrix<T> a, Real<T>* values) {
   if (a.rows == 0) return 0;
-  if (is_finite(a)) return lapack::syevd(triangle, vectors, a, values);
+  if (is_finite(a, triangle)) return lapack::syevd(triangle, vectors, a, values);
   fill_nan(values, a.rows);
   fill_nan(a.data, a.rows * a.columns);
   return kNotFinite;

@@ -1,5 +1,5 @@
-#include <keyway/core/base/error.h>
 #include <keyway/nn/serialize/atomic_file.h>
+#include <keyway/nn/serialize/file_error.h>
 
 #include <atomic>
 #include <cerrno>
@@ -70,7 +70,8 @@ void AtomicFile::commit() {
 }
 
 void AtomicFile::fail(const char* what, int error) const {
-  KEYWAY_FAIL(Value, "cannot {} {}: {}", what, path_, std::strerror(error));
+  const std::string text = std::string("cannot ") + what + " " + path_ + ": " + std::strerror(error);
+  throw FileError(text, path_, error, __FILE__, __LINE__);
 }
 
 }  // namespace keyway::inline v1::nn

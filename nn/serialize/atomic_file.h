@@ -9,7 +9,7 @@
 namespace keyway::inline v1::nn {
 
 // The bytes go to a new file beside the target, which takes its name when they are safe on disk. Errors of the system
-// are keyway::Errors that name the file. A killed writer leaves its `<path>.<id>.tmp` behind.
+// are FileErrors (file_error.h). A killed writer leaves its `<path>.<id>.tmp` behind.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

@@ -47,7 +47,9 @@ Tensor isreal(const Tensor& self) {
 Tensor logit(const Tensor& self, std::optional<double> eps) {
   Tensor held = self.to(to_float(self.dtype()));
   if (eps) held = keyway::where(held < *eps, *eps, keyway::where(held > 1 - *eps, 1 - *eps, held));
-  return (held / (1 - held)).log();
+  // Around 1/2 the quotient is near 1, whose logarithm is that of how far it is from it.
+  const Tensor near_half = (held - 0.5).abs() < 0.25, odds = held / (1 - held);
+  return keyway::where(near_half, ((held - 0.5) * 2 / (1 - held)).log1p(), odds.log());
 }
 
 // Outside of the bounds nothing changes; without bounds there is nothing to be changed.

@@ -9,13 +9,11 @@
 namespace keyway::inline v1 {
 
 namespace detail {
-// The tanh form of gelu is x/2 (1 + tanh(u)) with u = kGeluScale (x + kGeluCubic x^3).
+// The tanh form of gelu is x/2 (1 + tanh(u)) = x sigmoid(2u) with u = kGeluScale (x + kGeluCubic x^3).
 template <typename T>
 inline constexpr T kGeluScale = static_cast<T>(0.797884560802865355879);  // sqrt(2 / pi)
 template <typename T>
 inline constexpr T kGeluCubic = static_cast<T>(0.044715);
-template <typename T>
-inline constexpr T kSqrtHalf = static_cast<T>(0.707106781186547524401);
 
 // Beyond 20 it is 1 in double, and the squares would overflow.
 template <typename Math, typename T>
@@ -50,7 +48,7 @@ struct GeluErf {
   KEYWAY_HD T with(Math m, T x) const {
     using C = Opmath<T>;
     const C v = opmath(x);
-    return static_cast<T>(C(0.5) * v * (1 + m.coarse_erf(v * kSqrtHalf<C>)));
+    return static_cast<T>(v * m.normal(v).share);
   }
 };
 template <typename T>
@@ -60,7 +58,7 @@ struct GeluTanh {
   KEYWAY_HD T with(Math m, T x) const {
     using C = Opmath<T>;
     const C v = opmath(x);
-    return static_cast<T>(C(0.5) * v * (1 + m.tanh(kGeluScale<C> * (v + kGeluCubic<C> * v * v * v))));
+    return static_cast<T>(v * m.sigmoid(2 * kGeluScale<C> * (v + kGeluCubic<C> * v * v * v)));
   }
 };
 }  // namespace detail
@@ -204,9 +202,8 @@ struct GeluErfBackward {
   KEYWAY_HD T with(Math m, T grad, T x) const {
     using C = Opmath<T>;
     const C g = opmath(grad), v = opmath(x);
-    const C cdf = C(0.5) * (1 + m.coarse_erf(v * kSqrtHalf<C>));
-    const C pdf = m.exp(C(-0.5) * v * v) * (kGeluScale<C> * C(0.5));
-    return static_cast<T>(g * (cdf + v * pdf));
+    const auto normal = m.normal(v);
+    return static_cast<T>(g * (normal.share + v * normal.density));
   }
 };
 template <typename T>
@@ -216,9 +213,10 @@ struct GeluTanhBackward {
   KEYWAY_HD T with(Math m, T grad, T x) const {
     using C = Opmath<T>;
     const C g = opmath(grad), v = opmath(x);
-    const C t = m.tanh(kGeluScale<C> * (v + kGeluCubic<C> * v * v * v));
-    const C slope = kGeluScale<C> * (1 + 3 * kGeluCubic<C> * v * v);
-    return static_cast<T>(g * (C(0.5) * (1 + t) + C(0.5) * v * (1 - t * t) * slope));
+    const C s = m.sigmoid(2 * kGeluScale<C> * (v + kGeluCubic<C> * v * v * v));
+    const C slope = 2 * kGeluScale<C> * (1 + 3 * kGeluCubic<C> * v * v);
+    const C bend = v * s * (1 - s);  // 0 where the slope may be infinite
+    return static_cast<T>(g * (bend == 0 ? s : s + bend * slope));
   }
 };
 }  // namespace detail

@@ -89,10 +89,17 @@ struct StandardMath {
   KEYWAY_HD static T expm1(T x) {
     return std::expm1(x);
   }
-  // e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y / 2): no cancellation near zero.
+  // e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y / 2): no cancellation near zero. At infinity, and where a part is NaN,
+  // as the array API standard has it: what exp is there, less 1.
   template <std::floating_point T>
   KEYWAY_HD static complex<T> expm1(complex<T> z) {
     const T x = z.real(), y = z.imag();
+    if (y == 0) return {std::expm1(x), y};
+    if (!std::isfinite(x) || !std::isfinite(y)) {
+      if (std::isinf(x) && x < 0 && !std::isfinite(y)) return {T(-1), std::copysign(T(0), y)};
+      const complex<T> power = exp(z);
+      return {power.real() - 1, power.imag()};
+    }
     const T half_sin = std::sin(y / 2);
     return {std::expm1(x) * std::cos(y) - 2 * half_sin * half_sin, std::exp(x) * std::sin(y)};
   }
@@ -127,15 +134,33 @@ struct StandardMath {
   KEYWAY_HD static T erf(T x) {
     return std::erf(x);
   }
-  // erf where an absolute error of some 2^-22 does no harm: it is added to 1.
+  // The standard normal distribution at x: how much of it lies below, and its density.
   template <std::floating_point T>
-  KEYWAY_HD static T coarse_erf(T x) {
-    return std::erf(x);
+  struct Normal {
+    T share, density;
+  };
+  template <std::floating_point T>
+  KEYWAY_HD static Normal<T> normal(T x) {
+    constexpr bool kSingle = sizeof(T) == sizeof(float);
+    // sqrt(1/2) in two parts. The tail shows that an argument of erfc was rounded, as its derivative times that.
+    constexpr T kHigh = kSingle ? T(0x1.6a09e6p-1) : T(0x1.6a09e667f3bcdp-1);
+    constexpr T kLow = kSingle ? T(0x1.9fcef4p-27) : T(-0x1.bdd3413b26456p-55);
+    const T at = -x * kHigh, share = std::erfc(at) / 2;
+    const T lost = std::fma(-x, kHigh, -at) - x * kLow;
+    const bool is_tail = at > T(1) && at < T(30);
+    return {is_tail ? share - 2 * at * lost * share : share, std::exp(x * x / -2) * T(0.398942280401432677940)};
   }
-  // 1 / (1 + e^-x).
+  // 1 / (1 + e^-x). The exponential is never a large one, which would overflow where the result does not.
   template <typename T>
   KEYWAY_HD static T sigmoid(T x) {
-    return T(1) / (T(1) + exp(-x));
+    bool is_below = false;
+    if constexpr (kIsComplex<T>) {
+      is_below = x.real() < 0;
+    } else {
+      is_below = x < 0;
+    }
+    const T e = exp(is_below ? x : -x);
+    return (is_below ? e : T(1)) / (T(1) + e);
   }
 };
 

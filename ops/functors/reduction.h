@@ -183,8 +183,22 @@ struct All : detail::AllTrue {
   KEYWAY_HD constexpr detail::Truth<T> project(Acc acc, std::int64_t) const { return acc != 0; }
 };
 
-// Count, mean and sum of squared deviations from it, kept as elements come (Welford) and merged (Chan, Golub
-// and LeVeque): no cancellation, whatever the mean.
+namespace detail {
+// What squares of elements are added up in: their range is twice that of float32.
+template <typename A>
+using Doubled = std::conditional_t<kIsComplex<A>, complex<double>, double>;
+
+template <typename A>
+KEYWAY_HD constexpr Real<A> squared_size(A x) {
+  if constexpr (kIsComplex<A>) {
+    return x.real() * x.real() + x.imag() * x.imag();
+  } else {
+    return x * x;
+  }
+}
+}  // namespace detail
+
+// Count, mean and sum of squared deviations from it.
 template <typename T>
 struct Moments {
   static constexpr int kParts = 3;
@@ -193,49 +207,65 @@ struct Moments {
   Real<T> count;
 };
 
+// Of two sets that have no element in common (Chan, Golub and LeVeque): no cancellation, whatever the means.
+template <typename T>
+KEYWAY_HD constexpr Moments<T> merged(Moments<T> a, Moments<T> b) {
+  if (a.count == 0) return b;
+  if (b.count == 0) return a;
+  const Real<T> count = a.count + b.count;
+  const T apart = b.mean - a.mean;
+  return {a.mean + apart * (b.count / count),
+          a.squares + b.squares + detail::squared_size(apart) * (a.count * b.count / count), count};
+}
+
+// The same while elements come: how far they are from the first of them, added up, and the squares of that. No element
+// needs a division, and the difference of squares that moments() takes costs at most as many bits as the number of
+// elements has.
+template <typename T>
+struct Deviations {
+  static constexpr int kParts = 4;
+  T origin, sum;
+  Real<T> squares, count;
+
+  KEYWAY_HD constexpr Moments<T> moments() const {
+    const Real<T> rest = squares - detail::squared_size(sum) / count;
+    return {origin + sum / count, rest < 0 ? Real<T>(0) : rest, count};
+  }
+};
+
 namespace detail {
 template <typename A>
 struct Spread {
   using Accumulation = Spread;
   using Element = A;
-  using Acc = Moments<A>;
-  using Part = Real<A>;
+  using Wide = Doubled<A>;
+  using Acc = Deviations<Wide>;
 
-  KEYWAY_HD constexpr Acc identity() const { return {A(), Part(0), Part(0)}; }
+  KEYWAY_HD constexpr Acc identity() const { return {Wide(), Wide(), 0, 0}; }
   KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const {
-    const A before = opmath(x) - acc.mean;
+    const auto wide = static_cast<Wide>(opmath(x));
+    acc.origin = acc.count == 0 ? wide : acc.origin;
+    const Wide apart = wide - acc.origin;
+    acc.sum = acc.sum + apart;
+    acc.squares += squared_size(apart);
     acc.count += 1;
-    acc.mean = acc.mean + before / acc.count;
-    acc.squares += product(before, opmath(x) - acc.mean);
     return acc;
   }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const {
     if (a.count == 0) return b;
     if (b.count == 0) return a;
-    const Part count = a.count + b.count;
-    const A apart = b.mean - a.mean;
-    return {a.mean + apart * (b.count / count),
-            a.squares + b.squares + product(apart, apart) * (a.count * b.count / count), count};
+    const Moments<Wide> all = merged(a.moments(), b.moments());
+    return {all.mean, Wide(), all.squares, all.count};
   }
 
  protected:
   // What converts to an optional number does so here: a constructor that took one would compete with that which copies.
-  static constexpr Part given_or_1(Optional<Part> correction) { return correction.value_or(Part(1)); }
-
- private:
-  KEYWAY_HD static constexpr Part product(A a, A b) {
-    if constexpr (kIsComplex<A>) {
-      return a.real() * b.real() + a.imag() * b.imag();
-    } else {
-      return a * b;
-    }
-  }
+  static constexpr double given_or_1(Optional<double> correction) { return correction.value_or(1.0); }
 };
 
-template <typename T>
-KEYWAY_HD constexpr T variance(const auto& acc, T correction) {
-  const T divisor = acc.count - correction;
-  return acc.squares / (divisor > 0 ? divisor : T(0));
+KEYWAY_HD constexpr double variance(const auto& acc, double correction) {
+  const double divisor = acc.count - correction;
+  return acc.moments().squares / (divisor > 0 ? divisor : 0.0);
 }
 }  // namespace detail
 
@@ -243,46 +273,42 @@ KEYWAY_HD constexpr T variance(const auto& acc, T correction) {
 template <typename T>
 struct Variance : detail::Spread<Opmath<T>> {
   using Element = T;
-  using Part = Real<Opmath<T>>;
   constexpr explicit Variance(const auto& correction) : correction_(Variance::given_or_1(correction)) {}
 
-  KEYWAY_HD constexpr Real<T> project(Moments<Opmath<T>> acc, std::int64_t) const {
+  KEYWAY_HD constexpr Real<T> project(Deviations<detail::Doubled<T>> acc, std::int64_t) const {
     return static_cast<Real<T>>(detail::variance(acc, correction_));
   }
 
  private:
-  Part correction_;
+  double correction_;
 };
 
 // std.correction: its square root.
 template <typename T>
 struct Std : detail::Spread<Opmath<T>> {
   using Element = T;
-  using Part = Real<Opmath<T>>;
   constexpr explicit Std(const auto& correction) : correction_(Std::given_or_1(correction)) {}
 
-  KEYWAY_HD Real<T> project(Moments<Opmath<T>> acc, std::int64_t) const {
+  KEYWAY_HD Real<T> project(Deviations<detail::Doubled<T>> acc, std::int64_t) const {
     return static_cast<Real<T>>(std::sqrt(detail::variance(acc, correction_)));
   }
 
  private:
-  Part correction_;
+  double correction_;
 };
 
 // var_mean.correction: variance and mean.
 template <typename T>
 struct VarMean : detail::Spread<Opmath<T>> {
   using Element = T;
-  using Part = Real<Opmath<T>>;
   constexpr explicit VarMean(const auto& correction) : correction_(VarMean::given_or_1(correction)) {}
 
-  KEYWAY_HD constexpr Two<Real<T>, T> project(Moments<Opmath<T>> acc, std::int64_t count) const {
-    if (count == 0) acc.mean = Opmath<T>(std::numeric_limits<Part>::quiet_NaN());
-    return {static_cast<Real<T>>(detail::variance(acc, correction_)), static_cast<T>(acc.mean)};
+  KEYWAY_HD constexpr Two<Real<T>, T> project(Deviations<detail::Doubled<T>> acc, std::int64_t) const {
+    return {static_cast<Real<T>>(detail::variance(acc, correction_)), static_cast<T>(acc.moments().mean)};
   }
 
  private:
-  Part correction_;
+  double correction_;
 };
 
 namespace detail {
@@ -290,16 +316,11 @@ template <typename A>
 struct SummingSquares {
   using Accumulation = SummingSquares;
   using Element = A;
-  using Acc = Real<A>;
+  using Acc = double;
 
   KEYWAY_HD constexpr Acc identity() const { return Acc(0); }
   KEYWAY_HD constexpr Acc combine(Acc acc, auto x, std::int64_t) const {
-    const A wide = opmath(x);
-    if constexpr (kIsComplex<A>) {
-      return acc + (wide.real() * wide.real() + wide.imag() * wide.imag());
-    } else {
-      return acc + wide * wide;
-    }
+    return acc + squared_size(static_cast<Doubled<A>>(opmath(x)));
   }
   KEYWAY_HD constexpr Acc merge(Acc a, Acc b) const { return a + b; }
 };
@@ -309,7 +330,7 @@ struct SummingSquares {
 template <typename T>
 struct EuclideanNorm : detail::SummingSquares<Opmath<T>> {
   using Element = T;
-  KEYWAY_HD Real<T> project(Real<Opmath<T>> acc, std::int64_t) const { return static_cast<Real<T>>(std::sqrt(acc)); }
+  KEYWAY_HD Real<T> project(double acc, std::int64_t) const { return static_cast<Real<T>>(std::sqrt(acc)); }
 };
 
 namespace detail {

@@ -23,8 +23,8 @@ def save(tensors: Mapping[str, _C.Tensor], f: str | os.PathLike[str] | IO[bytes]
     """Writes named tensors to a safetensors file: to a path, or to an object with write().
 
     Whoever reads the path meanwhile sees the old file or the whole new one. Views are saved as their elements; history
-    is not saved. Raises keyway.TypeError for what is no tensor, keyway.Error for dtypes that the format does not have
-    and for errors of the system.
+    is not saved. Raises OSError for a path that cannot be written to, keyway.TypeError for what is no tensor, keyway.Error
+    for dtypes that the format does not have.
     """
     if not isinstance(tensors, Mapping):
         raise _C.TypeError(f"save(): takes a dict of tensors by name, not {type(tensors).__name__}: pickle what is none")

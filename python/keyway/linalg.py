@@ -93,11 +93,18 @@ def matrix_norm(
         return _C.linalg_vector_norm(A, 2, list(dim), keepdim, dtype=dtype, out=out)
     if ord in ("nuc", 2, -2):
         values = svdvals((A if dtype is None else A.to(dtype=dtype)).movedim(list(dim), [-2, -1]))
+        if ord != "nuc" and values.size(-1) == 0:
+            raise _C.ValueError(f"matrix_norm(): the norm {ord} is the {'greatest' if ord == 2 else 'least'} singular "
+                                f"value, but matrices of {A.size(dim[0])} x {A.size(dim[1])} have none")
         result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
         return _put(with_dims_of_one(result, dim, A.dim()) if keepdim else result, out)
     if ord not in (1, -1, math.inf, -math.inf):
         raise _C.ValueError(f"matrix_norm(): ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
     added, compared = (dim[0], dim[1]) if abs(ord) == 1 else (dim[1], dim[0])
+    if A.size(compared) == 0:
+        what = "columns" if abs(ord) == 1 else "rows"
+        raise _C.ValueError(f"matrix_norm(): the norm {ord} is the {'greatest' if ord > 0 else 'least'} sum over {what}, "
+                            f"but matrices of {A.size(dim[0])} x {A.size(dim[1])} have none")
     sums = _C.linalg_vector_norm(A, 1, added, True, dtype=dtype)
     extreme = (_C.amax if ord > 0 else _C.amin)(sums, compared, True)
     return _put(extreme if keepdim else extreme.squeeze(list(dim)), out)

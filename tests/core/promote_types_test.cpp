@@ -19,11 +19,13 @@ struct Number {
   int negative, bits, exponent;
 };
 const std::vector<Number> kOrdinary = {
-    {ScalarType::Bool, Number::Bool, 0, 1, 0},    {ScalarType::Byte, Number::Int, 0, 8, 0},
-    {ScalarType::Char, Number::Int, 1, 7, 0},     {ScalarType::Short, Number::Int, 1, 15, 0},
-    {ScalarType::Int, Number::Int, 1, 31, 0},     {ScalarType::Long, Number::Int, 1, 63, 0},
-    {ScalarType::Half, Number::Float, 1, 11, 5},  {ScalarType::BFloat16, Number::Float, 1, 8, 8},
-    {ScalarType::Float, Number::Float, 1, 24, 8}, {ScalarType::Double, Number::Float, 1, 53, 11},
+    {ScalarType::Bool, Number::Bool, 0, 1, 0},      {ScalarType::Byte, Number::Int, 0, 8, 0},
+    {ScalarType::Char, Number::Int, 1, 7, 0},       {ScalarType::Short, Number::Int, 1, 15, 0},
+    {ScalarType::UInt16, Number::Int, 0, 16, 0},    {ScalarType::Int, Number::Int, 1, 31, 0},
+    {ScalarType::UInt32, Number::Int, 0, 32, 0},    {ScalarType::Long, Number::Int, 1, 63, 0},
+    {ScalarType::UInt64, Number::Int, 0, 64, 0},    {ScalarType::Half, Number::Float, 1, 11, 5},
+    {ScalarType::BFloat16, Number::Float, 1, 8, 8}, {ScalarType::Float, Number::Float, 1, 24, 8},
+    {ScalarType::Double, Number::Float, 1, 53, 11},
 };
 
 ScalarType smallest_holding(const Number& a, const Number& b) {
@@ -35,7 +37,7 @@ ScalarType smallest_holding(const Number& a, const Number& b) {
   for (const Number& x : kOrdinary) {
     if (holds(x, a) && holds(x, b)) return x.type;
   }
-  return ScalarType::Undefined;
+  return ScalarType::Double;  // of uint64 and a signed type, as in NumPy
 }
 
 std::optional<Number> find(ScalarType t) {
@@ -65,12 +67,6 @@ ScalarType expected(ScalarType a, ScalarType b) {
   const auto number_a = find(a), number_b = find(b);
   if (number_a && number_b) return smallest_holding(*number_a, *number_b);
 
-  // uint16, uint32 and uint64 know only the real floating types.
-  for (const auto& [u, other] : {std::pair{a, number_b}, std::pair{b, number_a}}) {
-    if (u == kUInt16 || u == kUInt32 || u == kUInt64) {
-      return other && other->category == Number::Float ? other->type : ScalarType::Undefined;
-    }
-  }
   // A complex type meets another type in the complex type of what its parts and that type meet in.
   std::optional<Number> part_a = number_a, part_b = number_b;
   for (const auto& c : kComplex) {
@@ -105,9 +101,6 @@ TEST_CASE("promotion gives PyTorch's answers where one could doubt") {
   static_assert(promote_types(kComplexHalf, kLong) == kComplexHalf);
   static_assert(promote_types(kComplexFloat, kDouble) == kComplexDouble);
   static_assert(promote_types(kUInt16, kHalf) == kHalf);
-  static_assert(promote_types(kUInt64, kLong) == ScalarType::Undefined);
-  static_assert(promote_types(kUInt16, kBool) == ScalarType::Undefined);
-  static_assert(promote_types(kUInt16, kComplexFloat) == ScalarType::Undefined);
   static_assert(promote_types(kFloat8_e4m3fn, kFloat) == ScalarType::Undefined);
   static_assert(promote_types(kFloat8_e4m3fn, kFloat8_e4m3fn) == kFloat8_e4m3fn);
   static_assert(promote_types(kQInt8, kFloat) == ScalarType::Undefined);
@@ -116,9 +109,23 @@ TEST_CASE("promotion gives PyTorch's answers where one could doubt") {
         "float8_e5m2 and float32 do not promote to a common dtype; convert one of them with to().");
 }
 
+TEST_CASE("wide unsigned types promote as the array API standard and NumPy have it") {
+  static_assert(promote_types(kUInt16, kBool) == kUInt16);
+  static_assert(promote_types(kUInt16, kByte) == kUInt16);
+  static_assert(promote_types(kUInt16, kUInt64) == kUInt64);
+  static_assert(promote_types(kUInt16, kChar) == kInt);
+  static_assert(promote_types(kUInt16, kInt) == kInt);
+  static_assert(promote_types(kUInt32, kInt) == kLong);
+  static_assert(promote_types(kUInt64, kLong) == kDouble);
+  static_assert(promote_types(kUInt16, kComplexFloat) == kComplexFloat);
+}
+
+// But for uint64, which meets signed types in float64, and those meet float16 in float16; so it is in NumPy.
 TEST_CASE("promotion of ordinary types does not depend on the order of three") {
   std::vector<ScalarType> types;
-  for (const Number& n : kOrdinary) types.push_back(n.type);
+  for (const Number& n : kOrdinary) {
+    if (n.type != kUInt64) types.push_back(n.type);
+  }
   for (const auto& c : kComplex) types.push_back(c.complex);
   int exceptions = 0;
   for (const auto a : types) {

@@ -349,3 +349,35 @@ def test_too_few_eigenvectors_are_no_error_of_the_gradient(matrix):
     x = keyway.tensor(matrix, requires_grad=True)
     linalg.eig(x)[0].abs().sum().backward()
     assert x.grad.shape == x.shape
+
+
+@pytest.mark.parametrize("uplo", ["L", "U"])
+@pytest.mark.parametrize("dtype", [keyway.float32, keyway.complex128])
+def test_eigh_reads_one_triangle(uplo, dtype):
+    full = keyway.tensor([[2.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 1.0]], dtype=dtype)
+    unread = keyway.ones(3, 3).triu(1) if uplo == "L" else keyway.ones(3, 3).tril(-1)
+    for strange in (float("nan"), float("inf")):
+        half = full.masked_fill(unread.bool(), strange)
+        keyway.testing.assert_close(keyway.linalg.eigvalsh(half, UPLO=uplo), keyway.linalg.eigvalsh(full))
+        values, vectors = keyway.linalg.eigh(half, UPLO=uplo)
+        keyway.testing.assert_close(vectors @ keyway.diag(values).to(dtype=dtype) @ vectors.mH, full)
+        with pytest.raises(keyway.LinAlgError):
+            keyway.linalg.eigh(half, UPLO="U" if uplo == "L" else "L")
+
+
+@pytest.mark.parametrize("shape, order, text", [
+    ((0, 0), 1, "greatest sum over columns, but matrices of 0 x 0 have none"),
+    ((2, 3, 0), -1, "least sum over columns, but matrices of 3 x 0 have none"),
+    ((0, 3), float("inf"), "greatest sum over rows, but matrices of 0 x 3 have none"),
+    ((0, 3), 2, "greatest singular value, but matrices of 0 x 3 have none"),
+    ((3, 0), -2, "least singular value, but matrices of 3 x 0 have none"),
+])  # fmt: skip
+def test_norms_that_matrices_without_elements_lack_say_so(shape, order, text):
+    with pytest.raises(keyway.ValueError, match=text):
+        keyway.linalg.matrix_norm(keyway.zeros(*shape), order)
+
+
+def test_norms_of_matrices_without_elements_that_are_zero():
+    for order in ("fro", "nuc"):
+        assert keyway.linalg.matrix_norm(keyway.zeros(0, 3), order).item() == 0
+    assert keyway.linalg.matrix_norm(keyway.zeros(0, 3), 1).item() == 0

@@ -1,6 +1,7 @@
 """Copying, pickling, saving and loading."""
 
 import copy
+import errno
 import io
 import pickle
 import random
@@ -174,7 +175,7 @@ def test_only_tensors_by_name_are_saved(given, tmp_path):
 def test_wrong_places_to_save_to_and_load_from_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError):
         keyway.load(tmp_path / "nothing")
-    with pytest.raises(keyway.Error):
+    with pytest.raises(FileNotFoundError):
         keyway.save(tensors(), tmp_path / "no" / "folder")
     with pytest.raises(ValueError, match="null byte"):
         keyway.load("a\0b")
@@ -207,3 +208,13 @@ def test_corrupted_files_are_parse_errors(tmp_path):
     (tmp_path / "bad").write_bytes(good[:-1])
     with pytest.raises(keyway.ParseError, match="bad"):
         keyway.load(tmp_path / "bad")
+
+
+def test_what_the_system_refuses_about_a_file_is_an_oserror(tmp_path):
+    for call in (lambda path: keyway.save({"x": keyway.ones(2)}, path), keyway.load):
+        with pytest.raises(FileNotFoundError) as error:
+            call(tmp_path / "missing" / "x.safetensors")
+        assert error.value.errno == errno.ENOENT
+        assert error.value.filename == str(tmp_path / "missing" / "x.safetensors")
+    with pytest.raises(IsADirectoryError):
+        keyway.save({"x": keyway.ones(2)}, tmp_path)

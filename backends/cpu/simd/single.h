@@ -116,16 +116,31 @@ struct Single {
     return x == 0 ? x : log_specials(u, result);
   }
 
-  // The error function: odd, rational in x^2; 1 from 3.925 on.
-  KEYWAY_INLINE static float erf(float x) {
-    float y = x > 3.925f ? 3.925f : x;
-    y = y < -3.925f ? -3.925f : y;
-    const float z = y * y;
-    const float p = polynomial<level>(z, 0x1.20dd74p+0f, 0x1.864e9ep-3f, 0x1.b044cp-5f, 0x1.ee628cp-9f, 0x1.2aa614p-12f,
-                                      0x1.129a7cp-19f);
-    const float q =
-        polynomial<level>(z, 0x1p+0f, 0x1.01243cp-1f, 0x1.d3aae2p-4f, 0x1.eaecc4p-7f, 0x1.310c0ep-10f, 0x1.3f25fcp-15f);
-    return y * p / q;
+  // The standard normal distribution at x: how much of it lies below, and its density.
+  struct Normal {
+    float share, density;
+  };
+
+  // The tail beyond a = |x| is e^(-a^2 / 2) r P(1 - 6 r) with r = 1 / (a + 3). What the square loses when it is rounded
+  // is a factor of the exponential. From 14.2 on there is no tail.
+  KEYWAY_INLINE static Normal normal(float x) {
+    float a = __builtin_fabsf(x);
+    a = a > 14.5f ? 14.5f : a;
+    const float half = 0.5f * a, square = half * a;
+    float lost;
+    if constexpr (has_fma(level)) {
+      lost = fma<level>(half, a, -square);
+    } else {
+      lost = static_cast<float>(static_cast<double>(half) * a - square);
+    }
+    const float e = exp(-square);
+    const float power = fma<level>(-lost, e, e);
+    const float r = 1 / (a + 3);
+    const float p =
+        polynomial<level>(fma<level>(-6.0f, r, 1.0f), 0x1.754a74p-1f, -0x1.04c734p-1f, 0x1.d7146ap-3f, -0x1.831d84p-5f,
+                          -0x1.576964p-7f, 0x1.c58272p-8f, 0x1.19bc0ap-10f, -0x1.d6ae8ep-11f, -0x1.13c3a6p-12f);
+    const float tail = power * r * p;
+    return {x < 0 ? tail : 1 - tail, power * 0x1.988454p-2f};
   }
 };
 

@@ -61,11 +61,6 @@ KEYWAY_HD Acc parameter_of(const Acc* values, std::int64_t channel, Acc otherwis
   return values != nullptr ? values[channel] : otherwise;
 }
 
-template <typename Acc>
-KEYWAY_HD Moments<Acc> merged(const Moments<Acc>& a, const Moments<Acc>& b) {
-  return keyway::detail::Spread<Acc>().merge(a, b);
-}
-
 // The moments of values that come one by one. Some at a time are taken as how far they are from the mean of those
 // before, the first ones from the first: what cancels then is not much more than what they add to the result.
 template <typename Acc>

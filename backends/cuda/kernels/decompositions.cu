@@ -249,7 +249,13 @@ void _linalg_eigh(const TensorBase& A, bool upper, bool compute_v, TensorBase& e
                   TensorBase& info) {
   const ContiguousOut states = states_for(info), values(eigenvalues);
   if (A.numel() > 0) {
-    const TensorBase matrices = column_major_copy(A);  // vectors are written where the matrix was
+    // Vectors are written where the matrix was. The triangle that is not read may hold anything.
+    TensorBase matrices = make_column_major(A.sizes(), A.dtype(), A.device());
+    if (upper) {
+      triu(A, 0, matrices);
+    } else {
+      tril(A, 0, matrices);
+    }
     const NotFinite strange(matrices);
     for (std::int64_t i = 0; i < info.numel(); ++i) {
       cusolver_syevd(upper, compute_v, nth_matrix(matrices, i), nth_row(values.tensor(), i, rows_of(A)),

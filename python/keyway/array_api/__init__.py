@@ -2,17 +2,19 @@
 
 Functions have the standard's names, argument orders and defaults; the extensions linalg and fft are modules. `x.size`
 is PyTorch's method, not the standard's attribute: `x.numel()` is the number of elements.
+
+In functions of the namespace an array without dimensions takes part in promotion like any other, and comparisons are of
+values: of int64 with uint64, and of large integers with floating numbers. Operators are those of keyway.Tensor, which
+are PyTorch's: there an array without dimensions changes a dtype only if its kind is higher, and what is compared is
+converted to one dtype first; uint64 and a signed integer meet in float64.
 """
 
 from math import e, inf, nan, pi
 
 from keyway._C import (
-    abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_left_shift, bitwise_or,
-    bitwise_right_shift, bitwise_xor, bool, ceil, complex64, complex128, copysign, cos, cosh, divide, exp, expm1,
-    float32, float64, floor, floor_divide, greater, greater_equal, hypot, imag, int8, int16, int32, int64, isfinite,
-    isinf, isnan, less, less_equal, log, log1p, log2, log10, logaddexp, logical_and, logical_not, logical_or,
-    logical_xor, maximum, minimum, multiply, negative, not_equal, positive, pow, real, remainder, round, signbit, sin,
-    sinh, sqrt, square, subtract, tan, tanh, trunc, uint8, uint16, uint32, uint64,
+    abs, acos, acosh, asin, asinh, atan, atanh, bool, ceil, complex64, complex128, cos, cosh, exp, expm1, float32,
+    float64, floor, imag, int8, int16, int32, int64, isfinite, isinf, isnan, log, log1p, log2, log10, logical_not,
+    negative, positive, real, round, signbit, sin, sinh, sqrt, square, tan, tanh, trunc, uint8, uint16, uint32, uint64,
 )  # fmt: skip
 from keyway._methods import conj
 from keyway.array_api import fft, linalg
@@ -21,7 +23,11 @@ from keyway.array_api._creation import (
     triu, zeros, zeros_like,
 )  # fmt: skip
 from keyway.array_api._data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
-from keyway.array_api._elementwise import bitwise_invert, clip, equal, sign
+from keyway.array_api._elementwise import (
+    add, atan2, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, clip,
+    copysign, divide, equal, floor_divide, greater, greater_equal, hypot, less, less_equal, logaddexp, logical_and,
+    logical_or, logical_xor, maximum, minimum, multiply, not_equal, pow, remainder, sign, subtract,
+)  # fmt: skip
 from keyway.array_api._info import __array_namespace_info__
 from keyway.array_api._linalg import matmul, matrix_transpose, tensordot, vecdot
 from keyway.array_api._manipulation import (

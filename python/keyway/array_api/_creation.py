@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import cmath
 import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 from keyway import _C
-from keyway._C import (
-    empty, empty_like, from_dlpack, full_like, ones, ones_like, tril, triu, zeros, zeros_like,
-)  # fmt: skip
+from keyway._C import empty, empty_like, from_dlpack, full_like, ones, ones_like, zeros, zeros_like
 from keyway.types import Device
 
 __all__ = [
@@ -33,8 +32,9 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
     """Numbers from `start` (0 if only one is given) to before `stop`; none if `step` leads away from it."""
     if stop is None:
         start, stop = 0, start
-    if dtype is None and all(isinstance(n, int) for n in (start, stop, step)):
-        dtype = _C.int64
+    if dtype is None:
+        are_integers = all(isinstance(n, int) for n in (start, stop, step))
+        dtype = _C.int64 if are_integers else _C.get_default_dtype()
     if step != 0 and (stop - start) * step < 0:
         stop = start
     return _C.arange(start, stop, step, dtype=dtype, device=device)
@@ -42,8 +42,25 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
 
 def full(shape: int | tuple[int, ...], fill_value: complex, *, dtype: _C.dtype | None = None,
          device: Device | None = None) -> _C.Tensor:  # fmt: skip
-    """An array of one number everywhere."""
-    return _C.full((shape,) if isinstance(shape, int) else shape, fill_value, dtype=dtype, device=device)
+    """An array of one number everywhere, rounded to the dtype. Raises keyway.ValueError for one beyond its range."""
+    sizes = (shape,) if isinstance(shape, int) else shape
+    if isinstance(fill_value, (float, complex)) and cmath.isfinite(fill_value):
+        exact = _C.tensor(fill_value, dtype=_C.complex128 if isinstance(fill_value, complex) else _C.float64)
+        wanted = dtype or _C.promote_types(_C.get_default_dtype(), _C.complex32 if exact.is_complex() else _C.bool)
+        rounded = exact.to(dtype=wanted)
+        if (wanted.is_floating_point or wanted.is_complex) and rounded.isfinite().item():
+            fill_value = rounded.item()
+    return _C.full(sizes, fill_value, dtype=dtype, device=device)
+
+
+def tril(x: _C.Tensor, /, *, k: int = 0) -> _C.Tensor:
+    """Matrices with zeros above the k-th diagonal."""
+    return _C.tril(x, k)
+
+
+def triu(x: _C.Tensor, /, *, k: int = 0) -> _C.Tensor:
+    """Matrices with zeros below the k-th diagonal."""
+    return _C.triu(x, k)
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: _C.dtype | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Union
 
 from keyway import _C, _type_info
 from keyway._C import (
@@ -81,6 +81,15 @@ def result_type(*arrays_and_dtypes: _C.Tensor | _C.dtype) -> _C.dtype:
     if not arrays_and_dtypes:
         raise _C.ValueError("result_type(): at least one array or dtype is needed")
     return functools.reduce(_C.promote_types, map(_dtype_of, arrays_and_dtypes))
+
+
+def promoted(*operands: Any) -> list[Any]:
+    """Arrays in the dtype that all of them are promoted to, whatever their number of dimensions; numbers as they are."""
+    dtypes = [operand.dtype for operand in operands if isinstance(operand, _C.Tensor)]
+    if len(set(dtypes)) < 2:
+        return list(operands)
+    dtype = functools.reduce(_C.promote_types, dtypes)
+    return [operand.to(dtype=dtype) if isinstance(operand, _C.Tensor) else operand for operand in operands]
 
 
 def can_cast(from_: _C.dtype | _C.Tensor, to: _C.dtype, /) -> builtins.bool:

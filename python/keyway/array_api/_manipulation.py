@@ -7,6 +7,7 @@ from typing import Union
 
 from keyway import _C
 from keyway.array_api._axes import axis_number, axis_numbers
+from keyway.array_api._data_types import promoted
 
 
 def broadcast_to(x: _C.Tensor, /, shape: tuple[int, ...]) -> _C.Tensor:
@@ -21,9 +22,10 @@ def broadcast_arrays(*arrays: _C.Tensor) -> list[_C.Tensor]:
 
 def concat(arrays: Sequence[_C.Tensor], /, *, axis: int | None = 0) -> _C.Tensor:
     """Arrays one after the other along an axis; flat ones if that is None."""
+    arrays = promoted(*arrays)
     if axis is None:
         return _C.cat([array.reshape(-1) for array in arrays])
-    return _C.cat(list(arrays), axis)
+    return _C.cat(arrays, axis)
 
 
 def expand_dims(x: _C.Tensor, /, *, axis: int = 0) -> _C.Tensor:
@@ -48,6 +50,8 @@ def permute_dims(x: _C.Tensor, /, axes: tuple[int, ...]) -> _C.Tensor:
 
 def repeat(x: _C.Tensor, repeats: Union[int, _C.Tensor], /, *, axis: int | None = None) -> _C.Tensor:
     """Each element `repeats` times, along an axis or flat; an array of `repeats` says it for each place of the axis."""
+    if isinstance(repeats, _C.Tensor):
+        repeats = repeats.to(dtype=_C.int64)
     return x.repeat_interleave(repeats, axis)
 
 
@@ -78,7 +82,7 @@ def squeeze(x: _C.Tensor, /, axis: int | Sequence[int]) -> _C.Tensor:
 
 def stack(arrays: Sequence[_C.Tensor], /, *, axis: int = 0) -> _C.Tensor:
     """Arrays of one shape along a new axis."""
-    return _C.stack(list(arrays), axis)
+    return _C.stack(promoted(*arrays), axis)
 
 
 def tile(x: _C.Tensor, repetitions: tuple[int, ...], /) -> _C.Tensor:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keyway import _C
-from keyway._C import where
 from keyway.array_api._axes import axes_last, with_axes
+from keyway.array_api._data_types import promoted
 
 __all__ = [
     "argmax", "argmin", "argsort", "nonzero", "searchsorted", "sort", "unique_all", "unique_counts", "unique_inverse",
@@ -74,6 +74,7 @@ def searchsorted(x1: _C.Tensor, x2: _C.Tensor, /, *, side: str = "left",
         raise _C.ValueError(f"searchsorted(): argument 'side' must be 'left' or 'right', not '{side}'")
     if x1.ndim != 1:
         raise _C.ValueError(f"searchsorted(): x1 must have one dimension, not {x1.ndim}")
+    x1, x2 = promoted(x1, x2)
     x1 = x1 if sorter is None else x1.index_select(0, sorter)
     wanted = x2.reshape(-1)
     # All are sorted together; of equal ones those come first that are not to be counted, or are.
@@ -86,10 +87,24 @@ def searchsorted(x1: _C.Tensor, x2: _C.Tensor, /, *, side: str = "left",
     return _C.zeros_like(places).scatter(0, places, counts.masked_select(is_wanted)).reshape(x2.shape)
 
 
+def where(condition: _C.Tensor, x1: Any, x2: Any, /) -> _C.Tensor:
+    """The elements of x1 where the condition holds, else those of x2, in the dtype that both are promoted to."""
+    x1, x2 = promoted(x1, x2)
+    return _C.where(condition, x1, x2)
+
+
+def _stable_order(flat: _C.Tensor) -> _C.Tensor:
+    """The indices that sort a vector; complex numbers by their real parts, and those that are equal by the others."""
+    if not flat.is_complex():
+        return _C.argsort(flat, stable=True, dim=0)
+    by_imaginary = _C.argsort(flat.imag, stable=True, dim=0)
+    return by_imaginary.index_select(0, _C.argsort(flat.real.index_select(0, by_imaginary), stable=True, dim=0))
+
+
 def unique_all(x: _C.Tensor, /) -> UniqueAllResult:
     """What UniqueAllResult says, in the order of the values; NaNs are distinct."""
     flat = x.reshape(-1)
-    order = _C.argsort(flat, stable=True, dim=0)
+    order = _stable_order(flat)
     values = flat.index_select(0, order)
     size = flat.numel()
     is_first = _C.ones(size, dtype=_C.bool, device=x.device)

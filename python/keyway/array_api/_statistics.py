@@ -8,7 +8,7 @@ from keyway.array_api._axes import Axis, axes_last, axis_number, with_axes
 _UNSIGNED = (_C.uint8, _C.uint16, _C.uint32, _C.uint64)
 
 
-def _sum_dtype(x: _C.Tensor, dtype: _C.dtype | None) -> _C.dtype:
+def sum_dtype(x: _C.Tensor, dtype: _C.dtype | None) -> _C.dtype:
     """What sums and products are made in, where nobody says: 64 bits of the kind for integers."""
     if dtype is not None or x.is_floating_point() or x.is_complex():
         return dtype or x.dtype
@@ -18,13 +18,13 @@ def _sum_dtype(x: _C.Tensor, dtype: _C.dtype | None) -> _C.dtype:
 def sum(x: _C.Tensor, /, *, axis: Axis = None, dtype: _C.dtype | None = None, keepdims: bool = False) -> _C.Tensor:
     """Sums; of integers as int64 or uint64, unless `dtype` says something else."""
     rows, sizes = axes_last(x, axis)
-    return with_axes(rows.sum(-1, dtype=_sum_dtype(x, dtype)), sizes, keepdims)
+    return with_axes(rows.sum(-1, dtype=sum_dtype(x, dtype)), sizes, keepdims)
 
 
 def prod(x: _C.Tensor, /, *, axis: Axis = None, dtype: _C.dtype | None = None, keepdims: bool = False) -> _C.Tensor:
     """Products; of integers as int64 or uint64, unless `dtype` says something else. Of no elements 1."""
     rows, sizes = axes_last(x, axis)
-    return with_axes(rows.prod(-1, dtype=_sum_dtype(x, dtype)), sizes, keepdims)
+    return with_axes(rows.prod(-1, dtype=sum_dtype(x, dtype)), sizes, keepdims)
 
 
 def max(x: _C.Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> _C.Tensor:
@@ -66,7 +66,7 @@ def cumulative_sum(x: _C.Tensor, /, *, axis: int | None = None, dtype: _C.dtype 
             raise _C.ValueError(f"cumulative_sum(): needs argument 'axis' for {x.ndim} dimensions")
         axis = 0
     axis = axis_number(axis, x.ndim)
-    sums = x.cumsum(axis, dtype=_sum_dtype(x, dtype))
+    sums = x.cumsum(axis, dtype=sum_dtype(x, dtype))
     if not include_initial:
         return sums
     sizes = tuple(1 if a == axis else n for a, n in enumerate(x.shape))

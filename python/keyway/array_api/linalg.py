@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 from keyway import _C, linalg as _linalg
-from keyway._C import matmul
 from keyway.array_api._axes import Axis, axis_numbers
-from keyway.array_api._linalg import matrix_transpose, tensordot, vecdot
+from keyway.array_api._data_types import promoted
+from keyway.array_api._linalg import matmul, matrix_transpose, tensordot, vecdot
+from keyway.array_api._statistics import sum_dtype
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power",
@@ -24,7 +25,11 @@ def cholesky(x: _C.Tensor, /, *, upper: bool = False) -> _C.Tensor:
 
 def cross(x1: _C.Tensor, x2: _C.Tensor, /, *, axis: int = -1) -> _C.Tensor:
     """The cross products along an axis of size 3; the others broadcast."""
-    return _linalg.cross(x1, x2, dim=axis)
+    for x in (x1, x2):
+        if x.shape[axis_numbers(axis, x.ndim)[0]] != 3:
+            raise _C.ValueError(f"cross(): axis {axis} of shape {list(x.shape)} must have the size 3")
+    dim = axis if axis < 0 else axis - max(x1.ndim, x2.ndim)
+    return _linalg.cross(*_C.broadcast_tensors(promoted(x1, x2)), dim=dim)
 
 
 def det(x: _C.Tensor, /) -> _C.Tensor:
@@ -69,7 +74,7 @@ def matrix_rank(x: _C.Tensor, /, *, rtol: Union[float, _C.Tensor, None] = None) 
 
 def outer(x1: _C.Tensor, x2: _C.Tensor, /) -> _C.Tensor:
     """The products of all pairs of elements of two vectors."""
-    return _C.outer(x1, x2)
+    return _C.outer(*promoted(x1, x2))
 
 
 def pinv(x: _C.Tensor, /, *, rtol: Union[float, _C.Tensor, None] = None) -> _C.Tensor:
@@ -89,6 +94,7 @@ def slogdet(x: _C.Tensor, /) -> Any:
 
 def solve(x1: _C.Tensor, x2: _C.Tensor, /) -> _C.Tensor:
     """Solutions X of x1 X = x2; x2 is a vector for all matrices if it has one axis, else matrices."""
+    x1, x2 = promoted(x1, x2)
     if x2.ndim == 1:
         return _linalg.solve(x1, x2.unsqueeze(-1)).squeeze(-1)
     # keyway.linalg.solve takes for vectors what has one axis less than the matrices.
@@ -106,8 +112,8 @@ def svdvals(x: _C.Tensor, /) -> _C.Tensor:
 
 
 def trace(x: _C.Tensor, /, *, offset: int = 0, dtype: _C.dtype | None = None) -> _C.Tensor:
-    """Sums of the diagonals of matrices."""
-    return diagonal(x, offset=offset).sum(-1, dtype=dtype)
+    """Sums of the diagonals of matrices; of integers as int64 or uint64, unless `dtype` says something else."""
+    return diagonal(x, offset=offset).sum(-1, dtype=sum_dtype(x, dtype))
 
 
 def vector_norm(

@@ -213,7 +213,7 @@ TEST_CASE("variance, standard deviation, mean and norms") {
     for (const double x : values) sum += (x - mean) * (x - mean);
     return n == 0 ? kNan : sum / std::max(0.0, n - correction);
   };
-  const Optional<float> none, zero{0, true};
+  const Optional<double> none, zero{0, true};
   check_random<float, float>(
       Variance<float>{none}, 100, true, [&](const auto& v) { return variance(v, 1); }, close);
   check_random<float, float>(
@@ -241,7 +241,7 @@ TEST_CASE("the variance of numbers far from zero is not cancelled away") {
   const TensorBase out = make_tensor(Sizes{}, kFloat, DeviceType::CPU);
   float next = 0;
   fill_storage<float>(self, [&] { return 10000 + (next = 1 - next); });
-  reduce(Variance<float>{Optional<float>{}}, out, self, {});
+  reduce(Variance<float>{Optional<double>{}}, out, self, {});
   CHECK(*out.data_ptr<float>() == Approx(0.25).epsilon(1e-4));
 }
 
@@ -291,7 +291,7 @@ TEST_CASE("reductions give the same bits with any number of threads and at every
       }
     };
     check(Sum<float>{}, kFloat);
-    check(Variance<float>{Optional<float>{}}, kFloat);
+    check(Variance<float>{Optional<double>{}}, kFloat);
     check(Argmax<float>{}, kLong);
   }
 }
