@@ -192,6 +192,7 @@ TEST_CASE("a forked child renews the history of views as its parent did") {
   other.join();
 }
 #endif
+
 namespace {
 struct Plain final : autograd::Node {
   std::string name() const override { return "Plain"; }
