@@ -9,6 +9,25 @@ include(CMakePackageConfigHelpers)
 # The ABI version: the inline namespace v1 of the sources, and the soname. Packages of one ABI version exchange freely.
 set(KEYWAY_ABI_VERSION 1)
 
+# The package of the build folder, which the Python package there names as keyway.cmake_prefix_path: the shared library
+# where it is built, and the headers where they are written and generated. Without the archive.
+macro(keyway_build_package)
+  set(build_package ${PROJECT_BINARY_DIR}/python/keyway/lib/cmake/keyway)
+  file(MAKE_DIRECTORY ${build_package})
+  export(EXPORT keyway NAMESPACE keyway:: FILE ${build_package}/keyway-targets.cmake)
+  foreach(file IN LISTS functions)
+    cmake_path(GET file FILENAME name)
+    file(CREATE_LINK ${file} ${build_package}/${name} SYMBOLIC)
+  endforeach()
+  block()
+    set(KEYWAY_CODEGEN_PROGRAM ${codegen})
+    set(KEYWAY_SCHEMA_FOLDER ${PROJECT_SOURCE_DIR}/ops/schemas)
+    configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/keyway-config.cmake.in ${build_package}/keyway-config.cmake
+      INSTALL_DESTINATION ${build_package} PATH_VARS KEYWAY_CODEGEN_PROGRAM KEYWAY_SCHEMA_FOLDER NO_SET_AND_CHECK_MACRO)
+  endblock()
+  write_basic_package_version_file(${build_package}/keyway-config-version.cmake COMPATIBILITY SameMinorVersion)
+endmacro()
+
 function(keyway_library)
   # The umbrella header is a module of its own: it stands above all others, and at the root.
   add_library(keyway_umbrella INTERFACE)
@@ -53,12 +72,20 @@ function(keyway_library)
   foreach(library keyway keyway_static)
     add_library(keyway::${library} ALIAS ${library})
     target_compile_features(${library} INTERFACE cxx_std_20)
+    # cxx_std_20 says nothing of CUDA sources, and cuda_std_20 is an error where that language is not enabled.
+    target_compile_options(${library} INTERFACE
+      $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:$<BOOL:$<TARGET_PROPERTY:CUDA_STANDARD>>>>:-std=c++20>)
     target_include_directories(${library} INTERFACE
       $<BUILD_INTERFACE:${KEYWAY_INCLUDE_ROOT}> $<BUILD_INTERFACE:${KEYWAY_GENERATED_ROOT}>)
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:keyway_flags> ${link})
   endforeach()
   target_sources(keyway INTERFACE FILE_SET HEADERS
     BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${headers})
+
+  # A build of some targets may come first, as tools/demo.sh makes one: installing builds what it installs.
+  add_custom_target(keyway_installed DEPENDS keyway keyway_static)
+  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${PROJECT_BINARY_DIR}\" --target keyway_installed
+    COMMAND_ERROR_IS_FATAL ANY)")
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/keyway)
   # libkeyway.so, the link, is a component of its own: a wheel cannot hold links, and would have the library twice.
@@ -86,12 +113,14 @@ function(keyway_library)
   list(TRANSFORM schemas PREPEND ${PROJECT_SOURCE_DIR}/)
   install(FILES ${schemas} ${PROJECT_SOURCE_DIR}/ops/schemas/op.schema.json DESTINATION ${KEYWAY_SCHEMA_FOLDER})
 
+  set(functions)
+  foreach(file keyway_run_codegen.cmake keyway_add_ops.cmake keyway_add_plugin.cmake keyway_select_ops.cmake keyway.map)
+    list(APPEND functions ${PROJECT_SOURCE_DIR}/cmake/${file})
+  endforeach()
+  keyway_build_package()
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/keyway-config.cmake.in keyway-config.cmake
     INSTALL_DESTINATION ${package_dir} PATH_VARS KEYWAY_CODEGEN_PROGRAM KEYWAY_SCHEMA_FOLDER NO_SET_AND_CHECK_MACRO)
   write_basic_package_version_file(keyway-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/keyway-config.cmake ${PROJECT_BINARY_DIR}/keyway-config-version.cmake
-    ${PROJECT_SOURCE_DIR}/cmake/keyway_run_codegen.cmake ${PROJECT_SOURCE_DIR}/cmake/keyway_add_ops.cmake
-    ${PROJECT_SOURCE_DIR}/cmake/keyway_add_plugin.cmake ${PROJECT_SOURCE_DIR}/cmake/keyway_select_ops.cmake
-    ${PROJECT_SOURCE_DIR}/cmake/keyway.map
-    DESTINATION ${package_dir})
+    ${functions} DESTINATION ${package_dir})
 endfunction()

@@ -28,6 +28,11 @@ Sites& sites() {
 
 }  // namespace
 
+void* DeviceGuardImplInterface::native_handle(Stream stream) const {
+  KEYWAY_FAIL(NotImplemented, "the {} has no native handle: the backend of {} has none to give", to_string(stream),
+              type());
+}
+
 DeviceGuardImplInterface* find_device_guard_impl(DeviceType type) {
   const auto i = static_cast<std::size_t>(type);
   return i < impls.size() ? impls[i].load(std::memory_order_acquire) : nullptr;

@@ -66,6 +66,9 @@ class KEYWAY_API DeviceGuardImplInterface {
   virtual void range_push(const char* /*name*/) noexcept {}
   virtual void range_pop() noexcept {}
 
+  // What the backend's own functions take for the stream. Throws keyway::Error(NotImplemented) where there is no such.
+  virtual void* native_handle(Stream stream) const;
+
  protected:
   ~DeviceGuardImplInterface() = default;
 };

@@ -21,6 +21,12 @@ void Stream::synchronize() const {
   impl.synchronize_stream(*this);
 }
 
+void* Stream::native_handle() const {
+  DeviceGuardImplInterface& impl = device_guard_impl(device_type());
+  detail::checked_device(impl, device_);
+  return impl.native_handle(*this);
+}
+
 bool Stream::is_capturing() const {
   DeviceGuardImplInterface& impl = device_guard_impl(device_type());
   detail::checked_device(impl, device_);

@@ -35,6 +35,10 @@ class Stream {
   KEYWAY_API bool query() const;
   // Waits until it is.
   KEYWAY_API void synchronize() const;
+  // What the backend's own functions take for it, for code that queues work beside operators: of CUDA its cudaStream_t,
+  // static_cast<cudaStream_t>(stream.native_handle()). It belongs to the backend. Throws keyway::Error(NotImplemented)
+  // where there is no such, as on the CPU.
+  KEYWAY_API void* native_handle() const;
   // Whether a graph is being captured in it (cuda_graph.h).
   KEYWAY_API bool is_capturing() const;
 

@@ -79,4 +79,17 @@ void simplify(Strided& space) {
   merge_dims(space);
 }
 
+TensorBase expanded_to(const TensorBase& tensor, IntArrayRef sizes) {
+  const IntArrayRef own = tensor.sizes();
+  bool fits = own.size() <= sizes.size();
+  const std::size_t front = fits ? sizes.size() - own.size() : 0;
+  DimVector strides(sizes.size(), 0);
+  for (std::size_t d = 0; fits && d < own.size(); ++d) {
+    fits = own[d] == sizes[front + d] || own[d] == 1;
+    if (own[d] == sizes[front + d]) strides[front + d] = tensor.strides()[d];
+  }
+  KEYWAY_CHECK(fits, "a tensor of shape {} does not broadcast to {}", own, sizes);
+  return make_view(tensor, sizes, strides, tensor.storage_offset());
+}
+
 }  // namespace keyway::inline v1

@@ -28,6 +28,11 @@ struct Strided {
 // Requires: 1 to 4 operands; no size is 0.
 KEYWAY_API void make_strided(Strided& space, IntArrayRef sizes, const TensorBase* const* operands, int count);
 
+// The tensor with `sizes`, to which it broadcasts: a view, whose strides are 0 where one element stands for many. For
+// kernels of operators that broadcast, which get their operands as they are. Throws keyway::Error(Value) if it does not
+// broadcast to them.
+KEYWAY_API TensorBase expanded_to(const TensorBase& tensor, IntArrayRef sizes);
+
 // Orders the dimensions by the strides of the first operand that has two different ones there, and merges
 // neighbours.
 KEYWAY_API void simplify(Strided& space);

@@ -4,9 +4,9 @@
 //   KEYWAY_LIBRARY_IMPL(keyway, npu, m) { m.kernel("add.Tensor", npu_add); }
 //
 // serves add.Tensor, add_.Tensor and add.out. The operator's wrappers stand before it, those that the CPU's kernels
-// have: they check the contracts, make the results, convert and broadcast what the schema entry says, make the call's
-// device current, and call it with tensors of the device. Its parameters are canonical types: the arguments without
-// those that describe a new tensor, then the results; the error of a wrong one has them.
+// have. What they have made sure of when it is called, and what not (operands that broadcast come as they are), is in
+// docs/backends.md. Its parameters are canonical types: the arguments without those that describe a new tensor, then
+// the results; the error of a wrong one has them.
 #pragma once
 
 #include <keyway/dispatch/kernel.h>

@@ -35,6 +35,27 @@ struct WrittenCode<std::vector<std::optional<T>>> : WrittenCode<ArrayRef<std::op
 template <typename T>
 struct WrittenCode<const T&> : WrittenCode<T> {};
 
+template <typename T>
+struct WrittenResult {
+  static constexpr void append(SignatureCode& code) { ResultCode<typename Result<T>::Canonical>::append(code); }
+};
+template <TensorType T>
+struct WrittenResult<std::optional<T>> : WrittenCode<std::optional<T>> {};
+template <TensorType T>
+struct WrittenResult<std::vector<std::optional<T>>> : WrittenCode<ArrayRef<std::optional<T>>> {};
+template <typename T, typename U, typename... More>
+struct WrittenResult<std::tuple<T, U, More...>> {
+  static constexpr void append(SignatureCode& code) {
+    code << '(';
+    WrittenResult<T>::append(code);
+    WrittenResult<U>::append(code);
+    (WrittenResult<More>::append(code), ...);
+    code << ')';
+  }
+};
+template <typename T>
+struct WrittenResult<std::tuple<T>> : WrittenResult<T> {};
+
 // What a kernel takes and gives. A key set that comes first is none of the operator's arguments.
 template <typename Sig>
 struct WrittenSignature;
@@ -48,7 +69,7 @@ struct WrittenSignature<R(A...)> {
   }
   static constexpr SignatureCode result() {
     SignatureCode code;
-    ResultCode<typename Result<R>::Canonical>::append(code);
+    WrittenResult<R>::append(code);
     return code;
   }
 };
@@ -78,9 +99,11 @@ class KernelCheck {
     if (all.size() != arguments_) {
       return put(sink, "the schema has ", all.size(), " arguments, but the kernel takes ", arguments_);
     }
-    SignatureCode wanted;
-    const bool possible = append_result_code(wanted, schema_);
-    if (possible && wanted.view() == result_) return;
+    // A tensor may be returned where it may be absent.
+    SignatureCode wanted, present;
+    const bool possible = append_result_code(wanted, schema_, AbsentTensors::Optional);
+    append_result_code(present, schema_);
+    if (possible && (wanted.view() == result_ || present.view() == result_)) return;
     put(sink, "the operator returns ");
     SchemaPrinter<Sink>(sink).print_returns(schema_);
     finish(sink, possible ? wanted.view() : "", result_, true);

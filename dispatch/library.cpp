@@ -1,3 +1,4 @@
+#include <keyway/core/schema/signature_code.h>
 #include <keyway/dispatch/code_for_good.h>
 #include <keyway/dispatch/library.h>
 
@@ -15,6 +16,11 @@ bool is_identifier(std::string_view name) {
   }
   return true;
 }
+// "add" or "add.Tensor".
+bool is_operator_name(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  return is_identifier(name.substr(0, dot)) && (dot == std::string_view::npos || is_identifier(name.substr(dot + 1)));
+}
 }  // namespace
 
 Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, CallSite where)
@@ -31,7 +37,14 @@ Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, Call
 }
 
 std::string Library::qualified(std::string_view name, CallSite where) {
-  const std::size_t colons = name.substr(0, name.find('(')).find("::");
+  const std::string_view front = name.substr(0, name.find('('));
+  const std::size_t colons = front.find("::");
+  const std::string_view own = front.substr(colons == std::string_view::npos ? 0 : colons + 2);
+  if (front == name && !is_operator_name(own)) {
+    error("kernel of '" + std::string(name) + "' at " + site_of(where).str() +
+          ": that is not the name of an operator, which is an identifier, and another behind a dot where it has "
+          "overloads: 'add.Tensor'");
+  }
   if (colons == std::string_view::npos) return ns_ + "::" + std::string(name);
   if (name.substr(0, colons) != ns_) {
     error("'" + std::string(name) + "' at " + site_of(where).str() + " is in a library block of namespace " + ns_ +
@@ -42,12 +55,36 @@ std::string Library::qualified(std::string_view name, CallSite where) {
 
 Library& Library::def(std::string_view schema, CallSite where) {
   const Site site = site_of(where);
+  if (schema.find('(') == std::string_view::npos) {
+    error("'" + std::string(schema) + "' at " + site.str() +
+          " is no schema, \"name(Tensor self) -> Tensor\": a name alone goes with a function to infer it from");
+    return *this;
+  }
   if (kind_ == Kind::Impl) {
     error("'" + std::string(schema) + "' at " + site.str() + " is defined in an IMPL block, which only adds kernels");
     return *this;
   }
   request_.defs.push_back({qualified(schema, where), "", site});
   return *this;
+}
+
+std::string Library::inferred_schema(std::string_view name, std::string_view arguments, std::string_view result,
+                                     CallSite where) {
+  if (arguments.find('W') != std::string_view::npos || result.find('W') != std::string_view::npos) {
+    error("'" + std::string(name) + "' at " + site_of(where).str() +
+          " cannot have its schema inferred, since its function takes tensors that it may write to: give the schema, "
+          "which says what is written and returned");
+  }
+  std::string schema = std::string(name) + "(";
+  for (std::size_t i = 0; !arguments.empty(); ++i) {
+    if (i > 0) schema += ", ";
+    append_schema_type(schema, first_code(arguments));
+    schema += " _" + std::to_string(i);
+    arguments.remove_prefix(first_code(arguments).size());
+  }
+  schema += ") -> ";
+  append_schema_type(schema, result);
+  return schema;
 }
 
 Library& Library::tags(std::initializer_list<std::string_view> names) {

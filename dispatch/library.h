@@ -46,10 +46,18 @@ class KEYWAY_API Library {
 
   // Defines an operator: "scale(Tensor self, float by) -> Tensor", with or without the block's namespace.
   Library& def(std::string_view schema, CallSite where = CallSite::current());
-  // Defines it with a kernel for every backend, whose gradient is that of what it calls.
+  // Defines it with a kernel for every backend, whose gradient is that of what it calls. Of a name alone the schema is
+  // inferred from the function, whose arguments are called _0, _1 and so on: m.def("scale", fn) is "scale(Tensor _0,
+  // float _1) -> Tensor" for Tensor fn(const Tensor&, double). Functions that write to their arguments need a schema.
   template <typename F>
   Library& def(std::string_view schema, F fn, CallSite where = CallSite::current()) {
-    def(schema, where);
+    if (schema.find('(') != std::string_view::npos) {
+      def(schema, where);
+    } else {
+      using Written = detail::WrittenSignature<typename detail::CallableSignature<F>::type>;
+      constexpr SignatureCode kArguments = Written::arguments(), kResult = Written::result();
+      def(inferred_schema(schema, kArguments.view(), kResult.view(), where), where);
+    }
     return add_impl(name_of_schema(schema), DispatchKey::CompositeImplicitAutograd, make_kernel(std::move(fn)), where);
   }
 
@@ -131,6 +139,9 @@ class KEYWAY_API Library {
   Library& add_backend_kernel(std::string_view op, std::shared_ptr<void> kernel, const char* code, CallSite where);
   // The name in the block's namespace. Errors are kept for commit(), which lists them all.
   std::string qualified(std::string_view name, CallSite where);
+  // From the letters of a function. Errors are kept for commit().
+  std::string inferred_schema(std::string_view name, std::string_view arguments, std::string_view result,
+                              CallSite where);
   void error(std::string text) { request_.errors.push_back(std::move(text)); }
   static std::string_view name_of_schema(std::string_view schema) {
     const std::string_view name = schema.substr(0, schema.find('('));

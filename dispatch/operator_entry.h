@@ -72,9 +72,12 @@ class KEYWAY_API OperatorEntry {
   // "keyway::add.Tensor".
   std::string full_name() const;
   bool has_tag(std::string_view tag) const;
-  // Whether calls of dense tensors of that device end at a kernel, be it a fallback, and not at an error.
+  // Whether calls of dense tensors of that device end at a kernel of this operator, and not at an error or at a
+  // fallback, which serves operators that nobody has written a kernel of.
   bool has_kernel_for(DeviceType device) const {
-    return table().find(DispatchKeySet(device) | DispatchKeySet(Functionality::Dense)).kernel != 0;
+    const Table& now = table();
+    const std::size_t kernel = now.find(DispatchKeySet(device) | DispatchKeySet(Functionality::Dense)).kernel;
+    return kernel != 0 && (now.kernel(kernel).flags & kOfFallback) == 0;
   }
   // Parsed when first asked for.
   const FunctionSchema& schema() const;

@@ -59,8 +59,10 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
     } else if (r.rule == Rule::Fallback) {
       falls_through[slot] = (fallback->kernel.flags & kFallthrough) != 0;
       if (falls_through[slot]) continue;
-      draft.slots[slot] = draft.add(fallback->kernel, {key, keep(fallback->name), keep(fallback->site.file),
-                                                       fallback->site.line, fallback->owner});
+      ErasedKernel kernel = fallback->kernel;
+      kernel.flags |= kOfFallback;
+      draft.slots[slot] = draft.add(
+          kernel, {key, keep(fallback->name), keep(fallback->site.file), fallback->site.line, fallback->owner});
     } else {
       falls_through[slot] = r.rule == Rule::Fallthrough;
     }

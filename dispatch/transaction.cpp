@@ -1,6 +1,7 @@
 #include <keyway/core/schema/canonical_cpp.h>
 #include <keyway/core/schema/evolution.h>
 #include <keyway/core/schema/printer.h>
+#include <keyway/dispatch/default_argument.h>
 #include <keyway/dispatch/transaction.h>
 
 #include <algorithm>
@@ -146,6 +147,9 @@ void Transaction::check_def(const DefRequest& def) {
     const std::string& name = definition.name;
     KEYWAY_CHECK_AS(Registration, name.find("::") != std::string::npos, "{} names no namespace", name);
     definition.code = canonical_signature(*schema).code;
+    for (const Argument argument : schema->arguments()) {
+      if (argument.has_default()) default_argument(argument);  // throws for one that has no value here
+    }
     if (const Definition* other = definition_of(name)) {
       compare(*other->schema, *schema);
       KEYWAY_FAIL(Registration, "{} is defined at {} already, in the same library block", name, other->site.str());
@@ -262,9 +266,14 @@ void Transaction::prepare(const LibraryRequest& request) {
   }
   for (const Definition& definition : definitions_) define(definition);
   for (const ImplRequest& impl : request.impls) {
-    change(registry_.record(impl.op))
-        .next.registrations.push_back({impl.key, impl.kernel.kernel, impl.kernel.callable, impl.kernel.code, impl.name,
-                                       impl.site, block_, kernels_owner_});
+    OperatorState& next = change(registry_.record(impl.op)).next;
+    if (const int other = next.find(impl.key); other >= 0) {
+      news_.warnings.push_back("the kernel of " + impl.op + " for " + to_string(impl.key) + " at " + impl.site.str() +
+                               " takes the place of the one at " +
+                               next.registrations[static_cast<std::size_t>(other)].site.str());
+    }
+    next.registrations.push_back({impl.key, impl.kernel.kernel, impl.kernel.callable, impl.kernel.code, impl.name,
+                                  impl.site, block_, kernels_owner_});
   }
   for (const FallbackRequest& f : request.fallbacks) {
     change_fallbacks()[static_cast<std::size_t>(f.key)] =

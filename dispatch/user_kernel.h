@@ -1,7 +1,7 @@
 // Kernels from functions that users write: any callable whose parameters have a counterpart in the schema
-// language becomes a kernel of the canonical signature. `const Tensor&`, `Tensor`, `std::optional<Tensor>`,
-// `std::vector<Tensor>`, `std::vector<std::int64_t>` and `std::string` are accepted besides the canonical
-// types.
+// language becomes a kernel of the canonical signature. Besides the canonical types it may have Tensor, std::vector,
+// std::string, std::complex<double>, std::optional of any of them (but for elements of lists, of tensors only), and
+// const references to all; results may be optional, and stand in a std::tuple.
 #pragma once
 
 #include <keyway/dispatch/kernel_adapter.h>
@@ -71,8 +71,6 @@ struct Param<std::optional<T>> {
   }
 };
 template <TensorType T>
-struct Param<const std::optional<T>&> : Param<std::optional<T>> {};
-template <TensorType T>
 requires(!std::is_same_v<T, TensorBase>) struct Param<ArrayRef<T>> {
   using Canonical = ArrayRef<TensorBase>;
   static ArrayRef<T> from(ArrayRef<TensorBase> v) { return {static_cast<const T*>(v.data()), v.size()}; }
@@ -88,6 +86,8 @@ struct Param<ArrayRef<std::optional<T>>> {
   }
 };
 template <TensorType T>
+struct Param<std::vector<std::optional<T>>> : Param<ArrayRef<std::optional<T>>> {};
+template <TensorType T>
 struct Param<std::vector<T>> {
   using Canonical = ArrayRef<TensorBase>;
   static std::vector<T> from(ArrayRef<TensorBase> v) {
@@ -100,32 +100,43 @@ requires(!TensorType<T>) struct Param<std::vector<T>> {
   using Canonical = ArrayRef<T>;
   static std::vector<T> from(ArrayRef<T> v) { return v.vec(); }
 };
-template <typename T>
-struct Param<const std::vector<T>&> : Param<std::vector<T>> {};
 template <>
 struct Param<std::string> {
   using Canonical = std::string_view;
   static std::string from(std::string_view v) { return std::string(v); }
 };
-template <>
-struct Param<const std::string&> : Param<std::string> {};
+template <ForeignComplex T>
+struct Param<T> {
+  using Canonical = complex<typename T::value_type>;
+  static T from(Canonical v) { return v; }
+};
 template <>
 struct Param<Scalar> {
   using Canonical = const Scalar&;
   static const Scalar& from(const Scalar& v) { return v; }
 };
 template <>
-struct Param<const Scalar&> : Param<Scalar> {};
-template <>
 struct Param<Generator> {
   using Canonical = const Generator&;
   static const Generator& from(const Generator& v) { return v; }
 };
 template <>
-struct Param<const Generator&> : Param<Generator> {};
-
-template <TensorType T>
-struct Param<std::vector<std::optional<T>>> : Param<ArrayRef<std::optional<T>>> {};
+struct Param<std::optional<Generator>> {
+  using Canonical = const Generator&;
+  static std::optional<Generator> from(const Generator& v) {
+    return v.defined() ? std::optional<Generator>(v) : std::nullopt;
+  }
+};
+// Of what is written otherwise than canonically: std::optional<std::vector<double>>, std::optional<std::string>.
+template <typename T>
+requires(!TensorType<T> && !std::is_same_v<T, Generator>) struct Param<std::optional<T>> {
+  using Canonical = std::optional<std::remove_cvref_t<typename Param<T>::Canonical>>;
+  static std::optional<T> from(const Canonical& v) { return v ? std::optional<T>(Param<T>::from(*v)) : std::nullopt; }
+};
+// A const reference to anything is taken as its value is.
+template <typename T>
+requires(!TensorType<T>) struct Param<const T&> : Param<T> {
+};
 
 // The same for results.
 template <typename T>
@@ -151,17 +162,59 @@ template <TensorType T>
 struct Result<std::vector<T>> {
   using Canonical = std::vector<TensorBase>;
 };
+template <ForeignComplex T>
+struct Result<T> {
+  using Canonical = complex<typename T::value_type>;
+};
+// An undefined tensor is none.
+template <TensorType T>
+struct Result<std::optional<T>> {
+  using Canonical = TensorBase;
+};
+template <typename T>
+requires(!TensorType<T>) struct Result<std::optional<T>> {
+  using Canonical = std::optional<typename Result<T>::Canonical>;
+};
+template <TensorType T>
+struct Result<std::vector<std::optional<T>>> {
+  using Canonical = std::vector<TensorBase>;
+};
 template <typename... T>
 struct Result<std::tuple<T...>> {
   using Canonical = std::tuple<typename Result<T>::Canonical...>;
 };
+// One result is itself, and none is none.
+template <typename T>
+struct Result<std::tuple<T>> : Result<T> {};
+template <>
+struct Result<std::tuple<>> : Result<void> {};
+
+template <typename T>
+inline constexpr bool kMayBeAbsent = false;
+template <typename T>
+inline constexpr bool kMayBeAbsent<std::optional<T>> = true;
 
 template <typename To, typename From>
 To convert_result(From&& from) {
-  if constexpr (std::is_constructible_v<To, From&&>) {
+  using Given = std::remove_cvref_t<From>;
+  if constexpr (kIsTuple<Given> && !kIsTuple<To>) {
+    return convert_result<To>(std::get<0>(std::forward<From>(from)));
+  } else if constexpr (kIsTuple<To>) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return To(convert_result<std::tuple_element_t<I, To>>(std::get<I>(std::forward<From>(from)))...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<To>>());
+  } else if constexpr (kMayBeAbsent<Given> && kMayBeAbsent<To>) {
+    return from ? To(convert_result<typename To::value_type>(*std::forward<From>(from))) : std::nullopt;
+  } else if constexpr (kMayBeAbsent<Given>) {
+    return from ? To(*std::forward<From>(from)) : To();
+  } else if constexpr (std::is_constructible_v<To, From&&>) {
     return To(std::forward<From>(from));
-  } else {
-    return To(from.begin(), from.end());  // std::vector<Tensor>
+  } else {  // std::vector<Tensor>
+    To out;
+    out.reserve(from.size());
+    for (auto& element : from) out.push_back(convert_result<typename To::value_type>(std::move(element)));
+    return out;
   }
 }
 
@@ -214,7 +267,7 @@ struct UserKernel<F, R(A...)> {
   using Canonical = typename Result<R>::Canonical(typename Param<A>::Canonical...);
   static typename Result<R>::Canonical call(const KernelBase& kernel, DispatchKeySet,
                                             typename Param<A>::Canonical... args) {
-    if constexpr (std::is_void_v<R>) {
+    if constexpr (std::is_void_v<typename Result<R>::Canonical>) {
       callable_of<F>(kernel)(Param<A>::from(args)...);
     } else {
       return convert_result<typename Result<R>::Canonical>(callable_of<F>(kernel)(Param<A>::from(args)...));
@@ -226,7 +279,7 @@ struct UserKernel<F, R(DispatchKeySet, A...)> {
   using Canonical = typename Result<R>::Canonical(typename Param<A>::Canonical...);
   static typename Result<R>::Canonical call(const KernelBase& kernel, DispatchKeySet keys,
                                             typename Param<A>::Canonical... args) {
-    if constexpr (std::is_void_v<R>) {
+    if constexpr (std::is_void_v<typename Result<R>::Canonical>) {
       callable_of<F>(kernel)(keys, Param<A>::from(args)...);
     } else {
       return convert_result<typename Result<R>::Canonical>(callable_of<F>(kernel)(keys, Param<A>::from(args)...));

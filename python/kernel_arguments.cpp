@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/schema/printer.h>
 #include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/default_argument.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/kernel_arguments.h>
 #include <keyway/python/python_call.h>
@@ -45,7 +46,7 @@ KernelArguments::KernelArguments(const OperatorEntry& op) : positional_(op.schem
   for (const Argument argument : schema.arguments()) {
     const auto from = argument.default_value();
     parameters_.push_back({nb::str(std::string(argument.name()).c_str()).release().ptr(), from.has_value(),
-                           from ? default_value(ValueType(argument.type()), *from) : IValue()});
+                           from ? default_argument(argument) : IValue()});
   }
   for (const Argument result : schema.returns())
     results_.push_back({ValueType(result.type()), to_string(result), arguments_written_as(schema, result)});

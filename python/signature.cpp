@@ -1,3 +1,4 @@
+#include <keyway/dispatch/default_argument.h>
 #include <keyway/python/default_device.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
@@ -98,7 +99,7 @@ Signature::Signature(const OperatorHandle& op, CallStyle style)
     const bool is_self = style == CallStyle::Method && argument.name() == "self";
     parameters_.push_back({name, interned(name.c_str()), other_key(op.schema(), name), i, type,
                            from ? std::string(from->text()) : std::string(),
-                           from ? default_value(type, *from) : IValue(), from.has_value(), argument.is_kwarg_only(),
+                           from ? default_argument(argument) : IValue(), from.has_value(), argument.is_kwarg_only(),
                            !is_self && takes_number(op.schema(), argument.name())});
     if (parameters_.back().takes_number) numbers_.push_back(i);
     if (!argument.is_kwarg_only()) ++positional_;

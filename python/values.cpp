@@ -200,53 +200,6 @@ bool to_list(const ValueType& type, PyObject* object, IValue& value) {
   }
 }
 
-double double_of(std::string_view text) {
-  if (text == "inf") return std::numeric_limits<double>::infinity();
-  if (text == "-inf") return -std::numeric_limits<double>::infinity();
-  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
-  double number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-// A name: of a reduction, a dtype, a memory format or a layout.
-IValue named_default(TypeKind kind, std::string_view name) {
-  if (kind == TypeKind::ScalarType)
-    return IValue(parse_dtype(name == "long" ? "int64" : name == "float" ? "float32" : name));
-  if (kind == TypeKind::MemoryFormat) return IValue(*try_parse_memory_format(name));
-  if (kind == TypeKind::Layout) return IValue(*try_parse_layout(name));
-  return IValue(name == "Mean" ? Reduction::Mean : name == "Sum" ? Reduction::Sum : Reduction::None);
-}
-
-IValue one_default(TypeKind kind, DefaultValue from) {
-  switch (from.kind()) {
-    case DefaultKind::None: return {};
-    case DefaultKind::Bool: return IValue(*from.as_bool());
-    case DefaultKind::Int:
-      return kind == TypeKind::Float ? IValue(static_cast<double>(*from.as_int())) : IValue(*from.as_int());
-    case DefaultKind::Float: return IValue(double_of(from.text()));
-    case DefaultKind::Complex:
-      return IValue(complex<double>(0, double_of(from.text().substr(0, from.text().size() - 1))));
-    case DefaultKind::String: return IValue(*from.as_string());
-    default: return named_default(kind, from.text());
-  }
-}
-
-template <typename T, typename Get>
-IValue list_default(const ValueType& type, DefaultValue from, Get&& get) {
-  std::vector<T> elements;
-  if (from.kind() == DefaultKind::List) {
-    for (const DefaultValue element : from.elements()) elements.push_back(get(one_default(type.kind, element)));
-  } else {
-    elements.assign(type.list_size, get(one_default(type.kind, from)));
-  }
-  if constexpr (std::is_same_v<T, char>) {
-    return IValue::bool_list(std::move(elements));
-  } else {
-    return IValue(std::move(elements));
-  }
-}
-
 }  // namespace
 
 ValueType::ValueType(SchemaType type) : kind(without_optional(type).kind()), optional(type.is(TypeKind::Optional)) {
@@ -288,18 +241,6 @@ bool to_value(const ValueType& type, PyObject* object, IValue& value) {
     return true;
   }
   return type.list ? to_list(type, object, value) : to_one(type.kind, object, value);
-}
-
-IValue default_value(const ValueType& type, DefaultValue from) {
-  if (!type.list || from.kind() == DefaultKind::None) return one_default(type.kind, from);
-  switch (type.kind) {
-    case TypeKind::Tensor: return IValue(std::vector<TensorBase>());
-    case TypeKind::Float: return list_default<double>(type, from, [](const IValue& v) { return v.to_double(); });
-    case TypeKind::Bool:
-      return list_default<char>(type, from, [](const IValue& v) { return v.to_bool() ? '\1' : '\0'; });
-    case TypeKind::Scalar: return list_default<Scalar>(type, from, [](const IValue& v) { return v.to_scalar(); });
-    default: return list_default<std::int64_t>(type, from, [](const IValue& v) { return v.to_int(); });
-  }
 }
 
 bool to_scalar(PyObject* object, Scalar& scalar) {

@@ -27,8 +27,6 @@ struct ValueType {
 // Gives `value` what `object` stands for; false, and no Python error, if that is of another type. None is the value of
 // an optional parameter that is left out. Throw keyway::Error, or the Python error of what was asked of the object.
 bool to_value(const ValueType& type, PyObject* object, IValue& value);
-// The value of a default in a schema. Requires: it fits the type, as in every schema that was parsed.
-IValue default_value(const ValueType& type, DefaultValue from);
 
 // A number; false if it is none. Tensors of one element without dimensions count as one.
 bool to_scalar(PyObject* object, Scalar& scalar);

@@ -9,7 +9,7 @@
 namespace keyway::inline v1::cpu {
 
 void cat(ArrayRef<TensorBase> tensors, std::int64_t dim, TensorBase& out) {
-  const auto at = static_cast<std::size_t>(wrap_dim(dim, out.dim()));
+  const auto at = static_cast<std::size_t>(dim);
   std::int64_t place = out.storage_offset();
   for (const TensorBase& tensor : tensors) {
     if (tensor.dim() == 0 || tensor.dim() != out.dim()) continue;  // shape [0] goes with all

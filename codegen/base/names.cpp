@@ -24,6 +24,61 @@ constexpr std::string_view kKeywords[] = {
     "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
     "xor_eq"};
 
+constexpr std::string_view kPythonKeywords[] = {
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+
+// Functions that generated code calls by these names alone, where a parameter would hide them.
+constexpr std::string_view kCalled[] = {"accumulate_type",
+                                        "any_defined",
+                                        "argument",
+                                        "as_view",
+                                        "as_views",
+                                        "below_adinplace",
+                                        "below_autograd",
+                                        "bump_version",
+                                        "check_common_dtype",
+                                        "check_defined",
+                                        "check_device",
+                                        "check_dtype",
+                                        "check_inplace",
+                                        "check_layout",
+                                        "check_number",
+                                        "check_same_dtype",
+                                        "check_underived",
+                                        "check_unrecorded",
+                                        "check_writable",
+                                        "collect_edges",
+                                        "common_device",
+                                        "copy_of",
+                                        "dtype_of",
+                                        "fail_contract",
+                                        "fail_out",
+                                        "fail_predicate",
+                                        "fail_written_lists",
+                                        "get_default_dtype",
+                                        "make_intrusive",
+                                        "needs_grad",
+                                        "operand",
+                                        "planned",
+                                        "pointwise",
+                                        "pointwise_meta",
+                                        "rebase_history",
+                                        "reduced_meta",
+                                        "same_device",
+                                        "saved",
+                                        "set_history",
+                                        "to_complex",
+                                        "to_float",
+                                        "to_real",
+                                        "view_creation",
+                                        "visit_dtype",
+                                        "visit_loop_dtype",
+                                        "wrap_dim",
+                                        "wrap_optional_dim"};
+
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -55,6 +110,17 @@ std::optional<std::string> name_fault(std::string_view name) {
     return "is not an identifier (letters, digits and underscores, no digit first)";
   if (std::ranges::find(kKeywords, name) != std::end(kKeywords)) return "is a C++ keyword";
   return std::nullopt;
+}
+
+std::optional<std::string> argument_name_fault(std::string_view name) {
+  if (name.ends_with('_')) return "ends in an underscore, as the names of generated code do";
+  if (std::ranges::find(kCalled, name) != std::end(kCalled)) return "is a function that generated code calls";
+  // ATen's normal_ calls an argument std. What stands before :: is looked up among namespaces and types only.
+  return name == "std" ? std::nullopt : name_fault(name);
+}
+
+bool is_python_keyword(std::string_view name) {
+  return std::ranges::find(kPythonKeywords, name) != std::end(kPythonKeywords);
 }
 
 std::optional<std::string> qualified_name_fault(std::string_view name) {

@@ -14,6 +14,12 @@ inline constexpr std::size_t kMaxNameLength = 128;
 // Why `name` cannot be an identifier of generated code ("is a C++ keyword"), or nothing if it can.
 std::optional<std::string> name_fault(std::string_view name);
 
+// The same of an argument, whose name must be none that generated functions have for what is their own: those end in an
+// underscore.
+std::optional<std::string> argument_name_fault(std::string_view name);
+// Whether no Python program can use the name.
+bool is_python_keyword(std::string_view name);
+
 // The same for a C++ name that may be qualified: `nn::relu`.
 std::optional<std::string> qualified_name_fault(std::string_view name);
 

@@ -31,7 +31,7 @@ std::vector<std::string> written(FunctionSchema schema) {
 
 // `TensorBase mm(const KernelBase&, DispatchKeySet keys, ...` + `tail`.
 std::string kernel_signature(FunctionSchema schema, std::string_view name, std::string_view tail) {
-  std::vector<std::string> parameters = {"const KernelBase&", "DispatchKeySet keys"};
+  std::vector<std::string> parameters = {"const KernelBase&", "DispatchKeySet keys_"};
   for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
   return listed(fmt::format("{} {}(", canonical_result_type(schema), name), parameters, tail);
 }
@@ -39,13 +39,13 @@ std::string kernel_signature(FunctionSchema schema, std::string_view name, std::
 // `TensorBase record_mm(DispatchKeySet keys, ...`: what a kernel leaves to a function of its own, so that it stays
 // small.
 std::string recorder_signature(FunctionSchema schema) {
-  std::vector<std::string> parameters = {"DispatchKeySet keys"};
+  std::vector<std::string> parameters = {"DispatchKeySet keys_"};
   for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
   return listed(fmt::format("[[gnu::noinline]] {} record_{}(", canonical_result_type(schema), cpp_identifier(schema)),
                 parameters, ") {\n");
 }
 
-// A call of the op below the kernel: `head` + "(ops::mm, keys & ..., self, mat2)" + `tail`.
+// A call of the op below the kernel: `head` + "(ops::mm, keys_ & ..., self, mat2)" + `tail`.
 std::string below(FunctionSchema schema, std::string_view head, std::string_view keys, std::string_view tail) {
   std::vector<std::string> arguments = {"ops::" + cpp_identifier(schema), std::string(keys)};
   for (std::string& name : names_of(schema.arguments())) arguments.push_back(std::move(name));
@@ -73,17 +73,17 @@ class Recorder {
     if (in_place_) out += fmt::format("  check_inplace(\"{0}\", {0}, /*records=*/true);\n", argument(0));
     for (const std::string& name : plan_.underived)
       out += fmt::format("  check_underived(\"{}\", {});\n", name, in_overload(name));
-    out += fmt::format("  auto node = make_intrusive<{}>();\n", plan_.node);
-    std::vector<std::string> inputs = {"*node"};
+    out += fmt::format("  auto node_ = make_intrusive<{}>();\n", plan_.node);
+    std::vector<std::string> inputs = {"*node_"};
     for (const GradInput& input : plan_.inputs) inputs.push_back(argument(input.argument));
     out += listed("  collect_edges(", inputs, ");\n");
     for (const GradInput& input : plan_.inputs)
       if (input.list && plan_.inputs.size() > 1)
-        out += fmt::format("  node->{}_size_ = {}.size();\n", input.name, argument(input.argument));
+        out += fmt::format("  node_->{}_size_ = {}.size();\n", input.name, argument(input.argument));
     out += save(false) + call();
     for (const GradResult& result : plan_.results)
       out +=
-          fmt::format("  {}({}, node);\n", in_place_ ? "rebase_history" : "set_history", this->result(result.result));
+          fmt::format("  {}({}, node_);\n", in_place_ ? "rebase_history" : "set_history", this->result(result.result));
     out += save(true);
     if (!schema_.returns().empty()) out += fmt::format("  return {};\n", in_place_ ? argument(0) : results());
     return out + "}\n";
@@ -97,10 +97,10 @@ class Recorder {
     return i ? argument(*i) : std::string(name);
   }
 
-  std::string results() const { return schema_.returns().size() == 1 ? "result" : "results"; }
+  std::string results() const { return schema_.returns().size() == 1 ? "result_" : "results_"; }
   std::string result(std::size_t i) const {
     if (in_place_) return argument(0);
-    return schema_.returns().size() == 1 ? "result" : fmt::format("std::get<{}>(results)", i);
+    return schema_.returns().size() == 1 ? "result_" : fmt::format("std::get<{}>(results_)", i);
   }
 
   // Values of the forward call, as C++ over its arguments.
@@ -128,7 +128,7 @@ class Recorder {
     const bool lists = std::ranges::any_of(plan_.inputs, &GradInput::list);
     if (lists || field.inputs.size() == plan_.inputs.size()) return {};
     std::vector<std::string> edges;
-    for (const std::size_t i : field.inputs) edges.push_back(fmt::format("node->next_edges()[{}]", i));
+    for (const std::size_t i : field.inputs) edges.push_back(fmt::format("node_->next_edges()[{}]", i));
     return fmt::format("if ({}) ", fmt::join(edges, " || "));
   }
 
@@ -159,7 +159,7 @@ class Recorder {
       const std::string text = cpp_formula(*field.formula, *field.expr, names);
       if (kept_after_call(field) != after_call) continue;
       const bool tensor = field.kind == SavedKind::Input || field.kind == SavedKind::Output;
-      out += fmt::format("  {}node->{} = {};\n", tensor ? guard(field) : "", field.name, value(field, text));
+      out += fmt::format("  {}node_->{} = {};\n", tensor ? guard(field) : "", field.name, value(field, text));
     }
     return out;
   }
@@ -169,7 +169,7 @@ class Recorder {
     const std::string type = schema_.returns().size() == 1 ? canonical_result_type(schema_) : "auto";
     const std::string head = fmt::format("  {}below_autograd<ops::{}_sig>",
                                          keeps ? fmt::format("{} {} = ", type, results()) : std::string(), id_);
-    return below(schema_, head, "keys", ");\n");
+    return below(schema_, head, "keys_", ");\n");
   }
 
   const Op& op_;
@@ -209,10 +209,10 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
       out += fmt::format("  if ({}) [[unlikely]] {}(\"{}\");\n", needs,
                          schema.is_out() ? "fail_out" : "fail_written_lists", joined(tensors));
     }
-    return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd",
+    return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys_ & kAfterAutograd",
                        ");\n}\n");
   }
-  std::vector<std::string> arguments = {"keys"};
+  std::vector<std::string> arguments = {"keys_"};
   for (std::string& name : names_of(schema.arguments())) arguments.push_back(std::move(name));
   const std::string record = listed(fmt::format("return record_{}(", id), arguments, ");");
   const std::string one_line = fmt::format("  if ({}) {}\n", needs, record);
@@ -221,8 +221,8 @@ std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overlo
              : fmt::format("  if ({}) {{\n{}\n  }}\n", needs,
                            listed(fmt::format("    return record_{}(", id), arguments, ");"));
   if (is_in_place(schema)) out += fmt::format("  check_unrecorded(\"{0}\", {0});\n", schema.arguments()[0].name());
-  return out +
-         below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys & kAfterAutograd", ");\n}\n");
+  return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys_ & kAfterAutograd",
+                     ");\n}\n");
 }
 
 // The argument that a result is a view of.
@@ -240,19 +240,20 @@ std::string adinplace_kernel(const Op& op, const Overload& overload) {
   const bool one = schema.returns().size() == 1;
   const bool returns = !schema.returns().empty();
   const std::string keep =
-      returns ? fmt::format("{} = ", one ? canonical_result_type(schema) + " result" : "auto results") : std::string();
-  out += below(schema, fmt::format("  {}below_adinplace<ops::{}_sig>", keep, id), "keys", ");\n");
+      returns ? fmt::format("{} = ", one ? canonical_result_type(schema) + " result_" : "auto results_")
+              : std::string();
+  out += below(schema, fmt::format("  {}below_adinplace<ops::{}_sig>", keep, id), "keys_", ");\n");
   for (const std::string& name : written(schema)) out += fmt::format("  bump_version({});\n", name);
   const bool views = !schema.is_mutable() && !op.derivatives.empty();
   for (std::size_t i = 0; views && i < schema.returns().size(); ++i) {
     const SchemaType type = schema.returns()[i].type();
     if (!type.is_alias()) continue;
-    const std::string view = one ? "result" : fmt::format("std::get<{}>(results)", i);
+    const std::string view = one ? "result_" : fmt::format("std::get<{}>(results_)", i);
     const std::string base = base_of(schema, type);
     out += type.is(TypeKind::List) || !one ? fmt::format("  as_views({}, {});\n", base, view)
                                            : fmt::format("  as_view({}, {}, view_creation());\n", base, view);
   }
-  if (returns) out += fmt::format("  return {};\n", one ? "result" : "results");
+  if (returns) out += fmt::format("  return {};\n", one ? "result_" : "results_");
   return out + "}\n";
 }
 

@@ -152,11 +152,11 @@ std::string type_of(const ExprType& type) {
   }
 }
 
-// `text`, the last argument of what computes, replaced by the contract itself.
+// `text_`, the last argument of what computes, replaced by the contract itself.
 std::string with_text(std::string cpp, const std::string& literal) {
-  constexpr std::string_view kArgument = ", text)";
+  constexpr std::string_view kArgument = ", text_)";
   for (std::size_t at = cpp.find(kArgument); at != std::string::npos; at = cpp.find(kArgument, at + literal.size()))
-    cpp.replace(at + 2, 4, literal);
+    cpp.replace(at + 2, 5, literal);
   return cpp;
 }
 
@@ -203,12 +203,12 @@ class Statements {
     Evidence evidence(expr_, schema_, cpp);
     evidence.collect(expr);
     const bool named = cpp.uses_text();
-    const std::string text = named ? "text" : cpp_string(to_text(expr));
+    const std::string text = named ? "text_" : cpp_string(to_text(expr));
     const std::string indent = named ? "    " : "  ";
     std::string out =
         fmt::format("{}if ({}) [[unlikely]] {}\n", indent, condition, failure(expr, evidence, cpp, text, indent));
     if (!named) return out;
-    return fmt::format("  {{\n    constexpr std::string_view text = {};\n{}  }}\n", cpp_string(to_text(expr)), out);
+    return fmt::format("  {{\n    constexpr std::string_view text_ = {};\n{}  }}\n", cpp_string(to_text(expr)), out);
   }
 
   // How tightly a condition binds: what binds less tightly than its place asks for goes in parentheses.
@@ -261,7 +261,7 @@ class Statements {
     const std::string in = indent + "  ";
     const std::string_view kind = kind_of(expr);
     if (evidence.reason() != nullptr)
-      return fmt::format("{{\n{0}Refusal why{4};\n{0}{1};\n{0}fail_predicate({2}, why);\n{3}}}", in,
+      return fmt::format("{{\n{0}Refusal why_{4};\n{0}{1};\n{0}fail_predicate({2}, why_);\n{3}}}", in,
                          cpp.asking_why(*evidence.reason()), text, indent,
                          kind.empty() ? "" : fmt::format("{{{}}}", kind));
     return fmt::format("{{\n{}fail_contract({}, {{{}}}{}{});\n{}}}", in, text, fmt::join(evidence.values(), ", "),

@@ -62,7 +62,7 @@ class Planner {
     for (const TensorArgument& tensor : tensors_) names.push_back(tensor.name);
     if (name == "integers_to_int64") return integers_to_int64();
     promote(names, {.to_float = name == "promote_to_float"}, nullptr);
-    dtypes_.assign(results_, name == "promote_to_bool" ? "ScalarType::Bool" : "plan.common");
+    dtypes_.assign(results_, name == "promote_to_bool" ? "ScalarType::Bool" : "plan_.common");
   }
 
   void without_tensors() {
@@ -82,9 +82,9 @@ class Planner {
       if (&tensor != &first || first.list)
         say(fmt::format("check_same_dtype(\"{0}\", {0}, \"{1}\", {2})", tensor.name, first.name, dtype));
     if (has_dtype_argument(op_) && results_ > 0) {
-      say(fmt::format("plan.common = dtype.value_or({})", dtype));
+      say(fmt::format("plan_.common = dtype.value_or({})", dtype));
       plan_.promoted = {first.name};
-      dtype = "plan.common";
+      dtype = "plan_.common";
     }
     dtypes_.assign(results_, dtype);
   }
@@ -94,7 +94,7 @@ class Planner {
     const std::string dtype = own_dtype(first);
     std::string sum = fmt::format("integers_to_int64({})", dtype);
     if (has_dtype_argument(op_)) {
-      say(fmt::format("plan.common = dtype.value_or({})", dtype));
+      say(fmt::format("plan_.common = dtype.value_or({})", dtype));
       plan_.promoted = {first.name};
       sum = fmt::format("dtype.value_or({})", sum);
     }
@@ -121,9 +121,9 @@ class Planner {
     common = alone ? tensors.front() + ".dtype()" : fmt::format("(Promotion(){}).result()", common);
     if (rule.to_float) common = fmt::format("to_float({})", common);
     if (has_dtype_argument(op_)) common = fmt::format("dtype.value_or({})", common);
-    say("plan.common = " + common);
-    if (within) say(fmt::format("check_common_dtype(plan.common, {})", within->set_text(*rule.within)));
-    for (const std::string& number : numbers) say(fmt::format("check_number(\"{0}\", {0}, plan.common)", number));
+    say("plan_.common = " + common);
+    if (within) say(fmt::format("check_common_dtype(plan_.common, {})", within->set_text(*rule.within)));
+    for (const std::string& number : numbers) say(fmt::format("check_number(\"{0}\", {0}, plan_.common)", number));
     if (!alone || rule.to_float || has_dtype_argument(op_)) plan_.promoted = tensors;
     plan_.to_float = rule.to_float;
     common_ = true;
@@ -153,7 +153,7 @@ class Planner {
     }
     // Kernels are not told of `dtype`: the first tensor comes to them in it.
     if (!common_ && has_dtype_argument(op_) && !has_tensor_options(*op_.schema) && !tensors_.empty()) {
-      say(fmt::format("plan.common = dtype.value_or({})", own_dtype(tensors_.front())));
+      say(fmt::format("plan_.common = dtype.value_or({})", own_dtype(tensors_.front())));
       plan_.promoted = {tensors_.front().name};
       common_ = true;
     }
@@ -191,8 +191,8 @@ class Planner {
   void finish() {
     for (std::size_t i = 0; i < results_; ++i) {
       if (dtypes_[i].empty())
-        dtypes_[i] = common_ ? "plan.common" : tensors_.empty() ? "get_default_dtype()" : own_dtype(tensors_.front());
-      say(fmt::format("plan.dtype[{}] = {}", i, dtypes_[i]));
+        dtypes_[i] = common_ ? "plan_.common" : tensors_.empty() ? "get_default_dtype()" : own_dtype(tensors_.front());
+      say(fmt::format("plan_.dtype[{}] = {}", i, dtypes_[i]));
     }
   }
 
@@ -212,13 +212,13 @@ class Planner {
 
   // What the name of a tensor or result stands for; empty for other names.
   std::string dtype_of(const std::string& name) const {
-    if (contains(common_names_, name)) return "plan.common";
+    if (contains(common_names_, name)) return "plan_.common";
     for (const TensorArgument& tensor : tensors_)
       if (tensor.name == name) return own_dtype(tensor);
     for (const TensorArgument& tensor : others_)
       if (tensor.name == name) return own_dtype(tensor);
     const auto result = result_index(name);
-    return result ? fmt::format("plan.dtype[{}]", *result) : std::string();
+    return result ? fmt::format("plan_.dtype[{}]", *result) : std::string();
   }
 
   CppExpr cpp(const DTypeRule& rule) const {

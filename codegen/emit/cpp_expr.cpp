@@ -134,7 +134,7 @@ std::string CppExpr::visit(const UnaryExpr& e, const Expr& expr) {
   if (literal || (!list && type(expr).base == ExprBase::Float)) return "-" + operand(*e.operand);
   if (type(expr).is(ExprBase::Scalar)) return fmt::format("-{}", operand(*e.operand));
   uses_text_ = true;
-  return fmt::format("{}::sub(0, {}, text)", list ? "lists" : "contract", print(*e.operand));
+  return fmt::format("{}::sub(0, {}, text_)", list ? "lists" : "contract", print(*e.operand));
 }
 
 std::string CppExpr::visit(const BinaryExpr& e, const Expr& expr) {
@@ -158,11 +158,11 @@ std::string CppExpr::visit(const BinaryExpr& e, const Expr& expr) {
   if (result.depth > 0) {
     if (e.op == BinaryOp::Divide) return fmt::format("lists::div({}, {})", print(*e.left), print(*e.right));
     uses_text_ = true;
-    return fmt::format("lists::{}({}, {}, text)", name, print(*e.left), print(*e.right));
+    return fmt::format("lists::{}({}, {}, text_)", name, print(*e.left), print(*e.right));
   }
   if (result.base == ExprBase::Int) {
     uses_text_ = true;
-    return fmt::format("contract::{}({}, {}, text)", name, print(*e.left), print(*e.right));
+    return fmt::format("contract::{}({}, {}, text_)", name, print(*e.left), print(*e.right));
   }
   const auto number = [&](const Expr& part) {
     if (type(part).base == ExprBase::Scalar) return operand(part) + ".to<double>()";
@@ -250,7 +250,7 @@ std::string CppExpr::visit(const CallExpr& e, const Expr& expr) {
   std::string arguments = joined(e.arguments);
   if (contains(kComputing, e.function)) {
     uses_text_ = true;
-    arguments += ", text";
+    arguments += ", text_";
   }
   return fmt::format("{}({})", function_of(e.function), arguments);
 }
@@ -259,7 +259,7 @@ std::string CppExpr::mapped(const CallExpr& e) {
   const bool computes = contains(kComputing, e.function);
   uses_text_ = uses_text_ || computes;
   return fmt::format("lists::map([&](const auto&... x) {{ return {}(x...{}); }}, {})", function_of(e.function),
-                     computes ? ", text" : "", joined(e.arguments));
+                     computes ? ", text_" : "", joined(e.arguments));
 }
 
 std::string CppExpr::planned(const CallExpr& e, const std::string& target) {
@@ -272,7 +272,7 @@ std::string CppExpr::planned(const CallExpr& e, const std::string& target) {
 std::string CppExpr::asking_why(const Expr& call) {
   std::string text = print(call);
   text.pop_back();
-  return text + ", &why)";
+  return text + ", &why_)";
 }
 
 std::string CppExpr::size_of(const std::string& object, const std::string& name, const MethodExpr& e) {

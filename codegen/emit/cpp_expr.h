@@ -40,7 +40,7 @@ class CppExpr {
   // A call of a predicate that says why, with the address of the string to say it in.
   std::string asking_why(const Expr& call);
 
-  // Whether what has been printed checks its arithmetic, and so names the variable `text`.
+  // Whether what has been printed checks its arithmetic, and so names the variable `text_`.
   bool uses_text() const { return uses_text_; }
   // Whether it makes the plan of an operator.
   bool calls_operators() const { return calls_operators_; }

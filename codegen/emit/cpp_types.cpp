@@ -1,70 +1,29 @@
+#include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/core/schema/canonical_cpp.h>
+#include <keyway/core/schema/named_values.h>
+#include <keyway/core/schema/string_default.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
 #include <iterator>
+#include <limits>
 
 namespace keyway::inline v1 {
 namespace {
 
 constexpr std::string_view kTensorOptions[] = {"dtype", "layout", "device", "pin_memory"};
 
-// What the identifiers of default values, and the constants of expressions, are in C++.
-struct Identifier {
+// What the constants of expressions are in C++, besides the values that schemas have names for.
+struct Constant {
   std::string_view name;
   std::string_view cpp;
 };
-constexpr Identifier kIdentifiers[] = {
-    {"bfloat16", "ScalarType::BFloat16"},
-    {"bool", "ScalarType::Bool"},
-    {"cdouble", "ScalarType::ComplexDouble"},
-    {"cfloat", "ScalarType::ComplexFloat"},
-    {"channels_last", "MemoryFormat::ChannelsLast"},
-    {"channels_last_3d", "MemoryFormat::ChannelsLast3d"},
-    {"complex", "ScalarType::ComplexFloat"},
-    {"complex128", "ScalarType::ComplexDouble"},
-    {"complex32", "ScalarType::ComplexHalf"},
-    {"complex64", "ScalarType::ComplexFloat"},
-    {"contiguous_format", "MemoryFormat::Contiguous"},
-    {"cpu", "DeviceType::CPU"},
-    {"cuda", "DeviceType::CUDA"},
-    {"double", "ScalarType::Double"},
-    {"float", "ScalarType::Float"},
-    {"float16", "ScalarType::Half"},
-    {"float32", "ScalarType::Float"},
-    {"float64", "ScalarType::Double"},
-    {"float8_e4m3fn", "ScalarType::Float8_e4m3fn"},
-    {"float8_e5m2", "ScalarType::Float8_e5m2"},
-    {"half", "ScalarType::Half"},
+constexpr Constant kConstants[] = {
     {"inf", "std::numeric_limits<double>::infinity()"},
-    {"int", "ScalarType::Int"},
-    {"int16", "ScalarType::Short"},
-    {"int32", "ScalarType::Int"},
-    {"int64", "ScalarType::Long"},
-    {"int8", "ScalarType::Char"},
-    {"jagged", "Layout::Jagged"},
-    {"long", "ScalarType::Long"},
-    {"Mean", "Reduction::Mean"},
-    {"meta", "DeviceType::Meta"},
     {"nan", "std::numeric_limits<double>::quiet_NaN()"},
     {"pi", "std::numbers::pi"},
-    {"preserve_format", "MemoryFormat::Preserve"},
-    {"qint32", "ScalarType::QInt32"},
-    {"qint8", "ScalarType::QInt8"},
-    {"quint8", "ScalarType::QUInt8"},
-    {"short", "ScalarType::Short"},
-    {"sparse_bsc", "Layout::SparseBsc"},
-    {"sparse_bsr", "Layout::SparseBsr"},
-    {"sparse_coo", "Layout::Sparse"},
-    {"sparse_csc", "Layout::SparseCsc"},
-    {"sparse_csr", "Layout::SparseCsr"},
-    {"strided", "Layout::Strided"},
-    {"Sum", "Reduction::Sum"},
-    {"uint16", "ScalarType::UInt16"},
-    {"uint32", "ScalarType::UInt32"},
-    {"uint64", "ScalarType::UInt64"},
-    {"uint8", "ScalarType::Byte"},
 };
 
 bool is_tensor(SchemaType type) { return type.is(TypeKind::Tensor); }
@@ -84,14 +43,41 @@ std::string public_result_type(SchemaType type) {
   return {};
 }
 
-// Of the text between the quotes of a schema, whose escapes are those of C++.
-std::string cpp_string_of_default(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '\\';
-    out += c;
+// An integer that every place may have: C++ has no literal of the least one, and reads 010 as 8.
+std::string cpp_int(std::int64_t value) {
+  if (value == std::numeric_limits<std::int64_t>::min()) return "std::numeric_limits<std::int64_t>::min()";
+  return fmt::format("{}", value);
+}
+
+std::string cpp_float(std::string_view text) {
+  const bool infinite = text.ends_with("inf");
+  if (infinite || text == "nan")
+    return fmt::format("{}std::numeric_limits<double>::{}", text.starts_with('-') ? "-" : "",
+                       infinite ? "infinity()" : "quiet_NaN()");
+  return std::string(text);
+}
+
+std::string complex_default(const std::string& real, const std::string& imaginary) {
+  return fmt::format("complex<double>({}, {})", real, imaginary);
+}
+
+// Of a type that is written as one name.
+std::string one_default(DefaultValue value, TypeKind type) {
+  const std::optional<std::int64_t> number = value.as_int();
+  switch (value.kind()) {
+    case DefaultKind::Bool: return *value.as_bool() ? "true" : "false";
+    case DefaultKind::String: return cpp_string(string_of_default(*value.as_string()));
+    case DefaultKind::Identifier: return std::string(find_named_value(type, value.text())->cpp);
+    case DefaultKind::Float:
+      return type == TypeKind::Complex ? complex_default(cpp_float(value.text()), "0") : cpp_float(value.text());
+    case DefaultKind::Complex:
+      return complex_default("0", std::string(value.text().substr(0, value.text().size() - 1)));
+    default: break;
   }
-  return out + '"';
+  if (!number) return fmt::format("{}.", value.text());  // a float of more than 64 bits
+  if (type == TypeKind::Complex) return complex_default(cpp_int(*number), "0");
+  const NamedValue* const named = type == TypeKind::Int ? nullptr : find_named_value(type, *number);
+  return named != nullptr ? std::string(named->cpp) : cpp_int(*number);
 }
 
 std::string public_default(DefaultValue value, SchemaType type) {
@@ -100,26 +86,12 @@ std::string public_default(DefaultValue value, SchemaType type) {
     if (is_tensor(type.element())) return "{}";
     return type.element().is(TypeKind::Generator) ? "nullptr" : "std::nullopt";
   }
-  switch (value.kind()) {
-    case DefaultKind::Bool: return *value.as_bool() ? "true" : "false";
-    case DefaultKind::String: return cpp_string_of_default(*value.as_string());
-    case DefaultKind::Identifier: return std::string(cpp_constant(value.text()));
-    case DefaultKind::List: {
-      std::string items;
-      for (const DefaultValue item : value.elements())
-        items += (items.empty() ? "" : ", ") + public_default(item, type.element());
-      return "{" + items + "}";
-    }
-    case DefaultKind::Float: {
-      const bool infinite = value.text().ends_with("inf");
-      if (!infinite && value.text() != "nan") return std::string(value.text());
-      return fmt::format("{}std::numeric_limits<double>::{}", value.text().starts_with('-') ? "-" : "",
-                         infinite ? "infinity()" : "quiet_NaN()");
-    }
-    case DefaultKind::Complex:
-      return fmt::format("complex<double>(0, {})", value.text().substr(0, value.text().size() - 1));
-    default: return std::string(value.text());
-  }
+  if (value.kind() != DefaultKind::List)
+    return one_default(value, type.is(TypeKind::List) ? type.element().kind() : type.kind());
+  std::string items;
+  for (const DefaultValue item : value.elements())
+    items += (items.empty() ? "" : ", ") + public_default(item, type.element());
+  return "{" + items + "}";
 }
 
 std::vector<std::string> parameters(FunctionSchema schema, std::string (*type_of)(SchemaType)) {
@@ -138,8 +110,11 @@ std::string cpp_identifier(FunctionSchema schema) {
 }
 
 std::string_view cpp_constant(std::string_view name) {
-  const auto* found = std::ranges::find(kIdentifiers, name, &Identifier::name);
-  return found == std::end(kIdentifiers) ? name : found->cpp;
+  for (const NamedValue& value : kNamedValues) {
+    if (value.is_called(name)) return value.cpp;
+  }
+  const auto* found = std::ranges::find(kConstants, name, &Constant::name);
+  return found == std::end(kConstants) ? name : found->cpp;
 }
 
 std::string canonical_type(SchemaType type) { return canonical_argument(type).cpp; }

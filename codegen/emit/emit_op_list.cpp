@@ -20,7 +20,9 @@ std::string list_text(const std::vector<Family>& families, const std::map<std::s
                     "\n#include <iterator>\n\n" + open_namespace(any, "") +
                     "\nnamespace {\nconstexpr OperatorEntry* kOps[] = {\n";
   for (const auto& [name, id] : ops) out += fmt::format("    &ops::{},\n", id);
-  out += of_library ? "};\nconst OpLibrary library(OpList{kOps, std::size(kOps)});\n}  // namespace\n\n"
+  out += of_library ? "};\n// Before the library's own blocks, which may give these operators kernels.\n"
+                      "[[gnu::init_priority(1000)]] const OpLibrary library(OpList{kOps, std::size(kOps)});\n"
+                      "}  // namespace\n\n"
                     : fmt::format(
                           "}};\n}}  // namespace\n\n{}constinit const OpList kBuiltinOps{{kOps, "
                           "std::size(kOps)}};\n\n",

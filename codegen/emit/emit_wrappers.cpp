@@ -149,7 +149,7 @@ std::string planned_text(const Family& family) {
   std::string out;
   for (const Op& op : family.ops) {
     if (!op.planned) continue;
-    std::vector<std::string> names{"plan"};
+    std::vector<std::string> names{"plan_"};
     for (const Argument argument : op.schema->arguments()) names.emplace_back(argument.name());
     out += plan_declaration(op, ") {\n") +
            listed(fmt::format("  wrappers::{}::plan(", cpp_identifier(*op.schema)), names, ");\n}\n");

@@ -63,11 +63,25 @@ std::vector<DimArgument> dim_arguments(const Op& op) {
   return out;
 }
 
+std::string joined_dim(const Op& op) {
+  std::string dim;
+  for (const Formula& contract : op.contracts)
+    each_call(contract.expr.root_ptr(), [&](const CallExpr& call) {
+      const auto* name = call.function == "concatenable" ? as<NameExpr>(*call.arguments[1].value) : nullptr;
+      if (name != nullptr && op.schema->arguments().find(name->name)) dim = name->name;
+    });
+  return dim;
+}
+
 std::vector<std::string> result_variables(const Op& op) {
   if (!op.out.arguments.empty()) return op.out.arguments;
   std::vector<std::string> names;
   const std::size_t count = planned_results(op);
-  for (std::size_t i = 0; i < count; ++i) names.push_back(count == 1 ? "out" : fmt::format("out{}", i));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string name = count == 1 ? "out" : fmt::format("out{}", i);
+    if (op.schema->arguments().find(name)) name += "_";
+    names.push_back(std::move(name));
+  }
   return names;
 }
 

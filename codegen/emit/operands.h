@@ -38,6 +38,9 @@ struct DimArgument {
   const Expr* rank = nullptr;  // a node of the contract
 };
 std::vector<DimArgument> dim_arguments(const Op& op);
+// The argument that a contract says tensors can be concatenated along: a dimension of the result. Empty if there is
+// none.
+std::string joined_dim(const Op& op);
 
 // The declared parameters of a backend's function, outputs last: "const TensorBase& self", ..., "TensorBase&
 // out".

@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/public_api.h>
 #include <keyway/codegen/emit/python_calls.h>
@@ -95,15 +96,16 @@ void add(PythonName& name, const PublicFunction& function) {
 
 enum class SignatureText { Doc, Stub };
 
-// A parameter, and in a stub the end of those that are given by position.
+// A parameter. One whose name Python keeps for itself can be given by position alone, or by **{"from": 0}: in a stub it
+// has an underscore.
 std::string parameter_text(const PythonParameter& parameter, SignatureText kind) {
   const bool is_stub = kind == SignatureText::Stub;
-  const bool is_keyword = is_stub && (parameter.name == "from" || parameter.name == "lambda");
+  const bool is_keyword = is_stub && is_python_keyword(parameter.name);
   std::string text = fmt::format("{}{}: {}", parameter.name, is_keyword ? "_" : "", parameter.type);
   const std::string& value = parameter.default_value;
   const bool is_literal = !value.starts_with("keyway.") && !value.starts_with("float(");
   if (!value.empty()) text += " = " + (is_stub && !is_literal ? "..." : value);
-  return is_keyword ? text + ", /" : text;
+  return text;
 }
 
 // `head`(parameters) -> result, with the last positional parameter without brackets if `open`.
@@ -111,6 +113,10 @@ std::string signature(std::string_view head, const PythonCall& call, bool open, 
   std::vector<std::string> items;
   bool starred = false;
   const auto& parameters = call.parameters;
+  std::size_t by_position = 0;  // the parameters up to the last that a stub can give by position alone
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (kind == SignatureText::Stub && !parameters[i].keyword_only && is_python_keyword(parameters[i].name))
+      by_position = i + 1;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const PythonParameter& parameter = parameters[i];
     const bool is_last = i + 1 == parameters.size() || parameters[i + 1].keyword_only;
@@ -122,6 +128,7 @@ std::string signature(std::string_view head, const PythonCall& call, bool open, 
     if (parameter.keyword_only && !std::exchange(starred, true)) items.emplace_back("*");
     const bool is_method = i == 0 && parameter.name == "self" && parameter.type.starts_with("Tensor");
     items.push_back(is_method ? "self" : parameter_text(parameter, kind));
+    if (i + 1 == by_position) items.emplace_back("/");
   }
   const std::string_view tail = kind == SignatureText::Stub ? ": ...\n" : "\n";
   return listed(fmt::format("{}(", head), items, fmt::format(") -> {}{}", python_result_type(*call.schema), tail));

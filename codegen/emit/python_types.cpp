@@ -1,6 +1,8 @@
 #include <keyway/codegen/emit/python_types.h>
+#include <keyway/core/schema/named_values.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
 
 namespace keyway::inline v1 {
@@ -26,27 +28,35 @@ std::string one_type(TypeKind kind) {
   }
 }
 
-// Of the types that defaults name: the argument tells what `long` is.
-std::string named_default(std::string_view name) {
-  if (name == "long") return "keyway.int64";
-  if (name == "float") return "keyway.float32";
-  return python_constant(name);
+std::string named_default(const NamedValue& value) {
+  switch (value.type) {
+    case TypeKind::Int: return fmt::format("{}", value.number);
+    case TypeKind::Device: return fmt::format("'{}'", value.python());
+    default: return fmt::format("keyway.{}", value.python());
+  }
 }
 
-std::string default_text(DefaultValue value) {
-  switch (value.kind()) {
-    case DefaultKind::Identifier: return named_default(value.text());
-    case DefaultKind::Float: {
-      const bool finite = value.text().find_first_of("0123456789") != std::string_view::npos;
-      return finite ? std::string(value.text()) : fmt::format("float('{}')", value.text());
-    }
-    case DefaultKind::List: {
-      std::string items;
-      for (const DefaultValue item : value.elements()) items += (items.empty() ? "" : ", ") + default_text(item);
-      return value.elements().size() == 1 ? fmt::format("({},)", items) : fmt::format("({})", items);
-    }
-    default: return std::string(value.text());
+// Of a type that is written as one name. Strings have the escapes of Python.
+std::string one_default(DefaultValue value, TypeKind type) {
+  if (value.kind() == DefaultKind::Identifier) return named_default(*find_named_value(type, value.text()));
+  if (value.kind() == DefaultKind::Float) {
+    const bool finite = value.text().find_first_of("0123456789") != std::string_view::npos;
+    return finite ? std::string(value.text()) : fmt::format("float('{}')", value.text());
   }
+  const std::optional<std::int64_t> number = value.as_int();
+  if (!number) return std::string(value.text());
+  const NamedValue* const named = type == TypeKind::Int ? nullptr : find_named_value(type, *number);
+  return named != nullptr ? named_default(*named) : fmt::format("{}", *number);
+}
+
+std::string default_text(DefaultValue value, SchemaType type) {
+  if (type.is(TypeKind::Optional)) return default_text(value, type.element());
+  const bool list = type.is(TypeKind::List);
+  if (value.kind() != DefaultKind::List) return one_default(value, list ? type.element().kind() : type.kind());
+  std::string items;
+  for (const DefaultValue item : value.elements())
+    items += (items.empty() ? "" : ", ") + default_text(item, type.element());
+  return value.elements().size() == 1 ? fmt::format("({},)", items) : fmt::format("({})", items);
 }
 
 }  // namespace
@@ -87,6 +97,6 @@ std::string python_constant(std::string_view name) {
   return fmt::format("keyway.{}", name);
 }
 
-std::string python_default(Argument argument) { return default_text(*argument.default_value()); }
+std::string python_default(Argument argument) { return default_text(*argument.default_value(), argument.type()); }
 
 }  // namespace keyway::inline v1

@@ -89,7 +89,7 @@ class Struct {
   }
 
   std::vector<std::string> plan_parameters() const {
-    std::vector<std::string> out{fmt::format("Plan<{}>& plan", planned_results(op_))};
+    std::vector<std::string> out{fmt::format("Plan<{}>& plan_", planned_results(op_))};
     for (std::string& parameter : canonical_parameters(schema_)) out.push_back(std::move(parameter));
     return out;
   }
@@ -165,23 +165,23 @@ class Struct {
       device = fmt::format("{}_device({{{}}})", converts ? "common" : "same", fmt::join(named, ", "));
     }
     if (has_tensor_options(schema_)) device = fmt::format("device.value_or({})", device);
-    std::string out = fmt::format("  plan.device = {};\n", device);
+    std::string out = fmt::format("  plan_.device = {};\n", device);
     if (!has_tag(op_, "across_devices"))
-      for (const std::string& list : lists) out += fmt::format("  check_device(\"{0}\", {0}, plan.device);\n", list);
+      for (const std::string& list : lists) out += fmt::format("  check_device(\"{0}\", {0}, plan_.device);\n", list);
     return out;
   }
 
   std::string meta() const {
     const std::size_t count = planned_results(op_);
-    const std::string_view all = count == 1 ? "  plan.meta[0] = {}(" : "  plan.set_all({}(";
+    const std::string_view all = count == 1 ? "  plan_.meta[0] = {}(" : "  plan_.set_all({}(";
     const std::string_view tail = count == 1 ? ");\n" : "));\n";
     if (op_.recipe.kind == RecipeKind::Pointwise) {
       std::vector<std::string> operands;
       for (const TensorArgument& tensor : tensor_arguments(op_)) operands.push_back("&" + tensor.name);
       operands.front() = "{" + operands.front();
       operands.back() += "}";
-      if (count == 1) operands.emplace_back("plan.meta[0]");
-      return listed(count == 1 ? "  pointwise_meta(" : "  plan.set_all(pointwise_meta(", operands, tail);
+      if (count == 1) operands.emplace_back("plan_.meta[0]");
+      return listed(count == 1 ? "  pointwise_meta(" : "  plan_.set_all(pointwise_meta(", operands, tail);
     }
     if (op_.recipe.kind == RecipeKind::Reduction) {
       const ArgumentList arguments = schema_.arguments();
@@ -190,7 +190,7 @@ class Struct {
                                            arguments.find("keepdim") ? "keepdim" : "false"};
       return listed(fmt::format(fmt::runtime(all), "reduced_meta"), parts, tail);
     }
-    const std::string_view own = count == 1 ? "  plan.meta[0] = rules::{}(" : "  plan.set(rules::{}(";
+    const std::string_view own = count == 1 ? "  plan_.meta[0] = rules::{}(" : "  plan_.set(rules::{}(";
     return listed(fmt::format(fmt::runtime(own), op_.rule), arguments(), tail);
   }
 
@@ -219,6 +219,11 @@ class Struct {
     return name;
   }
 
+  // The same in a call whose results are there: of tensors that are to be joined none by itself has the rank.
+  std::string wrapped_in_run(const std::string& name) const {
+    return name == joined_dim(op_) ? fmt::format("wrap_dim({}, out_[0]->dim())", name) : wrapped(name);
+  }
+
   static bool uses_lets(const CheckedExpr& expr, const Expr& node) {
     if (expr.note(node).role == ExprRole::Let) return true;
     return std::ranges::any_of(children(node), [&](const ExprPtr& child) { return uses_lets(expr, *child); });
@@ -233,26 +238,27 @@ class Struct {
       const auto tensor = std::ranges::find(tensors, name, &TensorArgument::name);
       const bool promoted = std::ranges::find(dtypes_.promoted, name) != dtypes_.promoted.end();
       if (tensor == tensors.end() || tensor->written)
-        values.push_back(wrapped(name));
+        values.push_back(wrapped_in_run(name));
       else if (promoted)
-        values.push_back(fmt::format("{}({}, plan.common, plan.device)", tensor->list ? "Operands" : "Operand", name));
+        values.push_back(
+            fmt::format("{}({}, plan_.common, plan_.device)", tensor->list ? "Operands" : "Operand", name));
       else if (op_.recipe.kind == RecipeKind::Pointwise && tensors.size() > 1)
-        values.push_back(fmt::format("Operand({}, plan.device)", name));
+        values.push_back(fmt::format("Operand({}, plan_.device)", name));
       else
         values.push_back(name);
     }
-    std::vector<std::string> parameters{"Kernel* kernel", fmt::format("const Plan<{}>& plan", planned_results(op_))};
+    std::vector<std::string> parameters{"Kernel* kernel_", fmt::format("const Plan<{}>& plan_", planned_results(op_))};
     for (std::string& parameter : canonical_parameters(schema_)) parameters.push_back(std::move(parameter));
-    for (std::size_t i = 0; i < planned_results(op_); ++i) values.push_back(fmt::format("*out[{}]", i));
-    if (planned_results(op_) > 0) parameters.emplace_back("TensorBase* const* out");
+    for (std::size_t i = 0; i < planned_results(op_); ++i) values.push_back(fmt::format("*out_[{}]", i));
+    if (planned_results(op_) > 0) parameters.emplace_back("TensorBase* const* out_");
     const bool returns = kind_ == WrapperKind::Returning;
     return member_function(kernel_result(op_) + " run", parameters,
-                           listed(returns ? "  return kernel(" : "  kernel(", values, ");\n"));
+                           listed(returns ? "  return kernel_(" : "  kernel_(", values, ");\n"));
   }
 
   // The arguments of a call that makes a tensor like `out`.
   std::string from_out() const {
-    std::vector<std::string> parameters{"const TensorBase& out"}, types, values;
+    std::vector<std::string> parameters{"const TensorBase& out_"}, types, values;
     for (const Argument argument : schema_.arguments()) {
       const std::string name(argument.name());
       types.push_back(canonical_type(argument.type()));
@@ -260,7 +266,7 @@ class Struct {
         parameters.push_back(fmt::format("{} {}", types.back(), name));
         values.push_back(name);
       } else {
-        values.push_back(name == "dtype" || name == "device" ? fmt::format("out.{}()", name) : "std::nullopt");
+        values.push_back(name == "dtype" || name == "device" ? fmt::format("out_.{}()", name) : "std::nullopt");
       }
     }
     const std::string body = listed("  return std::tuple<", types, ">(\n") + listed("      ", values, ");\n");

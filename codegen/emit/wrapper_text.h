@@ -11,7 +11,7 @@ namespace keyway::inline v1 {
 // The struct of an entry, under its schema.
 std::string wrapper_struct(const Op& op);
 
-// What `plans::` declares of an operator that contracts call: "void mm(Plan<1>& plan, const TensorBase& self,
+// What `plans::` declares of an operator that contracts call: "void mm(Plan<1>& plan_, const TensorBase& self,
 // ...)".
 std::string plan_declaration(const Op& op, std::string_view tail);
 

@@ -37,11 +37,15 @@ void check_names(const OpSource& source) {
   check_spelling(source);
   if (!schema.namespace_name().empty()) check_name(source, "namespace", schema.namespace_name());
   check_name(source, "operator name", schema.name());
+  if (is_python_keyword(schema.name()))
+    source.report.error(source.place_of(schema.name()),
+                        fmt::format("the operator name {} is a Python keyword", in_quotes(schema.name())));
   const std::string_view overload = schema.overload_name();
   if (overload.size() > kMaxNameLength) check_name(source, "overload name", overload);  // may be a keyword: select.int
-  // ATen's normal_ calls an argument std. What stands before :: is looked up among namespaces and types only.
   for (const Argument argument : schema.arguments())
-    if (argument.name() != "std") check_name(source, "argument name", argument.name());
+    if (const auto fault = argument_name_fault(argument.name()))
+      source.report.error(source.place_of(argument.name()),
+                          fmt::format("the argument name {} {}", in_quotes(argument.name()), *fault));
   for (const Argument result : schema.returns())
     if (!result.name().empty()) check_name(source, "result name", result.name());
   if (schema.is_vararg() || schema.is_varret())

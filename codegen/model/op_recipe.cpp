@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace keyway::inline v1 {
 namespace {
@@ -24,13 +25,18 @@ std::string read_function(const OpSource& source, std::string_view key, const Js
   return name;
 }
 
+// The backends that the generator writes registrations for. Others register their kernels themselves.
+constexpr std::string_view kBackends[] = {"CPU", "CUDA"};
+
 std::vector<std::string> read_kernels(const OpSource& source, const JsonValue& list) {
   std::vector<std::string> backends;
   if (list.items.empty()) source.report.error(list.place(), "'kernels' names no backend");
   for (const JsonValue& item : list.items) {
     const std::string& name = item.text.text;
-    if (const auto fault = name_fault(name))
-      source.report.error(item.place(), fmt::format("the backend {} {}", in_quotes(name), *fault));
+    if (std::ranges::find(kBackends, name) == std::end(kBackends))
+      source.report.error(
+          item.place(), fmt::format("no kernels are generated for a backend {}: the backends are CPU and CUDA{}",
+                                    in_quotes(name), did_you_mean(name, {std::begin(kBackends), std::end(kBackends)})));
     if (std::ranges::find(backends, name) != backends.end())
       source.report.error(item.place(), fmt::format("the backend {} stands here twice", in_quotes(name)));
     backends.push_back(name);

@@ -69,7 +69,7 @@ OutOverload parse_out(const std::string& text) {
   OutOverload out{call->function, {}};
   for (const CallArgument& argument : call->arguments) {
     std::string name = argument.keyword.empty() ? name_of(*argument.value) : argument.keyword;
-    if (const auto fault = name_fault(name))
+    if (const auto fault = argument_name_fault(name))
       throw ExprError(argument.value->offset, fmt::format("the argument name {} {}", in_quotes(name), *fault));
     if (std::ranges::find(out.arguments, name) != out.arguments.end())
       throw ExprError(argument.value->offset, fmt::format("there are two arguments named {}", in_quotes(name)));

@@ -2,56 +2,96 @@
 #pragma once
 
 #include <keyway/core/schema/default_value.h>
+#include <keyway/core/schema/named_values.h>
+#include <keyway/core/schema/string_default.h>
 #include <keyway/core/schema/type.h>
 
 #include <string_view>
 
 namespace keyway::inline v1::detail {
 
-enum class DefaultFit { Fits, WrongType, UnknownIdentifier };
+enum class DefaultFit { Fits, WrongType, UnknownIdentifier, BadEscape };
 
-template <std::size_t N>
-constexpr bool is_one_of(std::string_view text, const std::string_view (&names)[N]) {
-  for (const std::string_view name : names) {
-    if (name == text) return true;
+constexpr bool is_number(DefaultKind kind) { return kind == DefaultKind::Int || kind == DefaultKind::Float; }
+
+// Whether a decimal number is less than the smallest one that double rounds to infinity, 2^1024 - 2^970, whose first 20
+// digits are below.
+constexpr bool fits_in_double(std::string_view number) {
+  constexpr std::string_view kLimit = "17976931348623158079";
+  constexpr int kLimitExponent = 309;  // 0.17976... * 10^309
+  char digits[kLimit.size()] = {};
+  std::size_t count = 0;
+  int exponent = 0;
+  bool fraction = false;
+  std::size_t at = number.starts_with('-') ? 1 : 0;
+  for (; at < number.size() && number[at] != 'e' && number[at] != 'E' && number[at] != 'j'; ++at) {
+    if (number[at] == 'i' || number[at] == 'n') return true;  // inf, nan
+    if (number[at] == '.') {
+      fraction = true;
+      continue;
+    }
+    const bool leading = count == 0 && number[at] == '0';
+    exponent += fraction ? (leading ? -1 : 0) : (leading ? 0 : 1);
+    if (!leading && count < kLimit.size()) digits[count++] = number[at];
+  }
+  if (count == 0) return true;  // zero
+  while (count < kLimit.size()) digits[count++] = '0';
+  if (at < number.size() && number[at] != 'j') {
+    const bool negative = number[at + 1] == '-';
+    int written = 0;
+    for (++at; at < number.size(); ++at) {
+      if (number[at] >= '0' && number[at] <= '9' && written < 1000000) written = written * 10 + (number[at] - '0');
+    }
+    exponent += negative ? -written : written;
+  }
+  if (exponent != kLimitExponent) return exponent < kLimitExponent;
+  for (std::size_t i = 0; i < kLimit.size(); ++i) {
+    if (digits[i] != kLimit[i]) return digits[i] < kLimit[i];
   }
   return false;
 }
 
-// The identifiers that PyTorch's schemas use as values.
-constexpr bool is_value_of(TypeKind kind, std::string_view name) {
-  constexpr std::string_view kDtypes[] = {
-      "uint8",      "int8",    "short",  "int16",   "int",      "int32", "long",      "int64",   "half",   "float16",
-      "float",      "float32", "double", "float64", "bfloat16", "bool",  "complex32", "complex", "cfloat", "complex64",
-      "complex128", "cdouble", "uint16", "uint32",  "uint64",   "qint8", "quint8",    "qint32",
-  };
-  constexpr std::string_view kLayouts[] = {"strided",    "sparse_coo", "sparse_csr", "sparse_csc",
-                                           "sparse_bsr", "sparse_bsc", "jagged"};
-  constexpr std::string_view kFormats[] = {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"};
-  constexpr std::string_view kReductions[] = {"Mean", "Sum"};
-  constexpr std::string_view kDevices[] = {"cpu", "cuda", "meta"};
-  switch (kind) {
-    case TypeKind::ScalarType: return is_one_of(name, kDtypes);
-    case TypeKind::Layout: return is_one_of(name, kLayouts);
-    case TypeKind::MemoryFormat: return is_one_of(name, kFormats);
-    case TypeKind::Device: return is_one_of(name, kDevices);
-    case TypeKind::Int: return is_one_of(name, kReductions);
-    default: return false;
+// "cuda" or "cuda:1"; which device types there are is not known here.
+constexpr bool is_device_text(std::string_view text) {
+  const std::size_t colon = find(text, ':');
+  const std::string_view type = text.substr(0, colon == std::string_view::npos ? text.size() : colon);
+  if (type.empty() || type[0] < 'a' || type[0] > 'z') return false;
+  for (const char c : type) {
+    if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')) return false;
   }
+  if (colon == std::string_view::npos) return true;
+  const std::string_view index = text.substr(colon + 1);  // at most 127
+  if (index.empty() || index.size() > 3 || (index.size() == 3 && index > std::string_view("127"))) return false;
+  for (const char c : index) {
+    if (c < '0' || c > '9') return false;
+  }
+  return true;
 }
 
-constexpr bool is_number(DefaultKind kind) { return kind == DefaultKind::Int || kind == DefaultKind::Float; }
+constexpr DefaultFit check_string(std::string_view text, TypeKind type) {
+  if (type != TypeKind::Str && type != TypeKind::Dimname && type != TypeKind::Device) return DefaultFit::WrongType;
+  for (std::string_view rest = text; !rest.empty();) {
+    if (!next_character(rest)) return DefaultFit::BadEscape;
+  }
+  return type != TypeKind::Device || is_device_text(text) ? DefaultFit::Fits : DefaultFit::UnknownIdentifier;
+}
 
 // Of a type that is written as one name.
 constexpr DefaultFit check_single(DefaultValue value, TypeKind type) {
   const DefaultKind kind = value.kind();
   const auto fits_if = [](bool fits) { return fits ? DefaultFit::Fits : DefaultFit::WrongType; };
+  if (kind == DefaultKind::String) return check_string(*value.as_string(), type);
+  const bool named = type == TypeKind::ScalarType || type == TypeKind::Layout || type == TypeKind::MemoryFormat;
   if (kind == DefaultKind::Identifier) {
-    const bool takes_identifiers = type == TypeKind::ScalarType || type == TypeKind::Layout ||
-                                   type == TypeKind::MemoryFormat || type == TypeKind::Device || type == TypeKind::Int;
-    if (!takes_identifiers) return DefaultFit::WrongType;
-    return is_value_of(type, value.text()) ? DefaultFit::Fits : DefaultFit::UnknownIdentifier;
+    if (!named && type != TypeKind::Device && type != TypeKind::Int) return DefaultFit::WrongType;
+    return find_named_value(type, value.text()) != nullptr ? DefaultFit::Fits : DefaultFit::UnknownIdentifier;
   }
+  if (named) {  // a number, as the JIT prints them
+    if (!value.as_int()) return DefaultFit::WrongType;
+    return find_named_value(type, *value.as_int()) != nullptr ? DefaultFit::Fits : DefaultFit::UnknownIdentifier;
+  }
+  if ((is_number(kind) || kind == DefaultKind::Complex) && !fits_in_double(value.text())) return DefaultFit::WrongType;
+  const bool integer_of_scalar = kind != DefaultKind::Int || value.as_int();
   switch (type) {
     case TypeKind::Int:
     case TypeKind::SymInt:
@@ -61,14 +101,9 @@ constexpr DefaultFit check_single(DefaultValue value, TypeKind type) {
     case TypeKind::Bool:
     case TypeKind::SymBool: return fits_if(kind == DefaultKind::Bool);
     case TypeKind::Complex: return fits_if(is_number(kind) || kind == DefaultKind::Complex);
-    case TypeKind::Scalar: return fits_if(is_number(kind) || kind == DefaultKind::Complex || kind == DefaultKind::Bool);
-    case TypeKind::Str:
-    case TypeKind::Dimname:
-    case TypeKind::Device: return fits_if(kind == DefaultKind::String);
-    // As the JIT prints them.
-    case TypeKind::ScalarType:
-    case TypeKind::Layout:
-    case TypeKind::MemoryFormat: return fits_if(kind == DefaultKind::Int);
+    case TypeKind::Scalar:
+      return fits_if((is_number(kind) && integer_of_scalar) || kind == DefaultKind::Complex ||
+                     kind == DefaultKind::Bool);
     case TypeKind::None: return fits_if(kind == DefaultKind::None);
     case TypeKind::Any:
     case TypeKind::Variable: return DefaultFit::Fits;
@@ -84,6 +119,9 @@ constexpr DefaultFit check_default(DefaultValue value, SchemaType type) {
       if (value.kind() != DefaultKind::List) {
         return type.list_size() > 0 ? check_default(value, type.element()) : DefaultFit::WrongType;
       }
+      // T[N] for N > 1 is N of them, or none for "as computed"; T[1] is any list that one value may stand for.
+      const std::size_t size = value.elements().size();
+      if (type.list_size() > 1 && size != 0 && size != type.list_size()) return DefaultFit::WrongType;
       for (const DefaultValue element : value.elements()) {
         if (const DefaultFit fit = check_default(element, type.element()); fit != DefaultFit::Fits) return fit;
       }

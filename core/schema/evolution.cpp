@@ -61,12 +61,10 @@ class Comparison {
       return;
     }
     const Argument other = to_.arguments()[*place];
-    if (!mine.is_kwarg_only()) {
-      if (other.is_kwarg_only()) {
-        add(name + " is keyword-only");
-      } else if (*place != i) {
-        add(name + " stands at position " + std::to_string(*place + 1) + ", not " + std::to_string(i + 1));
-      }
+    if (!mine.is_kwarg_only() && other.is_kwarg_only()) {
+      add(name + " is keyword-only");
+    } else {
+      compare_places(name, i, *place);
     }
     if (mine.type().is_write() != other.type().is_write()) {
       add(name + (other.type().is_write() ? " is written to" : " is not written to"));
@@ -79,6 +77,23 @@ class Comparison {
     } else if (to_string(*mine.default_value()) != to_string(*other.default_value())) {
       add(name + " is " + to_string(*other.default_value()) + " by default, not " + to_string(*mine.default_value()));
     }
+  }
+
+  // Keyword-only arguments have places too: typed and boxed calls pass them in the schema's order. Those that take
+  // results are counted for themselves, since new arguments with defaults come before them.
+  void compare_places(const std::string& name, std::size_t mine, std::size_t other) {
+    const bool outs = from_.arguments()[mine].is_out() && to_.arguments()[other].is_out();
+    const std::size_t before = outs ? outs_before(from_, mine) : mine;
+    const std::size_t after = outs ? outs_before(to_, other) : other;
+    if (before == after) return;
+    add(name + " stands at position " + std::to_string(after + 1) + (outs ? " of the out arguments" : "") + ", not " +
+        std::to_string(before + 1));
+  }
+
+  static std::size_t outs_before(FunctionSchema schema, std::size_t place) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < place; ++i) count += schema.arguments()[i].is_out() ? 1 : 0;
+    return count;
   }
 
   void compare_returns() {

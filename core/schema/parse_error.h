@@ -28,6 +28,7 @@ enum class SchemaErrorCode : std::uint8_t {
   VarargWithDefault,
   DefaultOfWrongType,
   UnknownIdentifier,
+  BadEscape,
   TooManyArguments,
   TooManyReturns,
   TooManyTypes,
@@ -85,6 +86,8 @@ constexpr std::string_view message_template(const SchemaError& error) {
     case SchemaErrorCode::VarargWithDefault: return "an operator that takes '...' cannot have default values";
     case SchemaErrorCode::DefaultOfWrongType: return "the default {} does not fit the type '{detail}'";
     case SchemaErrorCode::UnknownIdentifier: return "{} is not a value of the type '{detail}'";
+    case SchemaErrorCode::BadEscape:
+      return "the string {} has an escape that is none of \\\\ \\' \\\" \\a \\b \\f \\n \\r \\t \\v \\xhh";
     case SchemaErrorCode::TooManyArguments: return "there are more than 64 arguments";
     case SchemaErrorCode::TooManyReturns: return "there are more than 64 returns";
     case SchemaErrorCode::TooManyTypes: return "the types have more than 255 parts in all";

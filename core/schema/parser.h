@@ -187,8 +187,9 @@ constexpr bool SchemaParser::parse_default(ArgumentSlot& slot, std::string_view 
   const DefaultValue value(slot.default_text.of(text_.data()));
   const DefaultFit fit = check_default(value, SchemaType(text_.data(), tables_.nodes, slot.type));
   if (fit == DefaultFit::Fits) return true;
-  const auto code =
-      fit == DefaultFit::WrongType ? SchemaErrorCode::DefaultOfWrongType : SchemaErrorCode::UnknownIdentifier;
+  const auto code = fit == DefaultFit::WrongType           ? SchemaErrorCode::DefaultOfWrongType
+                    : fit == DefaultFit::UnknownIdentifier ? SchemaErrorCode::UnknownIdentifier
+                                                           : SchemaErrorCode::BadEscape;
   return fail(code, begin, lexer_.previous_end(), type_text);
 }
 

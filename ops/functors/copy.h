@@ -17,7 +17,7 @@ KEYWAY_HD constexpr To truncate(From x) {
   constexpr From kBeyond = static_cast<From>(std::uint64_t{1} << (kBits - 1)) * 2;
   constexpr From kLeast = std::is_signed_v<To> ? -kBeyond : From(0);
   const bool above = x >= kBeyond, below = x < kLeast, nan = x != x;
-  const To inside = static_cast<To>(above | below | nan ? From(0) : x);
+  const To inside = static_cast<To>((above | below | nan) ? From(0) : x);
   const To clamped = above ? std::numeric_limits<To>::max() : inside;
   return below ? std::numeric_limits<To>::lowest() : clamped;
 }

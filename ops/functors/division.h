@@ -46,7 +46,7 @@ KEYWAY_HD constexpr T quotient(T a, T b) {
   using Wide = typename DividesAs<T>::type;
   using Cut = std::conditional_t<(sizeof(T) < 4), std::int32_t, T>;
   const bool minus_one = std::is_signed_v<T> && b == static_cast<T>(-1);
-  const T safe = (b == 0) | minus_one ? T(1) : b;
+  const T safe = ((b == 0) | minus_one) ? T(1) : b;
   const T q = static_cast<T>(static_cast<Cut>(static_cast<Wide>(a) / static_cast<Wide>(safe)));
   return minus_one ? wrapping_neg(a) : q;
 }

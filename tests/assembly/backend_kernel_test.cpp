@@ -1,5 +1,6 @@
 // A backend that serves generated operators by functions in out style. Its devices are made up, its memory the host's.
 #include <keyway/core/device_guard.h>
+#include <keyway/core/strided.h>
 #include <keyway/tests/assembly/values.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
@@ -133,6 +134,72 @@ TEST_CASE("the kernels of all overloads have the name that debug() gives, and go
   CHECK(gone.find("add.Tensor") == 0);
   INFO(gone);
   CHECK(gone.find("it has no kernel for NPU") != std::string::npos);
+}
+
+namespace {
+
+std::vector<std::int64_t> dims_seen;
+std::vector<DimVector> sizes_seen;
+
+void npu_cat(ArrayRef<TensorBase>, std::int64_t dim, TensorBase&) { dims_seen = {dim}; }
+void npu_flip(const TensorBase&, IntArrayRef dims, TensorBase&) { dims_seen = dims.vec(); }
+void npu_softmax(const TensorBase&, std::int64_t dim, bool, TensorBase&) { dims_seen = {dim}; }
+void npu_index_select(const TensorBase&, std::int64_t dim, const TensorBase&, TensorBase&) { dims_seen = {dim}; }
+
+// Of broadcast operands, by views of the result's sizes.
+void npu_sub(const TensorBase& self, const TensorBase& other, const Scalar& alpha, TensorBase& out) {
+  sizes_seen = {DimVector(self.sizes()), DimVector(other.sizes()), DimVector(out.sizes())};
+  const TensorBase a = expanded_to(self, out.sizes()), b = expanded_to(other, out.sizes());
+  const auto at = [](const TensorBase& t, std::int64_t i, std::int64_t j) -> float& {
+    return t.data_ptr<float>()[i * t.strides()[0] + j * t.strides()[1]];
+  };
+  for (std::int64_t i = 0; i < out.sizes()[0]; ++i) {
+    for (std::int64_t j = 0; j < out.sizes()[1]; ++j) at(out, i, j) = at(a, i, j) - alpha.to<float>() * at(b, i, j);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("dimensions come counted from the front") {
+  const Npu npu;
+  Library m = npu.block();
+  m.kernel("cat", npu_cat);
+  m.kernel("flip", npu_flip);
+  m.kernel("_softmax", npu_softmax);
+  m.kernel("index_select", npu_index_select);
+  const RegistrationHandle kernels = m.commit();
+  const Tensor cube(make_tensor({2, 3, 4}, kFloat, npu.devices.device(0)));
+  const Tensor index(make_tensor({1}, kLong, npu.devices.device(0)));
+  using Dims = std::vector<std::int64_t>;
+  cat({cube, cube}, -1);
+  CHECK(dims_seen == Dims{2});
+  const Tensor empty(make_tensor({0}, kFloat, npu.devices.device(0)));  // goes with all, and has another rank
+  cat({empty, cube}, -3);
+  CHECK(dims_seen == Dims{0});
+  Tensor out(make_tensor({0}, kFloat, npu.devices.device(0)));
+  cat_out(out, {cube, cube}, -2);
+  CHECK(dims_seen == Dims{1});
+  flip(cube, {-1, 0});
+  CHECK(dims_seen == Dims{2, 0});
+  _softmax(cube, -1, false);
+  CHECK(dims_seen == Dims{2});
+  index_select(cube, -2, index);
+  CHECK(dims_seen == Dims{1});
+}
+
+TEST_CASE("operands that broadcast come as they are, and expanded_to gives them the result's sizes") {
+  const Npu npu;
+  Library m = npu.block();
+  m.kernel("sub.Tensor", npu_sub);
+  const RegistrationHandle kernels = m.commit();
+  const Tensor square(make_view(npu.tensor({1, 2, 3, 4, 5, 6}), {2, 3}, {3, 1}, 0));
+  CHECK(values_of(sub(square, npu.tensor({10, 20, 30}))) == Values{-9, -18, -27, -6, -15, -24});
+  CHECK(sizes_seen == std::vector<DimVector>{{2, 3}, {3}, {2, 3}});
+  const Tensor column(make_view(npu.tensor({100, 200}), {2, 1}, {1, 1}, 0));
+  CHECK(values_of(sub(square, column)) == Values{-99, -98, -97, -196, -195, -194});
+  CHECK(error_of([&] { expanded_to(square, {3, 3}); }) == "a tensor of shape [2, 3] does not broadcast to [3, 3]");
+  CHECK(error_of([&] { expanded_to(square, {3}); }) == "a tensor of shape [2, 3] does not broadcast to [3]");
+  CHECK(expanded_to(npu.tensor({1}), {0}).numel() == 0);
 }
 
 TEST_CASE("what cannot be served so is refused with its reason, and nothing is registered") {

@@ -42,7 +42,7 @@ TEST_CASE("every slot of every built-in table holds what the resolver says") {
   }
 }
 
-TEST_CASE("an operator has a kernel for a device where a call would not end at an error") {
+TEST_CASE("an operator has a kernel for a device where a call would end at one of its own") {
   constexpr auto kNobodys = static_cast<DeviceType>(kNumDeviceTypes - 1);
   CHECK(ops::_scaled_dot_product_attention_forward.has_kernel_for(kCPU));
   CHECK(ops::_scaled_dot_product_attention_forward.has_kernel_for(kMeta));

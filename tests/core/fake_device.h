@@ -72,6 +72,7 @@ class FakeDevices final : public DeviceGuardImplInterface {
     asked_.push_back("new stream, priority " + std::to_string(priority));
     return Stream(of, ++last_stream_);
   }
+  void* native_handle(Stream of) const override { return reinterpret_cast<void*>(0x1000 + of.id()); }
   Stream exchange_stream(Stream next) override {
     KEYWAY_CHECK(next.id() <= last_stream_, "the fake driver knows no {}", next);
     note(to_string(next));

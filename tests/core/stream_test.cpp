@@ -29,6 +29,15 @@ TEST_CASE("a stream needs a device with an index, where there is more than one")
   CHECK(Stream("meta") == Stream("meta:0"));
 }
 
+TEST_CASE("a stream's native handle is its backend's to give") {
+  FakeDevices devices;
+  const DeviceGuardRegistration registered = register_device_guard(devices);
+  const Stream stream = new_stream(devices.device(1));
+  CHECK(stream.native_handle() == reinterpret_cast<void*>(0x1000 + stream.id()));
+  CHECK(error_of([] { (void)Stream(kCPU).native_handle(); }) ==
+        "the default stream of cpu has no native handle: the backend of cpu has none to give");
+}
+
 TEST_CASE("the CPU has one stream, and its work is always done") {
   const Stream stream = current_stream(kCPU);
   CHECK(stream == Stream(kCPU));

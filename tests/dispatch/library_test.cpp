@@ -1,4 +1,5 @@
 #include <keyway/dispatch/library.h>
+#include <keyway/dispatch/observer.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 
@@ -74,4 +75,59 @@ TEST_CASE("a checked kernel of another namespace than its block's is an error") 
   Library m(Library::Kind::Fragment, "t5");
   m.impl<"t4::scale.by">([](const TensorBase&, std::int64_t, std::optional<TensorBase>) { return std::int64_t{0}; });
   CHECK(error_of([&] { (void)m.commit(); }).find("'t4::scale.by'") != std::string::npos);
+}
+
+TEST_CASE("the name of a kernel's operator is an identifier, and another behind a dot") {
+  for (const char* name : {"", "a b", "a.", ".a", "a.b.c", "1a", "a-b", "t5::", "t5::a b"}) {
+    INFO(name);
+    Library m(Library::Kind::Fragment, "t5");
+    m.impl(name, DispatchKey::CPU, [](const TensorBase&) { return std::int64_t{1}; });
+    const std::string text = error_of([&] { (void)m.commit(); });
+    CHECK(text.find("kernel of '" + std::string(name) + "' at ") != std::string::npos);
+    CHECK(text.find("that is not the name of an operator") != std::string::npos);
+  }
+}
+
+TEST_CASE("a kernel that takes another's place is a warning with both places") {
+  std::vector<std::string> heard;
+  const WarningHandler before = set_warning_handler([&](std::string_view text) { heard.emplace_back(text); });
+  const auto one = [](const TensorBase&) { return std::int64_t{1}; };
+  const RegistrationHandle first =
+      Block().def("t6::f(Tensor self) -> int").impl("t6::f", DispatchKey::CPU, one, 2).commit();
+  CHECK(heard.empty());
+  {
+    const RegistrationHandle second = Block().impl("t6::f", DispatchKey::CPU, one, 3).commit();
+    CHECK(heard == std::vector<std::string>{
+                       "the kernel of t6::f for CPU at test.cpp:3 takes the place of the one at test.cpp:2"});
+  }
+  heard.clear();
+  // In one block the last one serves; other keys and operators are no matter.
+  const RegistrationHandle third = Block()
+                                       .def("t6::g(Tensor self) -> int")
+                                       .impl("t6::g", DispatchKey::CPU, one, 4)
+                                       .impl("t6::g", DispatchKey::Meta, one, 5)
+                                       .impl("t6::g", DispatchKey::CPU, one, 6)
+                                       .commit();
+  CHECK(heard ==
+        std::vector<std::string>{"the kernel of t6::g for CPU at test.cpp:6 takes the place of the one at test.cpp:4"});
+  set_warning_handler(before);
+}
+
+TEST_CASE("a fallback is no kernel of an operator") {
+  Library m(Library::Kind::Fragment, "t7");
+  m.def("f(Tensor self) -> int");
+  m.def("g(Tensor self) -> int");
+  m.impl("g", DispatchKey::CPU, [](const TensorBase&) { return std::int64_t{1}; });
+  const RegistrationHandle handle = m.commit();
+  const OperatorEntry& f = op("t7::f").entry();
+  CHECK_FALSE(f.has_kernel_for(kCPU));
+  const RegistrationHandle fallback = Block().fallback(DispatchKey::CPU, boxed).commit();
+  CHECK_FALSE(f.has_kernel_for(kCPU));
+  CHECK(op("t7::g").entry().has_kernel_for(kCPU));
+  struct Passes : CallObserver {
+    void call(const ObservedCall& call) override { call.proceed(); }
+  };
+  const ObserverHandle observer = observe_calls(std::make_shared<Passes>());
+  CHECK_FALSE(f.has_kernel_for(kCPU));
+  CHECK(op("t7::g").entry().has_kernel_for(kCPU));
 }

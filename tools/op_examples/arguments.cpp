@@ -1,4 +1,5 @@
 #include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/default_argument.h>
 #include <keyway/tools/op_examples/arguments.h>
 
 #include <algorithm>
@@ -88,12 +89,6 @@ IValue list_of(SchemaType element, std::size_t repeat, const Literal& literal) {
   return IValue(std::move(ints));
 }
 
-Literal literal_of_default(std::string_view text) {
-  if (text == "long") text = "int64";
-  if (text == "float") text = "float32";
-  return parse_example(text).call;
-}
-
 // A nested call, of whichever overload takes its arguments.
 IValue call_by_name(const Literal& call) {
   for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
@@ -143,8 +138,7 @@ Stack make_arguments(const OperatorEntry& op, const Literal& call, DeviceType de
     }
     if (given == nullptr && !argument.has_default())
       throw std::runtime_error("missing " + std::string(argument.name()));
-    stack.push_back(given != nullptr ? value_of(argument.type(), *given)
-                                     : value_of(argument.type(), literal_of_default(argument.default_value()->text())));
+    stack.push_back(given != nullptr ? value_of(argument.type(), *given) : default_argument(argument));
     if (device != DeviceType::Meta) continue;
     if (argument.type().is(TypeKind::Optional) && argument.type().element().is(TypeKind::Device)) {
       stack.back() = IValue(Device(device));

@@ -230,10 +230,10 @@ struct Wide {
     const bool is_integer = (shifted - 0x1p+52 == b) | (b >= 0x1p+52);
     const std::uint64_t odd = b < 0x1p+52 && is_integer ? bits(shifted) & 1 : 0;
     double product = y * log(a);
-    product = (y == 0) | (a == 1) ? 0.0 : product;
+    product = ((y == 0) | (a == 1)) ? 0.0 : product;
     double result = with_sign_bit(exp(product), odd & bits(x) >> 63);
-    result = (x < 0) & !is_integer & (a != kInf) ? kNan : result;
-    return (x == 1) | (y == 0) ? 1.0 : result;
+    result = ((x < 0) & !is_integer & (a != kInf)) ? kNan : result;
+    return ((x == 1) | (y == 0)) ? 1.0 : result;
   }
 };
 

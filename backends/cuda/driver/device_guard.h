@@ -7,6 +7,9 @@
 
 namespace keyway::inline v1::cuda {
 
+// The runtime's stream of a Stream of CUDA.
+cudaStream_t runtime_stream(Stream stream);
+
 class CudaDeviceGuard final : public DeviceGuardImplInterface {
  public:
   DeviceType type() const noexcept override { return DeviceType::CUDA; }
@@ -39,11 +42,11 @@ class CudaDeviceGuard final : public DeviceGuardImplInterface {
 
   void range_push(const char* name) noexcept override;
   void range_pop() noexcept override;
+
+  void* native_handle(Stream stream) const override { return runtime_stream(stream); }
 };
 
 // The one of the process.
 CudaDeviceGuard& cuda_device_guard();
-// The runtime's stream of a Stream of CUDA.
-cudaStream_t runtime_stream(Stream stream);
 
 }  // namespace keyway::inline v1::cuda

@@ -76,9 +76,9 @@ TEST_CASE("the parts of && are checked one by one") {
 TEST_CASE("integers are checked, and their overflow quotes the contract") {
   CHECK(statements("dim + 1 < self.dim()") ==
         "  {\n"
-        "    constexpr std::string_view text = \"dim + 1 < self.dim()\";\n"
-        "    if (contract::add(dim, 1, text) >= self.dim()) [[unlikely]] {\n"
-        "      fail_contract(text, {{\"dim + 1\", contract::add(dim, 1, text)}, {\"self.dim()\", self.dim()}});\n"
+        "    constexpr std::string_view text_ = \"dim + 1 < self.dim()\";\n"
+        "    if (contract::add(dim, 1, text_) >= self.dim()) [[unlikely]] {\n"
+        "      fail_contract(text_, {{\"dim + 1\", contract::add(dim, 1, text_)}, {\"self.dim()\", self.dim()}});\n"
         "    }\n"
         "  }\n");
   CHECK(statements("let n = dim * 2") == "  const std::int64_t n = contract::mul(dim, 2, \"let n = dim * 2\");\n");
@@ -129,9 +129,9 @@ TEST_CASE("an error shows the values that decide, each once, and none that may n
 TEST_CASE("a predicate says why") {
   CHECK(statements("is_dim(dim, self.dim())") ==
         "  if (!contract::is_dim(dim, self.dim())) [[unlikely]] {\n"
-        "    Refusal why;\n"
-        "    contract::is_dim(dim, self.dim(), &why);\n"
-        "    fail_predicate(\"is_dim(dim, self.dim())\", why);\n"
+        "    Refusal why_;\n"
+        "    contract::is_dim(dim, self.dim(), &why_);\n"
+        "    fail_predicate(\"is_dim(dim, self.dim())\", why_);\n"
         "  }\n");
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("a contract about an index fails with an error of an index") {
   };
   CHECK(about_index("dim > 0").find("fail_contract(\"dim > 0\", {{\"dim\", dim}}, ErrorKind::Index);") !=
         std::string::npos);
-  CHECK(about_index("is_dim(dim, self.dim())").find("Refusal why{ErrorKind::Index};") != std::string::npos);
+  CHECK(about_index("is_dim(dim, self.dim())").find("Refusal why_{ErrorKind::Index};") != std::string::npos);
 }
 
 TEST_CASE("a contract that asks for dtypes alone fails with an error of a dtype") {
@@ -168,8 +168,8 @@ TEST_CASE("dtype rules check arguments by name and give the results theirs") {
       "  check_dtype(\"self\", self, kFloatingTypes | DtypeSet(ScalarType::Long));\n"
       "  check_same_dtype(\"weight\", weight, \"self\", self.dtype());\n"
       "  check_dtype(\"tensors\", tensors, DtypeSet(self.dtype()) | DtypeSet(ScalarType::Float));\n"
-      "  plan.common = dtype.value_or(self.dtype());\n"
-      "  plan.dtype[0] = dtype.has_value() ? *dtype : accumulate_type(self.dtype());\n";
+      "  plan_.common = dtype.value_or(self.dtype());\n"
+      "  plan_.dtype[0] = dtype.has_value() ? *dtype : accumulate_type(self.dtype());\n";
   CHECK(plan.statements == expected);
   CHECK(plan.promoted == std::vector<std::string>{"self"});  // since kernels are not told of `dtype`
 }
@@ -177,9 +177,9 @@ TEST_CASE("dtype rules check arguments by name and give the results theirs") {
 TEST_CASE("what promotes is cast, and results may follow it") {
   const DTypePlan plan = dtype_plan_of("{ 'self, tensors': 'promote(integral|bool)', 'result': 'self' }");
   const std::string expected =
-      "  plan.common = dtype.value_or((Promotion() << self << tensors << number).result());\n"
-      "  check_common_dtype(plan.common, kIntegralTypes | DtypeSet(ScalarType::Bool));\n"
-      "  plan.dtype[0] = plan.common;\n";
+      "  plan_.common = dtype.value_or((Promotion() << self << tensors << number).result());\n"
+      "  check_common_dtype(plan_.common, kIntegralTypes | DtypeSet(ScalarType::Bool));\n"
+      "  plan_.dtype[0] = plan_.common;\n";
   CHECK(plan.statements == expected);
   CHECK(plan.promoted == std::vector<std::string>{"self", "tensors"});
   CHECK(plan.loop_types == "kIntegralTypes | DtypeSet(ScalarType::Bool)");

@@ -72,6 +72,19 @@ TEST_CASE("mistakes in the schema string") {
         "test.json:2:31: error: f: the argument name 'register' is a C++ keyword\n");
   CHECK(errors_of(entry("and(Tensor self) -> Tensor")).find("error: and: the operator name 'and' is a C++ keyword\n") !=
         std::string::npos);
+  // What generated functions call their own: an underscore ends it; and what they call.
+  CHECK(
+      errors_of(entry("f(Tensor self, int plan_=0) -> Tensor")) ==
+      "test.json:2:31: error: f: the argument name 'plan_' ends in an underscore, as the names of generated code do\n");
+  CHECK(errors_of(entry("f(Tensor self, int wrap_dim=0) -> Tensor")) ==
+        "test.json:2:31: error: f: the argument name 'wrap_dim' is a function that generated code calls\n");
+  for (const char* name : {"plan", "kernel", "why", "text", "keys", "node", "result", "out", "is", "lambda"}) {
+    INFO(name);
+    CHECK(errors_of(entry("f(Tensor self, int " + std::string(name) + "=0) -> Tensor")).find("argument name") ==
+          std::string::npos);
+  }
+  CHECK(errors_of(entry("is(Tensor self) -> Tensor")).find("error: is: the operator name 'is' is a Python keyword\n") !=
+        std::string::npos);
   const std::string bomb = errors_of(entry(std::string(60000, 'f') + "(Tensor self) -> Tensor"));
   CHECK(bomb.find("...: the operator name '") != std::string::npos);
   CHECK(bomb.find("' has 60000 characters, but a name has 128 at most\n") != std::string::npos);
@@ -100,6 +113,12 @@ TEST_CASE("mistakes in recipes") {
         "test.json:2:11: error: f: a view's result aliases its input; write Tensor(a) for both\n");
   CHECK(errors_of(op(R"~("kernels": ["CPU", "CPU"], "derivatives": {})~")) ==
         "test.json:3:20: error: f: the backend 'CPU' stands here twice\n");
+  CHECK(errors_of(op(R"~("kernels": ["cpu"], "derivatives": {})~")) ==
+        "test.json:3:13: error: f: no kernels are generated for a backend 'cpu': the backends are CPU and CUDA\n");
+  CHECK(
+      errors_of(op(R"~("kernels": ["CPU", "CPUU"], "derivatives": {})~")) ==
+      "test.json:3:20: error: f: no kernels are generated for a backend 'CPUU': the backends are CPU and CUDA; did you "
+      "mean 'CPU'?\n");
   CHECK(errors_of(op(R"~("pointwise": "F", "rule": "f", "derivatives": {})~")) ==
         "test.json:3:27: error: f: 'rule' goes with 'kernels'; the other recipes imply theirs\n");
   CHECK(errors_of(op(R"~("pointwise": "F")~")) ==

@@ -56,7 +56,8 @@ TEST_CASE("what is generated of a library stands in its folder and namespace, an
   CHECK(contains(files.at("my/ops/my_ops_entries.h"), "\nnamespace my::ops {\n"));
   CHECK(contains(files.at("my/backends/cpu/loops_my_ops_0.cpp"), "#include <my/ops/functors/my_ops.h>\n"));
   CHECK(contains(files.at("my/autograd/my_ops.cpp"), "3 * keyway::mul(grad, keyway::neg(self)) * my::cube(self);"));
-  CHECK(contains(files.at("my/assembly/op_list.cpp"), "const OpLibrary library(OpList{kOps, std::size(kOps)});"));
+  CHECK(contains(files.at("my/assembly/op_list.cpp"),
+                 "[[gnu::init_priority(1000)]] const OpLibrary library(OpList{kOps, std::size(kOps)});"));
 }
 
 TEST_CASE("a library's operators have no methods, and hide Keyway's of their name") {

@@ -61,6 +61,29 @@ TEST_CASE("defaults and what is keyword-only count") {
   check<"f(*, int n=1) -> ()", "f(int n=1) -> ()">({}, {"argument 'n' is keyword-only"});
 }
 
+TEST_CASE("keyword-only arguments keep their order, by which typed and boxed calls pass them") {
+  const Reasons both = {"argument 'a' stands at position 3, not 2", "argument 'b' stands at position 2, not 3"};
+  check<"f(Tensor self, *, Tensor a, Tensor b) -> ()", "f(Tensor self, *, Tensor b, Tensor a) -> ()">(
+      both, {"argument 'b' stands at position 3, not 2", "argument 'a' stands at position 2, not 3"});
+  check<"f(Tensor self, *, int a=1) -> ()", "f(Tensor self, int n=2, *, int a=1) -> ()">(
+      {"argument 'a' stands at position 3, not 2"}, {"argument 'a' stands at position 2, not 3"});
+  check<"f(Tensor self, *, int a=1) -> ()", "f(Tensor self, *, int b=2, int a=1) -> ()">(
+      {"argument 'a' stands at position 3, not 2"}, {"argument 'a' stands at position 2, not 3"});
+  check<"f(Tensor self, *, int a=1) -> ()", "f(Tensor self, *, int a=1, int b=2) -> ()">({}, {});
+}
+
+TEST_CASE("out arguments keep their order among themselves; new arguments come before them") {
+  check<"f(Tensor self, *, Tensor(a!) x, Tensor(b!) y) -> ()", "f(Tensor self, *, Tensor(b!) y, Tensor(a!) x) -> ()">(
+      {"argument 'x' stands at position 2 of the out arguments, not 1",
+       "argument 'y' stands at position 1 of the out arguments, not 2"},
+      {"argument 'y' stands at position 2 of the out arguments, not 1",
+       "argument 'x' stands at position 1 of the out arguments, not 2"});
+  check<"f(Tensor self, *, int a, Tensor(a!) out) -> ()", "f(Tensor self, *, int a, int b=1, Tensor(a!) out) -> ()">(
+      {}, {});
+  check<"f(Tensor self, *, int a, Tensor(a!) out) -> ()", "f(Tensor self, *, int b=1, int a, Tensor(a!) out) -> ()">(
+      {"argument 'a' stands at position 3, not 2"}, {"argument 'a' stands at position 2, not 3"});
+}
+
 TEST_CASE("what is written to must stay so") {
   check<"f(Tensor self) -> Tensor", "f(Tensor(a!) self) -> Tensor">({"argument 'self' is written to"},
                                                                     {"argument 'self' is not written to"});

@@ -79,6 +79,11 @@ void pointwise() {
 
 void other_recipes() {
   CHECK(values(myops::product(input())) == Values{-6});
+  // Of arguments that have the names of what generated code has.
+  CHECK(values(myops::named(input(), 2)) == Values{80, -120});
+  CHECK(slopes([](const Tensor& x) { return myops::named(x, 2); }) == Values{40, 40});
+  CHECK(error_of([] { myops::named(input(), 3); }).starts_with("myops::named: requires self.dim() + text == 3"));
+  CHECK(error_of([] { myops::named(input(), 2, 1); }).starts_with("myops::named: requires is_dim(plan, self.dim())"));
   CHECK(slopes([](const Tensor& x) { return myops::product(x); }) == Values{-3, 2});
   CHECK(values(myops::quartic(input(), 2)) == Values{32, 162});
   CHECK(slopes([](const Tensor& x) { return myops::quartic(x); }) == Values{32, -108});  // 4 x^3

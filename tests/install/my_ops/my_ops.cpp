@@ -17,4 +17,12 @@ void cpu::flip_rows(const TensorBase& self, TensorBase& out) {
   for (std::int64_t i = 0; i < rows; ++i) std::copy_n(from + i * columns, columns, to + (rows - 1 - i) * columns);
 }
 
+void cpu::named(const TensorBase& self, std::int64_t text, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                std::int64_t node, std::int64_t result, std::int64_t, std::int64_t, TensorBase& out) {
+  visit_dtype<kFloatingTypes>(self.dtype(), "named", [&]<typename T>() {
+    for (std::int64_t i = 0; i < out.numel(); ++i)
+      out.data_ptr<T>()[i] = self.data_ptr<T>()[i] * static_cast<T>(static_cast<double>(text * node * result));
+  });
+}
+
 }  // namespace myops

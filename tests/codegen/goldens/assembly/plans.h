@@ -7,7 +7,7 @@
 
 namespace keyway::inline v1::plans {
 
-void avg_pool2d(Plan<1>& plan, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
+void avg_pool2d(Plan<1>& plan_, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
                 ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding, bool ceil_mode, bool count_include_pad,
                 std::optional<std::int64_t> divisor_override);
 

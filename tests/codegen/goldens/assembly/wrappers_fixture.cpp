@@ -31,22 +31,22 @@ struct add_Tensor {
   static constexpr bool kInPlaceSafe = true;
   using Kernel = void(const TensorBase& self, const TensorBase& other, const Scalar& alpha, TensorBase& out);
 
-  static void plan(Plan<1>& plan, const TensorBase& self, const TensorBase& other, const Scalar& alpha) {
+  static void plan(Plan<1>& plan_, const TensorBase& self, const TensorBase& other, const Scalar& alpha) {
     check_defined("self", self);
     check_defined("other", other);
     if (!contract::is_integral(alpha) && !self.is_floating_point() && !self.is_complex()) [[unlikely]] {
       fail_contract("is_integral(alpha) || self.is_floating_point() || self.is_complex()",
           {{"alpha", alpha}, {"self.dtype()", self.dtype()}});
     }
-    plan.device = common_device({{"self", self}, {"other", other}});
-    plan.common = (Promotion() << self << other).result();
-    check_number("alpha", alpha, plan.common);
-    plan.dtype[0] = plan.common;
-    pointwise_meta({&self, &other}, plan.meta[0]);
+    plan_.device = common_device({{"self", self}, {"other", other}});
+    plan_.common = (Promotion() << self << other).result();
+    check_number("alpha", alpha, plan_.common);
+    plan_.dtype[0] = plan_.common;
+    pointwise_meta({&self, &other}, plan_.meta[0]);
   }
-  static void run(Kernel* kernel, const Plan<1>& plan, const TensorBase& self, const TensorBase& other,
-                  const Scalar& alpha, TensorBase* const* out) {
-    kernel(Operand(self, plan.common, plan.device), Operand(other, plan.common, plan.device), alpha, *out[0]);
+  static void run(Kernel* kernel_, const Plan<1>& plan_, const TensorBase& self, const TensorBase& other,
+                  const Scalar& alpha, TensorBase* const* out_) {
+    kernel_(Operand(self, plan_.common, plan_.device), Operand(other, plan_.common, plan_.device), alpha, *out_[0]);
   }
 };
 
@@ -55,21 +55,21 @@ struct copy_ {
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(TensorBase& self, const TensorBase& src, bool non_blocking);
 
-  static void plan(Plan<0>& plan, TensorBase& self, const TensorBase& src, bool) {
+  static void plan(Plan<0>& plan_, TensorBase& self, const TensorBase& src, bool) {
     check_defined("self", self);
     check_writable("self", self);
     check_defined("src", src);
     if (!contract::broadcasts_to(src.sizes(), self.sizes())) [[unlikely]] {
-      Refusal why;
-      contract::broadcasts_to(src.sizes(), self.sizes(), &why);
-      fail_predicate("broadcasts_to(src.sizes(), self.sizes())", why);
+      Refusal why_;
+      contract::broadcasts_to(src.sizes(), self.sizes(), &why_);
+      fail_predicate("broadcasts_to(src.sizes(), self.sizes())", why_);
     }
-    plan.device = same_device({{"self", self}, {"src", src}});
+    plan_.device = same_device({{"self", self}, {"src", src}});
     check_dtype("self", self, kAnyTypes);
     check_dtype("src", src, kAnyTypes);
   }
-  static void run(Kernel* kernel, const Plan<0>&, TensorBase& self, const TensorBase& src, bool non_blocking) {
-    kernel(self, src, non_blocking);
+  static void run(Kernel* kernel_, const Plan<0>&, TensorBase& self, const TensorBase& src, bool non_blocking) {
+    kernel_(self, src, non_blocking);
   }
 };
 
@@ -103,22 +103,22 @@ struct sort {
   using Kernel = void(const TensorBase& self, std::int64_t dim, bool descending, TensorBase& values,
                       TensorBase& indices);
 
-  static void plan(Plan<2>& plan, const TensorBase& self, std::int64_t dim, bool descending) {
+  static void plan(Plan<2>& plan_, const TensorBase& self, std::int64_t dim, bool descending) {
     check_defined("self", self);
     if (!contract::is_dim(dim, self.dim())) [[unlikely]] {
-      Refusal why;
-      contract::is_dim(dim, self.dim(), &why);
-      fail_predicate("is_dim(dim, self.dim())", why);
+      Refusal why_;
+      contract::is_dim(dim, self.dim(), &why_);
+      fail_predicate("is_dim(dim, self.dim())", why_);
     }
-    plan.device = self.device();
+    plan_.device = self.device();
     check_dtype("self", self, kRealTypes);
-    plan.dtype[0] = self.dtype();
-    plan.dtype[1] = ScalarType::Long;
-    plan.set(rules::sort(self, wrap_dim(dim, self.dim()), descending));
+    plan_.dtype[0] = self.dtype();
+    plan_.dtype[1] = ScalarType::Long;
+    plan_.set(rules::sort(self, wrap_dim(dim, self.dim()), descending));
   }
-  static void run(Kernel* kernel, const Plan<2>&, const TensorBase& self, std::int64_t dim, bool descending,
-                  TensorBase* const* out) {
-    kernel(self, wrap_dim(dim, self.dim()), descending, *out[0], *out[1]);
+  static void run(Kernel* kernel_, const Plan<2>&, const TensorBase& self, std::int64_t dim, bool descending,
+                  TensorBase* const* out_) {
+    kernel_(self, wrap_dim(dim, self.dim()), descending, *out_[0], *out_[1]);
   }
 };
 
@@ -131,9 +131,9 @@ struct split {
       fail_contract("split_size > 0", {{"split_size", split_size}});
     }
     if (!contract::is_dim(dim, self.dim())) [[unlikely]] {
-      Refusal why;
-      contract::is_dim(dim, self.dim(), &why);
-      fail_predicate("is_dim(dim, self.dim())", why);
+      Refusal why_;
+      contract::is_dim(dim, self.dim(), &why_);
+      fail_predicate("is_dim(dim, self.dim())", why_);
     }
     return rules::split(self, split_size, wrap_dim(dim, self.dim()));
   }
@@ -147,16 +147,16 @@ struct sum {
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(const TensorBase& self, TensorBase& out);
 
-  static void plan(Plan<1>& plan, const TensorBase& self, std::optional<ScalarType> dtype) {
+  static void plan(Plan<1>& plan_, const TensorBase& self, std::optional<ScalarType> dtype) {
     check_defined("self", self);
-    plan.device = self.device();
-    plan.common = dtype.value_or(self.dtype());
-    plan.dtype[0] = dtype.value_or(integers_to_int64(self.dtype()));
-    plan.meta[0] = reduced_meta(self, std::nullopt, false);
+    plan_.device = self.device();
+    plan_.common = dtype.value_or(self.dtype());
+    plan_.dtype[0] = dtype.value_or(integers_to_int64(self.dtype()));
+    plan_.meta[0] = reduced_meta(self, std::nullopt, false);
   }
-  static void run(Kernel* kernel, const Plan<1>& plan, const TensorBase& self, std::optional<ScalarType>,
-                  TensorBase* const* out) {
-    kernel(Operand(self, plan.common, plan.device), *out[0]);
+  static void run(Kernel* kernel_, const Plan<1>& plan_, const TensorBase& self, std::optional<ScalarType>,
+                  TensorBase* const* out_) {
+    kernel_(Operand(self, plan_.common, plan_.device), *out_[0]);
   }
 };
 
@@ -168,23 +168,23 @@ struct sum_dim_IntList {
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(const TensorBase& self, std::optional<ArrayRef<std::int64_t>> dim, bool keepdim, TensorBase& out);
 
-  static void plan(Plan<1>& plan, const TensorBase& self, std::optional<ArrayRef<std::int64_t>> dim, bool keepdim,
+  static void plan(Plan<1>& plan_, const TensorBase& self, std::optional<ArrayRef<std::int64_t>> dim, bool keepdim,
                    std::optional<ScalarType> dtype) {
     check_defined("self", self);
     if (dim.has_value() && !contract::are_dims(*dim, self.dim())) [[unlikely]] {
-      Refusal why;
-      contract::are_dims(*dim, self.dim(), &why);
-      fail_predicate("dim == None || are_dims(dim, self.dim())", why);
+      Refusal why_;
+      contract::are_dims(*dim, self.dim(), &why_);
+      fail_predicate("dim == None || are_dims(dim, self.dim())", why_);
     }
-    plan.device = self.device();
-    plan.common = dtype.value_or(self.dtype());
-    plan.dtype[0] = dtype.value_or(integers_to_int64(self.dtype()));
-    plan.meta[0] = reduced_meta(self, dim, keepdim);
+    plan_.device = self.device();
+    plan_.common = dtype.value_or(self.dtype());
+    plan_.dtype[0] = dtype.value_or(integers_to_int64(self.dtype()));
+    plan_.meta[0] = reduced_meta(self, dim, keepdim);
   }
-  static void run(Kernel* kernel, const Plan<1>& plan, const TensorBase& self,
+  static void run(Kernel* kernel_, const Plan<1>& plan_, const TensorBase& self,
                   std::optional<ArrayRef<std::int64_t>> dim, bool keepdim, std::optional<ScalarType>,
-                  TensorBase* const* out) {
-    kernel(Operand(self, plan.common, plan.device), WrappedDims(dim, self.dim()), keepdim, *out[0]);
+                  TensorBase* const* out_) {
+    kernel_(Operand(self, plan_.common, plan_.device), WrappedDims(dim, self.dim()), keepdim, *out_[0]);
   }
 };
 

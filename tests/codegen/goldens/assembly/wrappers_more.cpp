@@ -55,26 +55,26 @@ struct arange_start_step {
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(const Scalar& start, const Scalar& end, const Scalar& step, TensorBase& out);
 
-  static void plan(Plan<1>& plan, const Scalar& start, const Scalar& end, const Scalar& step,
+  static void plan(Plan<1>& plan_, const Scalar& start, const Scalar& end, const Scalar& step,
                    std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device,
                    std::optional<bool> pin_memory) {
     if (step == 0) [[unlikely]] {
       fail_contract("step != 0", {{"step", step}});
     }
     check_layout(layout);
-    plan.device = device.value_or(DeviceType::CPU);
-    plan.dtype[0] = dtype.has_value() ? *dtype : get_default_dtype();
-    plan.meta[0] = rules::arange(start, end, step, dtype, layout, device, pin_memory);
+    plan_.device = device.value_or(DeviceType::CPU);
+    plan_.dtype[0] = dtype.has_value() ? *dtype : get_default_dtype();
+    plan_.meta[0] = rules::arange(start, end, step, dtype, layout, device, pin_memory);
   }
-  static void run(Kernel* kernel, const Plan<1>&, const Scalar& start, const Scalar& end, const Scalar& step,
+  static void run(Kernel* kernel_, const Plan<1>&, const Scalar& start, const Scalar& end, const Scalar& step,
                   std::optional<ScalarType>, std::optional<Layout>, std::optional<Device>, std::optional<bool>,
-                  TensorBase* const* out) {
-    kernel(start, end, step, *out[0]);
+                  TensorBase* const* out_) {
+    kernel_(start, end, step, *out_[0]);
   }
-  static auto from_out(const TensorBase& out, const Scalar& start, const Scalar& end, const Scalar& step) {
+  static auto from_out(const TensorBase& out_, const Scalar& start, const Scalar& end, const Scalar& step) {
     return std::tuple<const Scalar&, const Scalar&, const Scalar&, std::optional<ScalarType>, std::optional<Layout>,
                       std::optional<Device>, std::optional<bool>>(
-        start, end, step, out.dtype(), std::nullopt, out.device(), std::nullopt);
+        start, end, step, out_.dtype(), std::nullopt, out_.device(), std::nullopt);
   }
 };
 
@@ -89,7 +89,7 @@ struct avg_pool2d {
                       ArrayRef<std::int64_t> padding, bool ceil_mode, bool count_include_pad,
                       std::optional<std::int64_t> divisor_override, TensorBase& out);
 
-  static void plan(Plan<1>& plan, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
+  static void plan(Plan<1>& plan_, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
                    ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding, bool ceil_mode,
                    bool count_include_pad, std::optional<std::int64_t> divisor_override) {
     check_defined("self", self);
@@ -103,16 +103,16 @@ struct avg_pool2d {
     if (!contract::all(lists::greater(kernel_size, 0))) [[unlikely]] {
       fail_contract("all(kernel_size > 0)", {{"kernel_size", IntArrayRef(kernel_size)}});
     }
-    plan.device = self.device();
+    plan_.device = self.device();
     check_dtype("self", self, kAnyTypes);
-    plan.dtype[0] = self.dtype();
-    plan.meta[0] = rules::avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    plan_.dtype[0] = self.dtype();
+    plan_.meta[0] = rules::avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
         divisor_override);
   }
-  static void run(Kernel* kernel, const Plan<1>&, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
+  static void run(Kernel* kernel_, const Plan<1>&, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
                   ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding, bool ceil_mode, bool count_include_pad,
-                  std::optional<std::int64_t> divisor_override, TensorBase* const* out) {
-    kernel(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *out[0]);
+                  std::optional<std::int64_t> divisor_override, TensorBase* const* out_) {
+    kernel_(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *out_[0]);
   }
 };
 
@@ -125,7 +125,7 @@ struct avg_pool2d_backward {
                       ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding, bool ceil_mode,
                       bool count_include_pad, std::optional<std::int64_t> divisor_override, TensorBase& out);
 
-  static void plan(Plan<1>& plan, const TensorBase& grad_output, const TensorBase& self,
+  static void plan(Plan<1>& plan_, const TensorBase& grad_output, const TensorBase& self,
                    ArrayRef<std::int64_t> kernel_size, ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding,
                    bool ceil_mode, bool count_include_pad, std::optional<std::int64_t> divisor_override) {
     check_defined("grad_output", grad_output);
@@ -139,18 +139,18 @@ struct avg_pool2d_backward {
           IntArrayRef(planned(plans::avg_pool2d, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
           divisor_override).meta[0].sizes)}});
     }
-    plan.device = same_device({{"grad_output", grad_output}, {"self", self}});
+    plan_.device = same_device({{"grad_output", grad_output}, {"self", self}});
     check_dtype("self", self, kFloatingTypes | kComplexTypes);
     check_same_dtype("grad_output", grad_output, "self", self.dtype());
-    plan.dtype[0] = self.dtype();
-    plan.meta[0] = rules::avg_pool2d_backward(grad_output, self, kernel_size, stride, padding, ceil_mode,
-                                              count_include_pad, divisor_override);
+    plan_.dtype[0] = self.dtype();
+    plan_.meta[0] = rules::avg_pool2d_backward(grad_output, self, kernel_size, stride, padding, ceil_mode,
+                                               count_include_pad, divisor_override);
   }
-  static void run(Kernel* kernel, const Plan<1>&, const TensorBase& grad_output, const TensorBase& self,
+  static void run(Kernel* kernel_, const Plan<1>&, const TensorBase& grad_output, const TensorBase& self,
                   ArrayRef<std::int64_t> kernel_size, ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding,
                   bool ceil_mode, bool count_include_pad, std::optional<std::int64_t> divisor_override,
-                  TensorBase* const* out) {
-    kernel(grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *out[0]);
+                  TensorBase* const* out_) {
+    kernel_(grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *out_[0]);
   }
 };
 
@@ -162,13 +162,13 @@ struct nonzero {
   static constexpr bool kInPlaceSafe = false;
   using Kernel = TensorBase(const TensorBase& self);
 
-  static void plan(Plan<0>& plan, const TensorBase& self) {
+  static void plan(Plan<0>& plan_, const TensorBase& self) {
     check_defined("self", self);
-    plan.device = self.device();
+    plan_.device = self.device();
     check_dtype("self", self, kAnyTypes);
   }
-  static TensorBase run(Kernel* kernel, const Plan<0>&, const TensorBase& self) {
-    return kernel(self);
+  static TensorBase run(Kernel* kernel_, const Plan<0>&, const TensorBase& self) {
+    return kernel_(self);
   }
 };
 
@@ -177,18 +177,18 @@ struct normal_ {
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(TensorBase& self, double mean, double std, const Generator& generator);
 
-  static void plan(Plan<0>& plan, TensorBase& self, double, double std, const Generator&) {
+  static void plan(Plan<0>& plan_, TensorBase& self, double, double std, const Generator&) {
     check_defined("self", self);
     check_writable("self", self);
     if (!(std >= 0)) [[unlikely]] {
       fail_contract("std >= 0", {{"std", std}});
     }
-    plan.device = self.device();
+    plan_.device = self.device();
     check_dtype("self", self, kFloatingTypes);
   }
-  static void run(Kernel* kernel, const Plan<0>&, TensorBase& self, double mean, double std,
+  static void run(Kernel* kernel_, const Plan<0>&, TensorBase& self, double mean, double std,
                   const Generator& generator) {
-    kernel(self, mean, std, generator);
+    kernel_(self, mean, std, generator);
   }
 };
 
@@ -206,10 +206,10 @@ struct retain {
 }  // namespace wrappers
 
 namespace plans {
-void avg_pool2d(Plan<1>& plan, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
+void avg_pool2d(Plan<1>& plan_, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
                 ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding, bool ceil_mode, bool count_include_pad,
                 std::optional<std::int64_t> divisor_override) {
-  wrappers::avg_pool2d::plan(plan, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
+  wrappers::avg_pool2d::plan(plan_, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
 }
 }  // namespace plans
 
