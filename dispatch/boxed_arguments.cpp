@@ -61,4 +61,20 @@ std::string wrong_argument(const OperatorEntry& op, const Stack& stack) {
   return {};
 }
 
+void check_results(const OperatorEntry& op, const Stack& stack, std::size_t first) {
+  const ArgumentList results = op.schema().returns();
+  KEYWAY_CHECK_AS(Type, stack.size() >= first,
+                  "a boxed kernel took more than its {} arguments from the stack: {} values are missing",
+                  op.schema().arguments().size(), first - stack.size());
+  KEYWAY_CHECK_AS(Type, stack.size() - first == results.size(),
+                  "a boxed kernel left {} values on the stack, but the schema has {} results", stack.size() - first,
+                  results.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const IValue& value = stack[first + i];
+    if (!fits(results[i].type(), value))
+      KEYWAY_FAIL(Type, "a boxed kernel left {} as result {}, which is {}", to_string(value.tag()), i,
+                  to_string(results[i].type()));
+  }
+}
+
 }  // namespace keyway::inline v1::detail

@@ -15,6 +15,17 @@ namespace {
   throw error;
 }
 
+// `before`: how many values were on the stack, with the arguments.
+__attribute__((noinline)) void check_boxed_results(const OperatorEntry& op, const Stack& stack, std::size_t before) {
+  const std::size_t arguments = op.info().boxed.arguments;
+  try {
+    detail::check_results(op, stack, before < arguments ? 0 : before - arguments);
+  } catch (Error& error) {
+    error.leave_op(op.short_name());
+    throw;
+  }
+}
+
 inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack) {
   const BoxedShape shape = op.info().boxed;
   KEYWAY_CHECK_AS(Type, stack.size() >= shape.arguments, "{} takes {} arguments, but {} are on the stack",
@@ -39,6 +50,8 @@ inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack)
 __attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, const Table& table, Table::Found found,
                                                        Stack& stack) {
   const ErasedKernel& kernel = table.kernel(found.kernel);
+  const bool has_typed_form = (kernel.flags & kBoxedOnly) == 0;
+  const std::size_t before = stack.size();
   try {
     kernel.boxed(op, kernel, found.keys, stack);
   } catch (Error& error) {
@@ -51,6 +64,9 @@ __attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, 
     error.leave_op(op.short_name());
     throw;
   }
+  // Callers read as many results as the schema has. What has a typed form leaves these.
+  if (!has_typed_form) [[unlikely]]
+    check_boxed_results(op, stack, before);
 }
 
 __attribute__((noinline)) void call_counted(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {

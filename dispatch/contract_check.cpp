@@ -1,9 +1,11 @@
+#include <keyway/core/geometry.h>
 #include <keyway/core/schema/printer.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/contract_check.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1 {
@@ -21,6 +23,18 @@ bool has_memory(const TensorBase& tensor) { return tensor.defined() && tensor.st
 
 bool share_memory(const TensorBase& a, const TensorBase& b) {
   return has_memory(a) && has_memory(b) && a.is_alias_of(b) && a.nbytes() > 0 && b.nbytes() > 0;
+}
+
+// Whether the stretches of memory in which two tensors lie overlap. Parts of one block, side by side, do not.
+bool overlap(const TensorBase& a, const TensorBase& b) {
+  if (!share_memory(a, b)) return false;
+  const auto first = [](const TensorBase& t) {
+    return static_cast<std::size_t>(t.storage_offset()) * element_size(t.dtype());
+  };
+  const auto end = [](const TensorBase& t) {
+    return checked_nbytes(t.sizes(), t.strides(), t.storage_offset(), element_size(t.dtype()));
+  };
+  return first(a) < end(b) && first(b) < end(a);
 }
 
 // What a tensor is and holds, as long as that can be compared.
@@ -85,6 +99,7 @@ class Check {
     for (std::size_t i = 0; i < returns.size() && call_.first + i < call_.stack.size(); ++i) {
       for (const TensorBase& result : tensors_of(call_.stack[call_.first + i])) check_result(returns[i], i, result);
     }
+    if (!is_composite()) check_between_results();
   }
 
  private:
@@ -125,6 +140,25 @@ class Check {
       }
     }
     if (schema.type().is_write() && !same) fail(name + " is not the argument that the schema says is returned");
+  }
+
+  // Two results without an annotation, or elements of one, have no element in common: a change of one would be a change
+  // of the other, of which autograd knew nothing.
+  void check_between_results() const {
+    const ArgumentList returns = call_.op.schema().returns();
+    std::vector<std::pair<std::size_t, TensorBase>> seen;
+    for (std::size_t i = 0; i < returns.size() && call_.first + i < call_.stack.size(); ++i) {
+      if (!set_of(returns[i].type()).empty()) continue;
+      for (const TensorBase& result : tensors_of(call_.stack[call_.first + i])) {
+        if (!result.defined()) continue;
+        for (const auto& [place, other] : seen) {
+          if (!result.is_same(other) && !overlap(result, other)) continue;
+          fail("results " + std::to_string(place + 1) + " and " + std::to_string(i + 1) +
+               " share memory, which the schema does not say");
+        }
+        seen.emplace_back(i, result);
+      }
+    }
   }
 
   // What is written with other operators may give an argument back as it is, as dropout does where nothing is trained.

@@ -1,5 +1,6 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/box_by_schema.h>
+#include <keyway/dispatch/boxed_arguments.h>
 #include <keyway/dispatch/kernel_adapter.h>
 #include <keyway/dispatch/operator_entry.h>
 
@@ -19,8 +20,7 @@ Stack call_boxed_kernel(const OperatorEntry& op, const KernelBase& kernel, Dispa
   stack.reserve(std::max(wanted.size(), results));
   for (std::size_t i = 0; i < wanted.size(); ++i) stack.push_back(box_by_schema(wanted[i].type(), arguments[i]));
   kernel.boxed(op, kernel, keys, stack);
-  KEYWAY_CHECK_AS(Type, stack.size() == results,
-                  "a boxed kernel left {} values on the stack, but the schema has {} results", stack.size(), results);
+  check_results(op, stack, 0);
   return stack;
 }
 

@@ -72,8 +72,9 @@ class KeyGuard {
   std::uint64_t changed_ = 0;
   std::thread::id thread_;  // none: not entered
 };
-using IncludeGuard = KeyGuard<&ThreadState::included, ~std::uint64_t{0}>;
-using ExcludeGuard = KeyGuard<&ThreadState::excluded, ~DispatchKeySet::kBackendMask>;  // a call keeps its backend
+// A call keeps its backend, whose kernels believe that its tensors are there.
+using IncludeGuard = KeyGuard<&ThreadState::included, ~DispatchKeySet::kBackendMask>;
+using ExcludeGuard = KeyGuard<&ThreadState::excluded, ~DispatchKeySet::kBackendMask>;
 
 DispatchKeySet union_of(const nb::args& keys) {
   DispatchKeySet set;
@@ -108,6 +109,11 @@ void add_key_class(nb::module_& module) {
       .def_prop_ro(
           "is_alias", [](DispatchKeyObject self) { return is_alias(self.key); },
           "Whether it stands for other keys, as Autograd does: for registrations, in no set.")
+      .def("__reduce__",
+           [](nb::handle self) {
+             return nb::make_tuple(self.type(),
+                                   nb::make_tuple(to_str(to_string(nb::cast<DispatchKeyObject>(self).key))));
+           })
       .def("__repr__", [](DispatchKeyObject self) { return to_str("DispatchKey." + to_string(self.key)); })
       .def("__hash__", [](DispatchKeyObject self) { return static_cast<std::size_t>(self.key); })
       .def(
@@ -152,6 +158,19 @@ void add_set_class(nb::module_& module) {
       .def("keys", keys_of, "The runtime keys, the one of highest priority first.")
       .def("__iter__", [](DispatchKeySet self) { return keys_of(self).attr("__iter__")(); })
       .def("__bool__", [](DispatchKeySet self) { return !self.empty(); })
+      .def(
+          "raw_repr", [](DispatchKeySet self) { return self.raw(); },
+          "The set as one number, which has the same meaning wherever the same device types were registered in the "
+          "same order.")
+      .def_static(
+          "from_raw_repr",
+          [](std::uint64_t raw) { return DispatchKeySet::from_raw(raw & DispatchKeySet::full().raw()); },
+          nb::arg("raw"))
+      .def("__reduce__",
+           [](nb::handle self) {
+             return nb::make_tuple(nb::module_::import_("keyway._ops").attr("_key_set_of"),
+                                   nb::make_tuple(nb::cast<DispatchKeySet>(self).raw()));
+           })
       .def("__repr__", [](DispatchKeySet self) { return to_str("DispatchKeySet(" + to_string(self) + ")"); })
       .def("__hash__", [](DispatchKeySet self) { return static_cast<std::size_t>(self.raw()); })
       .def(
@@ -180,7 +199,8 @@ void add_dispatch_keys(nb::module_& module) {
   add_key_class(module);
   add_set_class(module);
   add_guard<IncludeGuard>(module, "IncludeDispatchKeyGuard",
-                          "`with IncludeDispatchKeyGuard(keys)`: this thread's calls carry these keys too.");
+                          "`with IncludeDispatchKeyGuard(keys)`: this thread's calls carry these keys too. They keep "
+                          "their backends.");
   add_guard<ExcludeGuard>(module, "ExcludeDispatchKeyGuard",
                           "`with ExcludeDispatchKeyGuard(keys)`: this thread's calls pass over these keys. They keep "
                           "their backends.");

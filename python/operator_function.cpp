@@ -1,3 +1,4 @@
+#include <keyway/autograd/variable.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/errors.h>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <structmember.h>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace nb = nanobind;
@@ -25,6 +27,7 @@ struct OperatorFunction {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* name;
   PyObject* doc;
+  PyObject* weak_references;
   std::vector<Signature>* overloads;  // the one to be preferred first
 };
 
@@ -70,11 +73,43 @@ const Signature& choose(OperatorFunction* function, const CallArguments& given, 
   refuse(function, given);
 }
 
+bool any_tensor(const Stack& stack, auto&& holds) {
+  return std::ranges::any_of(stack, [&](const IValue& value) {
+    if (value.is_tensor()) return value.to_tensor().defined() && holds(Tensor(value.to_tensor()));
+    return value.is(ValueTag::TensorList) && std::ranges::any_of(value.to_tensor_list(), [&](const TensorBase& tensor) {
+             return tensor.defined() && holds(Tensor(tensor));
+           });
+  });
+}
+
+// Whether a call would record a gradient, had its operator a kernel that does so.
+bool loses_gradient(const OperatorHandle& op, const Stack& arguments) {
+  if (!grad_enabled() || !any_tensor(arguments, [](const Tensor& t) { return t.requires_grad(); })) return false;
+  const DispatchKeySet keys = boxed_call_keys(op.entry(), arguments);
+  return keys.has(Functionality::Autograd) && !op.entry().table().find(keys).keys.has(Functionality::Autograd);
+}
+
+// Says once of an operator that its result is no longer what its arguments' gradients come from.
+void warn_of_lost_gradient(const OperatorHandle& op, const Stack& results) {
+  static auto* const warned = new std::unordered_set<const OperatorEntry*>();  // guarded by the interpreter lock
+  const bool is_lost =
+      any_tensor(results, [](const Tensor& t) { return !t.requires_grad() && autograd::is_differentiable(t.dtype()); });
+  if (!is_lost || !warned->insert(&op.entry()).second) return;
+  const std::string text = fmt::format(
+      "{} has no kernel at Autograd, so that its result has no gradient, though an argument requires one: "
+      "keyway.library.register_autograd gives it one",
+      op.name());
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) rethrow_python_error();
+}
+
 nb::object run(const Signature& overload, Stack& stack, bool requires_grad) {
+  const bool loses = !overload.is_built_in() && loses_gradient(overload.op(), stack);
   {
     const LockReleased unlocked;
     overload.op().call_boxed(stack);
   }
+  if (loses) [[unlikely]]
+    warn_of_lost_gradient(overload.op(), stack);
   if (requires_grad) Tensor(stack.back().to_tensor()).requires_grad_();
   return results(overload.op(), stack);
 }
@@ -92,6 +127,17 @@ PyObject* call(PyObject* callable, PyObject* const* values, std::size_t flags, P
   });
 }
 
+// Kernels of a backend believe that their tensors are there: the keys of a redispatch choose among what stands over a
+// backend, and not another backend than that of the arguments.
+void check_backend(const OperatorHandle& op, DispatchKeySet keys, const Stack& stack) {
+  const DispatchKeySet own = boxed_call_keys(op.entry(), stack);
+  const int wanted = keys.highest_backend_number();
+  KEYWAY_CHECK_AS(Type, wanted == 0 || own.highest_backend_number() == 0 || wanted == own.highest_backend_number(),
+                  "{}.redispatch: the keys {} are of another backend than the arguments, whose keys are {}: keys come "
+                  "from a kernel registered with_keyset, or from keyway.dispatch_keys(tensor)",
+                  op.name(), to_string(keys), to_string(own));
+}
+
 // redispatch(keys, ...): a call by these keys as they are.
 PyObject* redispatch(PyObject* self, PyObject* const* values, Py_ssize_t size, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
@@ -102,6 +148,7 @@ PyObject* redispatch(PyObject* self, PyObject* const* values, Py_ssize_t size, P
     Stack stack;
     bool requires_grad = false;
     const OperatorHandle op = choose(as_function(self), given, stack, requires_grad).op();
+    check_backend(op, keys, stack);
     {
       const LockReleased unlocked;
       op.redispatch_boxed(keys, stack);
@@ -139,6 +186,7 @@ PyObject* overload_list(PyObject* self, void*) {
 
 void dealloc(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
+  if (as_function(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
   delete as_function(self)->overloads;
   Py_XDECREF(as_function(self)->name);
   Py_XDECREF(as_function(self)->doc);
@@ -163,14 +211,40 @@ PyObject* tags(PyObject* self, void*) {
   return guarded([&] { return to_str(only_overload(self).entry().info().tags).attr("split")().release().ptr(); });
 }
 
+// "add.Tensor" of "keyway::add.Tensor".
+PyObject* short_name(PyObject* self, void*) {
+  return guarded([&] {
+    std::string_view name = name_of(as_function(self));
+    if (const auto at = name.find("::"); at != name.npos) name.remove_prefix(at + 2);
+    return to_str(name).release().ptr();
+  });
+}
+// Of several overloads there is no one signature.
+PyObject* signature(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    const std::vector<Signature>& overloads = *as_function(self)->overloads;
+    if (overloads.size() != 1) {
+      PyErr_SetString(PyExc_AttributeError, "__signature__");
+      return nullptr;
+    }
+    return overloads.front().python_signature().release().ptr();
+  });
+}
+PyObject* reduce(PyObject* self, PyObject*) {
+  return guarded(
+      [&] { return nb::module_::import_("keyway._ops").attr("_reduce_function")(nb::handle(self)).release().ptr(); });
+}
+
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperatorFunction, vectorcall), READONLY, nullptr},
-    {"__name__", T_OBJECT, offsetof(OperatorFunction, name), READONLY, nullptr},
-    {"__qualname__", T_OBJECT, offsetof(OperatorFunction, name), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(OperatorFunction, weak_references), READONLY, nullptr},
     {"__doc__", T_OBJECT, offsetof(OperatorFunction, doc), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr},
 };
 PyGetSetDef attributes[] = {
+    {"__name__", short_name, nullptr, nullptr, nullptr},
+    {"__qualname__", short_name, nullptr, nullptr, nullptr},
+    {"__signature__", signature, nullptr, nullptr, nullptr},
     {"overloads", overload_list, nullptr, "Full names of the overloads, in the order in which they are tried.",
      nullptr},
     {"schema", schema_text, nullptr, "The schema of an overload.", nullptr},
@@ -180,6 +254,7 @@ PyGetSetDef attributes[] = {
 };
 PyMethodDef methods[] = {
     {"name", full_name, METH_NOARGS, "The full name of an overload: 'keyway::add.Tensor'."},
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
     {"redispatch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(redispatch)),
      METH_FASTCALL | METH_KEYWORDS, "redispatch(keys, *args, **kwargs): calls the kernel that these keys come to."},
     {nullptr, nullptr, 0, nullptr},
@@ -238,7 +313,7 @@ nb::object overload_function(const OperatorHandle& op) {
     const OpInfo& info = op.entry().info();
     const std::string overload(info.overload.empty() ? "default" : info.overload);
     function = make_operator_function(
-        std::string(info.name) + "." + overload, {op}, CallStyle::Function,
+        std::string(info.name) + "." + overload, {op}, CallStyle::Operator,
         info.doc.empty() ? std::string(info.schema) : fmt::format("{}\n\n{}", info.schema, info.doc));
   }
   return function;

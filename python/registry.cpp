@@ -57,7 +57,7 @@ nb::object find_packet(const std::string& name) {
   }
   if (overloads.empty()) return nb::none();
   if (overloads.size() == 1) return overload_function(overloads.front());
-  return make_operator_function(name, overloads, CallStyle::Function,
+  return make_operator_function(name, overloads, CallStyle::Operator,
                                 std::string(overloads.front().entry().info().doc));
 }
 
@@ -67,14 +67,14 @@ std::vector<std::string> operator_names() {
   return names;
 }
 
-// Of an overload: arguments as (name, type, keyword-only, written to), and the types of results.
+// Of an overload: arguments as (name, type, keyword-only, written to, has a default), and the types of results.
 nb::object schema_of(nb::handle function) {
   const std::string name = nb::cast<std::string>(function.attr("name")());
   const FunctionSchema& schema = unlocked([&] { return Dispatcher::singleton().op(name); }).schema();
   nb::list arguments, results;
   for (const Argument argument : schema.arguments())
-    arguments.append(
-        nb::make_tuple(argument.name(), to_string(argument.type()), argument.is_kwarg_only(), argument.is_write()));
+    arguments.append(nb::make_tuple(argument.name(), to_string(argument.type()), argument.is_kwarg_only(),
+                                    argument.is_write(), argument.has_default()));
   for (const Argument result : schema.returns()) results.append(to_string(result.type()));
   return nb::make_tuple(arguments, results);
 }

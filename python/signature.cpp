@@ -7,6 +7,7 @@
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <string_view>
 #include <utility>
@@ -31,30 +32,15 @@ PyObject* requires_grad_key() {
   return key;
 }
 
-// The second name of an argument: NumPy's, or what PyTorch calls it in one function. Null if it has none.
-PyObject* other_key(const FunctionSchema& schema, std::string_view name) {
-  if (name == "src" && schema.name() == "copy_") return interned("other");
-  constexpr std::pair<std::string_view, const char*> kNames[] = {{"dim", "axis"},
-                                                                 {"keepdim", "keepdims"},
-                                                                 {"input", "x"},
-                                                                 {"other", "x2"},
-                                                                 {"split_size", "split_size_or_sections"}};
-  for (const auto& [known, other] : kNames) {
-    if (name == known) return interned(other);
-  }
-  return nullptr;
-}
+// The second names of arguments: NumPy's, or what PyTorch calls one in a function.
+constexpr std::pair<std::string_view, const char*> kSecondNames[] = {{"dim", "axis"},
+                                                                     {"keepdim", "keepdims"},
+                                                                     {"input", "x"},
+                                                                     {"other", "x2"},
+                                                                     {"split_size", "split_size_or_sections"}};
 
 bool is_key(PyObject* given, PyObject* key) {
   return given == key || (!PyUnicode_CHECK_INTERNED(given) && PyUnicode_Compare(given, key) == 0);
-}
-
-// The argument of a keyword, if it is given.
-PyObject* find_keyword(const CallArguments& given, PyObject* key) {
-  for (std::size_t i = 0; i < given.keyword_count(); ++i) {
-    if (is_key(given.keyword(i), key)) return given.values[given.positional + i];
-  }
-  return nullptr;
 }
 
 bool fail(std::string* why, auto&& text) {
@@ -80,29 +66,98 @@ std::size_t default_device_position(const FunctionSchema& schema) {
   return of_tensors ? arguments.size() : *arguments.find("device");
 }
 
+// A tensor that the caller wants a result in: `out`. A tensor that is written to and not returned is none, nor is one
+// that may be left out.
+bool is_result(const FunctionSchema& schema, Argument argument) {
+  if (!argument.is_out() || !argument.type().is(TypeKind::Tensor) || argument.has_default()) return false;
+  for (const Argument result : schema.returns()) {
+    if (result.is_write() && result.type().alias().before() == argument.type().alias().before()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-Signature::Signature(const OperatorHandle& op, CallStyle style)
-    : op_(op), arguments_(op.schema().arguments().size()), device_(default_device_position(op.schema())) {
-  const ArgumentList arguments = op.schema().arguments();
-  factory_ = makes_from_options(op.schema());
-  const auto add = [&](std::size_t i) {
-    const Argument argument = arguments[i];
-    if (argument.is_out()) {
-      outs_.push_back(i);
-      return;
+// The keywords of a call, of which each is taken once.
+class Keywords {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  // Requires: no more than kMost.
+  explicit Keywords(const CallArguments& given) : given_(given), left_(given.keyword_count()) {}
+  std::size_t left() const { return left_; }
+  // The argument of that keyword; null if it is not given, or taken.
+  PyObject* take(PyObject* key) {
+    for (std::size_t i = 0; i < given_.keyword_count(); ++i) {
+      const std::uint64_t bit = std::uint64_t{1} << i;
+      if ((taken_ & bit) != 0 || !is_key(given_.keyword(i), key)) continue;
+      taken_ |= bit;
+      --left_;
+      return given_.values[given_.positional + i];
     }
-    const ValueType type(argument.type());
-    std::string name(argument.name());
-    if (style == CallStyle::Function && name == "self" && type.kind == TypeKind::Tensor && !type.list) name = "input";
-    const auto from = argument.default_value();
-    const bool is_self = style == CallStyle::Method && argument.name() == "self";
-    parameters_.push_back({name, interned(name.c_str()), other_key(op.schema(), name), i, type,
-                           from ? std::string(from->text()) : std::string(),
-                           from ? default_argument(argument) : IValue(), from.has_value(), argument.is_kwarg_only(),
-                           !is_self && takes_number(op.schema(), argument.name())});
-    if (parameters_.back().takes_number) numbers_.push_back(i);
-    if (!argument.is_kwarg_only()) ++positional_;
+    return nullptr;
+  }
+
+ private:
+  const CallArguments& given_;
+  std::size_t left_;
+  std::uint64_t taken_ = 0;
+};
+
+std::vector<PyObject*> Signature::other_names(std::string_view argument, std::string_view name) const {
+  std::vector<PyObject*> keys;
+  if (!built_in_) return keys;
+  const FunctionSchema& schema = op_.schema();
+  const auto add = [&](const char* other) {
+    if (!schema.arguments().find(other)) keys.push_back(interned(other));
+  };
+  if (name == "src" && schema.name() == "copy_") add("other");
+  for (const auto& [known, other] : kSecondNames) {
+    if (name == known || (argument == "self" && style_ == CallStyle::Operator && known == "input")) add(other);
+  }
+  if (argument == "self" && style_ == CallStyle::Operator) add("input");
+  return keys;
+}
+
+Signature::Parameter Signature::parameter_of(std::size_t i) const {
+  const FunctionSchema& schema = op_.schema();
+  const Argument argument = schema.arguments()[i];
+  const ValueType type(argument.type());
+  const auto from = argument.default_value();
+  const bool is_self = argument.name() == "self" && type.kind == TypeKind::Tensor && !type.list;
+  const bool is_input = is_self && style_ == CallStyle::Function && !schema.arguments().find("input");
+  std::string name(is_input ? "input" : argument.name());
+  PyObject* const key = interned(name.c_str());
+  std::vector<PyObject*> others = other_names(is_self ? argument.name() : std::string_view(), name);
+  return {std::move(name),
+          key,
+          std::move(others),
+          i,
+          type,
+          from ? std::string(from->text()) : std::string(),
+          from ? default_argument(argument) : IValue(),
+          from.has_value(),
+          argument.is_kwarg_only(),
+          built_in_ && takes_number(schema, argument.name()) && !(is_self && style_ == CallStyle::Method),
+          is_result(schema, argument)};
+}
+
+Signature::Signature(const OperatorHandle& op, CallStyle style)
+    : op_(op),
+      style_(style),
+      built_in_(std::string_view(op.entry().info().name).starts_with("keyway::")),
+      arguments_(op.schema().arguments().size()),
+      device_(default_device_position(op.schema())),
+      factory_(built_in_ && makes_from_options(op.schema())) {
+  const ArgumentList arguments = op.schema().arguments();
+  const auto add = [&](std::size_t i) {
+    Parameter parameter = parameter_of(i);
+    if (parameter.is_out) outs_.push_back(i);
+    // That of one result is mostly called `out` itself.
+    if (parameter.is_out && (style != CallStyle::Operator || parameter.name == "out")) return;
+    if (parameter.takes_number) numbers_.push_back(i);
+    if (!parameter.keyword_only) ++positional_;
+    parameters_.push_back(std::move(parameter));
   };
   const std::size_t self = style == CallStyle::Method ? *arguments.find("self") : arguments.size();
   if (style == CallStyle::Method) add(self);
@@ -114,12 +169,16 @@ Signature::Signature(const OperatorHandle& op, CallStyle style)
 }
 
 bool Signature::is_name(PyObject* key, const Parameter& parameter) {
-  return is_key(key, parameter.key) || (parameter.other_key != nullptr && is_key(key, parameter.other_key));
+  return is_key(key, parameter.key) ||
+         std::ranges::any_of(parameter.other_keys, [&](PyObject* other) { return is_key(key, other); });
 }
 
-PyObject* Signature::find_argument(const CallArguments& given, const Parameter& parameter) {
-  PyObject* const value = find_keyword(given, parameter.key);
-  return value == nullptr && parameter.other_key != nullptr ? find_keyword(given, parameter.other_key) : value;
+PyObject* Signature::take_argument(Keywords& keywords, const Parameter& parameter) {
+  if (keywords.left() == 0) return nullptr;
+  PyObject* value = keywords.take(parameter.key);
+  for (std::size_t i = 0; value == nullptr && i < parameter.other_keys.size(); ++i)
+    value = keywords.take(parameter.other_keys[i]);
+  return value;
 }
 
 bool Signature::parse_one(const Parameter& parameter, std::size_t i, PyObject* object, Stack& stack,
@@ -176,14 +235,11 @@ bool Signature::parse_requires_grad(PyObject* object, bool& requires_grad, std::
 }
 
 // PyTorch's check_out_type_matches: what is said of a tensor that is given has to be so.
-bool Signature::check_options_of_out(const CallArguments& given, const Stack& stack, std::size_t& used,
-                                     std::string* why) const {
+bool Signature::check_options_of_out(Keywords& keywords, const Stack& stack, std::string* why) const {
   const Tensor out(stack[outs_[0]].to_tensor());
   const auto check = [&](const char* name, const auto& read, const auto& is_so) {
-    PyObject* const value = find_keyword(given, interned(name));
-    if (value == nullptr) return true;
-    ++used;
-    if (value == Py_None) return true;
+    PyObject* const value = keywords.take(interned(name));
+    if (value == nullptr || value == Py_None) return true;
     const auto wanted = read(value);
     if (!wanted) return fail(why, [&] { return fmt::format("argument '{}' is a {}", name, type_name(value)); });
     KEYWAY_CHECK(is_so(*wanted), "{}: argument '{}' is {}, but argument 'out' is {}", op_.name(), name,
@@ -205,6 +261,7 @@ bool Signature::check_options_of_out(const CallArguments& given, const Stack& st
 // Which keyword of a call that has too many is wrong.
 bool Signature::explain_keywords(const CallArguments& given, std::string* why) const {
   return fail(why, [&] {
+    std::uint64_t seen = 0;  // the parameters that have been given; they are at most 64
     for (std::size_t i = 0; i < given.keyword_count(); ++i) {
       PyObject* const key = given.keyword(i);
       const std::string_view name = text_in(key);
@@ -213,8 +270,10 @@ bool Signature::explain_keywords(const CallArguments& given, std::string* why) c
       for (std::size_t p = 0; p < parameters_.size(); ++p) {
         if (!is_name(key, parameters_[p])) continue;
         known = true;
-        if (p < given.positional && !parameters_[p].keyword_only)
+        const std::uint64_t bit = std::uint64_t{1} << p;
+        if ((p < given.positional && !parameters_[p].keyword_only) || (seen & bit) != 0)
           return fmt::format("got several values for argument '{}'", name);
+        seen |= bit;
       }
       if (!known) return fmt::format("got an unexpected keyword argument '{}'", name);
     }
@@ -222,10 +281,18 @@ bool Signature::explain_keywords(const CallArguments& given, std::string* why) c
   });
 }
 
-bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_grad, std::string* why) const {
-  stack.clear();
-  stack.resize(arguments_);
-  std::size_t used = 0;
+bool Signature::parse_positional(const CallArguments& given, std::size_t i, bool is_open, Stack& stack,
+                                 std::string* why) const {
+  if (!is_open || i + 1 != positional_) return parse_one(parameters_[i], i, given.values[i], stack, why);
+  const nb::object list = checked(PyTuple_New(static_cast<Py_ssize_t>(given.positional - i)));
+  for (std::size_t j = i; j < given.positional; ++j)
+    PyTuple_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(j - i), Py_NewRef(given.values[j]));
+  return parse_one(parameters_[i], i, list.ptr(), stack, why);
+}
+
+// Counts in `outs` what is missing of the results that have a place of their own.
+bool Signature::parse_parameters(const CallArguments& given, Keywords& keywords, std::size_t& outs, Stack& stack,
+                                 std::string* why) const {
   // x.view(2, 3)
   const bool is_open = open_list_ && given.positional >= positional_ && PyIndex_Check(given.values[positional_ - 1]) &&
                        !PyBool_Check(given.values[positional_ - 1]);
@@ -235,42 +302,44 @@ bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_g
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Parameter& parameter = parameters_[i];
     if (i < given.positional && !parameter.keyword_only) {
-      if (is_open && i + 1 == positional_) {
-        const nb::object list = checked(PyTuple_New(static_cast<Py_ssize_t>(given.positional - i)));
-        for (std::size_t j = i; j < given.positional; ++j)
-          PyTuple_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(j - i), Py_NewRef(given.values[j]));
-        if (!parse_one(parameter, i, list.ptr(), stack, why)) return false;
-      } else if (!parse_one(parameter, i, given.values[i], stack, why)) {
-        return false;
-      }
+      if (!parse_positional(given, i, is_open, stack, why)) return false;
       continue;
     }
-    PyObject* const value = find_argument(given, parameter);
-    used += value != nullptr ? 1 : 0;
+    PyObject* const value = take_argument(keywords, parameter);
     if (value != nullptr) {
       if (!parse_one(parameter, i, value, stack, why)) return false;
+      outs -= parameter.is_out ? 1 : 0;
     } else if (parameter.has_default) {
       stack[parameter.position] = parameter.default_value;
-    } else {
+    } else if (!parameter.is_out) {
       return fail(why, [&] { return fmt::format("misses argument '{}' (position {})", parameter.name, i + 1); });
     }
   }
-  PyObject* const out = given.keyword_count() > used ? find_keyword(given, out_key()) : nullptr;
-  if (out != nullptr && (out == Py_None) == outs_.empty() && (!outs_.empty() || takes_no_out_)) {
-    ++used;
-    if (out != Py_None && !parse_out(out, stack, why)) return false;
-  } else if (!outs_.empty()) {
-    return fail(why, [] { return std::string("misses argument 'out'"); });
+  return true;
+}
+
+bool Signature::parse(const CallArguments& given, Stack& stack, bool& requires_grad, std::string* why) const {
+  stack.clear();
+  stack.resize(arguments_);
+  if (given.keyword_count() > Keywords::kMost) [[unlikely]]
+    return explain_keywords(given, why);
+  Keywords keywords(given);
+  std::size_t missing_outs = outs_.size();
+  if (!parse_parameters(given, keywords, missing_outs, stack, why)) return false;
+  if (missing_outs != 0) {
+    PyObject* const out = missing_outs == outs_.size() ? keywords.take(out_key()) : nullptr;
+    if (out == nullptr || out == Py_None) return fail(why, [] { return std::string("misses argument 'out'"); });
+    if (!parse_out(out, stack, why)) return false;
+  } else if (takes_no_out_ && outs_.empty() && keywords.left() > 0) {
+    PyObject* const out = keywords.take(out_key());
+    if (out != nullptr && out != Py_None) return explain_keywords(given, why);
   }
-  if (takes_options_of_out_ && given.keyword_count() > used && !check_options_of_out(given, stack, used, why))
-    return false;
-  if ((factory_ || takes_options_of_out_) && given.keyword_count() > used) {
-    if (PyObject* const flag = find_keyword(given, requires_grad_key())) {
-      ++used;
-      if (!parse_requires_grad(flag, requires_grad, why)) return false;
-    }
+  if (takes_options_of_out_ && keywords.left() > 0 && !check_options_of_out(keywords, stack, why)) return false;
+  if ((factory_ || takes_options_of_out_) && keywords.left() > 0) {
+    PyObject* const flag = keywords.take(requires_grad_key());
+    if (flag != nullptr && !parse_requires_grad(flag, requires_grad, why)) return false;
   }
-  if (given.keyword_count() != used) return explain_keywords(given, why);
+  if (keywords.left() > 0) return explain_keywords(given, why);
   replace_numbers(stack);
   if (device_ != arguments_ && stack[device_].is_none())
     if (const auto device = default_device()) stack[device_] = IValue(*device);
@@ -282,6 +351,7 @@ std::string Signature::str() const {
   bool starred = false;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   for (const Parameter& parameter : parameters_) {
+    if (parameter.is_out) continue;
     if (parameter.keyword_only && !std::exchange(starred, true)) add("*");
     add((parameter.takes_number ? "Tensor | Number" : parameter.type.str()) + " " + parameter.name +
         (parameter.has_default ? "=" + parameter.default_text : ""));
@@ -295,12 +365,49 @@ std::string Signature::str() const {
   return "(" + text + ")";
 }
 
+nb::object Signature::python_signature() const {
+  const nb::module_ inspect = nb::module_::import_("inspect");
+  const nb::object parameter = inspect.attr("Parameter");
+  nb::list parameters;
+  const auto add = [&](const std::string& name, const char* kind, const nb::object& default_object) {
+    parameters.append(parameter(to_str(name), parameter.attr(kind), nb::arg("default") = default_object));
+  };
+  const nb::object none_given = parameter.attr("empty");
+  for (const Parameter& p : parameters_) {
+    const bool is_self = style_ == CallStyle::Method && parameters.size() == 0;
+    add(p.name,
+        p.keyword_only ? "KEYWORD_ONLY"
+        : is_self      ? "POSITIONAL_ONLY"
+                       : "POSITIONAL_OR_KEYWORD",
+        p.has_default ? to_object(p.default_value) : none_given);
+  }
+  const bool has_names = std::ranges::any_of(parameters_, &Parameter::is_out);
+  if (!outs_.empty() && !has_names) add("out", "KEYWORD_ONLY", none_given);
+  if (factory_) add("requires_grad", "KEYWORD_ONLY", nb::bool_(false));
+  return inspect.attr("Signature")(parameters);
+}
+
+// What takes less comes first: a Scalar is any number, a float takes an int, and a device's name is a str.
+int Signature::breadth(const ValueType& type) {
+  switch (type.kind) {
+    case TypeKind::Bool:
+    case TypeKind::Str: return 0;
+    case TypeKind::Int:
+    case TypeKind::SymInt: return 1;
+    case TypeKind::Float: return 2;
+    case TypeKind::Complex: return 3;
+    default: return 4;
+  }
+}
+
 bool Signature::yields_to(const Signature& other) const {
   for (std::size_t i = 0; i < parameters_.size() && i < other.parameters_.size(); ++i) {
     const ValueType& mine = parameters_[i].type;
     const ValueType& its = other.parameters_[i].type;
     if (mine.kind == its.kind && mine.list == its.list) continue;
-    return its.kind == TypeKind::Tensor && !its.list;
+    if (its.kind == TypeKind::Tensor && !its.list) return true;
+    return style_ == CallStyle::Operator && mine.list == its.list && mine.kind != TypeKind::Tensor &&
+           breadth(its) < breadth(mine);
   }
   return false;
 }

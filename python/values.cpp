@@ -155,11 +155,24 @@ bool to_elements(PyObject* sequence, std::vector<T>& elements, One&& one) {
   return true;
 }
 
+// A list, a tuple, or what says that it is a sequence (collections.abc.Sequence), but for text and bytes.
+bool is_sequence(PyObject* object) {
+  if (PyList_Check(object) || PyTuple_Check(object)) return true;
+  if (PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object) || !PySequence_Check(object) ||
+      is_tensor(object))
+    return false;
+  static PyObject* const sequence =
+      nb::object(nb::module_::import_("collections.abc").attr("Sequence")).release().ptr();
+  const int is_one = PyObject_IsInstance(object, sequence);
+  if (is_one < 0) rethrow_python_error();
+  return is_one == 1;
+}
+
 // A list of T: of a sequence, or of one value `size` times over.
 template <typename T, typename One>
 bool to_list(const ValueType& type, PyObject* object, IValue& value, One&& one) {
   std::vector<T> elements;
-  if (PyList_Check(object) || PyTuple_Check(object)) {
+  if (is_sequence(object)) {
     if (!to_elements(object, elements, one)) return false;
   } else {
     T element{};

@@ -9,6 +9,7 @@ from keyway import _C
 from keyway._ops import operator_function
 from keyway._registrations import Library
 from keyway._schema import Schema, tensors_in
+from keyway._signatures import check_call
 from keyway.autograd import Function
 
 _BELOW = _C.DispatchKeySet.full_after("Autograd")
@@ -30,9 +31,15 @@ class GradientFormula:
             raise _C.NotImplementedError(f"{who}: a list among several results cannot have a gradient")
         if not callable(backward) or not (setup_context is None or callable(setup_context)):
             raise _C.TypeError(f"{who}: backward and setup_context are functions")
+        grads = ["grads"] if schema.gives_list else [f"grad{i}" for i in range(len(schema.returns))]
+        check_call(who, backward, ["ctx", *grads])
+        has_keywords = any(p.keyword_only for p in schema.parameters)
+        if setup_context is not None:
+            keywords = ["keyword_only_inputs"] if has_keywords else []
+            check_call(who, setup_context, [], ["ctx", "inputs", *keywords, "output"])
         self.backward = backward
         self.setup_context = setup_context
-        self.has_keywords = any(p.keyword_only for p in schema.parameters)
+        self.has_keywords = has_keywords
         self.gives_list = schema.gives_list
 
 
@@ -43,15 +50,16 @@ class GradientKernel:
         self.overload = overload
         self.schema = schema
         self.formula = formula
+        self.gives_tensors = not schema.returns or any(text.startswith("Tensor") for text in schema.returns)
         # A class of its own, so that nodes of the graph have its name.
         self.function: type[_Recorded] = type(schema.name.replace("::", "_").replace(".", "_"), (_Recorded,), {})
 
     def register(self, library: Library) -> None:
         library.impl(self.schema.name, self.__call__, "Autograd", with_keyset=True, all_arguments=True)
 
-    def __call__(self, keys: _C.DispatchKeySet, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, keys: _C.DispatchKeySet, /, *args: Any, **kwargs: Any) -> Any:
         call = _Call(self, keys, args, kwargs)
-        if not _C.is_grad_enabled() or not any(t.requires_grad for t in tensors_in([*args, *kwargs.values()])):
+        if not self.gives_tensors or not _C.is_grad_enabled() or not any(t.requires_grad for t in tensors_in([*args, *kwargs.values()])):
             return call.below(args)
         for tensor in self.schema.mutated_tensors(args, kwargs):
             if tensor.requires_grad:
@@ -83,13 +91,9 @@ class _Call:
         self.keys = keys & _BELOW
         self.kwargs = kwargs
         self.sizes = [_size_of_list(arg) for arg in args]
-        self.needed = max((i + 1 for i, arg in enumerate(args) if any(True for _ in tensors_in(arg))), default=0)
 
     def flat(self, args: Sequence[Any]) -> list[Any]:
-        """Raises keyway.ValueError if backward gave other gradients than there are arguments; those of the last may be
-        left out where they are no tensors."""
-        if self.needed <= len(args) < len(self.sizes):
-            args = [*args, *[None] * (len(self.sizes) - len(args))]
+        """Raises keyway.ValueError if backward gave other gradients than there are arguments."""
         if len(args) != len(self.sizes):
             raise _C.ValueError(f"{self.kernel.schema.name}: backward gave {len(args)} gradients, but the operator has "
                                 f"{len(self.sizes)} positional arguments")

@@ -57,12 +57,19 @@ def _type_text(hint: Any) -> str | None:
 def _default_text(value: Any) -> str:
     if value is None or isinstance(value, (bool, int, float)):
         return str(value)
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    if isinstance(value, (str, _C.device)):
+        escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'
     if isinstance(value, _C.dtype):
         return str(value).removeprefix("keyway.")
     raise TypeError
+
+
+def gives_tuple_of_one(function: Callable[..., Any]) -> bool:
+    """Whether a function says that it returns a tuple with one element. The schema knows one result and no tuple."""
+    hint = typing.get_type_hints(function).get("return")
+    parts = typing.get_args(hint)
+    return typing.get_origin(hint) is tuple and len(parts) == 1 and parts != ((),)
 
 
 def infer_schema(

@@ -26,7 +26,7 @@ def _numpy(self: _C.Tensor, *, force: bool = False) -> numpy.ndarray:
 
     With `force` it is, where that cannot be, an array over a copy: of a tensor that requires grad or is on another
     device. Raises keyway.TypeError for tensors on other devices and dtypes that NumPy does not have,
-    keyway.AutogradError for tensors that require grad.
+    keyway.AutogradError for tensors that require grad, but not where gradients are switched off (no_grad).
     """
     import numpy
 
@@ -37,13 +37,13 @@ def _numpy(self: _C.Tensor, *, force: bool = False) -> numpy.ndarray:
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
             "memory first."
         )
-    if self.requires_grad:
+    if self.requires_grad and _C.is_grad_enabled():
         raise _C.AutogradError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
     if self.dtype not in _DTYPES:
         raise _C.TypeError(f"NumPy has no dtype {self.dtype}: convert the tensor first, as with .to(keyway.float32)")
-    return numpy.asarray(memoryview(self))
+    return numpy.asarray(memoryview(self.detach() if self.requires_grad else self))
 
 
 def _array(self: _C.Tensor, dtype: Any = None, *, copy: bool | None = None) -> numpy.ndarray:

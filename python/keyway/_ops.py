@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from keyway import _C
@@ -19,6 +20,8 @@ class OpPacket:
     """All overloads of an operator. A call means the first that takes its arguments; an attribute is one of them:
     `packet.Tensor`, and `packet.default` for the one without a name."""
 
+    __slots__ = ("__weakref__", "_age", "_function", "_qualified_name")
+
     def __init__(self, qualified_name: str) -> None:
         self._qualified_name = qualified_name
         self._function: _C.OperatorFunction | None = None
@@ -27,6 +30,9 @@ class OpPacket:
     @property
     def __name__(self) -> str:
         return self._qualified_name.partition("::")[2]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _packet, tuple(self._qualified_name.split("::"))
 
     def __str__(self) -> str:
         return self._qualified_name.replace("::", ".")
@@ -82,7 +88,10 @@ class OpNamespace(types.ModuleType):
 
     def __init__(self, name: str) -> None:
         super().__init__("keyway.ops." + name)
-        self._namespace = name
+
+    @property
+    def _namespace(self) -> str:
+        return self.__name__.removeprefix("keyway.ops.")
 
     def __getattr__(self, name: str) -> OpPacket:
         if name.startswith("__") or _C._find_packet(f"{self._namespace}::{name}") is None:
@@ -135,6 +144,46 @@ class Ops(types.ModuleType):
 ops = Ops()
 
 
+def unreachable_name(namespace: str, name: str, overload: str) -> str:
+    """The part of an operator's name by which `keyway.ops` would find something else; empty if there is none."""
+    taken = [(namespace, hasattr(Ops, namespace) or namespace == "loaded_libraries"), (name, hasattr(OpNamespace, name)),
+             (overload, hasattr(OpPacket, overload) or overload == "default")]  # fmt: skip
+    return next((text for text, is_taken in taken if is_taken or text.startswith("__")), "")
+
+
+def _packet(namespace: str, name: str) -> OpPacket:
+    """What a pickled packet is read as."""
+    packet = getattr(getattr(ops, namespace), name)
+    return packet if isinstance(packet, OpPacket) else OpPacket(f"{namespace}::{name}")
+
+
+def _function_of(place: str, name: str) -> Any:
+    """What a pickled function or method is read as."""
+    return getattr(_PLACES[place](), name)
+
+
+_PLACES: dict[str, Callable[[], Any]] = {
+    "Tensor": lambda: _C.Tensor,
+    "keyway": lambda: sys.modules["keyway"],
+    "nn": lambda: _C._nn,
+}
+
+
+def _reduce_function(function: _C.OperatorFunction) -> tuple[Any, ...]:
+    """How an OperatorFunction is pickled, and copied: by where it is found."""
+    name = function.__name__
+    for place, found in _PLACES.items():
+        if getattr(found(), name, None) is function:
+            return _function_of, (place, name)
+    names = function.overloads
+    return operator_function, (names[0].partition(".")[0] if len(names) > 1 else names[0],)
+
+
+def _key_set_of(raw: int) -> _C.DispatchKeySet:
+    """What a pickled set of keys is read as."""
+    return _C.DispatchKeySet.from_raw_repr(raw)
+
+
 def operator_function(op: OperatorLike) -> _C.OperatorFunction:
     """The OperatorFunction that `op` means: itself, a packet's, or that of a name such as 'my::scale' or
     'keyway::add.Tensor'."""
@@ -152,7 +201,7 @@ def operator_function(op: OperatorLike) -> _C.OperatorFunction:
     return found
 
 
-def explain(op: OperatorLike, *args: Any, **kwargs: Any) -> _C.Explanation:
+def explain(op: OperatorLike, /, *args: Any, **kwargs: Any) -> _C.Explanation:
     """Why a call `op(*args, **kwargs)` on this thread would end where it ends: keys, the kernel, the rule that found
     it, and why others are passed. Calls nothing. `op` is an operator or its name.
 

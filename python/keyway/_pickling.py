@@ -100,11 +100,3 @@ def _deepcopy(self: _C.Tensor, memo: dict[Any, Any]) -> _C.Tensor:
 
 
 attach(_C.Tensor, __reduce_ex__=_reduce, __copy__=_copy, __deepcopy__=_deepcopy)
-
-
-def _name_of(function: _C.OperatorFunction) -> str:
-    """An operator is copied as itself, and pickled by the name that it has in its module."""
-    return function.__name__
-
-
-copyreg.pickle(_C.OperatorFunction, _name_of)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from keyway import _C
+from keyway._ops import unreachable_name
+from keyway._signatures import check_kernel
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
@@ -32,13 +35,34 @@ def _site() -> tuple[str, int]:
     return frame.f_code.co_filename, frame.f_lineno
 
 
+@functools.cache
+def _warn_at_exit_of_what_serves_nothing() -> None:
+    """Kernels may come before their operators; those whose operators never came were given under a wrong name."""
+    import atexit
+
+    @atexit.register
+    def warn() -> None:
+        import difflib
+        import warnings
+
+        for kernel in _C._dangling_impls():
+            name = kernel.partition(": ")[0]
+            near = difflib.get_close_matches(name, _C._operator_names(), n=1)
+            warnings.warn(
+                f"a kernel was registered to an operator that was never defined, {kernel}"
+                + (f"; did you mean '{near[0]}'?" if near else ""),
+                RuntimeWarning,
+                stacklevel=1,
+            )
+
+
 class Library:
     """Registrations of the namespace `ns`, in force from the moment of each call until destroy(), or until the object
     goes.
 
     `kind`: "DEF" owns the namespace (once in a process), "FRAGMENT" adds operators to one, "IMPL" adds kernels only.
-    `dispatch_key` is that of kernels whose own is not given. Raises keyway.RegistrationError for what cannot be
-    registered; then nothing of it is.
+    `dispatch_key` is that of its kernels, if it is given; else each says its own. Raises keyway.RegistrationError for
+    what cannot be registered; then nothing of it is.
     """
 
     _python_kernels: set[tuple[str, str]] = set()  # of all libraries: what one may not take from another unasked
@@ -51,11 +75,16 @@ class Library:
         self._registrations = _C._Registrations(ns, kind, *_site())
 
     def define(self, schema: str, *, tags: str | Iterable[str] = ()) -> str:
-        """Defines an operator: "scale(Tensor x, float by) -> Tensor". Gives its full name: "my::scale"."""
+        """Defines an operator: "scale(Tensor x, float by) -> Tensor". Gives its full name: "my::scale". Names that
+        `keyway.ops` takes for something else (a namespace `load_library`, an overload `overloads`) are refused."""
         if self.kind == "IMPL":
             raise _C.RegistrationError(f"library {self.ns} is an IMPL library, which only adds kernels: {schema}")
+        name = self._qualified(schema.partition("(")[0].strip())
+        namespace, _, short = name.partition("::")
+        if taken := unreachable_name(namespace, *short.partition(".")[::2]):
+            raise _C.RegistrationError(f"operator {name} could not be called: in keyway.ops the name '{taken}' is taken")
         self._registrations.define(schema, [tags] if isinstance(tags, str) else list(tags), *_site())
-        return self._qualified(schema.partition("(")[0].strip())
+        return name
 
     def impl(
         self,
@@ -71,7 +100,7 @@ class Library:
         for the library's, or for every backend (CompositeImplicitAutograd). `fn` gets the arguments as the schema names
         them, without those at the end that have their default value (all_arguments: with them); with_keyset: before
         them the keyway.DispatchKeySet to redispatch from. It returns what the schema says, checked. fallthrough_kernel
-        makes the key transparent.
+        makes the key transparent. Where the operator is defined, a function that cannot be called so is refused.
 
         A kernel of Python's for the same operator and key is refused, unless allow_override; those of C++ come back
         when this one goes.
@@ -84,6 +113,10 @@ class Library:
                 f"operator {name} has a Python kernel for {kernel[1]} already: allow_override=True puts another over it"
             )
         function = _function_of(fn)
+        if function is not None:
+            check_kernel(name, function, ["keys"] if with_keyset else [])
+        if _C._find_overload(name) is None:
+            _warn_at_exit_of_what_serves_nothing()
         self._registrations.impl(name, key, function, with_keyset, all_arguments, *_site())
         self._kernels.add(kernel)
         Library._python_kernels.add(kernel)
@@ -123,7 +156,15 @@ class Library:
         return name if "::" in name else f"{self.ns}::{name}"
 
     def _key_of(self, dispatch_key: Any) -> Any:
-        return dispatch_key if dispatch_key != "" else self.dispatch_key
+        if dispatch_key == "" or self.dispatch_key == "":
+            return dispatch_key if dispatch_key != "" else self.dispatch_key
+        own, given = _C.DispatchKey(self.dispatch_key), _C.DispatchKey(dispatch_key)
+        if own != given:
+            raise _C.RegistrationError(
+                f"{self!r} is for kernels of {own.name}, and one is given for {given.name}: leave out one of both keys, "
+                "or use another library"
+            )
+        return dispatch_key
 
 
 _kept: dict[str, Library] = {}

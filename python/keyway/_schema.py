@@ -14,6 +14,7 @@ class Parameter(NamedTuple):
     type: str  # "Tensor(a!)[]?"
     keyword_only: bool
     writes: bool
+    has_default: bool
 
     @property
     def takes_tensors(self) -> bool:
@@ -40,6 +41,7 @@ class Schema:
         self.name: str = overload.name()
         self.parameters = [Parameter(*argument) for argument in arguments]
         self.mutated = [parameter.name for parameter in self.parameters if parameter.writes]
+        self.gives_tuple_of_one = False  # a custom operator of a function of `-> tuple[Tensor]`
         self.gives_list = len(self.returns) == 1 and "[" in self.returns[0]
 
     def mutated_tensors(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[_C.Tensor]:
@@ -56,13 +58,20 @@ class Schema:
                 f"custom_op('{name}'): mutates_args is {sorted(said)}, but the schema writes to {sorted(self.mutated)}"
             )
 
+    def result_of(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What a function of a custom operator gives, as the schema has it: lists are lists for it, and a tuple of one
+        result is that."""
+        result = function(*map(as_list, args), **{key: as_list(value) for key, value in kwargs.items()})
+        is_tuple_of_one = self.gives_tuple_of_one and isinstance(result, tuple) and len(result) == 1
+        return result[0] if is_tuple_of_one else result
+
     def refusing_aliases(self, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel with a check that no result shares memory with an argument or another result, of which autograd
         would know nothing."""
 
         @functools.wraps(kernel)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            result = kernel(*map(as_list, args), **{key: as_list(value) for key, value in kwargs.items()})
+            result = self.result_of(kernel, args, kwargs)
             seen = list(tensors_in([*args, *kwargs.values()]))
             for tensor in tensors_in(result):
                 if any(_C._share_memory(tensor, other) for other in seen):

@@ -27,6 +27,7 @@ from keyway._infer_schema import infer_schema
 from keyway._opcheck import OpCheckError, opcheck
 from keyway._ops import operator_function
 from keyway._registrations import Library, fallthrough_kernel, kept_library
+from keyway._signatures import check_kernel
 from keyway._vmap import vmap_kernel
 
 __all__ = [
@@ -74,13 +75,16 @@ def define(
             return fn
 
         return register
-    _library_for(_full_name(qualname), lib).define(qualname + schema, tags=tags)
+    if not schema.lstrip().startswith("("):
+        raise _C.ValueError(f"define('{qualname}'): the schema begins with the arguments, '(Tensor x) -> Tensor', for the "
+                            f"name is given: '{schema}'")
+    _library_for(_full_name(qualname), lib).define(qualname + schema.lstrip(), tags=tags)
     return None
 
 
 def impl(qualname: Any, types: Any, func: Any = None, *, lib: Library | None = None) -> Any:
-    """Registers `func` as the kernel of an operator for device types ("cpu", ["cpu", "cuda"], "default" for all); a
-    decorator if func is not given. As PyTorch's first form, impl(library, name, key), it is a decorator too."""
+    """Registers `func` as the kernel of an operator for device types ("cpu", ["cpu", "cuda"], "default" for all) or
+    dispatch keys ("CPU", "AutogradCPU"); a decorator if func is not given. As PyTorch's first form, impl(library, name, key), it is a decorator too."""
     if isinstance(qualname, Library):
 
         def register_for_key(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,8 +92,27 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: Library | None = N
             return fn
 
         return register_for_key
-    devices = None if types in ("default", "CompositeExplicitAutograd") else types
-    return register_kernel(qualname, devices, func, lib=lib)
+    if types in (None, "default"):
+        return register_kernel(qualname, None, func, lib=lib)
+    names = [types] if isinstance(types, str) else list(types)
+    keys = [name for name in names if _is_dispatch_key(name)]
+    devices = [name for name in names if name not in keys]
+
+    def register(fn: Callable[..., Any]) -> Callable[..., Any]:
+        name = _full_name(qualname)
+        for key in keys:
+            _library_for(name, lib).impl(name, fn, key)
+        return fn if not devices else register_kernel(qualname, devices, fn, lib=lib)
+
+    return register if func is None else register(func)
+
+
+def _is_dispatch_key(name: Any) -> bool:
+    try:
+        _C.DispatchKey(name)
+    except _C.Error:
+        return False
+    return True
 
 
 def register_kernel(
@@ -175,6 +198,7 @@ def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Li
         if custom is not None:
             custom.register_vmap(rule)
         else:
+            check_kernel(name, rule, ["info", "in_dims"])
             _library_for(name, lib).impl(name, vmap_kernel(operator_function(name), rule, name), "Batched")
         return rule
 

@@ -229,7 +229,35 @@ TEST_CASE("a boxed kernel that leaves the wrong results is an error") {
   CHECK(error_of([&] { op("box::in_").typed<TensorBase&(TensorBase&)>().call(x); }) ==
         "box::in_: a boxed kernel returned a tensor that is none of the arguments its schema writes to" + given);
   CHECK(error_of([&] { op("box::int").typed<std::int64_t(const TensorBase&)>().call(x); }) ==
-        "box::int: expected a value of type int, but got str" + given);
+        "box::int: a boxed kernel left str as result 0, which is int" + given);
+}
+
+TEST_CASE("a boxed call of a boxed kernel that leaves the wrong results is an error, too") {
+  const RegistrationHandle handle =
+      Block()
+          .def("box::pair(Tensor a, int n) -> (Tensor, int)")
+          .impl_boxed("box::pair", DispatchKey::CPU,
+                      [](const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack& stack) {
+                        const std::int64_t n = stack.back().to_int();
+                        const IValue a = stack[stack.size() - 2];
+                        for (std::int64_t i = 0; i < (n == 9 ? 3 : 2); ++i) stack.pop_back();
+                        for (std::int64_t i = 0; i < n && n < 5; ++i) stack.push_back(a);
+                        if (n == 5) stack.insert(stack.end(), {a, IValue(5)});
+                      })
+          .commit();
+  const auto called = [&](std::int64_t n) {
+    Stack stack{IValue("below"), tensor(), n};
+    return error_of([&] { op("box::pair").call_boxed(stack); });
+  };
+  const std::string left = "box::pair: a boxed kernel left ";
+  CHECK(called(0) == left + "0 values on the stack, but the schema has 2 results");
+  CHECK(called(1) == left + "1 values on the stack, but the schema has 2 results");
+  CHECK(called(4) == left + "4 values on the stack, but the schema has 2 results");
+  CHECK(called(2) == left + "Tensor as result 1, which is int");
+  CHECK(called(9) == "box::pair: a boxed kernel took more than its 2 arguments from the stack: 1 values are missing");
+  Stack stack{IValue("below"), tensor(), 5};
+  op("box::pair").call_boxed(stack);
+  CHECK((stack.size() == 3 && stack[1].is_tensor() && stack[2].to_int() == 5));
 }
 
 TEST_CASE("a boxed call with wrong values names the operator, and the stack keeps them") {

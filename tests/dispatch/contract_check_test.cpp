@@ -54,10 +54,11 @@ TEST_CASE("a kernel that keeps its contract passes") {
   // An argument that shares memory with one that is written to changes with it.
   CHECK(checked("(Tensor(a!) self, Tensor other) -> ()", [](TensorBase& self, const TensorBase&) { write(self); },
                 {t, same_memory(t)}) == "");
-  CHECK(checked(
-            "(Tensor[] list, Tensor? none) -> Tensor[]",
-            [](ArrayRef<TensorBase> list, const TensorBase&) { return std::vector<TensorBase>(list.size(), zeros()); },
-            {IValue(std::vector<TensorBase>{t, zeros()}), IValue(TensorBase())}) == "");
+  CHECK(checked("(Tensor[] list, Tensor? none) -> Tensor[]",
+                [](ArrayRef<TensorBase> list, const TensorBase&) {
+                  return list.size() == 2 ? std::vector{zeros(), zeros()} : std::vector<TensorBase>();
+                },
+                {IValue(std::vector<TensorBase>{t, zeros()}), IValue(TensorBase())}) == "");
 }
 
 TEST_CASE("a kernel that writes to an argument that is not written to is caught") {
@@ -104,4 +105,36 @@ TEST_CASE("a kernel that returns another tensor than the one it writes to is cau
   CHECK(checked("(Tensor(a!) self) -> Tensor(a!)", [](TensorBase&) -> TensorBase& { return another; }, {zeros()}) ==
         "result 1 is not the argument that the schema says is returned");
   another.reset();
+}
+
+TEST_CASE("results of one call that share memory are found, parts of one block are not") {
+  const std::string pair = "(Tensor a) -> (Tensor, Tensor)";
+  const std::string shared = "results 1 and 2 share memory, which the schema does not say";
+  CHECK(checked(pair,
+                [](const TensorBase&) {
+                  const TensorBase made = zeros();
+                  return std::tuple(made, made);
+                },
+                {zeros()}) == shared);
+  CHECK(checked(pair,
+                [](const TensorBase&) {
+                  const TensorBase made = zeros();
+                  return std::tuple(made, same_memory(made));
+                },
+                {zeros()}) == shared);
+  CHECK(checked("(Tensor a) -> Tensor[]",
+                [](const TensorBase&) {
+                  const TensorBase made = zeros();
+                  return std::vector<TensorBase>{made, zeros(), same_memory(made)};
+                },
+                {zeros()}) == "results 1 and 1 share memory, which the schema does not say");
+  CHECK(checked(pair,
+                [](const TensorBase&) {
+                  const TensorBase made = zeros();  // [2, 3]
+                  const std::int64_t row[] = {3}, stride[] = {1};
+                  return std::tuple(make_view(made, row, stride, 0), make_view(made, row, stride, 3));
+                },
+                {zeros()}) == "");
+  CHECK(checked("(Tensor(a) a) -> (Tensor(a), Tensor(a))",
+                [](const TensorBase& a) { return std::tuple(same_memory(a), same_memory(a)); }, {zeros()}) == "");
 }

@@ -289,3 +289,76 @@ inside.wait()
 """
     ended = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_library_of_one_key_takes_no_kernel_for_another():
+    with Library("lib_key", "DEF") as lib, Library("lib_key", "IMPL", "CPU") as cpu_only:
+        lib.define("f(Tensor x) -> Tensor")
+        with pytest.raises(keyway.RegistrationError, match="is for kernels of CPU, and one is given for Meta"):
+            cpu_only.impl("f", lambda x: x, "Meta")
+        cpu_only.impl("f", lambda x: x.mul(2), "CPU")
+        assert keyway.ops.lib_key.f(keyway.ones([1])).item() == 2.0
+
+
+@pytest.mark.parametrize(
+    ("namespace", "schema", "taken"),
+    [
+        ("load_library", "f(Tensor x) -> Tensor", "load_library"),
+        ("lib_taken", "f.overloads(Tensor x) -> Tensor", "overloads"),
+        ("lib_taken", "f.default(Tensor x) -> Tensor", "default"),
+        ("lib_taken", "__f(Tensor x) -> Tensor", "__f"),
+    ],
+)
+def test_names_by_which_no_operator_could_be_called_are_refused(namespace, schema, taken):
+    with pytest.raises(keyway.RegistrationError, match=f"in keyway.ops the name '{taken}' is taken"):
+        Library(namespace, "FRAGMENT").define(schema)
+
+
+def test_define_by_name_takes_a_schema_without_one():
+    with pytest.raises(keyway.ValueError, match="the schema begins with the arguments"):
+        keyway.library.define("lib_named::y", "y(Tensor x) -> Tensor")
+    assert dir(keyway.ops.lib_named) == []
+
+
+def test_impl_takes_dispatch_keys_and_devices():
+    keyway.library.define("lib_keys::f", "(Tensor x) -> Tensor")
+    keyway.library.impl("lib_keys::f", "CPU", lambda x: x.mul(2))
+
+    @keyway.library.impl("lib_keys::f", "meta")
+    def on_meta(x):
+        return keyway.empty([5], device="meta")
+
+    assert keyway.ops.lib_keys.f(keyway.ones([1])).item() == 2.0
+    assert tuple(keyway.ops.lib_keys.f(keyway.ones([1], device="meta")).shape) == (5,)
+    with pytest.raises(keyway.Error, match="nowhere"):
+        keyway.library.impl("lib_keys::f", "nowhere", lambda x: x)
+
+
+def test_kernels_are_held_against_the_schema_when_they_are_registered(cpu):
+    with Library("lib_checked", "DEF") as lib:
+        lib.define("f(Tensor x, int n, *, float by=1.0) -> Tensor")
+        for wrong in (lambda x: x, lambda x, n, m: x, lambda x, *, n: x, lambda: None):
+            with pytest.raises(keyway.RegistrationError, match="cannot be called with the arguments of lib_checked::f"):
+                lib.impl("f", wrong, "CPU")
+            with pytest.raises(keyway.RegistrationError, match="cannot be called with the arguments of lib_checked::f"):
+                keyway.library.register_fake("lib_checked::f", wrong)
+        with pytest.raises(keyway.RegistrationError, match="behind keys"):
+            lib.impl("f", lambda x, n: x, "CPU", with_keyset=True)
+        lib.impl("f", lambda x, n: x.mul(n), "CPU")  # need not know what has a default
+        lib.impl("f", lambda x, *rest, **named: x, "Meta")
+        assert keyway.ops.lib_checked.f(keyway.ones([1]), 3).item() == 3.0
+
+
+def test_a_kernel_of_no_operator_is_warned_of_at_the_end_of_the_program():
+    program = """
+from keyway.library import Library
+lib = Library("keyway", "IMPL", "CPU")
+lib.impl("rellu", lambda x: x)
+early = Library("mine", "FRAGMENT")
+early.impl("f", lambda x: x, "CPU")
+early.define("f(Tensor x) -> Tensor")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, text=True)
+    assert ended.returncode == 0
+    assert ended.stderr.count("RuntimeWarning") == 1
+    assert "never defined, keyway::rellu" in ended.stderr and "did you mean 'keyway::relu'?" in ended.stderr

@@ -1,5 +1,11 @@
 """keyway.ops: how operators are found by namespace, name and overload, and what an overload says of itself."""
 
+import copy
+import inspect
+import pickle
+import weakref
+from collections.abc import Sequence
+
 import keyway
 import pytest
 from keyway.library import Library
@@ -91,3 +97,133 @@ def test_redispatch_wants_a_key_set_first():
 def test_load_library_says_what_it_cannot_load(tmp_path):
     with pytest.raises(OSError, match="nothing.so"):
         keyway.ops.load_library(tmp_path / "nothing.so")
+
+
+def test_arguments_have_the_names_that_the_schema_gives_them():
+    with Library("ops_names", "DEF") as lib:
+        lib.define("minus(Tensor self, Tensor x) -> Tensor")
+        lib.impl("minus", lambda a, b: a.sub(b))
+        lib.define("of(Tensor input, Tensor x, Tensor other, Tensor x2) -> Tensor")
+        lib.impl("of", lambda a, b, c, d: a + 10 * b + 100 * c + 1000 * d)
+        lib.define("dims(Tensor a, int dim=1, int axis=2, bool keepdim=False, bool keepdims=True) -> str")
+        lib.impl("dims", lambda *args: "".join(map(str, args[1:])), all_arguments=True)
+        lib.define("axis(Tensor a, int axis=0) -> int")
+        lib.impl("axis", lambda a, axis=0: axis)
+        one, five = keyway.ones([1]), keyway.full([1], 5.0)
+        assert keyway.ops.ops_names.minus(self=five, x=one).item() == 4.0
+        assert keyway.ops.ops_names.minus(x=one, self=five).item() == 4.0
+        assert keyway.ops.ops_names.minus(five, x=one).item() == 4.0
+        assert keyway.ops.ops_names.of(x2=one, other=one * 2, x=one * 3, input=one * 4).item() == 1234.0
+        assert keyway.ops.ops_names.dims(one, axis=7) == "17FalseTrue"
+        assert keyway.ops.ops_names.dims(one, dim=7) == "72FalseTrue"
+        assert keyway.ops.ops_names.dims(one, keepdims=False) == "12FalseFalse"
+        for call, text in (
+            (lambda: keyway.ops.ops_names.axis(one, axis=2, dimm=1), "unexpected keyword argument 'dimm'"),
+            (lambda: keyway.ops.ops_names.axis(one, dim=1), "unexpected keyword argument 'dim'"),
+            (lambda: keyway.ops.ops_names.minus(input=five, x=one), "misses argument 'self'"),
+            (lambda: keyway.ops.ops_names.minus(five, x=one, other=one), "unexpected keyword argument 'other'"),
+            (lambda: keyway.ops.ops_names.minus(five, five, x=one), "several values for argument 'x'"),
+        ):
+            with pytest.raises(keyway.TypeError, match=text):
+                call()
+
+
+def test_built_in_operators_take_the_names_of_their_schemas_and_those_of_functions():
+    x = keyway.tensor([[1.0, 2.0], [3.0, 4.0]])
+    for name in ("self", "input", "x"):
+        assert keyway.ops.keyway.relu(**{name: -x}).sum().item() == 0.0
+    assert keyway.ops.keyway.sum.dim_IntList(self=x, axis=0, keepdims=True).tolist() == [[4.0, 6.0]]
+    assert keyway.sum(x, axis=0).tolist() == [4.0, 6.0]
+    for given in ({"dim": 0, "axis": 0}, {"axis": 0, "keepdim": True, "keepdims": True}, {"input": x, "dim": 0}):
+        with pytest.raises(keyway.TypeError):
+            keyway.sum(x, **given)
+    for given in ({"requires_grad": True, "requires_gradd": True}, {"dtype": None, "out": None, "dtyp": None}):
+        with pytest.raises(keyway.TypeError, match="unexpected keyword argument"):
+            keyway.zeros([1], **given)
+
+
+def test_no_more_keywords_are_taken_than_there_are_arguments():
+    given = {f"argument{i}": 1 for i in range(300)}
+    with pytest.raises(keyway.TypeError, match="unexpected keyword argument 'argument0'"):
+        keyway.ops.keyway.relu.default(keyway.ones([1]), **given)
+
+
+def test_an_overload_takes_results_by_their_names_or_together():
+    x = keyway.tensor([2.0, 1.0])
+
+    def outs():
+        return keyway.empty(0), keyway.empty(0, dtype=keyway.int64)
+
+    values, indices = outs()
+    keyway.ops.keyway.sort.values(x, values=values, indices=indices)
+    assert values.tolist() == [1.0, 2.0] and indices.tolist() == [1, 0]
+    values, indices = outs()
+    keyway.ops.keyway.sort.values(x, out=(values, indices))
+    assert values.tolist() == [1.0, 2.0]
+    with pytest.raises(keyway.TypeError, match="misses argument 'out'"):
+        keyway.ops.keyway.sort.values(x, values=values)
+
+
+def test_of_several_overloads_the_narrowest_takes_a_number():
+    with Library("ops_narrow", "DEF") as lib:
+        for kind in ("Scalar", "complex", "float", "int", "bool", "str", "Device"):
+            lib.define(f"f.{kind}(Tensor x, {kind} n) -> str")
+            lib.impl(f"f.{kind}", lambda x, n, kind=kind: kind)
+        x = keyway.ones([1])
+        given = {1: "int", 1.5: "float", 1j: "complex", "cpu": "str", keyway.device("cpu"): "Device"}
+        assert {n: keyway.ops.ops_narrow.f(x, n) for n in given} == given
+        assert keyway.ops.ops_narrow.f(x, True) == "bool"
+
+
+def test_every_sequence_of_numbers_is_a_list_of_them():
+    class Pair(Sequence):
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, i):
+            return (4, 5)[i]
+
+    with Library("ops_sequence", "DEF") as lib:
+        lib.define("total(int[] n) -> int")
+        lib.impl("total", lambda n: sum(n))
+        assert [keyway.ops.ops_sequence.total(n) for n in (Pair(), range(4), [1, 2], (3,))] == [9, 6, 3, 3]
+        for wrong in ("12", b"12", {1: 2}, {1, 2}, iter([1])):
+            with pytest.raises(keyway.TypeError, match="must be tuple of ints"):
+                keyway.ops.ops_sequence.total(wrong)
+
+
+def test_operators_are_pickled_and_copied_by_name_and_may_be_weakly_referred_to():
+    for op in (keyway.ops.keyway.add.Tensor, keyway.ops.keyway.relu.default, keyway.add, keyway.Tensor.add,
+               keyway.ops.keyway.add):  # fmt: skip
+        assert pickle.loads(pickle.dumps(op)) is op
+        assert copy.copy(op) is op and copy.deepcopy(op) is op
+        assert weakref.ref(op)() is op
+    assert keyway.ops.keyway.add.Tensor.__name__ == "add.Tensor" and keyway.add.__name__ == "add"
+    keys = keyway.dispatch_keys(keyway.ones([1]))
+    for value in (keys, keys - keyway.DispatchKeySet("CPU"), keyway.DispatchKeySet(), keyway.DispatchKey.AutogradCPU):
+        assert pickle.loads(pickle.dumps(value)) == value
+
+
+def test_an_overload_has_a_signature():
+    assert str(inspect.signature(keyway.ops.keyway.add.Tensor)) == "(self, other, *, alpha=1)"
+    assert str(inspect.signature(keyway.ops.keyway.add.out)) == "(self, other, *, alpha=1, out)"
+
+
+def test_redispatch_keeps_to_the_backend_of_the_arguments():
+    meta, host = keyway.ones([2], device="meta"), keyway.ones([2])
+    ops = keyway.ops.keyway
+    calls = [
+        (ops.relu.default, (meta,)),
+        (ops.sum.default, (meta,)),
+        (ops.copy_.default, (host, meta)),
+        (ops.add.Tensor, (host, meta)),
+        (ops._local_scalar_dense.default, (meta[0],)),
+        (ops.cat.default, ([host, meta],)),
+    ]
+    for op, args in calls:
+        for key in ("CPU", "AutogradCPU", "CUDA"):
+            with pytest.raises(keyway.TypeError, match="are of another backend than the arguments"):
+                op.redispatch(keyway.DispatchKeySet(key), *args)
+    assert ops.relu.default.redispatch(keyway.DispatchKeySet("Meta"), meta).is_meta
+    with keyway.IncludeDispatchKeyGuard("CPU"):  # which keeps the backend, too
+        assert ops.relu.default(meta).is_meta
