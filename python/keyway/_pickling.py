@@ -108,3 +108,13 @@ def _name_of(function: _C.OperatorFunction) -> str:
 
 
 copyreg.pickle(_C.OperatorFunction, _name_of)
+
+
+def _generator(device: str, state: tuple[int, int]) -> _C.Generator:
+    generator = _C.Generator(device)
+    generator.set_state(state)
+    return generator
+
+
+# A generator of its own, in the same state; of the default generator too.
+copyreg.pickle(_C.Generator, lambda generator: (_generator, (str(generator.device), generator.get_state())))
