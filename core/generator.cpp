@@ -2,10 +2,12 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device_guard.h>
 #include <keyway/core/generator.h>
+#include <keyway/core/thread_seed.h>
 
 #include <map>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace keyway::inline v1 {
 namespace {
@@ -18,8 +20,37 @@ constinit ForkSafeMutex states_mutex(LockOrder::Generators);
 struct Generator::Impl : RefCounted {
   explicit Impl(Device d) : device(d) {}
   const Device device;
+  bool is_default = false;  // of its device
   GeneratorState state{kDefaultSeed, 0};
+  // What the calling thread sees as its state. Requires: states_mutex is held.
+  GeneratorState& seen();
 };
+
+struct ThreadSeed::States {
+  std::uint64_t seed;
+  States* const outer;
+  std::vector<std::pair<const void*, GeneratorState>> of{};  // of default generators that were asked for
+};
+
+namespace {
+
+thread_local constinit ThreadSeed::States* thread_states = nullptr;
+
+GeneratorState& state_in(ThreadSeed::States& states, const void* generator) {
+  for (auto& [owner, state] : states.of) {
+    if (owner == generator) return state;
+  }
+  return states.of.emplace_back(generator, GeneratorState{states.seed, 0}).second;
+}
+
+}  // namespace
+
+GeneratorState& Generator::Impl::seen() {
+  return is_default && thread_states != nullptr ? state_in(*thread_states, this) : state;
+}
+
+ThreadSeed::ThreadSeed(std::uint64_t seed) : states_(new States{seed, thread_states}) { thread_states = states_.get(); }
+ThreadSeed::~ThreadSeed() { thread_states = states_->outer; }
 
 Generator::Generator(Device device) : impl_(make_intrusive<Impl>(device)) {}
 Generator::Generator(const Generator&) = default;
@@ -43,14 +74,14 @@ std::uint64_t Generator::initial_seed() const { return get_state().seed; }
 
 GeneratorState Generator::get_state() const {
   const std::lock_guard lock(states_mutex);
-  return impl_->state;
+  return impl_->seen();
 }
 
 void Generator::set_state(GeneratorState state) {
   KEYWAY_CHECK(state.call <= kCalls, "A generator's state has call number {}, but a sequence has only 2^48 calls.",
                state.call);
   const std::lock_guard lock(states_mutex);
-  impl_->state = state;
+  impl_->seen() = state;
 }
 
 Generator Generator::clone() const {
@@ -66,7 +97,7 @@ PhiloxCall Generator::next_call() {
 
 GeneratorState Generator::take_calls(std::uint64_t count) {
   const std::lock_guard lock(states_mutex);
-  GeneratorState& state = impl_->state;
+  GeneratorState& state = impl_->seen();
   KEYWAY_CHECK(count <= kCalls - state.call,
                "The random numbers of seed {} are used up after 2^48 calls; seed the generator anew.", state.seed);
   return {state.seed, std::exchange(state.call, state.call + count)};
@@ -97,19 +128,24 @@ Defaults& defaults() {
 
 }  // namespace
 
-Generator& default_cpu_generator() {
-  static Generator* const generator = new Generator(DeviceType::CPU);
-  return *generator;
-}
+Generator& default_cpu_generator() { return default_generator(DeviceType::CPU); }
 
 Generator& default_generator(Device device) {
-  if (device.is_cpu()) return default_cpu_generator();
+  if (device.is_cpu()) {
+    static Generator* const generator = [] {
+      auto* const made = new Generator(DeviceType::CPU);
+      made->impl_->is_default = true;
+      return made;
+    }();
+    return *generator;
+  }
   const Device own = device.has_index() ? device : current_device(device.type());
   const std::lock_guard lock(states_mutex);
   auto& [seed, generators] = defaults();
   const auto [place, is_new] = generators.try_emplace({own.type(), own.index()}, nullptr);
   if (is_new) {
     place->second = Generator(own);
+    place->second.impl_->is_default = true;
     place->second.impl_->state.seed = seed;
   }
   return place->second;
@@ -118,6 +154,11 @@ Generator& default_generator(Device device) {
 void manual_seed(std::uint64_t seed) {
   default_cpu_generator().manual_seed(seed);
   const std::lock_guard lock(states_mutex);
+  if (thread_states != nullptr) {
+    thread_states->seed = seed;
+    thread_states->of.clear();
+    return;
+  }
   defaults().seed = seed;
   for (auto& [device, generator] : defaults().of) generator.impl_->state = {seed, 0};
 }

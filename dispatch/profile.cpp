@@ -27,12 +27,6 @@ struct Open {
 };
 thread_local std::vector<Open> open_calls;
 
-std::uint64_t thread_number() {
-  static std::atomic<std::uint64_t> next{1};
-  thread_local const std::uint64_t number = next++;
-  return number;
-}
-
 // Autograd kernels end in a call of the kernel below them.
 bool goes_on_below(Functionality f) { return f == Functionality::Autograd || f == Functionality::ADInplaceOrView; }
 
@@ -213,6 +207,12 @@ std::string Profile::table(Column by, std::size_t most, std::uint64_t runs) cons
     others.device_total_seconds += all[i].device_total_seconds;
   }
   return all.size() > most ? out + line(others) : out;
+}
+
+std::uint64_t Profile::thread_number() {
+  static std::atomic<std::uint64_t> next{1};
+  thread_local const std::uint64_t number = next++;
+  return number;
 }
 
 std::string Profile::trace() const {

@@ -107,6 +107,8 @@ class KEYWAY_API Profile : public CallListener {
   std::vector<Row> rows(Column by = Column::Self) const;
   // For people: `most` rows, and one for the others. Times in milliseconds; calls and times are divided by `runs`.
   std::string table(Column by = Column::Self, std::size_t most = 20, std::uint64_t runs = 1) const;
+  // The calling thread's number in traces.
+  static std::uint64_t thread_number();
   // Chrome's trace event format, which Perfetto reads: one complete event a call, times in microseconds. Empty without
   // Options::events.
   std::string trace() const;

@@ -113,6 +113,7 @@ Tensor from_numpy(nb::handle array) {
 Tensor frombuffer(nb::handle buffer, nb::handle dtype, std::int64_t count, std::int64_t offset, bool requires_grad) {
   const auto type = optional_dtype(dtype);
   KEYWAY_CHECK_AS(Type, type, "argument 'dtype' must be keyway.dtype, not NoneType");
+  KEYWAY_CHECK(count >= -1, "argument 'count' is a number of elements, or -1 for all that there are, not {}", count);
   KEYWAY_CHECK(PyObject_CheckBuffer(buffer.ptr()), "a {} has no buffer", Py_TYPE(buffer.ptr())->tp_name);
   return leaf(shared(tensor_of_bytes(buffer.ptr(), *type, count, offset)), requires_grad);
 }

@@ -85,7 +85,8 @@ void add_profiler(nb::module_& module) {
       .def("rows", [](const Profiling& self, const std::string& by) { return self.profile().rows(column_of(by)); })
       .def("table", [](const Profiling& self, const std::string& by,
                        std::size_t most) { return self.profile().table(column_of(by), most); })
-      .def("trace", [](const Profiling& self) { return self.profile().trace(); });
+      .def("trace", [](const Profiling& self) { return self.profile().trace(); })
+      .def_static("thread_number", &Profile::thread_number);
 }
 
 }  // namespace keyway::inline v1::python

@@ -1,12 +1,23 @@
 #include <keyway/core/generator.h>
+#include <keyway/core/thread_seed.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/random.h>
 
+#include <memory>
 #include <nanobind/stl/pair.h>
 
 namespace nb = nanobind;
 
 namespace keyway::inline v1::python {
+namespace {
+
+// Between __enter__ and __exit__ the default generators of its thread draw from a seed.
+struct Seeded {
+  std::uint64_t seed;
+  std::unique_ptr<ThreadSeed> inside{};
+};
+
+}  // namespace
 
 void add_random(nb::module_& module) {
   nb::class_<Generator> type(module, "Generator", "The state behind random operators: a seed and a number of calls.");
@@ -50,6 +61,10 @@ void add_random(nb::module_& module) {
   module.def(
       "initial_seed", [] { return default_generator(DeviceType::CPU).initial_seed(); },
       "The seed of the CPU's current sequence.");
+  nb::class_<Seeded>(module, "_Seeded")
+      .def("__init__", [](Seeded* self, std::uint64_t seed) { new (self) Seeded{seed}; })
+      .def("__enter__", [](Seeded& self) { self.inside = std::make_unique<ThreadSeed>(self.seed); })
+      .def("__exit__", [](Seeded& self, const nb::args&) { self.inside.reset(); });
   module.attr("default_generator") = nb::cast(default_generator(DeviceType::CPU));
 }
 

@@ -100,3 +100,13 @@ def _deepcopy(self: _C.Tensor, memo: dict[Any, Any]) -> _C.Tensor:
 
 
 attach(_C.Tensor, __reduce_ex__=_reduce, __copy__=_copy, __deepcopy__=_deepcopy)
+
+
+def _generator(device: str, state: tuple[int, int]) -> _C.Generator:
+    generator = _C.Generator(device)
+    generator.set_state(state)
+    return generator
+
+
+# A generator of its own, in the same state; of the default generator too.
+copyreg.pickle(_C.Generator, lambda generator: (_generator, (str(generator.device), generator.get_state())))

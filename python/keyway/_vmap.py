@@ -41,7 +41,8 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
     values, and results whose shape depends on data raise keyway.ValueError, and so does writing in place to a tensor
     that is the same for all. Random operators do too, unless ``randomness`` is "same" or "different" for all examples.
     Operators that have no rule for batches are called for one example after the other. vmaps may be nested, and
-    gradients flow through them.
+    gradients flow through them. Where there are no examples, ``func`` runs for one that stands in for them, for the
+    shapes and dtypes of its results: zeros, with ones on the diagonals of matrices.
 
     >>> keyway.vmap(keyway.dot)(keyway.tensor([[1., 2.], [3., 4.]]), keyway.tensor([[1., 0.], [0., 1.]]))
     tensor([1., 4.])
@@ -53,6 +54,8 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
     def batched(*args: Any, **kwargs: Any) -> Any:
         inputs, dims = _flat_inputs(args, kwargs, in_dims)
         size = _batch_size(inputs, dims)
+        if size == 0:
+            return _of_none(func, args, kwargs, inputs, dims, out_dims, randomness)
         if chunk_size is None or chunk_size >= size:
             return _run(func, args, kwargs, inputs, dims, size, out_dims, randomness)
         parts = []
@@ -120,6 +123,27 @@ def _run(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
         return _gathered(func(*examples, **named), out_dims)
     finally:
         _batching.leave()
+
+
+def _of_none(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Any],
+             dims: list[int | None], out_dims: Any, randomness: str) -> Any:
+    """The results for no examples."""
+    from keyway.random import drawing_from, generator_states  # which is imported later
+
+    stand_ins = [leaf if dim is None else _with_stand_in(leaf, dim) for leaf, dim in zip(inputs, dims)]
+    with drawing_from(generator_states(inputs)):
+        result = _run(func, args, kwargs, stand_ins, dims, 1, out_dims, randomness)
+    return rebuilt(result, [leaf if dim is None else leaf.narrow(dim, 0, 0)
+                            for leaf, dim in zip(leaves_of(result), _result_dims(result, out_dims))])
+
+
+def _with_stand_in(leaf: Tensor, dim: int) -> Tensor:
+    """A tensor of no examples, and of one more behind them."""
+    examples = leaf.movedim(dim, 0)
+    stand_in = examples.new_zeros([1, *examples.shape[1:]])
+    if stand_in.dim() > 2:
+        stand_in.diagonal(0, -2, -1).fill_(1)
+    return _C.cat([examples, stand_in]).movedim(0, dim)
 
 
 def _gathered(result: Any, out_dims: Any) -> Any:

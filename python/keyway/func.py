@@ -19,7 +19,8 @@ from keyway.nn.modules.module import Module
 from keyway.nn.utils import stateless
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "stack_module_state", "vjp", "vmap",
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state",
+    "vjp", "vmap",
 ]
 
 Argnums = int | tuple[int, ...]
@@ -252,11 +253,11 @@ class _Linearized:
     mode where there are many products: what vmap runs for all directions at once is one backward, not the function.
     """
 
-    def __init__(self, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> None:
+    def __init__(self, name: str, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> None:
         at = _Vjp(func, primals, has_aux)
         self.result, self.aux = at.result, at.aux
         outputs = leaves_of(at.result)
-        _check_is_real("jacfwd", leaves_of(primals) + outputs)
+        _check_is_real(name, leaves_of(primals) + outputs)
 
         def products(*weights: Tensor) -> Any:
             return at.product(rebuilt(at.result, list(weights)))
@@ -267,6 +268,27 @@ class _Linearized:
 
     def product(self, tangents: tuple[Any, ...]) -> Any:
         return rebuilt(self.result, list(self._transposed.product(tangents)))
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """``func(*primals)``, and the function's derivative there: a function of tangents, one for each of the primals and of
+    its structure, shapes and dtypes, that gives the product of the Jacobian with them.
+
+    func runs once, however many tangents follow; its steps are kept as long as the derivative is. Tensors are real.
+
+    >>> value, derivative = keyway.func.linearize(keyway.sin, keyway.zeros(2))
+    >>> derivative(keyway.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
+    if not primals:
+        raise _C.ValueError("linearize: there are no primals to differentiate by")
+    at = _Linearized("linearize", func, primals, False)
+
+    def derivative(*tangents: Any) -> Any:
+        _checked_like("linearize: the tangents", primals, tangents)
+        return at.product(tangents)
+
+    return at.result, derivative
 
 
 def _of_each_element(function: Callable[[Tensor], Any], tensor: Tensor, chunk_size: int | None) -> Any:
@@ -347,7 +369,7 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
         def of_chosen(*chosen: Any) -> Any:
             return func(*_replaced(args, numbers, chosen), **kwargs)
 
-        at = _Linearized(of_chosen, values, has_aux)
+        at = _Linearized("jacfwd", of_chosen, values, has_aux)
         arguments = leaves_of(values)
         columns: list[Any] = []
         for place, argument in enumerate(arguments):

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import enum
 import json
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import ContextDecorator, contextmanager
+from typing import Any, NamedTuple
 
 from keyway import _C
 
@@ -25,8 +27,32 @@ _COLUMNS = {
 }
 
 
+class _Span(NamedTuple):
+    """A block that record_function() named. Times in seconds of time.perf_counter()."""
+
+    name: str
+    thread: int
+    begin: float
+    end: float
+
+
+class _Spans(NamedTuple):
+    """The blocks of one name, as a row of a profile."""
+
+    op: str
+    calls: int
+    total_seconds: float
+    keys: str = ""
+    kernel: str = ""
+
+    @property
+    def self_seconds(self) -> float:
+        return self.total_seconds
+
+
 class FunctionEventAvg:
-    """The calls of one operator by one row of kernels. Times in microseconds, as PyTorch gives them."""
+    """The calls of one operator by one row of kernels; or the blocks of one name, whose own time has that of the
+    operators in it. Times in microseconds, as PyTorch gives them."""
 
     def __init__(self, row: Any) -> None:
         self.key: str = row.op
@@ -43,17 +69,22 @@ class FunctionEventAvg:
 
 
 class EventList(list[FunctionEventAvg]):
-    """What a profile adds up to, a row for each operator and row of kernels."""
+    """What a profile adds up to: a row for each operator and row of kernels, then one for each name of blocks."""
 
-    def __init__(self, profiling: Any) -> None:
-        super().__init__(FunctionEventAvg(row) for row in profiling.rows("self"))
+    def __init__(self, profiling: Any, spans: list[_Span]) -> None:
+        times: dict[str, list[float]] = {}
+        for span in spans:
+            times.setdefault(span.name, []).append(span.end - span.begin)
+        self._spans = [FunctionEventAvg(_Spans(name, len(each), sum(each))) for name, each in times.items()]
+        super().__init__([*(FunctionEventAvg(row) for row in profiling.rows("self")), *self._spans])
         self._profiling = profiling
 
     def table(self, sort_by: str = "self", row_limit: int = 20) -> str:
         """As text, times in milliseconds: `row_limit` rows and one for the others, the largest by `sort_by` first: op,
-        calls, self, total or mean, or PyTorch's names of these."""
+        calls, self, total or mean, or PyTorch's names of these. Below them the blocks of record_function()."""
         text: str = self._profiling.table(_COLUMNS.get(sort_by, sort_by), row_limit)
-        return text
+        return text + "".join(f"block {row.key}: {row.count} times, total {row.cpu_time_total / 1e3:.3f} ms, mean "
+                              f"{row.cpu_time / 1e3:.3f} ms\n" for row in self._spans)
 
 
 class ProfilerActivity(enum.Enum):
@@ -68,8 +99,71 @@ def supported_activities() -> set[ProfilerActivity]:
     return set(ProfilerActivity)
 
 
+class ProfilerAction(enum.Enum):
+    """What a profile does in one step of a schedule."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+_RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
+
+
+def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0
+             ) -> Callable[[int], ProfilerAction]:
+    """A function from the number of a step to what profile(schedule=...) does in it: nothing for `skip_first` steps; then
+    in turns nothing for `wait` steps and for `warmup` ones, and `active` steps that are recorded, after whose last
+    `on_trace_ready` is called. There are `repeat` turns, or if that is 0, no end of them. Raises keyway.ValueError for
+    numbers below 0 and without active steps."""
+    if min(wait, warmup, repeat, skip_first) < 0 or active < 1:
+        raise _C.ValueError("schedule: wait, warmup, repeat and skip_first must not be negative, and active must be "
+                            f"positive, but they are {wait}, {warmup}, {repeat}, {skip_first} and {active}")
+    length = wait + warmup + active
+
+    def action(step: int) -> ProfilerAction:
+        turn, place = divmod(step - skip_first, length)
+        if step < skip_first or (repeat > 0 and turn >= repeat) or place < wait:
+            return ProfilerAction.NONE
+        if place < wait + warmup:
+            return ProfilerAction.WARMUP
+        return ProfilerAction.RECORD_AND_SAVE if place == length - 1 else ProfilerAction.RECORD
+
+    return action
+
+
+_recording: list[profile] = []  # those that record now, of all threads
+
+
+class record_function(ContextDecorator):
+    """A context manager, or a decorator, that names what runs within: profiles that record when it begins have a row
+    for the name in key_averages(), and a block around its operators in events() and in the trace."""
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name = name
+        self.args = args
+        self._begun: list[tuple[float, list[list[_Span]]]] = []
+
+    def _recreate_cm(self) -> record_function:  # for each call of a decorated function, as they may be nested
+        return type(self)(self.name, self.args)
+
+    def __enter__(self) -> record_function:
+        thread = threading.get_ident()
+        listening = [each._spans for each in _recording if each._all_threads or each._thread == thread]
+        self._begun.append((time.perf_counter(), listening))
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        begin, listening = self._begun.pop()
+        if listening:
+            span = _Span(self.name, _C._Profiling.thread_number(), begin, time.perf_counter())
+            for spans in listening:
+                spans.append(span)
+
+
 class FunctionEvent:
-    """One call of an operator. Times in microseconds; `args` is what the trace says of the call."""
+    """One call of an operator, or one block of record_function(). Times in microseconds; `args` is what the trace says of the call."""
 
     def __init__(self, event: dict[str, Any]) -> None:
         self.name: str = event["name"]
@@ -85,26 +179,81 @@ class profile:
     runs; those of all threads with all_threads=True. Each call is remembered for export_chrome_trace() and events(),
     unless record_events=False; with record_shapes=True also its arguments.
 
-    `on_trace_ready` is called with the profile when it stops. `activities`, `profile_memory`, `with_stack`,
-    `with_flops` and `with_modules` change nothing.
+    With `schedule`, a function from the number of a step to a ProfilerAction, as schedule() makes them, it records some
+    of the steps that step() ends, and each stretch of them anew. `on_trace_ready` is called with the profile after each
+    stretch, and when it stops while it records. `activities`, `profile_memory`, `with_stack`, `with_flops` and
+    `with_modules` change nothing.
     """
 
     def __init__(self, *, activities: Iterable[ProfilerActivity] | None = None,
+                 schedule: Callable[[int], ProfilerAction] | None = None,
                  on_trace_ready: Callable[[profile], Any] | None = None, record_shapes: bool = False,
                  profile_memory: bool = False, with_stack: bool = False, with_flops: bool = False,
                  with_modules: bool = False, all_threads: bool = False, record_events: bool = True) -> None:
         self._all_threads = all_threads
+        self._schedule = schedule
         self._on_trace_ready = on_trace_ready
+        self._record_shapes = record_shapes
         self._records_events = record_events or record_shapes
-        self._profiling = _C._Profiling(self._records_events, record_shapes)
+        self._thread = 0
+        self._action: ProfilerAction | None = None  # None while it does not run
+        self.step_num = 0
+        self._renew()
+
+    def _renew(self) -> None:
+        self._origin = time.perf_counter()  # that events are counted from
+        self._profiling = _C._Profiling(self._records_events, self._record_shapes)
+        self._spans: list[_Span] = []
+
+    def _action_now(self) -> ProfilerAction:
+        return ProfilerAction.RECORD if self._schedule is None else self._schedule(self.step_num)
 
     def start(self) -> None:
-        """Raises keyway.Error if it runs already."""
-        self._profiling.start(self._all_threads)
+        """Raises keyway.ValueError if it runs already."""
+        if self._action is not None:
+            raise _C.ValueError("the profiler is running already")
+        action = self._action_now()
+        if action in _RECORDING:
+            self._begin_recording()
+        self._action = action
 
     def stop(self) -> None:
-        """Raises keyway.Error if it does not run, or was started on another thread."""
+        """Raises keyway.ValueError if it does not run, or was started on another thread."""
+        if self._action is None:
+            raise _C.ValueError("the profiler is not running")
+        records = self._action in _RECORDING
+        if records:
+            self._end_recording()
+        self._action = None
+        if records:
+            self._report()
+
+    def step(self) -> None:
+        """Ends a step and begins the next, for which `schedule` says what is done. Raises as stop() does."""
+        if self._action is None:
+            raise _C.ValueError("the profiler is not running")
+        before, self.step_num = self._action, self.step_num + 1
+        after = self._action_now()
+        ends = before is ProfilerAction.RECORD_AND_SAVE or (before in _RECORDING and after not in _RECORDING)
+        if ends:
+            self._end_recording()
+            self._action = after
+            self._report()
+        if after in _RECORDING and (ends or before not in _RECORDING):
+            self._renew()
+            self._begin_recording()
+        self._action = after
+
+    def _begin_recording(self) -> None:
+        self._profiling.start(self._all_threads)
+        self._thread = threading.get_ident()
+        _recording.append(self)
+
+    def _end_recording(self) -> None:
         self._profiling.stop()
+        _recording.remove(self)
+
+    def _report(self) -> None:
         if self._on_trace_ready is not None:
             self._on_trace_ready(self)
 
@@ -117,10 +266,10 @@ class profile:
 
     def key_averages(self) -> EventList:
         """What the calls so far add up to."""
-        return EventList(self._profiling)
+        return EventList(self._profiling, self._spans)
 
     def events(self) -> list[FunctionEvent]:
-        """The calls so far, one by one. Raises keyway.ValueError if they were not recorded."""
+        """The calls so far, one by one, and the blocks. Raises keyway.ValueError if they were not recorded."""
         return [FunctionEvent(event) for event in json.loads(self._trace())["traceEvents"] if event.get("ph") == "X"]
 
     def export_chrome_trace(self, path: str) -> None:
@@ -134,7 +283,13 @@ class profile:
         if not self._records_events:
             raise _C.ValueError("nothing was recorded: profile with record_events=True")
         text: str = self._profiling.trace()
-        return text
+        if not self._spans:
+            return text
+        trace = json.loads(text)
+        trace["traceEvents"] += [
+            {"name": span.name, "cat": "user_annotation", "ph": "X", "pid": 1, "tid": span.thread,
+             "ts": (span.begin - self._origin) * 1e6, "dur": (span.end - span.begin) * 1e6} for span in self._spans]
+        return json.dumps(trace) + "\n"
 
 
 @contextmanager

@@ -1,4 +1,5 @@
 #include <keyway/core/generator.h>
+#include <keyway/core/thread_seed.h>
 #include <keyway/tests/catch.h>
 
 #include <set>
@@ -135,4 +136,26 @@ TEST_CASE("several calls are taken at once, and those of a graph from nobody") {
   }
   CHECK(default_cpu_generator().get_state() == before);
   CHECK(next_call(nullptr, cpu).start == nullptr);
+}
+
+TEST_CASE("a thread with a seed of its own draws from it, and others as if it did not") {
+  Generator& generator = default_cpu_generator();
+  manual_seed(7);
+  {
+    const ThreadSeed seed(11);
+    CHECK(next_call(nullptr, DeviceType::CPU).seed == 11);
+    CHECK(default_generator(DeviceType::CPU).get_state() == GeneratorState{11, 1});
+    {
+      const ThreadSeed inner(12);
+      manual_seed(13);
+      CHECK(generator.next_call().seed == 13);
+    }
+    Generator own;
+    own.manual_seed(5);
+    CHECK(own.next_call().seed == 5);
+    std::thread([] { CHECK(next_call(nullptr, DeviceType::CPU).seed == 7); }).join();
+    CHECK(generator.get_state() == GeneratorState{11, 1});
+    generator.set_state({3, 9});
+  }
+  CHECK(generator.get_state() == GeneratorState{7, 1});
 }

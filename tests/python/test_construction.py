@@ -257,7 +257,8 @@ def test_frombuffer_takes_count_and_offset():
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"count": 7}, {"offset": 24}, {"offset": -1}, {"count": 0}, {"offset": 2}, {"count": 2**62, "offset": 4}],
+    [{"count": 7}, {"offset": 24}, {"offset": -1}, {"count": 0}, {"offset": 2}, {"count": 2**62, "offset": 4},
+     {"count": -2}],
 )
 def test_frombuffer_refuses_what_is_not_within_the_buffer(arguments):
     with pytest.raises(keyway.ValueError):

@@ -7,7 +7,8 @@ import pytest
 import keyway as kw
 from keyway import vmap
 from keyway.func import (
-    functional_call, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, stack_module_state, vjp,
+    functional_call, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, stack_module_state,
+    vjp,
 )
 from keyway.nn import functional as F
 
@@ -245,3 +246,29 @@ def test_within_anomaly_mode() -> None:
     with pytest.warns(UserWarning, match="Anomaly"), kw.autograd.detect_anomaly():
         close(jacrev(kw.sin)(kw.ones(2)), kw.diag(kw.ones(2).cos()))
         close(vmap(grad(kw.sin))(kw.ones(2)), kw.ones(2).cos())
+
+
+def test_linearized_functions_give_the_products_of_their_jacobian() -> None:
+    calls = 0
+
+    def function(a: kw.Tensor, rest: dict[str, kw.Tensor]) -> dict[str, Any]:
+        nonlocal calls
+        calls += 1
+        return {"sum": (a * rest["b"]).sum(), "square": [a * a]}
+
+    a, b = kw.tensor([1.0, 2.0]), kw.tensor([3.0, -1.0])
+    value, derivative = linearize(function, a, {"b": b})
+    assert value["sum"].item() == 1.0 and value["square"][0].tolist() == [1.0, 4.0]
+    for da, db in (([1.0, 0.0], [0.0, 0.0]), ([0.5, -1.0], [2.0, 4.0])):
+        product = derivative(kw.tensor(da), {"b": kw.tensor(db)})
+        assert product["sum"].item() == 3 * da[0] - da[1] + db[0] + 2 * db[1]
+        assert product["square"][0].tolist() == [2 * da[0], 4 * da[1]]
+    assert calls == 1 and not value["sum"].requires_grad
+    _, derivative = linearize(kw.sin, kw.zeros(3))
+    close(vmap(derivative)(kw.eye(3)), kw.eye(3))
+    with pytest.raises(kw.ValueError, match="linearize: the tangents must have the shapes and dtypes"):
+        derivative(kw.ones(2))
+    with pytest.raises(kw.ValueError, match="linearize: there are no primals"):
+        linearize(kw.sin)
+    with pytest.raises(kw.Error, match="linearize"):
+        linearize(kw.sin, kw.zeros(2, dtype=kw.complex64))

@@ -229,3 +229,36 @@ def test_a_plateau_says_whether_it_cools_down():
         schedule.step(measure)
         seen.append(schedule.in_cooldown)
     assert seen == [False, True, False]
+
+
+def test_schedules_of_schedules_are_nested():
+    """By hand: a chain of a constant 1/2 for 2 steps and of powers of 0.9; from step 3 on, powers of 0.5 for 2 steps
+    and then a constant 1/4."""
+
+    def chain(optimizer):
+        return optim.lr_scheduler.ChainedScheduler([
+            optim.lr_scheduler.ConstantLR(optimizer, 0.5, 2), optim.lr_scheduler.ExponentialLR(optimizer, 0.9)])
+
+    def in_turn(optimizer):
+        return optim.lr_scheduler.SequentialLR(optimizer, [
+            optim.lr_scheduler.ExponentialLR(optimizer, 0.5), optim.lr_scheduler.ConstantLR(optimizer, 0.25, 100)], [2])
+
+    def nested(optimizer):
+        return optim.lr_scheduler.SequentialLR(optimizer, [chain(optimizer), in_turn(optimizer)], [3])
+
+    assert rates(nested, 7) == pytest.approx([0.5, 0.45, 0.81, 1.0, 0.5, 0.25, 0.25, 0.25])
+    turned = lambda o: optim.lr_scheduler.SequentialLR(o, [in_turn(o), chain(o)], [3])  # noqa: E731
+    assert rates(turned, 6) == pytest.approx([1.0, 0.5, 0.25, 0.5, 0.45, 0.81, 0.729])
+
+    optimizer = make_optimizer()
+    schedule = nested(optimizer)
+    for _ in range(4):
+        schedule.step()
+    other = make_optimizer()
+    resumed = nested(other)
+    resumed.load_state_dict(schedule.state_dict())
+    other.load_state_dict(optimizer.state_dict())
+    for _ in range(3):
+        resumed.step()
+        schedule.step()
+        assert resumed.get_last_lr() == schedule.get_last_lr()

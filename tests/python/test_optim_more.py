@@ -179,3 +179,33 @@ def test_hooks_are_called_once_around_steps_of_ones_own():
         optimizer.register_step_post_hook(lambda o, args, kwargs: calls.append(x.item()))
         optimizer.step()
     assert calls == [5.0, 4.0, 4.0, 2.0]
+
+
+@pytest.mark.parametrize("dtype", [keyway.bfloat16, keyway.float32, keyway.float64])
+@pytest.mark.parametrize("name, options", [
+    ("Adadelta", {}), ("Adafactor", {}), ("Adagrad", {"lr_decay": 0.1}), ("Adam", {"amsgrad": True}), ("AdamW", {}),
+    ("Adamax", {}), ("ASGD", {"lambd": 0.3, "t0": 2, "lr": 0.3}), ("LBFGS", {"lr": 0.3, "max_iter": 2}),
+    ("Muon", {}), ("NAdam", {}), ("RAdam", {}), ("RMSprop", {"centered": True, "momentum": 0.9}), ("Rprop", {}),
+    ("SGD", {"momentum": 0.9})])
+def test_a_resumed_optimizer_goes_on_as_if_it_had_not_stopped(name, options, dtype):
+    if name == "LBFGS" and dtype == keyway.bfloat16:
+        pytest.skip("its line of 16-bit numbers ends at once")
+    start = keyway.tensor([[0.7, -1.3], [2.1, 0.4]], dtype=dtype)
+
+    def steps(parameter, optimizer, count):
+        closure = make_closure(optimizer, lambda: (parameter * parameter * parameter.detach().cos()).sum())
+        for _ in range(count):
+            optimizer.step(closure)
+
+    def begin(value):
+        parameter = nn.Parameter(value.clone())
+        return parameter, getattr(optim, name)([parameter], **options)
+
+    straight, optimizer = begin(start)
+    steps(straight, optimizer, 8)
+    stopped, first = begin(start)
+    steps(stopped, first, 4)
+    resumed, second = begin(stopped.detach())
+    second.load_state_dict(copy.deepcopy(first.state_dict()))
+    steps(resumed, second, 4)
+    assert keyway.equal(resumed, straight)

@@ -89,3 +89,9 @@ def test_the_bases_are_public():
     assert repr(nn.RNNCell(3, 4, nonlinearity="relu")) == "RNNCell(3, 4, nonlinearity=relu)"
     with pytest.raises(ValueError, match="Unrecognized RNN mode: LTSM"):
         nn.RNNBase("LTSM", 3, 4)
+
+
+@pytest.mark.parametrize("sizes", [[1, 2, 3], [2, 3, 1], [3, 3, 0], [3, 4, -1], [3, 3, 3], [3, 2]])
+def test_batch_sizes_that_belong_to_no_sequences_are_refused(sizes):
+    with pytest.raises(keyway.ValueError, match="must be positive, must not grow and must add up to the 6 rows"):
+        nn.utils.rnn.PackedSequence(keyway.zeros(6, 2), keyway.tensor(sizes))

@@ -1,5 +1,8 @@
 """The default generator: its seed, its state, and contexts that leave it as it was."""
 
+import copy
+import pickle
+
 import numpy
 import pytest
 
@@ -66,3 +69,13 @@ def test_constants_are_those_of_mathematics():
     assert keyway.pi == 3.141592653589793 and keyway.e == 2.718281828459045
     assert keyway.inf == float("inf") and keyway.nan != keyway.nan
     assert keyway.ones(2)[:, keyway.newaxis].shape == (2, 1)
+
+
+@pytest.mark.parametrize("again", [lambda g: pickle.loads(pickle.dumps(g)), copy.deepcopy, copy.copy])
+def test_a_generator_is_copied_and_pickled_with_its_state(again):
+    generator = keyway.Generator().manual_seed(2**64 - 1)
+    keyway.rand(3, generator=generator)
+    other = again(generator)
+    assert other.device == generator.device and other.get_state() == generator.get_state() == (2**64 - 1, 1)
+    drawn = keyway.rand(3, generator=other)
+    assert generator.get_state()[1] == 1 and keyway.equal(drawn, keyway.rand(3, generator=generator))

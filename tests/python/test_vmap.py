@@ -159,7 +159,6 @@ def test_results_whose_shape_depends_on_data() -> None:
     ((kw.zeros(2),), {"in_dims": (0, 0)}, kw.ValueError, "does not fit"),
     ((kw.zeros(2),), {"in_dims": "a"}, kw.TypeError, "neither an int nor None"),
     ((kw.zeros(2), 3.0), {"in_dims": (0, 0)}, kw.ValueError, "is a float, not a Tensor"),
-    ((kw.zeros(0, 3),), {}, kw.ValueError, "batch of 0 examples"),
     ((kw.zeros(2),), {"out_dims": 5}, kw.IndexError, "no dimension 5"),
     ((kw.zeros(2),), {"out_dims": (0, 0)}, kw.ValueError, "does not fit"),
     ((kw.zeros(2),), {"randomness": "some"}, kw.ValueError, "randomness"),
@@ -447,3 +446,22 @@ def test_an_example_requires_grad_as_all_do() -> None:
     vmap(lambda t: answers.append((t.requires_grad, t.detach().requires_grad, kw.ones(1).requires_grad)) or t)(x)
     vmap(kw.func.grad(lambda t: answers.append((t.requires_grad,)) or t.sum()))(x.detach())
     assert answers == [(True, False, False), (True,)]
+
+
+@pytest.mark.parametrize("chunk_size", [None, 2])
+def test_no_examples_have_results_of_their_shapes(chunk_size: Any) -> None:
+    x = kw.zeros(3, 0, dtype=kw.float64, requires_grad=True)
+    weight = kw.ones(3, 2, dtype=kw.float64)
+    product, largest = vmap(lambda v: (v @ weight, v.argmax()), in_dims=1, out_dims=(1, 0), chunk_size=chunk_size)(x)
+    assert product.shape == (2, 0) and product.dtype == kw.float64
+    assert largest.shape == (0,) and largest.dtype == kw.int64
+    product.sum().backward()
+    assert x.grad is not None and x.grad.shape == (3, 0)
+    matrices = kw.zeros(0, 3, 3)
+    for function, shape in ((kw.linalg.inv, (0, 3, 3)), (kw.linalg.cholesky, (0, 3, 3)), (kw.linalg.det, (0,)),
+                            (lambda m: vmap(kw.sum)(m), (0, 3)), (lambda m: kw.histc(m, 4), (0, 4))):
+        assert vmap(function, chunk_size=chunk_size)(matrices).shape == shape
+    state = kw.default_generator.get_state()
+    assert vmap(lambda v: v + kw.rand(2), randomness="different")(kw.zeros(0, 2)).shape == (0, 2)
+    assert kw.default_generator.get_state() == state
+    assert vmap(kw.func.grad(lambda v: v.square().sum()))(kw.zeros(0, 5)).shape == (0, 5)

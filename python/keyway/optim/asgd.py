@@ -19,6 +19,8 @@ class ASGD(Optimizer):
     state["ax"] is the average of the parameter since step `t0`, and before that the parameter.
     """
 
+    _NUMBERS = ("step", "eta", "mu")
+
     def __init__(self, params: Params, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
                  weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,
                  differentiable: bool = False, capturable: bool = False) -> None:

@@ -87,6 +87,10 @@ class LRScheduler:
     def _restart(self) -> None:
         """Step 0 again, from the learning rates of the beginning."""
         self._set(self.base_lrs)
+        self._begin_again()
+
+    def _begin_again(self) -> None:
+        """Step 0 again, from the present learning rates."""
         self.last_epoch = -1
         self._advance()
 
@@ -304,9 +308,13 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class _Several(LRScheduler):
-    """Schedules that are made of others."""
+    """Schedules that are made of others, which may be such schedules too."""
 
     _schedulers: list[LRScheduler]
+
+    def _restart(self) -> None:
+        self._set([_copied(group["initial_lr"]) for group in self.optimizer.param_groups])
+        self._begin_again()
 
     def state_dict(self) -> dict[str, Any]:
         """All that the schedules know, but the optimizer."""
@@ -340,6 +348,11 @@ class ChainedScheduler(_Several):
             scheduler.step()
         self._last_lr = self._current()
 
+    def _begin_again(self) -> None:
+        for scheduler in self._schedulers:
+            scheduler._begin_again()
+        self._last_lr = self._current()
+
 
 class SequentialLR(_Several):
     """One schedule after the other: the next begins, with its step 0, at each of the steps `milestones`."""
@@ -370,6 +383,11 @@ class SequentialLR(_Several):
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
+
+    def _begin_again(self) -> None:
+        self.last_epoch = 0
+        self._schedulers[0]._begin_again()
+        self._last_lr = self._schedulers[0].get_last_lr()
 
 
 from keyway.optim._cycles import (  # noqa: E402

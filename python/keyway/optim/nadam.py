@@ -23,6 +23,8 @@ class NAdam(Optimizer):
     With `decoupled_weight_decay`, g = gradient, after parameter *= 1 - lr * weight_decay.
     """
 
+    _NUMBERS = ("step", "mu_product")
+
     def __init__(self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
                  foreach: bool | None = None, maximize: bool = False, capturable: bool = False,

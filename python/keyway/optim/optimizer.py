@@ -34,6 +34,7 @@ class Optimizer:
     gradients by the first, in place, and change nothing where the second is 1.
     """
 
+    _NUMBERS: tuple[str, ...] = ("step",)  # what a state holds that is no part of a parameter
     _takes_complex = True
     _supports_amp_scaling: bool | None = None  # what _step_supports_amp_scaling was set to
 
@@ -235,7 +236,8 @@ class Optimizer:
         return saved
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from a state; its tensors are copied, to the dtypes and devices of the parameters.
+        """Goes on from a state; its tensors are copied, to the dtypes and devices of the parameters, but numbers as
+        that of steps as they are.
 
         Raises ValueError if the groups differ in number or size; then nothing has changed.
         """
@@ -255,7 +257,8 @@ class Optimizer:
         for number, values in state_dict["state"].items():
             if number in parameter_of:
                 parameter = parameter_of[number]
-                state[parameter] = {name: _loaded(name, value, parameter) for name, value in values.items()}
+                state[parameter] = {
+                    name: _loaded(value, parameter, name in self._NUMBERS) for name, value in values.items()}
             else:
                 state[number] = values
         self.state = state
@@ -330,12 +333,12 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]
 
 
-def _loaded(name: str, value: Any, parameter: Tensor) -> Any:
-    """A copy of what a state holds; numbers of steps keep their dtype and device: a fused step moves them."""
+def _loaded(value: Any, parameter: Tensor, is_number: bool) -> Any:
+    """A copy of what a state holds; numbers keep their dtype and device: a fused step moves that of steps."""
     if not isinstance(value, Tensor):
         return copy.deepcopy(value)
     value = value.detach()
-    if name == "step":
+    if is_number:
         return value.clone()
     if not parameter.is_floating_point():
         return value.to(device=parameter.device, copy=True)

@@ -1,4 +1,4 @@
-"""Parametrizations of weights: by direction and norm, and with a greatest singular value of one."""
+"""Parametrizations of weights: by direction and norm, with a greatest singular value of one, and orthogonal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from keyway._C import Tensor
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
 from keyway.nn.utils._norms import as_matrix, iterate_power, norm_except, random_unit, spectral_dim, weight_of
+from keyway.nn.utils._orthogonal import orthogonal as orthogonal
 from keyway.nn.utils.parametrize import register_parametrization
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 class _WeightNorm(Module):

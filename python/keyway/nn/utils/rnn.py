@@ -21,7 +21,8 @@ class _Packed(NamedTuple):
 class PackedSequence(_Packed):
     """Sequences sorted by length: `data` has the first elements of all, then their second ones, ...; `batch_sizes`,
     int64 on the host, says how many there are of each. `sorted_indices` are the places that the sequences had before,
-    `unsorted_indices` the way back. Made by pack_padded_sequence() and pack_sequence()."""
+    `unsorted_indices` the way back. Made by pack_padded_sequence() and pack_sequence(). Raises keyway.ValueError for
+    batch sizes that are not positive, that grow, or that do not add up to the rows of `data`."""
 
     __slots__ = ()
 
@@ -33,6 +34,10 @@ class PackedSequence(_Packed):
             raise keyway.ValueError("batch_sizes should always be on CPU. Instances of PackedSequence should never be "
                                     "created manually. They should be instantiated by functions like pack_sequence and "
                                     "pack_padded_sequences in nn.utils.rnn.")
+        sizes = batch_sizes.tolist()
+        if any(size < 1 for size in sizes) or sorted(sizes, reverse=True) != sizes or sum(sizes) != data.size(0):
+            raise keyway.ValueError("PackedSequence: batch_sizes must be positive, must not grow and must add up to the "
+                                    f"{data.size(0)} rows of data, but are {sizes}")
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)

@@ -58,38 +58,58 @@ class _Worker:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def load_ahead(orders: Iterator[Any], infos: list[WorkerInfo], init: Callable[[int], None] | None,
-               make_fetcher: Callable[[], Callable[[Any], Any]], prefetch: int, timeout: float) -> Iterator[Any]:
-    """The batches of `orders`, dealt to workers in turn; each has up to `prefetch` of them to load. One that returns
-    END gets no more."""
-    workers = deque(_Worker(info, init, make_fetcher) for info in infos)
-    everyone = list(workers)
-    loading: deque[tuple[_Worker, Future[Any]]] = deque()
+class LoadedAhead:
+    """The batches of `orders`, dealt to workers in turn; each has up to `prefetch` of them to load. One that returns END
+    gets no more. What loading a batch raises is raised in its place, and the next batch comes after it; one that is not
+    there in time is waited for again."""
 
-    def deal() -> None:
-        if not workers:
+    def __init__(self, orders: Iterator[Any], infos: list[WorkerInfo], init: Callable[[int], None] | None,
+                 make_fetcher: Callable[[], Callable[[Any], Any]], prefetch: int, timeout: float) -> None:
+        self._orders = orders
+        self._timeout = timeout
+        self._to_begin = prefetch * len(infos)
+        self._everyone = [_Worker(info, init, make_fetcher) for info in infos]
+        self._workers = deque(self._everyone)
+        self._loading: deque[tuple[_Worker, Future[Any]]] = deque()
+
+    def _deal(self) -> None:
+        if not self._workers:
             return
-        for order in orders:
-            loading.append((workers[0], workers[0].submit(order)))
-            workers.rotate(-1)
+        for order in self._orders:
+            self._loading.append((self._workers[0], self._workers[0].submit(order)))
+            self._workers.rotate(-1)
             return
 
-    try:
-        for _ in range(prefetch * len(infos)):
-            deal()
-        while loading:
-            worker, batch = loading.popleft()
-            try:
-                loaded = batch.result(timeout if timeout > 0 else None)
-            except FutureTimeoutError:
-                if batch.done():
-                    raise  # the dataset's own
-                raise keyway.Error(f"DataLoader: a batch was not there within {timeout} seconds") from None
-            if loaded is END and worker in workers:
-                workers.remove(worker)
-            deal()
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        while self._to_begin > 0:
+            self._to_begin -= 1
+            self._deal()
+        while self._loading:
+            loaded = self._next_loaded()
             if loaded is not END:
-                yield loaded
-    finally:
-        for worker in everyone:
+                return loaded
+        self.close()
+        raise StopIteration
+
+    def _next_loaded(self) -> Any:
+        worker, batch = self._loading[0]
+        try:
+            error = batch.exception(self._timeout if self._timeout > 0 else None)
+        except FutureTimeoutError:
+            raise keyway.Error(f"DataLoader: a batch was not there within {self._timeout} seconds") from None
+        self._loading.popleft()
+        if error is None and batch.result() is END and worker in self._workers:
+            self._workers.remove(worker)
+        self._deal()
+        return batch.result()
+
+    def close(self) -> None:
+        """Ends the workers."""
+        for worker in self._everyone:
             worker.close()
+
+    def __del__(self) -> None:
+        self.close()

@@ -10,9 +10,10 @@ import keyway
 from keyway import cuda
 from keyway._C import Generator
 from keyway.utils.data._pinning import pinned
-from keyway.utils.data._workers import END, WorkerInfo, load_ahead
+from keyway.utils.data._streams import Stream
+from keyway.utils.data._workers import END, LoadedAhead, WorkerInfo
 from keyway.utils.data.collate import default_collate, default_convert
-from keyway.utils.data.dataset import Dataset, IterableDataset, examples_of
+from keyway.utils.data.dataset import Dataset, IterableDataset
 from keyway.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
@@ -22,6 +23,44 @@ class _Unlimited(Sampler[None]):
     def __iter__(self) -> Iterator[None]:
         while True:
             yield None
+
+
+class _Places:
+    """What samplers give, each with the place of its first example among all of one time that a loader is iterated."""
+
+    def __init__(self, orders: Iterator[Any]) -> None:
+        self._orders = orders
+        self._place = 0
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return self
+
+    def __next__(self) -> tuple[int, Any]:
+        order = next(self._orders)
+        place = self._place
+        self._place += len(order) if isinstance(order, list) else 1
+        return place, order
+
+
+class _LoadedHere:
+    """The batches of `orders`, loaded when they are asked for. What loading one raises is raised in its place."""
+
+    def __init__(self, orders: Iterator[Any], make_fetcher: Callable[[], Callable[[Any], Any]]) -> None:
+        self._orders = orders
+        self._make_fetcher = make_fetcher
+        self._fetch: Callable[[Any], Any] | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self._fetch is None:
+            self._fetch = self._make_fetcher()
+        batch = self._fetch(next(self._orders))
+        if batch is END:
+            self._orders = iter(())
+            raise StopIteration
+        return batch
 
 
 class _Batches:
@@ -52,7 +91,18 @@ class DataLoader:
     as without. Workers are threads and no processes: the dataset is shared and not copied, whatever it holds, and
     operators, files and NumPy run at the same time; what Python itself computes does not. What an example or
     `collate_fn` raises is raised here, with its traceback. `worker_init_fn`, if given, is called with the number of
-    each worker; `timeout`, if not 0, is how many seconds a batch may take, after which keyway.Error is raised.
+    each worker; `timeout`, if not 0, is how many seconds a batch may take, after which keyway.Error is raised. After an
+    error, of an example or of time, the next call of next() goes on: with the next batch, or the one that was late.
+
+    Random numbers that are drawn for an example follow from a seed, which each iteration draws from `generator`, and
+    from the place that the example has in its order, and not on how many workers there are, none among them. Each
+    example, and each call of `collate_fn` and of __getitems__, has streams of its own, begun anew: of keyway's default
+    generators, of the functions of Python's module `random`, and of those of `numpy.random`, called as attributes of
+    their modules. So seeding `random` or `numpy.random` elsewhere does not change them, and drawing them does not change
+    what is drawn elsewhere. Not covered are generators that the dataset holds itself; functions that were imported by
+    their own names (`from random import choice`) before the first iteration; NumPy, in an example that imports it as the
+    first of all; and processes and threads that the dataset starts.
+    Of an IterableDataset the streams belong to places in the order of its batches, in which workers take turns.
 
     With `pin_memory` the tensors of a batch, in dicts, lists and tuples too, come in memory that is pinned for devices
     of type `pin_memory_device` ("cuda"), by whom the batch is loaded; an object that has a method pin_memory() is asked
@@ -132,9 +182,17 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         orders = iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
+        seed = int(keyway.empty([], dtype=keyway.int64, device="cpu").random_(generator=self.generator))
         collate = self._collate()
-        return _Batches(self, self._load_here(orders, collate) if self.num_workers == 0
-                        else self._load_ahead(orders, collate))
+
+        def make_fetcher() -> Callable[[tuple[int, Any]], Any]:
+            return self._fetcher(collate, seed)
+
+        if self.num_workers == 0:
+            return _Batches(self, _LoadedHere(_Places(orders), make_fetcher))
+        infos = [WorkerInfo(i, self.num_workers, seed + i, self.dataset) for i in range(self.num_workers)]
+        return _Batches(self, LoadedAhead(_Places(orders), infos, self.worker_init_fn, make_fetcher,
+                                          self.prefetch_factor or 2, self.timeout))
 
     def _collate(self) -> Callable[[Any], Any]:
         """`collate_fn`, whose batches are pinned if that is asked for."""
@@ -146,37 +204,37 @@ class DataLoader:
             return self.collate_fn
         return lambda examples: pinned(self.collate_fn(examples), self.pin_memory_device or "cuda")
 
-    def _fetcher(self, collate: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """A function from what the samplers give to a batch; to END where the examples of an iterable dataset end."""
-        examples = iter(self.dataset) if self._is_iterable else None
+    def _fetcher(self, collate: Callable[[Any], Any], seed: int) -> Callable[[tuple[int, Any]], Any]:
+        """A function from what the samplers give, with its place, to a batch; to END where the examples of an iterable
+        dataset end. Each example and `collate` draw from streams of their own."""
+        dataset: Any = self.dataset
+        examples = iter(dataset) if self._is_iterable else None
+        several = getattr(dataset, "__getitems__", None)
 
-        def fetch(order: Any) -> Any:
-            if examples is None and isinstance(order, list):
-                return collate(examples_of(self.dataset, order))
-            if examples is None:
-                return collate(self.dataset[order])
-            if not isinstance(order, list):
-                example = next(examples, END)
-                return END if example is END else collate(example)
-            batch = list(itertools.islice(examples, len(order)))
-            is_left_out = self.drop_last and len(batch) < len(order)
-            return END if not batch or is_left_out else collate(batch)
+        def load(index: Any, place: int) -> Any:
+            with Stream(seed, "example", place):
+                return dataset[index] if examples is None else next(examples, END)
+
+        def fetch_examples(place: int, order: list[Any]) -> list[Any]:
+            if several is not None and examples is None:
+                with Stream(seed, "examples", place):
+                    return list(several(order))
+            loaded = (load(index, place + i) for i, index in enumerate(order))
+            return list(itertools.takewhile(lambda example: example is not END, loaded))
+
+        def fetch(place_and_order: tuple[int, Any]) -> Any:
+            place, order = place_and_order
+            is_batch = isinstance(order, list)
+            loaded = fetch_examples(place, order) if is_batch else load(order, place)
+            if loaded is END or (examples is not None and is_batch and self._is_left_out(loaded, order)):
+                return END
+            with Stream(seed, "batch", place):
+                return collate(loaded)
 
         return fetch
 
-    def _load_here(self, orders: Iterator[Any], collate: Callable[[Any], Any]) -> Iterator[Any]:
-        fetch = self._fetcher(collate)
-        for order in orders:
-            batch = fetch(order)
-            if batch is END:
-                return
-            yield batch
-
-    def _load_ahead(self, orders: Iterator[Any], collate: Callable[[Any], Any]) -> Iterator[Any]:
-        seed = int(keyway.empty([], dtype=keyway.int64, device="cpu").random_(generator=self.generator))
-        infos = [WorkerInfo(i, self.num_workers, seed + i, self.dataset) for i in range(self.num_workers)]
-        return load_ahead(orders, infos, self.worker_init_fn, lambda: self._fetcher(collate),
-                          self.prefetch_factor or 2, self.timeout)
+    def _is_left_out(self, batch: list[Any], order: list[Any]) -> bool:
+        return not batch or (self.drop_last and len(batch) < len(order))
 
     def __len__(self) -> int:
         """The number of batches. Raises TypeError if the dataset does not know its size."""

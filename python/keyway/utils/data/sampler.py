@@ -58,11 +58,15 @@ class RandomSampler(Sampler[int]):
         size, left = len(self.data_source), self.num_samples
         if size == 0 and left > 0:
             raise ValueError("there is no example to draw")
+        generator = self.generator
+        if generator is None:  # one of its own, as others may draw from the default one between the examples
+            generator = Generator()
+            generator.manual_seed(int(keyway.empty([], dtype=keyway.int64, device="cpu").random_()))
         while left > 0:
             if self.replacement:
-                drawn = keyway.randint(size, [min(left, 1024)], generator=self.generator, device="cpu")
+                drawn = keyway.randint(size, [min(left, 1024)], generator=generator, device="cpu")
             else:
-                drawn = keyway.randperm(size, generator=self.generator, device="cpu")
+                drawn = keyway.randperm(size, generator=generator, device="cpu")
             yield from drawn.tolist()[:left]
             left -= drawn.numel()
 
