@@ -180,3 +180,48 @@ def test_gradients_and_results_in_place(name):
     assert function(x.detach(), out=out) is out and keyway.equal(out, function(x.detach()))
     with pytest.raises((keyway.NotImplementedError, keyway.TypeError), match=name):
         function(keyway.zeros(1, dtype=keyway.complex64))
+
+
+def test_orthogonal_polynomials_are_numpys():
+    x = np.linspace(-1.75, 2.25, 33)
+    degrees = np.arange(13)
+    series = {"chebyshev_polynomial_t": np.polynomial.Chebyshev, "hermite_polynomial_h": np.polynomial.Hermite,
+              "hermite_polynomial_he": np.polynomial.HermiteE, "laguerre_polynomial_l": np.polynomial.Laguerre,
+              "legendre_polynomial_p": np.polynomial.Legendre}
+    for name, basis in series.items():
+        expected = np.stack([basis.basis(int(n))(x) for n in degrees])
+        found = getattr(special, name)(at(x), keyway.tensor(degrees).unsqueeze(1))
+        assert found.dtype == keyway.float64 and found.shape == (13, 33)
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-11, atol=1e-11, err_msg=name)
+        derived = at(x, requires_grad=True)
+        getattr(special, name)(derived, 5).sum().backward()
+        np.testing.assert_allclose(derived.grad.numpy(), basis.basis(5).deriv()(x), rtol=1e-11, atol=1e-11)
+
+
+def test_chebyshev_polynomials_are_their_trigonometric_forms():
+    angle = np.linspace(0.05, 3.05, 31)
+    x = at(np.cos(angle))
+    forms = {"t": lambda n: np.cos(n * angle), "u": lambda n: np.sin((n + 1) * angle) / np.sin(angle),
+             "v": lambda n: np.cos((n + 0.5) * angle) / np.cos(angle / 2),
+             "w": lambda n: np.sin((n + 0.5) * angle) / np.sin(angle / 2)}
+    for letter, form in forms.items():
+        for n in (0, 1, 2, 7, 30):
+            plain = getattr(special, f"chebyshev_polynomial_{letter}")(x, n)
+            shifted = getattr(special, f"shifted_chebyshev_polynomial_{letter}")((x + 1) / 2, n)
+            np.testing.assert_allclose(plain.numpy(), form(n), rtol=1e-9, atol=1e-11)
+            np.testing.assert_allclose(shifted.numpy(), form(n), rtol=1e-9, atol=1e-9)
+
+
+def test_degrees_of_polynomials_are_whole_and_of_numbers_too():
+    assert special.legendre_polynomial_p(0.5, keyway.tensor([2.9, 0.0, -1.0, 1.0])).tolist() == [-0.125, 1.0, 0.0, 0.5]
+    assert special.hermite_polynomial_h(keyway.tensor([1, 2]), 2).tolist() == [2.0, 14.0]
+    out = keyway.empty(2)
+    assert special.laguerre_polynomial_l(keyway.tensor([0.0, 1.0]), 1, out=out) is out and out.tolist() == [1.0, 0.0]
+    assert special.chebyshev_polynomial_t(keyway.empty(0, 3), 4).shape == (0, 3)
+    with pytest.raises(keyway.TypeError, match="one of both is a tensor"):
+        special.legendre_polynomial_p(0.5, 2)
+    for endless in (math.inf, math.nan):
+        with pytest.raises(keyway.ValueError, match="degrees are finite"):
+            special.legendre_polynomial_p(keyway.ones(2), endless)
+    with pytest.raises(keyway.DtypeError, match="complex64"):
+        special.legendre_polynomial_p(keyway.ones(1, dtype=keyway.complex64), 2)
