@@ -1,4 +1,5 @@
 #include <keyway/autograd/accumulate_grad.h>
+#include <keyway/autograd/backward_streams.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/geometry.h>
@@ -51,6 +52,9 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   KEYWAY_CHECK_AS(Autograd, !fresh.key_set().has(Functionality::Batched),
                   "within vmap a leaf cannot accumulate the gradients of its examples: use grad()");
   Tensor grad = grad_of(leaf_);
+  // Backwards of other threads may have added to it in streams that nobody else orders with this one.
+  if (!leaf_.device().is_cpu()) [[unlikely]]
+    follow(accumulated_in(leaf_), grad.defined() ? grad : fresh);
   const bool shared = backward_has_streams();
   if (shared) share_with_caller(grad);
   if (!grad.defined()) {

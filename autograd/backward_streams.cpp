@@ -30,6 +30,17 @@ void record_use(const TensorBase& tensor) {
   if (has_streams(tensor.device())) record_use_in(tensor, current_stream(tensor.device()));
 }
 
+void follow(Stream& last, const TensorBase& tensor) {
+  if (!has_streams(tensor.device())) return;
+  const Stream here = current_stream(tensor.device());
+  if (here == last) return;
+  if (last.device() == here.device()) {
+    record_use_in(tensor, here);
+    if (!here.is_capturing() && !last.is_capturing()) wait(here, last);
+  }
+  last = here;
+}
+
 std::unique_ptr<BackwardStreams> BackwardStreams::of(NodeTable& nodes) {
   std::size_t i = 0;
   while (i < nodes.size() && !nodes[i].node->has_stream()) ++i;

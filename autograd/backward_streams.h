@@ -66,4 +66,8 @@ class BackwardStreams {
 // only after that. Nothing where memory is not kept for streams.
 void record_use(const TensorBase& tensor);
 
+// The stream that is current on the device of `tensor`, which was last written in `last`, goes on after that, and is
+// the last one now. Not in a capture, whose work is done at another time.
+void follow(Stream& last, const TensorBase& tensor);
+
 }  // namespace keyway::inline v1::autograd

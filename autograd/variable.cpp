@@ -49,6 +49,7 @@ struct MetaAccess {
   }
   static SpinLock& accumulator_lock(Meta& meta) { return meta.accumulator_lock_; }
   static weak_intrusive_ptr<Node>& accumulator(Meta& meta) { return meta.accumulator_; }
+  static Stream& accumulated_in(Meta& meta) { return meta.accumulated_in_; }
   static ViewInfo& view_slot(Meta& meta) { return meta.view_; }
   static const LeafHooks* hooks(const Meta& meta) { return meta.hooks_.load(std::memory_order_acquire); }
   static LeafHooks& make_hooks(const TensorBase& leaf) {
@@ -342,6 +343,8 @@ void set_grad(const TensorBase& tensor, const Tensor& grad) {
   }
   MetaAccess::set_grad(MetaAccess::make(known_as(tensor)), grad.impl_ptr());
 }
+
+Stream& accumulated_in(const TensorBase& leaf) { return MetaAccess::accumulated_in(MetaAccess::make(leaf)); }
 
 void retain_grad(const TensorBase& tensor) {
   check_is_whole(tensor, "retain_grad");

@@ -67,6 +67,7 @@ class KEYWAY_API Meta final : public AutogradMeta {
   bool retains_grad_ = false;
   mutable SpinLock accumulator_lock_;  // of the accumulator, and of which gradient there is
   weak_intrusive_ptr<Node> accumulator_;
+  Stream accumulated_in_{DeviceType::CPU};  // the gradient, the last time; the CPU's: in none
   mutable ViewInfo view_;                   // without a base: no view
   std::atomic<LeafHooks*> hooks_{nullptr};  // owned
 };
@@ -113,6 +114,8 @@ KEYWAY_API void check_is_whole(const TensorBase& tensor, std::string_view asked)
 KEYWAY_API void set_requires_grad(const TensorBase& tensor, bool requires_grad);
 KEYWAY_API Tensor grad_of(const TensorBase& tensor);
 KEYWAY_API void set_grad(const TensorBase& tensor, const Tensor& grad);
+// Of a leaf whose node is locked: the stream that its gradient was accumulated in the last time; until then the CPU's.
+KEYWAY_API Stream& accumulated_in(const TensorBase& leaf);
 // Keeps the gradient of a tensor that is no leaf, as the tensor's hooks leave it.
 KEYWAY_API void retain_grad(const TensorBase& tensor);
 KEYWAY_API bool retains_grad(const TensorBase& tensor);

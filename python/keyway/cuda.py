@@ -5,6 +5,9 @@
 ...     y = x * 2
 >>> keyway.cuda.current_stream().wait_stream(side)
 
+Backward works in the streams of forward, and what passes between them waits; for its caller it is one call in the current
+streams, as any other.
+
 Without a device is_available() is False, seeds and empty_cache() do nothing, and what else is called raises
 keyway.Error, which says why there is none.
 """

@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <random>
+#include <thread>
 #include <vector>
 
 using namespace keyway;
@@ -241,6 +242,32 @@ TEST_CASE("a leaf's gradient of the caller's memory, replaced in another stream,
   autograd::backward({(y + late).sum()}, {}, false, /*create_graph=*/true);  // the sum is a new tensor
   CHECK(is_all(x.grad(), 103));
   autograd::set_grad(x, Tensor());
+}
+
+TEST_CASE("backwards whose callers work in different streams add to a leaf one after the other") {
+  if (!has_device()) return;
+  const Stream streams[] = {new_stream(kCUDA), new_stream(kCUDA)};
+  const Tensor x = leaf(1);
+  synchronize(kFirst);
+  for (const Stream& stream : streams) {
+    const StreamGuard guard(stream);
+    (x * 3).sum().backward();
+  }
+  const StreamGuard guard(streams[1]);
+  CHECK(is_all(x.grad(), 6));
+
+  const Tensor y = leaf(1);
+  synchronize(kFirst);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      const StreamGuard own(new_stream(kCUDA));
+      for (int round = 0; round < 20; ++round) (y * 3).sum().backward();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  synchronize(kFirst);
+  CHECK(is_all(y.grad(), 4 * 20 * 3));
 }
 
 TEST_CASE("a failing backward leaves nothing that its caller's stream does not wait for") {
