@@ -1,5 +1,6 @@
 #include <keyway/autograd/saved_variable.h>
 #include <keyway/autograd/variable.h>
+#include <keyway/autograd/view_nodes.h>
 
 namespace keyway::inline v1::autograd {
 
@@ -7,6 +8,13 @@ namespace {
 Edge history_of(const TensorBase& saved, bool is_output) {
   if (!is_output) return gradient_edge(saved);
   return {nullptr, static_cast<const Meta*>(saved.impl()->autograd_meta())->output_nr()};
+}
+
+// Of an output, whose gradient goes to the node that saved it; where that changed a view in place, to the change of the
+// base, which runs it.
+Edge edge_to(const Node& owner, std::uint32_t output_nr, const TensorBase& output) {
+  if (Edge edge = CopySlices::edge_of_result(owner, output)) return edge;
+  return {intrusive_ptr<Node>::retain(const_cast<Node*>(&owner)), output_nr};
 }
 
 Tensor unpacked(const PackedTensor& packed) {
@@ -55,8 +63,7 @@ Tensor SavedVariable::unpack(const Node& owner, bool with_history) const {
                   owner.name(), data.sizes(), data._version(), version_);
   if (!has_history_ || !with_history) return data;
   Tensor original(make_view(data, data.sizes(), data.strides(), data.storage_offset()));
-  set_gradient_edge(original,
-                    edge_ ? edge_ : Edge{intrusive_ptr<Node>::retain(const_cast<Node*>(&owner)), edge_.input_nr});
+  set_gradient_edge(original, edge_ ? edge_ : edge_to(owner, edge_.input_nr, original));
   return original;
 }
 

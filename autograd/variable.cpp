@@ -152,8 +152,8 @@ void Meta::renew_view_grad_fn() const {
                     why_not(view_.creation));
   } else if (follows) {
     const TensorBase self(intrusive_ptr<TensorImpl>::retain(self_));
-    before =
-        std::exchange(grad_fn_, make_intrusive<AsStridedBackward>(std::move(base_edge), base, self, std::move(origin)));
+    before = std::exchange(
+        grad_fn_, make_intrusive<AsStridedBackward>(std::move(base_edge), geometry_of(base), self, std::move(origin)));
     output_nr_ = 0;
     if (retains_grad_) retain_at(self, {grad_fn_, 0});
   }
@@ -254,7 +254,7 @@ void as_view(const TensorBase& base, const TensorBase& result, Creation creation
   // A view of such a view is no better; what is wrong with it goes on.
   if (outer != nullptr && creation == Creation::Default) creation = outer->creation;
   const TensorBase& root = outer != nullptr ? outer->base : base;
-  if (creation == Creation::Default && root.dtype() != result.dtype()) creation = Creation::OtherDtype;
+  if (creation == Creation::Default && !can_follow(root.dtype(), result.dtype())) creation = Creation::OtherDtype;
   auto meta = std::make_unique<Meta>(result.impl());
   ViewInfo& view = MetaAccess::view_slot(*meta);
   view.base = Tensor(root);

@@ -1,4 +1,6 @@
+#include <keyway/autograd/anomaly_mode.h>
 #include <keyway/autograd/engine.h>
+#include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/ops/all.h>
@@ -27,9 +29,31 @@ bool leads_twice_to_one_place(IntArrayRef sizes, IntArrayRef strides) {
 }
 }  // namespace
 
-Geometry geometry_of(const TensorBase& tensor) { return {tensor.sizes(), tensor.strides(), tensor.storage_offset()}; }
+Geometry geometry_of(const TensorBase& tensor) {
+  return {tensor.sizes(), tensor.strides(), tensor.storage_offset(), is_complex(tensor.dtype())};
+}
+
+bool can_follow(ScalarType base, ScalarType view) {
+  if (base == view) return true;
+  return is_complex(base) != is_complex(view) && to_real(base) == to_real(view);
+}
 
 namespace {
+
+// The same places as those of real numbers, two for a complex one.
+Geometry as_real(Geometry of) {
+  if (!of.complex) return of;
+  for (std::int64_t& stride : of.strides) stride *= 2;
+  of.sizes.push_back(2);
+  of.strides.push_back(1);
+  return {std::move(of.sizes), std::move(of.strides), of.offset * 2, false};
+}
+
+// A gradient of the tensor that `of` describes, as one of what as_real(of) does; and back.
+Tensor as_real(const Tensor& grad, const Geometry& of) { return of.complex ? keyway::view_as_real(grad) : grad; }
+Tensor as_it_was(const Tensor& grad, const Geometry& of) {
+  return of.complex ? keyway::view_as_complex(grad.contiguous()) : grad;
+}
 
 // How many places lie between the first element and the last, with both.
 std::int64_t extent(IntArrayRef sizes, IntArrayRef strides) {
@@ -85,8 +109,8 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayR
     view_sizes[d] = 1;
   }
   const Tensor summed = repeated.empty() ? grad : keyway::sum(grad, IntArrayRef(repeated), true);
-  const Geometry base{base_sizes, base_strides, base_offset};
-  Memory memory(base, {view_sizes, strides, offset}, grad);
+  const Geometry base{base_sizes, base_strides, base_offset, false};
+  Memory memory(base, {view_sizes, strides, offset, false}, grad);
   if (leads_twice_to_one_place(view_sizes, strides)) {
     const Tensor index = places_of(view_sizes, strides, offset - memory.first, grad.device());
     memory.places = memory.places.index_add(0, index, summed.reshape({-1}));
@@ -96,9 +120,8 @@ Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes, IntArrayR
   return memory.part(base_sizes, base_strides, base_offset);
 }
 
-AsStridedBackward::AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view,
-                                     NodeOrigin&& origin)
-    : Node(take_sequence_nr()), base_(geometry_of(base)), view_(geometry_of(view)) {
+AsStridedBackward::AsStridedBackward(Edge base_edge, const Geometry& base, const TensorBase& view, NodeOrigin&& origin)
+    : Node(take_sequence_nr()), base_(base), view_(geometry_of(view)) {
   set_origin(std::move(origin));
   add_next_edge(std::move(base_edge));
   add_output(view);
@@ -106,8 +129,11 @@ AsStridedBackward::AsStridedBackward(Edge base_edge, const TensorBase& base, con
 
 variable_list AsStridedBackward::apply(variable_list&& grads) {
   if (!grads[0].defined()) return {Tensor()};
-  return {as_strided_backward(grads[0], base_.sizes, base_.strides, base_.offset, view_.sizes, view_.strides,
-                              view_.offset)};
+  const auto put_in_place = [](const Tensor& grad, const Geometry& base, const Geometry& view) {
+    return as_strided_backward(grad, base.sizes, base.strides, base.offset, view.sizes, view.strides, view.offset);
+  };
+  if (base_.complex == view_.complex) return {put_in_place(grads[0], base_, view_)};
+  return {as_it_was(put_in_place(as_real(grads[0], view_), as_real(base_), as_real(view_)), base_)};
 }
 
 CopySlices::CopySlices(Edge base_edge, const TensorBase& base, const TensorBase& view, intrusive_ptr<Node> change,
@@ -119,23 +145,45 @@ CopySlices::CopySlices(Edge base_edge, const TensorBase& base, const TensorBase&
   add_output(base);
 }
 
+constinit thread_local CopySlices::Running* CopySlices::Running::last = nullptr;
+
+Edge CopySlices::edge_of_result(const Node& change, const TensorBase& result) {
+  for (const Running* running = Running::last; running != nullptr; running = running->before) {
+    CopySlices& slices = running->slices;
+    if (slices.change_.get() != &change) continue;
+    const auto itself = intrusive_ptr<Node>::retain(&slices);
+    NodeOrigin origin = AnomalyMode::is_enabled() ? NodeOrigin::here() : NodeOrigin();
+    return {make_intrusive<AsStridedBackward>(Edge{itself, 0}, slices.base_, result, std::move(origin)), 0};
+  }
+  return {};
+}
+
 variable_list CopySlices::apply(variable_list&& grads) {
   if (!grads[0].defined()) return variable_list(next_edges().size());
   KEYWAY_CHECK_AS(Autograd, change_,
                   "CopySlices: backward through this graph a second time, but what it saved is freed: pass "
                   "retain_graph=true to the first backward");
-  const Memory memory(base_, view_, grads[0], /*base_is_written=*/true);
-  const Tensor result = memory.part(base_.sizes, base_.strides, base_.offset);
-  result.copy_(grads[0]);
-  const Tensor slice = memory.part(view_.sizes, view_.strides, view_.offset);
-  variable_list out = change_->apply({slice.clone()});
+  const bool mixed = base_.complex != view_.complex;
+  const Geometry base = mixed ? as_real(base_) : base_, view = mixed ? as_real(view_) : view_;
+  const Tensor grad = mixed ? as_real(grads[0], base_) : grads[0];
+  const Memory memory(base, view, grad, /*base_is_written=*/true);
+  const Tensor result = memory.part(base.sizes, base.strides, base.offset);
+  result.copy_(grad);
+  const Tensor slice = memory.part(view.sizes, view.strides, view.offset);
+  const Tensor of_view = mixed ? as_it_was(slice.clone(), view_) : slice.clone();
+  variable_list out;
+  {
+    const Running running(*this);
+    out = change_->apply({of_view});
+  }
   out.resize(next_edges().size());
   if (const Tensor& through = out[view_input_]; through.defined()) {
-    slice.copy_(through.expand(view_.sizes));
+    const Tensor before = through.expand(view_.sizes);
+    slice.copy_(mixed ? as_real(before, view_) : before);
   } else {
     slice.zero_();
   }
-  out[view_input_] = result;
+  out[view_input_] = mixed ? as_it_was(result, base_) : result;
   return out;
 }
 

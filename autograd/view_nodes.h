@@ -3,15 +3,21 @@
 
 #include <keyway/autograd/node.h>
 
+#include <utility>
+
 namespace keyway::inline v1::autograd {
 
-// Where a tensor's elements lie in its storage.
+// Where a tensor's elements lie in its storage, counted in elements of the tensor's own dtype.
 struct Geometry {
   DimVector sizes;
   DimVector strides;
   std::int64_t offset;
+  bool complex;
 };
 Geometry geometry_of(const TensorBase& tensor);
+// Whether gradients can follow from a base to a view of it by their geometry: of one dtype, or one of complex numbers
+// and one of what their parts are.
+bool can_follow(ScalarType base, ScalarType view);
 
 // The gradient of base.as_strided(sizes, strides, offset) with respect to base, which lies in its storage as
 // the other three say: `grad` put in its place among zeros, summed where the view leads to one place several
@@ -21,11 +27,11 @@ KEYWAY_API Tensor as_strided_backward(const Tensor& grad, IntArrayRef base_sizes
                                       std::int64_t offset);
 
 // The node of that: the gradient of base.as_strided(view) with respect to base: the gradient of the view, put
-// in its place.
+// in its place. Where one of the two is complex and the other is not, of views of both as real numbers.
 class AsStridedBackward final : public Node {
  public:
   // `origin`: what anomaly mode remembers. It is not asked for here, where a lock is held.
-  AsStridedBackward(Edge base_edge, const TensorBase& base, const TensorBase& view, NodeOrigin&& origin);
+  AsStridedBackward(Edge base_edge, const Geometry& base, const TensorBase& view, NodeOrigin&& origin);
   std::string name() const override { return "AsStridedBackward0"; }
   variable_list apply(variable_list&& grads) override;
 
@@ -44,7 +50,21 @@ class CopySlices final : public Node {
   variable_list apply(variable_list&& grads) override;
   void release_variables() override;
 
+  // While this thread runs `change`: where the gradient of `result`, the view that it changed, goes. Without a node if
+  // `change` is none that a CopySlices runs. It is not kept, since a change may have saved its result: it would hold
+  // itself.
+  static Edge edge_of_result(const Node& change, const TensorBase& result);
+
  private:
+  // The calls of apply() that are under way in a thread, the last one first.
+  struct Running {
+    explicit Running(CopySlices& node) : slices(node), before(std::exchange(last, this)) {}
+    ~Running() { last = before; }
+    CopySlices& slices;
+    Running* before;
+    static constinit thread_local Running* last;
+  };
+
   Geometry base_;
   Geometry view_;
   intrusive_ptr<Node> change_;
