@@ -17,9 +17,13 @@
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <ranges>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1::autograd {
@@ -82,16 +86,60 @@ class KEYWAY_API FunctionNode final : public Node {
 namespace detail {
 KEYWAY_API std::string type_name(const char* mangled);
 
-inline void collect_tensors(variable_list& into, const Tensor& tensor) { into.push_back(tensor); }
-inline void collect_tensors(variable_list& into, const variable_list& tensors) {
-  into.insert(into.end(), tensors.begin(), tensors.end());
-}
 template <typename T>
-void collect_tensors(variable_list&, const T&) {}
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+// Whether T is a tensor, or is made of what has tensors in it: optionals, ranges, arrays, pairs and tuples.
+template <typename T>
+constexpr bool has_tensors() {
+  if constexpr (std::is_convertible_v<const T&, const TensorBase&>) {
+    return true;
+  } else if constexpr (IsOptional<T>::value) {
+    return has_tensors<typename T::value_type>();
+  } else if constexpr (std::ranges::range<const T>) {
+    using Item = std::ranges::range_value_t<const T>;
+    if constexpr (std::is_same_v<Item, T>) {  // a path is a range of paths
+      return false;
+    } else {
+      return has_tensors<Item>();
+    }
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (has_tensors<std::remove_cvref_t<std::tuple_element_t<I, T>>>() || ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>());
+  } else {
+    return false;
+  }
+}
+
+// The tensors of an argument of forward, in order. An optional tensor that is absent counts as an undefined one.
+template <typename T>
+void collect_tensors(variable_list& into, const T& argument) {
+  if constexpr (!has_tensors<T>()) {
+    return;
+  } else if constexpr (std::is_convertible_v<const T&, const TensorBase&>) {
+    into.emplace_back(static_cast<const TensorBase&>(argument));
+  } else if constexpr (IsOptional<T>::value) {
+    if (argument) {
+      collect_tensors(into, *argument);
+    } else if constexpr (std::is_convertible_v<const typename T::value_type&, const TensorBase&>) {
+      into.emplace_back();
+    }
+  } else if constexpr (std::ranges::range<const T>) {
+    for (const auto& item : argument) collect_tensors(into, item);
+  } else {
+    std::apply([&](const auto&... parts) { (collect_tensors(into, parts), ...); }, argument);
+  }
+}
 }  // namespace detail
 
 // T has static forward(AutogradContext&, args...) -> Tensor or variable_list, and static
-// backward(AutogradContext&, variable_list) -> variable_list with one gradient for each tensor among args.
+// backward(AutogradContext&, variable_list) -> variable_list with one gradient for each tensor among args: those of a
+// Tensor or TensorBase, and of optionals, ranges, arrays, pairs and tuples of such. An optional tensor has its place if
+// it is absent, too. Tensors that a user's own type has inside are not seen.
 template <typename T>
 class Function {
  public:
