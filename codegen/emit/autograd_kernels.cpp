@@ -117,6 +117,11 @@ class Recorder {
     if (formula.note(expr).role == ExprRole::Result) return true;
     return std::ranges::any_of(children(expr), [&](const ExprPtr& child) { return names_result(formula, *child); });
   }
+  static bool names_argument(const Expr& expr, std::string_view argument) {
+    const auto* name = as<NameExpr>(expr);
+    if (name != nullptr && name->name == argument) return true;
+    return std::ranges::any_of(children(expr), [&](const ExprPtr& child) { return names_argument(*child, argument); });
+  }
 
   // Whether any of the inputs that need a value is there: the `if` before keeping a tensor, or "".
   std::string guard(const GradField& field) const {
@@ -141,9 +146,10 @@ class Recorder {
 
   // Whether a value is kept once the call has returned: one of a result, and what is asked of tensors, which the call
   // has then found defined. What an in-place call overwrites is asked before.
-  bool kept_after_call(const GradField& field, const std::string& text) const {
+  bool kept_after_call(const GradField& field) const {
     if (names_result(*field.formula, *field.expr)) return true;
-    return field.kind == SavedKind::Metadata && !(in_place_ && text.find(argument(0)) != std::string::npos);
+    return field.kind == SavedKind::Metadata &&
+           !(in_place_ && names_argument(*field.expr, op_.schema->arguments()[0].name()));
   }
 
   std::string save(bool after_call) const {
@@ -151,7 +157,7 @@ class Recorder {
     std::string out;
     for (const GradField& field : plan_.fields) {
       const std::string text = cpp_formula(*field.formula, *field.expr, names);
-      if (kept_after_call(field, text) != after_call) continue;
+      if (kept_after_call(field) != after_call) continue;
       const bool tensor = field.kind == SavedKind::Input || field.kind == SavedKind::Output;
       out += fmt::format("  {}node->{} = {};\n", tensor ? guard(field) : "", field.name, value(field, text));
     }
