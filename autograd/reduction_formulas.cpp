@@ -64,7 +64,9 @@ Tensor amax_backward(const Tensor& grad, const Tensor& self, const Tensor& resul
   const Tensor value = with_reduced_dims(result, rank, dim, keepdim);
   const Tensor extremum = (value == self).logical_or(value.isnan().logical_and(self.isnan()));
   const Tensor count = rank == 0 ? extremum : extremum.sum(reduced_dims(dim, rank), /*keepdim=*/true);
-  return with_reduced_dims(grad, rank, dim, keepdim) / count * extremum;
+  // A narrow float may be unable to count them.
+  const Tensor wide = grad.to(opmath_type(grad.dtype()));
+  return (with_reduced_dims(wide, rank, dim, keepdim) / count).to(grad.dtype()) * extremum;
 }
 
 Tensor prod_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {

@@ -1,6 +1,12 @@
 #include <keyway/autograd/decomposition_formulas.h>
+#include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/core/thread_state.h>
 #include <keyway/ops/matrices.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <vector>
 
 namespace keyway::inline v1::autograd {
 
@@ -16,13 +22,77 @@ Tensor multiples_of_identity(const Tensor& numbers, std::int64_t n, const Tensor
   return numbers.unsqueeze(-1).unsqueeze(-1) * keyway::eye(n, options);
 }
 
+// The sum of the elements on the diagonal, of each matrix of a batch.
+Tensor trace_of(const Tensor& A) { return A.diagonal(0, -2, -1).sum(-1); }
+
+// The adjugate of a k x k matrix, by the recursion of Faddeev and LeVerrier, which divides by numbers up to k alone.
+// Its errors are those of powers of S: for matrices that are small in both senses.
+Tensor adjugate_of(const Tensor& S) {
+  const std::int64_t k = S.size(-1);
+  const Tensor identity = keyway::eye(k, S.options());
+  Tensor sum = identity;
+  for (std::int64_t j = 1; j < k; ++j) {
+    const Tensor product = S.matmul(sum);
+    sum = product - trace_of(product) / j * identity;
+  }
+  return k % 2 == 0 ? -sum : sum;
+}
+
+// d det / d A of an n x n matrix that may be singular, as a function that has derivatives of every order. Along
+// constant bases of its singular vectors A is a block matrix [[K, L], [M, N]] in which K alone counts: what is left
+// without it is S = N - M K^-1 L, and det A is det K det S times the determinants of the bases. What has the adjugate
+// of S in it is a polynomial, and K has an inverse.
+Tensor cofactors_of(const Tensor& A) {
+  const std::int64_t n = A.size(-1);
+  Tensor left, right, sizes, sign;  // A = left diag(sizes) right
+  {
+    const NoGradGuard constant;
+    std::tie(left, sizes, right) = keyway::linalg_svd(A.detach(), /*full_matrices=*/false);
+    sign = keyway::linalg_det(left) * keyway::linalg_det(right);
+  }
+  const double bound = std::sqrt(precision_of(A.dtype())) * sizes.amax().item().to<double>();
+  const auto rank = std::min((sizes > bound).sum().item().to<std::int64_t>(), n - 1);
+  const Tensor B = adjoint_of(left).matmul(A).matmul(adjoint_of(right));
+  const Tensor N = B.narrow(0, rank, n - rank).narrow(1, rank, n - rank);
+  Tensor of_B;
+  if (rank == 0) {
+    of_B = adjugate_of(N).transpose(0, 1);
+  } else {
+    const Tensor K = B.narrow(0, 0, rank).narrow(1, 0, rank);
+    const Tensor X = keyway::linalg_solve(K, B.narrow(0, 0, rank).narrow(1, rank, n - rank));         // K^-1 L
+    const Tensor Y = keyway::linalg_solve(K, B.narrow(0, rank, n - rank).narrow(1, 0, rank), false);  // M K^-1
+    const Tensor S = N - Y.matmul(K).matmul(X), adjugate = adjugate_of(S),
+                 det_S = trace_of(S.matmul(adjugate)) / (n - rank);
+    const Tensor C = adjugate.transpose(0, 1), XT = X.transpose(0, 1), YT = Y.transpose(0, 1);
+    const Tensor of_K = YT.matmul(C).matmul(XT) + det_S * keyway::linalg_inv(K).transpose(0, 1);
+    of_B = keyway::linalg_det(K) *
+           keyway::cat({keyway::cat({of_K, -YT.matmul(C)}, 1), keyway::cat({-C.matmul(XT), C}, 1)}, 0);
+  }
+  return sign * conj(left).matmul(of_B).matmul(conj(right));
+}
+
+// Whether a matrix of a batch is singular or nearly so, as far as U's diagonal tells. False where values cannot be
+// asked for.
+bool any_is_nearly_singular(const Tensor& LU) {
+  if (LU.is_meta() || LU.key_set().has(Functionality::Batched) || LU.numel() == 0) return false;
+  const NoGradGuard constant;
+  const Tensor pivots = diagonal_of(LU.detach()).abs();
+  return (pivots.amin(-1) <= std::sqrt(precision_of(LU.dtype())) * pivots.amax(-1)).any().item().to<bool>();
+}
+
 }  // namespace
 
 // d det = det tr(A^-1 dA), so the gradient is grad conj(det) A^-H. Of a singular A that is the matrix of cofactors,
-// which is continuous: what is 0 on U's diagonal is moved a little.
+// which is continuous: what is 0 on U's diagonal is moved a little. Where the gradient is to have one, that would not
+// do.
 Tensor linalg_det_backward(const Tensor& grad, const Tensor& A, const Tensor& det, const Tensor& LU,
                            const Tensor& pivots) {
   const std::int64_t n = A.size(-1);
+  if (grad_enabled() && any_is_nearly_singular(LU)) {
+    std::vector<Tensor> cofactors;
+    for (const Tensor& matrix : A.reshape({-1, n, n}).unbind(0)) cofactors.push_back(cofactors_of(matrix));
+    return grad.unsqueeze(-1).unsqueeze(-1) * conj(keyway::stack(cofactors)).reshape(A.sizes());
+  }
   if (grad_enabled()) {
     return keyway::linalg_solve(adjoint_of(A), multiples_of_identity(grad * det.conj_physical(), n, A.options()));
   }

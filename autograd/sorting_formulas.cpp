@@ -1,5 +1,6 @@
 #include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/autograd/sorting_formulas.h>
+#include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 
 #include <limits>
@@ -47,8 +48,20 @@ Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tenso
   const auto part = [&](const Tensor& gradient, const Tensor& absent) {
     return part_of_exp(gradient.masked_fill(absent, 1).log().masked_fill(absent, kNothing));
   };
-  if (self.is_complex()) return conj(part(conj(grad), grad == 0));
-  return part(grad, grad <= 0) - part(-grad, grad >= 0);
+  const auto value = [&] {
+    if (self.is_complex()) return conj(part(conj(grad), grad == 0));
+    return part(grad, grad <= 0) - part(-grad, grad >= 0);
+  };
+  if (!grad_enabled()) return value();
+  // A logarithm has no derivative at 0, where the sum, which is linear in the gradients, has one: it is taken of
+  // gradients that a constant moves away from 0, and what the constant adds is taken off again.
+  const Tensor largest = grad.detach().abs().amax(), moved = keyway::where(largest == 0, 1, 2 * largest);
+  const auto sum = [&](const Tensor& gradients) { return conj(part_of_exp(conj(gradients).log())); };
+  const Tensor linear = sum(grad + moved) - sum(moved.expand(grad.sizes()).to(grad.dtype()));
+  const NoGradGuard guard;
+  const Tensor error = linear - value();  // of rounding: the value is the one that is computed without derivatives
+  const EnableGradGuard recorded;
+  return linear - error;
 }
 
 }  // namespace keyway::inline v1::autograd
