@@ -1,6 +1,7 @@
 #include <keyway/autograd/formula_words.h>
 #include <keyway/autograd/pointwise_formulas.h>
 #include <keyway/core/base/error.h>
+#include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 
 namespace keyway::inline v1::autograd {
@@ -100,6 +101,41 @@ Tensor mish_double_backward(const Tensor& grad, const Tensor& self) {
 Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self) {
   const Tensor s = self.sigmoid();
   return conj(grad) * grad_output * conj(s * (1 - s) * (2 + self * (1 - 2 * s)));
+}
+
+namespace {
+
+// I1(x) / x for numbers up to 2, by its power series (Abramowitz and Stegun, 9.6.10): the sum of
+// (x^2 / 4)^k / (2 k! (k + 1)!).
+Tensor i1_by_x_near_0(const Tensor& x) {
+  constexpr int kTerms = 16;
+  const Tensor quarter = x * x / 4;
+  Tensor sum = keyway::ones_like(x);
+  for (int k = kTerms; k > 0; --k) sum = 1 + quarter * sum / (k * (k + 1));
+  return sum / 2;
+}
+
+// result / x, where result is I1(x), times exp(-|x|) if `scaled`. Where the quotient is to be differentiated it is
+// taken from the series near 0: differences of numbers that x divides lose there what they are made of.
+Tensor i1_by_x(const Tensor& x, const Tensor& result, bool scaled) {
+  if (!grad_enabled()) {
+    const Tensor at_zero = x == 0;
+    return keyway::where(at_zero, 0.5, result / x.masked_fill(at_zero, 1));
+  }
+  const Tensor near = x.abs() <= 2, x_near = x.masked_fill(near.logical_not(), 0);
+  const Tensor quotient = i1_by_x_near_0(x_near);
+  return keyway::where(near, scaled ? quotient * (-x_near.abs()).exp() : quotient, result / x.masked_fill(near, 1));
+}
+
+}  // namespace
+
+// I1' = I0 - I1 / x.
+Tensor special_i1_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  return grad * (keyway::i0(self) - i1_by_x(self, result, /*scaled=*/false));
+}
+
+Tensor special_i1e_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  return grad * (keyway::special_i0e(self) - keyway::sign(self) * result - i1_by_x(self, result, /*scaled=*/true));
 }
 
 }  // namespace keyway::inline v1::autograd

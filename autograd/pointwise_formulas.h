@@ -41,5 +41,9 @@ KEYWAY_API Tensor elu_double_backward(const Tensor& grad, const Scalar& alpha, c
 // The gradient of mish_backward's `self`, from the product of both gradients.
 KEYWAY_API Tensor mish_double_backward(const Tensor& grad, const Tensor& self);
 KEYWAY_API Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& self);
+// Have derivatives of every order at 0, too, but that what exp(-abs(self)) has there is taken for the mean of both
+// sides.
+KEYWAY_API Tensor special_i1_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+KEYWAY_API Tensor special_i1e_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 
 }  // namespace keyway::inline v1::autograd

@@ -87,12 +87,17 @@ Tensor signbit(const Tensor& self) {
   return keyway::ones({}, self.options()).copysign(self).lt(0);
 }
 
-// At 0 the quotient is that of a constant, and so without slope.
+// Near 0 by the series of sin(z) / z, whose derivatives of every order are right there; those of the quotient are
+// differences of large numbers.
 Tensor sinc(const Tensor& self) {
+  constexpr int kTerms = 12;
   const ScalarType dtype = to_float(self.dtype());
-  const Tensor angle = self.to(opmath_dtype(dtype)) * std::numbers::pi, at_zero = angle == 0;
-  const Tensor divisor = angle.masked_fill(at_zero, 1);
-  return (divisor.sin() / divisor).masked_fill(at_zero, 1).to(dtype);
+  const Tensor angle = self.to(opmath_dtype(dtype)) * std::numbers::pi, is_near = angle.abs() <= 1;
+  const Tensor near = angle.masked_fill(is_near.logical_not(), 0), square = near * near;
+  Tensor series = keyway::ones_like(near);
+  for (int k = kTerms; k > 0; --k) series = 1 - square * series / (2 * k * (2 * k + 1));
+  const Tensor divisor = angle.masked_fill(is_near, 1);
+  return keyway::where(is_near, series, divisor.sin() / divisor).to(dtype);
 }
 
 }  // namespace keyway::inline v1::composite

@@ -3,7 +3,13 @@
 #include <keyway/tests/autograd/values.h>
 #include <keyway/tests/catch.h>
 
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 using namespace keyway;
 using namespace keyway::testing;
@@ -215,4 +221,97 @@ TEST_CASE("a Function that throws leaves nothing behind") {
   CHECK_FALSE(x.grad().defined());
   Cube::apply(x).backward();
   CHECK(values_of(x.grad()) == Values{12});
+}
+
+// --- Kinds of arguments
+
+namespace {
+
+// One argument, of any kind, and behind it a tensor: 10 times the first tensor of the argument, as `first` tells, less
+// the other one. The argument has `count` tensors.
+template <typename Argument>
+struct Of : Function<Of<Argument>> {
+  static inline std::function<Tensor(const Argument&)> first;
+  static inline std::size_t count = 1;
+  static Tensor forward(AutogradContext&, const Argument& argument, const Tensor& last) {
+    return first(argument) * 10 - last;
+  }
+  static variable_list backward(AutogradContext&, const variable_list& grads) {
+    variable_list of(count + 1);
+    of.front() = grads[0] * 10;
+    of.back() = grads[0] * -1;
+    return of;
+  }
+};
+
+// What is wrong with the gradients of a Function that takes `argument`, in which `x` is the first of `count` tensors.
+template <typename Argument>
+std::string wrong_with(const Tensor& x, const Argument& argument, std::size_t count,
+                       std::function<Tensor(const Argument&)> first) {
+  Of<Argument>::first = std::move(first);
+  Of<Argument>::count = count;
+  autograd::set_grad(x, Tensor());
+  const Tensor last = leaf({1});
+  const Tensor result = Of<Argument>::apply(argument, last);
+  if (!result.requires_grad()) return "no gradient";
+  result.sum().backward();
+  if (values_of(x.grad()) != Values{10}) return "the argument's gradient is wrong";
+  return values_of(last.grad()) == Values{-1} ? "" : "the tensor's behind it is wrong";
+}
+
+}  // namespace
+
+TEST_CASE("a Function sees the tensors of whatever kind of argument they come in") {
+  const Tensor x = leaf({2}), other = numbers({3});
+  const variable_list both = {x, other};
+  CHECK(wrong_with<TensorBase>(x, x, 1, [](const TensorBase& t) { return Tensor(t); }) == "");
+  CHECK(wrong_with<std::optional<Tensor>>(x, x, 1, [](const auto& t) { return *t; }) == "");
+  CHECK(wrong_with<ArrayRef<Tensor>>(x, both, 2, [](const auto& t) { return t[0]; }) == "");
+  CHECK(wrong_with<variable_list>(x, both, 2, [](const auto& t) { return t[0]; }) == "");
+  CHECK(wrong_with<std::array<Tensor, 2>>(x, {x, other}, 2, [](const auto& t) { return t[0]; }) == "");
+  CHECK(wrong_with<std::vector<TensorBase>>(x, {x, other}, 2, [](const auto& t) { return Tensor(t[0]); }) == "");
+  CHECK(wrong_with<std::vector<std::optional<Tensor>>>(x, {x, std::nullopt}, 2, [](const auto& t) { return *t[0]; }) ==
+        "");
+  CHECK(wrong_with<std::optional<variable_list>>(x, both, 2, [](const auto& t) { return t->front(); }) == "");
+  CHECK(wrong_with<std::pair<Tensor, int>>(x, {x, 7}, 1, [](const auto& t) { return t.first; }) == "");
+  CHECK(wrong_with<std::tuple<int, variable_list, Tensor>>(x, {7, {x}, other}, 2,
+                                                           [](const auto& t) { return std::get<1>(t)[0]; }) == "");
+  CHECK(wrong_with<std::map<std::string, Tensor>>(x, {{"a", x}, {"b", other}}, 2,
+                                                  [](const auto& t) { return t.at("a"); }) == "");
+}
+
+TEST_CASE("an optional tensor of a Function has its gradient's place when it is absent, too") {
+  struct Scaled : Function<Scaled> {
+    static Tensor forward(AutogradContext& ctx, const Tensor& x, const std::optional<Tensor>& scale, double factor) {
+      ctx.saved_data["factor"] = factor;
+      return scale ? x * *scale * factor : x * factor;
+    }
+    static variable_list backward(AutogradContext& ctx, const variable_list& grads) {
+      CHECK_FALSE(ctx.needs_input_grad(1));
+      return {grads[0] * ctx.saved_data.at("factor").to_double(), Tensor()};
+    }
+  };
+  const Tensor x = leaf({2});
+  Scaled::apply(x, std::nullopt, 3.0).backward();
+  CHECK(values_of(x.grad()) == Values{3});
+}
+
+TEST_CASE("a Function that changes a view in place and keeps its result has a second derivative") {
+  struct ExponentialOf : Function<ExponentialOf> {
+    static Tensor forward(AutogradContext& ctx, Tensor x) {
+      x.exp_();
+      ctx.mark_dirty({x});
+      ctx.save_for_backward({x});
+      return x;
+    }
+    static variable_list backward(AutogradContext& ctx, const variable_list& grads) {
+      return {ctx.saved_tensors()[0] * grads[0]};
+    }
+  };
+  const Tensor x = leaf({0, 1, 2, 3});
+  const Tensor base = x * 1;
+  ExponentialOf::apply(base.view({2, 2}).t());
+  const Tensor first = autograd::grad({base.sum()}, {x}, {}, true, true)[0];
+  const Values second = values_of(autograd::grad({(first * numbers({1, 10, 100, 1000})).sum()}, {x})[0]);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(second[i] == Approx(std::pow(10, i) * std::exp(static_cast<double>(i))));
 }

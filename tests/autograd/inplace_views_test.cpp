@@ -2,6 +2,9 @@
 #include <keyway/tests/autograd/values.h>
 #include <keyway/tests/catch.h>
 
+#include <array>
+#include <cmath>
+
 using namespace keyway;
 using namespace keyway::testing;
 
@@ -190,4 +193,89 @@ TEST_CASE("a view and what it is of are told apart from tensors that are neither
   CHECK_FALSE(autograd::is_view(base.detach()));
   CHECK_FALSE(autograd::is_view(base.clone()));
   CHECK_FALSE(autograd::view_base(base).defined());
+}
+
+// --- Twice
+
+TEST_CASE("a function that keeps its result, called in place on a view, has the second derivative of any other") {
+  struct Function {
+    const char* name;
+    Tensor& (*call)(Tensor& x);
+    double (*second)(double x);
+  };
+  const Function functions[] = {
+      {"exp_", exp_, [](double x) { return std::exp(x); }},
+      {"expm1_", expm1_, [](double x) { return std::exp(x); }},
+      {"exp2_", exp2_, [](double x) { return std::exp2(x) * std::pow(std::log(2.), 2); }},
+      {"sqrt_", sqrt_, [](double x) { return -0.25 * std::pow(x, -1.5); }},
+      {"rsqrt_", rsqrt_, [](double x) { return 0.75 * std::pow(x, -2.5); }},
+      {"reciprocal_", reciprocal_, [](double x) { return 2 / (x * x * x); }},
+      {"tan_", tan_, [](double x) { return 2 * std::tan(x) / std::pow(std::cos(x), 2); }},
+      {"tanh_", tanh_, [](double x) { return -2 * std::tanh(x) / std::pow(std::cosh(x), 2); }},
+      {"sigmoid_", sigmoid_, [](double x) { return -0.25 * std::tanh(x / 2) / std::pow(std::cosh(x / 2), 2); }},
+  };
+  const Values at = {0.25, 0.5, 0.75, 1.25}, weights = {1, 10, 100, 1000};
+  for (const Function& f : functions) {
+    const auto second = [&](const auto& view_of) {
+      const Tensor x = leaf(at);
+      const Tensor base = x * 1;
+      Tensor view = view_of(base);
+      f.call(view);
+      const Tensor first = autograd::grad({base.sum()}, {x}, {}, true, true)[0];
+      return values_of(autograd::grad({(first * numbers(weights)).sum()}, {x})[0]);
+    };
+    INFO(f.name);
+    const Values whole = second([](const Tensor& base) { return base.view({2, 2}).t(); });
+    const Values row = second([](const Tensor& base) { return base.view({2, 2}).select(0, 1); });
+    for (std::size_t i = 0; i < 4; ++i) {
+      CHECK(whole[i] == Approx(weights[i] * f.second(at[i])));
+      CHECK(row[i] == (i < 2 ? Approx(0) : Approx(weights[i] * f.second(at[i]))));
+    }
+  }
+}
+
+// --- Complex numbers and their parts
+
+TEST_CASE("a change of the parts of complex numbers is one of the numbers, whichever view of them is changed") {
+  const auto changed = [](const auto& change) {
+    const Tensor x = leaf({1, 2, 3, 4});  // 1 + 2i, 3 + 4i
+    const Tensor z = view_as_complex(x.view({2, 2})) * 1;
+    change(z);
+    const Tensor parts = view_as_real(z).view({-1});
+    const Tensor grad = autograd::grad({(parts * numbers({1, 10, 100, 1000})).sum()}, {x}, {}, true, true)[0];
+    const Tensor second = autograd::grad({grad.sum()}, {x}, {}, false, false, true)[0];
+    return std::array<Values, 3>{values_of(parts), values_of(grad), values_of(second)};
+  };
+  const auto [doubled, of_doubled, no_second] = changed([](const Tensor& z) { view_as_real(z).mul_(2); });
+  CHECK(doubled == Values{2, 4, 6, 8});
+  CHECK(of_doubled == Values{2, 20, 200, 2000});
+  const auto [real, of_real, second_of_real] =
+      changed([](const Tensor& z) { keyway::real(z).mul_(keyway::imag(z) * 1); });
+  CHECK(real == Values{2, 2, 12, 4});  // a b + b i
+  CHECK(of_real == Values{2, 11, 400, 1300});
+  CHECK(second_of_real == Values{1, 1, 100, 100});
+  const auto [imag, of_imag, second_of_imag] = changed([](const Tensor& z) { keyway::imag(z).reciprocal_(); });
+  CHECK(imag == Values{1, .5, 3, .25});
+  CHECK(of_imag == Values{1, -2.5, 100, -62.5});      // -10 / 4, -1000 / 16
+  CHECK(second_of_imag == Values{0, 2.5, 0, 31.25});  // 2 * 10 / 8, 2 * 1000 / 64
+}
+
+TEST_CASE("a change of complex numbers is one of the real ones that they are a view of, and of the views of these") {
+  const Tensor x = leaf({1, 2, 3, 4});
+  const Tensor base = x * 1;
+  const Tensor second = base.slice(0, 1, 2);
+  view_as_complex(base.view({2, 2})).mul_(complex<double>(0, 2));  // (a + b i) 2i = -2b + 2a i
+  CHECK(values_of(base) == Values{-4, 2, -8, 6});
+  CHECK(values_of(autograd::grad({(base * numbers({1, 10, 100, 1000})).sum()}, {x}, {}, true)[0]) ==
+        Values{20, -2, 2000, -200});
+  CHECK(values_of(autograd::grad({second.sum()}, {x})[0]) == Values{2, 0, 0, 0});
+}
+
+TEST_CASE("parts of complex numbers follow a change of these") {
+  const Tensor x = leaf({1, 2, 3, 4});
+  const Tensor z = view_as_complex(x.view({2, 2})) * 1;
+  const Tensor real = keyway::real(z);
+  z.mul_(complex<double>(0, 2));
+  CHECK(values_of(real) == Values{-4, -8});
+  CHECK(values_of(autograd::grad({real.sum()}, {x})[0]) == Values{0, -2, 0, -2});
 }

@@ -4,6 +4,7 @@
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/keyway.h>
+#include <keyway/tests/autograd/scalar_functions.h>
 #include <keyway/tests/autograd/scalar_tape.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
@@ -19,6 +20,8 @@
 
 using namespace keyway;
 using testing::Element;
+using testing::Function;
+using testing::kFunctions;
 using testing::OracleTensor;
 using testing::ScalarTape;
 
@@ -31,43 +34,8 @@ struct Variable {
   bool is_view = false;
   bool overlaps = false;  // an expanded one, which cannot be written to
   bool hooked = false;
+  std::size_t number = 0;
 };
-
-// A function of one number, with its first two derivatives, and what x has to be for it.
-struct Function {
-  std::string_view name;
-  double least, most;
-  Tensor (*call)(const Tensor& x);
-  Tensor& (*change)(Tensor& x);
-  std::array<double, 3> (*at)(double x);
-};
-#define FUNCTION(name, least, most, ...)                                      \
-  Function {                                                                  \
-#name,                                                                      \
-           least,                                                                      \
-           most,                                                                       \
-           [](const Tensor& x) { return keyway::name(x); },                            \
-           [](Tensor& x) -> Tensor& { return keyway::name##_(x); },                    \
-           [](double x) {                                                              \
-             return std::array<double, 3> __VA_ARGS__;                                 \
-           } \
-  }
-const Function kFunctions[] = {
-    FUNCTION(exp, -3, 2, {std::exp(x), std::exp(x), std::exp(x)}),
-    FUNCTION(expm1, -3, 2, {std::expm1(x), std::exp(x), std::exp(x)}),
-    FUNCTION(exp2, -3, 2, {std::exp2(x), std::exp2(x) * M_LN2, std::exp2(x) * M_LN2* M_LN2}),
-    FUNCTION(sqrt, 0.1, 1e6, {std::sqrt(x), 0.5 * std::pow(x, -0.5), -0.25 * std::pow(x, -1.5)}),
-    FUNCTION(rsqrt, 0.1, 1e6, {std::pow(x, -0.5), -0.5 * std::pow(x, -1.5), 0.75 * std::pow(x, -2.5)}),
-    FUNCTION(reciprocal, 0.2, 1e6, {1 / x, -1 / (x * x), 2 / (x * x * x)}),
-    FUNCTION(log, 0.1, 1e6, {std::log(x), 1 / x, -1 / (x * x)}),
-    FUNCTION(tan, -1, 1, {std::tan(x), 1 / std::pow(std::cos(x), 2), 2 * std::tan(x) / std::pow(std::cos(x), 2)}),
-    FUNCTION(tanh, -4, 4, {std::tanh(x), std::pow(std::cosh(x), -2), -2 * std::tanh(x) * std::pow(std::cosh(x), -2)}),
-    FUNCTION(sigmoid, -4, 4,
-             {1 / (1 + std::exp(-x)), 0.25 * std::pow(std::cosh(x / 2), -2),
-              -0.25 * std::tanh(x / 2) * std::pow(std::cosh(x / 2), -2)}),
-    FUNCTION(sin, -1e3, 1e3, {std::sin(x), std::cos(x), -std::sin(x)}),
-};
-#undef FUNCTION
 
 // What became of a program. A refusal is an error of kind Autograd.
 enum class Outcome { Right, WithoutGradients, Refused, Wrong };
@@ -79,12 +47,13 @@ class Program {
   Outcome run() {
     try {
       make_leaves();
-      const int steps = 1 + pick(12);
+      binary(pick(2) == 0, /*no_grad=*/false);
+      const int steps = 1 + pick(16);
       for (int i = 0; i < steps; ++i) step();
       finish();
       return has_gradients_ ? Outcome::Right : Outcome::WithoutGradients;
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::Autograd) return Outcome::Refused;
+      if (is_refusal(error)) return Outcome::Refused;
       text_ << error.what();
     } catch (const Wrong& wrong) {
       text_ << wrong.what;
@@ -98,18 +67,37 @@ class Program {
   struct Wrong {
     std::string what;
   };
+  // What the program did is at fault; not what a node made of it.
+  static bool is_refusal(const Error& error) {
+    const std::string_view text = error.what();
+    return error.kind() == ErrorKind::Autograd && text.find("returned a gradient") == std::string_view::npos;
+  }
 
   int pick(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
   Variable& any() { return variables_[static_cast<std::size_t>(pick(static_cast<int>(variables_.size())))]; }
-  std::string name(const Variable& v) const { return "v" + std::to_string(&v - variables_.data()); }
-  void add(Variable v) { variables_.push_back(std::move(v)); }
+  // What to write to: seldom a leaf or a view of one, which would be refused.
+  Variable& target(bool no_grad) {
+    for (int i = 0; i < 4; ++i) {
+      Variable& v = any();
+      const Tensor base = v.is_view ? autograd::view_base(v.tensor) : v.tensor;
+      const bool of_leaf = base.defined() && base.is_leaf() && base.requires_grad();
+      if (!v.overlaps && (no_grad ? pick(4) == 0 : !of_leaf)) return v;
+    }
+    return any();
+  }
+  static std::string name(const Variable& v) { return "v" + std::to_string(v.number); }
+  void add(Variable v) {
+    v.number = variables_.size();
+    variables_.push_back(std::move(v));
+  }
 
   void make_leaves() {
+    const int columns = 2 + pick(2);
     for (int i = 0; i < 2; ++i) {
       const bool requires_grad = i == 0 || pick(2) == 0;
-      Variable v{keyway::zeros({2, 3}, kDouble), testing::fresh({2, 3})};
+      Variable v{keyway::zeros({2, columns}, kDouble), testing::fresh({2, columns})};
       double* data = v.tensor.data_ptr<double>();
-      for (std::size_t e = 0; e < 6; ++e) {
+      for (std::size_t e = 0; e < v.oracle.numel(); ++e) {
         const double value = 0.5 + 0.25 * pick(7);
         data[e] = value;
         v.oracle.set(e, {value, requires_grad ? tape_.leaf() : ScalarTape::kConstant});
@@ -125,7 +113,7 @@ class Program {
   }
 
   void step() {
-    const bool no_grad = pick(6) == 0;
+    const bool no_grad = pick(12) == 0;
     if (no_grad) text_ << "[no_grad] ";
     EnableGradGuard mode(!no_grad);
     switch (pick(16)) {
@@ -221,7 +209,7 @@ class Program {
   }
 
   void function_in_place(bool no_grad) {
-    Variable& a = any();
+    Variable& a = target(no_grad);
     const Function* f = a.overlaps ? nullptr : fitting(a.oracle, pick(64));
     if (f == nullptr) return;
     text_ << name(a) << "." << f->name << "_()\n";
@@ -235,6 +223,7 @@ class Program {
   // gradient comes by there depends on whether their derivative is made of their result or of x.
   void hook(Variable& v) {
     if (pick(6) != 0 || v.is_view || !v.tensor.requires_grad() || v.tensor.is_leaf()) return;
+    if (autograd::retains_grad(v.tensor)) return;  // which has what hooks leave, and the oracle what comes to them
     text_ << "  with a hook that doubles its gradient\n";
     autograd::register_hook(v.tensor, [](const Tensor& grad) { return grad * 2; });
     v.hooked = true;
@@ -249,7 +238,7 @@ class Program {
   }
 
   void in_place(bool mul, bool no_grad) {
-    Variable& a = any();
+    Variable& a = target(no_grad);
     Variable& b = any();
     if (a.overlaps || !broadcasts(b.oracle, a.oracle.sizes)) return;
     text_ << name(a) << (mul ? " *= " : " += ") << name(b) << "\n";
@@ -269,7 +258,7 @@ class Program {
   }
 
   void copy(bool no_grad) {
-    Variable& a = any();
+    Variable& a = target(no_grad);
     Variable& b = any();
     if (a.overlaps || !broadcasts(b.oracle, a.oracle.sizes)) return;
     text_ << name(a) << ".copy_(" << name(b) << ")\n";
@@ -316,8 +305,7 @@ class Program {
     if (base.oracle.sizes.empty()) return;
     const auto dim = static_cast<std::size_t>(pick(static_cast<int>(base.oracle.sizes.size())));
     const int index = pick(static_cast<int>(base.oracle.sizes[dim]));
-    text_ << "v" << variables_.size() << " = select(" << base.oracle.sizes.size() << "-d, " << dim << ", " << index
-          << ")\n";
+    text_ << "v" << variables_.size() << " = select(" << name(base) << ", " << dim << ", " << index << ")\n";
     strided(base, dim, index, 1, base.tensor.select(static_cast<std::int64_t>(dim), index), true, no_grad);
   }
 
@@ -328,7 +316,8 @@ class Program {
     const int size = static_cast<int>(base.oracle.sizes[dim]);
     const int start = pick(size);
     const int count = 1 + pick(size - start);
-    text_ << "v" << variables_.size() << " = slice(dim " << dim << ", " << start << ", " << start + count << ")\n";
+    text_ << "v" << variables_.size() << " = slice(" << name(base) << ", dim " << dim << ", " << start << ", "
+          << start + count << ")\n";
     strided(base, dim, start, count, base.tensor.slice(static_cast<std::int64_t>(dim), start, start + count), false,
             no_grad);
   }
@@ -351,7 +340,7 @@ class Program {
   void transpose(bool no_grad) {
     const Variable base = any();
     if (base.oracle.sizes.size() != 2) return;
-    text_ << "v" << variables_.size() << " = transpose\n";
+    text_ << "v" << variables_.size() << " = transpose(" << name(base) << ")\n";
     const auto rows = static_cast<std::size_t>(base.oracle.sizes[0]);
     const auto columns = static_cast<std::size_t>(base.oracle.sizes[1]);
     std::vector<std::size_t> elements;
@@ -365,7 +354,7 @@ class Program {
   void view(bool no_grad) {
     const Variable base = any();
     if (!base.tensor.is_contiguous()) return;
-    text_ << "v" << variables_.size() << " = view(-1)\n";
+    text_ << "v" << variables_.size() << " = view(" << name(base) << ", -1)\n";
     std::vector<std::size_t> elements;
     for (std::size_t i = 0; i < base.oracle.numel(); ++i) elements.push_back(i);
     add_view(base, base.tensor.view({-1}), std::move(elements), {static_cast<std::int64_t>(base.oracle.numel())},
@@ -375,8 +364,7 @@ class Program {
   void diagonal(bool no_grad) {
     const Variable base = any();
     if (base.oracle.sizes.size() != 2) return;
-    text_ << "v" << variables_.size() << " = "
-          << "diagonal\n";
+    text_ << "v" << variables_.size() << " = diagonal(" << name(base) << ")\n";
     const auto columns = static_cast<std::size_t>(base.oracle.sizes[1]);
     const std::int64_t count = std::min(base.oracle.sizes[0], base.oracle.sizes[1]);
     std::vector<std::size_t> elements;
@@ -388,7 +376,7 @@ class Program {
   void expand(bool no_grad) {
     const Variable base = any();
     if (base.oracle.sizes.size() > 2) return;
-    text_ << "v" << variables_.size() << " = expanded to twice\n";
+    text_ << "v" << variables_.size() << " = " << name(base) << " expanded to twice\n";
     std::vector<std::int64_t> sizes = {2};
     sizes.insert(sizes.end(), base.oracle.sizes.begin(), base.oracle.sizes.end());
     std::vector<std::size_t> elements;
@@ -399,7 +387,7 @@ class Program {
 
   void detach() {
     const Variable base = any();
-    text_ << "v" << variables_.size() << " = detach\n";
+    text_ << "v" << variables_.size() << " = detach(" << name(base) << ")\n";
     OracleTensor oracle = base.oracle;
     oracle.family = family_of_view(base.oracle, true);
     add({base.tensor.detach(), std::move(oracle), /*is_view=*/true, base.overlaps});

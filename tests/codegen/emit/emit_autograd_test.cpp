@@ -41,5 +41,20 @@ TEST_CASE("what a node keeps is told in the words of the schema") {
     "doc": "F.", "example": "f([1.0], [1.0]) == [1.0]" })~")) == "alpha, other.sizes(), self");
 }
 
+TEST_CASE(
+    "what an in-place call keeps of another argument is asked when the call has found it right, whatever its name") {
+  const BuildResult built = build(file_of(R"~({ "func": "f(Tensor self, Tensor yourself) -> Tensor",
+    "pointwise": "F", "derivatives": { "self": "sum_to(grad, self.sizes())", "yourself": "sum_to(grad, yourself.sizes())" },
+    "doc": "F.", "example": "f([1.0], [1.0]) == [1.0]" })~"));
+  INFO(built.errors);
+  REQUIRE(built.families.has_value());
+  const std::string text = emit_autograd(built.families->front());
+  const std::string recorder = text.substr(text.find("record_f_("));
+  const std::size_t call = recorder.find("below_autograd");
+  CHECK(recorder.find("= self.sizes()") < call);
+  CHECK(recorder.find("= yourself.sizes()") > call);
+  CHECK(recorder.find("= yourself.sizes()") < recorder.find("\n}"));
+}
+
 }  // namespace
 }  // namespace keyway::inline v1::testing
