@@ -109,7 +109,8 @@ class Recorder {
     for (std::size_t i = 0; i < schema_.arguments().size(); ++i)
       names[std::string(op_.schema->arguments()[i].name())] = {argument(i)};
     for (std::size_t i = 0; i < op_.schema->returns().size(); ++i)
-      for (const std::string& name : result_names(*op_.schema, i)) names[name] = {result(i)};
+      for (const std::string& name : result_names(*op_.schema, i))
+        names.try_emplace(name, CppName{result(i)});  // an argument's own name is what a formula means by it
     return names;
   }
 

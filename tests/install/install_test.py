@@ -118,6 +118,22 @@ class Installed(unittest.TestCase):
                                                     r"'mul\.Tensor'\?"):
             self.my_ops(source)
 
+    def test_a_build_folder_has_the_package_too(self):
+        build = self.scratch / "from_build"
+        run("cmake", "-G", "Ninja", "-S", HERE / "from_build", "-B", build,
+            f"-DCMAKE_PREFIX_PATH={Path(options.build).resolve() / 'python' / 'keyway'}",
+            f"-DCMAKE_CXX_COMPILER={options.compiler}")
+        run("cmake", "--build", build)
+        self.assertEqual(run(build / "consumer"), "one and one are 2, not 3\n")
+
+    def test_headers_compile_without_a_warning(self):
+        include = self.prefix / "include"
+        source = "".join(f"#include <{path.relative_to(include)}>\n" for path in include.rglob("*.h"))
+        for compiler in {options.compiler, shutil.which("clang++") or options.compiler}:
+            with self.subTest(compiler=compiler):
+                run(compiler, "-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fsyntax-only",
+                    "-I", include, "-x", "c++", "-", input=source)
+
     def test_headers_need_nothing_but_each_other_and_the_standard_library(self):
         include = self.prefix / "include"
         headers = [path.relative_to(include) for path in include.rglob("*.h")]

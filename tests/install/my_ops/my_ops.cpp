@@ -1,4 +1,5 @@
 // What the entries of my_ops.json name besides functors and rules: a composite and a kernel.
+#include <keyway/core/visit_dtype.h>
 #include <keyway/keyway.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ void cpu::flip_rows(const TensorBase& self, TensorBase& out) {
 
 void cpu::named(const TensorBase& self, std::int64_t text, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                 std::int64_t node, std::int64_t result, std::int64_t, std::int64_t, TensorBase& out) {
-  visit_dtype<kFloatingTypes>(self.dtype(), "named", [&]<typename T>() {
+  keyway::visit_dtype<keyway::kFloatingTypes>(self.dtype(), "named", [&]<typename T>() {
     for (std::int64_t i = 0; i < out.numel(); ++i)
       out.data_ptr<T>()[i] = self.data_ptr<T>()[i] * static_cast<T>(static_cast<double>(text * node * result));
   });
