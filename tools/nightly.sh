@@ -41,6 +41,11 @@ oracle_stage() {
   PYTHONPATH=build/release/python build/peer/bin/python tools/oracle/compare_opinfo.py --strict --jobs "$jobs"
 }
 
+# A million steps of random programs of Python, some of which fork or start threads.
+python_programs_stage() {
+  PYTHONPATH=build/release/python build/venv/bin/python tools/fuzz_python.py --programs 5000 --steps 200
+}
+
 # fuzz name seconds: from the kept inputs on. What it finds new is kept in the build folder only, and so is what breaks it.
 fuzz() {
   local found=build/clang/fuzz/$1
@@ -57,6 +62,7 @@ stage calls boundary_calls asan 20000
 stage release release_stage
 stage exhaustive exhaustive_stage
 stage oracle oracle_stage
+stage programs python_programs_stage
 stage schema fuzz schema 600
 stage files fuzz safetensors 600
 finish
