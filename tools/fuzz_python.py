@@ -502,6 +502,8 @@ def main() -> int:
         how, begun, said = run_program(options, seed, kept)
         if not how:
             continue
+        if not begun:
+            sys.exit(f"no program can begin: {how}\n{said}")
         found += 1
         steps = [int(line.split()[0]) for line in begun if line != "end"]
         if not options.no_shrink and steps:
