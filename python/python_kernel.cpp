@@ -20,6 +20,18 @@ std::string attribute_text(nb::handle object, const char* name) {
   return PyUnicode_Check(value.ptr()) ? std::string(text_in(value.ptr())) : std::string();
 }
 
+// A level of Python's recursion. What a kernel gives back is converted when its own frame is gone, by calls that may
+// come to the kernel again: a tensor that stands for a number, to a kernel of what reads numbers.
+class Recursion {
+ public:
+  Recursion() {
+    if (Py_EnterRecursiveCall(" in a kernel") != 0) rethrow_python_error();
+  }
+  Recursion(const Recursion&) = delete;
+  Recursion& operator=(const Recursion&) = delete;
+  ~Recursion() { Py_LeaveRecursiveCall(); }
+};
+
 }  // namespace
 
 PythonKernel::PythonKernel(nb::object function, Takes takes) : function_(std::move(function)), takes_(takes) {
@@ -41,6 +53,7 @@ void PythonKernel::call(const OperatorEntry& op, const KernelBase& kernel, Dispa
 }
 
 void PythonKernel::run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) const {
+  const Recursion recursion;
   const KernelArguments& arguments = KernelArguments::of(op);
   std::vector<nb::object> first;
   if (takes_.keys) first.push_back(nb::cast(keys));

@@ -181,6 +181,13 @@ def test_endless_recursion_through_the_dispatcher_is_a_recursion_error(cpu):
         ones().mul(ones())
 
 
+def test_a_result_whose_conversion_calls_its_kernel_again_is_a_recursion_error(cpu):
+    number = keyway.ones([])
+    cpu.impl("_local_scalar_dense", lambda x: number)
+    with pytest.raises(RecursionError):
+        number.item()
+
+
 def test_a_library_cannot_be_undone_from_inside_its_kernel(cpu):
     cpu.impl("mul.Tensor", lambda self, other: cpu.destroy())
     with pytest.raises(keyway.RegistrationError, match="from inside a call"):
