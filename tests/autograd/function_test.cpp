@@ -292,7 +292,7 @@ TEST_CASE("an optional tensor of a Function has its gradient's place when it is 
     }
   };
   const Tensor x = leaf({2});
-  Scaled::apply(x, std::nullopt, 3.0).backward();
+  Scaled::apply(x, std::optional<Tensor>(), 3.0).backward();
   CHECK(values_of(x.grad()) == Values{3});
 }
 
