@@ -81,7 +81,7 @@ Observed::Call Observed::latest;
 }  // namespace
 
 TEST_CASE("a node works in the stream of its call, hooks with it, and the caller's stream stays current") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream side = new_stream(kCUDA), callers = new_stream(kCUDA);
   std::vector<Stream> node, hook, accumulated;
   const auto here = [] { return current_stream(kCUDA); };
@@ -111,7 +111,7 @@ TEST_CASE("a node works in the stream of its call, hooks with it, and the caller
 }
 
 TEST_CASE("what a node saved is free for its stream only when that has read it") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream side = new_stream(kCUDA);
   const Tensor x = leaf(1);
   Tensor loss = in_stream(side, [&] { return x.exp().sum(); });  // saves its result, memory of `side`
@@ -121,7 +121,7 @@ TEST_CASE("what a node saved is free for its stream only when that has read it")
 }
 
 TEST_CASE("what a node saved of another stream's memory is free for that only when it was read") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream side = new_stream(kCUDA), callers = current_stream(kCUDA);
   const Tensor x = leaf(1), w = leaf(1);
   const Tensor early = Observed::apply(x, Observed::Call([&](const Tensor& grad) {
@@ -136,7 +136,7 @@ TEST_CASE("what a node saved of another stream's memory is free for that only wh
 }
 
 TEST_CASE("gradients are waited for where they pass from one stream to another") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream a = new_stream(kCUDA), b = new_stream(kCUDA);
   const Tensor x = leaf(0.5);
   const Tensor y = in_stream(a, [&] { return x * 2; });
@@ -148,7 +148,7 @@ TEST_CASE("gradients are waited for where they pass from one stream to another")
 }
 
 TEST_CASE("a gradient is free for its stream only when the one that it passed to has read it") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream a = new_stream(kCUDA), b = new_stream(kCUDA);
   const Tensor x = leaf(1), other = leaf(1);
   // Its node runs last, in `a`.
@@ -165,7 +165,7 @@ TEST_CASE("a gradient is free for its stream only when the one that it passed to
 }
 
 TEST_CASE("a gradient that two streams read is not added to in place") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream side = new_stream(kCUDA);
   const Tensor x = leaf(1), p = leaf(1), weight = filled(4);
   const Tensor h = x * 2;
@@ -177,7 +177,7 @@ TEST_CASE("a gradient that two streams read is not added to in place") {
 }
 
 TEST_CASE("gradients that come from several streams are added up, each after it was computed") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream streams[] = {new_stream(kCUDA), new_stream(kCUDA), new_stream(kCUDA)};
   const Tensor x = leaf(1);
   const Tensor y = x * 2;
@@ -188,7 +188,7 @@ TEST_CASE("gradients that come from several streams are added up, each after it 
 }
 
 TEST_CASE("streams of backward begin after the caller's, whether a gradient comes to them or not") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   struct Drops : autograd::Function<Drops> {
     static Tensor forward(AutogradContext&, const Tensor& x) { return x.clone(); }
     static variable_list backward(AutogradContext&, variable_list) { return {Tensor()}; }
@@ -210,7 +210,7 @@ TEST_CASE("streams of backward begin after the caller's, whether a gradient come
 }
 
 TEST_CASE("gradients belong to the caller: they are there for its stream, and free only when that has read them") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream side = new_stream(kCUDA);
   const Tensor x = leaf(1);
   const Tensor y = in_stream(side, [&] { return x * 3; });
@@ -230,7 +230,7 @@ TEST_CASE("gradients belong to the caller: they are there for its stream, and fr
 }
 
 TEST_CASE("a leaf's gradient of the caller's memory, replaced in another stream, is free only when that has read it") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream side = new_stream(kCUDA), callers = current_stream(kCUDA);
   const Tensor x = leaf(1), other = leaf(1);
   autograd::set_grad(x, filled(100));
@@ -245,7 +245,7 @@ TEST_CASE("a leaf's gradient of the caller's memory, replaced in another stream,
 }
 
 TEST_CASE("backwards whose callers work in different streams add to a leaf one after the other") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream streams[] = {new_stream(kCUDA), new_stream(kCUDA)};
   const Tensor x = leaf(1);
   synchronize(kFirst);
@@ -271,7 +271,7 @@ TEST_CASE("backwards whose callers work in different streams add to a leaf one a
 }
 
 TEST_CASE("a failing backward leaves nothing that its caller's stream does not wait for") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream side = new_stream(kCUDA);
   const Tensor x = leaf(1), written = filled(0);
   const Tensor y = in_stream(side, [&] {
@@ -285,7 +285,7 @@ TEST_CASE("a failing backward leaves nothing that its caller's stream does not w
 }
 
 TEST_CASE("backward within a backward is work of the node's stream, and second derivatives of its own") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   const Stream side = new_stream(kCUDA);
   const Tensor x = leaf(3);
   const Tensor y = in_stream(side, [&] { return x * x * x; });
@@ -303,7 +303,7 @@ TEST_CASE("backward within a backward is work of the node's stream, and second d
 }
 
 TEST_CASE("streams of several devices wait for each other") {
-  if (!has_device() || device_count(kCUDA) < 2) return;
+  if (lacks_device() || device_count(kCUDA) < 2) return;
   const Device second("cuda:1");
   const Stream near = new_stream(kFirst), far = new_stream(second);
   const Tensor x = leaf(2);
@@ -323,7 +323,7 @@ TEST_CASE("streams of several devices wait for each other") {
 }
 
 TEST_CASE("what is captured of backward is work of the captured stream, wherever forward was") {
-  if (!has_device() || std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") != nullptr) return;
+  if (lacks_device() || std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") != nullptr) return;
   const Stream side = new_stream(kCUDA);
   const Tensor x = leaf(2), factor = filled(5);
   CUDAGraph forward, backward, eager_forward;
@@ -417,7 +417,7 @@ class Program {
 }  // namespace
 
 TEST_CASE("random programs in several streams have the CPU's gradients") {
-  if (!has_device()) return;
+  if (lacks_device()) return;
   std::vector<Stream> streams{current_stream(kCUDA)};
   for (int i = 0; i < 3; ++i) streams.push_back(new_stream(kCUDA));
   for (unsigned seed = 0; seed < 60; ++seed) {
