@@ -148,7 +148,10 @@ class BlockProduct {
     row_panels_ = buffers.template take<S>(row_panels);
     column_panels_ = buffers.template take<S>(run_ * depth);
     if (begins_with_add_ || k_ == 0) begin_sums();
-    for (std::int64_t p = 0; p < k_; p += kDepth) add_depth(p, std::min(kDepth, k_ - p));
+    for (std::int64_t x = 0; x < parts_; x += kColumns) {
+      const std::int64_t end = std::min(parts_, x + kColumns);
+      for (std::int64_t p = 0; p < k_; p += kDepth) add_depth(p, std::min(kDepth, k_ - p), x, end);
+    }
     for (std::int64_t x = first_of_sums_; x < parts_; x += width(x)) write_panel(x);
   }
 
@@ -207,15 +210,16 @@ class BlockProduct {
     }
   }
 
-  void add_depth(std::int64_t p, std::int64_t depth) {
-    for (std::int64_t x = 0; x < parts_; x += run_) {
-      const std::int64_t end = std::min(parts_, x + run_);
+  // To the columns [first, last) of parts.
+  void add_depth(std::int64_t p, std::int64_t depth, std::int64_t first, std::int64_t last) {
+    for (std::int64_t x = first; x < last; x += run_) {
+      const std::int64_t end = std::min(last, x + run_);
       fill_column_panels(p, depth, x, end);
       for (std::int64_t r = 0; r < rows_; r += kRows) {
-        const std::int64_t last = std::min(rows_, r + kRows);
-        if (!rows_in_place_ && (x == 0 || rows_ > kRows)) fill_row_panels(p, depth, r, last);
+        const std::int64_t bottom = std::min(rows_, r + kRows);
+        if (!rows_in_place_ && (x == first || rows_ > kRows)) fill_row_panels(p, depth, r, bottom);
         for (std::int64_t y = x; y < end; y += width(y)) {
-          add_panel(p, depth, r, last, y, column_panels_ + (y - x) * depth * kParts<T>);
+          add_panel(p, depth, r, bottom, y, column_panels_ + (y - x) * depth * kParts<T>);
         }
       }
     }
