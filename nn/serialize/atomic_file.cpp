@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -15,6 +17,7 @@ namespace keyway::inline v1::nn {
 namespace {
 
 constexpr int kAttempts = 100;
+constexpr int kMaxLinks = 40;  // as Linux follows
 
 // A name that no other writer of this machine uses now.
 std::string temporary_name(const std::string& path) {
@@ -32,11 +35,36 @@ void sync_folder_of(const std::string& path) {
   ::close(file);
 }
 
+// The name at the end of a chain of symbolic links, which need not exist yet. A ring of links gives one of its links.
+std::string end_of_links(const std::string& path) {
+  std::filesystem::path end = path;
+  std::error_code error;
+  for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(end, error); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(end, error);
+    if (error) break;
+    end = end.parent_path() / next;  // an absolute one stands for itself
+  }
+  return end.string();
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  struct stat old {};
+  if (::stat(path_.c_str(), &old) == 0) {
+    if (!S_ISREG(old.st_mode)) {
+      while (file_ < 0) {
+        file_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (file_ < 0 && errno != EINTR) fail("open", errno);
+      }
+      return;
+    }
+  } else if (errno == ELOOP) {
+    fail("create", errno);
+  }
+  target_ = end_of_links(path_);
   for (int i = 0; file_ < 0; ++i) {
-    temporary_ = temporary_name(path_);
+    temporary_ = temporary_name(target_);
     file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file_ < 0 && (errno != EEXIST || i == kAttempts)) fail("create", errno);
   }
@@ -59,14 +87,18 @@ void AtomicFile::write(std::string_view bytes) {
 }
 
 void AtomicFile::commit() {
-  struct stat old {};
-  if (::stat(path_.c_str(), &old) == 0) ::fchmod(file_, old.st_mode & 07777);  // the name keeps its permissions
-  if (::fsync(file_) != 0) fail("write", errno);
+  const bool replaces = !temporary_.empty();
+  if (replaces) {
+    struct stat old {};
+    if (::stat(target_.c_str(), &old) == 0) ::fchmod(file_, old.st_mode & 07777);  // the name keeps its permissions
+    if (::fsync(file_) != 0) fail("write", errno);
+  }
   const int file = std::exchange(file_, -1);
   if (::close(file) != 0) fail("write", errno);
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("replace", errno);
+  if (!replaces) return;
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("replace", errno);
   temporary_.clear();
-  sync_folder_of(path_);
+  sync_folder_of(target_);
 }
 
 void AtomicFile::fail(const char* what, int error) const {
