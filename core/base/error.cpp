@@ -1,7 +1,10 @@
 #include <keyway/core/base/error.h>
 
+#include <atomic>
+#include <deque>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <mutex>
 
 namespace keyway::inline v1 {
 
@@ -13,46 +16,63 @@ std::string without_zeros(std::string text) {
 }
 }  // namespace
 
+// Shared by copies of an error, and by threads that rethrow one: std::rethrow_exception copies nothing. So all that was
+// ever given out stays as it is.
 struct Error::Data {
-  ErrorKind kind;
-  std::string message;
-  std::string op;
+  Data(ErrorKind k, std::string text, const char* f, int l)
+      : kind(k), message(without_zeros(std::move(text))), file(f), line(l) {
+    compose();
+  }
+
+  const ErrorKind kind;
+  const std::string message;
+  const char* const file;
+  const int line;
+
+  std::mutex mutex;   // guards what follows
+  std::string op;     // set once, before op_known is
   std::string given;  // arguments of `op`, if the text is to have them
   std::string path;   // operators that called `op`, innermost first
-  std::string what;
-  const char* file;
-  int line;
+  std::string last_left;
+  std::deque<std::string> texts;
+  std::atomic<const std::string*> text{nullptr};  // the last of them
+  std::atomic<bool> op_known{false};
 
   void compose() {
-    what = op.empty() ? message : fmt::format("{}: {}", op, message);
-    if (!given.empty()) what += fmt::format("; given {}", given);
-    if (!path.empty()) what += fmt::format(" (called from {})", path);
+    std::string all = op.empty() ? message : fmt::format("{}: {}", op, message);
+    if (!given.empty()) all += fmt::format("; given {}", given);
+    if (!path.empty()) all += fmt::format(" (called from {})", path);
+    text.store(&texts.emplace_back(std::move(all)), std::memory_order_release);
   }
 };
 
 Error::Error(ErrorKind kind, std::string message, const char* file, int line)
-    : data_(std::make_shared<Data>(Data{kind, without_zeros(std::move(message)), {}, {}, {}, {}, file, line})) {
-  data_->compose();
-}
+    : data_(std::make_shared<Data>(kind, std::move(message), file, line)) {}
 Error::Error(const Error&) noexcept = default;
 Error& Error::operator=(const Error&) noexcept = default;
 Error::~Error() = default;
 
-const char* Error::what() const noexcept { return data_->what.c_str(); }
+const char* Error::what() const noexcept { return data_->text.load(std::memory_order_acquire)->c_str(); }
 ErrorKind Error::kind() const { return data_->kind; }
 std::string_view Error::message() const { return data_->message; }
-std::string_view Error::op() const { return data_->op; }
+std::string_view Error::op() const {
+  return data_->op_known.load(std::memory_order_acquire) ? std::string_view(data_->op) : std::string_view();
+}
 const char* Error::file() const { return data_->file; }
 int Error::line() const { return data_->line; }
 
 void Error::leave_op(std::string_view op, std::string_view given) {
+  const std::lock_guard lock(data_->mutex);
   if (data_->op.empty()) {
     data_->op = op;
+    data_->op_known.store(true, std::memory_order_release);
     data_->given = without_zeros(std::string(given));
-  } else if (data_->op != op) {
-    if (!data_->path.empty()) data_->path += ", ";
+  } else {
+    if (data_->last_left == op) return;
+    data_->path += data_->path.empty() ? "" : ", ";
     data_->path += op;
   }
+  data_->last_left = op;
   data_->compose();
 }
 

@@ -1,6 +1,12 @@
 #include <keyway/core/base/error.h>
 #include <keyway/tests/catch.h>
 
+#include <atomic>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <thread>
+
 using namespace keyway;
 
 TEST_CASE("an error's text puts values in place of braces") {
@@ -20,6 +26,28 @@ TEST_CASE("an error names the innermost operator first and then its callers") {
   CHECK(error.op() == "mm");
   CHECK(error.message() == "sizes differ");
   CHECK(error.line() == 7);
+}
+
+TEST_CASE("threads may rethrow one error inside operators, and keep what it told them") {
+  const std::exception_ptr error = std::make_exception_ptr(Error(ErrorKind::Index, "no such place", "file.cpp", 7));
+  std::atomic<int> wrong{0};
+  const auto rethrow = [&](std::string_view op) {
+    for (int round = 0; round < 500; ++round) {
+      try {
+        std::rethrow_exception(error);
+      } catch (Error& caught) {
+        const char* const before = caught.what();
+        const std::string text = before;
+        caught.leave_op(op);
+        const std::string_view named = caught.op();
+        if (text != before || (named != "first" && named != "second") || caught.message() != "no such place") ++wrong;
+      }
+    }
+  };
+  std::thread one(rethrow, "first"), other(rethrow, "second");
+  one.join();
+  other.join();
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("KEYWAY_CHECK does not evaluate its values when the condition holds") {
