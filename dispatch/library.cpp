@@ -1,6 +1,7 @@
 #include <keyway/core/schema/signature_code.h>
 #include <keyway/dispatch/code_for_good.h>
 #include <keyway/dispatch/library.h>
+#include <keyway/dispatch/loading_blocks.h>
 
 #include <algorithm>
 
@@ -192,6 +193,10 @@ void Library::commit_for_good() {
 
 namespace detail {
 LibraryBlock::LibraryBlock(Library library, void (*block)(Library&)) {
+  if (LoadingBlocks* const loading = LoadingBlocks::current()) {
+    loading->add(library, block);
+    return;
+  }
   block(library);
   library.commit_for_good();
   keep_code(reinterpret_cast<const void*>(block));

@@ -1,22 +1,16 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/warning.h>
+#include <keyway/dispatch/loading_blocks.h>
 #include <keyway/dispatch/plugin.h>
 #include <keyway/dispatch/shared_library_file.h>
 
 #include <dlfcn.h>
-#include <filesystem>
-#include <iterator>
 #include <mutex>
 #include <set>
 
 namespace keyway::inline v1 {
 
 namespace {
-
-struct Closer {
-  void operator()(void* library) const { dlclose(library); }
-};
-using OpenLibrary = std::unique_ptr<void, Closer>;
 
 // The plug-ins that are loaded, each by its entry. Never destroyed: plug-ins may go at exit.
 struct LoadedEntries {
@@ -57,19 +51,6 @@ class Claim {
   const PluginEntry* entry_ = nullptr;
 };
 
-OpenLibrary open_library(const std::string& path) {
-  const std::string problem = problem_of_shared_library(path);
-  KEYWAY_CHECK_AS(Registration, problem.empty(), "plug-in {}: {}", path, problem);
-  // A path without a folder would be looked for elsewhere.
-  const std::string file = std::filesystem::absolute(path).string();
-  OpenLibrary library(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (library == nullptr) {
-    const char* why = dlerror();
-    KEYWAY_FAIL(Registration, "plug-in {}: it cannot be loaded: {}", path, why == nullptr ? "no reason given" : why);
-  }
-  return library;
-}
-
 const PluginEntry& entry_of(void* library, const std::string& path) {
   const auto* entry = static_cast<const PluginEntry*>(dlsym(library, "keyway_plugin"));
   KEYWAY_CHECK_AS(Registration, entry != nullptr, "plug-in {}: it exports no keyway_plugin: KEYWAY_PLUGIN is missing",
@@ -85,17 +66,6 @@ const PluginEntry& entry_of(void* library, const std::string& path) {
                   "functions; rebuild it",
                   path);
   return *entry;
-}
-
-void append(LibraryRequest& to, LibraryRequest&& from) {
-  const auto move_all = [](auto& into, auto& items) {
-    into.insert(into.end(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end()));
-  };
-  move_all(to.owns, from.owns);
-  move_all(to.defs, from.defs);
-  move_all(to.impls, from.impls);
-  move_all(to.fallbacks, from.fallbacks);
-  move_all(to.errors, from.errors);
 }
 
 }  // namespace
@@ -169,7 +139,7 @@ LoadedPlugin load_plugin(const std::string& path) {
   plugin.state_ = std::make_unique<LoadedPlugin::State>();
   LoadedPlugin::State& state = *plugin.state_;
   state.path = path;
-  state.library = open_library(path);
+  state.library = open_shared_library(path, "plug-in");
   const PluginEntry& entry = entry_of(state.library.get(), path);
   state.name = entry.name;
   KEYWAY_CHECK_AS(Registration, state.claim.take(&entry), "plug-in {}: {} is loaded already", path, state.name);

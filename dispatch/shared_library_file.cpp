@@ -1,8 +1,12 @@
 // Layouts and constants are those of the System V ABI's "Object Files" chapter, as <elf.h> has them.
+#include <keyway/core/base/error.h>
+#include <keyway/core/base/warning.h>
 #include <keyway/dispatch/shared_library_file.h>
 
 #include <cstring>
+#include <dlfcn.h>
 #include <elf.h>
+#include <filesystem>
 #include <fstream>
 #include <link.h>
 #include <vector>
@@ -50,6 +54,42 @@ std::string problem_of_shared_library(const std::string& path) {
     if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) return "it is cut short";
   }
   return {};
+}
+
+namespace {
+
+// How the processor rounds, and what it does with numbers below the least normal one: bits of MXCSR.
+#if defined(__x86_64__)
+unsigned floating_point_mode() { return __builtin_ia32_stmxcsr() & ~0x3fU; }  // without the flags of what happened
+void set_floating_point_mode(unsigned mode) { __builtin_ia32_ldmxcsr(mode); }
+#else
+unsigned floating_point_mode() { return 0; }
+void set_floating_point_mode(unsigned) {}
+#endif
+
+}  // namespace
+
+void LibraryCloser::operator()(void* library) const { dlclose(library); }
+
+OpenLibrary open_shared_library(const std::string& path, const char* what) {
+  const std::string problem = problem_of_shared_library(path);
+  KEYWAY_CHECK_AS(Registration, problem.empty(), "{} {}: {}", what, path, problem);
+  // A path without a folder would be looked for elsewhere.
+  const std::string file = std::filesystem::absolute(path).string();
+  const unsigned mode = floating_point_mode();
+  OpenLibrary library(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (floating_point_mode() != mode) {
+    set_floating_point_mode(mode);
+    warn(format(
+        "{} {}: it changes how the processor computes with numbers below the least normal one, as libraries built "
+        "with -ffast-math do; that is undone",
+        ArrayRef<FormatArg>({FormatArg(what), FormatArg(path)})));
+  }
+  if (library == nullptr) {
+    const char* why = dlerror();
+    KEYWAY_FAIL(Registration, "{} {}: it cannot be loaded: {}", what, path, why == nullptr ? "no reason given" : why);
+  }
+  return library;
 }
 
 }  // namespace keyway::inline v1

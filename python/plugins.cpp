@@ -1,7 +1,10 @@
+#include <keyway/dispatch/load_library.h>
 #include <keyway/dispatch/plugin.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/registry.h>
 
+#include <filesystem>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <string>
 #include <utility>
@@ -39,9 +42,14 @@ class PluginObject {
   std::string name_, path_;
 };
 
-PluginObject load(const std::string& path) {
+PluginObject load(const std::filesystem::path& path) {
   const LockReleased unlocked;
-  return PluginObject(load_plugin(path));
+  return PluginObject(load_plugin(path.string()));
+}
+
+void load_for_good(const std::string& path) {
+  const LockReleased unlocked;
+  load_library(path);
 }
 
 }  // namespace
@@ -60,6 +68,7 @@ void add_plugins(nb::module_& module) {
   module.def("load_plugin", load, nb::arg("path"),
              "Loads the plug-in (KEYWAY_PLUGIN) in a shared library. Errors: RegistrationError, which names the file; "
              "then the registry is as it was.");
+  module.def("load_library", load_for_good, nb::arg("path"));
 }
 
 }  // namespace keyway::inline v1::python

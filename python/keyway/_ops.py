@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import types
@@ -128,16 +129,15 @@ class Ops(types.ModuleType):
 
     def load_library(self, path: str | os.PathLike[str]) -> None:
         """Loads a shared library that registers operators or kernels, for good: one whose KEYWAY_LIBRARY blocks do so
-        when it is loaded, or a plug-in (KEYWAY_PLUGIN). Raises OSError if the system cannot load it, and
-        keyway.RegistrationError for what a plug-in registers wrongly."""
+        when it is loaded, or a plug-in (KEYWAY_PLUGIN). Raises FileNotFoundError if there is no such file, and
+        keyway.RegistrationError, which names each problem, if it cannot be loaded or registers something wrongly: then
+        nothing of its blocks is registered, and the file can be mended and loaded."""
         file = os.path.realpath(path)
         if file in self.loaded_libraries:
             return
-        import ctypes  # here, for it takes long
-
-        library = ctypes.CDLL(file)
-        if hasattr(library, "keyway_plugin"):
-            _C.load_plugin(file)
+        if not os.path.exists(file):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file)
+        _C.load_library(file)
         self.loaded_libraries.add(file)
 
 

@@ -1,5 +1,7 @@
 // Plug-ins come and go: what they bring, what is refused, and what may run meanwhile.
+#include <keyway/core/base/warning.h>
 #include <keyway/core/device.h>
+#include <keyway/dispatch/load_library.h>
 #include <keyway/dispatch/observer.h>
 #include <keyway/dispatch/plugin.h>
 #include <keyway/dispatch/snapshot.h>
@@ -336,3 +338,37 @@ TEST_CASE("a plug-in that is released stays, and its calls are not counted") {
   CHECK(flags(*find_device_type("dev2")) == 0);
   CHECK(where(tensor(*find_device_type("dev2"))) == "dev2");
 }
+
+TEST_CASE("a library whose blocks fail is an error that names each, registers nothing, and can be mended") {
+  const char* const why[] = {"", "cut(Tensor self", "the block has no such device", "blocks::answer", "blocks::answer"};
+  for (int round = 0; round < 2; ++round) {
+    for (int fault = 1; fault <= 4; ++fault) {
+      const std::string file = module_file("keyway_test_blocks" + std::to_string(fault)).string();
+      const std::string text = error_of([&] { load_library(file); });
+      INFO(text);
+      CHECK(text.find("library " + file + ": ") != text.npos);
+      CHECK(text.find(why[fault]) != text.npos);
+      CHECK_FALSE(Dispatcher::singleton().find_op("blocks::answer").has_value());
+    }
+  }
+  CHECK(error_of([] { load_library("no/such/file.so"); }).find("library no/such/file.so: ") != std::string::npos);
+  load_library(module_file("keyway_test_blocks0").string());
+  const TensorBase x = make_tensor({1}, kFloat, DeviceType::CPU);
+  CHECK(Dispatcher::singleton().op("blocks::answer").typed<Number>().call(x) == 42);
+}
+
+#if defined(__x86_64__)
+TEST_CASE("a library that turns small numbers off is loaded, and they stay") {
+  std::vector<std::string> warnings;
+  const WarningHandler before = set_warning_handler([&](std::string_view text) { warnings.emplace_back(text); });
+  // It registers what is there already, or is first: its mode is what counts.
+  try {
+    load_library(module_file("keyway_test_blocks5").string());
+  } catch (const Error&) {
+  }
+  set_warning_handler(before);
+  volatile float small = 1e-40F;
+  CHECK(small * 0.5F > 0);
+  CHECK(warnings.size() == 1);
+}
+#endif

@@ -2,6 +2,7 @@
 
 import builtins
 import inspect
+import os
 from builtins import bool as _bool, float as _float, int as _int, str as _str
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, final, overload
@@ -565,7 +566,8 @@ class Plugin:
     def unload(self) -> None: ...
 
 def dispatch_keys(tensor: Tensor) -> DispatchKeySet: ...
-def load_plugin(path: _str) -> Plugin: ...
+def load_plugin(path: _str | os.PathLike[_str]) -> Plugin: ...
+def load_library(path: _str) -> None: ...
 
 # --- Modes of autograd
 
