@@ -19,8 +19,8 @@ std::string without_zeros(std::string text) {
 // Shared by copies of an error, and by threads that rethrow one: std::rethrow_exception copies nothing. So all that was
 // ever given out stays as it is.
 struct Error::Data {
-  Data(ErrorKind k, std::string text, const char* f, int l)
-      : kind(k), message(without_zeros(std::move(text))), file(f), line(l) {
+  Data(ErrorKind k, std::string said, const char* f, int l)
+      : kind(k), message(without_zeros(std::move(said))), file(f), line(l) {
     compose();
   }
 

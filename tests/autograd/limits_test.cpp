@@ -96,7 +96,7 @@ TEST_CASE("ties that a float16 cannot count share the gradient of an extremum") 
 TEST_CASE("sinc has its derivatives at 0 and beside it") {
   // sin(pi x) / (pi x) = 1 - (pi x)^2 / 6 + (pi x)^4 / 120 - ...
   const double square = std::pow(std::acos(-1.), 2), x = 1e-8;
-  const std::vector<Tensor> d = derivatives([](const Tensor& x) { return sinc(x); }, {0, x, 1}, 4);
+  const std::vector<Tensor> d = derivatives([](const Tensor& at) { return sinc(at); }, {0, x, 1}, 4);
   CHECK(differs(d[0], {1, 1, 0}) == "");
   CHECK(differs(d[1] / numbers({1, x, 1}), {0, -square / 3, -1}) == "");
   CHECK(differs(d[2], {-square / 3, -square / 3, 2}) == "");
@@ -108,19 +108,19 @@ TEST_CASE("Bessel functions have their derivatives at 0 and beside it") {
   // I0(x) = 1 + x^2 / 4 + x^4 / 64 + ..., I1(x) = x / 2 + x^3 / 16 + x^5 / 384 + ...
   const double x = 1e-8;
   const Tensor by = numbers({1, x});
-  const std::vector<Tensor> zero = derivatives([](const Tensor& x) { return i0(x); }, {0, x}, 5);
+  const std::vector<Tensor> zero = derivatives([](const Tensor& at) { return i0(at); }, {0, x}, 5);
   CHECK(differs(zero[1] / by, {0, .5}) == "");
   CHECK(differs(zero[2], {.5, .5}) == "");
   CHECK(differs(zero[3] / by, {0, .375}) == "");
   CHECK(differs(zero[4], {.375, .375}) == "");
-  const std::vector<Tensor> one = derivatives([](const Tensor& x) { return special_i1(x); }, {0, x}, 5);
+  const std::vector<Tensor> one = derivatives([](const Tensor& at) { return special_i1(at); }, {0, x}, 5);
   CHECK(differs(one[1], {.5, .5}) == "");
   CHECK(differs(one[2] / by, {0, .375}) == "");
   CHECK(differs(one[3], {.375, .375}) == "");
   CHECK(differs(one[4] / by, {0, .3125}) == "");
   CHECK(differs(one[5], {.3125, .3125}) == "");
   // exp(-x) I1(x) = x / 2 - x^2 / 2 + 5 x^3 / 16 - ... beside 0.
-  const std::vector<Tensor> scaled = derivatives([](const Tensor& x) { return special_i1e(x); }, {x, -x}, 3);
+  const std::vector<Tensor> scaled = derivatives([](const Tensor& at) { return special_i1e(at); }, {x, -x}, 3);
   CHECK(differs(scaled[1], {.5 - x, .5 - x}) == "");
   CHECK(differs(scaled[2] + numbers({-1.875 * x, 1.875 * x}), {-1, 1}) == "");
   CHECK(std::abs(values_of(scaled[3])[0] - 1.875) < 1e-6);

@@ -1,4 +1,5 @@
 // Backward within backward, after an exception, and in several threads.
+#include <keyway/tests/autograd/in_threads.h>
 #include <keyway/tests/autograd/values.h>
 #include <keyway/tests/catch.h>
 
@@ -109,14 +110,7 @@ TEST_CASE("an exception of one node leaves what it saved, so that the next backw
 // --- Threads
 
 namespace {
-constexpr int kThreads = 4;
 constexpr int kRounds = 200;
-
-void in_threads(const std::function<void(int)>& work) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) threads.emplace_back(work, i);
-  for (std::thread& thread : threads) thread.join();
-}
 }  // namespace
 
 TEST_CASE("threads run graphs of their own") {

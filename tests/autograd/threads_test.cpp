@@ -1,5 +1,6 @@
 // What threads do to one graph at once, beside running it (reentrant_test.cpp): retain gradients, add hooks, wait for
 // each other's nodes.
+#include <keyway/tests/autograd/in_threads.h>
 #include <keyway/tests/autograd/values.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/in_child.h>
@@ -21,14 +22,6 @@ using autograd::AutogradContext;
 using autograd::variable_list;
 
 namespace {
-
-constexpr int kThreads = 4;
-
-void in_threads(const std::function<void(int)>& work) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) threads.emplace_back(work, i);
-  for (std::thread& thread : threads) thread.join();
-}
 
 // Processor time of this thread, in seconds.
 double time_used() {

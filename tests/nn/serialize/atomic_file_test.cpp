@@ -2,6 +2,7 @@
 #include <keyway/nn/serialize/atomic_file.h>
 #include <keyway/nn/serialize/file_error.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/nn/serialize/folder.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -13,23 +14,10 @@
 #include <unistd.h>
 
 using namespace keyway;
+using keyway::testing::Folder;
 namespace fs = std::filesystem;
 
 namespace {
-
-// A folder that lives as long as this.
-struct Folder {
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "keyway_atomic_file_XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path); }
-
-  fs::path path;
-};
 
 std::string content(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -1,6 +1,7 @@
 #include <keyway/nn/serialize/safetensors.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/nn/serialize/folder.h>
 #include <keyway/tests/nn/values.h>
 
 #include <csignal>
@@ -14,23 +15,13 @@
 
 using namespace keyway;
 using keyway::testing::error_of;
+using keyway::testing::Folder;
 using keyway::testing::some_tensor;
 using keyway::testing::tensor_of;
 using keyway::testing::values_of;
 namespace fs = std::filesystem;
 
 namespace {
-
-// A folder that goes with the test.
-struct Folder {
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "keyway-safetensors-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string file(const char* name = "t.safetensors") const { return (path / name).string(); }
-  fs::path path;
-};
 
 void write_bytes(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
