@@ -82,7 +82,7 @@ OpenLibrary open_shared_library(const std::string& path, const char* what) {
     set_floating_point_mode(mode);
     warn(format(
         "{} {}: it changes how the processor computes with numbers below the least normal one, as libraries built "
-        "with -ffast-math do; that is undone",
+        "for fast math do; that is undone",
         ArrayRef<FormatArg>({FormatArg(what), FormatArg(path)})));
   }
   if (library == nullptr) {

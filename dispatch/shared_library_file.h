@@ -16,7 +16,7 @@ struct LibraryCloser {
 using OpenLibrary = std::unique_ptr<void, LibraryCloser>;
 
 // Loads a library. The thread's floating-point mode stays as it was, with a warning, if the library changes it: one
-// that is built with -ffast-math takes numbers below the least normal one for zero, everywhere in the process. `what`
+// that is built for fast math takes numbers below the least normal one for zero, everywhere in the process. `what`
 // names the library in errors: "plug-in". Throws keyway::Error(Registration).
 OpenLibrary open_shared_library(const std::string& path, const char* what);
 

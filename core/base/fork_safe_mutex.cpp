@@ -8,8 +8,9 @@ namespace {
 
 constexpr unsigned kOrders = static_cast<unsigned>(LockOrder::Warnings) + 1;
 
-// All mutexes that were ever locked. A list that only grows, at its head, so that it needs no lock itself.
+// All mutexes that were ever locked. A list that only grows, at its head.
 constinit std::atomic<AtFork*> entries{nullptr};
+constinit std::mutex growing;
 constinit std::mutex one_fork_at_a_time;
 constinit AtFork* taken = nullptr;  // the head of the list when the mutexes were taken for a fork
 
@@ -24,7 +25,10 @@ void each_in_order(AtFork* first, const F& f) {
 
 void before_fork() {
   one_fork_at_a_time.lock();
-  taken = entries.load(std::memory_order_acquire);
+  {
+    const std::lock_guard lock(growing);  // not for longer: who holds a mutex may lock another for the first time
+    taken = entries.load(std::memory_order_relaxed);
+  }
   each_in_order(taken, [](AtFork& entry) { entry.lock(entry.mutex); });
 }
 
@@ -40,17 +44,20 @@ void in_child() {
     if (entry.in_child != nullptr) entry.in_child();
   });
   each_in_order(first, [](AtFork& entry) { entry.renew(entry.mutex); });
+  ::new (&growing) std::mutex;
   ::new (&one_fork_at_a_time) std::mutex;
 }
 
 }  // namespace
 
-void take_around_forks(AtFork& entry) noexcept {
+void take_around_forks(AtFork& entry, std::atomic<bool>& known) noexcept {
   static const bool hooked = pthread_atfork(before_fork, in_parent, in_child) == 0;
   (void)hooked;  // out of memory: forks are as safe as without
-  AtFork* head = entries.load(std::memory_order_relaxed);
-  do entry.next = head;
-  while (!entries.compare_exchange_weak(head, &entry, std::memory_order_release, std::memory_order_relaxed));
+  const std::lock_guard lock(growing);
+  if (known.load(std::memory_order_relaxed)) return;
+  entry.next = entries.load(std::memory_order_relaxed);
+  entries.store(&entry, std::memory_order_release);
+  known.store(true, std::memory_order_release);
 }
 
 }  // namespace keyway::inline v1::detail

@@ -35,11 +35,11 @@ struct AtFork {
   void (*unlock)(void* mutex);
   void (*renew)(void* mutex);
   void (*in_child)();  // null: nothing more
-  void* mutex = nullptr;
+  void* mutex;
   AtFork* next = nullptr;
 };
-// Requires: called once for an entry, which stays for good.
-KEYWAY_API void take_around_forks(AtFork& entry) noexcept;
+// From now on, if `known` is not set. Requires: the entry stays for good.
+KEYWAY_API void take_around_forks(AtFork& entry, std::atomic<bool>& known) noexcept;
 
 }  // namespace detail
 
@@ -51,17 +51,18 @@ class ForkSafe {
  public:
   // in_child: called in the child of a fork, while all mutexes are taken, for what the mutex guards.
   constexpr explicit ForkSafe(LockOrder order, void (*in_child)() = nullptr)
-      : at_fork_{order, [](void* mutex) { static_cast<Mutex*>(mutex)->lock(); },
-                 [](void* mutex) { static_cast<Mutex*>(mutex)->unlock(); }, [](void* mutex) { ::new (mutex) Mutex; },
-                 in_child} {}
+      : at_fork_{order,
+                 [](void* mutex) { static_cast<Mutex*>(mutex)->lock(); },
+                 [](void* mutex) { static_cast<Mutex*>(mutex)->unlock(); },
+                 [](void* mutex) { ::new (mutex) Mutex; },
+                 in_child,
+                 &mutex_} {}
   ForkSafe(const ForkSafe&) = delete;
   ForkSafe& operator=(const ForkSafe&) = delete;
 
   void lock() {
-    if (!known_.load(std::memory_order_relaxed) && !known_.exchange(true)) [[unlikely]] {
-      at_fork_.mutex = &mutex_;
-      detail::take_around_forks(at_fork_);
-    }
+    if (!known_.load(std::memory_order_acquire)) [[unlikely]]
+      detail::take_around_forks(at_fork_, known_);
     mutex_.lock();
   }
   void unlock() { mutex_.unlock(); }

@@ -8,7 +8,7 @@ namespace {
 using namespace keyway;
 
 #if FAULT == 5 && defined(__x86_64__)
-// What -ffast-math links into a library.
+// What the compiler links into a library that is built for fast math.
 struct FlushesToZero {
   FlushesToZero() { __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040U); }
 } const flushes;
