@@ -139,6 +139,7 @@ LoadedPlugin load_plugin(const std::string& path) {
   plugin.state_ = std::make_unique<LoadedPlugin::State>();
   LoadedPlugin::State& state = *plugin.state_;
   state.path = path;
+  LoadingBlocks blocks;  // a plug-in may have some, which stay
   state.library = open_shared_library(path, "plug-in");
   const PluginEntry& entry = entry_of(state.library.get(), path);
   state.name = entry.name;
@@ -147,6 +148,7 @@ LoadedPlugin load_plugin(const std::string& path) {
   // What the plug-in throws may be of a type that goes with it.
   std::string problem;
   try {
+    blocks.commit();
     entry.setup(setup);
     LibraryRequest request;
     request.site = {entry.file, entry.line};

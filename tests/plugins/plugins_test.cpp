@@ -351,6 +351,9 @@ TEST_CASE("a library whose blocks fail is an error that names each, registers no
       CHECK_FALSE(Dispatcher::singleton().find_op("blocks::answer").has_value());
     }
   }
+  CHECK(error_of([] {
+          (void)load_plugin(module_file("keyway_test_blocks2").string());
+        }).find("exports no keyway_plugin") != std::string::npos);
   CHECK(error_of([] { load_library("no/such/file.so"); }).find("library no/such/file.so: ") != std::string::npos);
   load_library(module_file("keyway_test_blocks0").string());
   const TensorBase x = make_tensor({1}, kFloat, DeviceType::CPU);
