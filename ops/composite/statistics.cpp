@@ -92,7 +92,7 @@ Tensor cov(const Tensor& self, std::int64_t correction, const std::optional<Tens
   const Tensor lost =
       aweights ? (weights * aweights->reshape({-1})).sum() / total * correction : keyway::full_like(total, correction);
   const Tensor products = keyway::mm(apart, (apart * weights).t().conj_physical());
-  return narrowed((products / (total - lost).clamp(0)).squeeze(), dtype);
+  return narrowed((products / (total - lost).clamp(0)).squeeze(), promote_types(dtype, weights.dtype()));
 }
 
 Tensor cumulative_trapezoid_dx(const Tensor& y, const Scalar& dx, std::int64_t dim) {

@@ -8,7 +8,7 @@ from typing import Sequence
 from keyway import _C
 from keyway._C import Tensor, _nn
 from keyway.autograd.grad_mode import no_grad
-from keyway.nn.functional._wide import widened
+from keyway.nn.functional._wide import narrowed, widened
 
 
 def normalize(
@@ -17,7 +17,7 @@ def normalize(
     """input / max(its p-norm over a dimension, eps)."""
     wide = widened(input)
     result = _C.div(wide, _C.linalg_vector_norm(wide, p, dim, True).clamp(min=eps), out=out)
-    return result if out is not None else result.to(input.dtype)
+    return result if out is not None else narrowed(result, input)
 
 
 def layer_norm(
@@ -110,7 +110,7 @@ def local_response_norm(
     squares = widened(input).square().reshape(input.size(0), 1, input.size(1), math.prod(input.shape[2:]))
     padded = _nn.pad(squares, [0, 0, size // 2, (size - 1) // 2])
     means = _nn.avg_pool2d(padded, [size, 1], 1).reshape(input.shape)
-    return input.div(means.mul(alpha).add(k).pow(beta)).to(input.dtype)
+    return narrowed(input.div(means.mul(alpha).add(k).pow(beta)), input)
 
 
 def _check_more_than_one(input: Tensor, count: int, what: str) -> None:
