@@ -41,7 +41,7 @@ std::string detail::load_backend(DeviceType type) {
   if (type != DeviceType::CUDA || find_device_guard_impl(type) != nullptr) return {};
   // Loading tells listeners, who may ask for the device: so the lock is theirs, which lets a thread in again.
   const std::lock_guard lock(NewsDesk::get().mutex);
-  static bool& tried = *new bool(false);
+  static bool tried = false;
   static std::string& problem = *new std::string;
   if (!std::exchange(tried, true)) problem = load("cuda");
   return problem;
