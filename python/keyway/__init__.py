@@ -111,10 +111,11 @@ from keyway.utils.dlpack import to_dlpack as to_dlpack
 newaxis = None
 
 if TYPE_CHECKING:
-    from keyway import amp as amp, array_api as array_api, cuda as cuda, fft as fft, func as func, library as library
+    from keyway import amp as amp, array_api as array_api, cuda as cuda, distributions as distributions, fft as fft
+    from keyway import func as func, library as library
     from keyway import linalg as linalg, nn as nn, optim as optim, profiler as profiler, signal as signal
     from keyway import special as special, testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
-        __name__, "amp", "array_api", "cuda", "fft", "func", "library", "linalg", "nn", "optim", "profiler", "signal", "special",
-        "testing")
+        __name__, "amp", "array_api", "cuda", "distributions", "fft", "func", "library", "linalg", "nn", "optim", "profiler",
+        "signal", "special", "testing")

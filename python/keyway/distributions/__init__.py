@@ -1,0 +1,25 @@
+"""Probability distributions under PyTorch's names: samples, densities, moments, entropies and divergences.
+
+>>> normal = keyway.distributions.Normal(0.0, 1.0)
+>>> normal.log_prob(normal.sample((3,))).shape
+keyway.Size([3])
+"""
+
+from keyway.distributions import constraints as constraints
+from keyway.distributions.bernoulli import Bernoulli
+from keyway.distributions.categorical import Categorical, OneHotCategorical
+from keyway.distributions.cauchy import Cauchy
+from keyway.distributions.distribution import Distribution
+from keyway.distributions.exponential import Exponential, Laplace
+from keyway.distributions.geometric import Geometric
+from keyway.distributions.gumbel import Gumbel
+from keyway.distributions.independent import Independent
+from keyway.distributions.kl import kl_divergence, register_kl
+from keyway.distributions.log_normal import LogNormal
+from keyway.distributions.normal import HalfNormal, Normal
+from keyway.distributions.uniform import Uniform
+
+__all__ = [
+    "Bernoulli", "Categorical", "Cauchy", "Distribution", "Exponential", "Geometric", "Gumbel", "HalfNormal",
+    "Independent", "Laplace", "LogNormal", "Normal", "OneHotCategorical", "Uniform", "kl_divergence", "register_kl",
+]

@@ -1,0 +1,61 @@
+"""Gumbel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from keyway import _C
+from keyway._C import Tensor
+from keyway.distributions import constraints
+from keyway.distributions.distribution import Distribution
+from keyway.distributions.utils import broadcast_all
+
+__all__ = ["Gumbel"]
+
+EULER = 0.5772156649015329
+
+
+class Gumbel(Distribution):
+    """The distribution of the largest of many values, with mode `loc` and width `scale`."""
+
+    has_rsample = True
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc + self.scale * EULER
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @property
+    def stddev(self) -> Tensor:
+        return self.scale * (math.pi / math.sqrt(6))
+
+    @property
+    def variance(self) -> Tensor:
+        return self.stddev.pow(2)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        noise = _C.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
+        return self.loc - self.scale * noise.exponential_().log()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        distance = (self._checked(value) - self.loc) / self.scale
+        return -distance - (-distance).exp() - self.scale.log()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        return (-((self.loc - self._checked(value)) / self.scale).exp()).exp()
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self.loc - self.scale * (-value.log()).log()
+
+    def entropy(self) -> Tensor:
+        return self.scale.log() + (1 + EULER)

@@ -1,0 +1,101 @@
+"""Normal and HalfNormal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from keyway import _C
+from keyway._C import Tensor
+from keyway.distributions import constraints
+from keyway.distributions.distribution import Distribution
+from keyway.distributions.utils import broadcast_all
+
+__all__ = ["HalfNormal", "Normal"]
+
+
+class Normal(Distribution):
+    """The normal distribution with mean `loc` and standard deviation `scale`."""
+
+    has_rsample = True
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @property
+    def stddev(self) -> Tensor:
+        return self.scale
+
+    @property
+    def variance(self) -> Tensor:
+        return self.scale.pow(2)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        noise = _C.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
+        return self.loc + noise * self.scale
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        value = self._checked(value)
+        return -((value - self.loc) / self.scale).pow(2) / 2 - self.scale.log() - math.log(2 * math.pi) / 2
+
+    def cdf(self, value: Tensor) -> Tensor:
+        return 0.5 * (1 + _C.erf((self._checked(value) - self.loc) / (self.scale * math.sqrt(2))))
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self.loc + self.scale * _C.erfinv(2 * value - 1) * math.sqrt(2)
+
+    def entropy(self) -> Tensor:
+        return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
+
+
+class HalfNormal(Distribution):
+    """The distance from 0 of a normal distribution with mean 0 and standard deviation `scale`."""
+
+    has_rsample = True
+    arg_constraints = {"scale": constraints.positive}
+    support = constraints.nonnegative
+
+    def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        (self.scale,) = broadcast_all(scale)
+        super().__init__(self.scale.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def mode(self) -> Tensor:
+        return _C.zeros_like(self.scale)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.scale.pow(2) * (1 - 2 / math.pi)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        noise = _C.randn(self._extended_shape(sample_shape), dtype=self.scale.dtype, device=self.scale.device)
+        return noise.abs() * self.scale
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        value = self._checked(value)
+        density = -(value / self.scale).pow(2) / 2 - self.scale.log() + math.log(2 / math.pi) / 2
+        return _C.where(value >= 0, density, -math.inf)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        return _C.erf(self._checked(value) / (self.scale * math.sqrt(2))).clamp(min=0)
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self.scale * _C.erfinv(value) * math.sqrt(2)
+
+    def entropy(self) -> Tensor:
+        return self.scale.log() + math.log(math.pi / 2) / 2 + 0.5

@@ -1,0 +1,167 @@
+"""Distributions: densities and moments as PyTorch 2.15 has them, and samples that follow their distribution."""
+
+import math
+import subprocess
+import sys
+
+import keyway
+import pytest
+from keyway import distributions
+from keyway.distributions import Bernoulli, Categorical, Independent, Normal, OneHotCategorical, kl_divergence
+
+# Parameters, those of another one, a value; of PyTorch: log_prob and cdf of the value, entropy, mean, variance, divergence.
+CASES = [
+    ("Normal", (0.5, 2.0), (1.0, 3.0), 1.25,
+     [-1.682398213764618, 0.6461697666727237, 2.112085713764618, 0.5, 4.0, 0.1415762192192755]),
+    ("HalfNormal", (2.0,), (3.0,), 1.25,
+     [-1.1142510332046727, 0.4680289419025989, 1.4189385332046727, 1.5957691216057308, 1.4535209105296745, 0.1276873303303866]),
+    ("LogNormal", (0.5, 0.75), (0.0, 1.5), 1.25,
+     [-0.9225328948927971, 0.35601096785852504, 1.6312564607528919, 2.184200810815618, 3.602164306159662, 0.37370273611550087]),
+    ("Uniform", (-1.0, 2.0), (-2.0, 4.0), 1.25,
+     [-1.0986122886681098, 0.75, 1.0986122886681098, 0.5, 0.75, 0.6931471805599453]),
+    ("Exponential", (2.0,), (0.5,), 1.25,
+     [-1.8068528194400546, 0.9179150013761012, 0.3068528194400547, 0.5, 0.25, 0.6362943611198906]),
+    ("Laplace", (0.5, 2.0), (1.0, 3.0), 1.25,
+     [-1.7612943611198906, 0.6563553606045139, 2.386294361119891, 0.5, 8.0, 0.09133229682243438]),
+    ("Cauchy", (0.5, 2.0), (1.0, 3.0), 1.25,
+     [-1.9694534241980646, 0.6142002512199082, 3.224171427529236, math.nan, math.inf, 0.05077232537342313]),
+    ("Gumbel", (0.5, 2.0), (1.0, 3.0), 1.25,
+     [-1.7554364593509177, 0.5029375464134955, 2.270362845461478, 1.6544313298030657, 6.579736267392906, 0.11286077180068688]),
+    ("Bernoulli", (0.25,), (0.5,), 1.0,
+     [-1.3862943611198906, None, 0.5623351446188084, 0.25, 0.1875, 0.1308120359411369]),
+    ("Geometric", (0.25,), (0.5,), 3.0,
+     [-2.249340578475233, None, 2.2493405784752336, 3.0, 12.0, 0.5232481437645475]),
+]
+IDS = [case[0] for case in CASES]
+
+
+def at(value, **options):
+    return keyway.tensor(value, dtype=keyway.float64, **options)
+
+
+def made(name, parameters):
+    return getattr(distributions, name)(*(at(value) for value in parameters))
+
+
+@pytest.mark.parametrize(("name", "parameters", "others", "value", "expected"), CASES, ids=IDS)
+def test_densities_moments_and_divergences(name, parameters, others, value, expected):
+    p, q = made(name, parameters), made(name, others)
+    functions = [lambda: p.log_prob(at(value)), lambda: p.cdf(at(value)), p.entropy, lambda: p.mean, lambda: p.variance,
+                 lambda: kl_divergence(p, q)]
+    for function, number in zip(functions, expected):
+        if number is not None:
+            assert function().item() == pytest.approx(number, rel=1e-12, abs=1e-14, nan_ok=True)
+    assert kl_divergence(p, p).item() == pytest.approx(0, abs=1e-13)
+
+
+@pytest.mark.parametrize(("name", "parameters", "value", "probability"),
+                         [(case[0], case[1], case[3], case[4][1]) for case in CASES if case[4][1] is not None])
+def test_samples_follow_the_distribution(name, parameters, value, probability):
+    keyway.manual_seed(5)
+    count = 20000
+    distribution = made(name, parameters)
+    share = (distribution.sample((count,)) <= value).to(dtype=keyway.float64).mean().item()
+    assert abs(share - probability) < 5 * math.sqrt(probability * (1 - probability) / count)
+    assert distribution.icdf(at(probability)).item() == pytest.approx(value, rel=1e-10)
+    # Kolmogorov's distance: below 1.95 / sqrt(count) but for one seed in a thousand.
+    ordered = distribution.cdf(distribution.sample((count,))).sort()[0]
+    steps = (keyway.arange(count, dtype=keyway.float64) + 0.5) / count
+    assert (ordered - steps).abs().max().item() < 1.95 / math.sqrt(count)
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("Bernoulli", (0.25,)), ("Geometric", (0.25,))])
+def test_counts_have_their_mean_and_variance(name, parameters):
+    keyway.manual_seed(6)
+    distribution = made(name, parameters)
+    drawn = distribution.sample((20000,))
+    spread = math.sqrt(distribution.variance.item() / 20000)
+    assert abs(drawn.mean().item() - distribution.mean.item()) < 5 * spread
+    assert drawn.var().item() == pytest.approx(distribution.variance.item(), rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["Normal", "LogNormal", "Laplace", "Cauchy", "Gumbel", "Uniform"])
+def test_gradients_reach_the_parameters(name):
+    low, high = at(0.5, requires_grad=True), at(2.0, requires_grad=True)
+    distribution = getattr(distributions, name)(low, high)
+    keyway.manual_seed(7)
+    sample = distribution.rsample()
+    # At a fixed probability a sample's slope is that of the inverse of cdf.
+    with keyway.no_grad():
+        probability = distribution.cdf(sample)
+    given = keyway.autograd.grad(sample, [low, high])
+    expected = keyway.autograd.grad(distribution.icdf(probability), [low, high])
+    assert [g.item() for g in given] == pytest.approx([g.item() for g in expected], rel=1e-6)
+    assert not distribution.sample().requires_grad
+
+
+def test_categories():
+    weights = at([[1.0, 1.0, 2.0], [0.0, 3.0, 1.0]])
+    p = Categorical(weights)
+    assert (p.batch_shape, p.event_shape, p.mode.tolist()) == ((2,), (), [2, 1])
+    assert p.log_prob(keyway.tensor([2, 1])).exp().tolist() == pytest.approx([0.5, 0.75])
+    assert p.entropy().tolist() == pytest.approx([1.5 * math.log(2), 2 * math.log(2) - 0.75 * math.log(3)], abs=1e-12)
+    assert p.enumerate_support(expand=False).shape == (3, 1)
+    keyway.manual_seed(8)
+    drawn = p.sample((4000,))
+    assert drawn.shape == (4000, 2) and not (drawn[:, 1] == 0).any()
+    assert (drawn[:, 0] == 2).to(dtype=keyway.float64).mean().item() == pytest.approx(0.5, abs=0.04)
+    hot = OneHotCategorical(logits=at([0.0, math.log(3)]))
+    assert hot.sample((5,)).sum(-1).tolist() == [1.0] * 5
+    assert hot.log_prob(at([0.0, 1.0])).item() == pytest.approx(math.log(0.75))
+    assert hot.enumerate_support().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert kl_divergence(Categorical(at([1.0, 1.0])), Categorical(at([1.0, 0.0]))).item() > 10
+
+
+def test_dimensions_of_a_batch_become_an_event():
+    base = Normal(keyway.zeros(3, 2), keyway.ones(2))
+    p = Independent(base, 1)
+    assert (p.batch_shape, p.event_shape, p.has_rsample) == ((3,), (2,), True)
+    assert keyway.allclose(p.log_prob(keyway.ones(3, 2)), base.log_prob(keyway.ones(3, 2)).sum(-1))
+    assert keyway.equal(kl_divergence(p, p), keyway.zeros(3))
+    wider = p.expand((4, 3))
+    assert (wider.batch_shape, wider.rsample((5,)).shape, wider.entropy().shape) == ((4, 3), (5, 4, 3, 2), (4, 3))
+    with pytest.raises(keyway.ValueError, match="reinterpreted_batch_ndims"):
+        Independent(base, 3)
+
+
+def test_expanding_copies_nothing():
+    p = Categorical(logits=keyway.zeros(2, 5))
+    assert p.probs.shape == (2, 5)
+    wider = p.expand((3, 2))
+    assert (wider.batch_shape, wider.logits.shape, wider.probs.shape) == ((3, 2), (3, 2, 5), (3, 2, 5))
+    assert wider.logits.data_ptr() == p.logits.data_ptr() and p.batch_shape == (2,)
+
+
+def test_bad_parameters_and_values_are_refused():
+    with pytest.raises(keyway.ValueError, match="Normal: argument 'scale'.*greater_than"):
+        Normal(0.0, -1.0)
+    Normal(0.0, -1.0, validate_args=False)
+    with pytest.raises(keyway.ValueError, match="Bernoulli: either 'probs' or 'logits'"):
+        Bernoulli()
+    with pytest.raises(keyway.ValueError, match="Bernoulli: argument 'value' must be within the support"):
+        Bernoulli(0.5).log_prob(keyway.tensor(0.5))
+    with pytest.raises(keyway.ValueError, match="does not fit batch_shape"):
+        Normal(keyway.zeros(3), 1.0).log_prob(keyway.zeros(2))
+    with pytest.raises(keyway.ValueError, match="'low' must be less than 'high'"):
+        distributions.Uniform(1.0, 1.0)
+    with pytest.raises(keyway.NotImplementedError, match="Bernoulli: there is no rsample"):
+        Bernoulli(0.5).rsample()
+    with pytest.raises(keyway.NotImplementedError, match="registered for Normal and Bernoulli"):
+        kl_divergence(Normal(0.0, 1.0), Bernoulli(0.5))
+
+
+def test_a_divergence_of_ones_own():
+    class Mine(Normal):
+        pass
+
+    @distributions.register_kl(Mine, Normal)
+    def mine(p, q):
+        return at(42.0)
+
+    assert kl_divergence(Mine(0.0, 1.0), Normal(0.0, 1.0)).item() == 42
+    assert kl_divergence(Normal(0.0, 1.0), Mine(0.0, 1.0)).item() == 0
+
+
+def test_they_are_imported_when_first_asked_for():
+    code = "import sys, keyway; assert 'keyway.distributions' not in sys.modules; keyway.distributions.Normal(0.0, 1.0)"
+    subprocess.run([sys.executable, "-c", code], check=True)
