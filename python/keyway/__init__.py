@@ -117,5 +117,5 @@ if TYPE_CHECKING:
     from keyway import special as special, testing as testing
 else:  # what else is asked for is not there: that is for type checkers to say
     __getattr__ = _lazy.submodules(
-        __name__, "amp", "array_api", "cuda", "distributions", "fft", "func", "library", "linalg", "nn", "optim", "profiler",
-        "signal", "special", "testing")
+        __name__, "amp", "array_api", "cuda", "distributions", "fft", "func", "library", "linalg", "nn", "optim",
+        "profiler", "signal", "special", "testing")

@@ -31,6 +31,14 @@ CASES = [
      [-1.3862943611198906, None, 0.5623351446188084, 0.25, 0.1875, 0.1308120359411369]),
     ("Geometric", (0.25,), (0.5,), 3.0,
      [-2.249340578475233, None, 2.2493405784752336, 3.0, 12.0, 0.5232481437645475]),
+    ("Gamma", (1.5, 2.0), (2.5, 1.0), 1.25,
+     [-1.227925215867732, 0.8282028557032665, 0.6678255948155214, 0.75, 0.375, 1.3518430855294516]),
+    ("Chi2", (3.0,), (4.0,), 1.25,
+     [-1.4323667575475678, 0.25896111118347076, 2.0541199559354117, 3.0, 6.0, 0.10253725064595712]),
+    ("Beta", (1.5, 2.5), (2.0, 3.0), 0.25,
+     [0.5031885471527644, None, -0.1886034474839331, 0.375, 0.046875, 0.029246547722270977]),
+    ("StudentT", (3.0, 0.5, 2.0), None, 1.25,
+     [-1.7856551022460436, None, 2.466624752423237, 0.5, 12.0, None]),
 ]
 IDS = [case[0] for case in CASES]
 
@@ -45,17 +53,18 @@ def made(name, parameters):
 
 @pytest.mark.parametrize(("name", "parameters", "others", "value", "expected"), CASES, ids=IDS)
 def test_densities_moments_and_divergences(name, parameters, others, value, expected):
-    p, q = made(name, parameters), made(name, others)
+    p = made(name, parameters)
     functions = [lambda: p.log_prob(at(value)), lambda: p.cdf(at(value)), p.entropy, lambda: p.mean, lambda: p.variance,
-                 lambda: kl_divergence(p, q)]
+                 lambda: kl_divergence(p, made(name, others))]
     for function, number in zip(functions, expected):
         if number is not None:
             assert function().item() == pytest.approx(number, rel=1e-12, abs=1e-14, nan_ok=True)
-    assert kl_divergence(p, p).item() == pytest.approx(0, abs=1e-13)
+    if others:
+        assert kl_divergence(p, p).item() == pytest.approx(0, abs=1e-13)
 
 
 @pytest.mark.parametrize(("name", "parameters", "value", "probability"),
-                         [(case[0], case[1], case[3], case[4][1]) for case in CASES if case[4][1] is not None])
+                         [(case[0], case[1], case[3], case[4][1]) for case in CASES if case[4][1] is not None and case[0] not in ("Gamma", "Chi2")])
 def test_samples_follow_the_distribution(name, parameters, value, probability):
     keyway.manual_seed(5)
     count = 20000
@@ -165,3 +174,51 @@ def test_a_divergence_of_ones_own():
 def test_they_are_imported_when_first_asked_for():
     code = "import sys, keyway; assert 'keyway.distributions' not in sys.modules; keyway.distributions.Normal(0.0, 1.0)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def slope_of_gamma(a, x):
+    """d log(x) / d a at a fixed probability, by differences of the incomplete gamma function."""
+    h = 1e-4 * a
+    rise = (keyway.igamma(at(a + h), at(x)) - keyway.igamma(at(a - h), at(x))).item() / (2 * h)
+    return -rise / math.exp(a * math.log(x) - x - math.lgamma(a))
+
+
+@pytest.mark.parametrize(("a", "x"), [(0.05, 1e-9), (0.3, 0.2), (0.3, 5.0), (2.0, 0.5), (2.0, 9.0), (2.0, 14.0), (15.0, 9.9),
+                                      (15.0, 12.0), (15.0, 22.0), (300.0, 270.0), (300.0, 299.9), (300.0, 340.0)])
+def test_a_gamma_draw_moves_with_its_parameter_at_a_fixed_probability(a, x):
+    from keyway.distributions._gamma_draws import slope
+
+    assert slope(at(a), at(math.log(x))).item() == pytest.approx(slope_of_gamma(a, x), rel=1e-5)
+
+
+@pytest.mark.parametrize("a", [0.02, 0.5, 1.0, 7.5, 200.0])
+def test_gamma_draws_follow_the_distribution(a):
+    keyway.manual_seed(9)
+    gamma = distributions.Gamma(at(a), at(2.0))
+    ordered = gamma.cdf(gamma.sample((20000,))).sort()[0]
+    steps = (keyway.arange(20000, dtype=keyway.float64) + 0.5) / 20000
+    assert (ordered - steps).abs().max().item() < 1.95 / math.sqrt(20000)
+
+
+def test_draws_made_of_gamma_draws_have_their_moments_and_gradients():
+    keyway.manual_seed(10)
+    for p in (distributions.Beta(at(1.5), at(2.5)), distributions.StudentT(at(8.0), at(0.5), at(2.0)),
+              distributions.Dirichlet(at([0.5, 1.0, 3.0])), distributions.Chi2(at(3.0))):
+        drawn = p.sample((40000,))
+        assert keyway.allclose(drawn.mean(0), p.mean, atol=0.03, rtol=0.02)
+        assert keyway.allclose(drawn.var(0), p.variance, rtol=0.06)
+    a = at(2.0, requires_grad=True)
+    distributions.Beta(a, at(3.0)).rsample((40000,)).mean().backward()
+    assert a.grad.item() == pytest.approx(3 / 25, rel=0.03)  # of a / (a + 3)
+    assert not distributions.Dirichlet(keyway.full((3,), 1e-3)).sample((1000,)).isnan().any()
+    assert distributions.Chi2(keyway.ones(3)).expand((2, 3)).df.tolist() == [[1.0] * 3] * 2
+    with pytest.raises(keyway.ValueError, match="Chi2: argument 'df'"):
+        distributions.Chi2(-1.0)
+
+
+def test_dirichlet_densities():
+    # Of PyTorch 2.15.
+    p, q = distributions.Dirichlet(at([0.5, 1.0, 3.0])), distributions.Dirichlet(at([1.0, 1.0, 1.0]))
+    assert p.log_prob(at([0.2, 0.3, 0.5])).item() == pytest.approx(0.6066490424549564, rel=1e-12)
+    assert p.entropy().item() == pytest.approx(-1.9322417410261492, rel=1e-12)
+    assert kl_divergence(p, q).item() == pytest.approx(1.239094560466204, rel=1e-12)

@@ -38,13 +38,14 @@ class _Dependent(Constraint):
         self.event_dim = event_dim
 
     def check(self, value: Tensor) -> Tensor:
-        raise _C.ValueError("constraints: whether a value satisfies a dependent constraint cannot be told from the class")
+        raise _C.ValueError("constraints: a class cannot tell whether a value satisfies a dependent constraint")
 
 
 class dependent_property(property, _Dependent):  # noqa: N801
     """A property that is a dependent constraint in the class, and the constraint itself in an object."""
 
-    def __init__(self, fn: Callable[[Any], Any] | None = None, *, is_discrete: bool = False, event_dim: int = 0) -> None:
+    def __init__(self, fn: Callable[[Any], Any] | None = None, *, is_discrete: bool = False,
+                 event_dim: int = 0) -> None:
         property.__init__(self, fn)
         _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
 
@@ -68,7 +69,8 @@ class independent(Constraint):  # noqa: N801
 
     def check(self, value: Tensor) -> Tensor:
         if value.dim() < self.event_dim:
-            raise _C.ValueError(f"constraints: a value of {self!r} has {self.event_dim} dimensions or more, not {value.dim()}")
+            raise _C.ValueError(f"constraints: a value of {self!r} has {self.event_dim} dimensions or more, not "
+                                f"{value.dim()}")
         inside = self.base_constraint.check(value)
         for _ in range(self.reinterpreted_batch_ndims):
             inside = inside.all(-1)
@@ -192,7 +194,9 @@ class _Square(Constraint):
 class _Symmetric(_Square):
     def check(self, value: Tensor) -> Tensor:
         square = super().check(value)
-        return square & _C.isclose(value, value.mT, atol=1e-6).all(-1).all(-1) if value.shape[-2] == value.shape[-1] else square
+        if value.shape[-2] != value.shape[-1]:
+            return square
+        return square & _C.isclose(value, value.mT, atol=1e-6).all(-1).all(-1)
 
 
 class _PositiveDefinite(_Symmetric):

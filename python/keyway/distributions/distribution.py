@@ -63,8 +63,8 @@ class Distribution:
                 continue
             value = getattr(self, name)
             if not constraint.check(value).all():
-                raise _C.ValueError(f"{type(self).__name__}: argument '{name}' of shape {tuple(value.shape)} must satisfy "
-                                    f"{constraint!r}, but it is {value}")
+                raise _C.ValueError(f"{type(self).__name__}: argument '{name}' of shape {tuple(value.shape)} must "
+                                    f"satisfy {constraint!r}, but it is {value}")
 
     def _checked(self, value: Any) -> Tensor:
         """The value of a density's argument; checked with `validate_args`."""

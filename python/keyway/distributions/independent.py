@@ -39,7 +39,8 @@ class Independent(Distribution):
     @constraints.dependent_property
     def support(self) -> Any:
         inner = self.base_dist.support
-        return constraints.independent(inner, self.reinterpreted_batch_ndims) if self.reinterpreted_batch_ndims else inner
+        dims = self.reinterpreted_batch_ndims
+        return constraints.independent(inner, dims) if dims else inner
 
     @property
     def mean(self) -> Tensor:

@@ -11,8 +11,10 @@ from keyway._C import Tensor
 from keyway.distributions.bernoulli import Bernoulli
 from keyway.distributions.categorical import Categorical, OneHotCategorical
 from keyway.distributions.cauchy import Cauchy
+from keyway.distributions.dirichlet import Beta, Dirichlet
 from keyway.distributions.distribution import Distribution
 from keyway.distributions.exponential import Exponential, Laplace
+from keyway.distributions.gamma import Gamma
 from keyway.distributions.geometric import Geometric
 from keyway.distributions.gumbel import EULER, Gumbel
 from keyway.distributions.independent import Independent
@@ -84,6 +86,25 @@ def _cauchy(p: Cauchy, q: Cauchy) -> Tensor:
 def _exponential(p: Exponential, q: Exponential) -> Tensor:
     ratio = q.rate / p.rate
     return ratio - 1 - ratio.log()
+
+
+@register_kl(Dirichlet, Dirichlet)
+def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
+    a, b = p.concentration, q.concentration
+    total = a.sum(-1)
+    norms = total.lgamma() - b.sum(-1).lgamma() + (b.lgamma() - a.lgamma()).sum(-1)
+    return norms + ((a - b) * (a.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
+
+
+@register_kl(Beta, Beta)
+def _beta(p: Beta, q: Beta) -> Tensor:
+    return _dirichlet(p._both(), q._both())
+
+
+@register_kl(Gamma, Gamma)
+def _gamma(p: Gamma, q: Gamma) -> Tensor:
+    a, b = p.concentration, q.concentration
+    return b * (p.rate / q.rate).log() + b.lgamma() - a.lgamma() + (a - b) * a.digamma() + a * (q.rate / p.rate - 1)
 
 
 @register_kl(Geometric, Geometric)

@@ -1,0 +1,59 @@
+"""StudentT."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from keyway import _C
+from keyway._C import Tensor
+from keyway.distributions import constraints
+from keyway.distributions._gamma_draws import log_standard_gamma
+from keyway.distributions.distribution import Distribution
+from keyway.distributions.utils import broadcast_all
+
+__all__ = ["StudentT"]
+
+
+class StudentT(Distribution):
+    """Student's distribution of `df` degrees of freedom around `loc`, of the width `scale`."""
+
+    has_rsample = True
+    arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, df: Tensor | float, loc: Tensor | float = 0.0, scale: Tensor | float = 1.0,
+                 validate_args: bool | None = None) -> None:
+        self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
+        super().__init__(self.df.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return _C.where(self.df <= 1, math.nan, self.loc)
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        finite = self.scale.pow(2) * self.df / (self.df - 2)
+        return _C.where(self.df <= 1, math.nan, _C.where(self.df <= 2, math.inf, finite))
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        df = self.df.expand(self._extended_shape(sample_shape))
+        noise = _C.randn(df.shape, dtype=df.dtype, device=df.device)
+        spread = ((df / 2).log() - log_standard_gamma(df / 2)) / 2  # of sqrt(df / chi2)
+        return self.loc + self.scale * noise * spread.exp().to(dtype=df.dtype)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        ratio = (self._checked(value) - self.loc) / self.scale
+        return -0.5 * (self.df + 1) * (ratio.pow(2) / self.df).log1p() - self._log_norm()
+
+    def _log_norm(self) -> Tensor:
+        half = self.df / 2
+        return self.scale.log() + 0.5 * (self.df * math.pi).log() + half.lgamma() - (half + 0.5).lgamma()
+
+    def entropy(self) -> Tensor:
+        half = self.df / 2
+        return self._log_norm() + (half + 0.5) * ((half + 0.5).digamma() - half.digamma())
