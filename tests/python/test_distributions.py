@@ -222,3 +222,70 @@ def test_dirichlet_densities():
     assert p.log_prob(at([0.2, 0.3, 0.5])).item() == pytest.approx(0.6066490424549564, rel=1e-12)
     assert p.entropy().item() == pytest.approx(-1.9322417410261492, rel=1e-12)
     assert kl_divergence(p, q).item() == pytest.approx(1.239094560466204, rel=1e-12)
+
+
+def test_counts_and_normal_vectors_as_pytorch_2_15_has_them():
+    for p, q, value, expected in [
+        (made("Poisson", (3.5,)), made("Poisson", (2.0,)), 4.0, [-1.6670019563664735, 3.5, 3.5, 0.45865525777397975]),
+        (distributions.Binomial(7, at(0.25)), distributions.Binomial(7, at(0.5)), 3.0,
+         [-1.7542633116773807, 1.75, 1.3125, 0.915684251587959]),
+    ]:
+        given = [p.log_prob(at(value)), p.mean, p.variance, kl_divergence(p, q)]
+        assert [number.item() for number in given] == pytest.approx(expected, rel=1e-12)
+    assert distributions.Binomial(7, at(0.25)).entropy().item() == pytest.approx(1.5241345855358968, rel=1e-12)
+    loc, covariance = at([1.0, -1.0]), at([[2.0, 0.5], [0.5, 1.0]])
+    q = distributions.MultivariateNormal(at([0.0, 0.0]), at([[1.0, -0.25], [-0.25, 3.0]]))
+    for options in ({"covariance_matrix": covariance}, {"precision_matrix": keyway.linalg.inv(covariance)},
+                    {"scale_tril": keyway.linalg.cholesky(covariance)}):
+        p = distributions.MultivariateNormal(loc, **options)
+        given = [p.log_prob(at([0.5, 0.25])), p.entropy(), kl_divergence(p, q)]
+        assert [number.item() for number in given] == pytest.approx(
+            [-3.2605421032342, 3.1176849603770567, 1.0887587798099807], rel=1e-12)
+        assert keyway.allclose(p.covariance_matrix, covariance)
+
+
+def test_normal_vectors_have_their_covariance():
+    keyway.manual_seed(11)
+    p = distributions.MultivariateNormal(at([1.0, -1.0]), at([[2.0, 0.5], [0.5, 1.0]])).expand((3,))
+    drawn = p.sample((20000,))
+    assert drawn.shape == (20000, 3, 2) and p.log_prob(drawn).shape == (20000, 3)
+    assert keyway.allclose(keyway.cov(drawn[:, 0].T), p.covariance_matrix[0], atol=0.1)
+    with pytest.raises(keyway.ValueError, match="'covariance_matrix'.*PositiveDefinite"):
+        distributions.MultivariateNormal(keyway.zeros(2), keyway.tensor([[1.0, 2.0], [2.0, 1.0]]))
+    with pytest.raises(keyway.ValueError, match="one of .* must be given, not 0"):
+        distributions.MultivariateNormal(keyway.zeros(2))
+
+
+def share_of(drawn, log_probability, count):
+    """The largest distance of the shares of numbers from their cumulative probabilities."""
+    total, most = 0.0, 0.0
+    for k in range(count):
+        total += math.exp(log_probability(k))
+        most = max(most, abs((drawn <= k).to(dtype=keyway.float64).mean().item() - total))
+    return most
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, 9.5, 11.0, 80.0])
+def test_poisson_draws_follow_the_distribution(rate):
+    keyway.manual_seed(12)
+    drawn = distributions.Poisson(at(rate)).sample((20000,))
+    logarithm = math.log(rate) if rate else -1e9
+    most = share_of(drawn, lambda k: k * logarithm - rate - math.lgamma(k + 1), 130)
+    assert most < 1.95 / math.sqrt(20000)
+
+
+@pytest.mark.parametrize(("n", "p"), [(7, 0.25), (7, 0.9), (40, 0.5), (200, 0.2), (200, 0.97), (5, 0.0), (5, 1.0)])
+def test_binomial_draws_follow_the_distribution(n, p):
+    keyway.manual_seed(13)
+    drawn = distributions.Binomial(n, at(p)).sample((20000,))
+    exact = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+    assert drawn.min().item() >= 0 and drawn.max().item() <= n
+    most = share_of(drawn, lambda k: math.log(exact[k]) if exact[k] else -1e9, n + 1)
+    assert most < 1.95 / math.sqrt(20000)
+
+
+def test_draws_of_what_is_no_parameter_are_nan():
+    bad = at([math.nan, -1.0, math.inf])
+    assert distributions.Poisson(bad, validate_args=False).sample().isnan().all()
+    assert distributions.Binomial(3, at([math.nan, -0.5, 1.5]), validate_args=False).sample().isnan().all()
+    assert distributions.Gamma(bad[:1], 1.0, validate_args=False).sample().isnan().all()

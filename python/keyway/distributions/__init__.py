@@ -9,6 +9,7 @@ from keyway.distributions import constraints as constraints
 from keyway.distributions.bernoulli import Bernoulli
 from keyway.distributions.categorical import Categorical, OneHotCategorical
 from keyway.distributions.cauchy import Cauchy
+from keyway.distributions.counts import Binomial, Poisson
 from keyway.distributions.dirichlet import Beta, Dirichlet
 from keyway.distributions.distribution import Distribution
 from keyway.distributions.exponential import Exponential, Laplace
@@ -18,12 +19,13 @@ from keyway.distributions.gumbel import Gumbel
 from keyway.distributions.independent import Independent
 from keyway.distributions.kl import kl_divergence, register_kl
 from keyway.distributions.log_normal import LogNormal
+from keyway.distributions.multivariate_normal import MultivariateNormal
 from keyway.distributions.normal import HalfNormal, Normal
 from keyway.distributions.student_t import StudentT
 from keyway.distributions.uniform import Uniform
 
 __all__ = [
-    "Bernoulli", "Beta", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution", "Exponential", "Gamma",
-    "Geometric", "Gumbel", "HalfNormal", "Independent", "Laplace", "LogNormal", "Normal", "OneHotCategorical", "StudentT", "Uniform",
-    "kl_divergence", "register_kl",
+    "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution", "Exponential", "Gamma",
+    "Geometric", "Gumbel", "HalfNormal", "Independent", "Laplace", "LogNormal", "MultivariateNormal", "Normal",
+    "OneHotCategorical", "Poisson", "StudentT", "Uniform", "kl_divergence", "register_kl",
 ]

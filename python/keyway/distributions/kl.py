@@ -11,6 +11,7 @@ from keyway._C import Tensor
 from keyway.distributions.bernoulli import Bernoulli
 from keyway.distributions.categorical import Categorical, OneHotCategorical
 from keyway.distributions.cauchy import Cauchy
+from keyway.distributions.counts import Binomial, Poisson
 from keyway.distributions.dirichlet import Beta, Dirichlet
 from keyway.distributions.distribution import Distribution
 from keyway.distributions.exponential import Exponential, Laplace
@@ -19,6 +20,7 @@ from keyway.distributions.geometric import Geometric
 from keyway.distributions.gumbel import EULER, Gumbel
 from keyway.distributions.independent import Independent
 from keyway.distributions.log_normal import LogNormal
+from keyway.distributions.multivariate_normal import MultivariateNormal
 from keyway.distributions.normal import HalfNormal, Normal
 from keyway.distributions.uniform import Uniform
 
@@ -137,6 +139,29 @@ def _laplace(p: Laplace, q: Laplace) -> Tensor:
 def _normal(p: Normal | LogNormal, q: Normal | LogNormal) -> Tensor:
     square = (p.scale / q.scale).pow(2)
     return (square + ((p.loc - q.loc) / q.scale).pow(2) - 1 - square.log()) / 2
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
+    if p.event_shape != q.event_shape:
+        raise _C.ValueError(f"kl_divergence: both must have vectors of one length, not {p.event_shape[0]} and "
+                            f"{q.event_shape[0]}")
+    spread = q._whitened(p.scale_tril).pow(2).sum(-1).sum(-1)
+    shift = q._whitened((p.loc - q.loc).unsqueeze(-1)).squeeze(-1).pow(2).sum(-1)
+    return q._log_volume() - p._log_volume() + 0.5 * (spread + shift - p.event_shape[0])
+
+
+@register_kl(Poisson, Poisson)
+def _poisson(p: Poisson, q: Poisson) -> Tensor:
+    return _C.xlogy(p.rate, p.rate) - _C.xlogy(p.rate, q.rate) - (p.rate - q.rate)
+
+
+@register_kl(Binomial, Binomial)
+def _binomial(p: Binomial, q: Binomial) -> Tensor:
+    if (p.total_count < q.total_count).any():
+        raise _C.NotImplementedError("kl_divergence: there is none of binomial distributions of which q has more trials")
+    gain = p.total_count * (p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p())
+    return _where_possible(gain, p.total_count > q.total_count)
 
 
 @register_kl(Uniform, Uniform)
