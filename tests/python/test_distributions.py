@@ -289,3 +289,28 @@ def test_draws_of_what_is_no_parameter_are_nan():
     assert distributions.Poisson(bad, validate_args=False).sample().isnan().all()
     assert distributions.Binomial(3, at([math.nan, -0.5, 1.5]), validate_args=False).sample().isnan().all()
     assert distributions.Gamma(bad[:1], 1.0, validate_args=False).sample().isnan().all()
+
+
+def test_transforms_make_the_distributions_that_are_known():
+    normal = Normal(at(0.5), at(0.75))
+    p = distributions.TransformedDistribution(normal, distributions.ExpTransform())
+    q = made("LogNormal", (0.5, 0.75))
+    x = at([0.25, 1.0, 3.0])
+    assert keyway.allclose(p.log_prob(x), q.log_prob(x)) and keyway.allclose(p.cdf(x), q.cdf(x))
+    # A logistic distribution out of uniform numbers, turned around: cdf is sigmoid((x - 1) / 2).
+    parts = [distributions.SigmoidTransform().inv, distributions.AffineTransform(1.0, -2.0)]
+    logistic = distributions.TransformedDistribution(made("Uniform", (0.0, 1.0)), parts)
+    expected = ((x - 1) / 2).sigmoid()
+    assert keyway.allclose(logistic.cdf(x), expected) and keyway.allclose(logistic.icdf(expected), x)
+    assert keyway.allclose(logistic.log_prob(x).exp(), expected * (1 - expected) / 2)
+    assert logistic.expand((3,)).rsample((2,)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", ["ExpTransform", "SigmoidTransform", "TanhTransform"])
+def test_the_slope_of_a_transform_is_its_gradient(name):
+    transform = getattr(distributions, name)()
+    x = at([-2.0, 0.1, 1.5], requires_grad=True)
+    y = transform(x)
+    (gradient,) = keyway.autograd.grad(y.sum(), x)
+    assert keyway.allclose(transform.log_abs_det_jacobian(x, y), gradient.abs().log())
+    assert keyway.allclose(transform.inv(y), x)
