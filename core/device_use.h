@@ -43,8 +43,8 @@ class KEYWAY_API DeviceHold {
   bool kept_ = false;
 };
 
-// `bytes` of the type's allocator, or of that one's pinned memory, held until they are freed. What a plug-in makes while
-// it is loaded is its own and not counted: it goes with the plug-in.
+// `bytes` of the type's allocator, or of that one's pinned memory, held until they are freed. What a plug-in makes
+// while it is loaded is its own and not counted: it goes with the plug-in.
 KEYWAY_API DataPtr allocate_held(DeviceType type, Held what, std::size_t bytes);
 
 // As long as it lives nothing more can be held of some device types.

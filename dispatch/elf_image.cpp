@@ -49,7 +49,8 @@ struct ElfImage::Tables {
     if (std::string text = check_header(); !text.empty()) return text;
     if (std::string text = check_segments(); !text.empty()) return text;
     for (const auto step : {&Tables::check_dynamic, &Tables::check_pairs, &Tables::check_names, &Tables::check_hash,
-                            &Tables::check_symbols, &Tables::check_versions, &Tables::check_relocations, &Tables::check_functions, &Tables::check_sections}) {
+                            &Tables::check_symbols, &Tables::check_versions, &Tables::check_relocations,
+                            &Tables::check_functions, &Tables::check_sections}) {
       if (const char* text = (this->*step)()) return kDamaged + std::string(text);
     }
     return {};
@@ -92,9 +93,7 @@ struct ElfImage::Tables {
     return data_ + in->p_offset + (address - in->p_vaddr);
   }
   // Where they begin in the file; only after bytes() found them.
-  std::uint64_t offset(std::uint64_t address) const {
-    return static_cast<std::uint64_t>(bytes(address, 0) - data_);
-  }
+  std::uint64_t offset(std::uint64_t address) const { return static_cast<std::uint64_t>(bytes(address, 0) - data_); }
   bool is_code(std::uint64_t address) const {
     const Segment* const in = segment(address, 1);
     return in != nullptr && (in->p_flags & PF_X) != 0;
@@ -197,10 +196,16 @@ struct ElfImage::Tables {
 
   // Entries that come together. What the loader is not told of, it leaves undone.
   const char* check_pairs() {
-    constexpr std::int64_t kTogether[][2] = {{DT_RELA, DT_RELASZ},       {DT_RELA, DT_RELAENT},
-                                             {DT_JMPREL, DT_PLTRELSZ},   {DT_JMPREL, DT_PLTREL},
-                                             {DT_INIT_ARRAY, DT_INIT_ARRAYSZ}, {DT_FINI_ARRAY, DT_FINI_ARRAYSZ},
-                                             {DT_SYMTAB, DT_SYMENT},     {DT_STRTAB, DT_STRSZ}};
+    constexpr std::int64_t kTogether[][2] = {{DT_RELA, DT_RELASZ},
+                                             {DT_RELA, DT_RELAENT},
+                                             {DT_JMPREL, DT_PLTRELSZ},
+                                             {DT_JMPREL, DT_PLTREL},
+                                             {DT_INIT_ARRAY, DT_INIT_ARRAYSZ},
+                                             {DT_FINI_ARRAY, DT_FINI_ARRAYSZ},
+                                             {DT_SYMTAB, DT_SYMENT},
+                                             {DT_STRTAB, DT_STRSZ},
+                                             {kPacked, kPackedSize},
+                                             {kPacked, kPackedEntry}};
     for (const auto& [one, other] : kTogether) {
       if (has(one) != has(other)) return "its dynamic table lacks an entry";
     }
@@ -210,17 +215,35 @@ struct ElfImage::Tables {
     return nullptr;
   }
 
+  // Whether a symbol says so.
+  bool is_function(std::uint64_t address) const {
+    for (std::uint64_t i = 0; i < symbols_; ++i) {
+      const auto symbol = at<Symbol>(symbol_table_ + i * sizeof(Symbol));
+      if (symbol.st_value == address && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) return true;
+    }
+    return false;
+  }
+
   // Where the file has its sections too, for linkers, both say the same. One that was cut behind the last segment has
   // none, and the loader does not ask for them.
   const char* check_sections() {
     const std::uint64_t count = header_.e_shnum;
-    if (header_.e_shentsize != sizeof(Section) || !in_file(header_.e_shoff, count * sizeof(Section))) return nullptr;
-    bool init = !has(DT_INIT), fini = !has(DT_FINI), got = !has(DT_PLTGOT);
+    if (count == 0 || header_.e_shentsize != sizeof(Section) || !in_file(header_.e_shoff, count * sizeof(Section)))
+      return nullptr;
+    // A linker may be told of other functions to begin and end with.
+    bool init = !has(DT_INIT) || is_function(of(DT_INIT)), fini = !has(DT_FINI) || is_function(of(DT_FINI));
+    bool got = !has(DT_PLTGOT);
+    const auto names =
+        at<Section>(header_.e_shoff + std::min<std::uint64_t>(header_.e_shstrndx, count - 1) * sizeof(Section));
+    const auto is_called = [&](const Section& section, std::string_view name) {
+      const std::uint64_t place = names.sh_offset + section.sh_name;
+      return in_file(place, name.size() + 1) && std::string_view(data_ + place, name.size()) == name;
+    };
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto section = at<Section>(header_.e_shoff + i * sizeof(Section));
       if ((section.sh_flags & SHF_ALLOC) == 0 || (section.sh_flags & SHF_TLS) != 0) continue;
-      init |= section.sh_addr == of(DT_INIT);
-      fini |= section.sh_addr == of(DT_FINI);
+      init |= section.sh_addr == of(DT_INIT) && is_called(section, ".init");
+      fini |= section.sh_addr == of(DT_FINI) && is_called(section, ".fini");
       got |= section.sh_addr == of(DT_PLTGOT);
       if (const char* text = check_section(section)) return text;
     }
@@ -245,8 +268,13 @@ struct ElfImage::Tables {
       case SHT_DYNSYM: fits = has(DT_SYMTAB) && address == of(DT_SYMTAB); break;
       case SHT_STRTAB: fits = address == of(DT_STRTAB) && size == of(DT_STRSZ); break;
       case SHT_RELA: fits = within(DT_RELA, DT_RELASZ) || within(DT_JMPREL, DT_PLTRELSZ); break;
-      case SHT_INIT_ARRAY: fits = has(DT_INIT_ARRAY) && address == of(DT_INIT_ARRAY) && size == of(DT_INIT_ARRAYSZ); break;
-      case SHT_FINI_ARRAY: fits = has(DT_FINI_ARRAY) && address == of(DT_FINI_ARRAY) && size == of(DT_FINI_ARRAYSZ); break;
+      case kPackedSection: fits = has(kPacked) && address == of(kPacked) && size == of(kPackedSize); break;
+      case SHT_INIT_ARRAY:
+        fits = has(DT_INIT_ARRAY) && address == of(DT_INIT_ARRAY) && size == of(DT_INIT_ARRAYSZ);
+        break;
+      case SHT_FINI_ARRAY:
+        fits = has(DT_FINI_ARRAY) && address == of(DT_FINI_ARRAY) && size == of(DT_FINI_ARRAYSZ);
+        break;
       case SHT_GNU_HASH: fits = address == gnu_hash_ || has(DT_HASH); break;
       case SHT_GNU_versym: fits = address == version_of_symbols_; break;
       case SHT_GNU_verneed: fits = address == needed_; break;
@@ -262,8 +290,8 @@ struct ElfImage::Tables {
     if (names == nullptr || names[size - 1] != 0) return "its names lie outside of it";
     names_ = offset(of(DT_STRTAB));
     for (const Entry& entry : entries_) {
-      const bool is_name = entry.d_tag == DT_NEEDED || entry.d_tag == DT_SONAME || entry.d_tag == DT_RPATH ||
-                           entry.d_tag == DT_RUNPATH;
+      const bool is_name =
+          entry.d_tag == DT_NEEDED || entry.d_tag == DT_SONAME || entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH;
       if (is_name && entry.d_un.d_val >= size) return "a name of a library lies outside of it";
     }
     return nullptr;
@@ -311,7 +339,8 @@ struct ElfImage::Tables {
     // Relocations may name ones that nobody looks up.
     for (const auto& [table, size] : {std::pair{DT_RELA, DT_RELASZ}, std::pair{DT_JMPREL, DT_PLTRELSZ}}) {
       const char* const place = has(table) ? bytes(of(table), of(size)) : nullptr;
-      if (has(table) && (place == nullptr || of(size) % sizeof(Relocation) != 0)) return "its relocations are cut short";
+      if (has(table) && (place == nullptr || of(size) % sizeof(Relocation) != 0))
+        return "its relocations are cut short";
       for (std::uint64_t i = 0; has(table) && i < of(size) / sizeof(Relocation); ++i) {
         relocations_.push_back(at<Relocation>(offset(of(table)) + i * sizeof(Relocation)));
         symbols_ = std::max<std::uint64_t>(symbols_, ELF64_R_SYM(relocations_.back().r_info) + 1);
@@ -399,12 +428,50 @@ struct ElfImage::Tables {
       if (type == kRelative && segment(target, 0) == nullptr) return "a relocation leads outside of it";
       if (type == kIndirect && !is_code(target)) return "a relocation calls what is no code";
     }
-    const bool packed = has(DT_RELR_TAG);
-    if (packed && (of(DT_RELR_SIZE_TAG) % 8 != 0 || bytes(of(DT_RELR_TAG), of(DT_RELR_SIZE_TAG)) == nullptr)) {
-      return "its relocations are cut short";
-    }
+    if (const char* text = check_packed()) return text;
     if (has(DT_PLTGOT) && segment(of(DT_PLTGOT), 24) == nullptr) return "its table of addresses lies outside of it";
     return nullptr;
+  }
+
+  // Relocations as addresses, each with bits for the 63 words behind the latest ones.
+  const char* check_packed() {
+    if (!has(kPacked)) return nullptr;
+    const std::uint64_t size = of(kPackedSize);
+    if (size % 8 != 0 || of(kPackedEntry) != 8 || bytes(of(kPacked), size) == nullptr) {
+      return "its relocations are cut short";
+    }
+    std::uint64_t next = 0;
+    for (std::uint64_t i = 0; i < size; i += 8) {
+      const auto word = at<std::uint64_t>(offset(of(kPacked)) + i);
+      if ((word & 1) == 0) {
+        packed_.push_back(word);
+        next = word + 8;
+        continue;
+      }
+      for (std::uint64_t bit = 0; bit < 63; ++bit) {
+        if ((word >> (bit + 1) & 1) != 0) packed_.push_back(next + bit * 8);
+      }
+      next += std::uint64_t{63} * 8;
+    }
+    for (const std::uint64_t place : packed_) {
+      const Segment* const in = segment(place, 8);
+      if (in == nullptr || (in->p_flags & PF_W) == 0 || bytes(place, 8) == nullptr) {
+        return "a relocation lies outside of its data";
+      }
+      if (segment(at<std::uint64_t>(offset(place)), 0) == nullptr) return "a relocation leads outside of it";
+    }
+    return nullptr;
+  }
+
+  // Whether the loader writes the address of code to a place.
+  bool becomes_code(std::uint64_t place) const {
+    if (std::find(packed_.begin(), packed_.end(), place) != packed_.end()) {
+      return is_code(at<std::uint64_t>(offset(place)));
+    }
+    return std::any_of(relocations_.begin(), relocations_.end(), [&](const Relocation& each) {
+      const bool relative = ELF64_R_TYPE(each.r_info) == kRelative;
+      return each.r_offset == place && (!relative || is_code(static_cast<std::uint64_t>(each.r_addend)));
+    });
   }
 
   // What the loader calls.
@@ -417,20 +484,16 @@ struct ElfImage::Tables {
          {std::pair{DT_INIT_ARRAY, DT_INIT_ARRAYSZ}, std::pair{DT_FINI_ARRAY, DT_FINI_ARRAYSZ}}) {
       if (!has(table)) continue;
       if (of(size) % 8 != 0 || bytes(of(table), of(size)) == nullptr) return kNoCode;
-      if (has(DT_RELR_TAG)) continue;
       for (std::uint64_t place = of(table); place < of(table) + of(size); place += 8) {
-        if (std::none_of(relocations_.begin(), relocations_.end(), [&](const Relocation& each) {
-              const bool relative = ELF64_R_TYPE(each.r_info) == kRelative;
-              return each.r_offset == place && (!relative || is_code(static_cast<std::uint64_t>(each.r_addend)));
-            })) {
-          return kNoCode;
-        }
+        if (!becomes_code(place)) return kNoCode;
       }
     }
     return nullptr;
   }
 
-  static constexpr std::int64_t DT_RELR_SIZE_TAG = 35, DT_RELR_TAG = 36, kTags = 38;
+  // DT_RELRSZ, DT_RELR, DT_RELRENT and SHT_RELR, which older <elf.h> lack.
+  static constexpr std::int64_t kPackedSize = 35, kPacked = 36, kPackedEntry = 37, kTags = 38;
+  static constexpr std::uint32_t kPackedSection = 19;
 
   const char* const data_;
   const std::uint64_t size_;
@@ -446,6 +509,7 @@ struct ElfImage::Tables {
   std::uint64_t first_hashed_ = 0;
   std::uint64_t names_ = 0, symbol_table_ = 0, symbols_ = 0;
   std::vector<Relocation> relocations_;
+  std::vector<std::uint64_t> packed_;  // places of relative relocations
 };
 
 ElfImage::ElfImage(const std::string& path) {
@@ -456,8 +520,7 @@ ElfImage::ElfImage(const std::string& path) {
   } else if (!S_ISREG(about.st_mode) || about.st_size == 0) {
     problem_ = "it is no shared library";
   } else {
-    void* const memory =
-        mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+    void* const memory = mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0);
     if (memory == MAP_FAILED) {
       problem_ = "it cannot be read";
     } else {
@@ -474,8 +537,6 @@ ElfImage::~ElfImage() {
   if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
 }
 
-std::optional<std::string_view> ElfImage::object(std::string_view name) const {
-  return tables_->object(name);
-}
+std::optional<std::string_view> ElfImage::object(std::string_view name) const { return tables_->object(name); }
 
 }  // namespace keyway::inline v1

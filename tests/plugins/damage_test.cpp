@@ -68,8 +68,8 @@ TEST_CASE("no damage of a plug-in's headers and tables ends the process") {
   REQUIRE(load_in_child(file.path.string()) == Outcome::Loaded);
   // The ELF header, the program headers and the dynamic table.
   const auto header = struct_at<Elf64_Ehdr>(whole, 0);
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> parts{
-      {0, sizeof(Elf64_Ehdr)}, {header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr)}};
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> parts{{0, sizeof(Elf64_Ehdr)},
+                                                             {header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr)}};
   for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
     const auto segment = struct_at<Elf64_Phdr>(whole, header.e_phoff + i * sizeof(Elf64_Phdr));
     if (segment.p_type == PT_DYNAMIC) parts.emplace_back(segment.p_offset, segment.p_filesz);

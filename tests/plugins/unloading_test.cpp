@@ -191,6 +191,7 @@ TEST_CASE("a plug-in that ends the program is named") {
 TEST_CASE("a plug-in that asks for a function of another version says so") {
   const std::string text = error_of([] { static_cast<void>(load_plugin(plugin_module("fragile5").string())); });
   CHECK(text.find("undefined symbol") != std::string::npos);
-  CHECK(text.ends_with("; this Keyway has no such function: it was compiled against another version; rebuild it with "
-                       "the headers of this one"));
+  CHECK(
+      text.ends_with("; this Keyway has no such function: it was compiled against another version; rebuild it with "
+                     "the headers of this one"));
 }

@@ -32,7 +32,8 @@ class HostMemory final : public Allocator {
   explicit HostMemory(Device device) : device_(device) {}
   DataPtr allocate(std::size_t bytes) override {
     void* const data = ::operator new(bytes);
-    return DataPtr(data, data, [](void* context) { ::operator delete(context); }, device_);
+    return DataPtr(
+        data, data, [](void* context) { ::operator delete(context); }, device_);
   }
   void copy_data(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   Allocator& pinned() override {
