@@ -4,6 +4,7 @@
 #include <keyway/core/event.h>
 #include <keyway/core/pinned_memory.h>
 #include <keyway/dispatch/plugin.h>
+#include <keyway/keyway.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 #include <keyway/tests/dispatch/block.h>
@@ -194,4 +195,13 @@ TEST_CASE("a plug-in that asks for a function of another version says so") {
   CHECK(
       text.ends_with("; this Keyway has no such function: it was compiled against another version; rebuild it with "
                      "the headers of this one"));
+}
+
+TEST_CASE("a graph outlives the plug-in whose function it calls") {
+  LoadedPlugin plugin = load_plugin(plugin_module("cube").string());
+  const Tensor x = full({1}, 2.0).requires_grad_();
+  const Tensor y = op("graphs::cube").typed<Tensor(const Tensor&)>().call(x);
+  plugin.unload();
+  y.backward();
+  CHECK(x.grad().item().to<double>() == 12);
 }
