@@ -1,6 +1,6 @@
 #include <keyway/core/cuda_graph.h>
-#include <keyway/core/device_use.h>
 #include <keyway/core/device_guard.h>
+#include <keyway/core/device_use.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 
