@@ -5,6 +5,7 @@
 #include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/node_table.h>
 #include <keyway/autograd/variable.h>
+#include <keyway/core/base/load_changes.h>
 #include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 
@@ -341,7 +342,7 @@ std::vector<Edge> root_edges(const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
-void set_grad_of_duals(GradOfDuals function) { grad_of_duals.store(function, std::memory_order_release); }
+void set_grad_of_duals(GradOfDuals function) { set_noted(grad_of_duals, function); }
 
 Node* running_node() { return running == nullptr ? nullptr : running->node(); }
 

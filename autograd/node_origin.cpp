@@ -1,6 +1,7 @@
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/node_origin.h>
 #include <keyway/core/base/error.h>
+#include <keyway/core/base/load_changes.h>
 #include <keyway/core/base/warning.h>
 
 #include <atomic>
@@ -20,7 +21,7 @@ std::string described(const Node& node) {
 
 OriginKeeper::~OriginKeeper() = default;
 
-void set_origin_keeper(OriginKeeper* keeper) { origin_keeper.store(keeper, std::memory_order_release); }
+void set_origin_keeper(OriginKeeper* keeper) { set_noted(origin_keeper, keeper); }
 
 NodeOrigin NodeOrigin::here() {
   NodeOrigin origin;

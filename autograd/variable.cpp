@@ -5,6 +5,7 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/core/base/fork_safe_mutex.h>
+#include <keyway/core/base/load_changes.h>
 #include <keyway/core/thread_state.h>
 
 #include <mutex>
@@ -294,7 +295,7 @@ void set_creation(const TensorBase& tensor, Creation creation) {
   if (ViewInfo* view = MetaAccess::view(tensor)) view->creation = creation;
 }
 
-void set_part_of_ended(PartOfEnded function) { part_of_ended.store(function, std::memory_order_release); }
+void set_part_of_ended(PartOfEnded function) { set_noted(part_of_ended, function); }
 
 TensorBase known_as(const TensorBase& tensor) {
   if (!tensor.defined() || !tensor.key_set().has(Functionality::Forward)) return tensor;

@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/cuda_graph.h>
+#include <keyway/core/device_use.h>
 
 #include <utility>
 
@@ -29,17 +30,22 @@ bool CUDAGraph::is_captured_elsewhere() const {
 void CUDAGraph::drop() noexcept {
   // Only the thread that began a capture can end it, and it works with the graph until it does: it may keep it.
   if (is_captured_elsewhere()) (void)impl_.release();
-  impl_.reset();
+  if (impl_ != nullptr) {
+    impl_.reset();
+    DeviceHold::let_go(DeviceType::CUDA, Held::Graph);
+  }
   captures_ = {};
 }
 
 void CUDAGraph::capture_begin(MempoolId pool) {
   KEYWAY_CHECK(impl_ == nullptr, "the graph holds something: reset() it first");
+  DeviceHold hold(DeviceType::CUDA, Held::Graph);
   DeviceGuardImplInterface& devices = device_guard_impl(DeviceType::CUDA);
   detail::checked_device(devices, DeviceType::CUDA);
   auto graph = devices.new_graph();
   graph->capture_begin(pool);
   impl_ = std::move(graph);
+  hold.keep();
   captures_ = std::this_thread::get_id();
 }
 

@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/fork_safe_mutex.h>
+#include <keyway/core/base/load_changes.h>
 #include <keyway/core/host_device_guard.h>
 #include <keyway/core/load_backend.h>
 
@@ -69,6 +70,7 @@ DeviceGuardRegistration register_device_guard(DeviceGuardImplInterface& impl, co
   KEYWAY_CHECK_AS(Registration, find_device_guard_impl(type) == nullptr,
                   "device guard at {}: device type {} has one already, {}{}", site, type,
                   text.empty() ? "which is built in" : "registered at ", text);
+  if (LoadChanges* const changes = LoadChanges::current()) changes->serves(static_cast<unsigned>(i));
   text = std::move(site);
   impls[i].store(&impl, std::memory_order_release);
   return DeviceGuardRegistration(&impl);

@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/device_guard.h>
+#include <keyway/core/device_use.h>
 #include <keyway/core/event.h>
 
 #include <utility>
@@ -28,7 +29,9 @@ Event& Event::operator=(Event&& other) noexcept {
 }
 
 Event::~Event() {
-  if (handle_ != nullptr && find_device_guard_impl(type_) == impl_) impl_->destroy_event(handle_, *device_);
+  if (handle_ == nullptr) return;
+  if (find_device_guard_impl(type_) == impl_) impl_->destroy_event(handle_, *device_);
+  DeviceHold::let_go(type_, Held::Event);
 }
 
 DeviceGuardImplInterface& Event::impl() const {
@@ -45,11 +48,13 @@ void Event::check_type(const Stream& stream) const {
 void Event::record(const Stream& stream) {
   check_type(stream);
   if (handle_ == nullptr) {
+    DeviceHold hold(type_, Held::Event);
     DeviceGuardImplInterface& maker = device_guard_impl(type_);
     detail::checked_device(maker, stream.device());
     handle_ = maker.create_event(stream.device(), timing_);
     device_ = stream.device();
     impl_ = &maker;
+    hold.keep();
   }
   KEYWAY_CHECK(stream.device() == *device_, "an event of {} cannot be recorded in the {}: an event stays on its device",
                *device_, stream);

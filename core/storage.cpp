@@ -1,5 +1,7 @@
 #include <keyway/core/base/error.h>
+#include <keyway/core/base/load_changes.h>
 #include <keyway/core/device_guard.h>
+#include <keyway/core/device_use.h>
 #include <keyway/core/host_allocator.h>
 #include <keyway/core/storage.h>
 
@@ -28,10 +30,10 @@ constinit std::array<std::atomic<Allocator*>, kNumDeviceTypes> allocators{};
 // Apart, so that host memory pays nothing for it. An allocator gives memory of its type's current device.
 __attribute__((noinline)) Storage make_device_storage(std::size_t bytes, Device device) {
   if (device.is_meta()) return Storage(make_intrusive<StorageImpl>(DataPtr(nullptr, device), bytes, true));
-  Allocator& allocator = get_allocator(device.type());
+  (void)get_allocator(device.type());  // throws if the backend is not there
   OptionalDeviceGuard guard;
   if (device.has_index()) guard.reset_device(device);
-  DataPtr data = allocator.allocate(bytes);
+  DataPtr data = allocate_held(device.type(), Held::Memory, bytes);
   KEYWAY_CHECK_AS(Internal, device.has_index() ? data.device() == device : data.device().type() == device.type(),
                   "memory of {} was asked for, but its allocator gave memory of {}", device, data.device());
   return Storage(make_intrusive<StorageImpl>(std::move(data), bytes, true));
@@ -52,7 +54,8 @@ Allocator& get_allocator(DeviceType type) {
 }
 
 Allocator* set_allocator(DeviceType type, Allocator* allocator) {
-  return allocators[static_cast<std::size_t>(type)].exchange(allocator, std::memory_order_acq_rel);
+  if (LoadChanges* const changes = LoadChanges::current()) changes->serves(static_cast<unsigned>(type));
+  return set_noted(allocators[static_cast<std::size_t>(type)], allocator);
 }
 
 Storage make_storage(std::size_t bytes, Device device) {
@@ -62,7 +65,10 @@ Storage make_storage(std::size_t bytes, Device device) {
   }
   if (device.type() != DeviceType::CPU) [[unlikely]]
     return make_device_storage(bytes, device);
-  return Storage(make_intrusive<StorageImpl>(get_allocator(DeviceType::CPU).allocate(bytes), bytes, true));
+  if (allocators[0].load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+    return Storage(make_intrusive<StorageImpl>(allocate_held(DeviceType::CPU, Held::Memory, bytes), bytes, true));
+  }
+  return Storage(make_intrusive<StorageImpl>(host_allocator().allocate(bytes), bytes, true));
 }
 
 }  // namespace keyway::inline v1

@@ -1,4 +1,6 @@
 #include <keyway/core/device_guard.h>
+#include <keyway/core/device_use.h>
+#include <keyway/core/host_allocator.h>
 #include <keyway/core/pinned_memory.h>
 #include <keyway/core/tensor_base.h>
 
@@ -79,14 +81,16 @@ void resize_tensor(const TensorBase& tensor, IntArrayRef sizes, IntArrayRef stri
       storage.set_data(DataPtr(nullptr, tensor.device()), bytes);
     } else {
       const OptionalDeviceGuard guard(tensor.is_cpu() ? std::nullopt : std::optional(tensor.device()));
-      Allocator& allocator =
-          is_pinned(tensor) ? get_allocator(DeviceType::CUDA).pinned() : get_allocator(tensor.device().type());
-      DataPtr data = allocator.allocate(bytes);
+      const bool pinned = is_pinned(tensor);
+      const DeviceType type = pinned ? DeviceType::CUDA : tensor.device().type();
+      DataPtr data = type == DeviceType::CPU && find_allocator(type) == &host_allocator()
+                         ? host_allocator().allocate(bytes)
+                         : allocate_held(type, pinned ? Held::Pinned : Held::Memory, bytes);
       if (storage.nbytes() != 0) {
         if (tensor.is_cpu()) {
           std::memcpy(data.get(), storage.data(), storage.nbytes());
         } else {
-          allocator.copy_data(data.get(), storage.data(), storage.nbytes());
+          get_allocator(type).copy_data(data.get(), storage.data(), storage.nbytes());
         }
       }
       storage.set_data(std::move(data), bytes);

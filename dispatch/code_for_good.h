@@ -1,4 +1,4 @@
-// Code that is called as long as the process runs. Internal to dispatch/.
+// Code that is called as long as the process runs. Internal to the library.
 #pragma once
 
 namespace keyway::inline v1 {

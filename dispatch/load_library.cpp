@@ -1,3 +1,4 @@
+#include <keyway/core/base/load_changes.h>
 #include <keyway/dispatch/code_for_good.h>
 #include <keyway/dispatch/load_library.h>
 #include <keyway/dispatch/loading_blocks.h>
@@ -50,6 +51,9 @@ void LoadingBlocks::commit() {
 
 void load_library(const std::string& path) {
   OpenLibrary library;
+  LoadChanges changes;
+  PutBack put_back(changes);
+  const LoadChanges::Scope noting(changes);
   LoadingBlocks blocks;  // goes before the library, whose code its kernels are
   library = open_shared_library(path, "library");
   std::string problem;  // what is thrown may be of a type that goes with the library
@@ -60,6 +64,7 @@ void load_library(const std::string& path) {
   }
   KEYWAY_CHECK_AS(Registration, problem.empty(), "library {}: {}", path, problem);
   if (dlsym(library.get(), "keyway_plugin") != nullptr) load_plugin(path).release();
+  put_back.leave();
   static_cast<void>(library.release());
 }
 

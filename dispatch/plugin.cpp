@@ -1,12 +1,18 @@
 #include <keyway/core/base/fork_safe_mutex.h>
+#include <keyway/core/base/load_changes.h>
 #include <keyway/core/base/warning.h>
+#include <keyway/core/device_use.h>
+#include <keyway/dispatch/elf_image.h>
 #include <keyway/dispatch/loading_blocks.h>
 #include <keyway/dispatch/plugin.h>
 #include <keyway/dispatch/shared_library_file.h>
 
+#include <cstring>
 #include <dlfcn.h>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <string_view>
 
 namespace keyway::inline v1 {
 
@@ -51,20 +57,36 @@ class Claim {
   const PluginEntry* entry_ = nullptr;
 };
 
-const PluginEntry& entry_of(void* library, const std::string& path) {
-  const auto* entry = static_cast<const PluginEntry*>(dlsym(library, "keyway_plugin"));
-  KEYWAY_CHECK_AS(Registration, entry != nullptr, "plug-in {}: it exports no keyway_plugin: KEYWAY_PLUGIN is missing",
-                  path);
-  KEYWAY_CHECK_AS(
-      Registration, entry->abi == kPluginAbi,
-      "plug-in {}: it is built against other headers: their layout is {}, and that of this library {}; rebuild it",
-      path, entry->abi, kPluginAbi);
-  KEYWAY_CHECK_AS(Registration, entry->size == sizeof(PluginEntry) && entry->name != nullptr && entry->setup != nullptr,
+// What the file says of the headers that it is built against, before any of its code runs.
+void check_headers(const std::string& path) {
+  const ElfImage image(path);
+  KEYWAY_CHECK_AS(Registration, image.problem().empty(), "plug-in {}: {}", path, image.problem());
+  const std::optional<std::string_view> bytes = image.object("keyway_plugin");
+  KEYWAY_CHECK_AS(Registration, bytes, "plug-in {}: it exports no keyway_plugin: KEYWAY_PLUGIN is missing", path);
+  const auto number = [&](std::size_t at) {
+    std::uint32_t value = 0;
+    if (bytes->size() >= at + sizeof(value)) std::memcpy(&value, bytes->data() + at, sizeof(value));
+    return value;
+  };
+  const std::uint32_t abi = number(0), size = number(sizeof(abi));
+  KEYWAY_CHECK_AS(Registration, abi == kPluginAbi,
+                  "plug-in {}: it is built against other headers: their layout is {}, and that of this library {}; "
+                  "rebuild it",
+                  path, abi, kPluginAbi);
+  KEYWAY_CHECK_AS(Registration, size == sizeof(PluginEntry) && bytes->size() >= size,
                   "plug-in {}: its keyway_plugin is not what KEYWAY_PLUGIN makes", path);
-  KEYWAY_CHECK_AS(Registration, entry->interfaces == PluginInterfaces(),
+  PluginEntry entry{};
+  std::memcpy(static_cast<void*>(&entry), bytes->data(), sizeof(entry));
+  KEYWAY_CHECK_AS(Registration, entry.interfaces == PluginInterfaces(),
                   "plug-in {}: it is built against other headers: an interface there has another number of virtual "
                   "functions; rebuild it",
                   path);
+}
+
+const PluginEntry& entry_of(void* library, const std::string& path) {
+  const auto* entry = static_cast<const PluginEntry*>(dlsym(library, "keyway_plugin"));
+  KEYWAY_CHECK_AS(Registration, entry != nullptr && entry->name != nullptr && entry->setup != nullptr,
+                  "plug-in {}: its keyway_plugin is not what KEYWAY_PLUGIN makes", path);
   return *entry;
 }
 
@@ -88,11 +110,16 @@ struct LoadedPlugin::State {
   OpenLibrary library;
   Claim claim;
   std::vector<std::shared_ptr<void>> kept;
+  LoadChanges changes;
   RegistrationHandle registration;
   State* next = nullptr;  // of those that were released
 
+  // What the plug-in plugged in goes before the things that it is part of, and those may set something too as they go.
   ~State() {
     registration = {};
+    changes.undo();
+    const LoadChanges::Scope noting(changes);
+    const PutBack put_back(changes);
     while (!kept.empty()) kept.pop_back();
   }
 };
@@ -110,8 +137,8 @@ LoadedPlugin::~LoadedPlugin() {
   if (state_ == nullptr) return;
   try {
     unload();
-  } catch (const std::exception&) {
-    warn("a plug-in could not be unloaded and stays");
+  } catch (const std::exception& error) {
+    warn(error.what() + std::string("; it stays"));
     release();
   }
 }
@@ -121,6 +148,11 @@ const std::string& LoadedPlugin::path() const { return state_->path; }
 
 void LoadedPlugin::unload() {
   if (state_ == nullptr) return;
+  // From here on nothing new is made of its devices; what was made before is counted.
+  const DeviceClosing closing(state_->changes.device_types());
+  const std::string held = closing.held();
+  KEYWAY_CHECK_AS(Registration, held.empty(), "plug-in {}: it cannot be unloaded: {}; let go of them first",
+                  state_->path, held);
   state_->registration.undo();
   state_ = nullptr;
 }
@@ -139,6 +171,9 @@ LoadedPlugin load_plugin(const std::string& path) {
   plugin.state_ = std::make_unique<LoadedPlugin::State>();
   LoadedPlugin::State& state = *plugin.state_;
   state.path = path;
+  check_headers(path);
+  const LoadChanges::Scope noting(state.changes);
+  const ExitNotice notice("plug-in", state.path);
   LoadingBlocks blocks;  // a plug-in may have some, which stay
   state.library = open_shared_library(path, "plug-in");
   const PluginEntry& entry = entry_of(state.library.get(), path);

@@ -74,8 +74,10 @@ class KEYWAY_API LoadedPlugin {
 
   // Takes back what the plug-in registered, waits until no call is under way in its kernels, and unloads its library.
   // Throws, and then it is loaded as before: std::bad_alloc; keyway::Error(Registration) from inside a call of one of
-  // its kernels. Requires: nobody holds what its code made, such as storages with a deleter of its own, nodes of a
-  // graph, or exceptions of types of its own.
+  // its kernels, or while tensors, pinned memory, events or graphs of a device type that it serves live, with how many
+  // (device_use.h). Requires: nobody holds what else its code made, such as storages that a kernel made with a deleter
+  // of its own, or exceptions of types of its own. The library stays mapped if an autograd::Function of it was
+  // recorded.
   void unload();
   // Keeps the plug-in as long as the process runs. Until then calls of its kernels are counted, which takes some
   // nanoseconds.

@@ -1,62 +1,28 @@
-// Layouts and constants are those of the System V ABI's "Object Files" chapter, as <elf.h> has them.
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/warning.h>
+#include <keyway/dispatch/elf_image.h>
 #include <keyway/dispatch/shared_library_file.h>
 
-#include <cstring>
+#include <cstdio>
+#include <cstdlib>
 #include <dlfcn.h>
-#include <elf.h>
 #include <filesystem>
-#include <fstream>
-#include <link.h>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 namespace keyway::inline v1 {
 
 namespace {
 
-using Header = ElfW(Ehdr);
-using Segment = ElfW(Phdr);
+// What this thread is loading: a library may end the program, in a static object's constructor for one.
+constinit thread_local const char* loading = nullptr;
+constinit thread_local const char* loading_what = nullptr;
 
-#if defined(__x86_64__)
-constexpr int kMachine = EM_X86_64;
-#elif defined(__aarch64__)
-constexpr int kMachine = EM_AARCH64;
-#else
-#error "which ELF machine is this?"
-#endif
-constexpr int kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
-
-template <typename T>
-bool read(std::ifstream& file, std::uint64_t offset, T* to, std::size_t count) {
-  file.seekg(static_cast<std::streamoff>(offset));
-  return static_cast<bool>(file.read(reinterpret_cast<char*>(to), static_cast<std::streamsize>(count * sizeof(T))));
+void tell_who_ended() {
+  if (loading == nullptr) return;
+  std::fprintf(stderr, "[keyway] %s %s ended the program while it was being loaded: its code called exit()\n",
+               loading_what, loading);
 }
-
-}  // namespace
-
-std::string problem_of_shared_library(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return "it cannot be opened";
-  const auto size = static_cast<std::uint64_t>(file.tellg());
-  Header header;
-  if (!read(file, 0, &header, 1) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
-    return "it is no shared library";
-  }
-  if (header.e_ident[EI_CLASS] != kClass || header.e_machine != kMachine) return "it is for another machine";
-  if (header.e_type != ET_DYN || header.e_phentsize != sizeof(Segment)) return "it is no shared library";
-  std::vector<Segment> segments(header.e_phnum);
-  if (header.e_phoff > size || !read(file, header.e_phoff, segments.data(), segments.size())) {
-    return "it is cut short";
-  }
-  for (const Segment& segment : segments) {
-    if (segment.p_type != PT_LOAD && segment.p_type != PT_DYNAMIC) continue;
-    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) return "it is cut short";
-  }
-  return {};
-}
-
-namespace {
 
 // How the processor rounds, and what it does with numbers below the least normal one: bits of MXCSR.
 #if defined(__x86_64__)
@@ -71,11 +37,23 @@ void set_floating_point_mode(unsigned) {}
 
 void LibraryCloser::operator()(void* library) const { dlclose(library); }
 
+ExitNotice::ExitNotice(const char* what, const std::string& path) : outer_(loading), outer_what_(loading_what) {
+  static const int registered = std::atexit(tell_who_ended);
+  static_cast<void>(registered);
+  loading = path.c_str();
+  loading_what = what;
+}
+ExitNotice::~ExitNotice() {
+  loading = outer_;
+  loading_what = outer_what_;
+}
+
 OpenLibrary open_shared_library(const std::string& path, const char* what) {
-  const std::string problem = problem_of_shared_library(path);
-  KEYWAY_CHECK_AS(Registration, problem.empty(), "{} {}: {}", what, path, problem);
+  const ElfImage image(path);
+  KEYWAY_CHECK_AS(Registration, image.problem().empty(), "{} {}: {}", what, path, image.problem());
   // A path without a folder would be looked for elsewhere.
   const std::string file = std::filesystem::absolute(path).string();
+  const ExitNotice notice(what, path);
   const unsigned mode = floating_point_mode();
   OpenLibrary library(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (floating_point_mode() != mode) {
@@ -86,8 +64,13 @@ OpenLibrary open_shared_library(const std::string& path, const char* what) {
         ArrayRef<FormatArg>({FormatArg(what), FormatArg(path)})));
   }
   if (library == nullptr) {
-    const char* why = dlerror();
-    KEYWAY_FAIL(Registration, "{} {}: it cannot be loaded: {}", what, path, why == nullptr ? "no reason given" : why);
+    const char* const error = dlerror();
+    const std::string_view why = error == nullptr ? "no reason given" : error;
+    const bool of_keyway = why.find("undefined symbol: _ZN") != why.npos && why.find("6keyway") != why.npos;
+    KEYWAY_FAIL(Registration, "{} {}: it cannot be loaded: {}{}", what, path, why,
+                of_keyway ? "; this Keyway has no such function: it was compiled against another version; rebuild it "
+                            "with the headers of this one"
+                          : "");
   }
   return library;
 }

@@ -61,7 +61,9 @@ void add_plugins(nb::module_& module) {
       .def_prop_ro("loaded", &PluginObject::loaded, "Whether it was not unloaded.")
       .def("unload", &PluginObject::unload,
            "Takes back what it registered, waits for calls that are under way in its kernels, and unloads its library. "
-           "Nobody may hold what its code made. Errors: from inside a call of its kernels.")
+           "Errors, and then it is loaded as before: tensors, pinned memory, events or graphs of a device type that it "
+           "serves live, and the error says how many; from inside a call of its kernels. Nobody may hold what else its "
+           "code made.")
       .def("__repr__", [](const PluginObject& self) {
         return "<keyway.Plugin " + self.name() + (self.loaded() ? "" : ", unloaded") + ">";
       });

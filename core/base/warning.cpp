@@ -1,6 +1,8 @@
 #include <keyway/core/base/fork_safe_mutex.h>
+#include <keyway/core/base/load_changes.h>
 #include <keyway/core/base/warning.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -16,6 +18,7 @@ void print(std::string_view text) {
 struct Warnings {
   ForkSafeMutex mutex{LockOrder::Warnings};
   WarningHandler handler = print;
+  std::uint64_t changes = 0;  // of the handler
 
   static Warnings& get() {
     static Warnings& warnings = *new Warnings;
@@ -39,6 +42,16 @@ void warn(std::string_view text) {
 WarningHandler set_warning_handler(WarningHandler handler) {
   Warnings& warnings = Warnings::get();
   const std::lock_guard lock(warnings.mutex);
+  if (LoadChanges* const changes = LoadChanges::current()) {
+    changes->add([before = warnings.handler, change = warnings.changes + 1]() mutable {
+      Warnings& now = Warnings::get();
+      const std::lock_guard putting_back(now.mutex);
+      if (now.changes != change) return;
+      now.handler = std::move(before);
+      --now.changes;
+    });
+  }
+  ++warnings.changes;
   return std::exchange(warnings.handler, std::move(handler));
 }
 

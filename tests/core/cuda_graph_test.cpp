@@ -1,5 +1,6 @@
 #include <keyway/core/cuda_graph.h>
 #include <keyway/core/device_guard.h>
+#include <keyway/core/device_use.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 
@@ -50,8 +51,11 @@ TEST_CASE("a graph goes with its work, but what another thread is capturing is l
             "another thread is capturing the graph: a capture ends in the thread that began it");
     }).join();
     CHECK(living == 1);
+    CHECK(device_use(kCUDA).graphs == 1);
+    CHECK(to_string(device_use(kCUDA)) == "1 graph");
     graph.reset();
     CHECK(living == 0);
+    CHECK(device_use(kCUDA).empty());
     graph.capture_begin();
   }
   CHECK(living == 0);  // given up by its own thread

@@ -67,6 +67,44 @@ def test_operators_of_a_plug_in_are_there_until_it_is_unloaded():
     again.unload()
 
 
+HELD = """
+import sys, keyway
+plugin = keyway.load_plugin(sys.argv[1])
+x = keyway.empty(2, 3, device="dev3")
+view = x[0]
+del x
+try:
+    plugin.unload()
+except keyway.RegistrationError as error:
+    print(str(error).split("unloaded: ")[1], plugin.loaded)
+del view
+plugin.unload()
+print(plugin.loaded)
+again = keyway.load_plugin(sys.argv[1])
+left = keyway.empty(3, device="dev3")
+try:
+    again.unload()
+except keyway.RegistrationError:
+    print("refused")
+"""
+
+
+@needs_plugins
+def test_a_plug_in_whose_tensors_live_is_not_unloaded():
+    done = subprocess.run([sys.executable, "-c", HELD, plugin_file("fragile4")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "device type dev3 still has 1 tensor of 24 bytes; let go of them first True", "False", "refused"]
+
+
+@needs_plugins
+def test_a_plug_in_that_calls_exit_is_named():
+    program = "import sys, keyway; keyway.load_plugin(sys.argv[1])"
+    done = subprocess.run([sys.executable, "-c", program, plugin_file("fragile2")], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert f"plug-in {plugin_file('fragile2')} ended the program while it was being loaded" in done.stderr
+
+
 OUTLIVED = """
 import sys, keyway
 keyway.load_plugin(sys.argv[1])

@@ -1,0 +1,36 @@
+// ElfImage: a shared library as it lies in its file, looked at before the loader maps it. Internal to dispatch/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace keyway::inline v1 {
+
+// The loader trusts headers and tables: where they lead out of the file, the process dies.
+class ElfImage {
+ public:
+  explicit ElfImage(const std::string& path);
+  ~ElfImage();
+  ElfImage(const ElfImage&) = delete;
+  ElfImage& operator=(const ElfImage&) = delete;
+
+  // Why it cannot be a shared library of this machine; empty if all that the loader follows leads to where it may. What
+  // the instructions are, nobody can know from tables.
+  const std::string& problem() const { return problem_; }
+  // The bytes that the file has for an exported object; nullopt if there is none of that name. They are those before
+  // relocation: pointers in them are not set. Requires: problem() is empty.
+  std::optional<std::string_view> object(std::string_view name) const;
+
+ private:
+  struct Tables;
+  std::unique_ptr<Tables> tables_;
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::string problem_;
+};
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,207 @@
+// A plug-in is not unloaded under what it made, and what it set is put back when it goes or fails.
+#include <keyway/core/base/warning.h>
+#include <keyway/core/device_use.h>
+#include <keyway/core/event.h>
+#include <keyway/core/pinned_memory.h>
+#include <keyway/dispatch/plugin.h>
+#include <keyway/keyway.h>
+#include <keyway/tests/catch.h>
+#include <keyway/tests/core/fake_device.h>
+#include <keyway/tests/dispatch/block.h>
+#include <keyway/tests/in_child.h>
+#include <keyway/tests/plugins/plugin_files.h>
+
+#include <atomic>
+#include <fcntl.h>
+#include <optional>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace keyway;
+using namespace keyway::testing;
+
+namespace {
+
+LoadedPlugin load_fragile() { return load_plugin(plugin_module("fragile4").string()); }
+
+// Takes warnings as long as it lives.
+struct OwnHandler {
+  std::string heard;
+  WarningHandler before = set_warning_handler([this](std::string_view text) { heard = text; });
+  ~OwnHandler() { set_warning_handler(before); }
+};
+
+struct Ended {
+  int status;
+  std::string text;  // on stderr
+};
+
+// What a forked child ends with that loads a plug-in.
+Ended loads_in_child(const std::string& file) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(10);
+    dup2(ends[1], STDERR_FILENO);
+    try {
+      load_plugin(file).release();
+    } catch (const std::exception&) {
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  Ended ended{0, {}};
+  char bytes[256];
+  for (ssize_t got = 0; (got = read(ends[0], bytes, sizeof(bytes))) > 0;) {
+    ended.text.append(bytes, static_cast<std::size_t>(got));
+  }
+  close(ends[0]);
+  REQUIRE(waitpid(child, &ended.status, 0) == child);
+  return ended;
+}
+
+}  // namespace
+
+TEST_CASE("a plug-in whose tensors, pinned memory or events live is not unloaded") {
+  LoadedPlugin plugin = load_fragile();
+  const DeviceType type = *find_device_type("dev3");
+  CHECK(device_use(type).empty());
+  const auto refusal = [&] {
+    const std::string text = error_of([&] { plugin.unload(); });
+    CHECK(plugin.loaded());
+    const std::string start = "plug-in " + plugin_module("fragile4").string() + ": it cannot be unloaded: ";
+    REQUIRE(text.starts_with(start));
+    return text.substr(start.size());
+  };
+  const std::int64_t sizes[] = {2, 3};
+  std::optional<TensorBase> one = tensor(type), view = make_view(*one, sizes, sizes, 0);
+  CHECK(refusal() == "device type dev3 still has 1 tensor of 24 bytes; let go of them first");
+  std::optional<TensorBase> two = tensor(type);
+  resize_tensor(*two, std::vector<std::int64_t>{4, 5}, {});
+  CHECK(refusal() == "device type dev3 still has 2 tensors of 104 bytes; let go of them first");
+  one.reset();
+  CHECK(refusal() == "device type dev3 still has 2 tensors of 104 bytes; let go of them first");
+  two.reset();
+  view.reset();
+  std::optional<TensorBase> pinned = make_pinned_tensor(sizes, {}, kDouble, Device(kCPU), type);
+  CHECK(refusal() == "device type dev3 still has 1 pinned tensor of the CPU of 48 bytes; let go of them first");
+  pinned.reset();
+  {
+    Event event(type);
+    event.record(current_stream(Device(type)));
+    Event moved(std::move(event));
+    CHECK(refusal() == "device type dev3 still has 1 event; let go of them first");
+  }
+  plugin.unload();
+  CHECK_FALSE(plugin.loaded());
+  CHECK(device_use(type).empty());
+}
+
+TEST_CASE("a plug-in that goes out of scope under its tensors stays, with a warning") {
+  CHECK(in_child([] {
+    OwnHandler handler;
+    std::optional<TensorBase> left;
+    {
+      const LoadedPlugin plugin = load_fragile();
+      set_warning_handler([&](std::string_view text) { handler.heard = text; });
+      left = tensor(*find_device_type("dev3"));
+    }
+    left.reset();
+    return handler.heard.find("device type dev3 still has 1 tensor of 24 bytes") != std::string::npos &&
+           handler.heard.ends_with("; it stays");
+  }));
+}
+
+TEST_CASE("tensors are made while their plug-in is unloaded: one of both is refused") {
+  std::atomic<bool> stop{false};
+  const DeviceType type = register_device_type("dev3");
+  std::thread maker([&] {
+    while (!stop) {
+      try {
+        const TensorBase made = tensor(type);
+        *static_cast<float*>(made.storage().data()) = 1;
+      } catch (const Error&) {
+      }
+    }
+  });
+  int refused = 0;
+  for (int i = 0; i < 100; ++i) {
+    LoadedPlugin plugin = load_fragile();
+    while (plugin.loaded()) {
+      try {
+        plugin.unload();
+      } catch (const Error&) {
+        ++refused;
+        std::this_thread::yield();
+      }
+    }
+  }
+  stop = true;
+  maker.join();
+  CHECK(device_use(type).empty());
+  INFO(refused);
+}
+
+TEST_CASE("a plug-in that fails leaves the device that was there as it was") {
+  FakeDevices devices(register_device_type("dev3"));
+  FakeAllocator allocator(devices);
+  const DeviceGuardRegistration guard = register_device_guard(devices);
+  set_allocator(devices.type(), &allocator);
+  OwnHandler handler;
+  const std::string text = error_of([] { static_cast<void>(load_plugin(plugin_module("fragile1").string())); });
+  CHECK(text.ends_with(": it has no such device"));
+  CHECK(find_allocator(devices.type()) == &allocator);
+  CHECK(tensor(devices.type()).numel() == 6);
+  warn("hears");
+  CHECK(handler.heard == "hears");
+  {
+    const LoadedPlugin plugin = load_fragile();
+    CHECK(find_allocator(devices.type()) != &allocator);
+  }
+  CHECK(find_allocator(devices.type()) == &allocator);
+  warn("hears again");
+  CHECK(handler.heard == "hears again");
+  set_allocator(devices.type(), nullptr);
+}
+
+TEST_CASE("what others set after a plug-in stays when the plug-in goes") {
+  OwnHandler handler;
+  LoadedPlugin plugin = load_fragile();
+  set_warning_handler([&](std::string_view text) { handler.heard = text; });
+  plugin.unload();
+  warn("hears");
+  CHECK(handler.heard == "hears");
+}
+
+TEST_CASE("a plug-in that ends the program is named") {
+  for (const char* const name : {"fragile2", "fragile3"}) {
+    const std::string file = plugin_module(name).string();
+    const Ended ended = loads_in_child(file);
+    REQUIRE(WIFEXITED(ended.status));
+    CHECK(WEXITSTATUS(ended.status) == 3);
+    CHECK(ended.text.find("[keyway] plug-in " + file +
+                          " ended the program while it was being loaded: its code called exit()\n") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("a plug-in that asks for a function of another version says so") {
+  const std::string text = error_of([] { static_cast<void>(load_plugin(plugin_module("fragile5").string())); });
+  CHECK(text.find("undefined symbol") != std::string::npos);
+  CHECK(
+      text.ends_with("; this Keyway has no such function: it was compiled against another version; rebuild it with "
+                     "the headers of this one"));
+}
+
+TEST_CASE("a graph outlives the plug-in whose function it calls") {
+  LoadedPlugin plugin = load_plugin(plugin_module("cube").string());
+  const Tensor x = full({1}, 2.0).requires_grad_();
+  const Tensor y = op("graphs::cube").typed<Tensor(const Tensor&)>().call(x);
+  plugin.unload();
+  y.backward();
+  CHECK(x.grad().item().to<double>() == 12);
+}
