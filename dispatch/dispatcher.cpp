@@ -12,8 +12,8 @@ namespace keyway::inline v1 {
 
 namespace {
 
-constexpr std::string_view kRuleNames[] = {"direct kernel",  "composite explicit", "composite implicit",
-                                           "autograd alias", "backend fallback",   "fallthrough",
+constexpr std::string_view kRuleNames[] = {"direct kernel", "composite explicit", "composite implicit",
+                                           "alias kernel",  "backend fallback",   "fallthrough",
                                            "missing"};
 
 std::string with_namespace(std::string_view name) {

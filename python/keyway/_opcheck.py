@@ -58,7 +58,7 @@ def _test_schema(call: _Call) -> str | None:
     return None
 
 
-_GRADIENT_RULES = {"direct kernel", "autograd alias", "composite implicit"}
+_GRADIENT_RULES = {"direct kernel", "alias kernel", "composite implicit"}
 
 
 def _test_autograd_registration(call: _Call) -> str | None:

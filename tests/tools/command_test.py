@@ -154,7 +154,7 @@ class Explain(Case):
         rows = re.findall(r"(?m)^  (\S.*?) {2,}(.*)$", text)
         self.assertEqual(text.splitlines()[0], "mm")
         self.assertIn(("ends at", "AutogradCPU"), rows)
-        self.assertIn(("rule", "autograd alias"), rows)
+        self.assertIn(("rule", "alias kernel"), rows)
         self.assertTrue(any(what == "not" and why.startswith("Meta rules::mm") for what, why in rows))
 
     def test_what_the_thread_excludes_is_passed(self):
@@ -240,11 +240,18 @@ class Show(Case):
             "CPU": ["cpu::add_Tensor", "direct kernel"],
             "CUDA": ["-", "missing"],
             "Meta": ["rules::Add", "direct kernel"],
-            "AutogradCPU": ["autograd::add_Tensor", "autograd alias"],
-            "AutogradCUDA": ["autograd::add_Tensor", "autograd alias"],
-            "AutogradMeta": ["autograd::add_Tensor", "autograd alias"],
+            "AutogradCPU": ["autograd::add_Tensor", "alias kernel"],
+            "AutogradCUDA": ["autograd::add_Tensor", "alias kernel"],
+            "AutogradMeta": ["autograd::add_Tensor", "alias kernel"],
             "ADInplaceOrView": ["-", "fallthrough"],
             "Undefined": ["-", "missing"]})
+
+    def test_a_backend_of_a_plug_in_is_served_too(self):
+        name = Path(PLUGIN).name.removeprefix("lib").removesuffix(".so").upper()
+        served = self.expect(keyway("--plugin", PLUGIN, "show", "relu"), 0).split("served\n")[1]
+        rows = {line.split()[0]: line.split(maxsplit=2)[2] for line in served.splitlines()}
+        self.assertTrue(rows[name].endswith("direct kernel"), rows[name])
+        self.assertTrue(rows["Autograd" + name].endswith("alias kernel"), rows)
 
     def test_an_operator_that_saves_nothing_says_so(self):
         self.assertIn("\n  autograd saves: nothing\n", self.expect(keyway("show", "linear"), 0))

@@ -1,5 +1,6 @@
 // keyway fuzz: boundary calls against operators.
 #include <keyway/core/tensor_base.h>
+#include <keyway/ops/all.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
 #include <keyway/tools/keyway/numbers.h>
@@ -84,15 +85,17 @@ void print_summary(const CampaignResult& result, double seconds) {
   }
 }
 
-// Whether there is such a device; says so where there is none. Asked in a process of its own: one that has used a
-// device cannot have children that do.
+// Whether there is such a device, and tensors can be copied to it; says so where not. Asked in a process of its own:
+// one that has used a device cannot have children that do.
 bool is_there(DeviceType type) {
   if (type == DeviceType::CPU) return true;
   const pid_t child = fork();
   if (child == 0) {
     int status = 1;
     try {
-      make_tensor({1}, kFloat, Device(type, 0));
+      start_device(type);
+      const Tensor there(make_tensor({1}, kFloat, Device(type, 0)));
+      there.copy_(Tensor(make_tensor({1}, kFloat, DeviceType::CPU)));  // as every call's arguments get there
       status = 0;
     } catch (const Error& error) {
       fmt::print(stderr, "keyway fuzz: {}\n", error.what());
@@ -140,7 +143,7 @@ void add_fuzz_command(CLI::App& keyway, ExitStatus& status) {
       ->check(not_negative());
   command->add_option_function<std::string>(
       "--device", [options](const std::string& name) { options->campaign.device = Device(name).type(); },
-      "Where the tensors are: cpu (default), or cuda where there is one");
+      "Where the tensors are: cpu (default), cuda, or what a plug-in brings");
   command->add_flag("--list", options->list, "Print the calls and make none");
   command->add_option("--repeat", options->repeat, "Make one call, OP:INDEX of a report, in this process");
   command->footer(

@@ -1,6 +1,7 @@
 // keyway show: all that the registry knows of an operator.
 #include <keyway/core/base/error.h>
 #include <keyway/dispatch/explain.h>
+#include <keyway/tools/keyway/backends.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/terminal/terminal.h>
 
@@ -38,17 +39,16 @@ void print_kernels(const OperatorEntry& op, const Colours& colours) {
 // Who serves a tensor of each key that is in use, and by which rule.
 void print_slots(const OperatorEntry& op, const Colours& colours) {
   fmt::print("{}served{}\n", colours(Colour::Bold), colours(Colour::Plain));
-  constexpr DispatchKey kKeys[] = {DispatchKey::CPU,
-                                   DispatchKey::CUDA,
-                                   DispatchKey::Meta,
-                                   DispatchKey::AutogradCPU,
-                                   DispatchKey::AutogradCUDA,
-                                   DispatchKey::AutogradMeta,
-                                   DispatchKey::ADInplaceOrView,
-                                   DispatchKey::Undefined};
-  for (DispatchKey key : kKeys) {
+  std::vector<DispatchKey> keys;
+  for (const Functionality functionality : {Functionality::Dense, Functionality::Autograd}) {
+    for (const DeviceType backend : known_backends()) keys.push_back(runtime_key(functionality, backend));
+  }
+  keys.insert(keys.end(), {DispatchKey::ADInplaceOrView, DispatchKey::Undefined});
+  for (DispatchKey key : keys) {
     const SlotContent slot = explain_slot(OperatorHandle(op), key);
-    fmt::print("  {:<26} {:<44} {}\n", to_string(key), slot.kernel ? slot.kernel->name : "-", to_string(slot.rule));
+    std::string kernel = slot.kernel ? slot.kernel->name : "-";
+    if (kernel.empty()) kernel = slot.kernel->site.str();  // nobody named it
+    fmt::print("  {:<26} {:<44} {}\n", to_string(key), kernel, to_string(slot.rule));
   }
 }
 

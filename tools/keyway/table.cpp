@@ -1,5 +1,6 @@
 // keyway table: operators by key.
 #include <keyway/dispatch/explain.h>
+#include <keyway/tools/keyway/backends.h>
 #include <keyway/tools/keyway/command.h>
 
 #include <algorithm>
@@ -16,10 +17,7 @@ namespace {
 // Keyway's backends, those of plug-ins, and what calls pass through before.
 std::vector<DispatchKey> columns() {
   std::vector<DispatchKey> keys;
-  for (int type = 0; type < kNumDeviceTypes; ++type) {
-    const auto backend = static_cast<DeviceType>(type);
-    if (to_string(backend) != "unknown") keys.push_back(runtime_key(Functionality::Dense, backend));
-  }
+  for (const DeviceType backend : known_backends()) keys.push_back(runtime_key(Functionality::Dense, backend));
   for (const DispatchKey key : {DispatchKey::AutogradCPU, DispatchKey::AutocastCPU, DispatchKey::ADInplaceOrView})
     keys.push_back(key);
   return keys;

@@ -55,7 +55,7 @@ void add_train_command(CLI::App& keyway, ExitStatus& status) {
   command->add_option("--svg", options->svg, "Write the loss curve here, as SVG");
   command->add_option("--sample", options->sample, "Characters to generate at the end")->check(not_negative());
   command->add_option("--temperature", options->temperature, "Below 1 the sample is more cautious")->check(above_0());
-  command->add_option("--device", options->device, "Where to compute: cpu, or cuda where there is one");
+  command->add_option("--device", options->device, "Where to compute: cpu, cuda, or what a plug-in brings");
   command->footer(
       "Holds the last tenth of the text back and compares the model's loss there with that of an interpolated\n"
       "order-3 n-gram model, both in nats a character. Exit status: 0, 1 if the training fails, 2 if a file cannot\n"

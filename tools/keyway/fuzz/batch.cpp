@@ -1,3 +1,5 @@
+#include <keyway/core/allocator.h>
+#include <keyway/core/base/error.h>
 #include <keyway/core/device_guard.h>
 #include <keyway/core/generator.h>
 #include <keyway/core/host_allocator.h>
@@ -36,6 +38,7 @@ struct Shared {
   };
   static constexpr std::size_t kEntries = 64;
 
+  std::atomic<bool> started;         // calls are being made
   std::atomic<std::size_t> current;  // the call that is being made
   std::atomic<bool> finished;
   std::atomic<bool> leaked;
@@ -107,6 +110,9 @@ void watch(double seconds) {
   setitimer(ITIMER_REAL, &clock, nullptr);
 }
 
+bool keeps_memory(DeviceType type) { return dynamic_cast<MemoryCache*>(find_allocator(type)) != nullptr; }
+
+// Requires: the device is started.
 void limit_child(const BatchLimits& limits, [[maybe_unused]] DeviceType device) {
 #if !defined(KEYWAY_SANITIZED)
   // Handlers of the parent, a test program's for one, are not the child's; a sanitizer's are.
@@ -116,18 +122,15 @@ void limit_child(const BatchLimits& limits, [[maybe_unused]] DeviceType device) 
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
 #if !defined(KEYWAY_SANITIZED)
-  // The sanitizers reserve terabytes of addresses, and so do drivers of devices.
+  // The sanitizers reserve terabytes of addresses, and so do drivers of devices. The memory of a device that is made of
+  // software is the host's.
   const rlimit space{rlim_t{4} << 30, rlim_t{4} << 30};
-  if (device == DeviceType::CPU) setrlimit(RLIMIT_AS, &space);
+  if (device == DeviceType::CPU) {
+    setrlimit(RLIMIT_AS, &space);
+  } else if (!keeps_memory(device)) {
+    setrlimit(RLIMIT_DATA, &space);
+  }
 #endif
-}
-
-// The driver starts in each child anew: one that its parent uses is of no use to it.
-void start_device(DeviceType device) noexcept {
-  if (device == DeviceType::CPU) return;
-  watch(60);
-  synchronize(Device(device));
-  set_per_process_memory_fraction(0.01, Device(device));
 }
 
 void record(Shared& shared, std::size_t index, const Outcome& outcome) {
@@ -144,8 +147,15 @@ void record(Shared& shared, std::size_t index, const Outcome& outcome) {
 
 [[noreturn]] void run_child(Shared& shared, const CallPlan& plan, const Judge& judge, std::size_t begin,
                             std::size_t end, const BatchLimits& limits) {
-  limit_child(limits, judge.device());
-  start_device(judge.device());
+  try {
+    start_device(judge.device());
+    limit_child(limits, judge.device());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "ERROR: {}\n", error.what());
+    std::fflush(stderr);
+    _exit(1);
+  }
+  shared.started = true;
   // The first call of a library of the toolkit loads it.
   const double seconds = judge.device() == DeviceType::CPU ? limits.seconds : 10 * limits.seconds;
   for (std::size_t index = begin; index < end; ++index) {
@@ -192,10 +202,18 @@ BatchResult result_of(const Shared& shared) {
 
 }  // namespace
 
+void start_device(DeviceType type) {
+  if (type == DeviceType::CPU) return;
+  watch(60);
+  if (load_device_guard_impl(type) != nullptr) synchronize(Device(type));
+  if (keeps_memory(type)) set_per_process_memory_fraction(0.01, Device(type));
+}
+
 BatchResult run_batch(const CallPlan& plan, const Judge& judge, std::size_t begin, std::size_t end,
                       const BatchLimits& limits) {
   const SharedMemory shared;
   const ErrorOutput output;
+  shared->current = begin;
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::string("cannot fork: ") + std::strerror(errno));
   if (child == 0) {
@@ -204,6 +222,10 @@ BatchResult run_batch(const CallPlan& plan, const Judge& judge, std::size_t begi
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!shared->started) {
+    KEYWAY_FAIL(NotImplemented, "a child process cannot use {} devices: {}", to_string(judge.device()),
+                death(status, output).text);
   }
   BatchResult result = result_of(*shared);
   result.next = end;

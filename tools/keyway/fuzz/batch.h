@@ -38,7 +38,12 @@ struct BatchLimits {
   std::size_t bytes = std::size_t{64} << 20;  // of tensors, beyond which the allocator refuses
 };
 
-// Makes the calls [begin, end), or those up to one that ends the child.
+// What a process does before it makes calls on devices of a type. The driver starts in each child anew: one that its
+// parent uses is of no use to it. Throws keyway::Error where there is no such device.
+void start_device(DeviceType type);
+
+// Makes the calls [begin, end), or those up to one that ends the child. Throws keyway::Error where a child comes to
+// make none, for want of a device.
 BatchResult run_batch(const CallPlan& plan, const Judge& judge, std::size_t begin, std::size_t end,
                       const BatchLimits& limits = {});
 

@@ -3,10 +3,12 @@
 #include <keyway/ops/all.h>
 #include <keyway/tests/backends/cuda/has_device.h>
 #include <keyway/tests/catch.h>
+#include <keyway/tests/core/fake_device.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 
 using namespace keyway;
@@ -165,6 +167,35 @@ TEST_CASE("calls on a CUDA device are judged as those on the CPU are") {
     }
     CHECK(returned > 0);
   }
+}
+
+TEST_CASE(
+    "devices whose allocator keeps no memory are called too, and what a child cannot start is no crash of a call") {
+  keyway::testing::FakeDevices devices(register_device_type("fuzzed"));
+  keyway::testing::FakeAllocator allocator(devices);
+  const DeviceGuardRegistration guard = register_device_guard(devices);
+  set_allocator(devices.type(), &allocator);
+  Library m(Library::Kind::Impl, "keyway", runtime_key(Functionality::Dense, devices.type()));
+  m.impl("copy_", [](Tensor& self, const Tensor& src, bool) -> Tensor& {
+    std::memcpy(self.data_ptr(), src.data_ptr(), src.nbytes());
+    return self;
+  });
+  const RegistrationHandle copies = m.commit();
+  CampaignOptions options;
+  options.calls = 20;
+  options.device = devices.type();
+  std::vector<Failure> failures;
+  const auto run_there = [&] {
+    return run_campaign(operators_like("faulty::[sv][oa]*"), options, [&](const Failure& f) { failures.push_back(f); });
+  };
+  const CampaignResult result = run_there();
+  CHECK(result.operators == 2);
+  CHECK(result.calls() == 40);
+  CHECK(failures.empty());
+  CHECK(result.counts[static_cast<std::size_t>(Verdict::Returned)] > 10);
+  devices.remove_all();
+  CHECK(keyway::testing::error_of(run_there).find("a child process cannot use fuzzed devices: ") == 0);
+  set_allocator(devices.type(), nullptr);
 }
 
 TEST_CASE("operators are chosen by a part of their name or a pattern") {
