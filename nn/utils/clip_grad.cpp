@@ -6,7 +6,9 @@
 
 namespace keyway::inline v1::nn::utils {
 
-double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, bool error_if_nonfinite) {
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
+  KEYWAY_CHECK(!std::isnan(norm_type), "clip_grad_norm_: argument 'norm_type' is nan, which is no order of a norm");
   const NoGradGuard no_grad;
   std::vector<Tensor> grads, norms;
   for (const Tensor& parameter : parameters) {
@@ -16,10 +18,10 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, b
     // Norms of 16-bit floats may be greater than their dtype holds.
     const Tensor parts = grad.is_complex() ? view_as_real(grad.detach()) : grad.detach();
     const ScalarType wide = promote_types(parts.dtype(), kFloat);
-    norms.push_back(linalg_vector_norm(parts, 2, std::nullopt, false, wide).to(grads[0].device(), kDouble));
+    norms.push_back(linalg_vector_norm(parts, norm_type, std::nullopt, false, wide).to(grads[0].device(), kDouble));
   }
   if (grads.empty()) return 0;
-  const Tensor norm = linalg_vector_norm(stack(norms));
+  const Tensor norm = linalg_vector_norm(stack(norms), norm_type);
   double known = 0;  // the one time that the host waits for a device
   if (error_if_nonfinite) {
     known = norm.item<double>();

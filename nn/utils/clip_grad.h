@@ -4,13 +4,19 @@
 #include <keyway/core/base/macros.h>
 #include <keyway/tensor.h>
 
+#include <concepts>
 #include <vector>
 
 namespace keyway::inline v1::nn::utils {
 
-// Scales the gradients of `parameters`, in place, so that their 2-norm, taken over all of them together, is at most
-// `max_norm`. Returns the norm before. Throws keyway::Error if that is not finite and `error_if_nonfinite`.
-KEYWAY_API double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
+// Scales the gradients of `parameters`, in place, so that their norm, taken over all of them together, is at most
+// `max_norm`. Returns the norm before. An infinite `norm_type` is the greatest absolute value, or the least; 0 is how
+// many of the gradients are not zero. Throws keyway::Error if `norm_type` is no number, and if the norm is not finite
+// and `error_if_nonfinite`.
+KEYWAY_API double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2,
                                   bool error_if_nonfinite = false);
+// What stands third is the norm's order.
+template <std::same_as<bool> Flag>
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, Flag error_if_nonfinite) = delete;
 
 }  // namespace keyway::inline v1::nn::utils

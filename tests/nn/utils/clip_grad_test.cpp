@@ -4,6 +4,8 @@
 #include <keyway/tests/catch.h>
 #include <keyway/tests/nn/values.h>
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
 #include <limits>
 #include <memory>
@@ -32,6 +34,29 @@ TEST_CASE("gradients are scaled to the norm, taken over all of them") {
   CHECK(!none.grad().defined());
 }
 
+TEST_CASE("the norm has the order that is asked for") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto clip = [](double max_norm, double order) {
+    const Tensor a = parameter_with({3, -4}), b = parameter_with({0, 12}), zero = parameter_with({0});
+    const double norm = nn::utils::clip_grad_norm_({a, b, zero}, max_norm, order);
+    CHECK(values_of(b.grad())[1] == Approx(12 * std::min(1.0, max_norm / norm)));
+    CHECK(values_of(a.grad())[1] == Approx(-4 * std::min(1.0, max_norm / norm)));
+    return norm;
+  };
+  CHECK(clip(1, 1) == Approx(19));
+  CHECK(clip(1, 2) == Approx(13));
+  CHECK(clip(1, 3) == Approx(std::cbrt(27 + 64 + 1728)));
+  CHECK(clip(6, inf) == Approx(12));
+  CHECK(clip(100, inf) == Approx(12));
+  CHECK(clip(1, 0) == Approx(2));  // of the three, as PyTorch counts
+  const Tensor a = parameter_with({3, -4}), b = parameter_with({2});
+  CHECK(nn::utils::clip_grad_norm_({a, b}, 1, -inf) == Approx(2));
+  CHECK(nn::utils::clip_grad_norm_({parameter_with({3, -4}), parameter_with({2})}, 10, -1) ==
+        Approx(1 / (1 / 3.0 + 1 / 4.0 + 1 / 2.0)));
+  CHECK(error_of([&] { nn::utils::clip_grad_norm_({a}, 1, std::nan("")); }).find("'norm_type' is nan") !=
+        std::string::npos);
+}
+
 TEST_CASE("gradients below the norm stay as they are") {
   const Tensor a = parameter_with({0.3, 0.4});
   CHECK(nn::utils::clip_grad_norm_({a}, 1) == Approx(0.5));
@@ -40,7 +65,7 @@ TEST_CASE("gradients below the norm stay as they are") {
 
 TEST_CASE("a norm that is not finite is an error where asked for") {
   const Tensor a = parameter_with({std::numeric_limits<double>::infinity()});
-  CHECK(error_of([&] { nn::utils::clip_grad_norm_({a}, 1, true); }) ==
+  CHECK(error_of([&] { nn::utils::clip_grad_norm_({a}, 1, 2, true); }) ==
         "clip_grad_norm_: the norm of the gradients is inf");
 }
 
@@ -51,7 +76,7 @@ TEST_CASE("a device is waited for once, however many gradients there are") {
     const auto recorder = std::make_shared<DispatchRecorder>();
     {
       const ObserverHandle on = observe_calls(recorder);
-      nn::utils::clip_grad_norm_(parameters, 1, error_if_nonfinite);
+      nn::utils::clip_grad_norm_(parameters, 1, 2, error_if_nonfinite);
     }
     std::uint64_t waits = 0;
     const DispatchRecording recording = recorder->recording();
