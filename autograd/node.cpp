@@ -3,7 +3,7 @@
 #include <keyway/autograd/node.h>
 #include <keyway/autograd/node_origin.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/base/spin_lock.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device_guard_impl.h>
 
 #include <mutex>
@@ -22,22 +22,46 @@ struct DestroyList {
 };
 constinit thread_local DestroyList destroy_list __attribute__((tls_model("initial-exec")));
 
-// A thread as the nodes know it that it has locked.
-struct Runner {
+// A thread as the nodes know it that it has locked. Its address leaves room for the bits of an owner.
+struct alignas(64) Runner {
+  std::uintptr_t name = 0;          // what stands in owner_ of its nodes; 0 before it locks the first one
   const Node* waits_for = nullptr;  // guarded by Waiting::lock
 };
 constinit thread_local Runner runner __attribute__((tls_model("initial-exec")));
 
-// Threads that wait for nodes. In a node's owner_ stands the address of its Runner, and in the lowest bit whether
-// others wait: then who unlocks the node counts `unlocked` up, under the lock.
+// In a node's owner_ stand the address of the Runner of the thread that has locked it, in the lowest bit whether others
+// wait, and in the next ones how many forks lay behind the process, modulo 32, when the thread locked its first node.
+constexpr std::uintptr_t kAwaited = 1, kForks = 62;
+
+void forget_threads();
+
+// Threads that wait for nodes. Who unlocks a node that is awaited counts `unlocked` up, under the lock.
 struct Waiting {
-  SpinLock lock;
+  ForkSafeMutex lock{LockOrder::Nodes, forget_threads};
   std::atomic<int> unlocked{0};
+  std::atomic<std::uintptr_t> forks{0};     // as an owner has them
+  std::atomic<std::uintptr_t> survivor{0};  // the thread that came here by the latest one
 };
 constinit Waiting waiting;
-constexpr std::uintptr_t kAwaited = 1;
 
-std::uintptr_t this_runner() { return reinterpret_cast<std::uintptr_t>(&runner); }
+// In a forked child.
+void forget_threads() {
+  waiting.forks.store((waiting.forks.load(std::memory_order_relaxed) + 2) & kForks, std::memory_order_relaxed);
+  waiting.survivor.store(runner.name, std::memory_order_relaxed);
+}
+
+// Takes the lock once, so that forks know it before there is a node that a child could wait for.
+KEYWAY_COLD std::uintptr_t name_runner() {
+  const std::lock_guard guard(waiting.lock);
+  return runner.name = reinterpret_cast<std::uintptr_t>(&runner) | waiting.forks.load(std::memory_order_relaxed);
+}
+std::uintptr_t this_runner() { return runner.name != 0 ? runner.name : name_runner(); }
+
+// Whether the thread was left behind by a fork: it will never unlock the node.
+bool is_gone(std::uintptr_t owner) {
+  return (owner & kForks) != waiting.forks.load(std::memory_order_relaxed) &&
+         (owner & ~kAwaited) != waiting.survivor.load(std::memory_order_relaxed);
+}
 
 KEYWAY_COLD void remember_origin(Node& node) { node.set_origin(NodeOrigin::here()); }
 
@@ -161,7 +185,8 @@ void Node::wait_and_lock() {
       // Acquires what its thread has made of the Runner.
       const std::uintptr_t owner = node->owner_.load(std::memory_order_acquire);
       if ((owner & kAwaited) == 0) return false;
-      const auto* const its = reinterpret_cast<const Runner*>(owner & ~kAwaited);
+      if (is_gone(owner)) return false;  // who waits for it will be told
+      const auto* const its = reinterpret_cast<const Runner*>(owner & ~(kAwaited | kForks));
       if (its == &runner) return true;
       node = its->waits_for;
       if (node == mark) return false;
@@ -174,7 +199,7 @@ void Node::wait_and_lock() {
   };
   for (;;) {
     int unlocked = 0;
-    bool fails = false;
+    bool fails = false, gone = false;
     {
       const std::lock_guard guard(waiting.lock);
       runner.waits_for = nullptr;
@@ -184,16 +209,21 @@ void Node::wait_and_lock() {
           return;
         continue;
       }
-      if ((owner & kAwaited) == 0 &&
+      gone = is_gone(owner);
+      if (!gone && (owner & kAwaited) == 0 &&
           !owner_.compare_exchange_strong(owner, owner | kAwaited, std::memory_order_relaxed))
         continue;
-      fails = closes_a_ring();
-      if (!fails) runner.waits_for = this;
+      fails = !gone && closes_a_ring();
+      if (!fails && !gone) runner.waits_for = this;
       unlocked = waiting.unlocked.load(std::memory_order_relaxed);
     }
     KEYWAY_CHECK_AS(Autograd, !fails,
                     "{}: its backward is being run by another thread, which waits for a node that this thread is "
                     "running: two backwards that run each other's graph cannot do so at the same time, in two threads",
+                    name());
+    KEYWAY_CHECK_AS(Autograd, !gone,
+                    "{}: its backward was being run by another thread when this process was forked, and that thread is "
+                    "not here: the graph cannot be used in this process",
                     name());
     waiting.unlocked.wait(unlocked, std::memory_order_relaxed);
   }

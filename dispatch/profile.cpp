@@ -1,4 +1,5 @@
 // Profile: what a listener has heard, added up and remembered.
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/device_span.h>
 #include <keyway/dispatch/profiler.h>
@@ -26,6 +27,9 @@ struct Open {
   std::shared_ptr<DeviceSpan> span;  // null: not on a device, or not asked for
 };
 thread_local std::vector<Open> open_calls;
+
+// Of what all profiles have noted: a fork takes it.
+constinit ForkSafeMutex notes_mutex(LockOrder::Notes);
 
 // Autograd kernels end in a call of the kernel below them.
 bool goes_on_below(Functionality f) { return f == Functionality::Autograd || f == Functionality::ADInplaceOrView; }
@@ -83,7 +87,6 @@ struct Profile::State {
 
   const Options options;
   const Clock::time_point start = Clock::now();
-  mutable std::mutex mutex;
   std::map<Called, Sum> sums;
   std::vector<Event> events;
   std::deque<Timed> timed;
@@ -133,7 +136,7 @@ void Profile::end(const CallEvent& call, bool threw) noexcept {
   if (outer != open_calls.rend()) outer->inner += whole;
   try {
     if (own.span != nullptr) own.span->close();
-    const std::lock_guard lock(state_->mutex);
+    const std::lock_guard lock(notes_mutex);
     const State::Called called{&call.op, call.keys.raw()};
     if (own.span != nullptr) {
       state_->timed.push_back({called, own.span, outer != open_calls.rend() ? outer->span : nullptr});
@@ -153,7 +156,7 @@ void Profile::end(const CallEvent& call, bool threw) noexcept {
 std::vector<Profile::Row> Profile::rows(Column by) const {
   std::vector<Row> rows;
   {
-    const std::lock_guard lock(state_->mutex);
+    const std::lock_guard lock(notes_mutex);
     state_->add_device_times(true);
     for (const auto& [called, sum] : state_->sums) rows.push_back(state_->row_of(called, sum));
   }
@@ -218,7 +221,7 @@ std::uint64_t Profile::thread_number() {
 std::string Profile::trace() const {
   using Json = nlohmann::ordered_json;
   Json events = Json::array();
-  const std::lock_guard lock(state_->mutex);
+  const std::lock_guard lock(notes_mutex);
   for (const State::Event& event : state_->events) {
     Json args = Json::object();
     if (!event.arguments.empty()) args["arguments"] = event.arguments;

@@ -1,7 +1,9 @@
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/key_names.h>
 #include <keyway/dispatch/recording.h>
 
 #include <fmt/format.h>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
@@ -16,6 +18,9 @@ constexpr int kRecordingFormat = 1;
 std::string kernel_text(DispatchKey key, std::string_view name) {
   return name.empty() ? to_string(key) : fmt::format("{} {}", to_string(key), name);
 }
+
+// Of all recorders: a fork takes it.
+constinit ForkSafeMutex recording_mutex(LockOrder::Notes);
 
 [[noreturn]] void fail_recording(const std::string& why) {
   KEYWAY_FAIL(Parse, "this is no recording of dispatch: {}", why);
@@ -95,14 +100,14 @@ void DispatchRecorder::call(const ObservedCall& call) {
   DispatchDecision decision{call.op.full_name(), call.keys, call.keys.highest_priority_key(),
                             missing ? std::string() : kernel_text(call.kernel.key, call.kernel.name)};
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(recording_mutex);
     recording_.add(std::move(decision));
   }
   call.proceed();
 }
 
 DispatchRecording DispatchRecorder::recording() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(recording_mutex);
   return recording_;
 }
 

@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +61,6 @@ class KEYWAY_API DispatchRecorder : public CallObserver {
   DispatchRecording recording() const;
 
  private:
-  mutable std::mutex mutex_;
   DispatchRecording recording_;
 };
 

@@ -1,3 +1,4 @@
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/first_use.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/contract_check.h>
@@ -15,6 +16,9 @@ namespace {
 
 thread_local int depth = 0;
 
+// Of all traces: a fork takes it.
+constinit ForkSafeMutex trace_mutex(LockOrder::Notes);
+
 class DispatchTrace : public CallObserver {
  public:
   explicit DispatchTrace(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
@@ -24,7 +28,7 @@ class DispatchTrace : public CallObserver {
     const std::string keys = argument_keys_text(call);
     if (!keys.empty()) line += "  " + keys;
     {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(trace_mutex);
       write_(line);
     }
     struct Deeper {
@@ -43,7 +47,6 @@ class DispatchTrace : public CallObserver {
     return text;
   }
 
-  std::mutex mutex_;
   std::function<void(std::string_view)> write_;
 };
 

@@ -184,6 +184,33 @@ TEST_CASE("a forked child renews the history of views as its parent did") {
   stop = true;
   other.join();
 }
+
+TEST_CASE("a forked child is told of a node that another thread was running, and runs the others") {
+  const Tensor x = leaf({1, 2});
+  std::latch inside(1), go_on(1);
+  const std::function<void()> call = [&] {
+    inside.count_down();
+    go_on.wait();
+  };
+  const Tensor y = Calls::apply(x, &call);
+  const Tensor z = y.sum();
+  std::thread other([&] { z.backward({}, true); });
+  inside.wait();
+  const auto in_time = [&] {
+    const std::string text = error_of([&] { z.backward({}, true); });
+    const Tensor own = leaf({3});
+    (own * own).sum().backward();
+    bool same = false;
+    std::thread another([&] { same = error_of([&] { z.backward({}, true); }) == text; });
+    another.join();
+    return text.find("was being run by another thread when this process was forked") != std::string::npos &&
+           values_of(own.grad()) == Values{6} && same;
+  };
+  CHECK(in_child(in_time));
+  go_on.count_down();
+  other.join();
+  CHECK(values_of(x.grad()) == Values{1, 1});
+}
 #endif
 
 namespace {
