@@ -4,7 +4,7 @@
 #   keyway_add_plugin(my_npu npu.cpp)
 #
 # The target is a module libmy_npu.so. Called keyway_<device type>, and put into a folder of the environment variable
-# KEYWAY_PLUGIN_PATH, it is named by errors of calls for that device type.
+# KEYWAY_PLUGIN_PATH, it is loaded when that device type is first asked for.
 function(keyway_add_plugin target)
   if(NOT ARGN)
     message(FATAL_ERROR "keyway_add_plugin(${target}): it is keyway_add_plugin(<target> <source>...)")

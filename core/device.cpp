@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/device.h>
+#include <keyway/core/load_backend.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,6 +24,11 @@ constinit DeviceNames device_names;
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool can_name_a_type(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxName && is_lower(name[0]) &&
+         std::all_of(name.begin(), name.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
+}
 
 std::string known_names() {
   std::string text;
@@ -49,10 +55,7 @@ std::optional<DeviceType> find_device_type(std::string_view name) {
 }
 
 DeviceType register_device_type(std::string_view name) {
-  const bool valid =
-      !name.empty() && name.size() <= kMaxName && is_lower(name[0]) &&
-      std::all_of(name.begin(), name.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
-  KEYWAY_CHECK_AS(Registration, valid,
+  KEYWAY_CHECK_AS(Registration, can_name_a_type(name),
                   "'{}' cannot name a device type: a name is a lower-case letter, then lower-case letters, digits and "
                   "underscores, {} characters at most.",
                   name, kMaxName);
@@ -74,12 +77,15 @@ DeviceType register_device_type(std::string_view name) {
 Device::Device(std::string_view text) : type_(DeviceType::CPU), index_(-1) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  const std::optional<DeviceType> type = find_device_type(name);
-  KEYWAY_CHECK(type.has_value(),
-               "'{}' is not a device: there is no device type '{}'. The types are {}; more come with the "
-               "libraries that "
-               "register them.",
-               text, name, known_names());
+  std::optional<DeviceType> type = find_device_type(name);
+  if (!type) {
+    const std::string why = can_name_a_type(name) ? load_backend(name) : std::string();
+    type = find_device_type(name);
+    KEYWAY_CHECK(type.has_value(),
+                 "'{}' is not a device: there is no device type '{}'. The types are {}; more come with the libraries "
+                 "that register them{}{}.",
+                 text, name, known_names(), why.empty() ? "" : ": ", why);
+  }
   type_ = *type;
   if (colon == std::string_view::npos) return;
 

@@ -40,7 +40,9 @@ class Device {
   constexpr Device(DeviceType type, std::int8_t index = -1) : type_(type), index_(index) {  // NOLINT
     if (index < -1) fail_index(type, index);
   }
-  // "cuda" or "cuda:1". Errors say what is wrong with the text and which device types there are.
+  // "cuda" or "cuda:1". A device type that is not known yet is brought by libkeyway_<type>.so in a folder of
+  // KEYWAY_PLUGIN_PATH. Errors say what is wrong with the text, which device types there are and where more were
+  // looked for.
   KEYWAY_API Device(std::string_view text);                            // NOLINT
   Device(const std::string& text) : Device(std::string_view(text)) {}  // NOLINT
   Device(const char* text) : Device(std::string_view(text)) {}         // NOLINT

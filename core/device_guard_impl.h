@@ -107,7 +107,7 @@ class KEYWAY_API DeviceGuardRegistration {
 // The implementation of a device type; null if there is none. The CPU and Meta have one built in: one device, all of
 // whose work is done when it is queued. Takes no lock.
 KEYWAY_API DeviceGuardImplInterface* find_device_guard_impl(DeviceType type);
-// The same, after the library of a backend that comes with Keyway was loaded, if it was not.
+// The same, after the library of its backend was loaded, if there is one (load_backend.h).
 KEYWAY_API DeviceGuardImplInterface* load_device_guard_impl(DeviceType type);
 // The same; throws keyway::Error(NotImplemented) if there is none.
 KEYWAY_API DeviceGuardImplInterface& device_guard_impl(DeviceType type);

@@ -3,6 +3,7 @@
 #include <keyway/core/device_guard.h>
 #include <keyway/core/device_use.h>
 #include <keyway/core/host_allocator.h>
+#include <keyway/core/load_backend.h>
 #include <keyway/core/storage.h>
 
 #include <array>
@@ -48,8 +49,11 @@ Allocator* find_allocator(DeviceType type) {
 Allocator& get_allocator(DeviceType type) {
   Allocator* allocator = find_allocator(type);
   if (allocator == nullptr && load_device_guard_impl(type) != nullptr) allocator = find_allocator(type);
-  KEYWAY_CHECK_AS(NotImplemented, allocator != nullptr,
-                  "no allocator for device type {}: its backend is not loaded or has none", type);
+  if (allocator == nullptr) {
+    const std::string why = load_backend(type);
+    KEYWAY_FAIL(NotImplemented, "no allocator for device type {}: its backend is not loaded or has none{}{}", type,
+                why.empty() ? "" : ": ", why);
+  }
   return *allocator;
 }
 

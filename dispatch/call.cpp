@@ -1,6 +1,7 @@
 #include <keyway/dispatch/boxed_arguments.h>
 #include <keyway/dispatch/call.h>
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <utility>
@@ -72,16 +73,31 @@ __attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, 
   }
 }
 
-__attribute__((noinline)) void call_counted(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
+bool any_lacks_gradient(const IValue& value) {
+  if (value.is_tensor()) return lacks_gradient(value.to_tensor());
+  if (!value.is(ValueTag::TensorList)) return false;
+  const ArrayRef<TensorBase> tensors = value.to_tensor_list();
+  return std::any_of(tensors.begin(), tensors.end(), lacks_gradient);
+}
+
+// Of a kernel that may go, or whose results may lose a gradient.
+__attribute__((noinline)) void call_slowly(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
   const PinnedKernel pinned(op, keys);
-  call_kernel(op, pinned.table(), pinned.found(), stack);
+  const auto [table, found] = std::pair(&pinned.table(), pinned.found());
+  const std::size_t arguments = op.info().boxed.arguments, before = stack.size();
+  const bool loses = (table->kernel(found.kernel).flags & kLosesGradient) != 0 && before >= arguments &&
+                     loses_gradient(op, keys, stack.data() + (before - arguments));
+  call_kernel(op, *table, found, stack);
+  if (loses &&
+      std::any_of(stack.begin() + static_cast<std::ptrdiff_t>(before - arguments), stack.end(), any_lacks_gradient))
+    detail::tell_lost_gradient(op);
 }
 
 inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
   const Table& table = op.table();
   const Table::Found found = table.find(keys);
-  if ((table.kernel(found.kernel).flags & kCounted) != 0) [[unlikely]]
-    return call_counted(op, keys, stack);
+  if ((table.kernel(found.kernel).flags & (kCounted | kLosesGradient)) != 0) [[unlikely]]
+    return call_slowly(op, keys, stack);
   call_kernel(op, table, found, stack);
 }
 

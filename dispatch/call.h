@@ -7,6 +7,7 @@
 #include <keyway/dispatch/kernel_adapter.h>
 #include <keyway/dispatch/kernel_owner.h>
 #include <keyway/dispatch/leave_op.h>
+#include <keyway/dispatch/lost_gradient.h>
 #include <keyway/dispatch/operator_entry.h>
 #include <keyway/dispatch/signature.h>
 
@@ -103,12 +104,22 @@ struct Caller<R(Args...)> {
     const auto [keys, number] = pinned.found();
     const ErasedKernel& kernel = pinned.table().kernel(number);
     try {
-      if ((kernel.flags & kBoxedOnly) == 0) {
-        return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, keys, args...);
+      const auto run = [&]() -> R {
+        if ((kernel.flags & kBoxedOnly) == 0) {
+          return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, keys, args...);
+        }
+        Stack stack = detail::call_boxed_kernel(op, kernel, keys, arguments);
+        IValue* results = stack.data();
+        return detail::BoxedResults<R>::get(op, arguments, results);
+      };
+      if constexpr (detail::kHasTensors<R>) {
+        if ((kernel.flags & kLosesGradient) != 0 && detail::loses_gradient_at(op, asked, arguments)) {
+          R result = run();
+          if (detail::lacks_gradient(result)) detail::tell_lost_gradient(op);
+          return result;
+        }
       }
-      Stack stack = detail::call_boxed_kernel(op, kernel, keys, arguments);
-      IValue* results = stack.data();
-      return detail::BoxedResults<R>::get(op, arguments, results);
+      return run();
     } catch (...) {
       detail::leave_op(op, arguments);
     }

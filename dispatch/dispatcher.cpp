@@ -5,7 +5,6 @@
 #include <keyway/dispatch/registry_news.h>
 #include <keyway/dispatch/transaction.h>
 
-#include <algorithm>
 #include <new>
 
 namespace keyway::inline v1 {
@@ -38,7 +37,12 @@ RegistrationHandle Dispatcher::commit(LibraryRequest request) {
 
 void Dispatcher::undo(std::uint64_t id) {
   UndoneBlock undone;
-  change_registry([&](Registry& registry, RegistryNews& news) { undone = Transaction::undo(registry, id, news); });
+  std::vector<DanglingKernel> dangling;
+  change_registry([&](Registry& registry, RegistryNews& news) {
+    dangling = dangling_kernels_of(registry, id);
+    undone = Transaction::undo(registry, id, news);
+  });
+  warn_of_dangling_kernels(dangling);
   if (undone.owner == nullptr) return;
   undone.owner->wait();  // without a lock: a call may want it
   Registry& registry = Registry::get();
@@ -94,22 +98,10 @@ OperatorHandle Dispatcher::op(std::string_view name) const {
 }
 
 std::vector<OperatorHandle> Dispatcher::ops() const {
-  std::vector<std::pair<std::string, const OperatorEntry*>> named;
-  for (std::size_t i = 0; i < kBuiltinOps.size; ++i) {
-    named.emplace_back(kBuiltinOps.begin[i]->full_name(), kBuiltinOps.begin[i]);
-  }
-  {
-    Registry& registry = Registry::get();
-    const std::lock_guard lock(registry.mutex);
-    for (const auto& [name, record] : registry.operators) {
-      if (record.state.entry != nullptr && Registry::find_builtin(name) == nullptr) {
-        named.emplace_back(name, record.state.entry);
-      }
-    }
-  }
-  std::sort(named.begin(), named.end());
+  Registry& registry = Registry::get();
+  const std::lock_guard lock(registry.mutex);
   std::vector<OperatorHandle> all;
-  for (const auto& [name, op] : named) all.emplace_back(*op);
+  for (const OperatorEntry* op : registry.operators_in_order()) all.emplace_back(*op);
   return all;
 }
 

@@ -159,6 +159,9 @@ class KEYWAY_API Dispatcher {
   std::vector<OperatorHandle> ops() const;
   // Kernels that no schema has come for: "my::op: CPU kernel at my.cpp:12".
   std::vector<std::string> dangling_impls() const;
+  // Warns of kernels whose operator was never defined, with the nearest name; once. Where there are any it happens when
+  // the process ends; a language that is gone by then asks for it before.
+  void warn_of_dangling_impls() const noexcept;
 
   // All of a library block or, with every error listed, none of it.
   RegistrationHandle commit(LibraryRequest request);

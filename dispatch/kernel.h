@@ -24,10 +24,11 @@ using BoxedFn = void (*)(const OperatorEntry& op, const KernelBase& kernel, Disp
 
 // Why a caller cannot simply call `fn`. Any bit sends it to call_slowly().
 enum KernelFlags : std::uint8_t {
-  kBoxedOnly = 1,    // `fn` is null: a fallback, or the error of a missing kernel
-  kFallthrough = 2,  // no kernel: calls go on to the next key. In registrations only, never in a table.
-  kCounted = 4,      // it may go: calls count themselves in and out at its owner (kernel_owner.h)
-  kOfFallback = 8,   // it serves every operator that has no kernel for its key
+  kBoxedOnly = 1,       // `fn` is null: a fallback, or the error of a missing kernel
+  kFallthrough = 2,     // no kernel: calls go on to the next key. In registrations only, never in a table.
+  kCounted = 4,         // it may go: calls count themselves in and out at its owner (kernel_owner.h)
+  kOfFallback = 8,      // it serves every operator that has no kernel for its key
+  kLosesGradient = 16,  // its operator is a user's and has no Autograd kernel for some backend (lost_gradient.h)
 };
 
 struct KernelBase {

@@ -6,8 +6,6 @@
 #include <keyway/dispatch/static_table.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <unistd.h>
 
 namespace keyway::inline v1 {
 
@@ -67,18 +65,17 @@ std::string state_of(DeviceType type) {
   if (impl != nullptr) {
     return impl->device_count() > 0 ? std::string() : "; there is no " + name + " device: " + impl->why_no_device();
   }
-  const std::string file = "libkeyway_" + name + ".so";
   const std::string why = load_backend(type);
-  std::string text = "; no backend of device type " + name + " is loaded" + (why.empty() ? "" : " (" + why + ")");
-  const char* folders = std::getenv("KEYWAY_PLUGIN_PATH");
-  std::string_view rest = folders == nullptr ? std::string_view() : folders;
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    const std::string path = std::string(folder) + "/" + file;
-    if (!folder.empty() && access(path.c_str(), R_OK) == 0) return text + ": load_plugin(\"" + path + "\") brings one";
-  }
-  return text + ", and no " + file + " lies in a folder of KEYWAY_PLUGIN_PATH";
+  return "; no backend of device type " + name + " is loaded" + (why.empty() ? "" : ": " + why);
+}
+
+// Whether the call has a kernel now: its backend's library is loaded if it was not, or another thread has just done so.
+bool has_kernel_now(const OperatorEntry& op, DispatchKeySet keys) {
+  const int number = keys.highest_backend_number();
+  if (!is_per_backend(keys.highest_functionality()) || number == 0) return false;
+  load_backend(static_cast<DeviceType>(number - 1));
+  const Table& now = op.table();
+  return now.op != nullptr && now.find(keys).kernel != 0;
 }
 
 bool has_only_autograd(const Table& table) {
@@ -127,6 +124,7 @@ std::string cause(const OperatorEntry& op, const Table& table, DispatchKeySet ke
 }  // namespace
 
 void missing_kernel(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack) {
+  if (has_kernel_now(op, keys)) return redispatch_boxed(op, keys, stack);
   const Table& table = Table::of(kernel);  // the one that the call found, which may not be the operator's any more
   const bool is_empty = keys.highest_functionality() == Functionality::Undefined && takes_only_lists(op);
   Error error(

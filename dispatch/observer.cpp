@@ -56,7 +56,8 @@ const Table* make_observed_table(const Table& table) {
   auto* memory = static_cast<char*>(::operator new(sizeof(Table) + count * sizeof(ErasedKernel)));
   auto* made = new (memory) Table(table);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto flags = static_cast<std::uint8_t>(kBoxedOnly | (table.kernel(i).flags & (kCounted | kOfFallback)));
+    const auto flags =
+        static_cast<std::uint8_t>(kBoxedOnly | (table.kernel(i).flags & (kCounted | kOfFallback | kLosesGradient)));
     new (memory + sizeof(Table) + i * sizeof(ErasedKernel))
         ErasedKernel{{observed_kernel, const_cast<Table*>(&table), static_cast<std::uint16_t>(i), flags}, nullptr};
   }

@@ -10,11 +10,13 @@
 
 namespace keyway::inline v1 {
 
-// Called on the thread that registers, after the change is in force, in the order of the changes: never two at a time.
-// It may call and register operators. What it throws becomes a warning.
+// Called after the change is in force, once for each, in the order of the changes and never by two threads at a time:
+// on the thread that registers before it goes on; what is registered while the listener runs, it hears of next, on the
+// thread that it runs on. No lock is held: it may call and register operators, load backends and wait for other
+// threads. What it throws becomes a warning.
 using OperatorListener = std::function<void(const OperatorHandle& op, bool defined)>;
 
-// Takes a listener away when it goes.
+// Takes a listener away when it goes, after it has returned if it runs in another thread.
 class KEYWAY_API OperatorListening {
  public:
   OperatorListening() = default;
@@ -30,7 +32,7 @@ class KEYWAY_API OperatorListening {
   std::uint64_t id_ = 0;
 };
 
-// The listener first hears of every operator that there is.
+// The listener first hears of every operator that there is, on this thread.
 [[nodiscard]] KEYWAY_API OperatorListening listen_to_operators(OperatorListener listener);
 
 }  // namespace keyway::inline v1

@@ -1,6 +1,7 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/dispatch/library.h>
 #include <keyway/dispatch/profiler.h>
+#include <keyway/dispatch/registry_news.h>
 
 #include <mutex>
 #include <utility>
@@ -64,6 +65,7 @@ struct Shared {
 
 ProfilerFallback::ProfilerFallback() {
   Shared& shared = Shared::get();
+  const HeldNews no_listener_waits;
   const std::lock_guard lock(shared.mutex);
   if (shared.users == 0) {
     Library library(Library::Kind::Impl, "_", DispatchKey::Profiler);
@@ -75,6 +77,7 @@ ProfilerFallback::ProfilerFallback() {
 
 ProfilerFallback::~ProfilerFallback() {
   Shared& shared = Shared::get();
+  const HeldNews no_listener_waits;
   const std::lock_guard lock(shared.mutex);
   if (--shared.users == 0) shared.handle = {};
 }

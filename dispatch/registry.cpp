@@ -2,6 +2,7 @@
 #include <keyway/dispatch/registry_news.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace keyway::inline v1 {
 
@@ -59,6 +60,20 @@ OperatorState Registry::state_of_static(OperatorEntry& op) {
   return state;
 }
 
+std::vector<const OperatorEntry*> Registry::operators_in_order() const {
+  std::vector<std::pair<std::string, const OperatorEntry*>> named;
+  for (std::size_t i = 0; i < kBuiltinOps.size; ++i) {
+    named.emplace_back(kBuiltinOps.begin[i]->full_name(), kBuiltinOps.begin[i]);
+  }
+  for (const auto& [name, record] : operators) {
+    if (record.state.entry != nullptr && find_builtin(name) == nullptr) named.emplace_back(name, record.state.entry);
+  }
+  std::sort(named.begin(), named.end());
+  std::vector<const OperatorEntry*> all;
+  for (const auto& [name, op] : named) all.push_back(op);
+  return all;
+}
+
 OperatorEntry* Registry::find(std::string_view full_name) const {
   if (OperatorEntry* op = find_builtin(full_name)) return op;
   const auto at = operators.find(full_name);
@@ -72,6 +87,7 @@ OperatorRecord& Registry::record(const std::string& full_name) {
   if (OperatorEntry* op = find_builtin(full_name)) {
     fresh.tables.add(unobserved(op->table()));
     fresh.state = state_of_static(*op);
+    fresh.was_defined = true;
   }
   return operators.emplace(full_name, std::move(fresh)).first->second;
 }

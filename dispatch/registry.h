@@ -74,6 +74,7 @@ class TableSet {
 struct OperatorRecord {
   OperatorState state;
   TableSet tables;
+  bool was_defined = false;  // it is, or was before
 };
 
 struct Namespace {
@@ -109,6 +110,8 @@ struct Registry {
   static OperatorEntry* find_builtin(std::string_view full_name);
   // An operator with a table of its own begins with the registrations that this was made from.
   static OperatorState state_of_static(OperatorEntry& op);
+  // Those that are defined, by name, built-in ones too.
+  std::vector<const OperatorEntry*> operators_in_order() const;
   // The operator in force; null if there is none.
   OperatorEntry* find(std::string_view full_name) const;
   // What is to be published for a table: itself, or while calls are observed one that calls the observers.

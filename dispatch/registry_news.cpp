@@ -1,60 +1,106 @@
-#include <keyway/core/base/warning.h>
 #include <keyway/dispatch/registry_news.h>
 
 #include <exception>
+#include <new>
+#include <utility>
 
 namespace keyway::inline v1 {
+
+constinit thread_local int HeldNews::depth_ = 0;
+
+namespace {
+
+void tell_one(const OperatorListener& listen, const RegistryNews::Change& change) noexcept {
+  try {
+    try {
+      listen(OperatorHandle(*change.op), change.defined);
+    } catch (const std::exception& error) {
+      warn("a listener to operators threw when it heard of " + change.op->full_name() + ": " + error.what());
+    }
+  } catch (...) {  // out of memory, or a handler or listener that throws what is no std::exception
+  }
+}
+
+}  // namespace
 
 NewsDesk& NewsDesk::get() {
   static NewsDesk& desk = *new NewsDesk;  // never destroyed: libraries may be unregistered at exit
   return desk;
 }
 
-void NewsDesk::tell(std::uint64_t listener, const RegistryNews::Change& change) {
-  const auto at = listeners_.find(listener);
-  if (at == listeners_.end()) return;  // gone meanwhile
-  const OperatorListener listen = at->second;
+void NewsDesk::post(const RegistryNews& news) noexcept {
+  if (news.operators.empty()) return;
+  const std::lock_guard lock(mutex_);
   try {
-    listen(OperatorHandle(*change.op), change.defined);
-  } catch (const std::exception& error) {
-    warn("a listener to operators threw when it heard of " + change.op->full_name() + ": " + error.what());
-  }
-}
-
-void NewsDesk::tell(const RegistryNews& news) noexcept {
-  try {
-    if (listeners_.empty()) return;
-    std::vector<std::uint64_t> present;
-    for (const auto& [id, listener] : listeners_) present.push_back(id);
-    for (const RegistryNews::Change& change : news.operators) {
-      for (const std::uint64_t id : present) tell(id, change);
+    for (const auto& [id, listener] : listeners_) {
+      listener->unheard.insert(listener->unheard.end(), news.operators.begin(), news.operators.end());
     }
-  } catch (...) {  // out of memory, or a handler or listener that throws what is no std::exception
+  } catch (const std::bad_alloc&) {
   }
 }
 
-void NewsDesk::warn_of(const RegistryNews& news) noexcept {
-  try {
-    for (const std::string& text : news.warnings) warn(text);
-  } catch (...) {  // out of memory, or a handler that throws
+// Null if all have heard everything, or run. Requires: the lock.
+std::shared_ptr<NewsDesk::Listener> NewsDesk::next_to_hear() {
+  for (const auto& [id, listener] : listeners_) {
+    if (!listener->unheard.empty() && listener->teller == std::thread::id()) return listener;
   }
+  return nullptr;
+}
+
+void NewsDesk::tell() noexcept {
+  if (HeldNews::any()) return;
+  std::unique_lock lock(mutex_);
+  while (const std::shared_ptr<Listener> listener = next_to_hear()) {
+    const RegistryNews::Change change = listener->unheard.front();
+    listener->unheard.pop_front();
+    listener->teller = std::this_thread::get_id();
+    lock.unlock();
+    tell_one(listener->call, change);
+    lock.lock();
+    listener->teller = {};
+    heard_.notify_all();
+  }
+}
+
+std::uint64_t NewsDesk::add(OperatorListener listener) {
+  auto added = std::make_shared<Listener>();
+  added->call = std::move(listener);
+  Registry& registry = Registry::get();
+  const std::lock_guard no_change(registry.mutex);
+  for (const OperatorEntry* op : registry.operators_in_order()) added->unheard.push_back({op, true});
+  const std::lock_guard lock(mutex_);
+  listeners_.emplace(next_, std::move(added));
+  return next_++;
+}
+
+void NewsDesk::remove(std::uint64_t id) {
+  std::unique_lock lock(mutex_);
+  const auto at = listeners_.find(id);
+  if (at == listeners_.end()) return;
+  const std::shared_ptr<Listener> listener = std::move(at->second);
+  listeners_.erase(at);
+  listener->unheard.clear();
+  heard_.wait(lock,
+              [&] { return listener->teller == std::thread::id() || listener->teller == std::this_thread::get_id(); });
+}
+
+// Listeners that ran in other threads run no more; what they were hearing is lost, what comes next is not.
+void NewsDesk::restart_in_child() {
+  NewsDesk& desk = get();
+  for (const auto& [id, listener] : desk.listeners_) {
+    if (listener->teller != std::this_thread::get_id()) listener->teller = {};
+  }
+  ::new (&desk.heard_) std::condition_variable_any;
 }
 
 OperatorListening listen_to_operators(OperatorListener listener) {
-  NewsDesk& desk = NewsDesk::get();
-  const std::lock_guard order(desk.mutex);
-  const std::uint64_t id = desk.next_++;
-  desk.listeners_.emplace(id, std::move(listener));
-  OperatorListening listening(id);
-  for (const OperatorHandle& op : Dispatcher::singleton().ops()) desk.tell(id, {&op.entry(), true});
+  OperatorListening listening(NewsDesk::get().add(std::move(listener)));
+  NewsDesk::get().tell();
   return listening;
 }
 
 OperatorListening::~OperatorListening() {
-  if (id_ == 0) return;
-  NewsDesk& desk = NewsDesk::get();
-  const std::lock_guard order(desk.mutex);
-  desk.listeners_.erase(id_);
+  if (id_ != 0) NewsDesk::get().remove(id_);
 }
 
 }  // namespace keyway::inline v1

@@ -2,15 +2,32 @@
 #pragma once
 
 #include <keyway/core/base/fork_safe_mutex.h>
+#include <keyway/core/base/warning.h>
 #include <keyway/dispatch/operator_listener.h>
 #include <keyway/dispatch/registry.h>
 
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace keyway::inline v1 {
+
+// A kernel of an operator that was never defined, and what it is: "CPU kernel at a.cpp:3".
+struct DanglingKernel {
+  std::string op, what;
+};
+// Of one block that is in force. Requires: the registry's lock.
+std::vector<DanglingKernel> dangling_kernels_of(const Registry& registry, std::uint64_t block);
+// Requires: no lock is held.
+void warn_of_dangling_kernels(const std::vector<DanglingKernel>& kernels) noexcept;
+// From now on: of those that are there then.
+void warn_of_dangling_kernels_at_exit() noexcept;
 
 struct RegistryNews {
   struct Change {
@@ -19,28 +36,56 @@ struct RegistryNews {
   };
   std::vector<Change> operators;
   std::vector<std::string> warnings;
+  bool has_dangling = false;  // kernels came whose operator is not defined
 };
 
-// Held by who changes the registry, from before the change until its news is told, so that news comes in the order of
-// the changes. Recursive: a listener may change the registry.
+// Who listens, and what each has not heard yet. A listener runs with no lock held, in one thread at a time; what is
+// posted while it runs, it hears next from that thread. So nobody waits for a listener but who takes it away.
 class NewsDesk {
  public:
   static NewsDesk& get();
 
-  ForkSafeRecursiveMutex mutex{LockOrder::News};
-  // Tells listeners. The change is made and stays: should memory run out now, what was not told yet is not. Requires:
-  // the mutex is held, the registry's lock is not.
-  void tell(const RegistryNews& news) noexcept;
-  // Requires: no lock is held: who hears of warnings may wait for another thread.
-  static void warn_of(const RegistryNews& news) noexcept;
+  // Notes what each listener is to hear. Should memory run out, what was not noted yet is not heard. Requires: the
+  // registry's lock, which gives news the order of the changes.
+  void post(const RegistryNews& news) noexcept;
+  // Tells what is noted, but to listeners that run already. Requires: no lock is held.
+  void tell() noexcept;
+
+  std::uint64_t add(OperatorListener listener);
+  // Waits until the listener does not run, in other threads than this.
+  void remove(std::uint64_t listener);
 
  private:
-  friend class OperatorListening;
-  friend OperatorListening listen_to_operators(OperatorListener);
-  void tell(std::uint64_t listener, const RegistryNews::Change& change);
+  struct Listener {
+    OperatorListener call;
+    std::deque<RegistryNews::Change> unheard;
+    std::thread::id teller = {};  // where it runs
+  };
+  NewsDesk() = default;
+  static void restart_in_child();
+  std::shared_ptr<Listener> next_to_hear();
 
-  std::map<std::uint64_t, OperatorListener> listeners_;
+  ForkSafeMutex mutex_{LockOrder::News, restart_in_child};
+  std::condition_variable_any heard_;
+  std::map<std::uint64_t, std::shared_ptr<Listener>> listeners_;
   std::uint64_t next_ = 1;
+};
+
+// While it lives, what this thread changes is not told and warnings are not given out: for those who change the
+// registry with a lock held that others wait for. It stands before the lock.
+class HeldNews {
+ public:
+  HeldNews() noexcept { ++depth_; }
+  HeldNews(const HeldNews&) = delete;
+  HeldNews& operator=(const HeldNews&) = delete;
+  ~HeldNews() {
+    if (--depth_ == 0) NewsDesk::get().tell();
+  }
+  static bool any() noexcept { return depth_ > 0; }
+
+ private:
+  HeldWarnings warnings_;
+  static thread_local int depth_;
 };
 
 // Changes the registry with its lock held, and tells what came of it: change(registry, news).
@@ -48,16 +93,17 @@ template <typename Change>
 void change_registry(Change&& change) {
   RegistryNews news;
   {
-    NewsDesk& desk = NewsDesk::get();
-    const std::lock_guard order(desk.mutex);
-    {
-      Registry& registry = Registry::get();
-      const std::lock_guard lock(registry.mutex);
-      change(registry, news);
-    }
-    desk.tell(news);
+    Registry& registry = Registry::get();
+    const std::lock_guard lock(registry.mutex);
+    change(registry, news);
+    NewsDesk::get().post(news);
   }
-  NewsDesk::warn_of(news);
+  NewsDesk::get().tell();
+  if (news.has_dangling) warn_of_dangling_kernels_at_exit();
+  try {
+    for (const std::string& text : news.warnings) warn(text);
+  } catch (...) {  // out of memory, or a handler that throws: the change is made
+  }
 }
 
 }  // namespace keyway::inline v1

@@ -1,4 +1,5 @@
 // Tables at run time: laid out in memory as a StaticTable is, interned, never freed.
+#include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/registry.h>
 #include <keyway/dispatch/static_table.h>
 
@@ -36,6 +37,36 @@ const char* keep(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
+bool is_tensor(SchemaType type) {
+  if (type.is(TypeKind::Optional) || type.is(TypeKind::List)) return is_tensor(type.element());
+  return type.is(TypeKind::Tensor);
+}
+
+// Whether it is a user's operator with results that may have a gradient. In-place calls and those with out= give back
+// what they were given.
+bool may_have_gradient(const OperatorEntry& op) {
+  if (op.info().boxed.tensors == 0 || Registry::find_builtin(op.full_name()) != nullptr) return false;
+  for (const Argument result : op.schema().returns()) {
+    if (is_tensor(result.type()) && !result.is_write()) return true;
+  }
+  return false;
+}
+
+// Marks kernels of backends where nothing stands at Autograd, and nobody said that nothing is to.
+void mark_lost_gradients(Draft& draft, const OperatorState& state, const bool* falls_through) {
+  if (!may_have_gradient(*state.entry)) return;
+  for (int backend = 1; backend <= kBackendBits; ++backend) {
+    const int autograd = slot_of(Functionality::Autograd, backend);
+    const bool meant = state.find(static_cast<DispatchKey>(autograd)) >= 0 || state.find(DispatchKey::Autograd) >= 0;
+    if (!falls_through[autograd] || meant) continue;
+    for (Functionality f : {Functionality::Dense, Functionality::Quantized, Functionality::Sparse}) {
+      const std::uint8_t kernel = draft.slots[slot_of(f, backend)];
+      if (kernel != 0 && (draft.kernels[kernel].flags & kOfFallback) == 0)
+        draft.kernels[kernel].flags |= kLosesGradient;
+    }
+  }
+}
+
 Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
   Draft draft;
   draft.add({{missing_kernel, nullptr, 0, kBoxedOnly}, nullptr}, KernelInfo{});
@@ -68,6 +99,7 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
     }
   }
   draft.masks = compute_masks([&](int slot) { return falls_through[slot]; });
+  mark_lost_gradients(draft, state, falls_through);
   return draft;
 }
 

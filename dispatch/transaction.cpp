@@ -391,6 +391,7 @@ void Transaction::collect_news() {
     if (before != after && before != nullptr) by_name.insert({before->full_name(), {before, false}});
     if (before != after && after != nullptr) by_name.insert({after->full_name(), {after, true}});
     if (after != nullptr) warn_of_lost_gradients(after->full_name(), own.next);
+    if (after == nullptr && !own.next.registrations.empty()) news_.has_dangling = true;
   }
   for (const auto& [name, change] : by_name) news_.operators.push_back(change);
 }
@@ -423,6 +424,7 @@ void Transaction::warn_of_lost_gradients(const std::string& name, const Operator
 void Transaction::put_in_force() noexcept {
   for (auto& [record, own] : changes_) {
     std::swap(record->state, own.next);
+    record->was_defined = record->was_defined || record->state.entry != nullptr;
     if (own.info != nullptr) record->state.entry->info_.store(own.info, std::memory_order_release);
   }
   if (fallbacks_) std::swap(registry_.fallbacks, *fallbacks_);

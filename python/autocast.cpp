@@ -13,9 +13,13 @@ namespace keyway::inline v1::python {
 namespace {
 
 DeviceType asked_type(const std::string& name) {
-  const auto type = find_device_type(name);
-  KEYWAY_CHECK(type, "autocast: there is no device type '{}'", name);
-  return *type;
+  try {
+    const Device device = device_named(name);
+    KEYWAY_CHECK(!device.has_index(), "it is about a device type, as '{}', not about one device", device.type());
+    return device.type();
+  } catch (const Error& error) {
+    KEYWAY_FAIL(Value, "autocast: {}", error.what());
+  }
 }
 
 ScalarType asked_dtype(nb::handle object) {

@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/python/descriptors.h>
+#include <keyway/python/interpreter_lock.h>
 #include <keyway/python/text.h>
 
 #include <array>
@@ -151,9 +152,16 @@ std::optional<ScalarType> dtype_in(PyObject* object) {
 std::optional<Layout> layout_in(PyObject* object) { return layouts.in(object); }
 std::optional<MemoryFormat> memory_format_in(PyObject* object) { return formats.in(object); }
 
+Device device_named(std::string_view text) {
+  if (find_device_type(text.substr(0, text.find(':')))) return Device(text);
+  const std::string copy(text);
+  const LockReleased unlocked;  // a library may be loaded
+  return Device(copy);
+}
+
 std::optional<Device> device_in(PyObject* object) {
   if (is_device(object)) return *nb::inst_ptr<Device>(object);
-  if (PyUnicode_Check(object)) return Device(text_in(object));
+  if (PyUnicode_Check(object)) return device_named(text_in(object));
   if (!PyLong_Check(object) || PyBool_Check(object)) return std::nullopt;
   const long index = PyLong_AsLong(object);
   if (index == -1) PyErr_Clear();

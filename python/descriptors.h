@@ -25,5 +25,7 @@ std::optional<ScalarType> dtype_in(PyObject* object);
 std::optional<Layout> layout_in(PyObject* object);
 std::optional<MemoryFormat> memory_format_in(PyObject* object);
 std::optional<Device> device_in(PyObject* object);
+// Device(text), which may bring the device type's library. Requires: the interpreter's lock.
+Device device_named(std::string_view text);
 
 }  // namespace keyway::inline v1::python

@@ -1,4 +1,3 @@
-#include <keyway/autograd/variable.h>
 #include <keyway/core/base/error.h>
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/errors.h>
@@ -15,7 +14,6 @@
 #include <memory>
 #include <structmember.h>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace nb = nanobind;
@@ -82,34 +80,38 @@ bool any_tensor(const Stack& stack, auto&& holds) {
   });
 }
 
-// Whether a call would record a gradient, had its operator a kernel that does so.
-bool loses_gradient(const OperatorHandle& op, const Stack& arguments) {
-  if (!grad_enabled() || !any_tensor(arguments, [](const Tensor& t) { return t.requires_grad(); })) return false;
-  const DispatchKeySet keys = boxed_call_keys(op.entry(), arguments);
-  return keys.has(Functionality::Autograd) && !op.entry().table().find(keys).keys.has(Functionality::Autograd);
-}
+// A call that loses a gradient, and is the first of its operator to do so: what Python warns of itself, with its
+// filters.
+class LostGradient {
+ public:
+  LostGradient(const Signature& overload, const Stack& arguments) {
+    if (overload.is_built_in() || !grad_enabled()) return;
+    const OperatorEntry& op = overload.op().entry();
+    if (loses_gradient(op, boxed_call_keys(op, arguments), arguments.data()) && claim_lost_gradient(op)) claimed_ = &op;
+  }
+  LostGradient(const LostGradient&) = delete;
+  LostGradient& operator=(const LostGradient&) = delete;
+  ~LostGradient() {
+    if (claimed_ != nullptr) unclaim_lost_gradient(*claimed_);
+  }
+  // Says that the result is no longer what the arguments' gradients come from, if it is not.
+  void see(const Stack& results) {
+    if (claimed_ == nullptr || !any_tensor(results, [](const Tensor& t) { return lacks_gradient(t); })) return;
+    const OperatorEntry& op = *std::exchange(claimed_, nullptr);
+    if (PyErr_WarnEx(PyExc_UserWarning, lost_gradient_text(op).c_str(), 1) != 0) rethrow_python_error();
+  }
 
-// Says once of an operator that its result is no longer what its arguments' gradients come from.
-void warn_of_lost_gradient(const OperatorHandle& op, const Stack& results) {
-  static auto* const warned = new std::unordered_set<const OperatorEntry*>();  // guarded by the interpreter lock
-  const bool is_lost =
-      any_tensor(results, [](const Tensor& t) { return !t.requires_grad() && autograd::is_differentiable(t.dtype()); });
-  if (!is_lost || !warned->insert(&op.entry()).second) return;
-  const std::string text = fmt::format(
-      "{} has no kernel at Autograd, so that its result has no gradient, though an argument requires one: "
-      "keyway.library.register_autograd gives it one",
-      op.name());
-  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) rethrow_python_error();
-}
+ private:
+  const OperatorEntry* claimed_ = nullptr;
+};
 
 nb::object run(const Signature& overload, Stack& stack, bool requires_grad) {
-  const bool loses = !overload.is_built_in() && loses_gradient(overload.op(), stack);
+  LostGradient lost(overload, stack);
   {
     const LockReleased unlocked;
     overload.op().call_boxed(stack);
   }
-  if (loses) [[unlikely]]
-    warn_of_lost_gradient(overload.op(), stack);
+  lost.see(stack);
   if (requires_grad) Tensor(stack.back().to_tensor()).requires_grad_();
   return results(overload.op(), stack);
 }

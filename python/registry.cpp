@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/schema/printer.h>
 #include <keyway/dispatch/contract_check.h>
+#include <keyway/dispatch/dangling_kernels.h>
 #include <keyway/dispatch/dispatcher.h>
 #include <keyway/dispatch/operator_listener.h>
 #include <keyway/dispatch/snapshot.h>
@@ -151,7 +152,7 @@ void add_registry(nb::module_& module) {
   module.def("_registry_age", [] { return registry_age.load(); });
   module.def("_registry_snapshot",
              [](const std::string& pattern) { return unlocked([&] { return registry_snapshot(pattern); }); });
-  module.def("_dangling_impls", [] { return unlocked([] { return Dispatcher::singleton().dangling_impls(); }); });
+  module.def("_take_dangling_warnings", [] { return unlocked([] { return take_dangling_warnings(); }); });
   nb::class_<Observing>(module, "_Observing")
       .def("__enter__",
            [](nb::handle self) {

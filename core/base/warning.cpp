@@ -26,9 +26,25 @@ struct Warnings {
   }
 };
 
+constinit thread_local HeldWarnings* held = nullptr;
+
 }  // namespace
 
+HeldWarnings::HeldWarnings() noexcept : outer_(std::exchange(held, this)) {}
+
+HeldWarnings::~HeldWarnings() {
+  held = outer_;
+  try {
+    for (const std::string& text : texts_) warn(text);
+  } catch (...) {  // a handler that throws has nobody to throw to
+  }
+}
+
 void warn(std::string_view text) {
+  if (held != nullptr) {
+    held->texts_.emplace_back(text);
+    return;
+  }
   // Not under the lock: a handler may wait for another thread, or warn.
   WarningHandler handler;
   {

@@ -4,12 +4,29 @@
 #include <keyway/core/base/macros.h>
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace keyway::inline v1 {
 
 // Gives `text` to the handler: from any thread, while no lock of the library is held.
 KEYWAY_API void warn(std::string_view text);
+
+// While it lives, warnings of this thread wait: for those who do what may warn with a lock held that others wait for.
+// It stands before the lock.
+class KEYWAY_API HeldWarnings {
+ public:
+  HeldWarnings() noexcept;
+  HeldWarnings(const HeldWarnings&) = delete;
+  HeldWarnings& operator=(const HeldWarnings&) = delete;
+  ~HeldWarnings();
+
+ private:
+  HeldWarnings* const outer_;
+  std::vector<std::string> texts_;
+  friend KEYWAY_API void warn(std::string_view text);
+};
 
 using WarningHandler = std::function<void(std::string_view text)>;
 // What is done with warnings from now on; gives the handler before. The first one prints "[keyway] warning: ..." on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import atexit
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -35,25 +35,13 @@ def _site() -> tuple[str, int]:
     return frame.f_code.co_filename, frame.f_lineno
 
 
-@functools.cache
-def _warn_at_exit_of_what_serves_nothing() -> None:
+@atexit.register
+def _warn_of_what_serves_nothing() -> None:
     """Kernels may come before their operators; those whose operators never came were given under a wrong name."""
-    import atexit
-
-    @atexit.register
-    def warn() -> None:
-        import difflib
+    for text in _C._take_dangling_warnings():
         import warnings
 
-        for kernel in _C._dangling_impls():
-            name = kernel.partition(": ")[0]
-            near = difflib.get_close_matches(name, _C._operator_names(), n=1)
-            warnings.warn(
-                f"a kernel was registered to an operator that was never defined, {kernel}"
-                + (f"; did you mean '{near[0]}'?" if near else ""),
-                RuntimeWarning,
-                stacklevel=1,
-            )
+        warnings.warn(text, RuntimeWarning, stacklevel=1)
 
 
 class Library:
@@ -115,8 +103,6 @@ class Library:
         function = _function_of(fn)
         if function is not None:
             check_kernel(name, function, ["keys"] if with_keyset else [])
-        if _C._find_overload(name) is None:
-            _warn_at_exit_of_what_serves_nothing()
         self._registrations.impl(name, key, function, with_keyset, all_arguments, *_site())
         self._kernels.add(kernel)
         Library._python_kernels.add(kernel)

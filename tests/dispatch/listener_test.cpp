@@ -6,7 +6,15 @@
 #include <keyway/tests/dispatch/block.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <latch>
+#include <mutex>
 #include <stdexcept>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
 
 using namespace keyway;
 using namespace keyway::testing;
@@ -73,6 +81,111 @@ TEST_CASE("a listener may register and call, and what it throws is a warning") {
   CHECK(std::ranges::count(lines, "- news::second") == 1);
   CHECK(warnings.lines == Lines{"a listener to operators threw when it heard of news::first: no good"});
 }
+
+TEST_CASE("a thread that registers does not wait for a listener that runs in another, which hears of it next") {
+  std::mutex mutex;
+  Lines lines;
+  std::latch hears(1), registered(1);
+  bool nested = false, running = false;
+  const OperatorListening listening = listen_to_operators([&](const OperatorHandle& op, bool defined) {
+    if (!op.name().starts_with("queue::")) return;
+    nested = nested || std::exchange(running, true);
+    if (op.name() == "queue::first" && defined) {
+      hears.count_down();
+      registered.wait();
+    }
+    {
+      const std::lock_guard lock(mutex);
+      lines.push_back((defined ? "+ " : "- ") + op.name());
+    }
+    running = false;
+  });
+  std::thread other([&] {
+    hears.wait();
+    {
+      const RegistrationHandle second = Block().def("queue::second(Tensor t) -> int").commit();
+      CHECK_THROWS_AS(Block().def("queue::second(Tensor t) -> float").commit(), Error);
+    }
+    registered.count_down();
+  });
+  RegistrationHandle first = Block().def("queue::first(Tensor t) -> int").commit();
+  other.join();
+  first.undo();
+  CHECK(lines == Lines{"+ queue::first", "+ queue::second", "- queue::second", "- queue::first"});
+  CHECK_FALSE(nested);
+}
+
+TEST_CASE("a listener that was taken away does not run any more, in no thread") {
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<bool> alive{true}, wrong{false}, stop{false};
+    std::thread registers([&] {
+      while (!stop) (void)Block().def("gone::op(Tensor t) -> int").commit();
+    });
+    {
+      const OperatorListening listening =
+          listen_to_operators([&](const OperatorHandle&, bool) { wrong = wrong || !alive; });
+    }
+    alive = false;
+    stop = true;
+    registers.join();
+    CHECK_FALSE(wrong);
+  }
+}
+
+TEST_CASE("a listener that takes itself away does not wait for itself") {
+  OperatorListening own;
+  int heard = 0;
+  own = listen_to_operators([&](const OperatorHandle& op, bool) {
+    if (op.name() != "self::op") return;
+    ++heard;
+    own = {};
+  });
+  const RegistrationHandle op = Block().def("self::op(Tensor t) -> int").commit();
+  CHECK(heard == 1);
+}
+
+TEST_CASE("a kernel that goes without an operator to have served is warned of, with the nearest name") {
+  const RegistrationHandle def = Block().def("dangle::rescale(Tensor t) -> int").commit();
+  CapturedWarnings warnings;
+  {
+    const RegistrationHandle misspelt = Block().impl("dangle::rescael", DispatchKey::CPU, counts_one, 7).commit();
+    const RegistrationHandle right = Block().impl("dangle::rescale", DispatchKey::CPU, counts_one, 8).commit();
+    const RegistrationHandle early = Block().impl("dangle::late", DispatchKey::CPU, counts_one, 9).commit();
+    const RegistrationHandle late = Block().def("dangle::late(Tensor t) -> int").commit();
+    CHECK(warnings.lines.empty());
+  }
+  CHECK(warnings.lines == Lines{"a kernel was registered to an operator that was never defined, dangle::rescael: CPU "
+                                "kernel at test.cpp:7; did you mean 'dangle::rescale'?"});
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which has no threads in a forked child
+TEST_CASE("kernels of operators that were never defined are told of when the program ends") {
+  int ends[2] = {-1, -1};
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    Block().def("ending::rescale(Tensor t) -> int").commit().release();
+    Block().impl("ending::rescael", DispatchKey::CPU, counts_one, 7).commit().release();
+    Block().impl("ending::late", DispatchKey::CPU, counts_one, 8).commit().release();
+    Block().def("ending::late(Tensor t) -> int").commit().release();
+    std::exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  char piece[512];
+  for (ssize_t size = 0; (size = read(ends[0], piece, sizeof(piece))) > 0;)
+    text.append(piece, static_cast<std::size_t>(size));
+  close(ends[0]);
+  int status = 1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(
+      text.find("[keyway] warning: a kernel was registered to an operator that was never defined, ending::rescael: CPU "
+                "kernel at test.cpp:7; did you mean 'ending::rescale'?\n") != std::string::npos);
+  CHECK(text.find("ending::late") == std::string::npos);
+}
+#endif
 
 TEST_CASE("a kernel that takes a composite's gradient away is warned of where it is registered") {
   CapturedWarnings warnings;

@@ -3,6 +3,7 @@
 #include <keyway/core/device.h>
 #include <keyway/dispatch/load_library.h>
 #include <keyway/dispatch/observer.h>
+#include <keyway/dispatch/operator_listener.h>
 #include <keyway/dispatch/plugin.h>
 #include <keyway/dispatch/snapshot.h>
 #include <keyway/tests/campaign.h>
@@ -134,27 +135,88 @@ TEST_CASE("twenty backends at once, and each by its name") {
   for (int i = 0; i < 20; ++i) check(i);
 }
 
-TEST_CASE("a call for a backend that is not loaded names the plug-in that has it") {
+TEST_CASE("the plug-in of a device type is brought by the first call for it, and named where there is none") {
   const RegistrationHandle def = define();
   const Folder folder;
-  const fs::path file = folder.backend("keyway_absent");
-  const DeviceType absent = register_device_type("absent");
+  const DeviceType lazy = register_device_type("dev19");
   const auto call = [&] {
-    return error_of([&] {
-      op("plugins::where")
-          .typed<Where>()
-          .redispatch(DispatchKeySet(runtime_key(Functionality::Dense, absent)), tensor());
-    });
+    return op("plugins::where")
+        .typed<Where>()
+        .redispatch(DispatchKeySet(runtime_key(Functionality::Dense, lazy)), tensor());
   };
   unsetenv("KEYWAY_PLUGIN_PATH");
+  const std::string nowhere = error_of(call);
+  INFO(nowhere);
   CHECK(
-      call().starts_with("plugins::where: it has no kernel for ABSENT; no backend of device type absent is loaded, and "
-                         "no libkeyway_absent.so lies in a folder of KEYWAY_PLUGIN_PATH. Keys"));
+      nowhere.starts_with("plugins::where: it has no kernel for DEV19; no backend of device type dev19 is loaded: "
+                          "there is no libkeyway_dev19.so in "));
+  CHECK(nowhere.find(", where libkeyway.so is, and KEYWAY_PLUGIN_PATH names no folder. Keys") != std::string::npos);
   setenv("KEYWAY_PLUGIN_PATH", ("/nowhere:" + folder.path.string()).c_str(), 1);
-  CHECK(
-      call().starts_with("plugins::where: it has no kernel for ABSENT; no backend of device type absent is loaded: "
-                         "load_plugin(\"" +
-                         file.string() + "\") brings one. Keys"));
+  const std::string searched = error_of(call);
+  INFO(searched);
+  CHECK(searched.find(", and none in KEYWAY_PLUGIN_PATH: /nowhere, " + folder.path.string() + ". Keys") !=
+        std::string::npos);
+  CHECK(error_of([&] { tensor(lazy); }).find("no libkeyway_dev19.so in ") != std::string::npos);
+  folder.backend("keyway_dev19");
+  CHECK(call() == "dev19");
+  CHECK(where(tensor(lazy)) == "dev19");
+  unsetenv("KEYWAY_PLUGIN_PATH");
+}
+
+TEST_CASE("a device's text brings the plug-in of its type, and names the file where there is none") {
+  const RegistrationHandle def = define();
+  const Folder folder;
+  setenv("KEYWAY_PLUGIN_PATH", folder.path.string().c_str(), 1);
+  const std::string refused = error_of([] { Device("absent"); });
+  INFO(refused);
+  CHECK(refused.starts_with("'absent' is not a device: there is no device type 'absent'. The types are cpu, "));
+  CHECK(refused.find(": there is no libkeyway_absent.so in ") != std::string::npos);
+  CHECK(refused.find(", and none in KEYWAY_PLUGIN_PATH: " + folder.path.string()) != std::string::npos);
+  // A file that does not load says why, and once it is mended it does.
+  std::ofstream(folder.path / "libkeyway_absent.so") << "no library";
+  CHECK(error_of([] { Device("absent:1"); }).find("it is no shared library") != std::string::npos);
+  fs::remove(folder.path / "libkeyway_absent.so");
+  folder.backend("keyway_absent");
+  CHECK(to_string(Device("absent:1")) == "absent:1");
+  CHECK(where(tensor(Device("absent").type())) == "absent");
+  CHECK(error_of([] { Device("../absent"); }).find("libkeyway") == std::string::npos);
+  // One that brings another type than its name says.
+  fs::copy_file(module_file("keyway_test_twice"), folder.path / "libkeyway_other.so");
+  CHECK(error_of([] {
+          Device("other");
+        }).find("libkeyway_other.so is loaded, and registers no device guard for other") != std::string::npos);
+  unsetenv("KEYWAY_PLUGIN_PATH");
+}
+
+TEST_CASE("a listener may wait for a thread that asks for the device whose backend is being loaded") {
+  const RegistrationHandle def = define();
+  const Folder folder;
+  folder.backend("keyway_dev18");
+  setenv("KEYWAY_PLUGIN_PATH", folder.path.string().c_str(), 1);
+  std::string seen;
+  const OperatorListening listening = listen_to_operators([&](const OperatorHandle& op, bool defined) {
+    if (op.name() != "dev18::number" || !defined) return;
+    std::thread other([&] { seen = where(tensor(Device("dev18").type())); });
+    other.join();
+  });
+  CHECK(where(tensor(Device("dev18").type())) == "dev18");
+  CHECK(seen == "dev18");
+  unsetenv("KEYWAY_PLUGIN_PATH");
+}
+
+TEST_CASE("threads that are first to ask for a device type all get its kernels") {
+  const RegistrationHandle def = define();
+  const Folder folder;
+  setenv("KEYWAY_PLUGIN_PATH", folder.path.string().c_str(), 1);
+  for (int round = 0; round < 3; ++round) {
+    const std::string name = "dev" + std::to_string(15 + round);
+    folder.backend("keyway_" + name);
+    std::atomic<int> right{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back([&] { right += where(tensor(Device(name).type())) == name; });
+    for (std::thread& thread : threads) thread.join();
+    CHECK(right == 4);
+  }
   unsetenv("KEYWAY_PLUGIN_PATH");
 }
 

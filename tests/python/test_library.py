@@ -371,4 +371,5 @@ early.define("f(Tensor x) -> Tensor")
     ended = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, text=True)
     assert ended.returncode == 0
     assert ended.stderr.count("RuntimeWarning") == 1
+    assert "[keyway]" not in ended.stderr  # it is said once, by Python
     assert "never defined, keyway::rellu" in ended.stderr and "did you mean 'keyway::relu'?" in ended.stderr

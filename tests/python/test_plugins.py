@@ -1,6 +1,7 @@
 """Plug-ins: shared libraries whose operators are called as any other, and go again."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,34 @@ def test_a_plug_in_that_calls_exit_is_named():
     done = subprocess.run([sys.executable, "-c", program, plugin_file("fragile2")], capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert f"plug-in {plugin_file('fragile2')} ended the program while it was being loaded" in done.stderr
+
+
+BROUGHT = """
+import keyway
+x = keyway.ones(2, device="meta")
+for what in (lambda: keyway.ones(2, device="npu"), lambda: x.to("npu:1"), lambda: keyway.device("npu"),
+             lambda: keyway.autocast("npu")):
+    try:
+        what()
+        print("brought", keyway.ops.npu.number() > 2)
+    except keyway.Error as error:
+        print(error)
+"""
+
+
+@needs_plugins
+def test_a_device_type_is_brought_by_the_file_of_its_name(tmp_path):
+    def run():
+        environment = {**os.environ, "KEYWAY_PLUGIN_PATH": f"/nowhere:{tmp_path}"}
+        done = subprocess.run([sys.executable, "-c", BROUGHT], capture_output=True, text=True, check=True, env=environment)
+        return done.stdout.splitlines()
+
+    for line in run():
+        assert "there is no device type 'npu'. The types are cpu, cuda, meta" in line
+        assert "there is no libkeyway_npu.so in " in line and f"none in KEYWAY_PLUGIN_PATH: /nowhere, {tmp_path}" in line
+    shutil.copy(plugin_file("backend"), tmp_path / "libkeyway_npu.so")
+    *_, device, autocast = run()
+    assert (device, autocast) == ("brought True", "brought True")
 
 
 OUTLIVED = """

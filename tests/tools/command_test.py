@@ -101,7 +101,7 @@ class CommandLine(Case):
 
 class Plugins(Case):
     def test_what_a_plugin_brings_is_there_for_any_command(self):
-        name = Path(PLUGIN).name.removeprefix("lib").removesuffix(".so")
+        name = Path(PLUGIN).name.removeprefix("libkeyway_").removesuffix(".so")
         shown = self.expect(keyway("--plugin", PLUGIN, "show", "relu"), 0, "")
         self.assertIn(name.upper(), shown)
         self.assertIn("backend.cpp:", shown)
@@ -247,7 +247,7 @@ class Show(Case):
             "Undefined": ["-", "missing"]})
 
     def test_a_backend_of_a_plug_in_is_served_too(self):
-        name = Path(PLUGIN).name.removeprefix("lib").removesuffix(".so").upper()
+        name = Path(PLUGIN).name.removeprefix("libkeyway_").removesuffix(".so").upper()
         served = self.expect(keyway("--plugin", PLUGIN, "show", "relu"), 0).split("served\n")[1]
         rows = {line.split()[0]: line.split(maxsplit=2)[2] for line in served.splitlines()}
         self.assertTrue(rows[name].endswith("direct kernel"), rows[name])

@@ -1,4 +1,4 @@
-// A backend of its own device type, which is called like its file: libnpu3.so brings npu3.
+// A backend of its own device type, which is called like its file: libnpu3.so and libkeyway_npu3.so bring npu3.
 #include <keyway/dispatch/plugin.h>
 #include <keyway/tests/core/fake_device.h>
 
@@ -16,7 +16,8 @@ std::string name_of_this_file() {
   KEYWAY_CHECK(dladdr(reinterpret_cast<void*>(here), &found) != 0, "this code lies in no file");
   const std::string path = found.dli_fname;
   const std::size_t begin = path.rfind("/lib") + 4;
-  return path.substr(begin, path.rfind(".so") - begin);
+  const std::string name = path.substr(begin, path.rfind(".so") - begin);
+  return name.starts_with("keyway_") ? name.substr(7) : name;
 }
 
 // The devices with their memory.

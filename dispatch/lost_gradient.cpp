@@ -1,0 +1,97 @@
+#include <keyway/core/base/fork_safe_mutex.h>
+#include <keyway/core/base/warning.h>
+#include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/ivalue.h>
+#include <keyway/dispatch/lost_gradient.h>
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+struct Told {
+  ForkSafeMutex mutex{LockOrder::Warnings};
+  std::set<const OperatorEntry*> ops;
+
+  static Told& get() {
+    static Told& told = *new Told;
+    return told;
+  }
+};
+
+bool requires_grad(const TensorBase& tensor) { return tensor.defined() && tensor.requires_grad(); }
+bool any_requires_grad(ArrayRef<TensorBase> tensors) {
+  return std::any_of(tensors.begin(), tensors.end(), requires_grad);
+}
+
+bool is_recorded(DispatchKeySet asked) { return asked.has(Functionality::Autograd) && grad_enabled(); }
+
+// Of a call that asks for Autograd, whether it passes there.
+bool passes(const OperatorEntry& op, DispatchKeySet asked) {
+  return !op.table().find(asked).keys.has(Functionality::Autograd);
+}
+
+}  // namespace
+
+bool loses_gradient(const OperatorEntry& op, DispatchKeySet asked, const IValue* arguments) {
+  if (!is_recorded(asked)) return false;
+  for (std::uint64_t rest = op.info().boxed.tensors; rest != 0; rest &= rest - 1) {
+    const IValue& value = arguments[std::countr_zero(rest)];
+    const bool asks = value.is_tensor()                ? requires_grad(value.to_tensor())
+                      : value.is(ValueTag::TensorList) ? any_requires_grad(value.to_tensor_list())
+                                                       : false;
+    if (asks) return passes(op, asked);
+  }
+  return false;
+}
+
+bool detail::loses_gradient_at(const OperatorEntry& op, DispatchKeySet asked, const void* const* arguments) {
+  if (!is_recorded(asked)) return false;
+  const ArgumentList list = op.schema().arguments();
+  for (std::uint64_t rest = op.info().boxed.tensors; rest != 0; rest &= rest - 1) {
+    const int i = std::countr_zero(rest);
+    const SchemaType type = list[static_cast<std::size_t>(i)].type();
+    bool asks = false;
+    if (type.is(TypeKind::List)) {
+      asks = any_requires_grad(*static_cast<const ArrayRef<TensorBase>*>(arguments[i]));
+    } else if (type.is(TypeKind::Optional) && type.element().is(TypeKind::List)) {
+      const auto& tensors = *static_cast<const std::optional<ArrayRef<TensorBase>>*>(arguments[i]);
+      asks = tensors && any_requires_grad(*tensors);
+    } else {
+      asks = requires_grad(*static_cast<const TensorBase*>(arguments[i]));
+    }
+    if (asks) return passes(op, asked);
+  }
+  return false;
+}
+
+bool lacks_gradient(const TensorBase& result) {
+  return result.defined() && !result.requires_grad() && (result.is_floating_point() || result.is_complex());
+}
+
+bool claim_lost_gradient(const OperatorEntry& op) {
+  Told& told = Told::get();
+  const std::lock_guard lock(told.mutex);
+  return told.ops.insert(&op).second;
+}
+
+void unclaim_lost_gradient(const OperatorEntry& op) noexcept {
+  Told& told = Told::get();
+  const std::lock_guard lock(told.mutex);
+  told.ops.erase(&op);
+}
+
+std::string lost_gradient_text(const OperatorEntry& op) {
+  return op.full_name() +
+         " has no kernel at Autograd, so that its result has no gradient, though an argument requires one: register a "
+         "kernel for Autograd, or in Python a gradient by keyway.library.register_autograd";
+}
+
+void detail::tell_lost_gradient(const OperatorEntry& op) {
+  if (claim_lost_gradient(op)) warn(lost_gradient_text(op));
+}
+
+}  // namespace keyway::inline v1
