@@ -1,5 +1,6 @@
 // Kernels of operators that nobody ever defined: they may come before their operators, and are told of when they go
-// without one, or the process ends.
+// without one, or the process ends. Those of a namespace that has no operators and that no name is near to are meant
+// for a library that this program does not load.
 #include <keyway/core/base/text.h>
 #include <keyway/core/base/warning.h>
 #include <keyway/dispatch/dangling_kernels.h>
@@ -25,6 +26,9 @@ std::vector<std::string> texts_of(const std::vector<DanglingKernel>& kernels) {
   const std::vector<std::string> names = all_names();
   for (const DanglingKernel& kernel : kernels) {
     const std::string near = nearest_text(kernel.op, names);
+    const std::string ns = kernel.op.substr(0, kernel.op.find("::") + 2);
+    if (near.empty() && std::ranges::none_of(names, [&](const std::string& name) { return name.starts_with(ns); }))
+      continue;
     texts.push_back("a kernel was registered to an operator that was never defined, " + kernel.op + ": " + kernel.what +
                     (near.empty() ? "" : "; did you mean '" + near + "'?"));
   }

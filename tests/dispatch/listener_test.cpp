@@ -152,6 +152,7 @@ TEST_CASE("a kernel that goes without an operator to have served is warned of, w
     const RegistrationHandle right = Block().impl("dangle::rescale", DispatchKey::CPU, counts_one, 8).commit();
     const RegistrationHandle early = Block().impl("dangle::late", DispatchKey::CPU, counts_one, 9).commit();
     const RegistrationHandle late = Block().def("dangle::late(Tensor t) -> int").commit();
+    const RegistrationHandle foreign = Block().impl("library_elsewhere::op", DispatchKey::CPU, counts_one).commit();
     CHECK(warnings.lines.empty());
   }
   CHECK(warnings.lines == Lines{"a kernel was registered to an operator that was never defined, dangle::rescael: CPU "
