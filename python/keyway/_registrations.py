@@ -38,10 +38,11 @@ def _site() -> tuple[str, int]:
 @atexit.register
 def _warn_of_what_serves_nothing() -> None:
     """Kernels may come before their operators; those whose operators never came were given under a wrong name."""
-    for text in _C._take_dangling_warnings():
-        import warnings
+    import warnings
 
-        warnings.warn(text, RuntimeWarning, stacklevel=1)
+    kind = RuntimeWarning
+    for text in _C._take_dangling_warnings():
+        warnings.warn(text, kind, stacklevel=1)
 
 
 class Library:
