@@ -50,7 +50,7 @@ std::shared_ptr<NewsDesk::Listener> NewsDesk::next_to_hear() {
 void NewsDesk::tell() noexcept {
   if (HeldNews::any()) return;
   std::unique_lock lock(mutex_);
-  while (const std::shared_ptr<Listener> listener = next_to_hear()) {
+  while (std::shared_ptr<Listener> listener = next_to_hear()) {
     const RegistryNews::Change change = listener->unheard.front();
     listener->unheard.pop_front();
     listener->teller = std::this_thread::get_id();
@@ -59,6 +59,10 @@ void NewsDesk::tell() noexcept {
     lock.lock();
     listener->teller = {};
     heard_.notify_all();
+    if (listener.use_count() > 1) continue;
+    lock.unlock();  // it has taken itself away, and its destructor may want what it likes
+    listener = nullptr;
+    lock.lock();
   }
 }
 
@@ -74,6 +78,7 @@ std::uint64_t NewsDesk::add(OperatorListener listener) {
 }
 
 void NewsDesk::remove(std::uint64_t id) {
+  OperatorListener gone;  // after the lock
   std::unique_lock lock(mutex_);
   const auto at = listeners_.find(id);
   if (at == listeners_.end()) return;
@@ -82,6 +87,7 @@ void NewsDesk::remove(std::uint64_t id) {
   listener->unheard.clear();
   heard_.wait(lock,
               [&] { return listener->teller == std::thread::id() || listener->teller == std::this_thread::get_id(); });
+  if (listener->teller == std::thread::id()) gone = std::move(listener->call);
 }
 
 // Listeners that ran in other threads run no more; what they were hearing is lost, what comes next is not.
