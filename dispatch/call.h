@@ -101,14 +101,14 @@ struct Caller<R(Args...)> {
   __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, DispatchKeySet asked, Args... args) {
     const void* const arguments[sizeof...(Args) + 1] = {&args...};
     const PinnedKernel pinned(op, asked);
-    const auto [keys, number] = pinned.found();
-    const ErasedKernel& kernel = pinned.table().kernel(number);
+    const Table::Found found = pinned.found();
+    const ErasedKernel& kernel = pinned.table().kernel(found.kernel);
     try {
       const auto run = [&]() -> R {
         if ((kernel.flags & kBoxedOnly) == 0) {
-          return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, keys, args...);
+          return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, found.keys, args...);
         }
-        Stack stack = detail::call_boxed_kernel(op, kernel, keys, arguments);
+        Stack stack = detail::call_boxed_kernel(op, kernel, found.keys, arguments);
         IValue* results = stack.data();
         return detail::BoxedResults<R>::get(op, arguments, results);
       };
