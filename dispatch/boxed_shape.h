@@ -1,4 +1,5 @@
-// BoxedShape: what a boxed call needs to know of a schema, in a few bytes: where its keys come from.
+// BoxedShape: what a boxed call needs to know of a schema, in a few bytes: where its keys come from, and whether it has
+// results.
 #pragma once
 
 #include <keyway/core/schema/schema.h>
@@ -11,11 +12,13 @@ struct BoxedShape {
   std::uint64_t tensors = 0;  // bit i: argument i is a tensor or a list of tensors
   std::int8_t device = -1;    // the first device argument, which a factory takes its backend from
   std::uint8_t arguments = 0;
+  bool has_results = false;
 };
 
 // A schema has at most 64 arguments.
 constexpr BoxedShape boxed_shape_of(const FunctionSchema& schema) {
   BoxedShape shape;
+  shape.has_results = !schema.returns().empty();
   for (const Argument argument : schema.arguments()) {
     SchemaType type = argument.type();
     if (type.is(TypeKind::Optional)) type = type.element();

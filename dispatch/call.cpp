@@ -67,9 +67,9 @@ __attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, 
   }
   // Callers read as many results as the schema has. What has a typed form leaves these.
   if (!has_typed_form) {
-    const std::size_t taken = op.info().boxed.arguments;
-    const bool none = stack.size() + taken == before && op.info().schema.ends_with("()");  // as the schema says
-    if (!none) check_boxed_results(op, stack, before);
+    const BoxedShape shape = op.info().boxed;
+    const bool right_without_results = !shape.has_results && stack.size() + shape.arguments == before;
+    if (!right_without_results) check_boxed_results(op, stack, before);
   }
 }
 

@@ -20,6 +20,7 @@ inline constexpr BoxedShape kBoxedShape = {};
 template <typename R, typename... Args>
 inline constexpr BoxedShape kBoxedShape<R(Args...)> = [] {
   BoxedShape shape;
+  shape.has_results = !std::is_void_v<R>;
   const auto add = [&](bool tensor, bool device) {
     if (tensor) shape.tensors |= std::uint64_t{1} << shape.arguments;
     if (device && shape.device < 0) shape.device = static_cast<std::int8_t>(shape.arguments);

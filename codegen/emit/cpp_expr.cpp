@@ -38,6 +38,8 @@ std::string function_of(std::string_view predicate) {
 
 bool contains(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
+bool is_ordering(CompareOp op) { return op != CompareOp::Equal && op != CompareOp::NotEqual; }
+
 std::string_view name_of(CompareOp op) {
   switch (op) {
     case CompareOp::Equal: return "equal";
@@ -50,6 +52,11 @@ std::string_view name_of(CompareOp op) {
   return {};
 }
 
+// What stands for the operator as a value: std::greater<>().
+std::string functor_of(CompareOp op) {
+  return fmt::format("std::{}{}<>()", name_of(op), is_ordering(op) ? "" : "_to");
+}
+
 std::string_view name_of(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add: return "add";
@@ -59,8 +66,6 @@ std::string_view name_of(BinaryOp op) {
     default: return "mod";
   }
 }
-
-bool is_ordering(CompareOp op) { return op != CompareOp::Equal && op != CompareOp::NotEqual; }
 
 }  // namespace
 
@@ -182,14 +187,19 @@ std::string CppExpr::text_of_comparison(const CompareExpr& compare, CompareOp op
   return link(op, *compare.operands[0], *compare.operands[1]);
 }
 
-std::string CppExpr::link(CompareOp op, const Expr& left, const Expr& right) {
-  const bool equality = !is_ordering(op);
+// Whether the operator gives a list: of what each item says.
+bool CppExpr::compares_items(CompareOp op, const Expr& left, const Expr& right) const {
+  if (as<NoneExpr>(left) || as<NoneExpr>(right)) return false;
   const int a = type(left).depth;
   const int b = type(right).depth;
-  const bool elementwise = equality ? a != b : a > 0 || b > 0;
+  return is_ordering(op) ? a > 0 || b > 0 : a != b;
+}
+
+std::string CppExpr::link(CompareOp op, const Expr& left, const Expr& right) {
+  const bool equality = !is_ordering(op);
   if (equality && as<NoneExpr>(right)) return none_test(left, op == CompareOp::Equal);
   if (equality && as<NoneExpr>(left)) return none_test(right, op == CompareOp::Equal);
-  if (elementwise) return fmt::format("lists::{}({}, {})", name_of(op), print(left), print(right));
+  if (compares_items(op, left, right)) return fmt::format("lists::{}({}, {})", name_of(op), print(left), print(right));
   const bool scalars = type(left).base == ExprBase::Scalar || type(right).base == ExprBase::Scalar;
   if (scalars && !equality) {
     const bool swap = op == CompareOp::Greater || op == CompareOp::GreaterEqual;
@@ -247,6 +257,13 @@ std::string CppExpr::visit(const CallExpr& e, const Expr& expr) {
   const ExprNote& note = expr_.note(expr);
   if (note.role == ExprRole::Operator) return planned(e, note.target);
   if (note.elementwise) return mapped(e);
+  if (e.function == "all") {
+    const auto* compare = as<CompareExpr>(*e.arguments.front().value);
+    if (compare && compare->ops.size() == 1 &&
+        compares_items(compare->ops[0], *compare->operands[0], *compare->operands[1]))
+      return fmt::format("lists::all({}, {}, {})", functor_of(compare->ops[0]), print(*compare->operands[0]),
+                         print(*compare->operands[1]));
+  }
   std::string arguments = joined(e.arguments);
   if (contains(kComputing, e.function)) {
     uses_text_ = true;

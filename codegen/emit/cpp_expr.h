@@ -70,6 +70,7 @@ class CppExpr {
   bool orders_scalars(const CompareExpr& compare) const;
   std::string print_set(const Expr& expr);
   std::string none_test(const Expr& value, bool is_none);
+  bool compares_items(CompareOp op, const Expr& left, const Expr& right) const;
   std::string link(CompareOp op, const Expr& left, const Expr& right);
   std::string size_of(const std::string& object, const std::string& name, const MethodExpr& e);
   std::string method_of(const std::string& object, const MethodExpr& e);

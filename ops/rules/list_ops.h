@@ -94,6 +94,12 @@ bool is_present(const T& value) {
     return true;
   }
 }
+template <typename... Args>
+std::size_t length_of_all(const Args&... args) {
+  std::size_t length = 1;
+  ((length = common_length(length, detail::length(args))), ...);
+  return length;
+}
 }  // namespace detail
 
 // f of the items of the lists, side by side.
@@ -102,8 +108,7 @@ auto map(F&& f, const Args&... args) {
   constexpr bool optional = (keyway::detail::kIsOptional<std::remove_cvref_t<decltype(detail::item(args, 0))>> || ...);
   using Value = std::remove_cvref_t<decltype(f(detail::present(detail::item(args, 0))...))>;
   SmallVector<std::conditional_t<optional, std::optional<Value>, Value>, 6> out;
-  std::size_t length = 1;
-  ((length = common_length(length, detail::length(args))), ...);
+  const std::size_t length = detail::length_of_all(args...);
   out.reserve(length);
   for (std::size_t i = 0; i < length; ++i) {
     if ((detail::is_present(detail::item(args, i)) && ...)) {
@@ -113,6 +118,17 @@ auto map(F&& f, const Args&... args) {
     }
   }
   return out;
+}
+
+// Whether f is true of all items, side by side: what map and contract::all say, without a list between them.
+template <typename F, typename... Args>
+bool all(F&& f, const Args&... args) {
+  const std::size_t length = detail::length_of_all(args...);
+  for (std::size_t i = 0; i < length; ++i) {
+    const bool counts = (detail::is_present(detail::item(args, i)) && ...);
+    if (counts && !f(detail::present(detail::item(args, i))...)) return false;
+  }
+  return true;
 }
 
 // A method of each tensor of a Tensor[]; of a Tensor?[] the result is absent where the tensor is.

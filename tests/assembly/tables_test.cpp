@@ -65,6 +65,7 @@ TEST_CASE("what is said of an operator is what its schema says") {
     CHECK(op->info().signature == signature_hash_of(schema));
     const BoxedShape expected = boxed_shape_of(schema), shape = op->info().boxed;
     CHECK(shape.tensors == expected.tensors);
+    CHECK(shape.has_results == expected.has_results);
     CHECK(shape.device == expected.device);
     CHECK(shape.arguments == expected.arguments);
     CHECK(op->info().line > 0);

@@ -100,7 +100,7 @@ struct avg_pool2d {
     if (!contract::in(n, {1, 2})) [[unlikely]] {
       fail_contract("n in {1, 2}", {{"n", n}});
     }
-    if (!contract::all(lists::greater(kernel_size, 0))) [[unlikely]] {
+    if (!lists::all(std::greater<>(), kernel_size, 0)) [[unlikely]] {
       fail_contract("all(kernel_size > 0)", {{"kernel_size", IntArrayRef(kernel_size)}});
     }
     plan_.device = self.device();
