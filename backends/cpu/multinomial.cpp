@@ -34,11 +34,15 @@ struct Draw {
     const ScratchArray<double> sums(classes);
     double sum = 0;
     std::int64_t last = 0;  // with a weight
-    for (std::int64_t c = 0; c < classes; ++c) {
-      const double weight = weights[row * classes + c];
-      sum += weight;
-      sums[c] = sum;
-      if (weight > 0) last = c;
+    for (std::int64_t first = 0; first < classes; first += kSummedWeights) {
+      const double before = sum;
+      double here = 0;
+      for (std::int64_t c = first; c < std::min(classes, first + kSummedWeights); ++c) {
+        const double weight = weights[row * classes + c];
+        here += weight;
+        sums[c] = sum = before + here;
+        if (weight > 0) last = c;
+      }
     }
     for (std::int64_t s = 0; s < samples; ++s) {
       const std::int64_t place = row * samples + s;

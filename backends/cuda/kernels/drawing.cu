@@ -1,7 +1,8 @@
 // randperm and multinomial, with the CPU's numbers (backends/cpu/random.cpp, multinomial.cpp).
 //
 // What is drawn without replacement comes in the stable order of random keys (order.h), which bounds it. Running sums
-// of weights are added up in the order of the CPU, since their last bits decide what is drawn: a thread for each row.
+// of weights are added up in the order of the CPU, since their last bits decide what is drawn: those of a segment by a
+// thread, to which comes what all segments before have.
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/driver/rows.cuh>
 #include <keyway/backends/cuda/kernels/kernels_random.h>
@@ -69,21 +70,55 @@ struct CheckWeights {
   }
 };
 
-// Running sums of a row of weights. Operands: the last class with a weight, the line of weights, that of sums.
+// Running sums of a segment of a row of weights. Operands: the last class of it with a weight, or 0; the line of
+// weights, that of sums, the segment's number in the row.
 struct AddWeights {
   std::int64_t classes;
 
-  KEYWAY_HD void operator()(const Place<3>& place) const {
+  KEYWAY_HD void operator()(const Place<4>& place) const {
     const double* const weights = &place.at<const double>(1);
     double* const sums = &place.at<double>(2);
+    const std::int64_t first = place.number(3) * kSummedWeights;
+    const std::int64_t end = first + kSummedWeights < classes ? first + kSummedWeights : classes;
     double sum = 0;
     std::int64_t last = 0;
-    for (std::int64_t c = 0; c < classes; ++c) {
+#pragma unroll 4
+    for (std::int64_t c = first; c < end; ++c) {
       sum += weights[c];
       sums[c] = sum;
       if (weights[c] > 0) last = c;
     }
     place.at<std::int64_t>(0) = last;
+  }
+};
+
+// Operands: the last class of a row with a weight, the line of those of its segments, that of its running sums, and
+// that of what segments begin with.
+struct AddSegments {
+  std::int64_t segments;
+
+  KEYWAY_HD void operator()(const Place<4>& place) const {
+    const std::int64_t* const lasts = &place.at<const std::int64_t>(1);
+    const double* const sums = &place.at<const double>(2);
+    double* const before = &place.at<double>(3);
+    double sum = 0;
+    std::int64_t last = 0;
+#pragma unroll 4
+    for (std::int64_t s = 0; s < segments; ++s) {
+      before[s] = sum;
+      if (s + 1 < segments) sum += sums[(s + 1) * kSummedWeights - 1];
+      if (lasts[s] > last) last = lasts[s];
+    }
+    place.at<std::int64_t>(0) = last;
+  }
+};
+
+// Operands: the running sum in its segment, which becomes that in the row; the line of what segments begin with; the
+// class.
+struct AddBefore {
+  KEYWAY_HD void operator()(const Place<3>& place) const {
+    double& sum = place.at<double>(0);
+    sum = (&place.at<const double>(1))[place.number(2) / kSummedWeights] + sum;
   }
 };
 
@@ -116,6 +151,27 @@ TensorBase as_rows(const TensorBase& tensor) {
   return make_view(tensor, {1, tensor.sizes()[0]}, {0, tensor.strides()[0]}, tensor.storage_offset());
 }
 
+// Running sums of rows of weights, and of each row the last class with a weight.
+struct RunningSums {
+  TensorBase sums, last;
+
+  explicit RunningSums(const TensorBase& weights) : sums(make_tensor(weights.sizes(), kDouble, weights.device())) {
+    const Device device = weights.device();
+    const std::int64_t rows = weights.sizes()[0], classes = weights.sizes()[1];
+    const std::int64_t segments = (classes + kSummedWeights - 1) / kSummedWeights;
+    const TensorBase lasts = make_tensor({rows, segments}, kLong, device);
+    each<4>(Places(lasts.sizes()).tensor(lasts).line(weights, 1).line(sums, 1).coordinate(1).space(),
+            AddWeights{classes}, device);
+    last = lasts;
+    if (segments == 1) return;
+    last = make_tensor({rows, 1}, kLong, device);
+    const TensorBase before = make_tensor({rows, segments}, kDouble, device);
+    each<4>(Places(last.sizes()).tensor(last).line(lasts, 1).line(sums, 1).line(before, 1).space(),
+            AddSegments{segments}, device);
+    each<3>(Places(sums.sizes()).tensor(sums).line(before, 1).coordinate(1).space(), AddBefore{}, device);
+  }
+};
+
 }  // namespace
 
 void multinomial(const TensorBase& self, std::int64_t num_samples, bool replacement, const Generator& generator,
@@ -132,11 +188,9 @@ void multinomial(const TensorBase& self, std::int64_t num_samples, bool replacem
     const TensorBase order = stable_row_order(keys, num_samples);
     return copy_elements(make_view(order, {rows, num_samples}, order.strides(), 0), to);
   }
-  const TensorBase sums = make_tensor(weights.sizes(), kDouble, self.device());
-  const TensorBase last = make_tensor({rows, 1}, kLong, self.device());
-  each<3>(Places(last.sizes()).tensor(last).line(weights, 1).line(sums, 1).space(), AddWeights{classes}, self.device());
-  each<4>(Places(to.sizes()).tensor(to).line(sums, 1).tensor(last).number().space(), DrawWith{call, classes},
-          self.device());
+  const RunningSums running(weights);
+  each<4>(Places(to.sizes()).tensor(to).line(running.sums, 1).tensor(running.last).number().space(),
+          DrawWith{call, classes}, self.device());
 }
 
 void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& out) {

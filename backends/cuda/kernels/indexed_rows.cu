@@ -21,13 +21,15 @@ struct ReadRow {
   }
 };
 
-// Folds with the CPU's additions, one after the other: in the accumulation's type, rounded once.
+// Folds with the CPU's additions: in the accumulation's type, rounded once.
 template <typename T>
 struct AddRows {
   using Acc = Opmath<T>;
   Add<Acc> sum;
 
   KEYWAY_HD Acc begin(T own) const { return opmath(own); }
+  KEYWAY_HD Acc none() const { return Acc(); }
+  KEYWAY_HD Acc merge(Acc a, Acc b) const { return plus(a, b); }
   KEYWAY_HD Acc add(Acc all, T x) const { return sum(all, opmath(x)); }
   KEYWAY_HD T end(Acc all, std::int64_t) const { return static_cast<T>(all); }
 };
@@ -131,24 +133,33 @@ TensorBase IndexedRows::rows_as_one_dim() const {
 }
 
 IndexedRows::Writes IndexedRows::in_order() const {
-  Writes writes{rows_as_one_dim(), {}, 0};
-  const TensorBase& rows = writes.rows;
-  const auto dim = static_cast<std::int64_t>(first_);
+  const TensorBase rows = rows_as_one_dim();
   DimVector strides(IntArrayRef(block_strides_).slice(0, first_));
   strides.push_back(0);
   for (const std::int64_t stride : IntArrayRef(block_strides_).slice(first_ + count_)) strides.push_back(stride);
   const TensorBase block = make_view(table_, rows.sizes(), strides, table_.storage_offset());
-  writes.row_step = step_of(rows, first_);
-  writes.space = Places(rows.sizes()).tensor(block).line(rows, dim).coordinate(dim).space();
-  return writes;
+  return {rows, block, static_cast<std::int64_t>(first_), step_of(rows, first_)};
+}
+
+Places IndexedRows::Writes::places() const {
+  return Places(rows.sizes()).tensor(block).line(rows, dim).coordinate(dim);
+}
+
+TensorBase IndexedRows::Writes::room_for_segments(ScalarType dtype) const {
+  DimVector sizes(rows.sizes().begin(), rows.sizes().end());
+  std::int64_t& count = sizes[static_cast<std::size_t>(dim)];
+  if (count <= kSegment) return {};
+  count = (count + kSegment - 1) / kSegment;
+  return make_tensor(sizes, dtype, rows.device());
 }
 
 void IndexedRows::write(const TensorBase& offsets) const {
   if (empty()) return;
   const Targets targets(offsets);
-  Writes writes = in_order();
-  visit_bits(widen(writes.space, rows_.itemsize(), 2, table_steps_ | writes.row_step), [&]<typename T>() {
-    each<3>(writes.space, WriteLast<T>{targets.runs(), writes.row_step}, rows_.device());
+  const Writes writes = in_order();
+  Strided space = writes.places().space();
+  visit_bits(widen(space, rows_.itemsize(), 2, table_steps_ | writes.row_step), [&]<typename T>() {
+    each<3>(space, WriteLast<T>{targets.runs(), writes.row_step}, rows_.device());
   });
 }
 

@@ -9,6 +9,7 @@
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/targets.cuh>
 #include <keyway/core/base/small_vector.h>
+#include <keyway/core/cpp_type.h>
 #include <keyway/core/scalar.h>
 #include <keyway/core/tensor_base.h>
 
@@ -32,21 +33,34 @@ class IndexedRows {
   void write(const TensorBase& offsets) const;
   // table[offsets[r]] += alpha rows[r], row after row.
   void add(const TensorBase& offsets, const Scalar& alpha) const;
-  // table[offsets[r]] = f of what it was and the rows, of Ts: see FoldRun.
+  // table[offsets[r]] = f of what it was and the rows, of Ts: see Folded.
   template <typename T, typename F>
   void fold(const TensorBase& offsets, const F& f) const {
     if (empty()) return;
     const Targets targets(offsets);
     const Writes writes = in_order();
-    each<3>(writes.space, FoldRun<T, F>{targets.runs(), writes.row_step, f}, rows_.device());
+    const Folded<T, F> folded{targets.runs(), writes.row_step, f};
+    const TensorBase segments = writes.room_for_segments(cpp_type_to_scalar_type<typename Folded<T, F>::Acc>);
+    if (segments.defined()) {
+      const Strided space =
+          Places(segments.sizes()).tensor(segments).line(writes.rows, writes.dim).coordinate(writes.dim).space();
+      each<3>(space, FoldSegment<T, F>{folded}, rows_.device());
+    }
+    const TensorBase& last = segments.defined() ? segments : writes.rows;
+    const std::int64_t step = last.strides()[static_cast<std::size_t>(writes.dim)] * std::int64_t(last.itemsize());
+    each<4>(writes.places().line(last, writes.dim).space(), FoldRun<T, F>{folded, step}, rows_.device());
   }
 
  private:
-  // The writes to the table as the functors of targets.cuh want them; `rows` is what they read.
+  // The writes to the table as the functors of targets.cuh want them, which read `rows`, whose dimension `dim` numbers
+  // them, and write to `block`, that of offset 0.
   struct Writes {
-    TensorBase rows;
-    Strided space;
-    std::int64_t row_step;
+    TensorBase rows, block;
+    std::int64_t dim, row_step;
+
+    Places places() const;
+    // One result for each kSegment rows; undefined if there are no more than that.
+    TensorBase room_for_segments(ScalarType dtype) const;
   };
 
   bool empty() const { return rows_.numel() == 0; }

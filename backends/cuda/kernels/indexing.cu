@@ -38,6 +38,8 @@ struct EmbeddingGradient {
   bool by_frequency;
 
   KEYWAY_HD Acc begin(T) const { return Acc(); }
+  KEYWAY_HD Acc none() const { return Acc(); }
+  KEYWAY_HD Acc merge(Acc a, Acc b) const { return a + b; }
   KEYWAY_HD Acc add(Acc sum, T x) const { return sum + opmath(x); }
   KEYWAY_HD T end(Acc sum, std::int64_t rows) const {
     return static_cast<T>(by_frequency ? sum / static_cast<Real<Acc>>(rows) : sum);

@@ -44,8 +44,9 @@ struct ReduceRun {
   Acc identity;
 
   KEYWAY_HD Acc begin(T own) const { return include_self ? opmath(own) : identity; }
-  KEYWAY_HD Acc add(Acc all, T element) const {
-    const Acc x = opmath(element);
+  KEYWAY_HD Acc none() const { return identity; }
+  KEYWAY_HD Acc add(Acc all, T element) const { return merge(all, opmath(element)); }
+  KEYWAY_HD Acc merge(Acc all, Acc x) const {
     switch (reduction) {
       case Reduction::Sum:
       case Reduction::Mean: return static_cast<Acc>(plus(all, x));

@@ -104,9 +104,78 @@ TEST_CASE("sums of CUDA that go to one place are made in the order of their term
   }
 }
 
+TEST_CASE("long runs of CUDA's equal indices are sums as exact as their dtype has them") {
+  if (lacks_device()) return;
+  // Runs about as long as segments of them, in a mixed order; the last place has nothing.
+  const std::int64_t lengths[] = {3, 1024, 1025, 1, 2048, 1500, 5000, 1023, 2049};
+  const std::int64_t places = std::size(lengths) + 1;
+  std::vector<std::int64_t> to;
+  for (std::int64_t i = 0; i < places - 1; ++i) to.insert(to.end(), static_cast<std::size_t>(lengths[i]), i);
+  const auto n = static_cast<std::int64_t>(to.size());
+  Tensor index = empty({n}, TensorOptions().dtype(kLong));
+  for (std::int64_t i = 0; i < n; ++i) index.data_ptr<std::int64_t>()[i * 7919 % n] = to[static_cast<std::size_t>(i)];
+  for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kInt, kComplexFloat}) {
+    INFO(to_string(dtype));
+    for (const std::int64_t width : {1, 3}) {
+      const Tensor rows = values({n, width}, kDouble).div(1e5).to(dtype), own = values({places, width}, dtype);
+      // In float64, one after the other.
+      Tensor sums = own.to(kComplexDouble), counts = zeros({places, 1}, TensorOptions().dtype(kDouble));
+      const Tensor wide = rows.to(kComplexDouble);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t at = index.data_ptr<std::int64_t>()[i];
+        for (std::int64_t j = 0; j < width; ++j) {
+          sums.data_ptr<complex<double>>()[at * width + j] += wide.data_ptr<complex<double>>()[i * width + j];
+        }
+        counts.data_ptr<double>()[at] += 1;
+      }
+      const double tolerance = dtype == kInt ? 0 : tolerance_of(dtype);
+      const Tensor expected = sums.to(dtype), at = on_cuda(index), from = on_cuda(rows);
+      CHECK(is_close(index_add(on_cuda(own), 0, at, from), expected, tolerance));
+      CHECK(is_close(_index_put(on_cuda(own), {at}, from, true), expected, tolerance));
+      CHECK(is_close(scatter_add(on_cuda(own), 0, at.unsqueeze(1).expand({n, width}).contiguous(), from), expected,
+                     tolerance));
+      if (dtype == kInt) continue;
+      const Tensor means = (sums - own.to(kComplexDouble)).div(counts.clamp(1, 1e9)).to(dtype);
+      CHECK(is_close(embedding_dense_backward(from, at, places, -1, true), means, tolerance));
+    }
+  }
+}
+
+TEST_CASE("many of CUDA's equal indices add up with the error of a thousand") {
+  if (lacks_device()) return;
+  // One after the other, 0.1f and the float32 sums of it are wrong by more than 1e-4 after so many.
+  const std::int64_t n = 1 << 17;
+  const Tensor index = zeros({n}, TensorOptions().dtype(kLong)), x = full({n}, 0.1, TensorOptions().dtype(kFloat));
+  const Tensor sum = index_add(zeros({1}, TensorOptions().device(kCUDA)), 0, on_cuda(index), on_cuda(x));
+  const double expected = static_cast<double>(0.1f) * static_cast<double>(n);
+  CHECK(std::abs(sum.item<double>() / expected - 1) < 1e-5);
+  CHECK(std::abs(index_add(zeros({1}, TensorOptions()), 0, index, x).item<double>() / expected - 1) > 1e-5);
+}
+
+TEST_CASE("extremes and products of CUDA's long runs are those of all of it") {
+  if (lacks_device()) return;
+  const std::int64_t n = 3000;
+  const Tensor index = zeros({n}, TensorOptions().dtype(kLong)), own = ones({2}, TensorOptions().dtype(kDouble));
+  for (const std::int64_t at : {0, 1023, 1024, 2047, 2999}) {
+    Tensor x = ones({n}, TensorOptions().dtype(kDouble));
+    x.data_ptr<double>()[at] = -3;
+    x.data_ptr<double>()[(at + 1500) % n] = 5;
+    const auto reduced = [&](const char* how, bool include_self) {
+      return scatter_reduce(on_cuda(own), 0, on_cuda(index), on_cuda(x), how, include_self).select(0, 0).item<double>();
+    };
+    for (const bool include_self : {false, true}) {
+      CHECK(reduced("amax", include_self) == 5);
+      CHECK(reduced("amin", include_self) == -3);
+      CHECK(reduced("prod", include_self) == -15);
+      CHECK(reduced("sum", include_self) == n + (include_self ? 1 : 0));
+      CHECK(reduced("mean", include_self) == 1);
+    }
+  }
+}
+
 TEST_CASE("all of a long input of CUDA may go to one place, and none of it") {
   if (lacks_device()) return;
-  const Tensor x = values({10'000}, kFloat), own = values({3}, kFloat);
+  const Tensor x = scattered({10'000}, -99, 99).to(kFloat), own = values({3}, kFloat);
   for (const std::int64_t to : {0, 2}) {
     const Tensor index = full({10'000}, to, TensorOptions().dtype(kLong));
     check([&](const Place& at) { return scatter_add(at(own), 0, at(index), at(x)); });
