@@ -27,7 +27,7 @@ __attribute__((noinline)) void check_boxed_results(const OperatorEntry& op, cons
   }
 }
 
-inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack) {
+__attribute__((always_inline)) inline DispatchKeySet keys_on_stack(const OperatorEntry& op, const Stack& stack) {
   const BoxedShape shape = op.info().boxed;
   KEYWAY_CHECK_AS(Type, stack.size() >= shape.arguments, "{} takes {} arguments, but {} are on the stack",
                   op.short_name(), shape.arguments, stack.size());
@@ -93,7 +93,7 @@ __attribute__((noinline)) void call_slowly(const OperatorEntry& op, DispatchKeyS
     detail::tell_lost_gradient(op);
 }
 
-inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
+__attribute__((always_inline)) inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
   const Table& table = op.table();
   const Table::Found found = table.find(keys);
   if ((table.kernel(found.kernel).flags & (kCounted | kLosesGradient)) != 0) [[unlikely]]

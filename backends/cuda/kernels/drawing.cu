@@ -75,7 +75,7 @@ struct CheckWeights {
 struct AddWeights {
   std::int64_t classes;
 
-  KEYWAY_HD void operator()(const Place<4>& place) const {
+  __device__ void operator()(const Place<4>& place) const {
     const double* const weights = &place.at<const double>(1);
     double* const sums = &place.at<double>(2);
     const std::int64_t first = place.number(3) * kSummedWeights;
@@ -97,7 +97,7 @@ struct AddWeights {
 struct AddSegments {
   std::int64_t segments;
 
-  KEYWAY_HD void operator()(const Place<4>& place) const {
+  __device__ void operator()(const Place<4>& place) const {
     const std::int64_t* const lasts = &place.at<const std::int64_t>(1);
     const double* const sums = &place.at<const double>(2);
     double* const before = &place.at<double>(3);
