@@ -53,9 +53,7 @@ std::string_view name_of(CompareOp op) {
 }
 
 // What stands for the operator as a value: std::greater<>().
-std::string functor_of(CompareOp op) {
-  return fmt::format("std::{}{}<>()", name_of(op), is_ordering(op) ? "" : "_to");
-}
+std::string functor_of(CompareOp op) { return fmt::format("std::{}{}<>()", name_of(op), is_ordering(op) ? "" : "_to"); }
 
 std::string_view name_of(BinaryOp op) {
   switch (op) {

@@ -94,8 +94,8 @@ struct Chance {
   KEYWAY_HD bool operator()(std::int64_t i, double p) const { return uniform_number<double>(call, i) < p; }
 };
 
-// Running sums of weights, of which multinomial draws, are added up within so many at a time, and to each comes what all
-// before these have: so they can be found in parallel, and have the same bits everywhere.
+// Running sums of weights, of which multinomial draws, are added up within so many at a time, and to each comes what
+// all before these have: so they can be found in parallel, and have the same bits everywhere.
 inline constexpr std::int64_t kSummedWeights = 512;
 
 // What dropout makes of an element.
