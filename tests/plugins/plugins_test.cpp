@@ -66,7 +66,7 @@ struct Notes {
                               .commit();
 };
 
-bool is_mapped(const fs::path& file) {
+[[maybe_unused]] bool is_mapped(const fs::path& file) {
   std::ifstream maps("/proc/self/maps");
   const std::string text{std::istreambuf_iterator<char>(maps), {}};
   return text.find(file.string()) != std::string::npos;
