@@ -152,10 +152,10 @@ TensorBase as_rows(const TensorBase& tensor) {
 }
 
 // Running sums of rows of weights, and of each row the last class with a weight.
-struct RunningSums {
+struct SummedWeights {
   TensorBase sums, last;
 
-  explicit RunningSums(const TensorBase& weights) : sums(make_tensor(weights.sizes(), kDouble, weights.device())) {
+  explicit SummedWeights(const TensorBase& weights) : sums(make_tensor(weights.sizes(), kDouble, weights.device())) {
     const Device device = weights.device();
     const std::int64_t rows = weights.sizes()[0], classes = weights.sizes()[1];
     const std::int64_t segments = (classes + kSummedWeights - 1) / kSummedWeights;
@@ -188,7 +188,7 @@ void multinomial(const TensorBase& self, std::int64_t num_samples, bool replacem
     const TensorBase order = stable_row_order(keys, num_samples);
     return copy_elements(make_view(order, {rows, num_samples}, order.strides(), 0), to);
   }
-  const RunningSums running(weights);
+  const SummedWeights running(weights);
   each<4>(Places(to.sizes()).tensor(to).line(running.sums, 1).tensor(running.last).number().space(),
           DrawWith{call, classes}, self.device());
 }
