@@ -11,10 +11,53 @@ import math
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._type_info import finfo
 from keyway.autograd.function import Function, FunctionCtx, once_differentiable
 
 _SERIES_BELOW = 10.0
 _STEP = 0.125
+
+
+def exp_within(logarithm: Tensor, dtype: _C.dtype, low: float = 0.0, high: float = math.inf) -> Tensor:
+    """exp, from `low` to `high`. Its gradient is the result, at the bounds too: where a draw is kept from what the dtype
+    cannot hold, the gradient of its logarithm is still that of the draw's own."""
+    result: Tensor = _ExpWithin.apply(logarithm, dtype, low, high)
+    return result
+
+
+def sigmoid_within(logit: Tensor, dtype: _C.dtype) -> Tensor:
+    """sigmoid, kept from 0 and 1. Its gradient is that of the result, as in exp_within."""
+    result: Tensor = _SigmoidWithin.apply(logit, dtype)
+    return result
+
+
+class _ExpWithin(Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, logarithm: Tensor, dtype: _C.dtype, low: float, high: float) -> Tensor:
+        result = logarithm.exp().clamp(low, high).to(dtype=dtype)
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor | None, ...]:
+        (result,) = ctx.saved_tensors
+        return grad.to(dtype=_C.float64) * result, None, None, None
+
+
+class _SigmoidWithin(Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, logit: Tensor, dtype: _C.dtype) -> Tensor:
+        info = finfo(dtype)
+        result = logit.sigmoid().clamp(info.tiny, 1 - info.eps / 2).to(dtype=dtype)
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor | None, ...]:
+        result = ctx.saved_tensors[0].to(dtype=_C.float64)
+        return grad.to(dtype=_C.float64) * result * (1 - result), None
 
 
 def log_standard_gamma(concentration: Tensor) -> Tensor:
