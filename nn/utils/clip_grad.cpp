@@ -11,7 +11,8 @@ namespace {
 // Real numbers whose norm is that of `grad`: of complex ones both parts where squares are added, else absolute values.
 Tensor real_with_norm_of(const Tensor& grad, double norm_type) {
   if (!grad.is_complex()) return grad;
-  return norm_type == 2 ? view_as_real(grad) : grad.abs();
+  if (norm_type == 2) return view_as_real(grad);
+  return grad.to(promote_types(grad.dtype(), kComplexFloat)).abs();  // those of 16-bit parts may be greater too
 }
 
 }  // namespace

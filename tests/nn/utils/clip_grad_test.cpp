@@ -120,4 +120,9 @@ TEST_CASE("a norm of any order is that of complex gradients' absolute values") {
   CHECK(norm_of(inf, 4) == Approx(13));
   CHECK(norm_of(-inf, 4) == Approx(0));
   CHECK(norm_of(0, 4) == Approx(2));  // of the two, as PyTorch counts
+  const Tensor half = keyway::zeros({1}, kComplexHalf).requires_grad_();
+  for (const double order : {1.0, 2.0, inf}) {
+    autograd::set_grad(half, keyway::full({1}, Scalar(std::complex<double>(60000, 60000)), kComplexHalf));
+    CHECK(nn::utils::clip_grad_norm_({half}, 1e6, order) == Approx(60000 * std::sqrt(2)));  // above a half's greatest
+  }
 }
