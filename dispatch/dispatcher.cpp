@@ -64,9 +64,12 @@ void RegistrationHandle::undo() {
 
 RegistrationHandle::~RegistrationHandle() {
   try {
-    undo();
-  } catch (const std::exception&) {
-    warn("a library block could not be undone and stays registered");
+    try {
+      undo();
+    } catch (const std::exception&) {
+      warn("a library block could not be undone and stays registered");
+    }
+  } catch (...) {  // a handler that throws has nobody to throw to
   }
 }
 

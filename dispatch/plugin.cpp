@@ -138,7 +138,10 @@ LoadedPlugin::~LoadedPlugin() {
   try {
     unload();
   } catch (const std::exception& error) {
-    warn(error.what() + std::string("; it stays"));
+    try {
+      warn(error.what() + std::string("; it stays"));
+    } catch (...) {  // a handler that throws has nobody to throw to
+    }
     release();
   }
 }

@@ -101,8 +101,9 @@ void change_registry(Change&& change) {
   NewsDesk::get().tell();
   if (news.has_dangling) warn_of_dangling_kernels_at_exit();
   try {
+    const HeldWarnings one_by_one;  // a handler that throws hears all, and the change is made
     for (const std::string& text : news.warnings) warn(text);
-  } catch (...) {  // out of memory, or a handler that throws: the change is made
+  } catch (...) {  // out of memory
   }
 }
 

@@ -34,9 +34,11 @@ HeldWarnings::HeldWarnings() noexcept : outer_(std::exchange(held, this)) {}
 
 HeldWarnings::~HeldWarnings() {
   held = outer_;
-  try {
-    for (const std::string& text : texts_) warn(text);
-  } catch (...) {  // a handler that throws has nobody to throw to
+  for (const std::string& text : texts_) {
+    try {
+      warn(text);
+    } catch (...) {  // a handler that throws has nobody to throw to
+    }
   }
 }
 
