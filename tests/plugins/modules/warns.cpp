@@ -3,6 +3,7 @@
 #include <keyway/dispatch/plugin.h>
 #include <keyway/tensor.h>
 
+#include <exception>
 #include <string_view>
 #include <thread>
 
