@@ -51,8 +51,8 @@ class Library:
 
     `kind`: "DEF" owns the namespace (once in a process), "FRAGMENT" adds operators to one, "IMPL" adds kernels only.
     `dispatch_key` is that of its kernels, if it is given; else each says its own. Raises keyway.RegistrationError for
-    what cannot be registered; then nothing of it is, nor where a filter of `warnings` makes an error of a RuntimeWarning:
-    that a kernel takes another's place, or takes a gradient away.
+    what cannot be registered; then nothing of it is. Nor is it where a filter of `warnings` makes an error of a
+    RuntimeWarning: that a kernel takes another's place, or takes a gradient away.
     """
 
     _python_kernels: set[tuple[str, str]] = set()  # of all libraries: what one may not take from another unasked

@@ -1,4 +1,4 @@
-"""Draws that a dtype could not hold: kept within the support, with a density that is finite and gradients that are right."""
+"""Draws that a dtype could not hold: within the support, with a density that is finite and gradients that are right."""
 
 import math
 import warnings

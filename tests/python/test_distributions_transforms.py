@@ -6,9 +6,9 @@ import keyway
 import pytest
 from keyway import distributions
 from keyway.distributions import (
-    AbsTransform, AffineTransform, ComposeTransform, CumulativeDistributionTransform, ExpTransform, IndependentTransform,
-    MultivariateNormal, Normal, PowerTransform, ReshapeTransform, SigmoidTransform, SoftplusTransform, TanhTransform,
-    TransformedDistribution, Uniform, kl_divergence,
+    AbsTransform, AffineTransform, ComposeTransform, CumulativeDistributionTransform, ExpTransform,
+    IndependentTransform, MultivariateNormal, Normal, PowerTransform, ReshapeTransform, SigmoidTransform,
+    SoftplusTransform, TanhTransform, TransformedDistribution, Uniform, kl_divergence,
 )
 
 INFO = keyway.finfo(keyway.float32)
@@ -66,20 +66,23 @@ def test_each_parameter_of_a_transform_has_draws_of_its_own():
         assert wide.expand((4, 2, 3)).sample((5,)).shape == (5, 4, 2, 3)
     # A base of one vector's length cannot be widened within the vector.
     with pytest.raises(keyway.ValueError, match=r"a base whose event_shape is \(3,\), not \(1,\)"):
-        TransformedDistribution(MultivariateNormal(keyway.zeros(1), keyway.eye(1)), AffineTransform(keyway.zeros(3), 1.0))
+        TransformedDistribution(MultivariateNormal(keyway.zeros(1), keyway.eye(1)),
+                                AffineTransform(keyway.zeros(3), 1.0))
 
 
 # Distribution, value, log_prob in PyTorch 2.15, shapes of batch and event.
 TRANSFORMED = {
     "power": (lambda: TransformedDistribution(Normal(at(0.5), at(0.75)), PowerTransform(2.0)), [0.25, 2.0],
               [-0.6312564607528918, -2.413898509483392], (), ()),
-    "softplus": (lambda: TransformedDistribution(Normal(at(0.5), at(0.75)), [SoftplusTransform(), AffineTransform(1.0, -3.0)]),
-                 [0.25, -2.0], [-2.97050694761309, -1.272711598352834], (), ()),
+    "softplus": (lambda: TransformedDistribution(
+        Normal(at(0.5), at(0.75)), [SoftplusTransform(), AffineTransform(1.0, -3.0)]), [0.25, -2.0], [-2.97050694761309, -1.272711598352834], (), ()),
     "vectors": (lambda: TransformedDistribution(vectors(), AffineTransform(at([1.0, 2.0]), at([2.0, -0.5]))),
                 [0.5, 0.25], -15.742684960377057, (), (2,)),
     "vectors, together": (lambda: TransformedDistribution(
-        vectors(), AffineTransform(at([1.0, 2.0]), at([2.0, -0.5]), event_dim=1)), [0.5, 0.25], -15.742684960377057, (), (2,)),
-    "exp of vectors": (lambda: TransformedDistribution(vectors(), ExpTransform()), [0.5, 0.25], -0.7557122282708759, (), (2,)),
+        vectors(), AffineTransform(at([1.0, 2.0]), at([2.0, -0.5]), event_dim=1)), [0.5, 0.25], -15.742684960377057,
+        (), (2,)),
+    "exp of vectors": (lambda: TransformedDistribution(vectors(), ExpTransform()), [0.5, 0.25], -0.7557122282708759,
+                       (), (2,)),
     "independent": (lambda: TransformedDistribution(
         pairs(), [AffineTransform(0.5, at(2.0), event_dim=1), IndependentTransform(ExpTransform(), 1)]), [0.5, 0.25],
         [-2.517443212258256] * 3, (3,), (2,)),
@@ -152,7 +155,8 @@ def test_equal_transforms():
     loc = at([1.0, 2.0])
     for equal in (lambda: ExpTransform(), lambda: AffineTransform(1.0, loc.clone()), lambda: PowerTransform(2.0),
                   lambda: ComposeTransform([ExpTransform(), AffineTransform(0.0, 2.0)]), lambda: TanhTransform().inv,
-                  lambda: ReshapeTransform((4,), (2, 2)), lambda: IndependentTransform(ExpTransform(), 1), AbsTransform):
+                  lambda: ReshapeTransform((4,), (2, 2)), lambda: IndependentTransform(ExpTransform(), 1),
+                  AbsTransform):
         assert equal() == equal() and hash(equal()) == hash(equal())
     assert ExpTransform() != TanhTransform() and AffineTransform(1.0, 2.0) != AffineTransform(1.0, 3.0)
     assert ExpTransform() != ExpTransform().inv and ComposeTransform([]) == distributions.identity_transform

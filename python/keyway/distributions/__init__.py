@@ -24,8 +24,9 @@ from keyway.distributions.normal import HalfNormal, Normal
 from keyway.distributions.student_t import StudentT
 from keyway.distributions.transformed_distribution import TransformedDistribution
 from keyway.distributions.transforms import (
-    AbsTransform, AffineTransform, ComposeTransform, CumulativeDistributionTransform, ExpTransform, IndependentTransform,
-    PowerTransform, ReshapeTransform, SigmoidTransform, SoftplusTransform, TanhTransform, Transform, identity_transform,
+    AbsTransform, AffineTransform, ComposeTransform, CumulativeDistributionTransform, ExpTransform,
+    IndependentTransform, PowerTransform, ReshapeTransform, SigmoidTransform, SoftplusTransform, TanhTransform, Transform,
+    identity_transform,
 )
 from keyway.distributions.uniform import Uniform
 

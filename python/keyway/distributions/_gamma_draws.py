@@ -19,8 +19,8 @@ _STEP = 0.125
 
 
 def exp_within(logarithm: Tensor, dtype: _C.dtype, low: float = 0.0, high: float = math.inf) -> Tensor:
-    """exp, from `low` to `high`. Its gradient is the result, at the bounds too: where a draw is kept from what the dtype
-    cannot hold, the gradient of its logarithm is still that of the draw's own."""
+    """exp, from `low` to `high`. Its gradient is the result, at the bounds too: where a draw is kept from what the
+    dtype cannot hold, the gradient of its logarithm is still that of the draw's own."""
     result: Tensor = _ExpWithin.apply(logarithm, dtype, low, high)
     return result
 

@@ -76,7 +76,8 @@ class Independent(Distribution):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         if self.reinterpreted_batch_ndims:
-            raise _C.NotImplementedError("Independent: enumerate_support of vectors would have each combination of values")
+            raise _C.NotImplementedError("Independent: enumerate_support of vectors would have each combination of "
+                                         "values")
         return self.base_dist.enumerate_support(expand)
 
     def __repr__(self) -> str:

@@ -21,8 +21,9 @@ __all__ = ["TransformedDistribution"]
 class TransformedDistribution(Distribution):
     """What transforms, one after the other, make of what `base_distribution` draws.
 
-    The base is expanded to the shape of the transforms' parameters: each of these has draws of its own. Dimensions that a
-    transform takes together (its `event_dim`) are a part of the event. Affine images have the whole line as their support.
+    The base is expanded to the shape of the transforms' parameters: each of these has draws of its own. Dimensions that
+    a transform takes together (its `event_dim`) are a part of the event. Affine images have the whole line as their
+    support.
     """
 
     def __init__(self, base_distribution: Distribution, transforms: Transform | Sequence[Transform],
@@ -50,8 +51,8 @@ class TransformedDistribution(Distribution):
         self.base_dist = base_distribution
         self.transforms = parts
         self._transform = transform
-        event_dim = max(transform.codomain.event_dim, events + transform.codomain.event_dim - transform.domain.event_dim)
-        cut = len(made) - event_dim
+        taken, given = transform.domain.event_dim, transform.codomain.event_dim
+        cut = len(made) - max(given, events + given - taken)
         super().__init__(made[:cut], made[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int]) -> TransformedDistribution:

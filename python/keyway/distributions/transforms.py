@@ -36,11 +36,11 @@ def _within_unit(x: Tensor) -> Tensor:
 
 
 class Transform:
-    """A function from `domain` to `codomain`. A subclass writes `_call`, `_inverse`, `log_abs_det_jacobian`, and `sign`:
-    1 of a rising function, -1 of a falling one.
+    """A function from `domain` to `codomain`. A subclass writes `_call`, `_inverse`, `log_abs_det_jacobian`, and
+    `sign`: 1 of a rising function, -1 of a falling one.
 
-    With `cache_size=1` the latest argument and its result are kept, so that the inverse of the very tensor that came out
-    is the one that went in, where rounding has lost it.
+    With `cache_size=1` the latest argument and its result are kept, so that the inverse of the very tensor that came
+    out is the one that went in, where rounding has lost it.
     """
 
     domain: Constraint = constraints.real
@@ -123,7 +123,9 @@ class Transform:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        own, others = self._state(), other._state() if type(self) is type(other) and isinstance(other, Transform) else None
+        if type(self) is not type(other) or not isinstance(other, Transform):
+            return False
+        own, others = self._state(), other._state()
         return own is not None and others is not None and all(_are_equal(a, b) for a, b in zip(own, others))
 
     def __hash__(self) -> int:
@@ -389,7 +391,8 @@ class IndependentTransform(Transform):
 
     def _checked(self, value: Tensor) -> Tensor:
         if value.dim() < self.event_dim:
-            raise _C.ValueError(f"IndependentTransform: a value has {self.event_dim} dimensions or more, not {value.dim()}")
+            raise _C.ValueError(f"IndependentTransform: a value has {self.event_dim} dimensions or more, not "
+                                f"{value.dim()}")
         return value
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
@@ -417,8 +420,8 @@ class ReshapeTransform(Transform):
         super().__init__(cache_size)
         self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
         if self.in_shape.numel() != self.out_shape.numel():
-            raise _C.ValueError(f"ReshapeTransform: arguments 'in_shape' and 'out_shape' have as many elements, but they "
-                                f"are {tuple(in_shape)} and {tuple(out_shape)}")
+            raise _C.ValueError("ReshapeTransform: arguments 'in_shape' and 'out_shape' have as many elements, but "
+                                f"they are {tuple(in_shape)} and {tuple(out_shape)}")
         self.domain = constraints.independent(constraints.real, len(self.in_shape))
         self.codomain = constraints.independent(constraints.real, len(self.out_shape))
 
