@@ -111,6 +111,14 @@ def test_the_gradient_of_a_gamma_draw_reaches_its_rate():
     assert slope.tolist() == pytest.approx([-2.0, -1 / 3], rel=1e-6)
 
 
+def test_gamma_draws_of_a_generator():
+    p = distributions.Gamma(keyway.tensor([0.3, 5.0]), 2.0)
+    generators = [keyway.Generator().manual_seed(7) for _ in range(2)]
+    first, second = (p.sample((100,), generator=generator) for generator in generators)
+    assert keyway.equal(first, second) and not keyway.equal(first, p.sample((100,), generator=generators[0]))
+    assert not keyway.equal(p.rsample((100,), generators[0]), p.sample((100,)))
+
+
 # Of PyTorch 2.15; a density that has no maximum, or many, has none either, or one that is a convention.
 MODES = [((0.5, 0.5), 1.0), ((1.0, 1.0), math.nan), ((0.5, 1.0), math.nan), ((0.5, 2.0), 0.0), ((2.0, 0.5), 1.0),
          ((2.0, 3.0), 1 / 3)]

@@ -75,7 +75,8 @@ TRANSFORMED = {
     "power": (lambda: TransformedDistribution(Normal(at(0.5), at(0.75)), PowerTransform(2.0)), [0.25, 2.0],
               [-0.6312564607528918, -2.413898509483392], (), ()),
     "softplus": (lambda: TransformedDistribution(
-        Normal(at(0.5), at(0.75)), [SoftplusTransform(), AffineTransform(1.0, -3.0)]), [0.25, -2.0], [-2.97050694761309, -1.272711598352834], (), ()),
+        Normal(at(0.5), at(0.75)), [SoftplusTransform(), AffineTransform(1.0, -3.0)]), [0.25, -2.0],
+        [-2.97050694761309, -1.272711598352834], (), ()),
     "vectors": (lambda: TransformedDistribution(vectors(), AffineTransform(at([1.0, 2.0]), at([2.0, -0.5]))),
                 [0.5, 0.25], -15.742684960377057, (), (2,)),
     "vectors, together": (lambda: TransformedDistribution(
