@@ -2,10 +2,10 @@
 // hold: -1, 0 or 1, exactly, and NaN beside a NaN. All comparisons of that with 0 give what they give of the values.
 #pragma once
 
+#include <keyway/core/base/bits.h>
 #include <keyway/core/base/macros.h>
 
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 namespace keyway::inline v1 {
@@ -23,15 +23,18 @@ KEYWAY_HD constexpr float three_way(T a, T b) {
 template <typename I>
 struct CompareWithFloat {
   KEYWAY_HD constexpr float operator()(I a, double b) const {
-    // Rounding keeps the order of what it leaves apart. What it puts on b is compared with that as an integer; all are
-    // less than 2^63 (2^64), which no I is.
-    constexpr double kBeyond = std::is_signed_v<I> ? 0x1p63 : 0x1p64;
-    const auto rounded = static_cast<double>(a);
-    const bool beyond = b >= kBeyond;
-    const bool on_b = rounded == b;
-    const float exact = beyond ? -1.0f : detail::three_way(a, static_cast<I>(on_b && !beyond ? b : 0.0));
-    const float apart = rounded < b ? -1.0f : rounded > b ? 1.0f : std::numeric_limits<float>::quiet_NaN();
-    return on_b ? exact : apart;
+    // The halves of a as doubles: bits behind the exponents of 2^84 and 2^52 count 2^32 and 1. Not a conversion, for
+    // which AVX2 has no instruction.
+    constexpr bool kSigned = std::is_signed_v<I>;
+    constexpr double kHigh = kSigned ? 0x1p84 + 0x1p63 : 0x1p84;
+    const auto bits = static_cast<std::uint64_t>(a);
+    const double high =
+        detail::bit_cast<double>((bits >> 32) ^ (kSigned ? 0x4530000080000000 : 0x4530000000000000)) - kHigh;
+    const double low = detail::bit_cast<double>((bits & 0xffffffff) | 0x4330000000000000) - 0x1p52;
+    // Rounding keeps the order of what it leaves apart; where it puts a on b, what it took decides.
+    const double rounded = high + low, lost = low - (rounded - high), apart = rounded - b;
+    const double difference = apart == 0 ? lost : apart;
+    return static_cast<float>(difference < 0 ? -1.0 : difference > 0 ? 1.0 : difference);
   }
 };
 
