@@ -10,15 +10,6 @@
 
 namespace keyway::inline v1 {
 
-namespace detail {
-
-template <typename T>
-KEYWAY_HD constexpr float three_way(T a, T b) {
-  return a < b ? -1.0f : a > b ? 1.0f : 0.0f;
-}
-
-}  // namespace detail
-
 // I is std::int64_t or std::uint64_t, as all narrower integers may be had; floats as double.
 template <typename I>
 struct CompareWithFloat {
@@ -41,7 +32,9 @@ struct CompareWithFloat {
 template <typename I>
 struct CompareWithUnsigned {
   KEYWAY_HD constexpr float operator()(I a, std::uint64_t b) const {
-    return a < I(0) ? -1.0f : detail::three_way(static_cast<std::uint64_t>(a), b);
+    const auto bits = static_cast<std::uint64_t>(a);
+    const bool is_negative = std::is_signed_v<I> && static_cast<std::int64_t>(a) < 0;
+    return is_negative || bits < b ? -1.0f : bits > b ? 1.0f : 0.0f;
   }
 };
 
