@@ -114,6 +114,18 @@ def test_the_logarithm_of_the_normal_distribution_has_slopes_at_both_ends(dtype)
         assert math.isfinite(third.item())
 
 
+@pytest.mark.parametrize("dtype", [keyway.float64, keyway.float32])
+def test_slopes_of_logarithms_of_sums_of_powers_of_2_have_slopes_where_one_is_far_greater(dtype):
+    for a, b in ((0.0, 2000.0), (2000.0, 0.0), (1.0, 3.0)):
+        x, y = (keyway.tensor(v, dtype=dtype, requires_grad=True) for v in (a, b))
+        first = keyway.autograd.grad(keyway.logaddexp2(x, y), (x, y), create_graph=True)
+        share = 1 / (1 + 2.0 ** max(min(b - a, 1000), -1000))
+        assert [g.item() for g in first] == pytest.approx([share, 1 - share], rel=1e-6, abs=1e-300)
+        for g, of in zip(first, (x, y)):
+            (second,) = keyway.autograd.grad(g, of, retain_graph=True)
+            assert second.item() == pytest.approx(math.log(2) * share * (1 - share), rel=1e-5, abs=1e-300)
+
+
 def test_the_multivariate_gamma_function():
     for p in (1, 2, 4):
         expected = p * (p - 1) / 4 * math.log(math.pi) + sum(math.lgamma(3.25 - i / 2) for i in range(p))
