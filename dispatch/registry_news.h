@@ -100,10 +100,7 @@ void change_registry(Change&& change) {
   }
   NewsDesk::get().tell();
   if (news.has_dangling) warn_of_dangling_kernels_at_exit();
-  try {
-    for (const std::string& text : news.warnings) warn(text);
-  } catch (...) {  // out of memory, or a handler that throws: the change is made
-  }
+  for (const std::string& text : news.warnings) try_warn(text);
 }
 
 }  // namespace keyway::inline v1

@@ -6,11 +6,12 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1 {
 
-// Gives `text` to the handler: from any thread, while no lock of the library is held.
+// Gives `text` to the handler: from any thread, while no lock of the library is held. Throws what the handler throws.
 KEYWAY_API void warn(std::string_view text);
 // The same where nothing may be thrown: what a handler throws is lost.
 KEYWAY_API void try_warn(std::string_view text) noexcept;
@@ -23,6 +24,8 @@ class KEYWAY_API HeldWarnings {
   HeldWarnings(const HeldWarnings&) = delete;
   HeldWarnings& operator=(const HeldWarnings&) = delete;
   ~HeldWarnings();
+  // Those that wait, which the handler does not hear then: for a caller who tells of them himself.
+  std::vector<std::string> take() noexcept { return std::exchange(texts_, {}); }
 
  private:
   HeldWarnings* const outer_;
