@@ -84,7 +84,7 @@ IValue KernelArguments::result(std::size_t i, nb::handle returned, const std::st
   const Result& expected = results_[i];
   IValue value;
   KEYWAY_CHECK_AS(Type, to_value(expected.type, returned.ptr(), value), "{} returned {} as result {}, which is {}", who,
-                  Py_TYPE(returned.ptr())->tp_name, i, expected.text);
+                  misfit(expected.type, returned.ptr()), i, expected.text);
   if (expected.written.empty()) return value;
   for (const std::size_t argument : expected.written) {
     if (value.is_tensor() && value.to_tensor().is_same(first_on(stack)[argument].to_tensor())) return value;
