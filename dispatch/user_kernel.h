@@ -217,6 +217,30 @@ inline constexpr bool kMayBeAbsent = false;
 template <typename T>
 inline constexpr bool kMayBeAbsent<std::optional<T>> = true;
 
+// An argument that a caller gives as a T, as one that converts to the canonical To. Lists in which tensors with methods
+// are optional, or stand in lists, are made anew.
+template <typename To, typename T>
+decltype(auto) lend(std::remove_reference_t<T>& v) {
+  using Given = std::remove_cvref_t<T>;
+  if constexpr (std::is_convertible_v<T&&, To>) {
+    return static_cast<T&&>(v);
+  } else if constexpr (kMayBeAbsent<Given> && kMayBeAbsent<To>) {
+    using Item = const typename Given::value_type&;
+    using Made = std::remove_cvref_t<decltype(lend<typename To::value_type, Item>(*v))>;
+    return v ? std::optional<Made>(lend<typename To::value_type, Item>(*v)) : std::nullopt;
+  } else if constexpr (std::is_same_v<To, ArrayRef<std::vector<TensorBase>>>) {
+    std::vector<std::vector<TensorBase>> lists;
+    for (const auto& list : v) lists.emplace_back(list.begin(), list.end());
+    return lists;
+  } else if constexpr (std::is_same_v<To, ArrayRef<TensorBase>>) {
+    std::vector<TensorBase> tensors;
+    for (const auto& tensor : v) tensors.push_back(tensor ? TensorBase(*tensor) : TensorBase());
+    return tensors;
+  } else {
+    return static_cast<T&&>(v);
+  }
+}
+
 template <typename To, typename From>
 To convert_result(From&& from) {
   using Given = std::remove_cvref_t<From>;

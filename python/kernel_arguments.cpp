@@ -19,7 +19,9 @@ namespace {
 // Whether a value is the default of its parameter, which is never a tensor.
 bool is_default_value(const IValue& value, const IValue& default_value) {
   if (value.is_none() || (value.is_tensor() && !value.to_tensor().defined())) return default_value.is_none();
-  return !value.is_tensor() && value.tag() == default_value.tag() && to_string(value) == to_string(default_value);
+  if (value.is_tensor() || value.tag() != default_value.tag()) return false;
+  if (value.is(ValueTag::StringList)) return value.to_string_list() == default_value.to_string_list();
+  return to_string(value) == to_string(default_value);
 }
 
 std::vector<std::size_t> arguments_written_as(const FunctionSchema& schema, Argument result) {

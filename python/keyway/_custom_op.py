@@ -161,7 +161,8 @@ class CustomOpDef:
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
     ) -> None:
         """Registers the gradient. backward(ctx, *grads) gives a gradient, or None, for each positional argument (of a list
-        of tensors, a list), and as many as there are, which is checked; setup_context(ctx, inputs, output) saves what it needs; with keyword-only arguments,
+        of tensors, a list; of a list of lists, one of lists), and as many as there are, which is checked;
+        setup_context(ctx, inputs, output) saves what it needs; with keyword-only arguments,
         setup_context(ctx, inputs, keyword_only_inputs, output). Raises keyway.Error for an operator that writes to its
         arguments."""
         self._check_is_current()

@@ -108,10 +108,9 @@ TEST_CASE("a result that loses its gradient is warned of once for its operator")
             }),
             "lost::listed"));
   CHECK(one(heard([&] {
-              const std::vector<TensorBase> all[] = {{}, {x}};
-              using Lists = std::vector<std::vector<TensorBase>>;
-              using Sig = std::optional<Lists>(std::optional<ArrayRef<std::vector<TensorBase>>>);
-              (void)op("lost::nested").typed<Sig>().call(ArrayRef(all));
+              using Lists = std::optional<std::vector<std::vector<Tensor>>>;
+              const Lists all{{{}, {x}}};
+              (void)op("lost::nested").typed<Lists(const Lists&)>().call(all);
             }),
             "lost::nested"));
   CHECK(one(heard([&] {

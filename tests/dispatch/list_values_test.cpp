@@ -104,6 +104,32 @@ TEST_CASE("lists of strings, dtypes, absent integers and lists come through ever
   check_echo(tensors);
 }
 
+TEST_CASE("typed calls take and give lists of tensors that have methods") {
+  struct Mine : TensorBase {
+    Mine() = default;
+    explicit Mine(TensorBase t) : TensorBase(std::move(t)) {}
+  };
+  using Lists = std::vector<std::vector<Mine>>;
+  using MaybeLists = std::optional<Lists>;
+  const auto kernel = [](ArrayRef<std::vector<Mine>> m, std::optional<ArrayRef<std::vector<Mine>>> o,
+                         ArrayRef<std::optional<Mine>> n) {
+    Lists all(m.begin(), m.end());
+    all.resize(all.size() + (o ? o->size() : 0));
+    for (const std::optional<Mine>& tensor : n) all.push_back({tensor.value_or(Mine())});
+    return all;
+  };
+  const RegistrationHandle def = Block()
+                                     .def("lists::mine(Tensor[][] m, Tensor[][]? o, Tensor?[] n) -> Tensor[][]")
+                                     .impl("lists::mine", DispatchKey::CPU, kernel)
+                                     .commit();
+  const Mine a(tensor());
+  const auto mine = op("lists::mine").typed<Lists(const Lists&, const MaybeLists&, std::vector<std::optional<Mine>>)>();
+  const Lists all = mine.call({{a}, {}}, MaybeLists({{a}}), {std::nullopt, a});
+  REQUIRE(all.size() == 5);
+  CHECK((all[0][0].is_same(a) && all[2].empty() && !all[3][0].defined() && all[4][0].is_same(a)));
+  CHECK(mine.call({}, std::nullopt, {a}).size() == 1);
+}
+
 TEST_CASE("optional lists may be absent") {
   using Sig = std::tuple<std::int64_t, std::optional<TensorLists>, std::optional<Texts>>(
       std::optional<ArrayRef<std::string>>, std::optional<ArrayRef<Tensors>>);
