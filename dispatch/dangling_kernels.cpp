@@ -77,7 +77,7 @@ std::vector<std::string> take_dangling_warnings() {
 void Dispatcher::warn_of_dangling_impls() const noexcept {
   try {
     for (const std::string& text : take_dangling_warnings()) try_warn(text);
-  } catch (...) {  // as above
+  } catch (...) {  // out of memory
   }
 }
 
