@@ -23,9 +23,18 @@ inline DispatchKeySet keys_of(ArrayRef<TensorBase> tensors) {
   for (const TensorBase& tensor : tensors) keys = keys | tensor.key_set();
   return keys;
 }
+inline DispatchKeySet keys_of(ArrayRef<std::vector<TensorBase>> lists) {
+  DispatchKeySet keys;
+  for (const std::vector<TensorBase>& tensors : lists) keys = keys | keys_of(ArrayRef<TensorBase>(tensors));
+  return keys;
+}
 template <typename T>
 DispatchKeySet keys_of(const T&) {
   return {};
+}
+template <typename T>
+requires carries_keys<T> DispatchKeySet keys_of(const std::optional<T>& tensors) {
+  return tensors ? keys_of(*tensors) : DispatchKeySet();
 }
 
 template <typename T>

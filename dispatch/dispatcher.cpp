@@ -64,12 +64,9 @@ void RegistrationHandle::undo() {
 
 RegistrationHandle::~RegistrationHandle() {
   try {
-    try {
-      undo();
-    } catch (const std::exception&) {
-      warn("a library block could not be undone and stays registered");
-    }
-  } catch (...) {  // a handler that throws has nobody to throw to
+    undo();
+  } catch (const std::exception&) {
+    try_warn("a library block could not be undone and stays registered");
   }
 }
 
