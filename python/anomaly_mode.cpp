@@ -90,7 +90,7 @@ class PythonOrigins final : public autograd::OriginKeeper {
       for (const nb::object& text : warnings_of(node)) call_function(warn, text);
     } catch (...) {  // the error that is told of goes on, not what a filter makes of the warning
       set_python_error();
-      PyErr_WriteUnraisable(nullptr);
+      tell_unraisable();
     }
   }
 };

@@ -4,6 +4,7 @@
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/library.h>
+#include <keyway/python/python_call.h>
 #include <keyway/python/python_kernel.h>
 #include <keyway/python/warnings.h>
 
@@ -132,7 +133,8 @@ class Registrations {
         try {
           warn_in_python(PyExc_RuntimeWarning, {text});
         } catch (nb::python_error& error) {
-          error.discard_as_unraisable(nb::handle());
+          error.restore();
+          tell_unraisable();
         }
       }
     } catch (const std::bad_alloc&) {  // it goes unsaid

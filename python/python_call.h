@@ -22,6 +22,15 @@ inline nanobind::object call_python(nanobind::handle function, PyObject* const* 
   return checked(result);
 }
 
+// Gives the Python error that is set to sys.unraisablehook.
+inline void tell_unraisable() noexcept {
+  try {
+    PyErr_WriteUnraisable(nullptr);
+  } catch (...) {  // as above
+    wait_for_the_end();
+  }
+}
+
 template <typename... Arguments>
 nanobind::object call_function(nanobind::handle function, const Arguments&... arguments) {
   PyObject* const values[] = {arguments.ptr()...};

@@ -1,4 +1,5 @@
 #include <keyway/python/errors.h>
+#include <keyway/python/python_call.h>
 #include <keyway/python/text.h>
 #include <keyway/python/warnings.h>
 
@@ -17,10 +18,11 @@ class RaisedWarning final : public nb::python_error {
   RaisedWarning(const RaisedWarning&) = delete;
   RaisedWarning& operator=(const RaisedWarning&) = delete;
   ~RaisedWarning() override {
-    if (!value().is_valid() || Py_IsInitialized() == 0) return;
-    const LockHeld lock;
+    if (!value().is_valid()) return;
+    const LockHeld lock;  // a thread that the interpreter has ended waits here
     const nb::error_scope scope;
-    discard_as_unraisable(nb::handle());
+    restore();
+    tell_unraisable();
   }
 };
 
@@ -54,7 +56,7 @@ void hear(std::string_view text) {
   const nb::error_scope scope;
   if (!has_raised(PyExc_UserWarning, text, {})) return;
   if (under_way == nullptr && PyEval_GetFrame() != nullptr) throw RaisedWarning();
-  PyErr_WriteUnraisable(nullptr);
+  tell_unraisable();
 }
 
 }  // namespace
