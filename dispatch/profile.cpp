@@ -37,7 +37,7 @@ bool goes_on_below(Functionality f) { return f == Functionality::Autograd || f =
 // Follows a call from its first kernel to the one that computes, in the operator's table.
 void follow(const OperatorEntry& op, DispatchKeySet keys, Profile::Row& row) {
   const Table& table = op.table();
-  for (DispatchKeySet left = table.find(keys).keys;; left = left.remove(left.highest_functionality())) {
+  for (DispatchKeySet left = table.find_past_mark(keys).keys;; left = left.remove(left.highest_functionality())) {
     const KernelInfo& info = table.info[table.slots[left.slot()]];
     const bool composite = info.key == DispatchKey::CompositeImplicitAutograd;
     row.keys += (row.keys.empty() ? "" : ", ") + to_string(composite ? info.key : left.highest_priority_key());
