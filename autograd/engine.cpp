@@ -5,12 +5,11 @@
 #include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/node_table.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/core/base/load_changes.h>
+#include <keyway/core/base/setting.h>
 #include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 
 #include <algorithm>
-#include <atomic>
 #include <queue>
 
 namespace keyway::inline v1::autograd {
@@ -60,7 +59,7 @@ class GraphTask {
   std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
 };
 
-constinit std::atomic<GradOfDuals> grad_of_duals{nullptr};
+constinit Setting<GradOfDuals> grad_of_duals;
 
 constinit thread_local GraphTask* running __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -342,7 +341,7 @@ std::vector<Edge> root_edges(const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
-void set_grad_of_duals(GradOfDuals function) { set_noted(grad_of_duals, function); }
+void set_grad_of_duals(GradOfDuals function) { grad_of_duals.set(function); }
 
 Node* running_node() { return running == nullptr ? nullptr : running->node(); }
 
@@ -391,8 +390,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                          const std::vector<Tensor>& grad_outputs, bool retain_graph, bool create_graph,
                          bool allow_unused) {
   if (any_is_dual(outputs) || any_is_dual(inputs) || any_is_dual(grad_outputs)) [[unlikely]]
-    return grad_of_duals.load(std::memory_order_acquire)(outputs, inputs, grad_outputs, retain_graph, create_graph,
-                                                         allow_unused);
+    return grad_of_duals.get()(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused);
   KEYWAY_CHECK_AS(Autograd, !inputs.empty(), "grad: no inputs are given");
   variable_list grads = root_gradients("grad", outputs, grad_outputs);
   const std::vector<Edge> edges = edges_of(inputs, "grad");

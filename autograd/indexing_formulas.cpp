@@ -27,21 +27,25 @@ Tensor first_of(Tensor x, IntArrayRef sizes) {
   return x;
 }
 
+// In what steps on the way are computed in. Counts are integers: 16-bit floats end to count at 256 or 2048.
+Tensor wide(const Tensor& x) { return x.to(opmath_type(x.dtype())); }
+
 // Each factor's gradient is the product of the others. Zeros are counted and left out of the product: where there is
 // one, only it has a gradient; where there are more, no factor has.
 std::tuple<Tensor, Tensor> scatter_product_backward(const Tensor& grad, const Tensor& self, std::int64_t dim,
                                                     const Tensor& index, const Tensor& src, bool include_self) {
-  const Tensor chosen = first_of(src, index.sizes());
-  const Tensor factors = include_self ? self : self.scatter(dim, index, 1);
+  const Tensor chosen = wide(first_of(src, index.sizes()));
+  const Tensor factors = wide(include_self ? self : self.scatter(dim, index, 1));
   const Tensor self_is_zero = factors == 0, src_is_zero = chosen == 0;
-  const Tensor self_zeros = self_is_zero.to(grad.dtype()), src_zeros = src_is_zero.to(grad.dtype());
+  const Tensor self_zeros = self_is_zero.to(kLong), src_zeros = src_is_zero.to(kLong);
   const Tensor zeros = self_zeros.scatter_add(dim, index, src_zeros);
-  KEYWAY_CHECK_AS(NotImplemented, !grad_enabled() || zeros.is_meta() || zeros.sum().item().to<double>() == 0,
+  KEYWAY_CHECK_AS(NotImplemented, !grad_enabled() || zeros.is_meta() || zeros.sum().item().to<std::int64_t>() == 0,
                   "the second derivative of scatter_reduce with prod is not there where factors are 0");
   const Tensor self_factors = factors.masked_fill(self_is_zero, 1), src_factors = chosen.masked_fill(src_is_zero, 1);
-  const Tensor weighed = grad * self_factors.scatter_reduce(dim, index, src_factors, "prod");
-  const Tensor for_self = weighed / self_factors * (zeros == self_zeros);
-  const Tensor for_src = weighed.gather(dim, index) / src_factors * (zeros.gather(dim, index) == src_zeros);
+  const Tensor weighed = wide(grad) * self_factors.scatter_reduce(dim, index, src_factors, "prod");
+  const Tensor for_self = (weighed / self_factors * (zeros == self_zeros)).to(grad.dtype());
+  const Tensor part = weighed.gather(dim, index) / src_factors * (zeros.gather(dim, index) == src_zeros);
+  const Tensor for_src = part.to(grad.dtype());
   return {include_self ? for_self : for_self.scatter(dim, index, 0), padded(for_src, src.sizes())};
 }
 
@@ -52,9 +56,9 @@ Tensor embedding_dense_double_backward(const Tensor& grad, const Tensor& indices
   Tensor rows = keyway::embedding(grad, indices);
   if (scale_grad_by_freq) {
     const Tensor flat = indices.reshape({-1});
-    const Tensor ones = keyway::ones({flat.numel()}, grad.options());
-    const Tensor uses = keyway::zeros({num_weights}, grad.options()).index_add(0, flat, ones);
-    rows = rows / uses.index_select(0, flat).reshape(indices.sizes()).unsqueeze(-1);
+    const TensorOptions counts = TensorOptions(grad.device()).dtype(kLong);
+    const Tensor uses = keyway::zeros({num_weights}, counts).index_add(0, flat, keyway::ones({flat.numel()}, counts));
+    rows = (wide(rows) / uses.index_select(0, flat).reshape(indices.sizes()).unsqueeze(-1)).to(grad.dtype());
   }
   return padding_idx < 0 ? rows : rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0);
 }
@@ -93,16 +97,17 @@ std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Ten
   const auto without_targets = [&](const Tensor& x) { return include_self ? x : x.scatter(dim, index, 0); };
   if (reduce == "sum") return {without_targets(grad), scatter_src_backward(grad, dim, index, src.sizes())};
   if (reduce == "mean") {
-    const Tensor ones = keyway::ones(index.sizes(), grad.options());
-    const Tensor terms = without_targets(keyway::ones_like(grad)).scatter_add(dim, index, ones);
-    const Tensor share = grad / terms;
+    const TensorOptions counts = TensorOptions(grad.device()).dtype(kLong);
+    const Tensor own = without_targets(keyway::ones(grad.sizes(), counts));
+    const Tensor share =
+        (wide(grad) / own.scatter_add(dim, index, keyway::ones(index.sizes(), counts))).to(grad.dtype());
     return {without_targets(share), scatter_src_backward(share, dim, index, src.sizes())};
   }
   const Tensor chosen = first_of(src, index.sizes());
-  const Tensor is_extreme = (chosen == result.gather(dim, index)).to(grad.dtype());
-  const Tensor self_is = without_targets((self == result).to(grad.dtype()));
+  const Tensor is_extreme = (chosen == result.gather(dim, index)).to(kLong);
+  const Tensor self_is = without_targets((self == result).to(kLong));
   const Tensor winners = self_is.scatter_add(dim, index, is_extreme);
-  const Tensor share = grad / winners;
+  const Tensor share = (wide(grad) / winners).to(grad.dtype());
   return {share * self_is, padded(share.gather(dim, index) * is_extreme, src.sizes())};
 }
 

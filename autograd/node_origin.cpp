@@ -1,15 +1,13 @@
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/node_origin.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/base/load_changes.h>
+#include <keyway/core/base/setting.h>
 #include <keyway/core/base/warning.h>
-
-#include <atomic>
 
 namespace keyway::inline v1::autograd {
 
 namespace {
-constinit std::atomic<OriginKeeper*> origin_keeper{nullptr};
+constinit Setting<OriginKeeper*> origin_keeper;
 
 // "SqrtBackward0, recorded in the backward of MulBackward0".
 std::string described(const Node& node) {
@@ -21,7 +19,7 @@ std::string described(const Node& node) {
 
 OriginKeeper::~OriginKeeper() = default;
 
-void set_origin_keeper(OriginKeeper* keeper) { set_noted(origin_keeper, keeper); }
+void set_origin_keeper(OriginKeeper* keeper) { origin_keeper.set(keeper); }
 
 NodeOrigin NodeOrigin::here() {
   NodeOrigin origin;
@@ -30,12 +28,12 @@ NodeOrigin NodeOrigin::here() {
     origin.made_in = parent->name();
     if (!parent->made_in().empty()) origin.made_in.append(", recorded in that of ").append(parent->made_in());
   }
-  if (OriginKeeper* keeper = origin_keeper.load(std::memory_order_acquire)) origin.binding = keeper->remember(parent);
+  if (OriginKeeper* keeper = origin_keeper.get()) origin.binding = keeper->remember(parent);
   return origin;
 }
 
 void tell_failure(Node& node) noexcept {
-  if (OriginKeeper* keeper = origin_keeper.load(std::memory_order_acquire)) {
+  if (OriginKeeper* keeper = origin_keeper.get()) {
     keeper->tell(node);
     return;
   }

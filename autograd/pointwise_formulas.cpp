@@ -103,6 +103,15 @@ Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const
   return conj(grad) * grad_output * conj(s * (1 - s) * (2 + self * (1 - 2 * s)));
 }
 
+// The density at x over the share below it: sqrt(2 / pi) / erfcx(-x / sqrt(2)). For large x erfcx leaves the range, and
+// its derivative more so; there it is exp(-x^2 / 2 - log_ndtr(x)) / sqrt(2 pi).
+Tensor special_log_ndtr_backward(const Tensor& grad, const Tensor& self) {
+  const Tensor x = self.to(opmath_type(self.dtype())), above = x.clamp_min(0), below = x.clamp_max(0);
+  const Tensor of_above = (above * above * -0.5 - keyway::special_log_ndtr(above)).exp() * 0.3989422804014327;
+  const Tensor of_below = 0.7978845608028654 / keyway::special_erfcx(below * -0.7071067811865476);
+  return (grad.to(x.dtype()) * keyway::where(x > 0, of_above, of_below)).to(self.dtype());
+}
+
 namespace {
 
 // I1(x) / x for numbers up to 2, by its power series (Abramowitz and Stegun, 9.6.10): the sum of

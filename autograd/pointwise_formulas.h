@@ -45,5 +45,6 @@ KEYWAY_API Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_ou
 // sides.
 KEYWAY_API Tensor special_i1_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 KEYWAY_API Tensor special_i1e_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+KEYWAY_API Tensor special_log_ndtr_backward(const Tensor& grad, const Tensor& self);
 
 }  // namespace keyway::inline v1::autograd

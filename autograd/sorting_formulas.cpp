@@ -40,6 +40,11 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& self, std::int64_t dim
 // is again one of exponentials; of real gradients, of those that are positive less that of those that are negative.
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, std::int64_t dim) {
   if (self.dim() == 0 || self.numel() == 0) return grad;
+  // The exponential of a result of 16 bits has no digits left, so it is computed once more.
+  if (const ScalarType wide = opmath_type(self.dtype()); wide != self.dtype()) {
+    const Tensor x = self.to(wide);
+    return logcumsumexp_backward(grad.to(wide), x, x.logcumsumexp(dim), dim).to(self.dtype());
+  }
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
   const Tensor from = result.masked_fill(keyway::real(result) == kNothing, 0);  // only elements of no part come before
   const auto part_of_exp = [&](const Tensor& exponent) {

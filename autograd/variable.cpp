@@ -5,7 +5,7 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/core/base/fork_safe_mutex.h>
-#include <keyway/core/base/load_changes.h>
+#include <keyway/core/base/setting.h>
 #include <keyway/core/thread_state.h>
 
 #include <mutex>
@@ -251,7 +251,7 @@ void check_inplace(std::string_view name, const TensorBase& self, bool records) 
 
 namespace {
 
-constinit std::atomic<PartOfEnded> part_of_ended{nullptr};
+constinit Setting<PartOfEnded> part_of_ended;
 constinit thread_local ViewListener view_listener __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
@@ -295,11 +295,11 @@ void set_creation(const TensorBase& tensor, Creation creation) {
   if (ViewInfo* view = MetaAccess::view(tensor)) view->creation = creation;
 }
 
-void set_part_of_ended(PartOfEnded function) { set_noted(part_of_ended, function); }
+void set_part_of_ended(PartOfEnded function) { part_of_ended.set(function); }
 
 TensorBase known_as(const TensorBase& tensor) {
   if (!tensor.defined() || !tensor.key_set().has(Functionality::Forward)) return tensor;
-  return part_of_ended.load(std::memory_order_acquire)(tensor);
+  return part_of_ended.get()(tensor);
 }
 
 void check_is_whole(const TensorBase& tensor, std::string_view asked) {

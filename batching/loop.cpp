@@ -15,7 +15,10 @@ Generator generator_of(const Call& call) {
   for (const IValue& argument : call.stack) {
     if (argument.is(ValueTag::Generator) && argument.to_generator().defined()) return argument.to_generator();
     if (argument.is(ValueTag::Device)) device = argument.to_device();
-    if (argument.is_tensor() && argument.to_tensor().defined()) device = argument.to_tensor().device();
+    any_tensor(argument, [&](const TensorBase& tensor) {
+      device = tensor.device();
+      return true;
+    });
   }
   return default_generator(device);
 }
@@ -52,32 +55,56 @@ TensorBase stacked(const std::vector<Tensor>& results) {
   return stack(results);
 }
 
-// One result of all examples.
-IValue joined(std::vector<Stack>& examples, std::size_t place) {
-  const auto gathered = [&](auto&& of) {
+using Lists = std::vector<const std::vector<TensorBase>*>;  // of the examples
+
+// The tensors at the same place of each.
+std::vector<TensorBase> joined(const Lists& examples) {
+  const std::size_t size = examples[0]->size();
+  std::vector<TensorBase> list;
+  for (std::size_t i = 0; i < size; ++i) {
     std::vector<Tensor> all;
-    for (Stack& example : examples) all.emplace_back(of(example[place]));
-    return stacked(all);
-  };
-  IValue& first = examples[0][place];
-  if (first.is(ValueTag::TensorList)) {
-    std::vector<TensorBase> list;
-    for (std::size_t i = 0; i < first.to_tensor_list().size(); ++i) {
-      list.push_back(gathered([&](IValue& value) {
-        const std::vector<TensorBase>& of_example = value.to_tensor_list();
-        KEYWAY_CHECK(of_example.size() == first.to_tensor_list().size(),
-                     "vmap: the result has {} tensors for one example and {} for another",
-                     first.to_tensor_list().size(), of_example.size());
-        return of_example[i];
-      }));
+    for (const std::vector<TensorBase>* of_example : examples) {
+      KEYWAY_CHECK(of_example->size() == size, "vmap: the result has {} tensors for one example and {} for another",
+                   size, of_example->size());
+      all.emplace_back((*of_example)[i]);
     }
-    return list;
+    list.push_back(stacked(all));
+  }
+  return list;
+}
+
+std::vector<std::vector<TensorBase>> joined_lists(const std::vector<Stack>& examples, std::size_t place) {
+  const std::size_t size = examples[0][place].to_tensor_lists().size();
+  std::vector<std::vector<TensorBase>> lists;
+  for (std::size_t i = 0; i < size; ++i) {
+    Lists of_examples;
+    for (const Stack& example : examples) {
+      const std::vector<std::vector<TensorBase>>& of_example = example[place].to_tensor_lists();
+      KEYWAY_CHECK(of_example.size() == size, "vmap: the result has {} lists for one example and {} for another", size,
+                   of_example.size());
+      of_examples.push_back(&of_example[i]);
+    }
+    lists.push_back(joined(of_examples));
+  }
+  return lists;
+}
+
+// One result of all examples.
+IValue joined(const std::vector<Stack>& examples, std::size_t place) {
+  const IValue& first = examples[0][place];
+  if (first.is(ValueTag::TensorListList)) return joined_lists(examples, place);
+  if (first.is(ValueTag::TensorList)) {
+    Lists lists;
+    for (const Stack& example : examples) lists.push_back(&example[place].to_tensor_list());
+    return joined(lists);
   }
   if (!first.is_tensor() && !first.is_none())
     throw Refusal(
         "the result is a number of Python or C++, of which there is one for each example; what depends on it "
         "cannot run for all of them at once");
-  return gathered([](IValue& value) { return value.to_tensor(); });
+  std::vector<Tensor> all;
+  for (const Stack& example : examples) all.emplace_back(example[place].to_tensor());
+  return stacked(all);
 }
 
 // That a call changed no more of what it writes to than elements, as it would if the tensors were all examples'.

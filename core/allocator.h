@@ -48,7 +48,8 @@ class DataPtr {
   Device device_ = DeviceType::CPU;
 };
 
-// A source of memory for one device type. Implementations are thread-safe and live as long as the process.
+// A source of memory for one device type. Implementations are thread-safe. They live as long as the process, or as the
+// plug-in that brings them.
 class KEYWAY_API Allocator {
  public:
   virtual ~Allocator();
@@ -69,8 +70,9 @@ class KEYWAY_API Allocator {
 KEYWAY_API Allocator& get_allocator(DeviceType type);
 // The same; null instead of an error, and no backend is loaded for the question.
 KEYWAY_API Allocator* find_allocator(DeviceType type);
-// Plugs `allocator` in for storages made from now on; null puts the backend's own back. Returns the one
-// before. Requires: it lives as long as the process.
+// Plugs `allocator` in for storages made from now on; null puts the backend's own back. Returns the one before. What a
+// plug-in plugs in while it is loaded goes with it, and then the one before it is in force, unless another was plugged
+// in since. Requires: it lives as long as the process, or as the plug-in.
 KEYWAY_API Allocator* set_allocator(DeviceType type, Allocator* allocator);
 
 }  // namespace keyway::inline v1

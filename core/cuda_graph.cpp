@@ -1,6 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/cuda_graph.h>
-#include <keyway/core/device_use.h>
+#include <keyway/core/held.h>
 
 #include <utility>
 
@@ -17,6 +17,7 @@ CUDAGraph::CUDAGraph(CUDAGraph&&) noexcept = default;
 CUDAGraph& CUDAGraph::operator=(CUDAGraph&& other) noexcept {
   if (this == &other) return *this;
   drop();
+  hold_ = std::move(other.hold_);
   impl_ = std::move(other.impl_);
   captures_ = std::exchange(other.captures_, {});
   return *this;
@@ -29,23 +30,23 @@ bool CUDAGraph::is_captured_elsewhere() const {
 
 void CUDAGraph::drop() noexcept {
   // Only the thread that began a capture can end it, and it works with the graph until it does: it may keep it.
-  if (is_captured_elsewhere()) (void)impl_.release();
-  if (impl_ != nullptr) {
-    impl_.reset();
-    DeviceHold::let_go(DeviceType::CUDA, Held::Graph);
+  if (is_captured_elsewhere()) {
+    (void)impl_.release();
+    hold_.leave();
   }
+  impl_.reset();
+  hold_ = {};
   captures_ = {};
 }
 
 void CUDAGraph::capture_begin(MempoolId pool) {
   KEYWAY_CHECK(impl_ == nullptr, "the graph holds something: reset() it first");
-  DeviceHold hold(DeviceType::CUDA, Held::Graph);
-  DeviceGuardImplInterface& devices = device_guard_impl(DeviceType::CUDA);
+  auto [devices, hold] = hold_device_guard(DeviceType::CUDA, Held::Graph);
   detail::checked_device(devices, DeviceType::CUDA);
   auto graph = devices.new_graph();
   graph->capture_begin(pool);
   impl_ = std::move(graph);
-  hold.keep();
+  hold_ = std::move(hold);
   captures_ = std::this_thread::get_id();
 }
 

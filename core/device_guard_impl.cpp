@@ -1,6 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/load_changes.h>
+#include <keyway/core/held.h>
 #include <keyway/core/host_device_guard.h>
 #include <keyway/core/load_backend.h>
 
@@ -9,12 +10,15 @@
 #include <cstddef>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace keyway::inline v1 {
 namespace {
 
 constinit std::array<std::atomic<DeviceGuardImplInterface*>, kNumDeviceTypes> impls{&cpu_device_guard, nullptr,
                                                                                     &meta_device_guard};
+// The libraries that registered those in `impls`, null for the program; each is stored before its guard.
+constinit std::array<std::atomic<LibraryUse*>, kNumDeviceTypes> libraries{};
 
 // Where those in `impls` were registered.
 struct Sites {
@@ -58,6 +62,19 @@ DeviceGuardImplInterface& device_guard_impl(DeviceType type) {
   return *impl;
 }
 
+HeldGuard hold_device_guard(DeviceType type, Held what) {
+  const auto i = static_cast<std::size_t>(type);
+  for (;;) {
+    DeviceGuardImplInterface& impl = device_guard_impl(type);
+    LibraryUse* const library = libraries[i].load(std::memory_order_acquire);
+    if (library == nullptr || library->stays() || library == LoadChanges::loading()) return {impl, {}};
+    KEYWAY_CHECK_AS(NotImplemented, library->take(what, 0), "the backend of device type {} is being unloaded", type);
+    LibraryHold hold(*library, what, 0);
+    // It may have gone before it was held.
+    if (find_device_guard_impl(type) == &impl && libraries[i].load() == library) return {impl, std::move(hold)};
+  }
+}
+
 DeviceGuardRegistration register_device_guard(DeviceGuardImplInterface& impl, const char* file, int line) {
   const DeviceType type = impl.type();
   std::string site = std::string(file) + ":" + std::to_string(line);
@@ -70,7 +87,7 @@ DeviceGuardRegistration register_device_guard(DeviceGuardImplInterface& impl, co
   KEYWAY_CHECK_AS(Registration, find_device_guard_impl(type) == nullptr,
                   "device guard at {}: device type {} has one already, {}{}", site, type,
                   text.empty() ? "which is built in" : "registered at ", text);
-  if (LoadChanges* const changes = LoadChanges::current()) changes->serves(static_cast<unsigned>(i));
+  libraries[i].store(LoadChanges::loading(), std::memory_order_release);
   text = std::move(site);
   impls[i].store(&impl, std::memory_order_release);
   return DeviceGuardRegistration(&impl);

@@ -1,7 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/device_guard.h>
-#include <keyway/core/device_use.h>
 #include <keyway/core/event.h>
+#include <keyway/core/held.h>
 
 #include <utility>
 
@@ -10,7 +10,8 @@ namespace keyway::inline v1 {
 Event::Event(DeviceType type, bool enable_timing) : type_(type), timing_(enable_timing) { device_guard_impl(type); }
 
 Event::Event(Event&& other) noexcept
-    : impl_(std::exchange(other.impl_, nullptr)),
+    : hold_(std::move(other.hold_)),
+      impl_(std::exchange(other.impl_, nullptr)),
       handle_(std::exchange(other.handle_, nullptr)),
       device_(std::exchange(other.device_, std::nullopt)),
       type_(other.type_),
@@ -19,6 +20,7 @@ Event::Event(Event&& other) noexcept
 
 Event& Event::operator=(Event&& other) noexcept {
   Event taken(std::move(other));
+  std::swap(hold_, taken.hold_);
   std::swap(impl_, taken.impl_);
   std::swap(handle_, taken.handle_);
   std::swap(device_, taken.device_);
@@ -29,9 +31,7 @@ Event& Event::operator=(Event&& other) noexcept {
 }
 
 Event::~Event() {
-  if (handle_ == nullptr) return;
-  if (find_device_guard_impl(type_) == impl_) impl_->destroy_event(handle_, *device_);
-  DeviceHold::let_go(type_, Held::Event);
+  if (handle_ != nullptr && find_device_guard_impl(type_) == impl_) impl_->destroy_event(handle_, *device_);
 }
 
 DeviceGuardImplInterface& Event::impl() const {
@@ -48,13 +48,12 @@ void Event::check_type(const Stream& stream) const {
 void Event::record(const Stream& stream) {
   check_type(stream);
   if (handle_ == nullptr) {
-    DeviceHold hold(type_, Held::Event);
-    DeviceGuardImplInterface& maker = device_guard_impl(type_);
+    auto [maker, hold] = hold_device_guard(type_, Held::Event);
     detail::checked_device(maker, stream.device());
     handle_ = maker.create_event(stream.device(), timing_);
     device_ = stream.device();
     impl_ = &maker;
-    hold.keep();
+    hold_ = std::move(hold);
   }
   KEYWAY_CHECK(stream.device() == *device_, "an event of {} cannot be recorded in the {}: an event stays on its device",
                *device_, stream);

@@ -7,6 +7,10 @@ namespace keyway::inline v1 {
 
 MemoryCache::~MemoryCache() = default;
 
+MemoryInfo MemoryCache::info(Device device) {
+  KEYWAY_FAIL(NotImplemented, "get_memory_info: the backend of {} does not say how much memory it has", device);
+}
+
 namespace {
 
 Device checked(Device device) { return detail::checked_device(device_guard_impl(device.type()), device); }
@@ -38,6 +42,11 @@ void empty_cache(DeviceType type) {
 void set_per_process_memory_fraction(double fraction, Device device) {
   const Device which = checked(device);
   cache_of(which.type()).set_fraction(fraction, which);
+}
+
+MemoryInfo get_memory_info(Device device) {
+  const Device which = checked(device);
+  return cache_of(which.type()).info(which);
 }
 
 void record_stream(const TensorBase& tensor, const Stream& stream) {

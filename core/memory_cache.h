@@ -21,6 +21,8 @@ class KEYWAY_API MemoryCache {
   // Memory of `device` at `data` is used by work of `stream`, which may be one of another device. Memory that is not
   // the cache's is ignored.
   virtual void record_stream(const void* data, Device device, Stream stream) = 0;
+  // How much memory the device has. Throws keyway::Error(NotImplemented) where the backend does not say.
+  virtual MemoryInfo info(Device device);
 
  protected:
   virtual ~MemoryCache();
@@ -36,6 +38,9 @@ KEYWAY_API void empty_cache(DeviceType type);
 // Requests beyond this part of the device's memory, in (0, 1], are refused from now on, after what is kept was given
 // back. Memory that is in use already stays.
 KEYWAY_API void set_per_process_memory_fraction(double fraction, Device device);
+
+// How much memory the device has, and how much of it no process uses; what is kept for reuse here counts as used.
+KEYWAY_API MemoryInfo get_memory_info(Device device);
 
 // Work of `stream` uses the tensor's memory, which belongs to another stream, the one that was current when it was
 // made: once freed, it is given out again only after what is in `stream` by then. Errors: the stream is of another

@@ -36,6 +36,12 @@ struct MemoryStats {
   KEYWAY_API void reset_peaks();
 };
 
+// Bytes of a device's memory, whoever uses them.
+struct MemoryInfo {
+  std::size_t free;
+  std::size_t total;
+};
+
 // "1.50 GiB", "512 B".
 KEYWAY_API std::string bytes_text(std::size_t bytes);
 // A table for people.

@@ -30,6 +30,11 @@ IValue box_by_schema(SchemaType type, const void* argument) {
     case 'D': return as.operator()<ArrayRef<double>>();
     case 'B': return as.operator()<ArrayRef<bool>>();
     case 'S': return as.operator()<ArrayRef<Scalar>>();
+    case 'Z': return as.operator()<ArrayRef<std::string>>();
+    case 'Y': return as.operator()<ArrayRef<ScalarType>>();
+    case 'N': return as.operator()<ArrayRef<std::optional<std::int64_t>>>();
+    case 'J': return as.operator()<ArrayRef<std::vector<std::int64_t>>>();
+    case 'M': return as.operator()<ArrayRef<std::vector<TensorBase>>>();
   }
   KEYWAY_FAIL(Internal, "no argument of a typed call has the code '{}'", code.view());
 }

@@ -9,15 +9,22 @@ namespace {
 
 bool fits(SchemaType type, const IValue& value);
 
+bool is_int(SchemaType type) { return type.is(TypeKind::Int) || type.is(TypeKind::SymInt); }
+
 bool fits_list(SchemaType element, ValueTag tag) {
+  if (element.is(TypeKind::Optional) && is_int(element.element())) return tag == ValueTag::OptionalIntList;
   if (element.is(TypeKind::Optional)) element = element.element();
+  if (element.is(TypeKind::List) && is_int(element.element())) return tag == ValueTag::IntListList;
   switch (element.kind()) {
+    case TypeKind::List: return !element.element().is(TypeKind::Tensor) || tag == ValueTag::TensorListList;
     case TypeKind::Tensor: return tag == ValueTag::TensorList;
     case TypeKind::Int:
     case TypeKind::SymInt: return tag == ValueTag::IntList;
     case TypeKind::Float: return tag == ValueTag::DoubleList;
     case TypeKind::Bool: return tag == ValueTag::BoolList;
     case TypeKind::Scalar: return tag == ValueTag::ScalarList;
+    case TypeKind::Str: return tag == ValueTag::StringList;
+    case TypeKind::ScalarType: return tag == ValueTag::ScalarTypeList;
     default: return true;
   }
 }

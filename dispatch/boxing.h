@@ -93,6 +93,26 @@ template <>
 struct Unboxer<ArrayRef<Scalar>> {
   static ArrayRef<Scalar> get(IValue& v) { return v.to_scalar_list(); }
 };
+template <>
+struct Unboxer<ArrayRef<std::string>> {
+  static ArrayRef<std::string> get(IValue& v) { return v.to_string_list(); }
+};
+template <>
+struct Unboxer<ArrayRef<ScalarType>> {
+  static ArrayRef<ScalarType> get(IValue& v) { return v.to_scalar_type_list(); }
+};
+template <>
+struct Unboxer<ArrayRef<std::optional<std::int64_t>>> {
+  static ArrayRef<std::optional<std::int64_t>> get(IValue& v) { return v.to_optional_int_list(); }
+};
+template <>
+struct Unboxer<ArrayRef<std::vector<std::int64_t>>> {
+  static ArrayRef<std::vector<std::int64_t>> get(IValue& v) { return v.to_int_lists(); }
+};
+template <>
+struct Unboxer<ArrayRef<std::vector<TensorBase>>> {
+  static ArrayRef<std::vector<TensorBase>> get(IValue& v) { return v.to_tensor_lists(); }
+};
 template <typename T>
 struct Unboxer<std::optional<T>> {
   static std::optional<T> get(IValue& v) {
@@ -133,6 +153,16 @@ R unbox_result(IValue& v) {
     return v.to_bool_list().vec();
   } else if constexpr (std::is_same_v<R, std::vector<Scalar>>) {
     return v.to_scalar_list();
+  } else if constexpr (std::is_same_v<R, std::vector<std::string>>) {
+    return v.to_string_list();
+  } else if constexpr (std::is_same_v<R, std::vector<ScalarType>>) {
+    return v.to_scalar_type_list();
+  } else if constexpr (std::is_same_v<R, std::vector<std::optional<std::int64_t>>>) {
+    return v.to_optional_int_list();
+  } else if constexpr (std::is_same_v<R, std::vector<std::vector<std::int64_t>>>) {
+    return v.to_int_lists();
+  } else if constexpr (std::is_same_v<R, std::vector<std::vector<TensorBase>>>) {
+    return v.to_tensor_lists();
   } else if constexpr (std::is_same_v<R, std::string>) {
     return v.to_string_ref();
   } else if constexpr (std::is_same_v<R, Generator>) {

@@ -1,4 +1,5 @@
 #include <keyway/dispatch/boxed_arguments.h>
+#include <keyway/dispatch/boxed_tensors.h>
 #include <keyway/dispatch/call.h>
 
 #include <algorithm>
@@ -73,12 +74,7 @@ __attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, 
   }
 }
 
-bool any_lacks_gradient(const IValue& value) {
-  if (value.is_tensor()) return lacks_gradient(value.to_tensor());
-  if (!value.is(ValueTag::TensorList)) return false;
-  const ArrayRef<TensorBase> tensors = value.to_tensor_list();
-  return std::any_of(tensors.begin(), tensors.end(), lacks_gradient);
-}
+bool any_lacks_gradient(const IValue& value) { return any_tensor(value, lacks_gradient); }
 
 // Of a kernel that may go, or past a mark of lost gradients.
 __attribute__((noinline)) void call_slowly(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {

@@ -1,6 +1,7 @@
 #include <keyway/core/geometry.h>
 #include <keyway/core/schema/printer.h>
 #include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/boxed_tensors.h>
 #include <keyway/dispatch/contract_check.h>
 
 #include <algorithm>
@@ -12,11 +13,11 @@ namespace keyway::inline v1 {
 
 namespace {
 
-// The tensors of one argument or result, itself or the elements of a list.
-std::vector<TensorBase> tensors_of(const IValue& value) {
-  if (value.is_tensor()) return {value.to_tensor()};
-  if (value.is(ValueTag::TensorList)) return value.to_tensor_list();
-  return {};
+// The defined tensors of one argument or result: itself, or those in lists.
+std::vector<TensorBase> tensors_of(IValue& value) {
+  std::vector<TensorBase> tensors;
+  for_each_tensor({&value, 1}, [&](const TensorBase& tensor) { tensors.push_back(tensor); });
+  return tensors;
 }
 
 bool has_memory(const TensorBase& tensor) { return tensor.defined() && tensor.storage(); }

@@ -58,8 +58,8 @@ std::vector<DanglingKernel> dangling_kernels_of(const Registry& registry, std::u
 
 void warn_of_dangling_kernels(const std::vector<DanglingKernel>& kernels) noexcept {
   try {
-    for (const std::string& text : texts_of(kernels)) warn(text);
-  } catch (...) {  // out of memory, or a handler that throws
+    for (const std::string& text : texts_of(kernels)) try_warn(text);
+  } catch (...) {  // out of memory
   }
 }
 
@@ -76,8 +76,8 @@ std::vector<std::string> take_dangling_warnings() {
 
 void Dispatcher::warn_of_dangling_impls() const noexcept {
   try {
-    for (const std::string& text : take_dangling_warnings()) warn(text);
-  } catch (...) {  // as above
+    for (const std::string& text : take_dangling_warnings()) try_warn(text);
+  } catch (...) {  // out of memory
   }
 }
 

@@ -80,16 +80,43 @@ std::vector<Element> elements(SchemaType list, DefaultValue from, Get&& get) {
   return out;
 }
 
+std::vector<std::int64_t> ints_of(SchemaType list, DefaultValue from) {
+  return elements<std::int64_t>(list, from, [&](DefaultValue v) { return number_of(list.element().kind(), v); });
+}
+
+// None is all that an element can be.
+std::vector<TensorBase> tensors_of(SchemaType list, DefaultValue from) {
+  return elements<TensorBase>(list, from, [](DefaultValue) { return TensorBase(); });
+}
+
+bool is_int(SchemaType type) { return type.is(TypeKind::Int) || type.is(TypeKind::SymInt); }
+
+// Of elements that are optional or lists themselves.
+IValue nested_value(SchemaType list, DefaultValue from) {
+  const SchemaType element = list.element(), inner = element.element();
+  if (element.is(TypeKind::List) && inner.is(TypeKind::Tensor))
+    return IValue(
+        elements<std::vector<TensorBase>>(list, from, [&](DefaultValue v) { return tensors_of(element, v); }));
+  if (element.is(TypeKind::List) && is_int(inner))
+    return IValue(elements<std::vector<std::int64_t>>(list, from, [&](DefaultValue v) { return ints_of(element, v); }));
+  if (inner.is(TypeKind::Tensor)) return IValue(tensors_of(list, from));
+  using Maybe = std::optional<std::int64_t>;
+  if (is_int(inner))
+    return IValue(elements<Maybe>(list, from, [&](DefaultValue v) {
+      return v.kind() == DefaultKind::None ? Maybe() : Maybe(number_of(inner.kind(), v));
+    }));
+  return IValue(elements<IValue>(list, from, [&](DefaultValue v) { return value_of(element, v); }));
+}
+
 IValue list_value(SchemaType list, DefaultValue from) {
   const SchemaType element = list.element();
   const TypeKind kind = element.kind();
-  const bool tensors =
-      kind == TypeKind::Tensor || (kind == TypeKind::Optional && element.element().is(TypeKind::Tensor));
-  if (tensors) return IValue(std::vector<TensorBase>(from.elements().size()));  // None is all that an element can be
   switch (kind) {
+    case TypeKind::Optional:
+    case TypeKind::List: return nested_value(list, from);
+    case TypeKind::Tensor: return IValue(tensors_of(list, from));
     case TypeKind::Int:
-    case TypeKind::SymInt:
-      return IValue(elements<std::int64_t>(list, from, [&](DefaultValue v) { return number_of(kind, v); }));
+    case TypeKind::SymInt: return IValue(ints_of(list, from));
     case TypeKind::Float:
     case TypeKind::SymFloat:
       return IValue(elements<double>(list, from, [](DefaultValue v) { return double_of(v.text()); }));
@@ -97,14 +124,20 @@ IValue list_value(SchemaType list, DefaultValue from) {
     case TypeKind::SymBool:
       return IValue::bool_list(elements<char>(list, from, [](DefaultValue v) { return *v.as_bool() ? '\1' : '\0'; }));
     case TypeKind::Scalar: return IValue(elements<Scalar>(list, from, scalar_of));
+    case TypeKind::Str:
+      return IValue(
+          elements<std::string>(list, from, [](DefaultValue v) { return string_of_default(*v.as_string()); }));
+    case TypeKind::ScalarType:
+      return IValue(elements<ScalarType>(list, from,
+                                         [&](DefaultValue v) { return static_cast<ScalarType>(number_of(kind, v)); }));
     default: return IValue(elements<IValue>(list, from, [&](DefaultValue v) { return value_of(element, v); }));
   }
 }
 
 IValue value_of(SchemaType type, DefaultValue from) {
+  if (type.is(TypeKind::List)) return list_value(type, from);  // one None may stand for all of a `T?[N]`
   if (from.kind() == DefaultKind::None) return {};
-  if (type.is(TypeKind::Optional)) return value_of(type.element(), from);
-  return type.is(TypeKind::List) ? list_value(type, from) : one_value(type.kind(), from);
+  return type.is(TypeKind::Optional) ? value_of(type.element(), from) : one_value(type.kind(), from);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <keyway/dispatch/boxed_tensors.h>
 #include <keyway/dispatch/device_span.h>
 
 namespace keyway::inline v1 {
@@ -7,13 +8,13 @@ namespace {
 bool is_elsewhere(Device device) { return !device.is_cpu() && !device.is_meta(); }
 
 std::optional<Device> device_of(const IValue& value) {
-  if (value.is_tensor() && value.to_tensor().defined()) return value.to_tensor().device();
   if (value.is(ValueTag::Device)) return value.to_device();
-  if (!value.is(ValueTag::TensorList)) return std::nullopt;
-  for (const TensorBase& tensor : value.to_tensor_list()) {
-    if (tensor.defined()) return tensor.device();
-  }
-  return std::nullopt;
+  std::optional<Device> first;
+  any_tensor(value, [&](const TensorBase& tensor) {
+    first = tensor.device();
+    return true;
+  });
+  return first;
 }
 
 }  // namespace

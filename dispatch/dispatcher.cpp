@@ -66,7 +66,7 @@ RegistrationHandle::~RegistrationHandle() {
   try {
     undo();
   } catch (const std::exception&) {
-    warn("a library block could not be undone and stays registered");
+    try_warn("a library block could not be undone and stays registered");
   }
 }
 

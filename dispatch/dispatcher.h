@@ -92,8 +92,8 @@ class OperatorHandle {
   std::string name() const { return entry_->full_name(); }
   void call_boxed(Stack& stack) const { keyway::call_boxed(*entry_, stack); }
   void redispatch_boxed(DispatchKeySet keys, Stack& stack) const { keyway::redispatch_boxed(*entry_, keys, stack); }
-  // Sig in any spelling that a kernel may have, and whose arguments convert to the canonical ones. Throws keyway::Error
-  // with both texts if it is not the schema's.
+  // Sig in any spelling that a kernel may have, and whose arguments convert to the canonical ones, or are lists with
+  // tensors. Throws keyway::Error with both texts if it is not the schema's.
   template <typename Sig>
   TypedOperatorHandle<Sig> typed() const;
 
@@ -112,9 +112,13 @@ class TypedOperatorHandle<R(Args...)> : public OperatorHandle {
   using Canonical = typename detail::UserKernel<detail::NoCallable, R(Args...)>::Canonical;
 
   explicit TypedOperatorHandle(const OperatorHandle& handle) : OperatorHandle(handle) {}
-  R call(Args... args) const { return result(Caller<Canonical>::call(entry(), static_cast<Args>(args)...)); }
+  R call(Args... args) const {
+    return result(
+        Caller<Canonical>::call(entry(), detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...));
+  }
   R redispatch(DispatchKeySet keys, Args... args) const {
-    return result(Caller<Canonical>::redispatch(entry(), keys, static_cast<Args>(args)...));
+    return result(Caller<Canonical>::redispatch(entry(), keys,
+                                                detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...));
   }
 
  private:
@@ -133,9 +137,11 @@ class TypedOperatorHandle<void(Args...)> : public OperatorHandle {
   using Canonical = typename detail::UserKernel<detail::NoCallable, void(Args...)>::Canonical;
 
   explicit TypedOperatorHandle(const OperatorHandle& handle) : OperatorHandle(handle) {}
-  void call(Args... args) const { Caller<Canonical>::call(entry(), static_cast<Args>(args)...); }
+  void call(Args... args) const {
+    Caller<Canonical>::call(entry(), detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...);
+  }
   void redispatch(DispatchKeySet keys, Args... args) const {
-    Caller<Canonical>::redispatch(entry(), keys, static_cast<Args>(args)...);
+    Caller<Canonical>::redispatch(entry(), keys, detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...);
   }
 };
 

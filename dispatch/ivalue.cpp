@@ -1,11 +1,15 @@
 #include <keyway/dispatch/ivalue.h>
 
+#include <iterator>
+
 namespace keyway::inline v1 {
 
 namespace {
 constexpr std::string_view kTagNames[] = {
-    "None", "Tensor", "int",       "float", "bool",    "ScalarType", "Layout",   "MemoryFormat", "Device", "complex",
-    "str",  "uint64", "Generator", "int[]", "float[]", "bool[]",     "Tensor[]", "Scalar[]",     "list"};
+    "None",     "Tensor",  "int",          "float",  "bool",      "ScalarType", "Layout",   "MemoryFormat",
+    "Device",   "complex", "str",          "uint64", "Generator", "int[]",      "float[]",  "bool[]",
+    "Scalar[]", "str[]",   "ScalarType[]", "int?[]", "int[][]",   "list",       "Tensor[]", "Tensor[][]"};
+static_assert(std::size(kTagNames) == static_cast<std::size_t>(ValueTag::TensorListList) + 1);
 
 template <typename List, typename Print>
 std::string print_list(const List& list, Print&& print) {
@@ -16,6 +20,8 @@ std::string print_list(const List& list, Print&& print) {
   }
   return text + "]";
 }
+
+std::string quoted(const std::string& text) { return "'" + text + "'"; }
 }  // namespace
 
 std::string_view to_string(ValueTag tag) { return kTagNames[static_cast<std::size_t>(tag)]; }
@@ -36,7 +42,14 @@ IValue::IValue(const Scalar& v) {
 
 DispatchKeySet IValue::list_keys() const {
   DispatchKeySet keys;
-  for (const TensorBase& tensor : to_tensor_list()) keys = keys | tensor.key_set();
+  const auto add = [&](const std::vector<TensorBase>& tensors) {
+    for (const TensorBase& tensor : tensors) keys = keys | tensor.key_set();
+  };
+  if (tag_ == ValueTag::TensorList) {
+    add(to_tensor_list());
+  } else {
+    for (const std::vector<TensorBase>& tensors : to_tensor_lists()) add(tensors);
+  }
   return keys;
 }
 
@@ -111,14 +124,23 @@ std::string to_string(const IValue& value) {
     case ValueTag::Device: return any(value.to_device());
     case ValueTag::Complex:
     case ValueTag::Uint64: return any(value.to_scalar());
-    case ValueTag::String: return "'" + value.to_string_ref() + "'";
+    case ValueTag::String: return quoted(value.to_string_ref());
     case ValueTag::Generator: return "Generator";
     case ValueTag::IntList: return any(IntArrayRef(value.to_int_list()));
     case ValueTag::DoubleList: return print_list(value.to_double_list(), any);
     case ValueTag::BoolList: return print_list(value.to_bool_list(), any);
-    case ValueTag::TensorList: return print_list(value.to_tensor_list(), describe);
     case ValueTag::ScalarList: return print_list(value.to_scalar_list(), any);
+    case ValueTag::StringList: return print_list(value.to_string_list(), quoted);
+    case ValueTag::ScalarTypeList: return print_list(value.to_scalar_type_list(), any);
+    case ValueTag::OptionalIntList:
+      return print_list(value.to_optional_int_list(),
+                        [&](std::optional<std::int64_t> v) { return v ? any(*v) : std::string("None"); });
+    case ValueTag::IntListList:
+      return print_list(value.to_int_lists(), [&](const auto& v) { return any(IntArrayRef(v)); });
     case ValueTag::List: return print_list(value.to_list(), [](const IValue& v) { return to_string(v); });
+    case ValueTag::TensorList: return print_list(value.to_tensor_list(), describe);
+    case ValueTag::TensorListList:
+      return print_list(value.to_tensor_lists(), [](const auto& v) { return print_list(v, describe); });
   }
   return "?";
 }

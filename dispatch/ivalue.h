@@ -8,6 +8,7 @@
 #include <keyway/core/tensor_base.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -33,9 +34,15 @@ enum class ValueTag : std::uint32_t {
   IntList,
   DoubleList,
   BoolList,
-  TensorList,  // elements may be undefined: Tensor?[]
   ScalarList,
+  StringList,
+  ScalarTypeList,
+  OptionalIntList,
+  IntListList,
   List,  // of IValue
+  // Those with tensors come last.
+  TensorList,  // elements may be undefined: Tensor?[]
+  TensorListList,
 };
 KEYWAY_API std::string_view to_string(ValueTag tag);
 
@@ -74,8 +81,13 @@ class KEYWAY_API IValue {
   IValue(std::vector<double> v) : IValue(ValueTag::DoubleList, std::move(v)) {}
   // One byte an element, so that a kernel can be given an ArrayRef<bool> of it.
   static IValue bool_list(std::vector<char> v) { return IValue(ValueTag::BoolList, std::move(v)); }
-  IValue(std::vector<TensorBase> v) : IValue(ValueTag::TensorList, std::move(v)) {}
   IValue(std::vector<Scalar> v) : IValue(ValueTag::ScalarList, std::move(v)) {}
+  IValue(std::vector<std::string> v) : IValue(ValueTag::StringList, std::move(v)) {}
+  IValue(std::vector<ScalarType> v) : IValue(ValueTag::ScalarTypeList, std::move(v)) {}
+  IValue(std::vector<std::optional<std::int64_t>> v) : IValue(ValueTag::OptionalIntList, std::move(v)) {}
+  IValue(std::vector<std::vector<std::int64_t>> v) : IValue(ValueTag::IntListList, std::move(v)) {}
+  IValue(std::vector<TensorBase> v) : IValue(ValueTag::TensorList, std::move(v)) {}
+  IValue(std::vector<std::vector<TensorBase>> v) : IValue(ValueTag::TensorListList, std::move(v)) {}
   IValue(std::vector<IValue> v) : IValue(ValueTag::List, std::move(v)) {}
 
   IValue(const IValue& other) : tag_(other.tag_), payload_(other.payload_) { retain(); }
@@ -103,10 +115,10 @@ class KEYWAY_API IValue {
     tag_ = ValueTag::None;
     return TensorBase(intrusive_ptr<TensorImpl>::adopt(payload_.tensor));
   }
-  // The keys of a tensor or of all tensors of a list; none of anything else.
+  // The keys of a tensor or of all tensors of a list, or of lists in it; none of anything else.
   DispatchKeySet tensor_keys() const {
     if (tag_ == ValueTag::Tensor) return payload_.tensor != nullptr ? payload_.tensor->key_set() : DispatchKeySet();
-    return tag_ == ValueTag::TensorList ? list_keys() : DispatchKeySet();
+    return tag_ >= ValueTag::TensorList ? list_keys() : DispatchKeySet();
   }
   // A reference to the handle in place; None reads as an undefined tensor.
   TensorBase& tensor_ref();
@@ -132,7 +144,22 @@ class KEYWAY_API IValue {
   const std::vector<double>& to_double_list() const { return heap<std::vector<double>>(ValueTag::DoubleList); }
   ArrayRef<bool> to_bool_list() const;
   std::vector<TensorBase>& to_tensor_list() const { return heap<std::vector<TensorBase>>(ValueTag::TensorList); }
+  std::vector<std::vector<TensorBase>>& to_tensor_lists() const {
+    return heap<std::vector<std::vector<TensorBase>>>(ValueTag::TensorListList);
+  }
   const std::vector<Scalar>& to_scalar_list() const { return heap<std::vector<Scalar>>(ValueTag::ScalarList); }
+  const std::vector<std::string>& to_string_list() const {
+    return heap<std::vector<std::string>>(ValueTag::StringList);
+  }
+  const std::vector<ScalarType>& to_scalar_type_list() const {
+    return heap<std::vector<ScalarType>>(ValueTag::ScalarTypeList);
+  }
+  const std::vector<std::optional<std::int64_t>>& to_optional_int_list() const {
+    return heap<std::vector<std::optional<std::int64_t>>>(ValueTag::OptionalIntList);
+  }
+  const std::vector<std::vector<std::int64_t>>& to_int_lists() const {
+    return heap<std::vector<std::vector<std::int64_t>>>(ValueTag::IntListList);
+  }
   const std::vector<IValue>& to_list() const { return heap<std::vector<IValue>>(ValueTag::List); }
 
  private:

@@ -1,7 +1,7 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/warning.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/dispatch/ivalue.h>
+#include <keyway/dispatch/boxed_tensors.h>
 #include <keyway/dispatch/lost_gradient.h>
 #include <keyway/dispatch/registry.h>
 
@@ -29,6 +29,25 @@ bool requires_grad(const TensorBase& tensor) { return tensor.defined() && tensor
 bool any_requires_grad(ArrayRef<TensorBase> tensors) {
   return std::any_of(tensors.begin(), tensors.end(), requires_grad);
 }
+bool any_requires_grad(ArrayRef<std::vector<TensorBase>> lists) {
+  return std::any_of(lists.begin(), lists.end(), [](const auto& list) { return any_requires_grad(list); });
+}
+
+// Of a typed call's argument of that schema type, a list or an optional one, at this address.
+template <typename List>
+bool any_requires_grad_at(const void* argument, bool optional) {
+  if (!optional) return any_requires_grad(*static_cast<const List*>(argument));
+  const auto& list = *static_cast<const std::optional<List>*>(argument);
+  return list && any_requires_grad(*list);
+}
+bool requires_grad_at(const void* argument, SchemaType type) {
+  const bool optional = type.is(TypeKind::Optional);
+  if (optional) type = type.element();
+  if (!type.is(TypeKind::List)) return requires_grad(*static_cast<const TensorBase*>(argument));
+  if (type.element().is(TypeKind::List))
+    return any_requires_grad_at<ArrayRef<std::vector<TensorBase>>>(argument, optional);
+  return any_requires_grad_at<ArrayRef<TensorBase>>(argument, optional);
+}
 
 // Whether a call comes to a mark, where gradients are recorded.
 bool meets_mark(const OperatorEntry& op, DispatchKeySet asked) {
@@ -43,10 +62,7 @@ bool loses_gradient(const OperatorEntry& op, DispatchKeySet asked, const IValue*
   if (!meets_mark(op, asked)) return false;
   for (std::uint64_t rest = op.info().boxed.tensors; rest != 0; rest &= rest - 1) {
     const IValue& value = arguments[std::countr_zero(rest)];
-    const bool asks = value.is_tensor()                ? requires_grad(value.to_tensor())
-                      : value.is(ValueTag::TensorList) ? any_requires_grad(value.to_tensor_list())
-                                                       : false;
-    if (asks) return true;
+    if (any_tensor(value, [](const TensorBase& tensor) { return tensor.requires_grad(); })) return true;
   }
   return false;
 }
@@ -56,17 +72,7 @@ bool detail::loses_gradient_at(const OperatorEntry& op, DispatchKeySet asked, co
   const ArgumentList list = op.schema().arguments();
   for (std::uint64_t rest = op.info().boxed.tensors; rest != 0; rest &= rest - 1) {
     const int i = std::countr_zero(rest);
-    const SchemaType type = list[static_cast<std::size_t>(i)].type();
-    bool asks = false;
-    if (type.is(TypeKind::List)) {
-      asks = any_requires_grad(*static_cast<const ArrayRef<TensorBase>*>(arguments[i]));
-    } else if (type.is(TypeKind::Optional) && type.element().is(TypeKind::List)) {
-      const auto& tensors = *static_cast<const std::optional<ArrayRef<TensorBase>>*>(arguments[i]);
-      asks = tensors && any_requires_grad(*tensors);
-    } else {
-      asks = requires_grad(*static_cast<const TensorBase*>(arguments[i]));
-    }
-    if (asks) return true;
+    if (requires_grad_at(arguments[i], list[static_cast<std::size_t>(i)].type())) return true;
   }
   return false;
 }

@@ -7,6 +7,7 @@
 #include <keyway/dispatch/operator_entry.h>
 #include <keyway/dispatch/signature.h>
 
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -39,6 +40,8 @@ template <typename R>
 inline constexpr bool kHasTensors = std::is_base_of_v<TensorBase, R>;
 template <typename T>
 inline constexpr bool kHasTensors<std::vector<T>> = kHasTensors<T>;
+template <typename T>
+inline constexpr bool kHasTensors<std::optional<T>> = kHasTensors<T>;
 template <typename... T>
 inline constexpr bool kHasTensors<std::tuple<T...>> = (kHasTensors<T> || ...);
 
@@ -56,6 +59,10 @@ bool lacks_gradient(const std::vector<T>& results) {
     if (detail::lacks_gradient(result)) return true;
   }
   return false;
+}
+template <typename T>
+bool lacks_gradient(const std::optional<T>& result) {
+  return result && detail::lacks_gradient(*result);
 }
 template <typename... T>
 bool lacks_gradient(const std::tuple<T...>& results) {

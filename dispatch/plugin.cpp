@@ -1,10 +1,10 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/load_changes.h>
 #include <keyway/core/base/warning.h>
-#include <keyway/core/device_use.h>
 #include <keyway/dispatch/elf_image.h>
 #include <keyway/dispatch/loading_blocks.h>
 #include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/registry_news.h>
 #include <keyway/dispatch/shared_library_file.h>
 
 #include <cstring>
@@ -138,8 +138,8 @@ LoadedPlugin::~LoadedPlugin() {
   try {
     unload();
   } catch (const std::exception& error) {
-    warn(error.what() + std::string("; it stays"));
     release();
+    try_warn(error.what() + std::string("; it stays"));
   }
 }
 
@@ -148,18 +148,30 @@ const std::string& LoadedPlugin::path() const { return state_->path; }
 
 void LoadedPlugin::unload() {
   if (state_ == nullptr) return;
-  // From here on nothing new is made of its devices; what was made before is counted.
-  const DeviceClosing closing(state_->changes.device_types());
-  const std::string held = closing.held();
-  KEYWAY_CHECK_AS(Registration, held.empty(), "plug-in {}: it cannot be unloaded: {}; let go of them first",
-                  state_->path, held);
-  state_->registration.undo();
+  LibraryUse& use = state_->changes.library();
+  const auto check_nothing_is_held = [&] {
+    const std::string held = use.held();
+    KEYWAY_CHECK_AS(Registration, held.empty(),
+                    "plug-in {}: it cannot be unloaded: its devices still have {}; let go of them first", state_->path,
+                    held);
+  };
+  // Once before others are refused for its sake.
+  check_nothing_is_held();
+  use.close();
+  try {
+    check_nothing_is_held();
+    state_->registration.undo();
+  } catch (...) {
+    use.reopen();
+    throw;
+  }
   state_ = nullptr;
 }
 
 void LoadedPlugin::release() noexcept {
   if (state_ == nullptr) return;
   state_->registration.release();
+  state_->changes.library().stay();
   State* const state = state_.release();
   state->next = released_.load();
   while (!released_.compare_exchange_weak(state->next, state)) {
@@ -167,12 +179,14 @@ void LoadedPlugin::release() noexcept {
 }
 
 LoadedPlugin load_plugin(const std::string& path) {
+  // What others do as they hear of changes is not the plug-in's doing: they hear once the thread loads it no more.
+  const HeldNews later;
   LoadedPlugin plugin;
   plugin.state_ = std::make_unique<LoadedPlugin::State>();
   LoadedPlugin::State& state = *plugin.state_;
   state.path = path;
   check_headers(path);
-  const LoadChanges::Scope noting(state.changes);
+  std::optional<LoadChanges::Scope> noting(std::in_place, state.changes);
   const ExitNotice notice("plug-in", state.path);
   LoadingBlocks blocks;  // a plug-in may have some, which stay
   state.library = open_shared_library(path, "plug-in");
@@ -195,7 +209,11 @@ LoadedPlugin load_plugin(const std::string& path) {
     problem = "its function throws what is no std::exception";
   }
   state.kept = std::move(setup.kept_);
-  KEYWAY_CHECK_AS(Registration, problem.empty(), "plug-in {}: {}", path, problem);
+  if (!problem.empty()) {
+    noting.reset();
+    state.changes.undo();
+    KEYWAY_FAIL(Registration, "plug-in {}: {}", path, problem);
+  }
   return plugin;
 }
 

@@ -74,10 +74,11 @@ class KEYWAY_API LoadedPlugin {
 
   // Takes back what the plug-in registered, waits until no call is under way in its kernels, and unloads its library.
   // Throws, and then it is loaded as before: std::bad_alloc; keyway::Error(Registration) from inside a call of one of
-  // its kernels, or while tensors, pinned memory, events or graphs of a device type that it serves live, with how many
-  // (device_use.h). Requires: nobody holds what else its code made, such as storages that a kernel made with a deleter
-  // of its own, or exceptions of types of its own. The library stays mapped if an autograd::Function of it was
-  // recorded.
+  // its kernels, or while memory of its allocators, or events or graphs of its device guards live, with how many
+  // (held.h). What it made of them while it was loaded goes with it. Requires: no thread is in another function of its
+  // device guards, such as synchronize(), or in its warning handler; nobody holds what else its code made, such as
+  // storages that a kernel made with a deleter of its own, events that it keeps and recorded after it was loaded, or
+  // exceptions of types of its own. The library stays mapped if an autograd::Function of it was recorded.
   void unload();
   // Keeps the plug-in as long as the process runs. Until then calls of its kernels are counted, which takes some
   // nanoseconds.
@@ -91,9 +92,10 @@ class KEYWAY_API LoadedPlugin {
   std::unique_ptr<State> state_;
 };
 
-// Loads the plug-in in a file. Throws keyway::Error(Registration) that names the file, and then the registry is as it
-// was: no shared library for this machine; one that is cut short, misses symbols or is no plug-in; built against other
-// headers (plugin_abi.h); loaded already; or what its function throws, or every error of its registrations.
+// Loads the plug-in in a file. Throws keyway::Error(Registration) that names the file, and then the registry and all
+// settings are as they were; its code stays mapped, with a warning, if another thread got memory of it meanwhile. What
+// is wrong: no shared library for this machine; one that is cut short, misses symbols or is no plug-in; built against
+// other headers (plugin_abi.h); loaded already; or what its function throws, or every error of its registrations.
 [[nodiscard]] KEYWAY_API LoadedPlugin load_plugin(const std::string& path);
 
 }  // namespace keyway::inline v1

@@ -124,7 +124,7 @@ constexpr std::uint32_t layout_number() {
   add_members(hash);
   hash.number(kSlotCount).number(kBackendBits).number(kNumScalarTypes).number(kMaxCachedBlock);
   hash.number(static_cast<std::uint64_t>(DispatchKey::CompositeImplicitAutograd))
-      .number(static_cast<std::uint64_t>(ValueTag::List));
+      .number(static_cast<std::uint64_t>(ValueTag::TensorListList));
   hash.number(static_cast<std::uint64_t>(ErrorKind::Internal));
   return hash.value();
 }

@@ -58,6 +58,7 @@ void NewsDesk::tell() noexcept {
     tell_one(listener->call, change);
     lock.lock();
     listener->teller = {};
+    ++heard_;
     heard_.notify_all();
     if (listener.use_count() > 1) continue;
     lock.unlock();  // it has taken itself away, and its destructor may want what it likes
@@ -85,8 +86,12 @@ void NewsDesk::remove(std::uint64_t id) {
   const std::shared_ptr<Listener> listener = std::move(at->second);
   listeners_.erase(at);
   listener->unheard.clear();
-  heard_.wait(lock,
-              [&] { return listener->teller == std::thread::id() || listener->teller == std::this_thread::get_id(); });
+  while (listener->teller != std::thread::id() && listener->teller != std::this_thread::get_id()) {
+    const std::uint32_t before = heard_.load();
+    lock.unlock();
+    heard_.wait(before);
+    lock.lock();
+  }
   if (listener->teller == std::thread::id()) gone = std::move(listener->call);
 }
 
@@ -96,7 +101,6 @@ void NewsDesk::restart_in_child() {
   for (const auto& [id, listener] : desk.listeners_) {
     if (listener->teller != std::this_thread::get_id()) listener->teller = {};
   }
-  ::new (&desk.heard_) std::condition_variable_any;
 }
 
 OperatorListening listen_to_operators(OperatorListener listener) {

@@ -6,7 +6,7 @@
 #include <keyway/dispatch/operator_listener.h>
 #include <keyway/dispatch/registry.h>
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -66,7 +66,7 @@ class NewsDesk {
   std::shared_ptr<Listener> next_to_hear();
 
   ForkSafeMutex mutex_{LockOrder::News, restart_in_child};
-  std::condition_variable_any heard_;
+  std::atomic<std::uint32_t> heard_{0};  // how often a listener has returned
   std::map<std::uint64_t, std::shared_ptr<Listener>> listeners_;
   std::uint64_t next_ = 1;
 };
@@ -100,10 +100,7 @@ void change_registry(Change&& change) {
   }
   NewsDesk::get().tell();
   if (news.has_dangling) warn_of_dangling_kernels_at_exit();
-  try {
-    for (const std::string& text : news.warnings) warn(text);
-  } catch (...) {  // out of memory, or a handler that throws: the change is made
-  }
+  for (const std::string& text : news.warnings) try_warn(text);
 }
 
 }  // namespace keyway::inline v1

@@ -9,7 +9,7 @@
 //   Tensor, Tensor?   const TensorBase&  (undefined if absent)    T
 //   Tensor(a!)        TensorBase&                                 W
 //   Tensor[]          ArrayRef<TensorBase>  (also of Tensor?)     L
-//   int, SymInt       std::int64_t                                i     lists: ArrayRef<...>, capital letter
+//   int, SymInt       std::int64_t                                i     list: ArrayRef<std::int64_t>, capital letter
 //   float             double                                      d
 //   bool              bool                                        b
 //   complex           complex<double>                             c
@@ -17,6 +17,12 @@
 //   str               std::string_view                            z
 //   ScalarType, Layout, MemoryFormat, Device                      t l m e
 //   Generator         const Generator&  (undefined if absent)     g
+//   float[]           ArrayRef<double>                            D     bool[] B, Scalar[] S
+//   str[]             ArrayRef<std::string>                       Z
+//   ScalarType[]      ArrayRef<ScalarType>                        Y
+//   int?[]            ArrayRef<std::optional<std::int64_t>>       N
+//   int[][]           ArrayRef<std::vector<std::int64_t>>         J
+//   Tensor[][]        ArrayRef<std::vector<TensorBase>>           M
 //   T?                std::optional<T>                            ?T
 //   results           the same letters: TensorBase, TensorBase&, std::string, std::vector, Scalar and Generator by
 //                     value; std::tuple (..), void -
@@ -109,6 +115,16 @@ KEYWAY_CODE(ArgumentCode, ArrayRef<bool>, 'B');
 KEYWAY_CODE(ResultCode, std::vector<bool>, 'B');
 KEYWAY_CODE(ArgumentCode, ArrayRef<Scalar>, 'S');
 KEYWAY_CODE(ResultCode, std::vector<Scalar>, 'S');
+KEYWAY_CODE(ArgumentCode, ArrayRef<std::string>, 'Z');
+KEYWAY_CODE(ResultCode, std::vector<std::string>, 'Z');
+KEYWAY_CODE(ArgumentCode, ArrayRef<ScalarType>, 'Y');
+KEYWAY_CODE(ResultCode, std::vector<ScalarType>, 'Y');
+KEYWAY_CODE(ArgumentCode, ArrayRef<std::optional<std::int64_t>>, 'N');
+KEYWAY_CODE(ResultCode, std::vector<std::optional<std::int64_t>>, 'N');
+KEYWAY_CODE(ArgumentCode, ArrayRef<std::vector<std::int64_t>>, 'J');
+KEYWAY_CODE(ResultCode, std::vector<std::vector<std::int64_t>>, 'J');
+KEYWAY_CODE(ArgumentCode, ArrayRef<std::vector<TensorBase>>, 'M');
+KEYWAY_CODE(ResultCode, std::vector<std::vector<TensorBase>>, 'M');
 KEYWAY_CODE(ResultCode, void, '-');
 #undef KEYWAY_CODE
 template <typename T>
@@ -171,6 +187,9 @@ KEYWAY_API std::string signature_difference(std::string_view have, const Functio
 // Whether a tensor may stand in an argument of this type, and so take part in dispatch.
 template <typename T>
 inline constexpr bool carries_keys =
-    std::is_same_v<T, const TensorBase&> || std::is_same_v<T, TensorBase&> || std::is_same_v<T, ArrayRef<TensorBase>>;
+    std::is_same_v<T, const TensorBase&> || std::is_same_v<T, TensorBase&> || std::is_same_v<T, ArrayRef<TensorBase>> ||
+    std::is_same_v<T, ArrayRef<std::vector<TensorBase>>>;
+template <typename T>
+inline constexpr bool carries_keys<std::optional<T>> = carries_keys<T>;
 
 }  // namespace keyway::inline v1

@@ -1,7 +1,7 @@
 // Kernels from functions that users write: any callable whose parameters have a counterpart in the schema
 // language becomes a kernel of the canonical signature. Besides the canonical types it may have Tensor, std::vector,
-// std::string, std::complex<double>, std::optional of any of them (but for elements of lists, of tensors only), and
-// const references to all; results may be optional, and stand in a std::tuple.
+// std::string, std::complex<double>, std::optional of any of them (but for elements of lists, of tensors and integers
+// only), and const references to all; results may be optional, and stand in a std::tuple.
 #pragma once
 
 #include <keyway/dispatch/kernel_adapter.h>
@@ -95,6 +95,20 @@ struct Param<std::vector<T>> {
     return {first, first + v.size()};
   }
 };
+// A list of lists of tensors that have methods: vectors of these are another type than vectors of those that have none.
+template <TensorType T>
+requires(!std::is_same_v<T, TensorBase>) struct Param<ArrayRef<std::vector<T>>> {
+  using Canonical = ArrayRef<std::vector<TensorBase>>;
+  static std::vector<std::vector<T>> from(ArrayRef<std::vector<TensorBase>> v) {
+    std::vector<std::vector<T>> out;
+    out.reserve(v.size());
+    for (const std::vector<TensorBase>& list : v) out.push_back(Param<std::vector<T>>::from(list));
+    return out;
+  }
+};
+template <TensorType T>
+requires(!std::is_same_v<T, TensorBase>) struct Param<std::vector<std::vector<T>>> : Param<ArrayRef<std::vector<T>>> {
+};
 template <typename T>
 requires(!TensorType<T>) struct Param<std::vector<T>> {
   using Canonical = ArrayRef<T>;
@@ -130,8 +144,13 @@ struct Param<std::optional<Generator>> {
 // Of what is written otherwise than canonically: std::optional<std::vector<double>>, std::optional<std::string>.
 template <typename T>
 requires(!TensorType<T> && !std::is_same_v<T, Generator>) struct Param<std::optional<T>> {
-  using Canonical = std::optional<std::remove_cvref_t<typename Param<T>::Canonical>>;
-  static std::optional<T> from(const Canonical& v) { return v ? std::optional<T>(Param<T>::from(*v)) : std::nullopt; }
+  using Value = std::remove_cvref_t<typename Param<T>::Canonical>;
+  using Canonical = std::optional<Value>;
+  // An ArrayRef of what has to be made is lent by a vector.
+  using Made = std::remove_cvref_t<decltype(Param<T>::from(std::declval<const Value&>()))>;
+  static std::optional<Made> from(const Canonical& v) {
+    return v ? std::optional<Made>(Param<T>::from(*v)) : std::nullopt;
+  }
 };
 // A const reference to anything is taken as its value is.
 template <typename T>
@@ -161,6 +180,10 @@ struct Result<const T&> {
 template <TensorType T>
 struct Result<std::vector<T>> {
   using Canonical = std::vector<TensorBase>;
+};
+template <TensorType T>
+struct Result<std::vector<std::vector<T>>> {
+  using Canonical = std::vector<std::vector<TensorBase>>;
 };
 template <ForeignComplex T>
 struct Result<T> {
@@ -194,6 +217,30 @@ inline constexpr bool kMayBeAbsent = false;
 template <typename T>
 inline constexpr bool kMayBeAbsent<std::optional<T>> = true;
 
+// An argument that a caller gives as a T, as one that converts to the canonical To. Lists in which tensors with methods
+// are optional, or stand in lists, are made anew.
+template <typename To, typename T>
+decltype(auto) lend(std::remove_reference_t<T>& v) {
+  using Given = std::remove_cvref_t<T>;
+  if constexpr (std::is_convertible_v<T&&, To>) {
+    return static_cast<T&&>(v);
+  } else if constexpr (kMayBeAbsent<Given> && kMayBeAbsent<To>) {
+    using Item = const typename Given::value_type&;
+    using Made = std::remove_cvref_t<decltype(lend<typename To::value_type, Item>(*v))>;
+    return v ? std::optional<Made>(lend<typename To::value_type, Item>(*v)) : std::nullopt;
+  } else if constexpr (std::is_same_v<To, ArrayRef<std::vector<TensorBase>>>) {
+    std::vector<std::vector<TensorBase>> lists;
+    for (const auto& list : v) lists.emplace_back(list.begin(), list.end());
+    return lists;
+  } else if constexpr (std::is_same_v<To, ArrayRef<TensorBase>>) {
+    std::vector<TensorBase> tensors;
+    for (const auto& tensor : v) tensors.push_back(tensor ? TensorBase(*tensor) : TensorBase());
+    return tensors;
+  } else {
+    return static_cast<T&&>(v);
+  }
+}
+
 template <typename To, typename From>
 To convert_result(From&& from) {
   using Given = std::remove_cvref_t<From>;
@@ -210,7 +257,7 @@ To convert_result(From&& from) {
     return from ? To(*std::forward<From>(from)) : To();
   } else if constexpr (std::is_constructible_v<To, From&&>) {
     return To(std::forward<From>(from));
-  } else {  // std::vector<Tensor>
+  } else {  // std::vector of Tensor, or of vectors of them
     To out;
     out.reserve(from.size());
     for (auto& element : from) out.push_back(convert_result<typename To::value_type>(std::move(element)));

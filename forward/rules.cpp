@@ -37,21 +37,38 @@ Rule rule_of(const OperatorEntry& op) {
   return general;
 }
 
-void for_each_pair(Stack& primals, Stack& tangents, const std::function<void(TensorBase&, TensorBase&)>& visit) {
+namespace {
+
+using Visit = std::function<void(TensorBase&, TensorBase&)>;
+
+void for_each_pair(std::vector<TensorBase>& list, std::vector<TensorBase>& others, const Visit& visit) {
+  others.resize(list.size());
+  for (std::size_t k = 0; k < list.size(); ++k)
+    if (list[k].defined()) visit(list[k], others[k]);
+}
+
+}  // namespace
+
+void for_each_pair(Stack& primals, Stack& tangents, const Visit& visit) {
   for (std::size_t i = 0; i < primals.size(); ++i) {
-    IValue& primal = primals[i];
+    IValue &primal = primals[i], &tangent = tangents[i];
     if (primal.is_tensor() && primal.tensor_ref().defined()) {
-      if (!tangents[i].is_tensor()) tangents[i] = TensorBase();
-      visit(primal.tensor_ref(), tangents[i].tensor_ref());
+      if (!tangent.is_tensor()) tangent = TensorBase();
+      visit(primal.tensor_ref(), tangent.tensor_ref());
+    } else if (primal.is(ValueTag::TensorList)) {
+      std::vector<TensorBase> list = primal.to_tensor_list(), others;
+      if (tangent.is(ValueTag::TensorList)) others = tangent.to_tensor_list();
+      for_each_pair(list, others, visit);
+      primal = IValue(std::move(list));
+      tangent = IValue(std::move(others));
+    } else if (primal.is(ValueTag::TensorListList)) {
+      std::vector<std::vector<TensorBase>> lists = primal.to_tensor_lists(), others;
+      if (tangent.is(ValueTag::TensorListList)) others = tangent.to_tensor_lists();
+      others.resize(lists.size());
+      for (std::size_t k = 0; k < lists.size(); ++k) for_each_pair(lists[k], others[k], visit);
+      primal = IValue(std::move(lists));
+      tangent = IValue(std::move(others));
     }
-    if (!primal.is(ValueTag::TensorList)) continue;
-    std::vector<TensorBase> list = primal.to_tensor_list();
-    std::vector<TensorBase> others(list.size());
-    if (tangents[i].is(ValueTag::TensorList)) others = tangents[i].to_tensor_list();
-    for (std::size_t k = 0; k < list.size(); ++k)
-      if (list[k].defined()) visit(list[k], others[k]);
-    primal = IValue(std::move(list));
-    tangents[i] = IValue(std::move(others));
   }
 }
 

@@ -265,6 +265,13 @@ void add_memory(nb::module_& module) {
   module.def(
       "memory_summary", [](nb::handle device) { return to_string(with_device<memory_stats>(device)); },
       nb::arg("device").none());
+  module.def(
+      "mem_get_info",
+      [](nb::handle device) {
+        const MemoryInfo info = with_device<get_memory_info>(device);
+        return nb::make_tuple(info.free, info.total);
+      },
+      nb::arg("device").none());
   module.def("reset_peak_memory_stats", with_device<reset_peak_memory_stats>, nb::arg("device").none());
   module.def(
       "empty_cache", [] { empty_cache(kCuda); }, Unlocked());

@@ -19,7 +19,9 @@ namespace {
 // Whether a value is the default of its parameter, which is never a tensor.
 bool is_default_value(const IValue& value, const IValue& default_value) {
   if (value.is_none() || (value.is_tensor() && !value.to_tensor().defined())) return default_value.is_none();
-  return !value.is_tensor() && value.tag() == default_value.tag() && to_string(value) == to_string(default_value);
+  if (value.is_tensor() || value.tag() != default_value.tag()) return false;
+  if (value.is(ValueTag::StringList)) return value.to_string_list() == default_value.to_string_list();
+  return to_string(value) == to_string(default_value);
 }
 
 std::vector<std::size_t> arguments_written_as(const FunctionSchema& schema, Argument result) {
@@ -84,7 +86,7 @@ IValue KernelArguments::result(std::size_t i, nb::handle returned, const std::st
   const Result& expected = results_[i];
   IValue value;
   KEYWAY_CHECK_AS(Type, to_value(expected.type, returned.ptr(), value), "{} returned {} as result {}, which is {}", who,
-                  Py_TYPE(returned.ptr())->tp_name, i, expected.text);
+                  misfit(expected.type, returned.ptr()), i, expected.text);
   if (expected.written.empty()) return value;
   for (const std::size_t argument : expected.written) {
     if (value.is_tensor() && value.to_tensor().is_same(first_on(stack)[argument].to_tensor())) return value;

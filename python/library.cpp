@@ -5,10 +5,12 @@
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/library.h>
 #include <keyway/python/python_kernel.h>
+#include <keyway/python/warnings.h>
 
 #include <memory>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,19 +43,13 @@ class Registrations {
       return;
     }
     Block block(kind == "DEF" ? Block::Kind::Def : Block::Kind::Fragment, ns_, std::nullopt, where);
-    if (kind == "DEF") add(block, nullptr);
+    if (kind == "DEF") add(block, nullptr, {file, line});
   }
   Registrations(const Registrations&) = delete;
   Registrations& operator=(const Registrations&) = delete;
   // When the interpreter ends, they stay: calls in their kernels may never return, and nobody makes others.
   ~Registrations() {
-    try {
-      if (!interpreter_ends()) undo();
-    } catch (const std::exception& error) {
-      const nb::error_scope scope;
-      const std::string text = "library " + ns_ + " stays registered: " + error.what();
-      if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) PyErr_WriteUnraisable(nullptr);
-    }
+    if (!interpreter_ends()) undo_at_last();
     for (Registered& kept : registered_) {
       kept.handle.release();
       (void)kept.kernel.release();
@@ -64,7 +60,7 @@ class Registrations {
     Block block(Block::Kind::Fragment, ns_, std::nullopt, {file.c_str(), line});
     block.def(schema, {file.c_str(), line});
     for (const std::string& tag : tags) block.tags({tag});
-    add(block, nullptr);
+    add(block, nullptr, {file, line});
   }
   void impl(const std::string& op, nb::handle key, nb::object function, bool with_keys, bool all_arguments,
             const std::string& file, int line) {
@@ -78,7 +74,7 @@ class Registrations {
     } else {
       block.impl(op, Fallthrough{}, {file.c_str(), line});
     }
-    add(block, std::move(kernel));
+    add(block, std::move(kernel), {file, line});
   }
   void fallback(nb::handle key, nb::object function, bool with_keys, const std::string& file, int line) {
     Block block(Block::Kind::Impl, "_", dispatch_key_in(key), {file.c_str(), line});
@@ -90,22 +86,13 @@ class Registrations {
     } else {
       block.fallback(Fallthrough{}, {file.c_str(), line});
     }
-    add(block, std::move(kernel));
+    add(block, std::move(kernel), {file, line});
   }
 
-  // The latest first. Throws where one cannot be undone now; it and those before it stay.
-  void undo() {
-    while (!registered_.empty()) {
-      Registered last = std::move(registered_.back());
-      registered_.pop_back();
-      try {
-        const LockReleased unlocked;
-        last.handle.undo();
-      } catch (...) {
-        registered_.push_back(std::move(last));
-        throw;
-      }
-    }
+  // The latest first. Throws where one cannot be undone now; it and those before it stay. Throws a warning of what is
+  // undone, where a filter makes it an error, when all is.
+  void undo(const std::string& file, int line) {
+    warn_in_python(PyExc_RuntimeWarning, undo_all(), {.file = file, .line = line});
   }
 
  private:
@@ -114,7 +101,46 @@ class Registrations {
     RegistrationHandle handle;
   };
 
-  void add(Block& block, std::unique_ptr<PythonKernel> kernel) {
+  // What it warns of.
+  std::vector<std::string> undo_all() {
+    HeldWarnings held;
+    while (!registered_.empty()) undo_last();
+    return held.take();
+  }
+  void undo_last() {
+    Registered last = std::move(registered_.back());
+    registered_.pop_back();
+    try {
+      const LockReleased unlocked;
+      last.handle.undo();
+    } catch (...) {
+      registered_.push_back(std::move(last));
+      throw;
+    }
+  }
+  // Nobody is there whom an error could reach.
+  void undo_at_last() noexcept {
+    const nb::error_scope scope;
+    std::vector<std::string> texts;
+    try {
+      try {
+        texts = undo_all();
+      } catch (const std::exception& error) {
+        texts = {"library " + ns_ + " stays registered: " + error.what()};
+      }
+      for (const std::string& text : texts) {
+        try {
+          warn_in_python(PyExc_RuntimeWarning, {text});
+        } catch (nb::python_error& error) {
+          error.discard_as_unraisable(nb::handle());
+        }
+      }
+    } catch (const std::bad_alloc&) {  // it goes unsaid
+    }
+  }
+
+  // A warning that a filter makes an error is thrown, and then nothing is registered.
+  void add(Block& block, std::unique_ptr<PythonKernel> kernel, const PythonLine& where) {
     LibraryRequest request = block.take_request();
     const auto serve = [&](auto& asked) {
       asked.kernel.kernel.context = kernel.get();
@@ -124,11 +150,17 @@ class Registrations {
     if (kernel && !request.impls.empty()) serve(request.impls.back());
     if (kernel && !request.fallbacks.empty()) serve(request.fallbacks.back());
     RegistrationHandle handle;
-    {
-      const LockReleased unlocked;
-      handle = Dispatcher::singleton().commit(std::move(request));
-    }
+    const std::vector<std::string> warnings =
+        warnings_of([&] { handle = Dispatcher::singleton().commit(std::move(request)); });
     registered_.push_back({std::move(kernel), std::move(handle)});
+    try {
+      warn_in_python(PyExc_RuntimeWarning, warnings, where);
+    } catch (...) {
+      HeldWarnings unheard;
+      undo_last();
+      (void)unheard.take();
+      throw;
+    }
   }
 
   std::string ns_;

@@ -24,6 +24,7 @@
 #include <keyway/python/tensor_attributes.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/threads.h>
+#include <keyway/python/warnings.h>
 
 #include <nanobind/nanobind.h>
 
@@ -41,6 +42,7 @@ NB_MODULE(_C, module) {
       set_python_error();
     }
   });
+  hear_warnings();
   add_descriptors(module);
   add_default_device(module);
   add_dtype_functions(module);

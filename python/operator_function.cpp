@@ -1,4 +1,5 @@
 #include <keyway/core/base/error.h>
+#include <keyway/dispatch/boxed_tensors.h>
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
@@ -73,10 +74,7 @@ const Signature& choose(OperatorFunction* function, const CallArguments& given, 
 
 bool any_tensor(const Stack& stack, auto&& holds) {
   return std::ranges::any_of(stack, [&](const IValue& value) {
-    if (value.is_tensor()) return value.to_tensor().defined() && holds(Tensor(value.to_tensor()));
-    return value.is(ValueTag::TensorList) && std::ranges::any_of(value.to_tensor_list(), [&](const TensorBase& tensor) {
-             return tensor.defined() && holds(Tensor(tensor));
-           });
+    return keyway::any_tensor(value, [&](const TensorBase& tensor) { return holds(Tensor(tensor)); });
   });
 }
 

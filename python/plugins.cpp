@@ -2,12 +2,14 @@
 #include <keyway/dispatch/plugin.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/registry.h>
+#include <keyway/python/warnings.h>
 
 #include <filesystem>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -28,13 +30,14 @@ class PluginObject {
   const std::string& path() const { return path_; }
   void unload() {
     LoadedPlugin leaving = std::move(plugin_);  // not from two threads at once
+    std::vector<std::string> warnings;
     try {
-      const LockReleased unlocked;
-      leaving.unload();
+      warnings = warnings_of([&] { leaving.unload(); });
     } catch (...) {
       plugin_ = std::move(leaving);
       throw;
     }
+    warn_in_python(PyExc_RuntimeWarning, warnings);
   }
 
  private:
@@ -42,14 +45,26 @@ class PluginObject {
   std::string name_, path_;
 };
 
+// A warning that a filter makes an error is thrown, and then the plug-in is not loaded.
 PluginObject load(const std::filesystem::path& path) {
-  const LockReleased unlocked;
-  return PluginObject(load_plugin(path.string()));
+  LoadedPlugin plugin;
+  const std::vector<std::string> warnings = warnings_of([&] { plugin = load_plugin(path.string()); });
+  try {
+    warn_in_python(PyExc_RuntimeWarning, warnings);
+  } catch (...) {
+    HeldWarnings unheard;
+    {
+      const LockReleased unlocked;
+      plugin.unload();
+    }
+    (void)unheard.take();
+    throw;
+  }
+  return PluginObject(std::move(plugin));
 }
 
 void load_for_good(const std::string& path) {
-  const LockReleased unlocked;
-  load_library(path);
+  warn_in_python(PyExc_RuntimeWarning, warnings_of([&] { load_library(path); }));
 }
 
 }  // namespace

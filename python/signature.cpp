@@ -195,7 +195,7 @@ bool Signature::parse_one(const Parameter& parameter, std::size_t i, PyObject* o
   }
   return fail(why, [&] {
     return fmt::format("argument '{}' (position {}) must be {}, not {}", parameter.name, i + 1, parameter.type.str(),
-                       type_name(object));
+                       misfit(parameter.type, object));
   });
 }
 

@@ -1,5 +1,6 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/reduction.h>
+#include <keyway/dispatch/boxing.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/numpy_classes.h>
@@ -9,6 +10,8 @@
 
 #include <charconv>
 #include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -168,17 +171,21 @@ bool is_sequence(PyObject* object) {
   return is_one == 1;
 }
 
-// A list of T: of a sequence, or of one value `size` times over.
+// Of a sequence, or of one value `size` times over. A str is a sequence to Python, and no list of one here.
+template <typename T, typename One>
+bool to_vector(PyObject* object, std::size_t size, std::vector<T>& elements, One&& one) {
+  if (is_sequence(object)) return to_elements(object, elements, one);
+  T element{};
+  if (size == 0 || PyUnicode_Check(object) || !one(object, element)) return false;
+  elements.assign(size, element);
+  return true;
+}
+
+// A list of T.
 template <typename T, typename One>
 bool to_list(const ValueType& type, PyObject* object, IValue& value, One&& one) {
   std::vector<T> elements;
-  if (is_sequence(object)) {
-    if (!to_elements(object, elements, one)) return false;
-  } else {
-    T element{};
-    if (type.list_size == 0 || !one(object, element)) return false;
-    elements.assign(type.list_size, element);
-  }
+  if (!to_vector(object, type.list_size, elements, one)) return false;
   if constexpr (std::is_same_v<T, char>) {
     value = IValue::bool_list(std::move(elements));
   } else {
@@ -187,14 +194,37 @@ bool to_list(const ValueType& type, PyObject* object, IValue& value, One&& one) 
   return true;
 }
 
+bool to_tensor(PyObject* object, TensorBase& tensor) {
+  if (!is_tensor(object)) return false;
+  tensor = tensor_in(object);
+  return true;
+}
+
+template <typename T>
+bool to_list_of_lists(const ValueType& type, PyObject* object, IValue& value, bool (*one)(PyObject*, T&)) {
+  return to_list<std::vector<T>>(type, object, value, [&](PyObject* item, std::vector<T>& element) {
+    return to_vector(item, type.element_size, element, one);
+  });
+}
+
+bool to_optional_ints(const ValueType& type, PyObject* object, IValue& value) {
+  return to_list<std::optional<std::int64_t>>(type, object, value,
+                                              [](PyObject* item, std::optional<std::int64_t>& element) {
+                                                element.reset();
+                                                return item == Py_None || to_int(item, element.emplace());
+                                              });
+}
+
 bool to_list(const ValueType& type, PyObject* object, IValue& value) {
+  const bool ints = type.kind == TypeKind::Int || type.kind == TypeKind::SymInt;
+  if (type.list_elements && ints) return to_list_of_lists<std::int64_t>(type, object, value, to_int);
+  if (type.list_elements && type.kind == TypeKind::Tensor)
+    return to_list_of_lists<TensorBase>(type, object, value, to_tensor);
+  if (type.optional_elements && ints) return to_optional_ints(type, object, value);
   switch (type.kind) {
     case TypeKind::Tensor:
       return to_list<TensorBase>(type, object, value, [&](PyObject* item, TensorBase& tensor) {
-        if (type.optional_elements && item == Py_None) return true;
-        if (!is_tensor(item)) return false;
-        tensor = tensor_in(item);
-        return true;
+        return (type.optional_elements && item == Py_None) || to_tensor(item, tensor);
       });
     case TypeKind::Int:
     case TypeKind::SymInt: return to_list<std::int64_t>(type, object, value, to_int);
@@ -207,9 +237,19 @@ bool to_list(const ValueType& type, PyObject* object, IValue& value) {
         truth = is_true ? 1 : 0;
         return true;
       });
-    default:
-      return to_list<IValue>(type, object, value,
-                             [&](PyObject* item, IValue& element) { return to_one(type.kind, item, element); });
+    case TypeKind::Str:
+      return to_list<std::string>(type, object, value, [](PyObject* item, std::string& text) {
+        if (!PyUnicode_Check(item)) return false;
+        text = text_in(item);
+        return true;
+      });
+    case TypeKind::ScalarType:
+      return to_list<ScalarType>(type, object, value, [](PyObject* item, ScalarType& dtype) {
+        const auto given = dtype_in(item);
+        dtype = given.value_or(dtype);
+        return given.has_value();
+      });
+    default: return false;
   }
 }
 
@@ -220,8 +260,11 @@ ValueType::ValueType(SchemaType type) : kind(without_optional(type).kind()), opt
   if (!value.is(TypeKind::List)) return;
   list = true;
   list_size = value.list_size();
-  optional_elements = value.element().is(TypeKind::Optional);
-  kind = without_optional(value.element()).kind();
+  const SchemaType element = value.element();
+  optional_elements = element.is(TypeKind::Optional);
+  list_elements = element.is(TypeKind::List);
+  element_size = element.list_size();
+  kind = (list_elements || optional_elements ? element.element() : element).kind();
 }
 
 std::string ValueType::str() const {
@@ -244,7 +287,8 @@ std::string ValueType::str() const {
     }
   }();
   std::string text = optional_elements ? "Optional[" + name + "]" : name;
-  if (list) text = "tuple of " + text + "s";
+  if (list_elements) text = "tuple of " + text + "s";
+  if (list) text = list_elements ? "tuple of tuples" + text.substr(5) : "tuple of " + text + "s";
   return optional ? "Optional[" + text + "]" : text;
 }
 
@@ -254,6 +298,24 @@ bool to_value(const ValueType& type, PyObject* object, IValue& value) {
     return true;
   }
   return type.list ? to_list(type, object, value) : to_one(type.kind, object, value);
+}
+
+std::string misfit(const ValueType& type, PyObject* object) {
+  const std::string name = Py_TYPE(object)->tp_name;
+  if (!type.list || !is_sequence(object)) return name;
+  ValueType element = type;
+  element.optional = type.optional_elements;
+  element.list = type.list_elements;
+  element.list_size = type.element_size;
+  element.optional_elements = element.list_elements = false;
+  const Py_ssize_t size = PySequence_Size(object);
+  if (size < 0) rethrow_python_error();
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    const nb::object item = checked(PySequence_GetItem(object, i));
+    if (IValue value; to_value(element, item.ptr(), value)) continue;
+    return name + " with an element of type " + misfit(element, item.ptr()) + " at position " + std::to_string(i);
+  }
+  return name;
 }
 
 bool to_scalar(PyObject* object, Scalar& scalar) {
@@ -303,7 +365,7 @@ template <typename List>
 nb::object tuple_of(const List& list) {
   nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
   for (std::size_t i = 0; i < list.size(); ++i)
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(IValue(list[i])).release().ptr());
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_object(detail::box(list[i])).release().ptr());
   return tuple;
 }
 
@@ -332,9 +394,14 @@ nb::object to_object(const IValue& value) {
     case ValueTag::IntList: return tuple_of(value.to_int_list());
     case ValueTag::DoubleList: return tuple_of(value.to_double_list());
     case ValueTag::BoolList: return tuple_of(value.to_bool_list());
-    case ValueTag::TensorList: return tuple_of(value.to_tensor_list());
     case ValueTag::ScalarList: return tuple_of(value.to_scalar_list());
+    case ValueTag::StringList: return tuple_of(value.to_string_list());
+    case ValueTag::ScalarTypeList: return tuple_of(value.to_scalar_type_list());
+    case ValueTag::OptionalIntList: return tuple_of(value.to_optional_int_list());
+    case ValueTag::IntListList: return tuple_of(value.to_int_lists());
     case ValueTag::List: return tuple_of(value.to_list());
+    case ValueTag::TensorList: return tuple_of(value.to_tensor_list());
+    case ValueTag::TensorListList: return tuple_of(value.to_tensor_lists());
   }
   return nb::none();
 }

@@ -13,13 +13,17 @@ namespace keyway::inline v1::python {
 struct ValueType {
   explicit ValueType(SchemaType type);
 
-  TypeKind kind;  // of the elements of a list
+  TypeKind kind;  // of the elements of a list, and of the lists in it
   bool optional = false;
   bool list = false;
   bool optional_elements = false;
-  std::size_t list_size = 0;  // T[N]: one value stands for N of them
+  bool list_elements = false;
+  std::size_t list_size = 0;     // T[N]: one value stands for N of them
+  std::size_t element_size = 0;  // the same, of lists that are elements
 
-  bool is_int_list() const { return list && (kind == TypeKind::Int || kind == TypeKind::SymInt); }
+  bool is_int_list() const {
+    return list && !list_elements && !optional_elements && (kind == TypeKind::Int || kind == TypeKind::SymInt);
+  }
   // As Python would write it: "Tensor", "tuple of ints", "Optional[Number]".
   std::string str() const;
 };
@@ -27,6 +31,10 @@ struct ValueType {
 // Gives `value` what `object` stands for; false, and no Python error, if that is of another type. None is the value of
 // an optional parameter that is left out. Throw keyway::Error, or the Python error of what was asked of the object.
 bool to_value(const ValueType& type, PyObject* object, IValue& value);
+
+// Of an object that is no value of the type: "list", or where one is the wrong element of a list, "list with an element
+// of type int at position 1".
+std::string misfit(const ValueType& type, PyObject* object);
 
 // A number; false if it is none. Tensors of one element without dimensions count as one.
 bool to_scalar(PyObject* object, Scalar& scalar);

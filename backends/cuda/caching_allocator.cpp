@@ -302,7 +302,7 @@ void CachingAllocator::free_segment(Block* block) {
 
 void CachingAllocator::fail(std::size_t bytes, StreamId stream) {
   ++stats_.out_of_memory;
-  const DeviceMemory::Room room = memory_.room();
+  const MemoryInfo room = memory_.room();
   const std::size_t held = stats_.reserved.current, used = stats_.active.current;
   const std::size_t taken = room.total - room.free;
   std::string graphs;

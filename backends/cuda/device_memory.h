@@ -3,6 +3,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/stream_events.h>
+#include <keyway/core/memory_stats.h>
 
 #include <cstddef>
 
@@ -10,17 +11,13 @@ namespace keyway::inline v1::cuda {
 
 class DeviceMemory : public StreamEvents {
  public:
-  struct Room {
-    std::size_t free, total;
-  };
-
   virtual Device device() const noexcept = 0;
   // Null: the device has no room. Throws keyway::Error where the device fails.
   virtual void* allocate(std::size_t bytes) = 0;
   // Waits for all work of the device before.
   virtual void free(void* memory) noexcept = 0;
   // Throws keyway::Error where the device fails.
-  virtual Room room() const = 0;
+  virtual MemoryInfo room() const = 0;
 
  protected:
   ~DeviceMemory() = default;

@@ -17,8 +17,9 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// `promote`, `promote_to_float`, or either with a set: promote(integral|bool).
+// `promote`, `promote_to_float`, `compare`, or one of them with a set: promote(integral|bool).
 struct PromotionRule {
+  bool compares = false;
   bool to_float = false;
   const Expr* within = nullptr;
 };
@@ -26,8 +27,8 @@ std::optional<PromotionRule> promotion_of(const Expr& set) {
   const auto* name = as<NameExpr>(set);
   const auto* call = as<CallExpr>(set);
   const std::string word = name ? name->name : call ? call->function : std::string();
-  if (word != "promote" && word != "promote_to_float") return std::nullopt;
-  return PromotionRule{word == "promote_to_float", call ? call->arguments[0].value.get() : nullptr};
+  if (word != "promote" && word != "promote_to_float" && word != "compare") return std::nullopt;
+  return PromotionRule{word == "compare", word == "promote_to_float", call ? call->arguments[0].value.get() : nullptr};
 }
 
 class Planner {
@@ -119,12 +120,14 @@ class Planner {
     for (const std::string& part : parts) common += " << " + part;
     const bool alone = parts.size() == 1 && !tensor(tensors.front()).list;
     common = alone ? tensors.front() + ".dtype()" : fmt::format("(Promotion(){}).result()", common);
+    if (rule.compares && tensors.size() == 2) common = fmt::format("compared_dtype({}, {})", tensors[0], tensors[1]);
     if (rule.to_float) common = fmt::format("to_float({})", common);
     if (has_dtype_argument(op_)) common = fmt::format("dtype.value_or({})", common);
     say("plan_.common = " + common);
     if (within) say(fmt::format("check_common_dtype(plan_.common, {})", within->set_text(*rule.within)));
     for (const std::string& number : numbers) say(fmt::format("check_number(\"{0}\", {0}, plan_.common)", number));
     if (!alone || rule.to_float || has_dtype_argument(op_)) plan_.promoted = tensors;
+    plan_.compares = rule.compares;
     plan_.to_float = rule.to_float;
     common_ = true;
   }

@@ -12,6 +12,7 @@ struct DTypePlan {
   std::string statements;             // of the guard, two blanks in: they fill plan.common and plan.dtype
   std::vector<std::string> promoted;  // the tensors that kernels get cast to plan.common
   std::vector<std::string> numbers;   // that promote as tensors do: they cannot be left out
+  bool compares = false;              // whether the operands are compared: assembly/comparands.h casts them
   bool to_float = false;              // whether integers become floats
   std::string loop_tensor;            // whose dtype the functor of a loop is instantiated for
   std::string loop_types;             // a DtypeSet: what it may be

@@ -1,6 +1,7 @@
 // Wrappers and tables of a family's operators.
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/cpp_contract.h>
+#include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
@@ -39,6 +40,7 @@ std::string include_lines(const Family& family) {
     if (kind == WrapperKind::View) paths.emplace_back("keyway/ops/rules/views.h");
     if (op.recipe.kind == RecipeKind::Pointwise) paths.emplace_back("keyway/ops/rules/broadcast.h");
     if (op.recipe.kind == RecipeKind::Reduction) paths.emplace_back("keyway/ops/rules/reduction.h");
+    if (dtype_plan(op).compares) paths.emplace_back("keyway/assembly/comparands.h");
     if (kind == WrapperKind::Computed && op.recipe.kind == RecipeKind::Kernels)
       paths.push_back(own_header(family, "ops/rules/{}.h"));
     if (kind == WrapperKind::Composite) {

@@ -249,12 +249,20 @@ class Struct {
     }
     std::vector<std::string> parameters{"Kernel* kernel_", fmt::format("const Plan<{}>& plan_", planned_results(op_))};
     for (std::string& parameter : canonical_parameters(schema_)) parameters.push_back(std::move(parameter));
+    std::string before;
+    if (dtypes_.compares) {
+      before = listed("  const auto compared_ = compared(", {argument(0), argument(1), "plan_.common", "plan_.device"},
+                      ");\n");
+      values = {"compared_.self()", "compared_.other()"};
+    }
     for (std::size_t i = 0; i < planned_results(op_); ++i) values.push_back(fmt::format("*out_[{}]", i));
     if (planned_results(op_) > 0) parameters.emplace_back("TensorBase* const* out_");
     const bool returns = kind_ == WrapperKind::Returning;
     return member_function(kernel_result(op_) + " run", parameters,
-                           listed(returns ? "  return kernel_(" : "  kernel_(", values, ");\n"));
+                           before + listed(returns ? "  return kernel_(" : "  kernel_(", values, ");\n"));
   }
+
+  std::string argument(std::size_t i) const { return std::string(schema_.arguments()[i].name()); }
 
   // The arguments of a call that makes a tensor like `out`.
   std::string from_out() const {

@@ -30,6 +30,7 @@ constexpr FunctionSchema kHelpers[] = {
     schema_literal<"silu_double_backward(Tensor grad, Tensor grad_output, Tensor self) -> Tensor">,
     schema_literal<"special_i1_backward(Tensor grad, Tensor self, Tensor result) -> Tensor">,
     schema_literal<"special_i1e_backward(Tensor grad, Tensor self, Tensor result) -> Tensor">,
+    schema_literal<"special_log_ndtr_backward(Tensor grad, Tensor self) -> Tensor">,
     schema_literal<"native_dropout_backward(Tensor grad, Tensor mask, float scale) -> Tensor">,
     schema_literal<"scaled(Tensor grad, Scalar factor) -> Tensor">,
     schema_literal<"product_like(Tensor a, Tensor b, int[] strides) -> Tensor">,

@@ -91,8 +91,8 @@ constexpr std::string_view kDTypes[] = {
     "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "complex128", "complex64",     "complex32",
     "int64",           "int32",           "int16",          "int8",       "uint64",        "uint32",
     "uint16",          "uint8",           "bool",           "qint8",      "quint8",        "qint32"};
-constexpr std::string_view kDTypeSets[] = {"any",      "floating", "complex", "real",
-                                           "integral", "float8",   "promote", "promote_to_float"};
+constexpr std::string_view kDTypeSets[] = {"any",     "floating", "complex",         "real", "integral", "float8",
+                                           "compare", "promote",  "promote_to_float"};
 constexpr std::string_view kLayouts[] = {"strided", "sparse_coo", "sparse_csr"};
 constexpr std::string_view kMemoryFormats[] = {"contiguous_format", "preserve_format", "channels_last",
                                                "channels_last_3d"};
@@ -124,8 +124,10 @@ void collect(std::span<const std::string_view> names, ExprBase base, std::vector
   for (const std::string_view name : names) out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
 }
 
-// promote(integral|bool): the arguments promote, to one of the set. The schema language has no type for a set.
+// promote(integral|bool): the arguments promote, to one of the set; compare(...): they are compared by their values. The
+// schema language has no type for a set.
 constexpr FunctionSchema kPromotions[] = {
+    schema_literal<"compare(ScalarType within) -> ScalarType">,
     schema_literal<"promote(ScalarType within) -> ScalarType">,
     schema_literal<"promote_to_float(ScalarType within) -> ScalarType">,
 };

@@ -1,6 +1,7 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/core/schema/printer.h>
+#include <keyway/core/schema/signature_code.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -30,6 +31,26 @@ void check_spelling(const OpSource& source) {
                                                             in_quotes(std::string(right, canonical.end()))));
 }
 
+// Whether generated code has values of the type: what kernels take, but for lists of strings, of dtypes, of lists and
+// of integers that may be absent, of which expressions, examples and saved values know nothing.
+bool can_be_generated(SchemaType type) {
+  std::string code;
+  return append_code(code, type) && code.find_first_of("ZYNJM") == std::string::npos;
+}
+
+void check_types(const OpSource& source) {
+  const auto check = [&](std::string_view what, const Argument& value, Place place) {
+    if (can_be_generated(value.type())) return;
+    const std::string type = to_string(value.type());
+    source.report.error(place, fmt::format("the {} is {}, which generated operators cannot have; define the operator "
+                                           "in C++, with KEYWAY_LIBRARY",
+                                           what, in_quotes(type)));
+  };
+  for (const Argument argument : source.schema->arguments())
+    check(fmt::format("argument {}", in_quotes(argument.name())), argument, source.place_of(argument.name()));
+  for (const Argument result : source.schema->returns()) check("result", result, source.func().place);
+}
+
 }  // namespace
 
 void check_names(const OpSource& source) {
@@ -50,6 +71,7 @@ void check_names(const OpSource& source) {
     if (!result.name().empty()) check_name(source, "result name", result.name());
   if (schema.is_vararg() || schema.is_varret())
     source.report.error(source.func().place, "an operator with '...' cannot be generated");
+  check_types(source);
 }
 
 }  // namespace keyway::inline v1

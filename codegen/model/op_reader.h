@@ -27,7 +27,7 @@ struct OpSource {
   Place place_of(std::string_view piece) const;
 };
 
-// op_names.cpp: whether the names in the schema can stand in generated code.
+// op_names.cpp: whether the names and the types in the schema can stand in generated code.
 void check_names(const OpSource& source);
 // op_recipe.cpp
 Recipe read_recipe(const OpSource& source);

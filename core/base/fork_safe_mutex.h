@@ -27,6 +27,7 @@ enum class LockOrder : unsigned char {
   HostMemory,  // blocks of host memory that are kept
   Notes,       // what profiles and recorders have noted
   Warnings,    // who hears of warnings
+  Libraries,   // what libraries hold of settings, and what is held of them
 };
 
 namespace detail {

@@ -1,21 +1,26 @@
-// LoadChanges: what the code of a library changes in the process while a thread loads it, so that it can be put back.
+// LoadChanges: what the code of a library sets in the process while a thread loads it (setting.h), so that it goes when
+// the library does.
 #pragma once
 
-#include <keyway/core/base/macros.h>
+#include <keyway/core/base/library_use.h>
 
-#include <atomic>
-#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
 
 namespace keyway::inline v1 {
 
-// Settings that hold a pointer into a library go through set_noted() or add(); else they would dangle once the library
-// is gone.
+// The changes of one library. They are to be undone before its code goes.
 class KEYWAY_API LoadChanges {
  public:
-  // Notes what this thread changes, as long as the scope lives.
+  LoadChanges() : library_(&LibraryUse::begin()) {}
+  ~LoadChanges() {
+    if (!library_->stays()) library_->end();
+  }
+  LoadChanges(const LoadChanges&) = delete;
+  LoadChanges& operator=(const LoadChanges&) = delete;
+
+  // What this thread sets is the library's, as long as the scope lives.
   class KEYWAY_API Scope {
    public:
     explicit Scope(LoadChanges& changes) noexcept;
@@ -28,21 +33,20 @@ class KEYWAY_API LoadChanges {
   };
   // Of the innermost scope; null if this thread loads nothing.
   static LoadChanges* current() noexcept;
+  // Of the library that this thread loads; null if it loads none.
+  static LibraryUse* loading() noexcept { return current() == nullptr ? nullptr : current()->library_; }
 
+  LibraryUse& library() const { return *library_; }
   void add(std::function<void()> undo) { undos_.push_back(std::move(undo)); }
-  // Puts back what was changed, the latest change first, and forgets it. What others changed later stays.
+  // Takes away what was set, the latest first, and forgets it.
   void undo() noexcept;
-  // The library serves this device type in some way.
-  void serves(unsigned device_type) { device_types_ |= std::uint32_t{1} << device_type; }
-  // A bit for each.
-  std::uint32_t device_types() const { return device_types_; }
 
  private:
+  LibraryUse* library_;
   std::vector<std::function<void()>> undos_;
-  std::uint32_t device_types_ = 0;
 };
 
-// Puts the changes back when it goes, unless they stay.
+// Undoes the changes when it goes, unless they stay.
 class PutBack {
  public:
   explicit PutBack(LoadChanges& changes) : changes_(&changes) {}
@@ -51,19 +55,14 @@ class PutBack {
   }
   PutBack(const PutBack&) = delete;
   PutBack& operator=(const PutBack&) = delete;
-  void leave() { changes_ = nullptr; }
+  // They stay, and so does the library.
+  void leave() {
+    changes_->library().stay();
+    changes_ = nullptr;
+  }
 
  private:
   LoadChanges* changes_;
 };
-
-// Sets `slot`, whose life is the process's, and returns what it held before.
-template <typename T>
-T set_noted(std::atomic<T>& slot, T value) {
-  if (LoadChanges* const changes = LoadChanges::current()) {
-    changes->add([&slot, before = slot.load(), value]() mutable { slot.compare_exchange_strong(value, before); });
-  }
-  return slot.exchange(value, std::memory_order_acq_rel);
-}
 
 }  // namespace keyway::inline v1

@@ -1,10 +1,11 @@
 #include <keyway/core/base/fork_safe_mutex.h>
-#include <keyway/core/base/load_changes.h>
+#include <keyway/core/base/setting.h>
 #include <keyway/core/base/warning.h>
 
-#include <cstdint>
 #include <cstdio>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace keyway::inline v1 {
 
@@ -17,8 +18,7 @@ void print(std::string_view text) {
 // Never destroyed: what runs at exit may warn.
 struct Warnings {
   ForkSafeMutex mutex{LockOrder::Warnings};
-  WarningHandler handler = print;
-  std::uint64_t changes = 0;  // of the handler
+  Layers<WarningHandler> handlers{print};
 
   static Warnings& get() {
     static Warnings& warnings = *new Warnings;
@@ -34,8 +34,12 @@ HeldWarnings::HeldWarnings() noexcept : outer_(std::exchange(held, this)) {}
 
 HeldWarnings::~HeldWarnings() {
   held = outer_;
+  for (const std::string& text : texts_) try_warn(text);
+}
+
+void try_warn(std::string_view text) noexcept {
   try {
-    for (const std::string& text : texts_) warn(text);
+    warn(text);
   } catch (...) {  // a handler that throws has nobody to throw to
   }
 }
@@ -50,7 +54,7 @@ void warn(std::string_view text) {
   {
     Warnings& warnings = Warnings::get();
     const std::lock_guard lock(warnings.mutex);
-    handler = warnings.handler;
+    handler = warnings.handlers.top().value;
   }
   if (handler) handler(text);
 }
@@ -58,17 +62,16 @@ void warn(std::string_view text) {
 WarningHandler set_warning_handler(WarningHandler handler) {
   Warnings& warnings = Warnings::get();
   const std::lock_guard lock(warnings.mutex);
-  if (LoadChanges* const changes = LoadChanges::current()) {
-    changes->add([before = warnings.handler, change = warnings.changes + 1]() mutable {
+  LibraryUse* const library = LoadChanges::loading();
+  if (library != nullptr && !warnings.handlers.has(library)) {
+    LoadChanges::current()->add([library] {
       Warnings& now = Warnings::get();
-      const std::lock_guard putting_back(now.mutex);
-      if (now.changes != change) return;
-      now.handler = std::move(before);
-      --now.changes;
+      std::vector<Layers<WarningHandler>::Layer> gone;  // whose code runs as they go: with no lock held
+      const std::lock_guard removing(now.mutex);
+      gone = now.handlers.remove(library);
     });
   }
-  ++warnings.changes;
-  return std::exchange(warnings.handler, std::move(handler));
+  return warnings.handlers.set(std::move(handler), library);
 }
 
 }  // namespace keyway::inline v1

@@ -39,6 +39,11 @@ inline constexpr CodeLetter kCodeLetters[] = {
     {'D', "ArrayRef<double>", "std::vector<double>", "float[]"},
     {'B', "ArrayRef<bool>", "std::vector<bool>", "bool[]"},
     {'S', "ArrayRef<Scalar>", "std::vector<Scalar>", "Scalar[]"},
+    {'Z', "ArrayRef<std::string>", "std::vector<std::string>", "str[]"},
+    {'Y', "ArrayRef<ScalarType>", "std::vector<ScalarType>", "ScalarType[]"},
+    {'N', "ArrayRef<std::optional<std::int64_t>>", "std::vector<std::optional<std::int64_t>>", "int?[]"},
+    {'J', "ArrayRef<std::vector<std::int64_t>>", "std::vector<std::vector<std::int64_t>>", "int[][]"},
+    {'M', "ArrayRef<std::vector<%>>", "std::vector<std::vector<%>>", "Tensor[][]"},
     {'-', "void", "void", "()"},
 };
 
@@ -48,12 +53,22 @@ struct KindLetter {
   char list;  // of a list of it; 0 if there is none
 };
 inline constexpr KindLetter kKindLetters[] = {
-    {TypeKind::Tensor, 'T', 'L'},     {TypeKind::Int, 'i', 'I'},      {TypeKind::SymInt, 'i', 'I'},
-    {TypeKind::Float, 'd', 'D'},      {TypeKind::SymFloat, 'd', 'D'}, {TypeKind::Bool, 'b', 'B'},
-    {TypeKind::SymBool, 'b', 'B'},    {TypeKind::Complex, 'c', 0},    {TypeKind::Scalar, 's', 'S'},
-    {TypeKind::Str, 'z', 0},          {TypeKind::ScalarType, 't', 0}, {TypeKind::Layout, 'l', 0},
-    {TypeKind::MemoryFormat, 'm', 0}, {TypeKind::Device, 'e', 0},     {TypeKind::Generator, 'g', 0},
+    {TypeKind::Tensor, 'T', 'L'},     {TypeKind::Int, 'i', 'I'},        {TypeKind::SymInt, 'i', 'I'},
+    {TypeKind::Float, 'd', 'D'},      {TypeKind::SymFloat, 'd', 'D'},   {TypeKind::Bool, 'b', 'B'},
+    {TypeKind::SymBool, 'b', 'B'},    {TypeKind::Complex, 'c', 0},      {TypeKind::Scalar, 's', 'S'},
+    {TypeKind::Str, 'z', 'Z'},        {TypeKind::ScalarType, 't', 'Y'}, {TypeKind::Layout, 'l', 0},
+    {TypeKind::MemoryFormat, 'm', 0}, {TypeKind::Device, 'e', 0},       {TypeKind::Generator, 'g', 0},
 };
+
+constexpr bool is_int(SchemaType type) { return type.is(TypeKind::Int) || type.is(TypeKind::SymInt); }
+
+// The letter of a list whose elements are optional or lists themselves; 0 if there is none.
+constexpr char nested_list_code(SchemaType element, bool tensors_apart) {
+  const SchemaType inner = element.element();
+  if (element.is(TypeKind::List)) return inner.is(TypeKind::Tensor) ? 'M' : is_int(inner) ? 'J' : '\0';
+  if (inner.is(TypeKind::Tensor)) return tensors_apart ? 'O' : 'L';
+  return is_int(inner) ? 'N' : '\0';
+}
 
 }  // namespace detail
 
@@ -79,10 +94,10 @@ constexpr bool append_code(Sink& sink, SchemaType type, AbsentTensors absent = A
   }
   if (type.is(TypeKind::Tensor) && type.is_write()) return put('W');
   const bool list = type.is(TypeKind::List);
-  SchemaType base = list ? type.element() : type;
-  if (list && base.is(TypeKind::Optional) && base.element().is(TypeKind::Tensor)) {
-    if (apart) return put('O');
-    base = base.element();
+  const SchemaType base = list ? type.element() : type;
+  if (list && (base.is(TypeKind::Optional) || base.is(TypeKind::List))) {
+    const char code = detail::nested_list_code(base, apart);
+    return code != 0 && put(code);
   }
   for (const detail::KindLetter& kind : detail::kKindLetters) {
     if (kind.kind == base.kind() && (!list || kind.list != 0)) return put(list ? kind.list : kind.code);

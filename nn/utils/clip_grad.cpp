@@ -6,6 +6,17 @@
 
 namespace keyway::inline v1::nn::utils {
 
+namespace {
+
+// Real numbers whose norm is that of `grad`: of complex ones both parts where squares are added, else absolute values.
+Tensor real_with_norm_of(const Tensor& grad, double norm_type) {
+  if (!grad.is_complex()) return grad;
+  if (norm_type == 2) return view_as_real(grad);
+  return grad.to(promote_types(grad.dtype(), kComplexFloat)).abs();  // those of 16-bit parts may be greater too
+}
+
+}  // namespace
+
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {
   KEYWAY_CHECK(!std::isnan(norm_type), "clip_grad_norm_: argument 'norm_type' is nan, which is no order of a norm");
@@ -15,10 +26,10 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
     const Tensor grad = parameter.grad();
     if (!grad.defined()) continue;
     grads.push_back(grad.detach());
+    const Tensor sizes = real_with_norm_of(grads.back(), norm_type);
     // Norms of 16-bit floats may be greater than their dtype holds.
-    const Tensor parts = grad.is_complex() ? view_as_real(grad.detach()) : grad.detach();
-    const ScalarType wide = promote_types(parts.dtype(), kFloat);
-    norms.push_back(linalg_vector_norm(parts, norm_type, std::nullopt, false, wide).to(grads[0].device(), kDouble));
+    const ScalarType wide = promote_types(sizes.dtype(), kFloat);
+    norms.push_back(linalg_vector_norm(sizes, norm_type, std::nullopt, false, wide).to(grads[0].device(), kDouble));
   }
   if (grads.empty()) return 0;
   const Tensor norm = linalg_vector_norm(stack(norms), norm_type);

@@ -1,4 +1,5 @@
 #include <keyway/ops/all.h>
+#include <keyway/ops/composite/wide.h>
 #include <keyway/ops/padding_composites.h>
 
 #include <algorithm>
@@ -223,10 +224,13 @@ Tensor pad_from_inside_backward(const Tensor& grad_output, IntArrayRef input_siz
   for (std::int64_t& n : back) n = -n;
   const DimVector more = grown(pad);
   const bool wraps = mode == "circular";
-  const Tensor whole = wraps ? grad_output.clone() : keyway::constant_pad_nd(grad_output, back);
+  // Borders of one dimension after the other are added, and the sums rounded once.
+  const Tensor wide = widened(grad_output);
+  const Tensor whole = wraps ? wide.clone() : keyway::constant_pad_nd(wide, back);
   const Borders borders(whole, more, mode);
   borders.fold();
-  return wraps ? keyway::constant_pad_nd(borders.inside(), back) : borders.inside().contiguous();
+  const Tensor inside = narrowed(borders.inside(), grad_output.dtype());
+  return wraps ? keyway::constant_pad_nd(inside, back) : inside.contiguous();
 }
 
 }  // namespace keyway::inline v1::composite

@@ -1,7 +1,9 @@
 // Images made larger or smaller, one dimension after the other.
+#include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/cubic.h>
 #include <keyway/ops/composite/weighed.h>
+#include <keyway/ops/composite/wide.h>
 #include <keyway/ops/resampling_composites.h>
 
 #include <algorithm>
@@ -164,13 +166,14 @@ Tensor each_axis(const Tensor& input, OptionalIntArrayRef output_size, const Sca
 Tensor resample_nearest(const Tensor& input, OptionalIntArrayRef output_size, const ScaleFactors& scale_factors,
                         double offset) {
   const Tensor like = keyway::empty({0}, TensorOptions(input.device()).dtype(kFloat));
-  Tensor result = input;
+  // Gradients are added up in one dimension after the other, and rounded once.
+  Tensor result = input.requires_grad() && grad_enabled() ? widened(input) : input;
   for (std::int64_t dim = 2; dim < input.dim(); ++dim) {
     const Axis axis = axis_of(input, dim, output_size, scale_factors);
     const Tensor at = ((numbers_to(axis.wanted, like) + offset) * axis.step).floor();
     result = result.index_select(dim, at.clamp(std::nullopt, axis.size - 1).to(kLong));
   }
-  return result;
+  return narrowed(result, input.dtype());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ from keyway._gradient_kernel import GradientFormula, GradientKernel
 from keyway._infer_schema import gives_tuple_of_one, infer_schema
 from keyway._ops import operator_function
 from keyway._registrations import Library
-from keyway._schema import Schema
+from keyway._schema import Schema, as_list
 from keyway._signatures import check_kernel
 from keyway._vmap import vmap_kernel
 
@@ -125,7 +125,7 @@ class CustomOpDef:
         result = self._opoverload(*args, **kwargs)
         if self._gives_tuple_of_one:
             return (result,)
-        return list(result) if self._gives_list else result
+        return as_list(result) if self._gives_list else result
 
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"
@@ -161,7 +161,8 @@ class CustomOpDef:
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
     ) -> None:
         """Registers the gradient. backward(ctx, *grads) gives a gradient, or None, for each positional argument (of a list
-        of tensors, a list), and as many as there are, which is checked; setup_context(ctx, inputs, output) saves what it needs; with keyword-only arguments,
+        of tensors, a list; of a list of lists, one of lists), and as many as there are, which is checked;
+        setup_context(ctx, inputs, output) saves what it needs; with keyword-only arguments,
         setup_context(ctx, inputs, keyword_only_inputs, output). Raises keyway.Error for an operator that writes to its
         arguments."""
         self._check_is_current()

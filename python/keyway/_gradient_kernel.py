@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 from keyway import _C
 from keyway._ops import operator_function
@@ -29,6 +29,9 @@ class GradientFormula:
             raise _C.NotImplementedError(f"{who}: a tensor that is a keyword-only argument cannot have a gradient")
         if len(schema.returns) > 1 and any("[" in text for text in schema.returns):
             raise _C.NotImplementedError(f"{who}: a list among several results cannot have a gradient")
+        if schema.gives_lists_of_tensors:
+            raise _C.NotImplementedError(f"{who}: a list of lists as the result, {schema.returns[0]}, cannot have a "
+                                         "gradient: return one list")
         if not callable(backward) or not (setup_context is None or callable(setup_context)):
             raise _C.TypeError(f"{who}: backward and setup_context are functions")
         grads = ["grads"] if schema.gives_list else [f"grad{i}" for i in range(len(schema.returns))]
@@ -61,6 +64,9 @@ class GradientKernel:
         call = _Call(self, keys, args, kwargs)
         if not self.gives_tensors or not _C.is_grad_enabled() or not any(t.requires_grad for t in tensors_in([*args, *kwargs.values()])):
             return call.below(args)
+        if self.schema.gives_lists_of_tensors:
+            raise _C.AutogradError(f"{self.schema.name} gives lists of lists of tensors, which have no gradient: call "
+                                   "it under no_grad, or with detached tensors")
         for tensor in self.schema.mutated_tensors(args, kwargs):
             if tensor.requires_grad:
                 raise _C.AutogradError(f"{self.schema.name} writes to a tensor that requires a gradient, and has none")
@@ -76,9 +82,34 @@ def register_gradient(
     GradientKernel(overload, schema, GradientFormula(schema, backward, setup_context)).register(library)
 
 
-def _size_of_list(arg: Any) -> int | None:
-    """Of a list with tensors in it; None for any other argument."""
-    return len(arg) if isinstance(arg, tuple) and next(tensors_in(arg), None) is not None else None
+# How an argument is laid out flat: None for one that stays as it is, a list of those of its parts for a list.
+_Layout: TypeAlias = "list[_Layout] | None"
+
+
+def _parts_of(arg: Any) -> _Layout:
+    return [_parts_of(item) for item in arg] if isinstance(arg, tuple) else None
+
+
+def _layout_of(arg: Any) -> _Layout:
+    """Only a list with tensors in it, or in lists of it, is laid out."""
+    return _parts_of(arg) if next(tensors_in(arg), None) is not None else None
+
+
+def _lay_out(name: str, value: Any, layout: _Layout, leaves: list[Any]) -> None:
+    """Appends the leaves of an argument or of its gradients, which may be None for a whole list."""
+    if layout is None:
+        leaves.append(value)
+    elif value is None or (isinstance(value, (list, tuple)) and len(value) == len(layout)):
+        for item, part in zip([None] * len(layout) if value is None else value, layout):
+            _lay_out(name, item, part, leaves)
+    else:
+        given = f"{len(value)} gradients" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
+        raise _C.ValueError(f"{name}: backward gave {given} for a list of {len(layout)} "
+                            f"{'tensors' if all(part is None for part in layout) else 'lists'}")
+
+
+def _gathered(leaves: Iterator[Any], layout: _Layout) -> Any:
+    return next(leaves) if layout is None else [_gathered(leaves, part) for part in layout]
 
 
 class _Call:
@@ -90,29 +121,22 @@ class _Call:
         self.formula = kernel.formula
         self.keys = keys & _BELOW
         self.kwargs = kwargs
-        self.sizes = [_size_of_list(arg) for arg in args]
+        self.layouts = [_layout_of(arg) for arg in args]
 
     def flat(self, args: Sequence[Any]) -> list[Any]:
         """Raises keyway.ValueError if backward gave other gradients than there are arguments."""
-        if len(args) != len(self.sizes):
-            raise _C.ValueError(f"{self.kernel.schema.name}: backward gave {len(args)} gradients, but the operator has "
-                                f"{len(self.sizes)} positional arguments")
+        name = self.kernel.schema.name
+        if len(args) != len(self.layouts):
+            raise _C.ValueError(f"{name}: backward gave {len(args)} gradients, but the operator has "
+                                f"{len(self.layouts)} positional arguments")
         leaves: list[Any] = []
-        for arg, size in zip(args, self.sizes):
-            if size is None:
-                leaves.append(arg)
-            elif arg is None:
-                leaves += [None] * size
-            elif len(arg) == size:
-                leaves += arg
-            else:
-                raise _C.ValueError(f"{self.kernel.schema.name}: backward gave {len(arg)} gradients for a list of "
-                                    f"{size} tensors")
+        for arg, layout in zip(args, self.layouts):
+            _lay_out(name, arg, layout, leaves)
         return leaves
 
     def grouped(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         rest = iter(leaves)
-        return tuple(next(rest) if size is None else [next(rest) for _ in range(size)] for size in self.sizes)
+        return tuple(_gathered(rest, layout) for layout in self.layouts)
 
     def below(self, args: Sequence[Any]) -> Any:
         """The operator below Autograd, where nothing is recorded."""
@@ -157,5 +181,5 @@ class _Recorded(Function):
             raise _C.AutogradError(f"{call.kernel.schema.name} has no gradient: register_autograd gives it one")
         found = formula.backward(_GroupedContext(ctx, call), *([list(grads)] if formula.gives_list else grads))
         # Of one argument the gradient may stand alone; that of a list is a list.
-        is_all = isinstance(found, tuple) or (isinstance(found, list) and len(call.sizes) != 1)
+        is_all = isinstance(found, tuple) or (isinstance(found, list) and len(call.layouts) != 1)
         return (*call.flat(found if is_all else (found,)), None)

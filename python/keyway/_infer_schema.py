@@ -26,8 +26,9 @@ _BASE_TYPES: dict[Any, str] = {
 }
 # A number of any kind, in words of typing.
 _SCALAR_UNIONS = ({int, float, bool}, {int, float}, {int, float, bool, complex}, {int, float, complex})
-_LISTS_OF = {"Tensor", "SymInt", "float", "bool", "Scalar"}
-_RETURNS = {"Tensor", "Tensor[]", "SymInt", "float", "bool", "Scalar"}
+_LISTS_OF = {"Tensor", "Tensor?", "Tensor[]", "SymInt", "SymInt?", "SymInt[]", "float", "bool", "Scalar", "str",
+             "ScalarType"}
+_RETURNS = {"Tensor", "SymInt", "float", "bool", "Scalar", *(element + "[]" for element in _LISTS_OF)}
 
 
 def _is_union(hint: Any) -> bool:
@@ -50,7 +51,7 @@ def _type_text(hint: Any) -> str | None:
         return inner + "?"
     if typing.get_origin(hint) in (list, collections.abc.Sequence) and len(parts) == 1:
         element = _type_text(parts[0])
-        return element + "[]" if element in _LISTS_OF or element == "Tensor?" else None
+        return element + "[]" if element in _LISTS_OF else None
     return None
 
 
@@ -62,6 +63,8 @@ def _default_text(value: Any) -> str:
         return f'"{escaped}"'
     if isinstance(value, _C.dtype):
         return str(value).removeprefix("keyway.")
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(_default_text, value))}]"
     raise TypeError
 
 
@@ -83,9 +86,10 @@ def infer_schema(
     `op_name` if that is given.
 
     Every parameter has a type hint: Tensor, int, float, bool, str, Number (or a union of int, float, bool, complex),
-    keyway.dtype, keyway.device; Optional of these; Sequence or list of Tensor, Optional[Tensor], int, float, bool and
-    Number, and Optional of those. The hint of the result is None, Tensor, list[Tensor], int, float, bool, Number, or a
-    tuple of them. `mutates_args` names the arguments that the function writes to; "unknown" stands for all tensors.
+    keyway.dtype, keyway.device; Optional of these; Sequence or list of Tensor, Optional[Tensor], int, Optional[int],
+    float, bool, Number, str, keyway.dtype, and of lists of Tensor and of int; Optional of those. The hint of the result
+    is None, Tensor, int, float, bool, Number, a list that a parameter may be, or a tuple of them. `mutates_args` names
+    the arguments that the function writes to; "unknown" stands for all tensors.
 
     Raises keyway.ValueError, which names function and parameter.
     """
@@ -156,6 +160,6 @@ def _returns_text(function: str, hint: Any) -> str:
     texts = [_type_text(part) for part in parts]
     if any(text not in _RETURNS for text in texts):
         raise _C.ValueError(f"infer_schema({function}): the result has the type hint {hint!r}, which no schema type "
-                            "stands for; it is None, Tensor, list[Tensor], int, float, bool, Number or a tuple of them")
+                            "stands for; it is None, Tensor, int, float, bool, Number, a list or a tuple of them")
     joined = ", ".join(text for text in texts if text is not None)
     return joined if len(texts) == 1 else f"({joined})"

@@ -51,7 +51,8 @@ class Library:
 
     `kind`: "DEF" owns the namespace (once in a process), "FRAGMENT" adds operators to one, "IMPL" adds kernels only.
     `dispatch_key` is that of its kernels, if it is given; else each says its own. Raises keyway.RegistrationError for
-    what cannot be registered; then nothing of it is.
+    what cannot be registered; then nothing of it is. Nor is it where a filter of `warnings` makes an error of a
+    RuntimeWarning: that a kernel takes another's place, or takes a gradient away.
     """
 
     _python_kernels: set[tuple[str, str]] = set()  # of all libraries: what one may not take from another unasked
@@ -121,9 +122,12 @@ class Library:
     def destroy(self) -> None:
         """Undoes the registrations, the latest first: kernels that they had replaced come back, operators lose their
         schema. Waits for calls that are under way in their kernels. Raises keyway.RegistrationError from inside one."""
-        self._registrations.undo()
-        Library._python_kernels -= self._kernels
-        self._kernels.clear()
+        try:
+            self._registrations.undo(*_site())
+        except Warning:  # of what is undone: a filter makes it an error
+            self._forget()
+            raise
+        self._forget()
 
     _destroy = destroy
 
@@ -132,6 +136,10 @@ class Library:
 
     def __exit__(self, *exception: object) -> None:
         self.destroy()
+
+    def _forget(self) -> None:
+        Library._python_kernels -= self._kernels
+        self._kernels.clear()
 
     def __del__(self) -> None:
         Library._python_kernels.difference_update(getattr(self, "_kernels", ()))

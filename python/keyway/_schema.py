@@ -31,8 +31,8 @@ def tensors_in(value: Any) -> Iterator[_C.Tensor]:
 
 
 def as_list(value: Any) -> Any:
-    """An argument as functions get it: a list of tensors as a list."""
-    return list(value) if isinstance(value, tuple) else value
+    """An argument or a result as functions have it: lists, and lists in them, as lists."""
+    return [as_list(item) for item in value] if isinstance(value, tuple) else value
 
 
 class Schema:
@@ -43,6 +43,7 @@ class Schema:
         self.mutated = [parameter.name for parameter in self.parameters if parameter.writes]
         self.gives_tuple_of_one = False  # a custom operator of a function of `-> tuple[Tensor]`
         self.gives_list = len(self.returns) == 1 and "[" in self.returns[0]
+        self.gives_lists_of_tensors = any(t.startswith("Tensor") and t.count("[") > 1 for t in self.returns)
 
     def mutated_tensors(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[_C.Tensor]:
         """Those of a call's tensors that it writes to."""

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = [
     "CUDAGraph", "Event", "Stream", "StreamContext", "current_device", "current_stream", "default_stream", "device",
     "device_count", "device_of", "empty_cache", "graph", "is_available", "is_current_stream_capturing", "manual_seed",
-    "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
-    "memory_stats", "memory_summary", "reset_peak_memory_stats", "set_device", "set_per_process_memory_fraction",
-    "set_stream", "stream", "synchronize",
+    "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
+    "memory_reserved", "memory_stats", "memory_summary", "reset_peak_memory_stats", "set_device",
+    "set_per_process_memory_fraction", "set_stream", "stream", "synchronize",
 ]
 
 # --- Devices
@@ -192,6 +192,12 @@ def max_memory_reserved(device: Device | None = None) -> int:
 def reset_peak_memory_stats(device: Device | None = None) -> None:
     """Lets peaks begin anew from what is held now."""
     _cuda.reset_peak_memory_stats(device)
+
+
+def mem_get_info(device: Device | None = None) -> tuple[int, int]:
+    """The bytes of the device's memory that no process uses, and all that it has. What is kept here for reuse counts as
+    used."""
+    return _cuda.mem_get_info(device)
 
 
 def empty_cache() -> None:

@@ -79,12 +79,19 @@ def vector_norm(
     return _C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
 
 
+def _greatest(sizes: Tensor, dim: int, keepdim: bool) -> Tensor:
+    return sizes.sum(dim, keepdim) if sizes.size(dim) == 0 else sizes.amax(dim, keepdim)
+
+
 def matrix_norm(
     A: Tensor, ord: float | str = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *,
     dtype: _C.dtype | None = None, out: Tensor | None = None,
 ) -> Tensor:
     """The norm of matrices: "fro"; "nuc", the sum of the singular values; the greatest (2) or least (-2) of these; the
-    greatest (1, inf) or least (-1, -inf) sum over columns (1) or rows (inf)."""
+    greatest (1, inf) or least (-1, -inf) sum over columns (1) or rows (inf). The greatest of none is 0.
+
+    Raises keyway.ValueError for the least of none.
+    """
     if len(dim) == 2 and not all(-max(_checked(A, "matrix_norm").dim(), 1) <= d < max(A.dim(), 1) for d in dim):
         raise _C.IndexError(f"matrix_norm(): dim {tuple(dim)} is out of range for {A.dim()} dimensions")
     if _checked(A, "matrix_norm").dim() < 2 or len(dim) != 2 or dim[0] % A.dim() == dim[1] % A.dim():
@@ -93,28 +100,29 @@ def matrix_norm(
         return _C.linalg_vector_norm(A, 2, list(dim), keepdim, dtype=dtype, out=out)
     if ord in ("nuc", 2, -2):
         values = svdvals((A if dtype is None else A.to(dtype=dtype)).movedim(list(dim), [-2, -1]))
-        if ord != "nuc" and values.size(-1) == 0:
-            raise _C.ValueError(f"matrix_norm(): the norm {ord} is the {'greatest' if ord == 2 else 'least'} singular "
-                                f"value, but matrices of {A.size(dim[0])} x {A.size(dim[1])} have none")
-        result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+        if ord == -2 and values.size(-1) == 0:
+            raise _C.ValueError(f"matrix_norm(): the norm {ord} is the least singular value, but matrices of "
+                                f"{A.size(dim[0])} x {A.size(dim[1])} have none")
+        result = values.amin(-1) if ord == -2 else _greatest(values, -1, False) if ord == 2 else values.sum(-1)
         return _put(with_dims_of_one(result, dim, A.dim()) if keepdim else result, out)
     if ord not in (1, -1, math.inf, -math.inf):
         raise _C.ValueError(f"matrix_norm(): ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}")
     added, compared = (dim[0], dim[1]) if abs(ord) == 1 else (dim[1], dim[0])
-    if A.size(compared) == 0:
-        what = "columns" if abs(ord) == 1 else "rows"
-        raise _C.ValueError(f"matrix_norm(): the norm {ord} is the {'greatest' if ord > 0 else 'least'} sum over {what}, "
-                            f"but matrices of {A.size(dim[0])} x {A.size(dim[1])} have none")
+    if ord < 0 and A.size(compared) == 0:
+        what = "columns" if ord == -1 else "rows"
+        raise _C.ValueError(f"matrix_norm(): the norm {ord} is the least sum over {what}, but matrices of "
+                            f"{A.size(dim[0])} x {A.size(dim[1])} have none")
     sums = _C.linalg_vector_norm(A, 1, added, True, dtype=dtype)
-    extreme = (_C.amax if ord > 0 else _C.amin)(sums, compared, True)
+    extreme = sums.amin(compared, True) if ord < 0 else _greatest(sums, compared, True)
     return _put(extreme if keepdim else extreme.squeeze(list(dim)), out)
 
 
 def cond(A: Tensor, p: float | str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The condition numbers of matrices: the `p`-norm times that of the inverse, inf where there is none. `p` is what
     matrix_norm takes, 2 by default: the ratio of the greatest singular value to the least; -2 is that of the least.
+    Those of matrices without elements are 0.
 
-    Raises keyway.ValueError for matrices that are not square, unless p is 2 or -2.
+    Raises keyway.ValueError for matrices that have elements and are not square, unless p is 2 or -2.
     """
     if _checked(A, "cond").dim() < 2:
         raise _C.ValueError(f"cond(): A has {A.dim()} dimensions, but matrices have two or more")
@@ -124,6 +132,8 @@ def cond(A: Tensor, p: float | str | None = None, *, out: Tensor | None = None) 
             return _put(values.new_zeros(A.shape[:-2]), out)
         greatest, least = values.select(-1, 0), values.select(-1, -1)
         return _put(least / greatest if p == -2 else greatest / least, out)
+    if p in (1, -1, math.inf, -math.inf) and A.numel() == 0:
+        return _put(matrix_norm(A), out)
     if A.size(-2) != A.size(-1):
         raise _C.ValueError(f"cond(): matrices are square for p {p!r}, not {A.size(-2)} x {A.size(-1)}")
     order: Any = p

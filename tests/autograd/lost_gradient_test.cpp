@@ -6,6 +6,7 @@
 #include <keyway/tests/catch.h>
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -53,6 +54,8 @@ bool is_marked(const OperatorHandle& op) {
 KEYWAY_LIBRARY(lost, m) {
   m.def("typed(Tensor x) -> Tensor");
   m.def("listed(Tensor[] x) -> Tensor");
+  m.def("nested(Tensor[][]? x) -> Tensor[][]?");
+  m.def("nested_boxed(Tensor[][] x) -> Tensor[][]");
   m.def("pair(Tensor? x) -> (int, Tensor)");
   m.def("many(Tensor x) -> Tensor[]");
   m.def("boxed(Tensor x) -> Tensor");
@@ -70,6 +73,12 @@ KEYWAY_LIBRARY(lost, m) {
 KEYWAY_LIBRARY_IMPL(lost, CPU, m) {
   m.impl("typed", detached_double);
   m.impl("listed", [](ArrayRef<Tensor> x) { return detached_double(x[0]); });
+  m.impl("nested", [](std::optional<ArrayRef<std::vector<Tensor>>> x) {
+    return std::optional(std::vector<std::vector<Tensor>>{{}, {detached_double((*x)[1][0])}});
+  });
+  m.impl("nested_boxed", [](const std::vector<std::vector<Tensor>>& x) {
+    return std::vector<std::vector<Tensor>>{{detached_double(x[1][0])}};
+  });
   m.impl("pair", [](const Tensor& x) { return std::tuple(std::int64_t{1}, detached_double(x)); });
   m.impl("many", [](const Tensor& x) { return std::vector<Tensor>{detached_double(x)}; });
   m.impl_boxed("boxed", [](const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack& stack) {
@@ -106,6 +115,17 @@ TEST_CASE("a result that loses its gradient is warned of once for its operator")
               (void)op("lost::listed").typed<Tensor(ArrayRef<Tensor>)>().call(all);
             }),
             "lost::listed"));
+  CHECK(one(heard([&] {
+              using Lists = std::optional<std::vector<std::vector<Tensor>>>;
+              const Lists all{{{}, {x}}};
+              (void)op("lost::nested").typed<Lists(const Lists&)>().call(all);
+            }),
+            "lost::nested"));
+  CHECK(one(heard([&] {
+              Stack stack{std::vector<std::vector<TensorBase>>{{}, {x}}};
+              op("lost::nested_boxed").call_boxed(stack);
+            }),
+            "lost::nested_boxed"));
   CHECK(one(heard([&] { (void)op("lost::pair").typed<std::tuple<std::int64_t, Tensor>(const Tensor&)>().call(x); }),
             "lost::pair"));
   CHECK(one(heard([&] {

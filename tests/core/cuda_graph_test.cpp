@@ -1,10 +1,11 @@
+#include <keyway/core/base/load_changes.h>
 #include <keyway/core/cuda_graph.h>
 #include <keyway/core/device_guard.h>
-#include <keyway/core/device_use.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -29,6 +30,32 @@ class FakeGraph final : public GraphImplInterface {
 
 }  // namespace
 
+TEST_CASE("a graph is held of the plug-in whose device guard makes it") {
+  int living = 0;
+  FakeDevices devices(kCUDA);
+  devices.make_graph = [&] { return std::make_unique<FakeGraph>(living); };
+  LoadChanges plugin;
+  std::optional<DeviceGuardRegistration> guard;
+  {
+    const LoadChanges::Scope loading(plugin);
+    guard = register_device_guard(devices);
+    CUDAGraph graph;
+    graph.capture_begin();
+    CHECK(plugin.library().held().empty());  // it goes with the plug-in
+  }
+  CUDAGraph graph, other;
+  graph.capture_begin();
+  CHECK(plugin.library().held() == "1 graph");
+  other = std::move(graph);
+  CHECK(plugin.library().held() == "1 graph");
+  other.reset();
+  CHECK(plugin.library().held().empty());
+  plugin.library().close();
+  CHECK(error_of([&] { graph.capture_begin(); }) == "the backend of device type cuda is being unloaded");
+  plugin.library().reopen();
+  CHECK(living == 0);
+}
+
 TEST_CASE("a graph goes with its work, but what another thread is capturing is left to that thread") {
   int living = 0;
   FakeGraph* last = nullptr;
@@ -51,11 +78,8 @@ TEST_CASE("a graph goes with its work, but what another thread is capturing is l
             "another thread is capturing the graph: a capture ends in the thread that began it");
     }).join();
     CHECK(living == 1);
-    CHECK(device_use(kCUDA).graphs == 1);
-    CHECK(to_string(device_use(kCUDA)) == "1 graph");
     graph.reset();
     CHECK(living == 0);
-    CHECK(device_use(kCUDA).empty());
     graph.capture_begin();
   }
   CHECK(living == 0);  // given up by its own thread

@@ -23,6 +23,10 @@ class FakeCache final : public Allocator, public MemoryCache {
   void reset_peaks(Device device) override { asked = "reset_peaks of " + to_string(device); }
   void empty() override { asked = "empty"; }
   void set_fraction(double, Device device) override { asked = "set_fraction of " + to_string(device); }
+  MemoryInfo info(Device device) override {
+    asked = "info of " + to_string(device);
+    return {3, 8};
+  }
   void record_stream(const void* data, Device device, Stream stream) override {
     asked = to_string(stream) + " uses memory of " + to_string(device);
     recorded = data;
@@ -69,6 +73,10 @@ TEST_CASE("a cache is asked about the current device where none is named") {
   CHECK(cache.asked == "reset_peaks of npu:1");
   set_per_process_memory_fraction(0.5, npu.type());
   CHECK(cache.asked == "set_fraction of npu:1");
+  CHECK(get_memory_info(npu.type()).free == 3);
+  CHECK(cache.asked == "info of npu:1");
+  CHECK(get_memory_info(npu.device(0)).total == 8);
+  CHECK(cache.asked == "info of npu:0");
   empty_cache(npu.type());
   CHECK(cache.asked == "empty");
   cache.asked.clear();

@@ -3,6 +3,8 @@
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 
+#include <stdexcept>
+
 using namespace keyway;
 using namespace keyway::testing;
 
@@ -111,6 +113,28 @@ TEST_CASE("a kernel that takes another's place is a warning with both places") {
   CHECK(heard ==
         std::vector<std::string>{"the kernel of t6::g for CPU at test.cpp:6 takes the place of the one at test.cpp:4"});
   set_warning_handler(before);
+}
+
+TEST_CASE("registrations are made and undone though the handler of warnings throws") {
+  const auto one = [](const TensorBase&) { return std::int64_t{1}; };
+  const auto two = [](const TensorBase&) { return std::int64_t{2}; };
+  std::vector<std::string> heard;
+  const WarningHandler before = set_warning_handler([&](std::string_view text) {
+    heard.emplace_back(text);
+    throw std::runtime_error("a filter");
+  });
+  {
+    const RegistrationHandle first =
+        Block().def("t8::f(Tensor self) -> int").impl("t8::f", DispatchKey::CPU, one, 2).commit();
+    const RegistrationHandle second = Block().impl("t8::f", DispatchKey::CPU, two, 3).commit();
+    const RegistrationHandle third =
+        Block().impl("t8::g", DispatchKey::CPU, one, 4).impl("t8::h", DispatchKey::CPU, one, 5).commit();
+    CHECK(op("t8::f").typed<std::int64_t(const TensorBase&)>().call(tensor()) == 2);
+    CHECK(heard.size() == 1);
+  }
+  set_warning_handler(before);
+  CHECK(heard.size() == 3);  // of both kernels that had no operator
+  CHECK(!Dispatcher::singleton().find_op("t8::f"));
 }
 
 TEST_CASE("a fallback is no kernel of an operator") {

@@ -1,8 +1,8 @@
 // A plug-in is not unloaded under what it made, and what it set is put back when it goes or fails.
 #include <keyway/core/base/warning.h>
-#include <keyway/core/device_use.h>
 #include <keyway/core/event.h>
 #include <keyway/core/pinned_memory.h>
+#include <keyway/dispatch/operator_listener.h>
 #include <keyway/dispatch/plugin.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/catch.h>
@@ -77,7 +77,6 @@ bool is_mapped(const std::string& file) {
 TEST_CASE("a plug-in whose tensors, pinned memory or events live is not unloaded") {
   LoadedPlugin plugin = load_fragile();
   const DeviceType type = *find_device_type("dev3");
-  CHECK(device_use(type).empty());
   const auto refusal = [&] {
     const std::string text = error_of([&] { plugin.unload(); });
     CHECK(plugin.loaded());
@@ -87,26 +86,25 @@ TEST_CASE("a plug-in whose tensors, pinned memory or events live is not unloaded
   };
   const std::int64_t sizes[] = {2, 3};
   std::optional<TensorBase> one = tensor(type), view = make_view(*one, sizes, sizes, 0);
-  CHECK(refusal() == "device type dev3 still has 1 tensor of 24 bytes; let go of them first");
+  CHECK(refusal() == "its devices still have 1 tensor of 24 bytes; let go of them first");
   std::optional<TensorBase> two = tensor(type);
   resize_tensor(*two, std::vector<std::int64_t>{4, 5}, {});
-  CHECK(refusal() == "device type dev3 still has 2 tensors of 104 bytes; let go of them first");
+  CHECK(refusal() == "its devices still have 2 tensors of 104 bytes; let go of them first");
   one.reset();
-  CHECK(refusal() == "device type dev3 still has 2 tensors of 104 bytes; let go of them first");
+  CHECK(refusal() == "its devices still have 2 tensors of 104 bytes; let go of them first");
   two.reset();
   view.reset();
   std::optional<TensorBase> pinned = make_pinned_tensor(sizes, {}, kDouble, Device(kCPU), type);
-  CHECK(refusal() == "device type dev3 still has 1 pinned tensor of the CPU of 48 bytes; let go of them first");
+  CHECK(refusal() == "its devices still have 1 pinned tensor of the CPU of 48 bytes; let go of them first");
   pinned.reset();
   {
     Event event(type);
     event.record(current_stream(Device(type)));
     Event moved(std::move(event));
-    CHECK(refusal() == "device type dev3 still has 1 event; let go of them first");
+    CHECK(refusal() == "its devices still have 1 event; let go of them first");
   }
   plugin.unload();
   CHECK_FALSE(plugin.loaded());
-  CHECK(device_use(type).empty());
 }
 
 TEST_CASE("a plug-in that goes out of scope under its tensors stays, with a warning") {
@@ -119,7 +117,7 @@ TEST_CASE("a plug-in that goes out of scope under its tensors stays, with a warn
       left = tensor(*find_device_type("dev3"));
     }
     left.reset();
-    return handler.heard.find("device type dev3 still has 1 tensor of 24 bytes") != std::string::npos &&
+    return handler.heard.find("its devices still have 1 tensor of 24 bytes") != std::string::npos &&
            handler.heard.ends_with("; it stays");
   }));
 }
@@ -150,7 +148,6 @@ TEST_CASE("tensors are made while their plug-in is unloaded: one of both is refu
   }
   stop = true;
   maker.join();
-  CHECK(device_use(type).empty());
   INFO(refused);
 }
 
@@ -160,8 +157,10 @@ TEST_CASE("a plug-in that fails leaves the device that was there as it was") {
   const DeviceGuardRegistration guard = register_device_guard(devices);
   set_allocator(devices.type(), &allocator);
   OwnHandler handler;
+  const TensorBase mine = tensor(devices.type());  // no hindrance: its memory is the program's
   const std::string text = error_of([] { static_cast<void>(load_plugin(plugin_module("fragile1").string())); });
   CHECK(text.ends_with(": it has no such device"));
+  CHECK(mine.numel() == 6);
   CHECK(find_allocator(devices.type()) == &allocator);
   CHECK(tensor(devices.type()).numel() == 6);
   warn("hears");
@@ -183,6 +182,59 @@ TEST_CASE("what others set after a plug-in stays when the plug-in goes") {
   plugin.unload();
   warn("hears");
   CHECK(handler.heard == "hears");
+}
+
+TEST_CASE("plug-ins that set the same go in any order") {
+  OwnHandler handler;
+  const DeviceType type = register_device_type("dev3");
+  for (const bool first_goes_first : {true, false}) {
+    LoadedPlugin one = load_fragile();
+    Allocator* const of_one = find_allocator(type);
+    LoadedPlugin two = load_plugin(plugin_module("fragile6").string());
+    Allocator* const of_two = find_allocator(type);
+    CHECK(of_one != of_two);
+    {
+      const TensorBase held = tensor(type);  // memory of the second
+      CHECK(error_of([&] { two.unload(); }).find("1 tensor of 24 bytes") != std::string::npos);
+    }
+    (first_goes_first ? one : two).unload();
+    CHECK(find_allocator(type) == (first_goes_first ? of_two : of_one));
+    (first_goes_first ? two : one).unload();
+    CHECK(find_allocator(type) == nullptr);
+    warn("hears");
+    CHECK(std::exchange(handler.heard, {}) == "hears");
+  }
+}
+
+TEST_CASE("a plug-in's tensors in another plug-in are counted") {
+  LoadedPlugin devices = load_fragile();
+  LoadedPlugin user = load_plugin(plugin_module("fragile7").string());
+  CHECK(error_of([&] {
+          devices.unload();
+        }).ends_with("its devices still have 1 tensor of 12 bytes, 1 event; let go of them first"));
+  user.unload();
+  devices.unload();
+  CHECK_FALSE(devices.loaded());
+}
+
+TEST_CASE("a refused unload closes nothing") {
+  LoadedPlugin plugin = load_fragile();
+  const DeviceType type = *find_device_type("dev3");
+  std::optional<TensorBase> held = tensor(type);
+  CHECK(error_of([&] { plugin.unload(); }).find("1 tensor") != std::string::npos);
+  held = tensor(type);
+  CHECK(held->numel() == 6);
+}
+
+TEST_CASE("what a listener sets as a plug-in is loaded is the program's") {
+  OwnHandler handler;
+  std::string heard;
+  const OperatorListening listening = listen_to_operators(
+      [&](const OperatorHandle&, bool) { set_warning_handler([&](std::string_view text) { heard = text; }); });
+  LoadedPlugin plugin = load_plugin(plugin_module("cube").string());
+  plugin.unload();
+  warn("hears");
+  CHECK(heard == "hears");
 }
 
 TEST_CASE("a plug-in that ends the program is named") {

@@ -35,7 +35,7 @@ def test_without_a_device_nothing_is_available(no_device):
     cuda.memory_stats, cuda.memory_allocated, cuda.max_memory_reserved, cuda.memory_summary,
     cuda.reset_peak_memory_stats, cuda.is_current_stream_capturing, lambda: cuda.set_device(0),
     lambda: cuda.device("cuda:0").__enter__(), lambda: cuda.graph(cuda.CUDAGraph()).__enter__(),
-    lambda: cuda.set_per_process_memory_fraction(0.5), lambda: cuda.CUDAGraph().capture_begin(),
+    cuda.mem_get_info, lambda: cuda.set_per_process_memory_fraction(0.5), lambda: cuda.CUDAGraph().capture_begin(),
 ])
 def test_without_a_device_calls_say_why(no_device, call):
     with pytest.raises(keyway.Error, match="no cuda device: |no device guard for device type cuda.*: "):
@@ -265,6 +265,17 @@ def test_empty_cache_gives_back_what_nobody_uses(cache):
     cuda.empty_cache()
     assert cuda.memory_reserved() == before + 30 * MIB
     assert held.numel() == 30 * MIB
+
+
+def test_memory_of_the_device_is_counted(cache):
+    cuda.empty_cache()
+    free, total = cuda.mem_get_info()
+    assert 0 < free < total
+    held = mebibytes(64)
+    less, all_of_it = cuda.mem_get_info("cuda:0")
+    assert all_of_it == total
+    assert free - less >= 64 * MIB
+    assert held.numel() == 64 * MIB
 
 
 def test_a_fraction_of_the_memory_is_a_limit(cache):

@@ -365,19 +365,41 @@ def test_eigh_reads_one_triangle(uplo, dtype):
             keyway.linalg.eigh(half, UPLO="U" if uplo == "L" else "L")
 
 
-@pytest.mark.parametrize("shape, order, text", [
-    ((0, 0), 1, "greatest sum over columns, but matrices of 0 x 0 have none"),
-    ((2, 3, 0), -1, "least sum over columns, but matrices of 3 x 0 have none"),
-    ((0, 3), float("inf"), "greatest sum over rows, but matrices of 0 x 3 have none"),
-    ((0, 3), 2, "greatest singular value, but matrices of 0 x 3 have none"),
-    ((3, 0), -2, "least singular value, but matrices of 3 x 0 have none"),
-])  # fmt: skip
-def test_norms_that_matrices_without_elements_lack_say_so(shape, order, text):
-    with pytest.raises(keyway.ValueError, match=text):
-        keyway.linalg.matrix_norm(keyway.zeros(*shape), order)
+# The least column sum, row sum or singular value of none.
+LEAST_OF_NONE = {
+    (-1, (0, 0)): "least sum over columns, but matrices of 0 x 0 have none",
+    (-1, (2, 3, 0)): "least sum over columns, but matrices of 3 x 0 have none",
+    (-math.inf, (0, 0)): "least sum over rows, but matrices of 0 x 0 have none",
+    (-math.inf, (0, 3)): "least sum over rows, but matrices of 0 x 3 have none",
+    (-2, (0, 0)): "least singular value, but matrices of 0 x 0 have none",
+    (-2, (0, 3)): "least singular value, but matrices of 0 x 3 have none",
+    (-2, (2, 3, 0)): "least singular value, but matrices of 3 x 0 have none",
+}
 
 
-def test_norms_of_matrices_without_elements_that_are_zero():
-    for order in ("fro", "nuc"):
-        assert keyway.linalg.matrix_norm(keyway.zeros(0, 3), order).item() == 0
-    assert keyway.linalg.matrix_norm(keyway.zeros(0, 3), 1).item() == 0
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("order", ["fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf])
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (2, 3, 0)])
+def test_norms_of_matrices_without_elements_are_zero_but_for_the_least_of_none(shape, order, keepdim):
+    matrices = keyway.zeros(*shape, requires_grad=True)
+    for norm in (linalg.matrix_norm, lambda x, order, keepdim: linalg.norm(x, order, (-2, -1), keepdim)):
+        if (order, shape) in LEAST_OF_NONE:
+            with pytest.raises(keyway.ValueError, match=LEAST_OF_NONE[order, shape]):
+                norm(matrices, order, keepdim=keepdim)
+            continue
+        result = norm(matrices, order, keepdim=keepdim)
+        assert result.shape == ((*shape[:-2], 1, 1) if keepdim else shape[:-2])
+        assert (result == 0).all()
+        result.sum().backward()
+        assert matrices.grad.shape == shape
+
+
+@pytest.mark.parametrize("order", [None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf])
+def test_condition_numbers_of_matrices_without_elements_are_zero(order):
+    assert linalg.cond(keyway.zeros(0, 0), order).item() == 0
+    assert linalg.cond(keyway.zeros(2, 0, 0), order).tolist() == [0, 0]
+    if order in ("fro", "nuc"):
+        with pytest.raises(keyway.ValueError, match="matrices are square"):
+            linalg.cond(keyway.zeros(0, 3), order)
+    else:
+        assert linalg.cond(keyway.zeros(0, 3), order).item() == 0

@@ -44,6 +44,15 @@ SUMS = {
     "an index's gradient": gradient(lambda x: x[places()], (MANY,)),
     "embedding's gradient": gradient(lambda x: F.embedding(places(), x[:, None]), (MANY, 1)),
     "interpolation's gradient": gradient(lambda x: F.interpolate(x[None, None], size=MANY), (1, 1, MANY)),
+    "interpolation's gradient in two": gradient(lambda x: F.interpolate(x[None, None, None], size=(50, 60)), (50, 60)),
+    "interpolation's gradient in three": gradient(
+        lambda x: F.interpolate(x[None, None, None, None], size=(10, 15, 21), mode="nearest-exact"), (10, 15, 21)),
+    "padding's gradient": gradient(lambda x: F.pad(x[None, None], (40, 40, 30, 30), mode="replicate"), (1, 61, 83)),
+    "padding's gradient around": gradient(
+        lambda x: F.pad(x.reshape(1, 1, 3, 1), (1, 1, 3, 3), mode="circular"), (9, 3)),
+    "logcumsumexp's gradient": gradient(lambda x: (x * 16).logcumsumexp(0), (3,)),
+    "scatter_reduce's gradient of products": gradient(
+        lambda x: keyway.ones(1, dtype=x.dtype).scatter_reduce(0, places(3) * 0, x, "prod"), (1,)),
     "repetition's gradient": gradient(lambda x: x.repeat_interleave(1000), (MANY,)),
 }
 for reduce in ("sum", "mean", "prod"):
@@ -81,6 +90,28 @@ def test_the_ones_of_the_rule():
     values = keyway.tensor([1 + 1j], dtype=keyway.complex32).expand(5000).clone()
     got = keyway.zeros(1, dtype=keyway.complex32).index_add(0, keyway.zeros(5000, dtype=keyway.int64), values)
     assert got.item() == 5000 + 5000j
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("reduce", ["mean", "amax", "amin"])
+@pytest.mark.parametrize("own", [True, False])
+def test_the_gradient_is_shared_out_among_more_than_16_bits_count(reduce, own, dtype):
+    index = keyway.zeros(MANY, dtype=keyway.int64)
+    src, target = (keyway.ones(n, dtype=dtype, requires_grad=True) for n in (MANY, 1))
+    target.scatter_reduce(0, index, src, reduce, include_self=own).backward()
+    share = keyway.tensor(1 / (MANY + own), dtype=keyway.float64).to(dtype)
+    assert (src.grad == share).all()
+    assert target.grad.item() == (share.item() if own else 0)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_second_gradients_of_embeddings_count_in_integers(dtype):
+    weight = keyway.ones(1, 1, dtype=dtype, requires_grad=True)
+    rows = F.embedding(keyway.zeros(MANY, dtype=keyway.int64), weight, scale_grad_by_freq=True)
+    seed = keyway.ones_like(rows).requires_grad_()
+    (first,) = keyway.autograd.grad(rows, weight, seed, create_graph=True)
+    (second,) = keyway.autograd.grad(first.sum(), seed)
+    assert (second == keyway.tensor(1 / MANY, dtype=keyway.float64).to(dtype)).all()
 
 
 def test_elements_that_no_index_names_stay():

@@ -67,6 +67,12 @@ def test_complex_gradients_count_by_their_absolute_values_and_are_clamped_in_par
     assert utils.clip_grad_norm_([weight], 100.0).item() == pytest.approx(5)
     utils.clip_grad_value_([weight], 2.0)
     assert weight.grad.tolist() == [2 - 2j]
+    both = [keyway.tensor([3 + 4j, -5 + 12j], dtype=keyway.complex128), keyway.tensor([0.0, 2.0], dtype=keyway.float64)]
+    for order, norm in ((1, 20), (2, math.sqrt(198)), (3, 2330 ** (1 / 3)), (math.inf, 13), (-math.inf, 0), (0, 2)):
+        assert utils.get_total_norm(both, order).item() == pytest.approx(norm)
+    half = keyway.tensor([60000 + 60000j], dtype=keyway.complex32)  # whose absolute value is above the greatest float16
+    for order in (1, 2, math.inf):
+        assert utils.get_total_norm([half], order).item() == pytest.approx(60000 * math.sqrt(2), rel=1e-3)
 
 
 def test_norms_of_16_bit_gradients_are_computed_in_float32():

@@ -91,6 +91,41 @@ def test_functions_by_series_have_gradients(name):
                                                  requires_grad=True),), rtol=1e-4)
 
 
+# The slope of log_ndtr, the density over the share, and that of the slope: mpmath's.
+SLOPES = {
+    40.0: (0.0, 0.0), 20.0: (5.5209483621597632e-88, -1.1041896724319526e-86),
+    5.0: (1.4867199409049057e-6, -7.4336019148607112e-6), 0.5: (0.50916043383703349, -0.5138245643036329),
+    0.0: (0.79788456080286536, -0.63661977236758134), -1.0: (1.5251352761609812, -0.80090233442965121),
+    -10.0: (10.098093233962512, -0.99055462217434374), -30.0: (30.033259667433677, -0.99889622848810991),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [keyway.float64, keyway.float32, keyway.float16, keyway.bfloat16])
+def test_the_logarithm_of_the_normal_distribution_has_slopes_at_both_ends(dtype):
+    for point, (slope, bend) in SLOPES.items():
+        x = keyway.tensor(point, dtype=dtype, requires_grad=True)
+        (first,) = keyway.autograd.grad(special.log_ndtr(x), x, create_graph=True)
+        (second,) = keyway.autograd.grad(first, x, create_graph=True)
+        (third,) = keyway.autograd.grad(second, x)
+        unit = max(keyway.finfo(dtype).eps, 1e-14)
+        tiny = keyway.finfo(dtype).smallest_normal * keyway.finfo(dtype).eps
+        assert first.item() == pytest.approx(slope, rel=unit * (600 if dtype is keyway.float32 else 8), abs=tiny)
+        assert second.item() == pytest.approx(bend, rel=max(unit * 8, 1e-3 if dtype is not keyway.float64 else 0), abs=tiny)
+        assert math.isfinite(third.item())
+
+
+@pytest.mark.parametrize("dtype", [keyway.float64, keyway.float32])
+def test_slopes_of_logarithms_of_sums_of_powers_of_2_have_slopes_where_one_is_far_greater(dtype):
+    for a, b in ((0.0, 2000.0), (2000.0, 0.0), (1.0, 3.0)):
+        x, y = (keyway.tensor(v, dtype=dtype, requires_grad=True) for v in (a, b))
+        first = keyway.autograd.grad(keyway.logaddexp2(x, y), (x, y), create_graph=True)
+        share = 1 / (1 + 2.0 ** max(min(b - a, 1000), -1000))
+        assert [g.item() for g in first] == pytest.approx([share, 1 - share], rel=1e-6, abs=1e-300)
+        for g, of in zip(first, (x, y)):
+            (second,) = keyway.autograd.grad(g, of, retain_graph=True)
+            assert second.item() == pytest.approx(math.log(2) * share * (1 - share), rel=1e-5, abs=1e-300)
+
+
 def test_the_multivariate_gamma_function():
     for p in (1, 2, 4):
         expected = p * (p - 1) / 4 * math.log(math.pi) + sum(math.lgamma(3.25 - i / 2) for i in range(p))

@@ -39,6 +39,7 @@ class CudaAllocator final : public Allocator, public MemoryCache {
   // Of the devices whose memory was asked for: others are not woken up.
   void empty() override;
   void set_fraction(double fraction, Device device) override { of_device(device.index()).set_fraction(fraction); }
+  MemoryInfo info(Device device) override { return cache_of(device.index()).memory->room(); }
   void record_stream(const void* data, Device device, Stream stream) override;
 
   // Gives a device back what nobody uses. False where that cannot be, as while a stream is captured.

@@ -17,9 +17,9 @@ void RuntimeMemory::free(void* memory) noexcept {
   (void)cudaFree(memory);
 }
 
-DeviceMemory::Room RuntimeMemory::room() const {
+MemoryInfo RuntimeMemory::room() const {
   const WithDevice on(device_.index());
-  Room room{};
+  MemoryInfo room{};
   KEYWAY_CUDA_CHECK(cudaMemGetInfo(&room.free, &room.total));
   return room;
 }

@@ -13,7 +13,7 @@ class RuntimeMemory final : public RuntimeEvents<DeviceMemory> {
   Device device() const noexcept override { return device_; }
   void* allocate(std::size_t bytes) override;
   void free(void* memory) noexcept override;
-  Room room() const override;
+  MemoryInfo room() const override;
 
  private:
   Device device_;

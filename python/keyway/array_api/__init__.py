@@ -3,10 +3,10 @@
 Functions have the standard's names, argument orders and defaults; the extensions linalg and fft are modules. `x.size`
 is PyTorch's method, not the standard's attribute: `x.numel()` is the number of elements.
 
-In functions of the namespace an array without dimensions takes part in promotion like any other, and comparisons are of
-values: of int64 with uint64, and of large integers with floating numbers. Operators are those of keyway.Tensor, which
-are PyTorch's: there an array without dimensions changes a dtype only if its kind is higher, and what is compared is
-converted to one dtype first; uint64 and a signed integer meet in float64.
+In functions of the namespace an array without dimensions takes part in promotion like any other. Operators are those of
+keyway.Tensor, which are PyTorch's: there an array without dimensions changes a dtype only if its kind is higher, and
+uint64 and a signed integer meet in float64. Comparisons are of values in both: of int64 with uint64, and of large
+integers with floating numbers.
 """
 
 from math import e, inf, nan, pi

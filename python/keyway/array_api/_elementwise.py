@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Union
 
 from keyway import _C
-from keyway.array_api._comparisons import compared
-from keyway.array_api._data_types import promoted
+from keyway.array_api._data_types import KINDS, promoted
 
 Operand = Union[_C.Tensor, complex]
 Function = Callable[[Operand, Operand], _C.Tensor]
@@ -27,8 +26,12 @@ def _of_two(name: str) -> Function:
 
 
 def _comparison(name: str) -> Function:
+    operator = getattr(_C, {"equal": "eq"}.get(name, name))
+
     def function(x1: Operand, x2: Operand, /) -> _C.Tensor:
-        return compared(name, x1, x2)
+        # Operators compare integers as they are; the dtype that they would be promoted to may not have them all.
+        has_integers = any(isinstance(x, _C.Tensor) and x.dtype in KINDS["integral"] for x in (x1, x2))
+        return operator(x1, x2) if has_integers else operator(*promoted(x1, x2))  # type: ignore[no-any-return]
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (f"`keyway.{name}` of two arrays, or of one and a number: of their values, also where no dtype "

@@ -24,13 +24,16 @@ from keyway.distributions.normal import HalfNormal, Normal
 from keyway.distributions.student_t import StudentT
 from keyway.distributions.transformed_distribution import TransformedDistribution
 from keyway.distributions.transforms import (
-    AffineTransform, ComposeTransform, ExpTransform, SigmoidTransform, TanhTransform, Transform,
+    AbsTransform, AffineTransform, ComposeTransform, CumulativeDistributionTransform, ExpTransform,
+    IndependentTransform, PowerTransform, ReshapeTransform, SigmoidTransform, SoftplusTransform, TanhTransform, Transform,
+    identity_transform,
 )
 from keyway.distributions.uniform import Uniform
 
 __all__ = [
-    "AffineTransform", "ComposeTransform", "ExpTransform", "SigmoidTransform", "TanhTransform", "Transform",
-    "TransformedDistribution",
+    "AbsTransform", "AffineTransform", "ComposeTransform", "CumulativeDistributionTransform", "ExpTransform",
+    "IndependentTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftplusTransform",
+    "TanhTransform", "Transform", "TransformedDistribution", "identity_transform",
     "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution", "Exponential", "Gamma",
     "Geometric", "Gumbel", "HalfNormal", "Independent", "Laplace", "LogNormal", "MultivariateNormal", "Normal",
     "OneHotCategorical", "Poisson", "StudentT", "Uniform", "kl_divergence", "register_kl",

@@ -79,6 +79,11 @@ class Binomial(Distribution):
         def probs(self):
             return logits_to_probs(self.logits, is_binary=True)
 
+    @property
+    def param_shape(self) -> tuple[int, ...]:
+        """The shape of `probs`."""
+        return self._batch_shape
+
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         return constraints.integer_interval(0, self.total_count)

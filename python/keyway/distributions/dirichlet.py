@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from keyway import _C
-from keyway._C import Size, Tensor
+from keyway._C import Tensor
+from keyway._type_info import finfo
 from keyway.distributions import constraints
-from keyway.distributions._gamma_draws import log_standard_gamma
+from keyway.distributions._gamma_draws import exp_within, log_standard_gamma, sigmoid_within
 from keyway.distributions.distribution import Distribution
-from keyway.distributions.utils import broadcast_all, clamp_probs
+from keyway.distributions.utils import broadcast_all
 
 __all__ = ["Beta", "Dirichlet"]
 
@@ -32,13 +33,22 @@ class Dirichlet(Distribution):
         return self.concentration / self.concentration.sum(-1, keepdim=True)
 
     @property
+    def mode(self) -> Tensor:
+        """Of concentrations that are all below 1, whose density is infinite at each corner, the first corner."""
+        above = (self.concentration - 1).clamp(min=0)
+        corner = (_C.arange(above.shape[-1], device=above.device) == 0).to(dtype=above.dtype)
+        no_maximum = (self.concentration < 1).all(-1).unsqueeze(-1)
+        return _C.where(no_maximum, corner, above / above.sum(-1, keepdim=True))
+
+    @property
     def variance(self) -> Tensor:
         total = self.concentration.sum(-1, keepdim=True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        dtype = self.concentration.dtype
         drawn = log_standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-        return drawn.softmax(-1).to(dtype=self.concentration.dtype)
+        return exp_within(drawn.log_softmax(-1), dtype, low=finfo(dtype).tiny, high=1 - finfo(dtype).eps / 2)
 
     def log_prob(self, value: Tensor) -> Tensor:
         a = self.concentration
@@ -71,12 +81,20 @@ class Beta(Distribution):
         return self.concentration1 / (self.concentration1 + self.concentration0)
 
     @property
+    def mode(self) -> Tensor:
+        """As Dirichlet's: 1 where both concentrations are below 1."""
+        return self._both().mode.select(-1, 0)
+
+    @property
     def variance(self) -> Tensor:
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        return clamp_probs(self._both().rsample(Size(sample_shape)).select(-1, 0))
+        shape = self._extended_shape(sample_shape)
+        logit = (log_standard_gamma(self.concentration1.expand(shape))
+                 - log_standard_gamma(self.concentration0.expand(shape)))
+        return sigmoid_within(logit, self.concentration1.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:
         value = self._checked(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
@@ -140,6 +141,11 @@ class Distribution:
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Random values as `sample` gives, through which gradients reach the parameters."""
         return self._lacks("rsample")
+
+    def sample_n(self, n: int) -> Tensor:
+        """sample((n,)) under an older name; warns."""
+        warnings.warn("sample_n(n) is deprecated: use sample((n,))", FutureWarning, stacklevel=2)
+        return self.sample((n,))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density, or of the probability, at `value`."""

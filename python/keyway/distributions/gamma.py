@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from keyway import _C
 from keyway._C import Tensor
 from keyway._type_info import finfo
+from keyway.autograd.grad_mode import no_grad
 from keyway.distributions import constraints
-from keyway.distributions._gamma_draws import log_standard_gamma
+from keyway.distributions._gamma_draws import exp_within, log_standard_gamma
 from keyway.distributions.distribution import Distribution
 from keyway.distributions.utils import broadcast_all
 
@@ -38,10 +39,14 @@ class Gamma(Distribution):
     def variance(self) -> Tensor:
         return self.concentration / self.rate.pow(2)
 
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = (), *, generator: _C.Generator | None = None) -> Tensor:
+        with no_grad():
+            return self.rsample(sample_shape, generator)
+
+    def rsample(self, sample_shape: Sequence[int] = (), generator: _C.Generator | None = None) -> Tensor:
         dtype = self.rate.dtype
-        drawn = log_standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-        return (drawn.exp().to(dtype=dtype) / self.rate).clamp(min=finfo(dtype).tiny)
+        drawn = log_standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)), generator)
+        return exp_within(drawn - self.rate.to(dtype=drawn.dtype).log(), dtype, low=finfo(dtype).tiny)
 
     def log_prob(self, value: Tensor) -> Tensor:
         value = self._checked(value).to(dtype=self.rate.dtype)

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._type_info import finfo
 from keyway.distributions import constraints
 from keyway.distributions.distribution import Distribution
+from keyway.distributions.transforms import AffineTransform, ExpTransform, Transform
+from keyway.distributions.uniform import Uniform
 from keyway.distributions.utils import broadcast_all
 
 __all__ = ["Gumbel"]
@@ -26,6 +29,18 @@ class Gumbel(Distribution):
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def base_dist(self) -> Uniform:
+        """The distribution of the probabilities of its numbers."""
+        info = finfo(self.loc.dtype)
+        return Uniform(_C.full_like(self.loc, info.tiny), _C.full_like(self.loc, 1 - info.eps), validate_args=False)
+
+    @property
+    def transforms(self) -> list[Transform]:
+        """What makes its numbers of those of `base_dist`."""
+        return [ExpTransform().inv, AffineTransform(0.0, -_C.ones_like(self.scale)), ExpTransform().inv,
+                AffineTransform(self.loc, -self.scale)]
 
     @property
     def mean(self) -> Tensor:

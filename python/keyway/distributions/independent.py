@@ -9,6 +9,7 @@ from keyway import _C
 from keyway._C import Size, Tensor
 from keyway.distributions import constraints
 from keyway.distributions.distribution import Distribution
+from keyway.distributions.utils import sum_rightmost
 
 __all__ = ["Independent"]
 
@@ -36,6 +37,10 @@ class Independent(Distribution):
     def has_rsample(self) -> bool:  # type: ignore[override]  # as the base has
         return self.base_dist.has_rsample
 
+    @property
+    def has_enumerate_support(self) -> bool:  # type: ignore[override]  # not of vectors: there are too many
+        return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
+
     @constraints.dependent_property
     def support(self) -> Any:
         inner = self.base_dist.support
@@ -61,13 +66,19 @@ class Independent(Distribution):
         return self.base_dist.rsample(sample_shape)
 
     def _summed(self, values: Tensor) -> Tensor:
-        return values.sum(list(range(-self.reinterpreted_batch_ndims, 0))) if self.reinterpreted_batch_ndims else values
+        return sum_rightmost(values, self.reinterpreted_batch_ndims)
 
     def log_prob(self, value: Tensor) -> Tensor:
         return self._summed(self.base_dist.log_prob(value))
 
     def entropy(self) -> Tensor:
         return self._summed(self.base_dist.entropy())
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        if self.reinterpreted_batch_ndims:
+            raise _C.NotImplementedError("Independent: enumerate_support of vectors would have each combination of "
+                                         "values")
+        return self.base_dist.enumerate_support(expand)
 
     def __repr__(self) -> str:
         return f"Independent({self.base_dist!r}, {self.reinterpreted_batch_ndims})"

@@ -22,7 +22,9 @@ from keyway.distributions.independent import Independent
 from keyway.distributions.log_normal import LogNormal
 from keyway.distributions.multivariate_normal import MultivariateNormal
 from keyway.distributions.normal import HalfNormal, Normal
+from keyway.distributions.transformed_distribution import TransformedDistribution
 from keyway.distributions.uniform import Uniform
+from keyway.distributions.utils import sum_rightmost
 
 Divergence = TypeVar("Divergence", bound=Callable[..., Tensor])
 _divergences: dict[tuple[type, type], Callable[..., Tensor]] = {}
@@ -167,6 +169,15 @@ def _binomial(p: Binomial, q: Binomial) -> Tensor:
 @register_kl(Uniform, Uniform)
 def _uniform(p: Uniform, q: Uniform) -> Tensor:
     return _where_possible(((q.high - q.low) / (p.high - p.low)).log(), (q.low > p.low) | (q.high < p.high))
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise _C.NotImplementedError("kl_divergence: both transformed distributions must have the same transforms and "
+                                     "event_shape")
+    inner = kl_divergence(p.base_dist, q.base_dist)
+    return sum_rightmost(inner, inner.dim() - len(p.batch_shape))
 
 
 @register_kl(Independent, Independent)

@@ -9,6 +9,7 @@ from keyway._C import Tensor
 from keyway.distributions import constraints
 from keyway.distributions.distribution import Distribution
 from keyway.distributions.normal import Normal
+from keyway.distributions.transforms import ExpTransform, Transform
 from keyway.distributions.utils import broadcast_all
 
 __all__ = ["LogNormal"]
@@ -29,6 +30,11 @@ class LogNormal(Distribution):
     def base_dist(self) -> Normal:
         """The distribution of the logarithm."""
         return Normal(self.loc, self.scale, validate_args=False)
+
+    @property
+    def transforms(self) -> list[Transform]:
+        """What makes its numbers of those of `base_dist`."""
+        return [ExpTransform()]
 
     @property
     def mean(self) -> Tensor:

@@ -9,6 +9,7 @@ from keyway import _C
 from keyway._C import Tensor
 from keyway.distributions import constraints
 from keyway.distributions.distribution import Distribution
+from keyway.distributions.transforms import AbsTransform, Transform
 from keyway.distributions.utils import broadcast_all
 
 __all__ = ["HalfNormal", "Normal"]
@@ -69,6 +70,16 @@ class HalfNormal(Distribution):
     def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
         (self.scale,) = broadcast_all(scale)
         super().__init__(self.scale.shape, validate_args=validate_args)
+
+    @property
+    def base_dist(self) -> Normal:
+        """The distribution whose distances from 0 these are."""
+        return Normal(_C.zeros_like(self.scale), self.scale, validate_args=False)
+
+    @property
+    def transforms(self) -> list[Transform]:
+        """What makes its numbers of those of `base_dist`."""
+        return [AbsTransform()]
 
     @property
     def mean(self) -> Tensor:

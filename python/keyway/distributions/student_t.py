@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._type_info import finfo
 from keyway.distributions import constraints
-from keyway.distributions._gamma_draws import log_standard_gamma
+from keyway.distributions._gamma_draws import exp_within, log_standard_gamma
 from keyway.distributions.distribution import Distribution
 from keyway.distributions.utils import broadcast_all
 
@@ -43,8 +44,10 @@ class StudentT(Distribution):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         df = self.df.expand(self._extended_shape(sample_shape))
         noise = _C.randn(df.shape, dtype=df.dtype, device=df.device)
-        spread = ((df / 2).log() - log_standard_gamma(df / 2)) / 2  # of sqrt(df / chi2)
-        return self.loc + self.scale * noise * spread.exp().to(dtype=df.dtype)
+        chi2 = log_standard_gamma(df / 2) + math.log(2)  # its logarithm
+        # With noise, which is below 16, a number whose square the dtype holds: log_prob is finite.
+        spread = df.sqrt() * exp_within(-chi2 / 2, df.dtype, high=math.sqrt(finfo(df.dtype).max) / 16)
+        return self.loc + self.scale * noise * spread
 
     def log_prob(self, value: Tensor) -> Tensor:
         ratio = (self._checked(value) - self.loc) / self.scale

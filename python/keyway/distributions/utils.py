@@ -11,7 +11,7 @@ from keyway._shapes import broadcast_tensors
 from keyway._type_info import finfo
 from keyway.autograd.grad_mode import enable_grad
 
-__all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits"]
+__all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "sum_rightmost"]
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
@@ -33,6 +33,11 @@ def clamp_probs(probs: Tensor) -> Tensor:
     """Probabilities that are neither 0 nor 1, as far as the dtype can tell: their logits are finite."""
     eps = finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
+
+
+def sum_rightmost(values: Tensor, dims: int) -> Tensor:
+    """The sums over the last `dims` dimensions."""
+    return values.sum(list(range(-dims, 0))) if dims else values
 
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:

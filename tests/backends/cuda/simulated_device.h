@@ -17,7 +17,7 @@ class SimulatedDevice final : public SimulatedStreams<cuda::DeviceMemory> {
     work_all();
     SimulatedStreams::free(memory);
   }
-  Room room() const override { return {total_ - taken(), total_}; }
+  MemoryInfo room() const override { return {total_ - taken(), total_}; }
 
   void* record(Stream stream) override {
     check_not_captured();

@@ -97,6 +97,23 @@ TEST_CASE("mistakes in the schema string") {
         "test.json:2:21: error: f: the schema is spelled otherwise from here on: 'self) -> Tensor'\n");
 }
 
+TEST_CASE("types that generated operators cannot have") {
+  const auto errors = [](const std::string& func) {
+    return errors_of(R"({ "func": ")" + func + R"(", "composite": "f", "doc": "Does.", "example": "f(1) == 1" })");
+  };
+  for (const char* type : {"str[]", "ScalarType[]?", "int?[]", "SymInt[2][]", "Tensor[][]", "Device[]", "Stream"}) {
+    INFO(type);
+    const std::string cannot = "'" + std::string(type) +
+                               "', which generated operators cannot have; define the operator in C++, with "
+                               "KEYWAY_LIBRARY\n";
+    const std::string column = std::to_string(28 + std::string(type).size());
+    CHECK(errors("f(Tensor self, " + std::string(type) + " x) -> Tensor") ==
+          "test.json:2:" + column + ": error: f: the argument 'x' is " + cannot);
+    CHECK(errors("f(Tensor self) -> " + std::string(type)).find(" error: f: the result is " + cannot) !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("mistakes in recipes") {
   CHECK(errors_of(op(R"~("derivatives": {})~")) ==
         "test.json:2:1: error: f: no recipe: one of 'pointwise', 'reduction', 'view', 'composite' or "

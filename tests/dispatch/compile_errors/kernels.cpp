@@ -11,6 +11,7 @@ KEYWAY_SCHEMA("my::scale(Tensor self, float by) -> Tensor");
 KEYWAY_SCHEMA("my::fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)");
 KEYWAY_SCHEMA("my::pair.two(Tensor self, Tensor? other, int[] dims, *, ScalarType? dtype=None) -> (Tensor, Tensor)");
 KEYWAY_SCHEMA("my::many(Tensor[] tensors, Tensor?[] maybe, Generator? generator=None, str mode=\"a\") -> Tensor[]");
+KEYWAY_SCHEMA("my::lists(str[] s, ScalarType[] t, int?[] n, int[][] i, Tensor[][] m) -> Tensor[][]");
 KEYWAY_SCHEMA("my::opt(int? n, Scalar? s, float[]? xs, str? t, bool? b) -> int?");
 
 using T = const TensorBase&;
@@ -33,6 +34,8 @@ void kernels(Library& m) {
   m.impl<"my::many">(fn<std::vector<TensorBase>, ArrayRef<TensorBase>, ArrayRef<std::optional<TensorBase>>, const Generator&, std::string_view>);
   m.impl<"my::many">(fn<std::vector<TensorBase>, const std::vector<TensorBase>&, std::vector<std::optional<TensorBase>>, Generator, const std::string&>);
   m.impl<"my::opt">(fn<std::optional<I>, std::optional<I>, std::optional<Scalar>, std::optional<ArrayRef<double>>, std::optional<std::string_view>, std::optional<bool>>);
+  m.impl<"my::lists">(fn<std::vector<std::vector<TensorBase>>, ArrayRef<std::string>, ArrayRef<ScalarType>, ArrayRef<std::optional<I>>, ArrayRef<std::vector<I>>, ArrayRef<std::vector<TensorBase>>>);
+  m.impl<"my::lists">(fn<std::vector<std::vector<TensorBase>>, std::vector<std::string>, const std::vector<ScalarType>&, std::vector<std::optional<I>>, std::vector<std::vector<I>>, const std::vector<std::vector<TensorBase>>&>);
   m.def<"sum_of(Tensor self, int b=2) -> Tensor">(fn<TensorBase, T, I>);
   m.def<"nothing() -> ()">(fn<void>);
   m.def<"number(Tensor self) -> Scalar">(fn<Scalar, T>);
@@ -64,6 +67,12 @@ void kernels(Library& m) {
   m.def<"t10(Generator g) -> int">(fn<I, T>);                   // error: argument 1, 'g', is Generator: a kernel takes const Generator&, this one const Tensor&
   m.def<"t11(complex z) -> int">(fn<I, double>);                // error: argument 1, 'z', is complex: a kernel takes complex<double>, this one double
   m.def<"t12(SymInt n) -> int">(fn<I, double>);                 // error: argument 1, 'n', is SymInt: a kernel takes std::int64_t, this one double
+  m.def<"l1(str[] s) -> int">(fn<I, std::string>);              // error: argument 1, 's', is str[]: a kernel takes ArrayRef<std::string>, this one std::string_view
+  m.def<"l2(ScalarType[] t) -> int">(fn<I, std::vector<Layout>>);  // error: this C++ type has no counterpart in the schema language
+  m.def<"l3(int?[] n) -> int">(fn<I, IntArrayRef>);             // error: argument 1, 'n', is int?[]: a kernel takes ArrayRef<std::optional<std::int64_t>>, this one ArrayRef<std::int64_t>
+  m.def<"l4(int[][] i) -> int">(fn<I, IntArrayRef>);            // error: argument 1, 'i', is int[][]: a kernel takes ArrayRef<std::vector<std::int64_t>>, this one ArrayRef<std::int64_t>
+  m.def<"l5(Tensor[][] m) -> int">(fn<I, ArrayRef<TensorBase>>);  // error: argument 1, 'm', is Tensor[][]: a kernel takes ArrayRef<std::vector<Tensor>>, this one ArrayRef<Tensor>
+  m.def<"l6(float[][] x) -> int">(fn<I, I>);                    // error: argument 1, 'x', is float[][], which no kernel can have
   m.def<"t13(Dict(str, int) d) -> int">(fn<I, I>);              // error: argument 1, 'd', is Dict(str, int), which no kernel can have
 
   // Mutability.

@@ -96,3 +96,33 @@ TEST_CASE("the norm of 16-bit gradients may be greater than their dtype, and tha
   CHECK(nn::utils::clip_grad_norm_({complex}, 1) == Approx(2));
   CHECK(nn::utils::clip_grad_norm_({}, 1) == 0);
 }
+
+TEST_CASE("a norm of any order is that of complex gradients' absolute values") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto norm_of = [](double order, double max_norm) {
+    const Tensor complex = keyway::zeros({2}, kComplexDouble).requires_grad_();
+    const Tensor grad = keyway::full({2}, Scalar(std::complex<double>(3, 4)), kComplexDouble);
+    grad[1].fill_(Scalar(std::complex<double>(-5, 12)));
+    autograd::set_grad(complex, grad);
+    const Tensor real = parameter_with({0, 2});
+    const double norm = nn::utils::clip_grad_norm_({complex, real}, max_norm, order);
+    // Scaled as one number: its angle stays.
+    const std::vector<double> parts = values_of(view_as_real(complex.grad()).flatten());
+    const double scale = std::min(1.0, max_norm / norm);
+    CHECK(parts[0] == Approx(3 * scale));
+    CHECK(parts[3] == Approx(12 * scale));
+    return norm;
+  };
+  CHECK(norm_of(1, 4) == Approx(5 + 13 + 2));
+  CHECK(norm_of(2, 4) == Approx(std::sqrt(25 + 169 + 4)));
+  CHECK(norm_of(3, 4) == Approx(std::cbrt(125 + 2197 + 8)));
+  CHECK(norm_of(0.5, 4) == Approx(std::pow(std::sqrt(5) + std::sqrt(13) + std::sqrt(2), 2)));
+  CHECK(norm_of(inf, 4) == Approx(13));
+  CHECK(norm_of(-inf, 4) == Approx(0));
+  CHECK(norm_of(0, 4) == Approx(2));  // of the two, as PyTorch counts
+  const Tensor half = keyway::zeros({1}, kComplexHalf).requires_grad_();
+  for (const double order : {1.0, 2.0, inf}) {
+    autograd::set_grad(half, keyway::full({1}, Scalar(std::complex<double>(60000, 60000)), kComplexHalf));
+    CHECK(nn::utils::clip_grad_norm_({half}, 1e6, order) == Approx(60000 * std::sqrt(2)));  // above a half's greatest
+  }
+}

@@ -1,6 +1,7 @@
-// Changes much, and then does what FAULT says: 1 throws, 2 calls exit(), 3 does so in a static object, 4 stays, 5 asks
-// for what Keyway has no more.
+// Changes much, and then does what FAULT says: 1 throws, 2 calls exit(), 3 does so in a static object, 4 and 6 stay, 5
+// asks for what Keyway has no more. 7 changes nothing, but keeps memory and an event of devices that another serves.
 #include <keyway/core/base/warning.h>
+#include <keyway/core/event.h>
 #include <keyway/core/tensor_base.h>
 #include <keyway/dispatch/plugin.h>
 #include <keyway/tests/core/fake_device.h>
@@ -61,11 +62,16 @@ struct Fragile {
 
 KEYWAY_PLUGIN(fragile, plugin) {
   const DeviceType type = register_device_type("dev3");
+#if FAULT != 7
   set_warning_handler([](std::string_view) { std::abort(); });
   auto backend = std::make_unique<Fragile>(type);
   plugin.keep(std::move(backend));
+#endif
   const std::int64_t sizes[] = {3};
   plugin.keep(make_tensor(sizes, ScalarType::Float, Device(type)));
+  Event event(type);
+  event.record(current_stream(Device(type)));
+  plugin.keep(std::move(event));
 #if FAULT == 1
   throw std::runtime_error("it has no such device");
 #elif FAULT == 2

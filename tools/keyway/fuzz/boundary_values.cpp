@@ -2,6 +2,9 @@
 #include <keyway/tools/keyway/fuzz/boundary_values.h>
 
 #include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace keyway::inline v1::tools {
 
@@ -89,8 +92,54 @@ std::vector<char> bools_of(const IValue& value) {
   return bools;
 }
 
+bool is_int(SchemaType type) { return type.is(TypeKind::Int) || type.is(TypeKind::SymInt); }
+
+void add_string_lists(Values& values) {
+  using Texts = std::vector<std::string>;
+  for (Texts texts : {Texts(), Texts{""}, Texts{"sum"}, Texts{"sum", "none", "sum"}, Texts{"\xff\xfe", "a"},
+                      Texts{std::string("a\0b", 3)}, Texts(300, "x"), Texts{std::string(64 << 10, 'x')}}) {
+    values.add(IValue(std::move(texts)));
+  }
+}
+
+void add_dtype_lists(Values& values) {
+  using DTypes = std::vector<ScalarType>;
+  values.add(IValue(DTypes()));
+  values.add(IValue(DTypes(300, ScalarType::Float)));
+  for (int i = -1; i <= static_cast<int>(ScalarType::Undefined) + 1; ++i) {
+    values.add(IValue(DTypes{static_cast<ScalarType>(i)}));
+    values.add(IValue(DTypes{ScalarType::Float, static_cast<ScalarType>(i)}));
+  }
+}
+
+void add_optional_int_lists(Values& values) {
+  using Maybe = std::optional<std::int64_t>;
+  std::vector<Maybe> boundary = {std::nullopt};
+  for (const std::int64_t i : boundary_integers()) boundary.emplace_back(i);
+  add_lists<Maybe>(values, {1, std::nullopt}, boundary,
+                   [](std::vector<Maybe> list) { return IValue(std::move(list)); });
+}
+
+void add_int_lists(Values& values) {
+  using Ints = std::vector<std::int64_t>;
+  using Lists = std::vector<Ints>;
+  for (Lists lists : {Lists(), Lists{{}}, Lists{{1}, {}}, Lists{{}, {1, 2}}, Lists{{1, 2}, {3}, {4, 5, 6}},
+                      Lists(300, {1}), Lists(65), Lists{Ints(300, 2)}}) {
+    values.add(IValue(std::move(lists)));
+  }
+  for (const std::int64_t i : boundary_integers()) {
+    values.add(IValue(Lists{{i}}));
+    values.add(IValue(Lists{{1, 1}, {1, i}}));
+  }
+}
+
 void add_list(Values& values, SchemaType element, const IValue& seed) {
+  const bool nested = element.is(TypeKind::Optional) || element.is(TypeKind::List);
+  if (nested && is_int(element.element()))
+    return element.is(TypeKind::List) ? add_int_lists(values) : add_optional_int_lists(values);
   switch (element.kind()) {
+    case TypeKind::Str: add_string_lists(values); break;
+    case TypeKind::ScalarType: add_dtype_lists(values); break;
     case TypeKind::Bool:
       add_lists<char>(values, bools_of(seed), {1, 0},
                       [](std::vector<char> list) { return IValue::bool_list(std::move(list)); });

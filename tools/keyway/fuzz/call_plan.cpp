@@ -16,14 +16,17 @@ bool holds_tensors(SchemaType type) {
   if (type.is(TypeKind::Tensor)) return true;
   return (type.is(TypeKind::Optional) || type.is(TypeKind::List)) && holds_tensors(type.element());
 }
-bool holds_list(SchemaType type) {
-  return type.is(TypeKind::List) || (type.is(TypeKind::Optional) && holds_list(type.element()));
+// What an argument with tensors in it is made as.
+Value::Kind kind_of(SchemaType type) {
+  if (type.is(TypeKind::Optional)) return kind_of(type.element());
+  if (!type.is(TypeKind::List)) return Value::Kind::Tensor;
+  return type.element().is(TypeKind::List) ? Value::Kind::TensorLists : Value::Kind::Tensors;
 }
 
 // The seed of an argument that may be left out, as a value of its kind.
 Value seed_of(SchemaType type, const Value& value) {
   Value seed = value;
-  if (value.kind == Value::Kind::Plain) seed.kind = holds_list(type) ? Value::Kind::Tensors : Value::Kind::Tensor;
+  if (value.kind == Value::Kind::Plain) seed.kind = kind_of(type);
   return seed;
 }
 

@@ -1,4 +1,5 @@
 #include <keyway/core/geometry.h>
+#include <keyway/dispatch/boxed_tensors.h>
 #include <keyway/tools/keyway/fuzz/results.h>
 
 #include <fmt/format.h>
@@ -35,12 +36,11 @@ std::string inconsistency_of(const TensorBase& tensor) {
 std::vector<TensorBase> tensors_of(const Stack& results) {
   std::vector<TensorBase> tensors;
   for (const IValue& result : results) {
-    if (result.is_tensor()) tensors.push_back(result.to_tensor());
-    if (!result.is(ValueTag::TensorList)) continue;
-    const std::vector<TensorBase>& list = result.to_tensor_list();
-    tensors.insert(tensors.end(), list.begin(), list.end());
+    any_tensor(result, [&](const TensorBase& tensor) {
+      tensors.push_back(tensor);
+      return false;  // and go on
+    });
   }
-  std::erase_if(tensors, [](const TensorBase& tensor) { return !tensor.defined(); });
   return tensors;
 }
 

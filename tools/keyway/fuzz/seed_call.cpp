@@ -57,6 +57,28 @@ TensorRecipe small_tensor() {
   return recipe;
 }
 
+Value small_list(SchemaType element) {
+  Value value;
+  const bool nested = element.is(TypeKind::Optional) || element.is(TypeKind::List);
+  const TypeKind kind = nested ? element.element().kind() : element.kind();
+  if (kind == TypeKind::Tensor) {
+    value.kind = element.is(TypeKind::List) ? Value::Kind::TensorLists : Value::Kind::Tensors;
+    value.tensors.push_back(small_tensor());
+    if (element.is(TypeKind::List)) value.lengths = {1};
+  } else if (element.is(TypeKind::List)) {
+    value.plain = IValue(std::vector<std::vector<std::int64_t>>{{1}});
+  } else if (element.is(TypeKind::Optional)) {
+    value.plain = IValue(std::vector<std::optional<std::int64_t>>{1});
+  } else if (kind == TypeKind::Str) {
+    value.plain = IValue(std::vector<std::string>{"sum"});
+  } else if (kind == TypeKind::ScalarType) {
+    value.plain = IValue(std::vector<ScalarType>{ScalarType::Float});
+  } else {
+    value.plain = IValue(std::vector<std::int64_t>{1});
+  }
+  return value;
+}
+
 Value small_value(SchemaType type) {
   Value value;
   switch (type.kind()) {
@@ -64,14 +86,7 @@ Value small_value(SchemaType type) {
       value.kind = Value::Kind::Tensor;
       value.tensors.push_back(small_tensor());
       break;
-    case TypeKind::List:
-      if (type.element().is(TypeKind::Tensor)) {
-        value.kind = Value::Kind::Tensors;
-        value.tensors.push_back(small_tensor());
-      } else {
-        value.plain = IValue(std::vector<std::int64_t>{1});
-      }
-      break;
+    case TypeKind::List: return small_list(type.element());
     case TypeKind::Int:
     case TypeKind::SymInt:
     case TypeKind::Scalar: value.plain = IValue(std::int64_t{1}); break;

@@ -1,3 +1,4 @@
+#include <keyway/dispatch/boxed_tensors.h>
 #include <keyway/tools/keyway/fuzz/random.h>
 #include <keyway/tools/keyway/fuzz/snapshot.h>
 
@@ -15,15 +16,15 @@ std::uint64_t hash_of_storage(const TensorBase& tensor) {
 
 Snapshot::Snapshot(const Stack& arguments) {
   const auto see = [&](std::size_t argument, const TensorBase& tensor) {
-    if (!tensor.defined()) return;
     seen_.push_back({argument, tensor, DimVector(tensor.sizes().begin(), tensor.sizes().end()),
                      DimVector(tensor.strides().begin(), tensor.strides().end()), tensor.storage_offset(),
                      tensor.dtype(), hash_of_storage(tensor)});
   };
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].is_tensor()) see(i, arguments[i].to_tensor());
-    if (!arguments[i].is(ValueTag::TensorList)) continue;
-    for (const TensorBase& tensor : arguments[i].to_tensor_list()) see(i, tensor);
+    any_tensor(arguments[i], [&](const TensorBase& tensor) {
+      see(i, tensor);
+      return false;  // and go on
+    });
   }
 }
 

@@ -185,26 +185,44 @@ std::vector<TensorRecipe> tensor_mutations(const TensorRecipe& given) {
   return out;
 }
 
+namespace {
+
+// Lists of one tensor or of many, and the seed's with one tensor changed.
+template <typename Add>
+void add_lists(const std::vector<TensorRecipe>& seed, Add&& add) {
+  add({});
+  add(std::vector<TensorRecipe>(65, seed.empty() ? TensorRecipe() : seed[0]));
+  for (std::size_t i = 0; i < seed.size(); ++i) {
+    add({seed[i]});
+    for (TensorRecipe& recipe : tensor_mutations(seed[i])) {
+      std::vector<TensorRecipe> tensors = seed;
+      tensors[i] = std::move(recipe);
+      add(std::move(tensors));
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<Value> tensor_values(const Value& seed) {
   std::vector<Value> values;
-  const bool list = seed.kind == Value::Kind::Tensors;
-  const auto add = [&](std::vector<TensorRecipe> tensors) {
+  const auto add = [&](std::vector<TensorRecipe> tensors, std::vector<std::size_t> lengths = {}) {
     Value value;
-    value.kind = list ? Value::Kind::Tensors : Value::Kind::Tensor;
+    value.kind = seed.kind;
     value.tensors = std::move(tensors);
+    value.lengths = std::move(lengths);
     values.push_back(std::move(value));
   };
-  if (list) {
+  if (seed.kind == Value::Kind::TensorLists) {
     add({});
-    add(std::vector<TensorRecipe>(65, seed.tensors.empty() ? TensorRecipe() : seed.tensors[0]));
-    for (std::size_t i = 0; i < seed.tensors.size(); ++i) {
-      add({seed.tensors[i]});
-      for (TensorRecipe& recipe : tensor_mutations(seed.tensors[i])) {
-        std::vector<TensorRecipe> tensors = seed.tensors;
-        tensors[i] = std::move(recipe);
-        add(std::move(tensors));
-      }
-    }
+    add_lists(seed.tensors, [&](std::vector<TensorRecipe> tensors) {
+      const std::size_t size = tensors.size();
+      add(tensors, {size});
+      add(tensors, {0, size, 0});
+      add(std::move(tensors), std::vector<std::size_t>(size, 1));
+    });
+  } else if (seed.kind == Value::Kind::Tensors) {
+    add_lists(seed.tensors, [&](std::vector<TensorRecipe> tensors) { add(std::move(tensors)); });
   } else {
     TensorRecipe one;
     one.defined = !seed.tensors.empty();

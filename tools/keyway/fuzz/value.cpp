@@ -133,6 +133,12 @@ Value value_of(const IValue& argument) {
   } else if (argument.is(ValueTag::TensorList)) {
     value.kind = Value::Kind::Tensors;
     for (const TensorBase& tensor : argument.to_tensor_list()) value.tensors.push_back(recipe_of(tensor));
+  } else if (argument.is(ValueTag::TensorListList)) {
+    value.kind = Value::Kind::TensorLists;
+    for (const std::vector<TensorBase>& list : argument.to_tensor_lists()) {
+      value.lengths.push_back(list.size());
+      for (const TensorBase& tensor : list) value.tensors.push_back(recipe_of(tensor));
+    }
   } else {
     value.plain = argument;
   }
@@ -167,6 +173,16 @@ Stack make_stack(const std::vector<Value>& values, DeviceType device) {
         std::vector<TensorBase> tensors;
         for (const TensorRecipe& recipe : value.tensors) tensors.push_back(tensor_of(recipe));
         stack.emplace_back(std::move(tensors));
+        break;
+      }
+      case Value::Kind::TensorLists: {
+        std::vector<std::vector<TensorBase>> lists;
+        auto recipe = value.tensors.begin();
+        for (const std::size_t length : value.lengths) {
+          std::vector<TensorBase>& list = lists.emplace_back();
+          while (list.size() < length) list.push_back(tensor_of(*recipe++));
+        }
+        stack.emplace_back(std::move(lists));
       }
     }
   }
@@ -175,10 +191,12 @@ Stack make_stack(const std::vector<Value>& values, DeviceType device) {
 
 std::string to_text(const Value& value) {
   if (value.kind == Value::Kind::Tensor) return recipe_text(value.tensors[0]);
-  if (value.kind == Value::Kind::Tensors) {
+  if (value.kind == Value::Kind::Tensors || value.kind == Value::Kind::TensorLists) {
     std::vector<std::string> texts;
     for (const TensorRecipe& recipe : value.tensors) texts.push_back(recipe_text(recipe));
-    return fmt::format("[{}]", fmt::join(texts, "; "));
+    const std::string text = fmt::format("[{}]", fmt::join(texts, "; "));
+    if (value.kind == Value::Kind::Tensors) return text;
+    return fmt::format("{} in lists of {}", text, fmt::join(value.lengths, ", "));
   }
   if (value.plain.is(ValueTag::IntList)) return list_text(value.plain.to_int_list());
   if (value.plain.is(ValueTag::String)) return string_text(value.plain.to_string_ref());

@@ -35,10 +35,11 @@ struct TensorRecipe {
 };
 
 struct Value {
-  enum class Kind : std::uint8_t { Plain, Tensor, Tensors };
+  enum class Kind : std::uint8_t { Plain, Tensor, Tensors, TensorLists };
   Kind kind = Kind::Plain;
   IValue plain;                       // of Plain
-  std::vector<TensorRecipe> tensors;  // one of Tensor
+  std::vector<TensorRecipe> tensors;  // one of Tensor; of TensorLists, those of all lists
+  std::vector<std::size_t> lengths;   // of the lists of TensorLists
 };
 
 // The recipe of a tensor that exists. Requires: it is on the CPU.

@@ -45,7 +45,7 @@ def _norm_of_all(tensors: list[Tensor], order: float) -> Tensor:
 
 
 # Norms of 16-bit floats may be greater than their dtype holds.
-_WIDER = {keyway.float16: keyway.float32, keyway.bfloat16: keyway.float32}
+_WIDER = {keyway.float16: keyway.float32, keyway.bfloat16: keyway.float32, keyway.complex32: keyway.complex64}
 
 
 def clip_grads_with_norm_(

@@ -1,0 +1,89 @@
+#include <keyway/core/base/fork_safe_mutex.h>
+#include <keyway/core/base/library_use.h>
+
+#include <deque>
+#include <fmt/format.h>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+// Those of libraries that are gone are used again. Never destroyed: things may be given back at exit.
+struct Uses {
+  ForkSafeMutex mutex{LockOrder::Libraries};
+  std::deque<LibraryUse> all;
+  std::vector<LibraryUse*> free;
+
+  static Uses& get() {
+    static Uses& uses = *new Uses;
+    return uses;
+  }
+};
+
+struct Words {
+  const char *one, *more;
+};
+constexpr Words kWords[kHeldKinds] = {{"tensor", "tensors"},
+                                      {"pinned tensor of the CPU", "pinned tensors of the CPU"},
+                                      {"event", "events"},
+                                      {"graph", "graphs"}};
+
+}  // namespace
+
+LibraryUse& LibraryUse::begin() {
+  Uses& uses = Uses::get();
+  const std::lock_guard lock(uses.mutex);
+  if (uses.free.empty()) {
+    uses.free.reserve(uses.all.size() + 1);  // so that end() needs no memory
+    return uses.all.emplace_back();
+  }
+  LibraryUse& use = *uses.free.back();
+  uses.free.pop_back();
+  use.reopen();
+  return use;
+}
+
+void LibraryUse::end() noexcept {
+  Uses& uses = Uses::get();
+  const std::lock_guard lock(uses.mutex);
+  uses.free.push_back(this);
+}
+
+bool LibraryUse::take(Held what, std::size_t bytes) noexcept {
+  const auto kind = static_cast<std::size_t>(what);
+  now_.things[kind].fetch_add(1);
+  now_.bytes[kind].fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  if (!closed_.load()) [[likely]]
+    return true;
+  let_go(what, bytes);
+  return false;
+}
+
+void LibraryUse::let_go(Held what, std::size_t bytes) noexcept {
+  const auto kind = static_cast<std::size_t>(what);
+  now_.bytes[kind].fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  now_.things[kind].fetch_sub(1);
+}
+
+LibraryUse::Counts LibraryUse::counts() const noexcept {
+  Counts counts;
+  for (std::size_t i = 0; i < kHeldKinds; ++i) counts[i] = {now_.things[i].load(), now_.bytes[i].load()};
+  return counts;
+}
+
+std::string LibraryUse::held() const {
+  const Counts counts = this->counts();
+  std::string text;
+  for (std::size_t i = 0; i < kHeldKinds; ++i) {
+    const auto [things, bytes] = counts[i];
+    if (things == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", things, things == 1 ? kWords[i].one : kWords[i].more);
+    if (i < 2) text += fmt::format(" of {} bytes", bytes);
+  }
+  return text;
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,83 @@
+// LibraryUse: what the process holds of a library that can be unloaded, and must give back through its code.
+#pragma once
+
+#include <keyway/core/base/macros.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace keyway::inline v1 {
+
+// Memory of devices, memory of the CPU that is pinned for them, events, and graphs.
+enum class Held : std::uint8_t { Memory, Pinned, Event, Graph };
+inline constexpr std::size_t kHeldKinds = 4;
+
+// One for each library that is being loaded or can be unloaded. Thread-safe.
+class KEYWAY_API LibraryUse {
+ public:
+  struct Kind {
+    std::int64_t things = 0, bytes = 0;
+  };
+  using Counts = std::array<Kind, kHeldKinds>;
+
+  // For another library. It stays mapped for good: a thread may look at it an instant after its library has gone.
+  static LibraryUse& begin();
+  // The library is gone, and another may be counted here.
+  void end() noexcept;
+
+  // The library stays as long as the process runs: nothing is counted from now on.
+  void stay() noexcept { stays_.store(true, std::memory_order_release); }
+  bool stays() const noexcept { return stays_.load(std::memory_order_acquire); }
+
+  // False: the library is being unloaded. A thing is counted before it is looked whether the library goes, and a
+  // library goes before things are counted: so one of both sees the other.
+  [[nodiscard]] bool take(Held what, std::size_t bytes) noexcept;
+  void let_go(Held what, std::size_t bytes) noexcept;
+  // Nothing more can be held, until reopen().
+  void close() noexcept { closed_.store(true); }
+  void reopen() noexcept { closed_.store(false); }
+
+  Counts counts() const noexcept;
+  // "2 tensors of 96 bytes, 1 event"; empty if nothing is held.
+  std::string held() const;
+
+ private:
+  struct alignas(64) Atomics {
+    std::atomic<std::int64_t> things[kHeldKinds]{}, bytes[kHeldKinds]{};
+  };
+  Atomics now_;
+  std::atomic<bool> closed_{false}, stays_{false};
+};
+
+// One thing is held of a library. Movable; empty where nothing is to be counted.
+class LibraryHold {
+ public:
+  LibraryHold() = default;
+  // Of what the library has counted with take().
+  LibraryHold(LibraryUse& library, Held what, std::size_t bytes) : library_(&library), bytes_(bytes), what_(what) {}
+  LibraryHold(LibraryHold&& other) noexcept
+      : library_(std::exchange(other.library_, nullptr)), bytes_(other.bytes_), what_(other.what_) {}
+  LibraryHold& operator=(LibraryHold&& other) noexcept {
+    std::swap(library_, other.library_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(what_, other.what_);
+    return *this;
+  }
+  ~LibraryHold() {
+    if (library_ != nullptr) library_->let_go(what_, bytes_);
+  }
+  // The thing is never given back.
+  void leave() noexcept { library_ = nullptr; }
+  explicit operator bool() const { return library_ != nullptr; }
+
+ private:
+  LibraryUse* library_ = nullptr;
+  std::size_t bytes_ = 0;
+  Held what_ = Held::Memory;
+};
+
+}  // namespace keyway::inline v1

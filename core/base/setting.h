@@ -1,0 +1,103 @@
+// Settings of the process that libraries may set too. What a library set goes when the library does, wherever it
+// stands:
+//
+//   set by the program, plug-in P, plug-in Q:   a, b, c   c is in force
+//   P goes:                                     a, c      c is in force still
+//   Q goes:                                     a         no value of a library that is gone is left
+#pragma once
+
+#include <keyway/core/base/load_changes.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// The values of one setting, each with the library that set it, null for the program. The last one is in force. Not
+// thread-safe.
+template <typename T>
+class Layers {
+ public:
+  struct Layer {
+    T value;
+    LibraryUse* library;
+  };
+
+  explicit Layers(T first) { layers_.push_back({std::move(first), nullptr}); }
+  const Layer& top() const { return layers_.back(); }
+  bool has(const LibraryUse* library) const {
+    return std::any_of(layers_.begin(), layers_.end(), [&](const Layer& layer) { return layer.library == library; });
+  }
+
+  // Gives the value before.
+  T set(T value, LibraryUse* library) {
+    if (top().library == library) return std::exchange(layers_.back().value, std::move(value));
+    T before = top().value;
+    layers_.push_back({std::move(value), library});
+    return before;
+  }
+
+  // Takes away what the library set, and gives it to be destroyed with no lock held. Of two values of one owner that
+  // then follow each other, the later one is left. Requires: a library, not the program.
+  std::vector<Layer> remove(const LibraryUse* library) {
+    std::vector<Layer> gone, left;
+    for (Layer& layer : layers_) {
+      if (layer.library == library) {
+        gone.push_back(std::move(layer));
+      } else if (!left.empty() && left.back().library == layer.library) {
+        gone.push_back(std::exchange(left.back(), std::move(layer)));
+      } else {
+        left.push_back(std::move(layer));
+      }
+    }
+    layers_ = std::move(left);
+    return gone;
+  }
+
+ private:
+  std::vector<Layer> layers_;
+};
+
+namespace detail {
+
+class KEYWAY_API PointerSetting {
+ public:
+  // A value that is in force, and the library that set it; never changed nor freed.
+  struct Entry {
+    void* value;
+    LibraryUse* library;
+  };
+  constexpr PointerSetting() = default;
+  // Null: the value is null.
+  const Entry* entry() const noexcept { return entry_.load(std::memory_order_acquire); }
+  void* set(void* value);
+
+ private:
+  void publish();
+
+  std::atomic<const Entry*> entry_{nullptr};
+  Layers<void*>* layers_ = nullptr;  // null: nothing was set yet; guarded by a mutex that all settings share
+};
+
+}  // namespace detail
+
+// A pointer to an object or a function, null at first, that is read without a lock. It lives as long as the process.
+template <typename T>
+requires std::is_pointer_v<T>
+class Setting : private detail::PointerSetting {
+ public:
+  using Entry = detail::PointerSetting::Entry;
+  using detail::PointerSetting::entry;
+
+  constexpr Setting() = default;
+  T get() const noexcept { return value(entry()); }
+  static T value(const Entry* entry) noexcept { return entry == nullptr ? nullptr : std::bit_cast<T>(entry->value); }
+  // Gives the value before. Thread-safe.
+  T set(T value) { return std::bit_cast<T>(PointerSetting::set(std::bit_cast<void*>(value))); }
+};
+
+}  // namespace keyway::inline v1

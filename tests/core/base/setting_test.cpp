@@ -1,0 +1,148 @@
+// Settings that libraries change, and what is held of libraries. The right answer is what is left of the calls of those
+// that are still there.
+#include <keyway/core/base/setting.h>
+#include <keyway/core/base/warning.h>
+#include <keyway/tests/catch.h>
+
+#include <atomic>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace keyway;
+
+namespace {
+
+int numbers[64];
+
+int* set_by(LoadChanges& changes, Setting<int*>& setting, int number) {
+  const LoadChanges::Scope noting(changes);
+  return setting.set(&numbers[number]);
+}
+
+}  // namespace
+
+TEST_CASE("a setting is what was set last by who is still there") {
+  static constinit Setting<int*> setting;
+  CHECK(setting.get() == nullptr);
+  CHECK(setting.entry() == nullptr);
+  CHECK(setting.set(&numbers[0]) == nullptr);
+  CHECK(setting.entry()->library == nullptr);
+  LoadChanges p, q;
+  CHECK(set_by(p, setting, 1) == &numbers[0]);
+  CHECK(setting.entry()->library == &p.library());
+  CHECK(set_by(q, setting, 2) == &numbers[1]);
+  p.undo();
+  CHECK(setting.get() == &numbers[2]);
+  q.undo();
+  CHECK(setting.get() == &numbers[0]);
+  set_by(p, setting, 3);
+  CHECK(setting.set(&numbers[4]) == &numbers[3]);
+  p.undo();
+  CHECK(setting.get() == &numbers[4]);
+  CHECK(setting.set(nullptr) == &numbers[4]);
+  CHECK(setting.entry() == nullptr);
+}
+
+TEST_CASE("whatever the order in which libraries set and go, a setting has no value of one that is gone") {
+  static constinit Setting<int*> setting;
+  std::mt19937 random(7);
+  constexpr int kLibraries = 5;
+  for (int program = 0; program < 200; ++program) {
+    setting.set(&numbers[0]);
+    std::vector<LoadChanges> libraries(kLibraries);
+    std::vector<std::pair<int, int>> calls{{-1, 0}};  // who set what; -1: the program
+    for (int step = 1; step < 40; ++step) {
+      const int who = static_cast<int>(random() % (kLibraries + 1)) - 1;
+      if (who >= 0 && random() % 3 == 0) {
+        libraries[static_cast<std::size_t>(who)].undo();
+        std::erase_if(calls, [&](const auto& call) { return call.first == who; });
+      } else {
+        if (who < 0) {
+          setting.set(&numbers[step]);
+        } else {
+          set_by(libraries[static_cast<std::size_t>(who)], setting, step);
+        }
+        calls.emplace_back(who, step);
+      }
+      REQUIRE(setting.get() == &numbers[calls.back().second]);
+    }
+    for (LoadChanges& library : libraries) library.undo();
+  }
+}
+
+TEST_CASE("warnings are heard by the handler that was set last by who is still there") {
+  std::string heard;
+  const WarningHandler before = set_warning_handler([&](std::string_view) { heard += 'a'; });
+  LoadChanges p, q;
+  for (auto [changes, letter] : {std::pair(&p, 'p'), std::pair(&q, 'q')}) {
+    const LoadChanges::Scope noting(*changes);
+    set_warning_handler([&heard, letter = letter](std::string_view) { heard += letter; });
+  }
+  warn("heard by q");
+  p.undo();
+  warn("heard by q");
+  q.undo();
+  warn("heard by a");
+  CHECK(heard == "qqa");
+  set_warning_handler(before);
+}
+
+TEST_CASE("a handler that goes with its library may warn as it goes") {
+  int warned = 0;
+  const WarningHandler before = set_warning_handler([&](std::string_view) { ++warned; });
+  struct Warns {
+    ~Warns() { try_warn("goes"); }
+  };
+  LoadChanges p;
+  {
+    const LoadChanges::Scope noting(p);
+    set_warning_handler([kept = std::make_shared<Warns>()](std::string_view) {});
+  }
+  p.undo();
+  CHECK(warned == 1);
+  set_warning_handler([](std::string_view) { throw 1; });
+  try_warn("what a handler throws is lost");
+  set_warning_handler(before);
+}
+
+TEST_CASE("things are held of a library until they are let go") {
+  LoadChanges changes;
+  LibraryUse& use = changes.library();
+  CHECK(use.held().empty());
+  REQUIRE(use.take(Held::Memory, 24));
+  REQUIRE(use.take(Held::Memory, 80));
+  REQUIRE(use.take(Held::Event, 0));
+  LibraryHold first(use, Held::Memory, 24), second(use, Held::Memory, 80);
+  LibraryHold event(use, Held::Event, 0);
+  CHECK(use.held() == "2 tensors of 104 bytes, 1 event");
+  LibraryHold moved = std::move(first);
+  CHECK_FALSE(first);
+  second = {};
+  event = {};
+  CHECK(use.held() == "1 tensor of 24 bytes");
+  use.close();
+  CHECK_FALSE(use.take(Held::Graph, 0));
+  CHECK(use.held() == "1 tensor of 24 bytes");
+  use.reopen();
+  CHECK(use.take(Held::Graph, 0));
+  use.let_go(Held::Graph, 0);
+  moved = {};
+  CHECK(use.held().empty());
+}
+
+TEST_CASE("a library goes or a thing is held of it, not both") {
+  for (int i = 0; i < 500; ++i) {
+    LoadChanges changes;
+    LibraryUse& use = changes.library();
+    std::atomic<bool> taken{false};
+    std::thread taker([&] { taken = use.take(Held::Memory, 1); });
+    use.close();
+    const bool empty = use.held().empty();
+    taker.join();
+    if (empty && taken) FAIL("a thing is held of a library that goes");
+    if (taken) use.let_go(Held::Memory, 1);
+    CHECK(use.held().empty());
+  }
+}
