@@ -168,3 +168,27 @@ atexit.register(lambda: keyway.ops.warns.elsewhere(keyway.ones([1]), "at exit"))
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr.count("UserWarning: at exit") == 1
     assert ended.stderr.count("at the very end") == 1
+
+
+@needs_plugins
+def test_a_thread_that_warns_as_the_interpreter_ends_waits():
+    program = """
+import sys, threading, time, warnings
+import keyway
+plugin = keyway.load_plugin(sys.argv[1])
+warnings.simplefilter("error")
+sys.unraisablehook = lambda raised: None
+caught, x = keyway.ops.warns.caught, keyway.ones([1])
+
+def run():
+    while True:
+        caught(x, "again")
+
+for _ in range(2):
+    threading.Thread(target=run, daemon=True).start()
+time.sleep(0.2)
+"""
+    file = str(Path(os.environ["KEYWAY_TEST_PLUGINS"]) / "libkeyway_test_warns.so")
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, "-c", program, file], timeout=60, capture_output=True, text=True)
+        assert (ended.returncode, ended.stderr) == (0, "")
