@@ -167,6 +167,7 @@ driver_stage() {
   tests "the backend's tests" 90 "$driver"
   KEYWAY_NO_CUDA_MEMORY_CACHING=1 tests "the backend's tests without the cache of memory" 90 "$driver"
   KEYWAY_CUDA_CUDNN=0 tests "convolutions without cuDNN" 40 "$driver" "*convolution*"
+  KEYWAY_CUDA_ATTENTION_BYTES=3000 tests "attention in blocks" 60 "$driver" "CUDA's attention*"
   KEYWAY_CUDA_ALLOW_TF32=1 tests "convolutions in TF32" 40 "$driver" "a tensor core may round*"
 }
 
@@ -239,13 +240,13 @@ sanitize_driver() {
 }
 
 # Hundreds of calls of cuBLASLt, each of which waits for the tool; what kernels of Keyway's own they need, others run too.
-too_long=("~CUDA's attention is the CPU's*")
+too_long=("~CUDA's attention is the CPU's*" "~CUDA's attention without tensor cores is the formula*")
 # Without the tests whose kernels are mostly the libraries', and write what others read.
 own_kernels=("~*product*" "~*linear*" "~*convolution*" "~*cuDNN*" "~*Fourier*" "~*cuFFT*" "~transforms of*" "~*ecomposition*"
   "~factors of*" "~*quations on*" "~Cholesky*" "~a matrix of a batch*" "~batches*" "~a batch of more*" "~what is added*"
   "~16-bit floats*" "~a device opens*")
 # Scores that cuBLASLt wrote. A total with its place is copied with the bytes between them, which nobody set.
-set_elsewhere=("~CUDA's attention adds*" "~CUDA's attention of scores*" "~CUDA shares long rows out*" "~CUDA finds the last of equal*")
+set_elsewhere=("~CUDA's attention adds*" "~CUDA's attention without*" "~CUDA's attention of scores*" "~CUDA shares long rows out*" "~CUDA finds the last of equal*")
 memcheck_stage() {
   expected=99 sanitize "a planted fault" 30 memcheck "$files/$planted"
   sanitize_driver "memory checker, the backend's tests" 240 memcheck

@@ -1,7 +1,9 @@
 // _scaled_dot_product_attention_forward and its gradient: by tensor cores where they take a call (flash_attention.h),
 // else by products of matrices between which a kernel goes through the rows of scores once. There the heads of queries
 // that share keys are rows of one matrix, so that each example has one product for each head of keys. Scores are in
-// memory for some examples at a time, and not from a call to its gradient, which computes them again.
+// memory for a block of examples, heads or queries at a time (attention_blocks.h), and not from a call to its gradient,
+// which computes them again.
+#include <keyway/backends/cuda/attention_blocks.h>
 #include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/row_values.cuh>
 #include <keyway/backends/cuda/kernels/contiguous_out.h>
@@ -12,30 +14,28 @@
 #include <keyway/core/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
-#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
 namespace keyway::inline v1::cuda {
 
 namespace {
 
-// Scores in memory at a time, where one example has fewer: 256 MB of float32.
-constexpr std::int64_t kScores = std::int64_t{1} << 26;
-
 // Which scores of a row count, and what is added to them. Operands of the rows: scores, the mask or scores again, the
-// row's number among those of the call.
+// row's number among those of the block.
 template <typename T>
 struct Masking {
   using Kind = AttentionMask::Kind;
   Kind kind;
   bool is_causal;
-  std::int64_t queries;
+  std::int64_t first_query, queries;  // of the block, of each head
 
   __device__ Opmath<T> score(const Row<3>& row, std::int64_t i) const {
     using Acc = Opmath<T>;
     const Acc score = row.at<const Acc>(0, i);
-    if (is_causal && i > row.number(2) % queries) return -std::numeric_limits<Acc>::infinity();
+    if (is_causal && i > first_query + row.number(2) % queries) return -std::numeric_limits<Acc>::infinity();
     if (kind == Kind::Numbers) return score + opmath(row.at<const T>(1, i));
     if (kind == Kind::Bools && row.at<const std::uint8_t>(1, i) == 0) return -std::numeric_limits<Acc>::infinity();
     return score;
@@ -46,8 +46,8 @@ struct Masking {
 template <typename T>
 struct WeightsOfRow {
   Masking<T> masking;
-  T* weights;            // of all rows, each as long as a row
-  Opmath<T>* logsumexp;  // of each row
+  T* weights;            // of the block's rows, each as long as a row
+  Opmath<T>* logsumexp;  // of each of these
 
   __device__ void operator()(const Row<3>& row, auto held) const {
     using Acc = Opmath<T>;
@@ -104,22 +104,17 @@ struct ScoreGradientsOfRow {
   }
 };
 
-// Some examples, as matrices for each head of keys.
-struct Part {
-  std::int64_t first, examples;  // of the call's
-  std::int64_t served;           // heads of keys
-
-  // `tensor` is row-major, of the call's examples, with so many rows for each head of keys.
-  TensorBase of(const TensorBase& tensor, std::int64_t rows, std::int64_t columns) const {
-    return make_view(tensor, {examples * served, rows, columns}, {rows * columns, columns, 1},
-                     tensor.storage_offset() + first * served * rows * columns);
-  }
-};
-
 TensorBase turned(const TensorBase& matrices) {
   const IntArrayRef sizes = matrices.sizes(), strides = matrices.strides();
   return make_view(matrices, {sizes[0], sizes[2], sizes[1]}, {strides[0], strides[2], strides[1]},
                    matrices.storage_offset());
+}
+
+// `count` row-major matrices of `memory`, from a row of it.
+TensorBase matrices_at(const TensorBase& memory, std::int64_t first_row, std::int64_t count, std::int64_t rows,
+                       std::int64_t columns) {
+  return make_view(memory, {count, rows, columns}, {rows * columns, columns, 1},
+                   memory.storage_offset() + first_row * columns);
 }
 
 // A call: its operands, row-major, and sizes.
@@ -139,63 +134,78 @@ struct Attention {
   double scale;
   std::int64_t examples = query.sizes()[0], heads = query.sizes()[1], queries = query.sizes()[2];
   std::int64_t served = key.sizes()[1], keys = key.sizes()[2], width = query.sizes()[3], values = value.sizes()[3];
-  std::int64_t rows = heads / served * queries;  // of queries for each head of keys
+  std::int64_t shared_by = heads / served;
   Device device = query.device();
   ScalarType dtype = query.dtype(), wide = cpp_type_to_scalar_type<Opmath<T>>;
 
-  TensorBase new_matrices(const Part& part, ScalarType of) const {
-    return make_tensor({part.examples * served, rows, keys}, of, device);
+  // For so many arrays of scores, and as many in T if that is another type.
+  AttentionBlocks blocks(std::int64_t arrays) const {
+    const std::size_t each = element_size(wide) + (dtype == wide ? 0 : element_size(dtype));
+    const std::int64_t row_bytes = arrays * keys * static_cast<std::int64_t>(each);
+    return {{examples, served, shared_by, queries}, row_bytes, attention_bytes()};
+  }
+  // Memory for an array of the scores of each block.
+  TensorBase new_scores(const AttentionBlocks& blocks, ScalarType of) const {
+    return make_tensor({blocks.most_rows(), keys}, of, device);
   }
 
-  // Calls f(part) for examples that have few enough scores.
+  // Matrices of a block: of memory for scores, of a tensor that has a row for each query, and of one that has it for
+  // each key.
+  TensorBase scores_of(const AttentionBlock& block, const TensorBase& memory) const {
+    return matrices_at(memory, 0, block.matrices, block.rows, keys);
+  }
+  TensorBase queries_of(const AttentionBlock& block, const TensorBase& tensor, std::int64_t columns) const {
+    return matrices_at(tensor, block.first_row, block.matrices, block.rows, columns);
+  }
+  TensorBase keys_of(const AttentionBlock& block, const TensorBase& tensor, std::int64_t columns) const {
+    return matrices_at(tensor, block.first_matrix * keys, block.matrices, keys, columns);
+  }
+
+  void score(const AttentionBlock& block, const TensorBase& scores) const {
+    multiply({queries_of(block, query, width), turned(keys_of(block, key, width)), scores, scale});
+  }
+
+  // Calls f(places, masking) for the rows of scores of a block, unless there are none.
   template <typename F>
-  void each_part(const F& f) const {
-    const std::int64_t scores = std::max<std::int64_t>(1, heads * queries * keys);
-    const std::int64_t at_once = std::max<std::int64_t>(1, kScores / scores);
-    for (std::int64_t i = 0; i < examples; i += at_once) f(Part{i, std::min(at_once, examples - i), served});
-  }
-
-  TensorBase scores(const Part& part) const {
-    const TensorBase result = new_matrices(part, wide);
-    const TensorBase q = part.of(query, rows, width), k = turned(part.of(key, keys, width));
-    multiply({q, k, result, scale});
-    return result;
-  }
-
-  // Calls f(places, masking) for the rows of scores, unless there are none.
-  template <typename F>
-  void with_rows_of(const Part& part, const TensorBase& scores, const F& f) const {
+  void with_rows_of(const AttentionBlock& block, const TensorBase& scores, const F& f) const {
     using Kind = typename Masking<T>::Kind;
-    if (part.examples * heads * queries == 0) return;
-    const DimVector sizes{part.examples, heads, queries, keys};
+    if (block.matrices * block.rows == 0) return;
+    const std::int64_t of_heads = block.served.count * block.heads.count, of_queries = block.queries.count;
+    const DimVector sizes{block.examples.count, of_heads, of_queries, keys};
     const TensorBase all =
-        make_view(scores, sizes, {heads * queries * keys, queries * keys, keys, 1}, scores.storage_offset());
+        make_view(scores, sizes, {of_heads * of_queries * keys, of_queries * keys, keys, 1}, scores.storage_offset());
     TensorBase added = all;
     Kind kind = Kind::None;
     if (mask.defined()) {
       kind = mask.dtype() == kBool ? Kind::Bools : Kind::Numbers;
       DimVector strides;
       for (std::size_t d = 0; d < 4; ++d) strides.push_back(mask.sizes()[d] == 1 ? 0 : mask.strides()[d]);
-      added = make_view(mask, sizes, strides, mask.storage_offset() + part.first * strides[0]);
+      const std::int64_t head = block.served.first * shared_by + block.heads.first;
+      added = make_view(mask, sizes, strides,
+                        mask.storage_offset() + block.examples.first * strides[0] + head * strides[1] +
+                            block.queries.first * strides[2]);
     }
     RowPlaces places(sizes, 3);
-    f(places.tensor(all).tensor(added).number(), Masking<T>{kind, is_causal, queries});
+    f(places.tensor(all).tensor(added).number(), Masking<T>{kind, is_causal, block.queries.first, of_queries});
   }
 };
 
 template <typename T>
 void attend(const Attention<T>& of, const TensorBase& output, const TensorBase& logsumexp) {
   const ContiguousOut out(output), logarithms(logsumexp);
-  of.each_part([&](const Part& part) {
-    const TensorBase scores = of.scores(part);
-    const TensorBase weights = of.dtype == of.wide ? scores : of.new_matrices(part, of.dtype);
-    auto* const log_sums = logarithms.data<Opmath<T>>() + part.first * of.heads * of.queries;
-    of.with_rows_of(part, scores, [&](RowPlaces& places, const Masking<T>& masking) {
+  const AttentionBlocks blocks = of.blocks(1);
+  const TensorBase for_scores = of.new_scores(blocks, of.wide);
+  const TensorBase for_weights = of.dtype == of.wide ? for_scores : of.new_scores(blocks, of.dtype);
+  for (std::int64_t b = 0; b < blocks.count(); ++b) {
+    const AttentionBlock block = blocks.block(b);
+    const TensorBase scores = of.scores_of(block, for_scores), weights = of.scores_of(block, for_weights);
+    of.score(block, scores);
+    auto* const log_sums = logarithms.data<Opmath<T>>() + block.first_row;
+    of.with_rows_of(block, scores, [&](RowPlaces& places, const Masking<T>& masking) {
       rows_of_values<3>(places, WeightsOfRow<T>{masking, static_cast<T*>(weights.data_ptr()), log_sums}, of.device);
     });
-    const TensorBase v = part.of(of.value, of.keys, of.values), to = part.of(out.tensor(), of.rows, of.values);
-    multiply({weights, v, to});
-  });
+    multiply({weights, of.keys_of(block, of.value, of.values), of.queries_of(block, out.tensor(), of.values)});
+  }
   out.finish();
   logarithms.finish();
 }
@@ -223,35 +233,67 @@ TensorBase expected_of(const TensorBase& grad_output, const TensorBase& output) 
   return result;
 }
 
+// The gradient of keys or of values: the sum of what blocks give. Where several have queries of one head of keys, its
+// sum is in memory in the type of sums until it is whole.
+template <typename T>
+class SumOfBlocks {
+ public:
+  SumOfBlocks(const Attention<T>& of, const AttentionBlocks& blocks, const TensorBase& out)
+      : of_(of), out_(out), columns_(out.sizes()[3]) {
+    if (blocks.split_keys() && of.dtype != of.wide) sum_ = make_tensor({1, of.keys, columns_}, of.wide, of.device);
+  }
+
+  // Adds the product of a matrix, turned, and another one.
+  void add(const AttentionBlock& block, const TensorBase& a, const TensorBase& b) const {
+    const TensorBase to = of_.keys_of(block, out_, columns_);
+    const TensorBase& sum = sum_.defined() ? sum_ : to;
+    if (block.begins) {
+      multiply({turned(a), b, sum});
+    } else {
+      multiply({turned(a), b, sum, 1, 1, sum});
+    }
+    if (sum_.defined() && block.ends) copy_elements(sum_, to);
+  }
+
+ private:
+  const Attention<T>& of_;
+  TensorBase out_, sum_;
+  std::int64_t columns_;
+};
+
 template <typename T>
 void attend_backward(const Attention<T>& of, const TensorBase& grad_output, const TensorBase& output,
                      const TensorBase& logsumexp, const Gradients& to) {
   using Acc = Opmath<T>;
   const TensorBase grad = contiguous(grad_output), logarithms = contiguous(logsumexp);
   const TensorBase expected = expected_of<T>(grad_output, output);
-  of.each_part([&](const Part& part) {
-    const TensorBase scores = of.scores(part), grads = of.new_matrices(part, of.wide);
-    const TensorBase g = part.of(grad, of.rows, of.values);
-    multiply({g, turned(part.of(of.value, of.keys, of.values)), grads});
-    const bool in_place = of.dtype == of.wide;
-    const TensorBase weights = in_place ? scores : of.new_matrices(part, of.dtype);
-    const TensorBase gradients = in_place ? grads : of.new_matrices(part, of.dtype);
-    const std::int64_t first = part.first * of.heads * of.queries;
-    of.with_rows_of(part, scores, [&](const RowPlaces& places, const Masking<T>& masking) {
+  const AttentionBlocks blocks = of.blocks(2);
+  const bool in_place = of.dtype == of.wide;
+  const TensorBase for_scores = of.new_scores(blocks, of.wide), for_grads = of.new_scores(blocks, of.wide);
+  const TensorBase for_weights = in_place ? for_scores : of.new_scores(blocks, of.dtype);
+  const TensorBase for_gradients = in_place ? for_grads : of.new_scores(blocks, of.dtype);
+  const SumOfBlocks<T> grad_key(of, blocks, to.key.tensor()), grad_value(of, blocks, to.value.tensor());
+  for (std::int64_t b = 0; b < blocks.count(); ++b) {
+    const AttentionBlock block = blocks.block(b);
+    const TensorBase scores = of.scores_of(block, for_scores), grads = of.scores_of(block, for_grads);
+    const TensorBase weights = of.scores_of(block, for_weights), gradients = of.scores_of(block, for_gradients);
+    const TensorBase g = of.queries_of(block, grad, of.values);
+    of.score(block, scores);
+    multiply({g, turned(of.keys_of(block, of.value, of.values)), grads});
+    of.with_rows_of(block, scores, [&](const RowPlaces& places, const Masking<T>& masking) {
       const ScoreGradientsOfRow<T> functor{masking,
-                                           static_cast<const Acc*>(logarithms.data_ptr()) + first,
-                                           static_cast<const Acc*>(expected.data_ptr()) + first,
+                                           static_cast<const Acc*>(logarithms.data_ptr()) + block.first_row,
+                                           static_cast<const Acc*>(expected.data_ptr()) + block.first_row,
                                            static_cast<const Acc*>(grads.data_ptr()),
                                            static_cast<T*>(weights.data_ptr()),
                                            static_cast<T*>(gradients.data_ptr()),
                                            static_cast<Acc>(of.scale)};
       rows<3>(places, functor, of.device);
     });
-    const TensorBase q = part.of(of.query, of.rows, of.width), k = part.of(of.key, of.keys, of.width);
-    multiply({gradients, k, part.of(to.query.tensor(), of.rows, of.width)});
-    multiply({turned(gradients), q, part.of(to.key.tensor(), of.keys, of.width)});
-    multiply({turned(weights), g, part.of(to.value.tensor(), of.keys, of.values)});
-  });
+    multiply({gradients, of.keys_of(block, of.key, of.width), of.queries_of(block, to.query.tensor(), of.width)});
+    grad_key.add(block, gradients, of.queries_of(block, of.query, of.width));
+    grad_value.add(block, weights, g);
+  }
   to.finish();
 }
 

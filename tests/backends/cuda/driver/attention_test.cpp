@@ -1,9 +1,16 @@
-// Attention and its gradients on CUDA, of each dtype, with masks, shared heads, and operands in any layout.
+// Attention and its gradients on CUDA, of each dtype, with masks, shared heads, and operands in any layout. Once more
+// with KEYWAY_CUDA_ATTENTION_BYTES=3000, so that scores are in memory in blocks
+// (emulated_cuda/with_attention_in_blocks).
+#include <keyway/core/memory_cache.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
+#include <keyway/tests/backends/cuda/driver/emulated_calls.h>
 #include <keyway/tests/catch.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 using namespace keyway;
@@ -48,6 +55,121 @@ void compare(const Operands& of, const std::optional<Tensor>& mask, bool is_caus
   CHECK(is_close(query_there, for_query, 2 * tolerance));
   CHECK(is_close(key_there, for_key, 2 * tolerance));
   CHECK(is_close(value_there, for_value, 2 * tolerance));
+}
+
+bool in_blocks() { return std::getenv("KEYWAY_CUDA_ATTENTION_BYTES") != nullptr; }
+
+// Attention of one query, written out in float64: what its gradients add to is of its example, its head of queries, or
+// the head of keys that this one has.
+struct OneQuery {
+  std::int64_t keys, width, values;
+  double scale;
+  const double* query;
+  const double* key;
+  const double* value;
+  const double* grad;
+  std::vector<double> added;  // to scores
+
+  void run(double* output, double* logsumexp, double* grad_query, double* grad_key, double* grad_value) const {
+    std::vector<double> weights(added), slopes(added.size());
+    double sum = 0, expected = 0;
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      for (std::int64_t d = 0; d < width; ++d) weights[j] += scale * query[d] * row(key, j, width)[d];
+      weights[j] = std::exp(weights[j]);
+      sum += weights[j];
+    }
+    *logsumexp = sum == 0 ? std::numeric_limits<double>::infinity() : std::log(sum);
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      weights[j] = sum == 0 ? 0 : weights[j] / sum;
+      for (std::int64_t d = 0; d < values; ++d) {
+        output[d] += weights[j] * row(value, j, values)[d];
+        slopes[j] += grad[d] * row(value, j, values)[d];
+        grad_value[static_cast<std::int64_t>(j) * values + d] += weights[j] * grad[d];
+      }
+      expected += weights[j] * slopes[j];
+    }
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      const double slope = scale * weights[j] * (slopes[j] - expected);
+      for (std::int64_t d = 0; d < width; ++d) {
+        grad_query[d] += slope * row(key, j, width)[d];
+        grad_key[static_cast<std::int64_t>(j) * width + d] += slope * query[d];
+      }
+    }
+  }
+
+ private:
+  static const double* row(const double* matrix, std::size_t j, std::int64_t columns) {
+    return matrix + static_cast<std::int64_t>(j) * columns;
+  }
+};
+
+struct Attended {
+  Tensor output, logsumexp, grad_query, grad_key, grad_value;
+};
+
+// All of them, one after the other. `added` is of four dimensions, one for each score.
+Attended attend_plainly(const Operands& of, const Tensor& added, double scale) {
+  const auto plain = [](const Tensor& tensor) { return tensor.to(kCPU, kDouble).contiguous(); };
+  const auto zeros_like_double = [](const Tensor& tensor) {
+    return zeros(tensor.sizes(), TensorOptions().dtype(kDouble));
+  };
+  const Tensor query = plain(of.query), key = plain(of.key), value = plain(of.value), grad = plain(of.grad);
+  const Tensor more = plain(added);
+  Attended all{zeros_like_double(grad), zeros_like_double(grad.select(3, 0)), zeros_like_double(query),
+               zeros_like_double(key), zeros_like_double(value)};
+  const std::int64_t rows = all.logsumexp.numel(), queries = query.size(2), keys = key.size(2);
+  const std::int64_t shared_by = query.size(1) / key.size(1), width = query.size(3), values = value.size(3);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::int64_t matrix = i / queries / shared_by;
+    const double* const first = more.data_ptr<double>() + i * keys;
+    const OneQuery one{keys,
+                       width,
+                       values,
+                       scale,
+                       query.data_ptr<double>() + i * width,
+                       key.data_ptr<double>() + matrix * keys * width,
+                       value.data_ptr<double>() + matrix * keys * values,
+                       grad.data_ptr<double>() + i * values,
+                       std::vector<double>(first, first + keys)};
+    one.run(all.output.data_ptr<double>() + i * values, all.logsumexp.data_ptr<double>() + i,
+            all.grad_query.data_ptr<double>() + i * width, all.grad_key.data_ptr<double>() + matrix * keys * width,
+            all.grad_value.data_ptr<double>() + matrix * keys * values);
+  }
+  return all;
+}
+
+// On the device, from there.
+Attended attend_there(const Operands& of, const std::optional<Tensor>& mask, bool is_causal, double scale) {
+  const std::optional<Tensor> mask_there = mask ? std::optional<Tensor>(on_cuda(*mask)) : std::nullopt;
+  const Tensor query = on_cuda(of.query), key = on_cuda(of.key), value = on_cuda(of.value);
+  Attended all;
+  std::tie(all.output, all.logsumexp) =
+      _scaled_dot_product_attention_forward(query, key, value, mask_there, is_causal, scale);
+  std::tie(all.grad_query, all.grad_key, all.grad_value) = _scaled_dot_product_attention_backward(
+      on_cuda(of.grad), query, key, value, mask_there, is_causal, scale, all.output, all.logsumexp);
+  return all;
+}
+
+void compare_plainly(const Operands& of, const std::optional<Tensor>& mask, bool is_causal, double scale) {
+  const Sizes sizes{of.query.size(0), of.query.size(1), of.query.size(2), of.key.size(2)};
+  const double unseen = -std::numeric_limits<double>::infinity();
+  Tensor added = zeros(sizes, TensorOptions().dtype(kDouble));
+  if (mask && mask->dtype() == kBool) added = added.masked_fill(mask->logical_not(), unseen);
+  if (mask && mask->dtype() != kBool) added = added + mask->to(kCPU, kDouble);
+  if (is_causal) {
+    const Tensor seen = ones({sizes[2], sizes[3]}, TensorOptions().dtype(kBool)).tril();
+    added = added.masked_fill(seen.logical_not(), unseen);
+  }
+  const Attended expected = attend_plainly(of, added, scale), all = attend_there(of, mask, is_causal, scale);
+  const double tolerance = 4 * tolerance_of(of.query.dtype());
+  const auto close = [&](const Tensor& there, const Tensor& here, double within) {
+    return is_close(there.to(kCPU, kDouble), here, within);
+  };
+  CHECK(close(all.output, expected.output, tolerance));
+  CHECK(close(all.logsumexp, expected.logsumexp, tolerance));
+  CHECK(close(all.grad_query, expected.grad_query, 2 * tolerance));
+  CHECK(close(all.grad_key, expected.grad_key, 2 * tolerance));
+  CHECK(close(all.grad_value, expected.grad_value, 2 * tolerance));
 }
 
 }  // namespace
@@ -176,4 +298,88 @@ TEST_CASE("CUDA's attention of scores that are infinite or no numbers is the CPU
     compare(make_operands(of, kFloat), std::nullopt, false, 1);
     compare(make_operands(of, kHalf), std::nullopt, false, 1);
   }
+}
+
+TEST_CASE("CUDA's attention without tensor cores is the formula's, whatever is in a block") {
+  if (!has_products()) return;
+  manual_seed(11);
+  for (const ScalarType dtype : {kFloat, kDouble, kHalf}) {
+    // In blocks of 3000 bytes: of queries; of heads that share keys; of heads of keys; of examples; of one query.
+    for (Sides of : {Sides{1, 2, 1, 40, 30, 5, 6}, Sides{2, 6, 2, 11, 23, 5, 7}, Sides{3, 5, 5, 4, 30, 6, 5},
+                     Sides{5, 2, 2, 2, 60, 4, 4}, Sides{1, 4, 2, 5, 800, 3, 2}}) {
+      if (dtype == kHalf && of.queries < 10) continue;  // emulated products of such rows take their time
+      if (dtype == kHalf) of.width = 130;               // more than tensor cores take
+      INFO(to_string(dtype) << ", " << of.examples << " examples, " << of.heads << " heads on " << of.served << ", "
+                            << of.queries << " queries and " << of.keys << " keys");
+      const Operands c = make_operands(of, dtype);
+      const double scale = 1 / std::sqrt(static_cast<double>(of.width));
+      compare_plainly(c, std::nullopt, false, scale);
+      compare_plainly(c, std::nullopt, true, scale);
+      for (const Sizes& sizes : {Sizes{of.examples, of.heads, of.queries, of.keys}, Sizes{1, 1, of.queries, of.keys},
+                                 Sizes{of.examples, 1, 1, of.keys}, Sizes{1, of.heads, of.queries, 1}}) {
+        compare_plainly(c, randn(sizes, TensorOptions()).to(kCPU, dtype), false, scale);
+        const Tensor seen = rand(sizes, TensorOptions()) > 0.4;
+        seen.select(0, 0).select(0, 0).select(0, 0).fill_(false);
+        compare_plainly(c, seen.transpose(2, 3).contiguous().transpose(2, 3), false, scale);
+      }
+    }
+  }
+}
+
+TEST_CASE("CUDA's attention without tensor cores is two products of a block, or five, and the same bits each time") {
+  if (!has_products()) return;
+  manual_seed(12);
+  const Operands c = make_operands({1, 2, 1, 40, 30, 5, 6}, kFloat);
+  const Tensor query = on_cuda(c.query), key = on_cuda(c.key), value = on_cuda(c.value), grad = on_cuda(c.grad);
+  Tensor output, logsumexp;
+  // Scores of 25 queries have 3000 bytes; those of 12, with their gradients, 2880.
+  check_calls({{"cublasLtMatmul", 2 * (in_blocks() ? 4 : 1)}}, [&] {
+    std::tie(output, logsumexp) = _scaled_dot_product_attention_forward(query, key, value, std::nullopt, true, 0.3);
+  });
+  check_calls({{"cublasLtMatmul", 5 * (in_blocks() ? 8 : 1)}}, [&] {
+    (void)_scaled_dot_product_attention_backward(grad, query, key, value, std::nullopt, true, 0.3, output, logsumexp);
+  });
+  const Attended once = attend_there(c, std::nullopt, true, 0.3), again = attend_there(c, std::nullopt, true, 0.3);
+  CHECK(same_bits(again.output, once.output.to(kCPU, kFloat)));
+  CHECK(same_bits(again.grad_query, once.grad_query.to(kCPU, kFloat)));
+  CHECK(same_bits(again.grad_key, once.grad_key.to(kCPU, kFloat)));
+  CHECK(same_bits(again.grad_value, once.grad_value.to(kCPU, kFloat)));
+}
+
+TEST_CASE("CUDA's attention without tensor cores adds up what blocks give 16-bit gradients before it rounds") {
+  if (!has_products()) return;
+  // Each query, a block of its own in 3000 bytes, gives 1 to each of 128 keys: in bfloat16 sums would end at 256.
+  const TensorOptions options = TensorOptions().dtype(kBFloat16);
+  const Operands c{zeros({1, 1, 320, 130}, options), zeros({1, 1, 128, 130}, options), ones({1, 1, 128, 1}, options),
+                   full({1, 1, 320, 1}, 128.0, options)};
+  const Attended all = attend_there(c, std::nullopt, false, 1);
+  CHECK(same_values(all.grad_value, full({1, 1, 128, 1}, 320.0, options)));
+  CHECK(same_values(all.output, ones({1, 1, 320, 1}, options)));
+}
+
+TEST_CASE("CUDA's attention without tensor cores has no more in memory than it may, and its results") {
+  // Real libraries ask for memory of their own, emulated ones for matrices that are larger than these.
+  if (!has_products() || is_fast() || !in_blocks() || std::getenv("KEYWAY_NO_CUDA_MEMORY_CACHING") != nullptr) return;
+  const Operands c = make_operands({1, 1, 1, 400, 40, 8, 8}, kFloat);  // 64,000 bytes of scores
+  const Tensor query = on_cuda(c.query), key = on_cuda(c.key), value = on_cuda(c.value), grad = on_cuda(c.grad);
+  const auto peak_of = [](const auto& work) {
+    work();  // what libraries keep is there afterwards
+    reset_peak_memory_stats(Device("cuda:0"));
+    const std::size_t before = memory_stats(Device("cuda:0")).requested.current;
+    work();
+    return static_cast<std::int64_t>(memory_stats(Device("cuda:0")).requested.peak - before);
+  };
+  const auto forward = [&] {
+    return _scaled_dot_product_attention_forward(query, key, value, std::nullopt, false, 0.3);
+  };
+  const std::int64_t of_results = 4 * (400 * 8 + 400);
+  const std::int64_t bytes = peak_of(forward);
+  CHECK((bytes > of_results && bytes <= of_results + 3000));
+  const auto [output, logsumexp] = forward();
+  const std::int64_t of_gradients = 4 * (400 * 8 + 2 * 40 * 8 + 400);  // and of one number of each query
+  const std::int64_t of_backward = peak_of([&, &of_output = output, &of_logsumexp = logsumexp] {
+    return _scaled_dot_product_attention_backward(grad, query, key, value, std::nullopt, false, 0.3, of_output,
+                                                  of_logsumexp);
+  });
+  CHECK((of_backward > of_gradients && of_backward <= of_gradients + 3000));
 }
