@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import warnings
 from typing import List, Optional, Sequence
@@ -64,7 +63,7 @@ def test_lists_of_lists_of_tensors(lib):
     where = _define(lib, "where(Tensor[][] xs) -> int", lambda xs: 1, "CPU")
     lib.impl("where", lambda xs: 2, "Meta")
     assert where([[], [a]]) == 1 and where([[b.to("meta")]]) == 2
-    assert [keys.name for keys in keyway.explain(where, [[], [a]]).arguments] == ["xs"]
+    assert set(keyway.explain(where, [[], [a]]).arguments) == {"xs"}
 
 
 WRONG = [
@@ -73,14 +72,14 @@ WRONG = [
     ("str[]", b"abc", "must be tuple of strs, not bytes"),
     ("str[]", ["a", 1], "must be tuple of strs, not list with an element of type int at position 1"),
     ("str[]", None, "must be tuple of strs, not NoneType"),
-    ("ScalarType[]", keyway.float32, "must be tuple of keyway.dtypes, not dtype"),
+    ("ScalarType[]", keyway.float32, "must be tuple of keyway.dtypes, not .*dtype"),
     ("ScalarType[]", ("float32",), "not tuple with an element of type str at position 0"),
     ("int?[]", [None, 1.5], r"must be tuple of Optional\[int\]s, not list with an element of type float at position 1"),
     ("int?[]", 3, r"must be tuple of Optional\[int\]s, not int"),
     ("int[][]", [1, 2], "must be tuple of tuples of ints, not list with an element of type int at position 0"),
     ("int[][]", [[1], [2, "x"]], "an element of type list with an element of type str at position 1 at position 1"),
     ("int[][]", ["ab"], "an element of type str at position 0"),
-    ("Tensor[][]", [keyway.ones(1)], "must be tuple of tuples of Tensors, not list with an element of type Tensor"),
+    ("Tensor[][]", [keyway.ones(1)], "must be tuple of tuples of Tensors, not list with an element of type .*Tensor"),
     ("Tensor[][]", [[None]], "an element of type list with an element of type NoneType at position 0"),
 ]
 
@@ -109,7 +108,8 @@ def test_wrong_results_of_python_kernels_are_named(lib):
 
 
 def test_defaults(lib):
-    schema = "with_defaults(str[] s=['a', 'b'], ScalarType[] t=[float16], int?[] n=[None, 1], int[][] i=[[1], []], Tensor[][] m=[], str[]? o=None) -> int"
+    schema = ("with_defaults(str[] s=['a', 'b'], ScalarType[] t=[float16], int?[] n=[None, 1], int[][] i=[[1], []], "
+              "Tensor[][] m=[], str[]? o=None) -> int")
     seen = []
     op = _define(lib, schema, lambda s=("a", "b"), t=(keyway.float16,), n=(None, 1), i=((1,), ()), m=(), o=None: (
         seen.append((s, t, n, i, m, o)), 0)[1])
@@ -121,8 +121,8 @@ def test_defaults(lib):
         ((), (keyway.float16,), (None, 1), ((),), (), None),
         (("a', 'b",), (keyway.float16,), (None, 1), ((1,), ()), (), None),
     ]
-    assert inspect.signature(op).parameters["n"].default == (None, 1)
-    assert "str[] s=['a','b']" in str(op.default.schema)
+    assert inspect.signature(op.default).parameters["n"].default == (None, 1)
+    assert "int?[]n=[None,1],int[][]i=[[1],[]]" in op.default.schema.replace(" ", "")
 
 
 def test_what_kernels_cannot_take_is_an_error_where_it_is_defined(lib):
@@ -173,8 +173,9 @@ def test_custom_operators_by_hints():
 
     seen = []
     assert named(keyway.ones(2), ("a", "b"), [None, 1]) == ["a", "b", "keyway.float32"]
-    assert seen == [(["a", "b"], [None, 1], [[2], []], [keyway.float32])]
-    assert str(keyway.ops.listed.named.default.schema) == (
+    named(keyway.ones(2), [], [], ((1,),), [keyway.bool])
+    assert seen == [(["a", "b"], [None, 1], [[2], []], (keyway.float32,)), ([], [], [[1]], [keyway.bool])]
+    assert keyway.ops.listed.named.default.schema == (
         "listed::named(Tensor x, str[] names, SymInt?[] dims, SymInt[][] sizes=[[2],[]], ScalarType[] dtypes=[float32])"
         " -> str[]"
     )
@@ -260,7 +261,7 @@ def test_arguments_that_are_written_to():
             for x in group:
                 x.fill_(value)
 
-    assert str(keyway.ops.listed.fill.default.schema).startswith("listed::fill(Tensor(a0!)[][] groups")
+    assert keyway.ops.listed.fill.default.schema.startswith("listed::fill(Tensor(a0!)[][] groups")
     x, y = keyway.zeros(2), keyway.zeros(1)
     version = y._version
     fill([[x], [y]], 3.0)
@@ -315,10 +316,4 @@ def test_autocast_and_the_profiler_see_tensors_in_lists_of_lists(lib):
     assert seen == [keyway.bfloat16]
     with keyway.profiler.profile(record_shapes=True) as profile:
         op([[keyway.ones(1)], []], ["a"])
-    assert any("float32[1]" in str(event) for event in profile.events())
-
-
-def test_schemas_may_be_copied_and_printed(lib):
-    op = _define(lib, "shown(str[] names, int?[] n, int[][] i) -> ScalarType[]", lambda names, n, i: [keyway.float32])
-    assert copy.copy(op) is op
-    assert str(op.default.schema) == "listed::shown(str[] names, int?[] n, int[][] i) -> ScalarType[]"
+    assert any("float32[1]" in str(event.args) for event in profile.events())
