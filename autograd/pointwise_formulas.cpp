@@ -106,10 +106,11 @@ Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const
 // The density at x over the share below it: sqrt(2 / pi) / erfcx(-x / sqrt(2)). For large x erfcx leaves the range, and
 // its derivative more so; there it is exp(-x^2 / 2 - log_ndtr(x)) / sqrt(2 pi).
 Tensor special_log_ndtr_backward(const Tensor& grad, const Tensor& self) {
-  const Tensor x = self.to(opmath_type(self.dtype())), above = x.clamp_min(0), below = x.clamp_max(0);
+  const Tensor x = self.to(opmath_type(self.dtype())), is_above = x > 0;
+  const Tensor above = x.masked_fill(is_above.logical_not(), 0), below = x.masked_fill(is_above, 0);
   const Tensor of_above = (above * above * -0.5 - keyway::special_log_ndtr(above)).exp() * 0.3989422804014327;
   const Tensor of_below = 0.7978845608028654 / keyway::special_erfcx(below * -0.7071067811865476);
-  return (grad.to(x.dtype()) * keyway::where(x > 0, of_above, of_below)).to(self.dtype());
+  return (grad.to(x.dtype()) * keyway::where(is_above, of_above, of_below)).to(self.dtype());
 }
 
 namespace {

@@ -124,8 +124,8 @@ void collect(std::span<const std::string_view> names, ExprBase base, std::vector
   for (const std::string_view name : names) out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
 }
 
-// promote(integral|bool): the arguments promote, to one of the set; compare(...): they are compared by their values. The
-// schema language has no type for a set.
+// promote(integral|bool): the arguments promote, to one of the set; compare(...): they are compared by their values.
+// The schema language has no type for a set.
 constexpr FunctionSchema kPromotions[] = {
     schema_literal<"compare(ScalarType within) -> ScalarType">,
     schema_literal<"promote(ScalarType within) -> ScalarType">,
