@@ -5,10 +5,8 @@
 #include <keyway/tests/autograd/values.h>
 #include <keyway/tests/catch.h>
 
-#include <atomic>
 #include <optional>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -197,31 +195,4 @@ TEST_CASE("calls of an operator look for a lost gradient until it is warned of")
   CHECK_FALSE(is_marked(op));
   CHECK(f.call(x).equal(x.detach() * 2));
   CHECK(handler.texts[0].starts_with(lost("lost_until::f")));
-}
-
-TEST_CASE("many threads that lose the same gradient at once warn once, and all get their results") {
-  Library def(Library::Kind::Def, "lost_by_many");
-  def.def("f(Tensor x) -> Tensor");
-  def.impl("f", DispatchKey::CPU, detached_double);
-  const RegistrationHandle defined = def.commit();
-  const OperatorHandle op = Dispatcher::singleton().op("lost_by_many::f");
-  const Tensor x = leaf({1, 2}), expected = x.detach() * 2;
-  std::atomic<int> warned{0}, wrong{0};
-  const WarningHandler before = set_warning_handler([&](std::string_view) { ++warned; });
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&, i] {
-      for (int n = 0; n < 50; ++n) {
-        Library meta(Library::Kind::Impl, "lost_by_many", DispatchKey::Meta);
-        meta.impl("f", [](const Tensor& self) { return self; });
-        const RegistrationHandle comes_and_goes = i == 0 ? meta.commit() : RegistrationHandle();
-        wrong += op.typed<Tensor(const Tensor&)>().call(x).equal(expected) ? 0 : 1;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  set_warning_handler(before);
-  CHECK(wrong == 0);
-  CHECK(warned == 1);
-  CHECK_FALSE(is_marked(op));
 }
