@@ -17,13 +17,11 @@ class DeviceSpan {
   }
 
   void close() { end_.record(stream_); }
-  // After close(): whether the device has come there.
+  // After close(): whether the device has come there; waits until it has.
   bool is_done() const { return end_.query(); }
-  // Milliseconds, with what was called within; waits for the device.
-  double total() const {
-    end_.synchronize();
-    return begin_.elapsed_time(end_);
-  }
+  void wait() const { end_.synchronize(); }
+  // Milliseconds, with what was called within. Requires: is_done().
+  double total() const { return begin_.elapsed_time(end_); }
   double inner = 0;  // what the calls within have taken
 
  private:

@@ -28,7 +28,7 @@ struct Open {
 };
 thread_local std::vector<Open> open_calls;
 
-// Of what all profiles have noted: a fork takes it.
+// Of what all profiles have noted: a fork takes it. Held for a few notes, never while a device is waited for.
 constinit ForkSafeMutex notes_mutex(LockOrder::Notes);
 
 // Autograd kernels end in a call of the kernel below them.
@@ -37,7 +37,7 @@ bool goes_on_below(Functionality f) { return f == Functionality::Autograd || f =
 // Follows a call from its first kernel to the one that computes, in the operator's table.
 void follow(const OperatorEntry& op, DispatchKeySet keys, Profile::Row& row) {
   const Table& table = op.table();
-  for (DispatchKeySet left = table.find(keys).keys;; left = left.remove(left.highest_functionality())) {
+  for (DispatchKeySet left = table.find_past_mark(keys).keys;; left = left.remove(left.highest_functionality())) {
     const KernelInfo& info = table.info[table.slots[left.slot()]];
     const bool composite = info.key == DispatchKey::CompositeImplicitAutograd;
     row.keys += (row.keys.empty() ? "" : ", ") + to_string(composite ? info.key : left.highest_priority_key());
@@ -93,9 +93,19 @@ struct Profile::State {
 
   explicit State(Options o) : options(o) {}
 
-  // Adds up what the devices took, waiting for all of them or only for none.
-  void add_device_times(bool waits) {
-    for (; !timed.empty() && (waits || timed.front().span->is_done()); timed.pop_front()) {
+  // The calls so far are done on their devices when it returns. Requires: the lock is not held.
+  void wait_for_devices() const {
+    std::vector<std::shared_ptr<DeviceSpan>> spans;
+    {
+      const std::lock_guard lock(notes_mutex);
+      for (const Timed& one : timed) spans.push_back(one.span);
+    }
+    for (const auto& span : spans) span->wait();
+  }
+
+  // Adds up what the devices have done, waiting for none. Requires: the lock.
+  void add_device_times() {
+    for (; !timed.empty() && timed.front().span->is_done(); timed.pop_front()) {
       const auto& [called, span, outer] = timed.front();
       const double total = span->total();
       Sum& sum = sums[called];
@@ -140,7 +150,7 @@ void Profile::end(const CallEvent& call, bool threw) noexcept {
     const State::Called called{&call.op, call.keys.raw()};
     if (own.span != nullptr) {
       state_->timed.push_back({called, own.span, outer != open_calls.rend() ? outer->span : nullptr});
-      state_->add_device_times(false);
+      state_->add_device_times();
     }
     State::Sum& sum = state_->sums[called];
     ++sum.calls;
@@ -154,12 +164,15 @@ void Profile::end(const CallEvent& call, bool threw) noexcept {
 }
 
 std::vector<Profile::Row> Profile::rows(Column by) const {
-  std::vector<Row> rows;
+  state_->wait_for_devices();
+  std::map<State::Called, State::Sum> sums;
   {
     const std::lock_guard lock(notes_mutex);
-    state_->add_device_times(true);
-    for (const auto& [called, sum] : state_->sums) rows.push_back(state_->row_of(called, sum));
+    state_->add_device_times();
+    sums = state_->sums;
   }
+  std::vector<Row> rows;
+  for (const auto& [called, sum] : sums) rows.push_back(state_->row_of(called, sum));
   const auto value = [by](const Row& row) {
     switch (by) {
       case Column::Op: return 0.0;
@@ -221,8 +234,12 @@ std::uint64_t Profile::thread_number() {
 std::string Profile::trace() const {
   using Json = nlohmann::ordered_json;
   Json events = Json::array();
-  const std::lock_guard lock(notes_mutex);
-  for (const State::Event& event : state_->events) {
+  std::vector<State::Event> noted;
+  {
+    const std::lock_guard lock(notes_mutex);
+    noted = state_->events;
+  }
+  for (const State::Event& event : noted) {
     Json args = Json::object();
     if (!event.arguments.empty()) args["arguments"] = event.arguments;
     if (event.threw) args["threw"] = true;

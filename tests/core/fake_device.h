@@ -102,6 +102,7 @@ class FakeDevices final : public DeviceGuardImplInterface {
   }
   void synchronize_event(void* event) const override {
     note("synchronize event of " + to_string(static_cast<FakeEvent*>(event)->stream));
+    if (while_waiting) while_waiting();
   }
   double elapsed_time(void* start, void* end) const override {
     return static_cast<FakeEvent*>(end)->place - static_cast<FakeEvent*>(start)->place;
@@ -113,6 +114,7 @@ class FakeDevices final : public DeviceGuardImplInterface {
   std::unique_ptr<GraphImplInterface> new_graph() override { return make_graph(); }
 
   std::optional<Stream> captured;
+  std::function<void()> while_waiting;  // for an event
   std::function<std::unique_ptr<GraphImplInterface>()> make_graph;
 
  private:

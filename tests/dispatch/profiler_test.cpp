@@ -6,7 +6,11 @@
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 #include <keyway/tests/dispatch/block.h>
+#include <keyway/tests/in_child.h>
 
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -224,6 +228,40 @@ TEST_CASE("a profile has what calls take on their devices, by events in the curr
   CHECK(table.find("device self device total") != std::string::npos);
   CHECK(Profile().table().find("device") == std::string::npos);
   CHECK(devices.npu.live_events() == 0);
+}
+
+TEST_CASE("who waits for the devices of a profile keeps no other profile waiting, and no fork") {
+  BusyDevices devices;
+  const TensorBase x = devices.tensor();
+  const StreamGuard stream(new_stream(x.device()));
+  const auto profile = std::make_shared<Profile>(Profile::Options{.device_times = true});
+  {
+    const ThreadListening listening(profile);
+    devices.call("prof::on_npu", x);
+  }
+  std::atomic<int> heard{0};
+  std::thread other;
+  devices.npu.while_waiting = [&] {
+    if (heard == 0) {
+      other = std::thread([&] {
+        const auto own = std::make_shared<Profile>(Profile::Options{.events = true});
+        {
+          const ThreadListening listening(own);
+          devices.call("prof::on_npu", testing::tensor());
+        }
+        const bool forked = in_child([] { return true; });
+        heard = forked && own->rows().size() == 1 && !own->trace().empty() ? 1 : -1;
+      });
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (heard == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    }
+    CHECK(heard == 1);
+    devices.npu.finish(current_stream(x.device()));
+  };
+  const std::vector<Profile::Row> rows = profile->rows();
+  other.join();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].device_total_seconds == Approx(0.003));
 }
 
 TEST_CASE("calls are ranges for the tools that watch a type of devices") {
