@@ -97,6 +97,8 @@ OperatorHandle Dispatcher::op(std::string_view name) const {
               nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?");
 }
 
+std::uint64_t Dispatcher::age() const noexcept { return Registry::get().age.load(std::memory_order_acquire); }
+
 std::vector<OperatorHandle> Dispatcher::ops() const {
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);

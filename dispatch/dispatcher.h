@@ -161,6 +161,9 @@ class KEYWAY_API Dispatcher {
   std::optional<OperatorHandle> find_op(std::string_view name) const;
   // The same; throws keyway::Error naming the nearest name there is.
   OperatorHandle op(std::string_view name) const;
+  // How often operators were defined or went. Who keeps what it found by name asks again once this has changed, which
+  // it has before who changes the registry goes on. Takes no lock.
+  std::uint64_t age() const noexcept;
   // Every operator that has a schema, by full name.
   std::vector<OperatorHandle> ops() const;
   // Kernels that no schema has come for: "my::op: CPU kernel at my.cpp:12".

@@ -1,4 +1,5 @@
-// Registry: all that is registered, and to what end. Internal to dispatch/; every member is guarded by the lock.
+// Registry: all that is registered, and to what end. Internal to dispatch/; every member but the age is guarded by the
+// lock.
 // Callers of operators never come here: they read the tables that are published from it.
 //
 // What is in force (OperatorState, fallbacks, namespaces) is replaced by a Transaction, as a whole and without a step
@@ -12,6 +13,7 @@
 #include <keyway/dispatch/observer.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -93,6 +95,7 @@ struct Registry {
   std::map<std::uint64_t, std::vector<OperatorRecord*>> blocks;  // what each block that is in force changed
   Fallbacks fallbacks;
   std::uint64_t next_block = 1;
+  std::atomic<std::uint64_t> age{0};                     // of the definitions: how often some came or went
   std::map<std::uint64_t, KernelOwner*> owners;          // of the blocks that can be undone
   std::vector<std::unique_ptr<KernelOwner>> all_owners;  // never freed: calls may be about to count themselves in
   std::vector<KernelOwner*> free_owners;
@@ -116,11 +119,16 @@ struct Registry {
   OperatorEntry* find(std::string_view full_name) const;
   // What is to be published for a table: itself, or while calls are observed one that calls the observers.
   const Table* published(const Table* table);
+  // Publishes an operator's table anew, if it is in force. Throws std::bad_alloc.
+  void publish(const OperatorEntry& op);
   // Publishes every operator's table anew, after observers came or went. Throws std::bad_alloc, and then none.
   void publish_all();
   // What is remembered under a name, made if there is nothing.
   OperatorRecord& record(const std::string& full_name);
 };
+
+// Whether settle_lost_gradient (lost_gradient.h) was called for an operator.
+bool is_lost_gradient_settled(const OperatorEntry& op);
 
 // What an operator has that is not defined: calls say so.
 const Table& table_of_errors();

@@ -429,6 +429,7 @@ void Transaction::put_in_force() noexcept {
   }
   if (fallbacks_) std::swap(registry_.fallbacks, *fallbacks_);
   for (const auto& [entry, table] : publications_) entry->table_.store(table, std::memory_order_seq_cst);
+  if (!news_.operators.empty()) registry_.age.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace keyway::inline v1

@@ -3,7 +3,6 @@
 #include <keyway/dispatch/contract_check.h>
 #include <keyway/dispatch/dangling_kernels.h>
 #include <keyway/dispatch/dispatcher.h>
-#include <keyway/dispatch/operator_listener.h>
 #include <keyway/dispatch/snapshot.h>
 #include <keyway/dispatch/trace.h>
 #include <keyway/python/dispatch_keys.h>
@@ -15,7 +14,6 @@
 #include <keyway/python/registry.h>
 #include <keyway/python/tensor_object.h>
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <nanobind/stl/string.h>
@@ -80,9 +78,6 @@ nb::object schema_of(nb::handle function) {
   return nb::make_tuple(arguments, results);
 }
 
-// How often an operator was defined, or one's definition taken back.
-std::atomic<std::uint64_t> registry_age{0};
-
 // An observer of every call while a `with` block is run.
 class Observing {
  public:
@@ -139,8 +134,6 @@ void add_registry(nb::module_& module) {
   add_library(module);
   add_plugins(module);
   add_profiler(module);
-  // For good.
-  (void)new OperatorListening(listen_to_operators([](const OperatorHandle&, bool) { ++registry_age; }));
   module.def("_find_overload", find_overload, "The function of the overload 'ns::name.overload', or None.");
   module.def("_find_packet", find_packet, "The function of all overloads of 'ns::name', or None.");
   module.def("_operator_names", operator_names, "Full names of all operators.");
@@ -149,7 +142,7 @@ void add_registry(nb::module_& module) {
     return a.storage() && b.storage() && a.nbytes() > 0 && b.nbytes() > 0 && a.is_alias_of(b);
   });
   module.def("_bump_version", [](const Tensor& tensor) { tensor.impl()->bump_version(); });
-  module.def("_registry_age", [] { return registry_age.load(); });
+  module.def("_registry_age", [] { return Dispatcher::singleton().age(); });
   module.def("_registry_snapshot",
              [](const std::string& pattern) { return unlocked([&] { return registry_snapshot(pattern); }); });
   module.def("_take_dangling_warnings", [] { return unlocked([] { return take_dangling_warnings(); }); });
