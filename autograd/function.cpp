@@ -3,9 +3,7 @@
 #include <keyway/ops/all.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <utility>
@@ -60,24 +58,7 @@ void FunctionNode::mark_changed(const variable_list& inputs, const variable_list
   }
 }
 
-namespace {
-// A graph may outlive the plug-in whose function its node calls: the code stays then. Asked for at each call, so what
-// this thread asked for lately is known.
-void keep_backward(const FunctionNode::Backward& backward) {
-  const auto* const function = backward.target<variable_list (*)(AutogradContext&, variable_list)>();
-  if (function == nullptr) return;
-  constexpr std::size_t kPlaces = 64;
-  static thread_local std::array<const void*, kPlaces> lately{};
-  const void* const code = reinterpret_cast<const void*>(*function);
-  const void*& known = lately[reinterpret_cast<std::uintptr_t>(code) / 16 % kPlaces];
-  if (known == code) return;
-  keep_code(code);
-  known = code;
-}
-}  // namespace
-
 void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, bool records) {
-  keep_backward(backward_);
   for (const Tensor& input : inputs)
     KEYWAY_CHECK_AS(NotImplemented, !input.defined() || !input.key_set().has(Functionality::Batched),
                     "vmap: {} cannot take the tensor of an example: a function with a backward of its own says nothing "
@@ -126,6 +107,8 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs, b
 }
 
 namespace detail {
+void keep_function(const void* function) noexcept { keep_code(function); }
+
 std::string type_name(const char* mangled) {
   int status = 0;
   char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);

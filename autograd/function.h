@@ -15,6 +15,7 @@
 #include <keyway/autograd/record.h>
 #include <keyway/dispatch/ivalue.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -85,6 +86,8 @@ class KEYWAY_API FunctionNode final : public Node {
 
 namespace detail {
 KEYWAY_API std::string type_name(const char* mangled);
+// Whoever unloads the library that has this function, its code stays.
+KEYWAY_API void keep_function(const void* function) noexcept;
 
 template <typename T>
 struct IsOptional : std::false_type {};
@@ -163,12 +166,22 @@ class Function {
         outputs = T::forward(node->ctx, std::forward<Args>(args)...);
       }
     }
+    if (records) keep_backward();
     node->finish(inputs, outputs, records);
     if constexpr (std::is_same_v<Result, Tensor>) {
       return std::move(outputs[0]);
     } else {
       return outputs;
     }
+  }
+
+ private:
+  // A graph may outlive the plug-in that T is of. Asked for before T's first recorded call returns.
+  static void keep_backward() noexcept {
+    static constinit std::atomic<bool> kept{false};
+    if (kept.load(std::memory_order_relaxed)) return;
+    detail::keep_function(reinterpret_cast<const void*>(&T::backward));
+    kept.store(true, std::memory_order_relaxed);
   }
 };
 

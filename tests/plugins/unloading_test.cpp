@@ -12,7 +12,9 @@
 #include <keyway/tests/plugins/plugin_files.h>
 
 #include <atomic>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <sys/wait.h>
@@ -62,6 +64,12 @@ Ended loads_in_child(const std::string& file) {
   close(ends[0]);
   REQUIRE(waitpid(child, &ended.status, 0) == child);
   return ended;
+}
+
+bool is_mapped(const std::string& file) {
+  void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (library != nullptr) dlclose(library);
+  return library != nullptr;
 }
 
 }  // namespace
@@ -256,4 +264,27 @@ TEST_CASE("a graph outlives the plug-in whose function it calls") {
   plugin.unload();
   y.backward();
   CHECK(x.grad().item().to<double>() == 12);
+}
+
+TEST_CASE("the code of a plug-in's function stays from its first call that is recorded on") {
+  namespace fs = std::filesystem;
+  const fs::path file = fs::temp_directory_path() / ("keyway-cube-" + std::to_string(getpid()) + ".so");
+  fs::copy_file(plugin_module("cube"), file, fs::copy_options::overwrite_existing);
+  const Tensor x = full({1}, 2.0).requires_grad_();
+  const auto call_and_unload = [&] {
+    LoadedPlugin plugin = load_plugin(file.string());
+    const Tensor y = op("graphs::cube").typed<Tensor(const Tensor&)>().call(x);
+    CHECK(y.item().to<double>() == 8);
+    plugin.unload();
+  };
+  {
+    const NoGradGuard off;
+    call_and_unload();
+    CHECK_FALSE(is_mapped(file.string()));
+  }
+  call_and_unload();
+  CHECK(is_mapped(file.string()));
+  call_and_unload();  // its flag is as it was
+  CHECK(is_mapped(file.string()));
+  fs::remove(file);
 }
