@@ -36,6 +36,7 @@ static_assert(sizeof(void*) == 8);
 constexpr auto kByteOrder = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 constexpr std::uint64_t kMaxAddress = std::uint64_t{1} << 46;
 constexpr const char* kDamaged = "it is damaged: ";
+constexpr const char* kWithin = "what runs when it is loaded begins within a function";
 constexpr const char* kApart = "its segments or its dynamic table are not where its sections say";
 
 }  // namespace
@@ -147,6 +148,7 @@ struct ElfImage::Tables {
     }
     for (const Segment& each : all) {
       if (each.p_type == PT_DYNAMIC) dynamic = &each;
+      if (each.p_type == PT_GNU_EH_FRAME) frames_ = each.p_vaddr;
       const bool within = each.p_type == PT_DYNAMIC || each.p_type == PT_TLS || each.p_type == PT_GNU_RELRO ||
                           each.p_type == PT_NOTE || each.p_type == PT_GNU_PROPERTY || each.p_type == PT_GNU_EH_FRAME;
       // What stands in a segment is there at the same distance from its begin.
@@ -215,11 +217,23 @@ struct ElfImage::Tables {
     return nullptr;
   }
 
-  // Whether a symbol says so.
-  bool is_function(std::uint64_t address) const {
-    for (std::uint64_t i = 0; i < symbols_; ++i) {
-      const auto symbol = at<Symbol>(symbol_table_ + i * sizeof(Symbol));
-      if (symbol.st_value == address && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) return true;
+  // Whether an address lies within a function, behind its begin, as far as it is known: by the table of frames in the
+  // form that linkers write, of which each entry leads to a function, and to a frame that has the same place and a
+  // size.
+  bool is_within_function(std::uint64_t address) const {
+    constexpr char kForm[] = "\x01\x1b\x03\x3b";
+    const char* const head = frames_ == 0 ? nullptr : bytes(frames_, 12);
+    if (head == nullptr || std::memcmp(head, kForm, 4) != 0) return false;
+    const std::uint64_t begin = offset(frames_), count = at<std::uint32_t>(begin + 8);
+    if (bytes(frames_ + 12, count * 8) == nullptr) return false;
+    const auto led_to = [](std::uint64_t from, std::int32_t by) { return from + static_cast<std::uint64_t>(by); };
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t function = led_to(frames_, at<std::int32_t>(begin + 12 + i * 8));
+      const std::uint64_t frame = led_to(frames_, at<std::int32_t>(begin + 16 + i * 8));
+      if (address <= function || bytes(frame, 16) == nullptr) continue;
+      const std::uint64_t place = offset(frame);
+      if (led_to(frame + 8, at<std::int32_t>(place + 8)) != function) continue;
+      if (address - function < at<std::uint32_t>(place + 12)) return true;
     }
     return false;
   }
@@ -230,8 +244,6 @@ struct ElfImage::Tables {
     const std::uint64_t count = header_.e_shnum;
     if (count == 0 || header_.e_shentsize != sizeof(Section) || !in_file(header_.e_shoff, count * sizeof(Section)))
       return nullptr;
-    // A linker may be told of other functions to begin and end with.
-    bool init = !has(DT_INIT) || is_function(of(DT_INIT)), fini = !has(DT_FINI) || is_function(of(DT_FINI));
     bool got = !has(DT_PLTGOT);
     const auto names =
         at<Section>(header_.e_shoff + std::min<std::uint64_t>(header_.e_shstrndx, count - 1) * sizeof(Section));
@@ -242,12 +254,16 @@ struct ElfImage::Tables {
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto section = at<Section>(header_.e_shoff + i * sizeof(Section));
       if ((section.sh_flags & SHF_ALLOC) == 0 || (section.sh_flags & SHF_TLS) != 0) continue;
-      init |= section.sh_addr == of(DT_INIT) && is_called(section, ".init");
-      fini |= section.sh_addr == of(DT_FINI) && is_called(section, ".fini");
+      // These are one function each, which no table of frames has.
+      const bool is_function = is_called(section, ".init") || is_called(section, ".fini");
+      for (const std::int64_t tag : {DT_INIT, DT_FINI}) {
+        if (is_function && has(tag) && of(tag) > section.sh_addr && of(tag) - section.sh_addr < section.sh_size)
+          return kWithin;
+      }
       got |= section.sh_addr == of(DT_PLTGOT);
       if (const char* text = check_section(section)) return text;
     }
-    return init && fini && got ? nullptr : kApart;
+    return got ? nullptr : kApart;
   }
 
   const char* check_section(const Section& section) const {
@@ -474,11 +490,12 @@ struct ElfImage::Tables {
     });
   }
 
-  // What the loader calls.
+  // What the loader calls. Linkers may be told of any function to begin and end with, with a symbol or without.
   const char* check_functions() {
     constexpr const char* kNoCode = "what runs when it is loaded is no code of it";
     for (const std::int64_t tag : {DT_INIT, DT_FINI}) {
       if (has(tag) && !is_code(of(tag))) return kNoCode;
+      if (has(tag) && is_within_function(of(tag))) return kWithin;
     }
     for (const auto& [table, size] :
          {std::pair{DT_INIT_ARRAY, DT_INIT_ARRAYSZ}, std::pair{DT_FINI_ARRAY, DT_FINI_ARRAYSZ}}) {
@@ -508,6 +525,7 @@ struct ElfImage::Tables {
   std::vector<std::uint32_t> hashes_;  // of symbols from first_hashed_ on
   std::uint64_t first_hashed_ = 0;
   std::uint64_t names_ = 0, symbol_table_ = 0, symbols_ = 0;
+  std::uint64_t frames_ = 0;  // 0: there is no table of them
   std::vector<Relocation> relocations_;
   std::vector<std::uint64_t> packed_;  // places of relative relocations
 };
