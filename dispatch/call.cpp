@@ -76,13 +76,12 @@ __attribute__((always_inline)) inline void call_kernel(const OperatorEntry& op, 
 
 bool any_lacks_gradient(const IValue& value) { return any_tensor(value, lacks_gradient); }
 
-// Of a kernel that may go, or whose results may lose a gradient.
+// Of a kernel that may go, or past a mark of lost gradients.
 __attribute__((noinline)) void call_slowly(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {
   const PinnedKernel pinned(op, keys);
   const auto [table, found] = std::pair(&pinned.table(), pinned.found());
   const std::size_t arguments = op.info().boxed.arguments, before = stack.size();
-  const bool loses = (table->kernel(found.kernel).flags & kLosesGradient) != 0 && before >= arguments &&
-                     loses_gradient(op, keys, stack.data() + (before - arguments));
+  const bool loses = before >= arguments && loses_gradient(op, keys, stack.data() + (before - arguments));
   call_kernel(op, *table, found, stack);
   if (loses &&
       std::any_of(stack.begin() + static_cast<std::ptrdiff_t>(before - arguments), stack.end(), any_lacks_gradient))

@@ -105,10 +105,26 @@ struct Caller<R(Args...)> {
   }
 
  private:
+  static constexpr bool kMayLose = detail::kHasTensors<R> && (carries_keys<Args> || ...);
+
   // Instantiated with the caller, so that it is there as long as the caller is. What does not depend on the signature
   // is compiled once.
   __attribute__((noinline)) static R call_slowly(const OperatorEntry& op, DispatchKeySet asked, Args... args) {
     const void* const arguments[sizeof...(Args) + 1] = {&args...};
+    if constexpr (kMayLose) {
+      if (!grad_enabled()) {  // past a mark, as in most calls that meet one
+        const Table& table = op.table();
+        const Table::Found found = table.find_past_mark(asked);
+        const ErasedKernel& kernel = table.kernel(found.kernel);
+        if (kernel.flags == 0) {
+          try {
+            return reinterpret_cast<KernelFn<R, Args...>>(kernel.fn)(kernel, found.keys, args...);
+          } catch (...) {
+            detail::leave_op(op, arguments);
+          }
+        }
+      }
+    }
     const PinnedKernel pinned(op, asked);
     const Table::Found found = pinned.found();
     const ErasedKernel& kernel = pinned.table().kernel(found.kernel);
@@ -121,8 +137,8 @@ struct Caller<R(Args...)> {
         IValue* results = stack.data();
         return detail::BoxedResults<R>::get(op, arguments, results);
       };
-      if constexpr (detail::kHasTensors<R>) {
-        if ((kernel.flags & kLosesGradient) != 0 && detail::loses_gradient_at(op, asked, arguments)) {
+      if constexpr (kMayLose) {
+        if (detail::loses_gradient_at(op, asked, arguments)) {
           R result = run();
           if (detail::lacks_gradient(result)) detail::tell_lost_gradient(op);
           return result;

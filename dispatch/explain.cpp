@@ -133,7 +133,7 @@ void resolve_call(Explanation& out, const OperatorEntry& op, DispatchKeySet argu
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);
   const OperatorState& state = registry.record(op.full_name()).state;
-  out.effective = op.table().find(out.asked).keys;
+  out.effective = op.table().find_past_mark(out.asked).keys;
   out.key = out.effective.highest_priority_key();
   if (state.entry != &op) return;  // no longer defined
   const Resolved resolved(state, registry.fallbacks);

@@ -23,7 +23,7 @@ void with_arguments(const OperatorEntry& op, Stack& stack, F&& change) {
 // calls.
 inline bool is_written_with_others(const OperatorEntry& op, DispatchKeySet keys) {
   const Table& table = op.table();
-  return table.info[table.find(keys).kernel].key == DispatchKey::CompositeImplicitAutograd;
+  return table.info[table.find_past_mark(keys).kernel].key == DispatchKey::CompositeImplicitAutograd;
 }
 
 }  // namespace keyway::inline v1

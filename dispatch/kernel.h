@@ -28,7 +28,7 @@ enum KernelFlags : std::uint8_t {
   kFallthrough = 2,     // no kernel: calls go on to the next key. In registrations only, never in a table.
   kCounted = 4,         // it may go: calls count themselves in and out at its owner (kernel_owner.h)
   kOfFallback = 8,      // it serves every operator that has no kernel for its key
-  kLosesGradient = 16,  // its operator is a user's and has no Autograd kernel for some backend (lost_gradient.h)
+  kLosesGradient = 16,  // no kernel but a mark: calls go on to the next key, and look what they get (lost_gradient.h)
 };
 
 struct KernelBase {
@@ -89,6 +89,12 @@ struct alignas(8) Table {
     const auto effective = DispatchKeySet::from_raw(keys.raw() & kept);
     return {effective, slots[effective.slot(backend)]};
   }
+  // The same, past a mark of lost gradients at Autograd: the kernel that runs.
+  Found find_past_mark(DispatchKeySet keys) const {
+    const Found found = find(keys);
+    return is_mark(found.kernel) ? find(keys.remove(Functionality::Autograd)) : found;
+  }
+  bool is_mark(std::size_t index) const { return (kernel(index).flags & kLosesGradient) != 0; }
   const ErasedKernel& kernel(std::size_t index) const {
     return reinterpret_cast<const ErasedKernel*>(reinterpret_cast<const char*>(this) + sizeof(Table))[index];
   }

@@ -43,7 +43,7 @@ void KernelOwner::restart() noexcept {
 PinnedKernel::PinnedKernel(const OperatorEntry& op, DispatchKeySet keys) : outer_(innermost) {
   for (;;) {
     table_ = &op.latest_table();
-    found_ = table_->find(keys);
+    found_ = table_->find_past_mark(keys);
     owner_ = table_->info[found_.kernel].owner;
     if (owner_ == nullptr) break;
     owner_->enter();

@@ -3,18 +3,21 @@
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/boxed_tensors.h>
 #include <keyway/dispatch/lost_gradient.h>
+#include <keyway/dispatch/registry.h>
 
 #include <algorithm>
 #include <bit>
-#include <set>
+#include <map>
+#include <new>
 
 namespace keyway::inline v1 {
 
 namespace {
 
+// Of the operators of which it is said, or is about to be.
 struct Told {
   ForkSafeMutex mutex{LockOrder::Warnings};
-  std::set<const OperatorEntry*> ops;
+  std::map<const OperatorEntry*, bool> settled;
 
   static Told& get() {
     static Told& told = *new Told;
@@ -46,30 +49,30 @@ bool requires_grad_at(const void* argument, SchemaType type) {
   return any_requires_grad_at<ArrayRef<TensorBase>>(argument, optional);
 }
 
-bool is_recorded(DispatchKeySet asked) { return asked.has(Functionality::Autograd) && grad_enabled(); }
-
-// Of a call that asks for Autograd, whether it passes there.
-bool passes(const OperatorEntry& op, DispatchKeySet asked) {
-  return !op.table().find(asked).keys.has(Functionality::Autograd);
+// Whether a call comes to a mark, where gradients are recorded.
+bool meets_mark(const OperatorEntry& op, DispatchKeySet asked) {
+  if (!grad_enabled() || !asked.has(Functionality::Autograd)) return false;
+  const Table& table = op.table();
+  return table.is_mark(table.find(asked).kernel);
 }
 
 }  // namespace
 
 bool loses_gradient(const OperatorEntry& op, DispatchKeySet asked, const IValue* arguments) {
-  if (!is_recorded(asked)) return false;
+  if (!meets_mark(op, asked)) return false;
   for (std::uint64_t rest = op.info().boxed.tensors; rest != 0; rest &= rest - 1) {
     const IValue& value = arguments[std::countr_zero(rest)];
-    if (any_tensor(value, [](const TensorBase& tensor) { return tensor.requires_grad(); })) return passes(op, asked);
+    if (any_tensor(value, [](const TensorBase& tensor) { return tensor.requires_grad(); })) return true;
   }
   return false;
 }
 
 bool detail::loses_gradient_at(const OperatorEntry& op, DispatchKeySet asked, const void* const* arguments) {
-  if (!is_recorded(asked)) return false;
+  if (!meets_mark(op, asked)) return false;
   const ArgumentList list = op.schema().arguments();
   for (std::uint64_t rest = op.info().boxed.tensors; rest != 0; rest &= rest - 1) {
     const int i = std::countr_zero(rest);
-    if (requires_grad_at(arguments[i], list[static_cast<std::size_t>(i)].type())) return passes(op, asked);
+    if (requires_grad_at(arguments[i], list[static_cast<std::size_t>(i)].type())) return true;
   }
   return false;
 }
@@ -81,13 +84,34 @@ bool lacks_gradient(const TensorBase& result) {
 bool claim_lost_gradient(const OperatorEntry& op) {
   Told& told = Told::get();
   const std::lock_guard lock(told.mutex);
-  return told.ops.insert(&op).second;
+  return told.settled.emplace(&op, false).second;
 }
 
 void unclaim_lost_gradient(const OperatorEntry& op) noexcept {
   Told& told = Told::get();
   const std::lock_guard lock(told.mutex);
-  told.ops.erase(&op);
+  told.settled.erase(&op);
+}
+
+bool is_lost_gradient_settled(const OperatorEntry& op) {
+  Told& told = Told::get();
+  const std::lock_guard lock(told.mutex);
+  const auto at = told.settled.find(&op);
+  return at != told.settled.end() && at->second;
+}
+
+void settle_lost_gradient(const OperatorEntry& op) noexcept {
+  Registry& registry = Registry::get();
+  const std::lock_guard no_change(registry.mutex);
+  {
+    Told& told = Told::get();
+    const std::lock_guard lock(told.mutex);
+    told.settled.at(&op) = true;  // it is claimed
+  }
+  try {
+    registry.publish(op);
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 std::string lost_gradient_text(const OperatorEntry& op) {
@@ -97,7 +121,9 @@ std::string lost_gradient_text(const OperatorEntry& op) {
 }
 
 void detail::tell_lost_gradient(const OperatorEntry& op) {
-  if (claim_lost_gradient(op)) warn(lost_gradient_text(op));
+  if (!claim_lost_gradient(op)) return;
+  settle_lost_gradient(op);
+  warn(lost_gradient_text(op));
 }
 
 }  // namespace keyway::inline v1

@@ -1,5 +1,6 @@
 // Operators without an Autograd kernel: their results lose the gradient that arguments ask for, which is said once of
-// each.
+// each. Until then a mark stands at Autograd in their tables (kLosesGradient): calls that ask for that key find it, go on
+// below and look what they get. Other calls find what they would find without it.
 #pragma once
 
 #include <keyway/core/thread_state.h>
@@ -12,7 +13,8 @@
 
 namespace keyway::inline v1 {
 
-// Whether a call with these keys and arguments would record a gradient, had its operator a kernel that does so.
+// Whether a call with these keys, of which none stands above Autograd, and these arguments would record a gradient, had
+// its operator a kernel that does so.
 // `arguments`: as many as the schema has.
 KEYWAY_API bool loses_gradient(const OperatorEntry& op, DispatchKeySet asked, const IValue* arguments);
 // Whether a result of that call is one that has a gradient elsewhere.
@@ -21,12 +23,15 @@ KEYWAY_API bool lacks_gradient(const TensorBase& result);
 // True for the first caller: who says it. Others need not, unless it is taken back: the result has a gradient.
 KEYWAY_API bool claim_lost_gradient(const OperatorEntry& op);
 KEYWAY_API void unclaim_lost_gradient(const OperatorEntry& op) noexcept;
+// By who claimed it, before it is said: from now on the operator has a table without marks, and nobody looks any more.
+// Takes the registry's lock. Should memory run out, calls go on looking.
+KEYWAY_API void settle_lost_gradient(const OperatorEntry& op) noexcept;
 // "my::op has no kernel at Autograd, so that ...".
 KEYWAY_API std::string lost_gradient_text(const OperatorEntry& op);
 
 namespace detail {
 
-// `arguments`: their addresses, as the operator's canonical signature has them.
+// As loses_gradient. `arguments`: their addresses, as the operator's canonical signature has them.
 KEYWAY_API bool loses_gradient_at(const OperatorEntry& op, DispatchKeySet asked, const void* const* arguments);
 // Says it, if nobody has.
 KEYWAY_API void tell_lost_gradient(const OperatorEntry& op);

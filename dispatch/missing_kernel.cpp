@@ -75,7 +75,7 @@ bool has_kernel_now(const OperatorEntry& op, DispatchKeySet keys) {
   if (!is_per_backend(keys.highest_functionality()) || number == 0) return false;
   load_backend(static_cast<DeviceType>(number - 1));
   const Table& now = op.table();
-  return now.op != nullptr && now.find(keys).kernel != 0;
+  return now.op != nullptr && now.find_past_mark(keys).kernel != 0;
 }
 
 bool has_only_autograd(const Table& table) {

@@ -44,7 +44,7 @@ struct ThreadListeners {
   static void kernel(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
     const DispatchKeySet below = keys.remove(Functionality::Profiler);
     const std::size_t arguments = op.info().boxed.arguments;
-    call(innermost, {op, op.table().find(below).keys, stack, stack.size() - arguments}, below, stack);
+    call(innermost, {op, op.table().find_past_mark(below).keys, stack, stack.size() - arguments}, below, stack);
   }
 };
 

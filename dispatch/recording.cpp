@@ -44,7 +44,7 @@ std::optional<std::string> resolve_again(const DispatchDecision& decision) {
   const auto op = Dispatcher::singleton().find_op(decision.op);
   if (!op) return std::nullopt;
   const Table& table = op->entry().table();
-  const std::size_t number = table.find(decision.keys).kernel;
+  const std::size_t number = table.find_past_mark(decision.keys).kernel;
   return number == 0 ? std::string() : kernel_text(table.info[number].key, table.info[number].name);
 }
 

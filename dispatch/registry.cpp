@@ -80,6 +80,14 @@ OperatorEntry* Registry::find(std::string_view full_name) const {
   return at == operators.end() ? nullptr : at->second.state.entry;
 }
 
+void Registry::publish(const OperatorEntry& op) {
+  const auto at = operators.find(op.full_name());
+  if (at == operators.end() || at->second.state.entry != &op) return;
+  OperatorRecord& record = at->second;
+  const Table* const table = published(record.tables.build(record.state, fallbacks));
+  record.state.entry->table_.store(table, std::memory_order_seq_cst);
+}
+
 OperatorRecord& Registry::record(const std::string& full_name) {
   const auto at = operators.find(full_name);
   if (at != operators.end()) return at->second;

@@ -52,18 +52,37 @@ bool may_have_gradient(const OperatorEntry& op) {
   return false;
 }
 
-// Marks kernels of backends where nothing stands at Autograd, and nobody said that nothing is to.
-void mark_lost_gradients(Draft& draft, const OperatorState& state, const bool* falls_through) {
-  if (!may_have_gradient(*state.entry)) return;
+// What stands at a mark, should anyone call it: as if there were none.
+void pass_mark(const OperatorEntry& op, const KernelBase&, DispatchKeySet keys, Stack& stack) {
+  redispatch_boxed(op, keys.remove(Functionality::Autograd), stack);
+}
+
+// Puts marks where nothing stands at Autograd and nobody said that nothing is to, if there are kernels below, until the
+// operator is warned of. Backends without a kernel get one too, so that as a rule one mask serves all.
+void mark_lost_gradients(Draft& draft, const OperatorState& state, bool* falls_through) {
+  if (!may_have_gradient(*state.entry) || is_lost_gradient_settled(*state.entry)) return;
+  if (state.find(DispatchKey::Autograd) >= 0) return;
+  bool loses = false, everywhere = true;
+  std::vector<int> slots;
   for (int backend = 1; backend <= kBackendBits; ++backend) {
     const int autograd = slot_of(Functionality::Autograd, backend);
-    const bool meant = state.find(static_cast<DispatchKey>(autograd)) >= 0 || state.find(DispatchKey::Autograd) >= 0;
-    if (!falls_through[autograd] || meant) continue;
+    if (!falls_through[autograd] || state.find(static_cast<DispatchKey>(autograd)) >= 0) {
+      everywhere = false;
+      continue;
+    }
+    slots.push_back(autograd);
     for (Functionality f : {Functionality::Dense, Functionality::Quantized, Functionality::Sparse}) {
       const std::uint8_t kernel = draft.slots[slot_of(f, backend)];
-      if (kernel != 0 && (draft.kernels[kernel].flags & kOfFallback) == 0)
-        draft.kernels[kernel].flags |= kLosesGradient;
+      loses = loses || (kernel != 0 && (draft.kernels[kernel].flags & kOfFallback) == 0);
     }
+  }
+  if (!loses) return;
+  if (everywhere) slots.push_back(slot_of(Functionality::Autograd, 0));
+  const std::uint8_t mark =
+      draft.add({{pass_mark, nullptr, 0, kBoxedOnly | kLosesGradient}, nullptr}, {DispatchKey::Autograd, "", "", 0});
+  for (const int slot : slots) {
+    draft.slots[slot] = mark;
+    falls_through[slot] = false;
   }
 }
 
@@ -98,8 +117,8 @@ Draft make_draft(const OperatorState& state, const Fallbacks& fallbacks) {
       falls_through[slot] = r.rule == Rule::Fallthrough;
     }
   }
-  draft.masks = compute_masks([&](int slot) { return falls_through[slot]; });
   mark_lost_gradients(draft, state, falls_through);
+  draft.masks = compute_masks([&](int slot) { return falls_through[slot]; });
   return draft;
 }
 

@@ -85,7 +85,8 @@ class LostGradient {
   LostGradient(const Signature& overload, const Stack& arguments) {
     if (overload.is_built_in() || !grad_enabled()) return;
     const OperatorEntry& op = overload.op().entry();
-    if (loses_gradient(op, boxed_call_keys(op, arguments), arguments.data()) && claim_lost_gradient(op)) claimed_ = &op;
+    const DispatchKeySet keys = boxed_call_keys(op, arguments) & (kAfterAutograd | kAutogradKeys);
+    if (loses_gradient(op, keys, arguments.data()) && claim_lost_gradient(op)) claimed_ = &op;
   }
   LostGradient(const LostGradient&) = delete;
   LostGradient& operator=(const LostGradient&) = delete;
@@ -96,6 +97,10 @@ class LostGradient {
   void see(const Stack& results) {
     if (claimed_ == nullptr || !any_tensor(results, [](const Tensor& t) { return lacks_gradient(t); })) return;
     const OperatorEntry& op = *std::exchange(claimed_, nullptr);
+    {
+      const LockReleased unlocked;
+      settle_lost_gradient(op);
+    }
     if (PyErr_WarnEx(PyExc_UserWarning, lost_gradient_text(op).c_str(), 1) != 0) rethrow_python_error();
   }
 

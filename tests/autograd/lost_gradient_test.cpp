@@ -41,6 +41,12 @@ std::vector<std::string> heard(F&& call) {
   return handler.texts;
 }
 
+// Whether calls still look what they get.
+bool is_marked(const OperatorHandle& op) {
+  const Table& table = op.entry().table();
+  return table.is_mark(table.slots[static_cast<std::size_t>(DispatchKey::AutogradCPU)]);
+}
+
 }  // namespace
 
 KEYWAY_LIBRARY(lost, m) {
@@ -151,4 +157,42 @@ TEST_CASE("a kernel at Autograd that comes later takes the warning away, and bui
   }
   CHECK(heard(call).size() == 1);
   CHECK(heard([&] { (void)x.argmax(); }).empty());
+}
+
+TEST_CASE("calls of an operator look for a lost gradient until it is warned of") {
+  Library def(Library::Kind::Def, "lost_until");
+  def.def("f(Tensor x) -> Tensor");
+  def.impl("f", DispatchKey::CPU, detached_double);
+  const RegistrationHandle defined = def.commit();
+  const OperatorHandle op = Dispatcher::singleton().op("lost_until::f");
+  const auto f = op.typed<Tensor(const Tensor&)>();
+  const Tensor x = leaf({1, 2});
+  const Heard handler;
+  REQUIRE(is_marked(op));
+  (void)f.call(x.detach());
+  {
+    const NoGradGuard off;
+    (void)f.call(x);
+  }
+  CHECK(is_marked(op));
+  // What is claimed and taken back is not said: the next call looks again.
+  REQUIRE(claim_lost_gradient(op.entry()));
+  (void)f.call(x);
+  CHECK(handler.texts.empty());
+  CHECK(is_marked(op));
+  unclaim_lost_gradient(op.entry());
+  (void)f.call(x);
+  CHECK(handler.texts.size() == 1);
+  CHECK_FALSE(is_marked(op));
+  // Later changes of the operator keep it so.
+  {
+    Library other(Library::Kind::Impl, "lost_until", DispatchKey::CPU);
+    other.impl("f", [](const Tensor& self) { return self.detach(); });
+    const RegistrationHandle instead = other.commit();
+    CHECK_FALSE(is_marked(op));
+    (void)f.call(x);
+  }
+  CHECK_FALSE(is_marked(op));
+  CHECK(f.call(x).equal(x.detach() * 2));
+  CHECK(handler.texts[0].starts_with(lost("lost_until::f")));
 }

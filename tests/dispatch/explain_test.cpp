@@ -47,14 +47,25 @@ DispatchKeySet random_keys(std::mt19937& random, unsigned most) {
   return keys;
 }
 
-// An operator with kernels at random, some of them twice, some fallthroughs; the line of a kernel tells it.
+auto tensor_kernel(int line) {
+  return [line](const TensorBase&, const TensorBase&) {
+    called = line;
+    return TensorBase();
+  };
+}
+
+// An operator with kernels at random, some of them twice, some fallthroughs; the line of a kernel tells it. Where the
+// result is a tensor, it may lose a gradient.
 Block random_block(std::mt19937& random) {
   Block block;
-  block.def("why::op(Tensor? a, Tensor? b) -> int");
+  const bool gives_tensor = random() % 2 == 0;
+  block.def(gives_tensor ? "why::op(Tensor? a, Tensor? b) -> Tensor" : "why::op(Tensor? a, Tensor? b) -> int");
   const int count = static_cast<int>(random() % 6);
   for (int line = 1; line <= count; ++line) {
     if (random() % 5 == 0) {
       block.impl("why::op", random_key(random), Fallthrough{}, line);
+    } else if (gives_tensor) {
+      block.impl("why::op", random_key(random), tensor_kernel(line), line);
     } else {
       block.impl("why::op", random_key(random), kernel(line), line);
     }
@@ -125,7 +136,13 @@ TEST_CASE("what a registration would change is what it changes") {
     const std::vector<SlotContent> before = all_slots(why);
     const std::vector<SlotChange> foreseen = what_if(why, key, "", {"test.cpp", 99});
     REQUIRE(all_slots(why) == before);
-    const RegistrationHandle more = Block().impl("why::op", key, kernel(99), 99).commit();
+    Block later;
+    if (why.schema().returns()[0].type().is(TypeKind::Tensor)) {
+      later.impl("why::op", key, tensor_kernel(99), 99);
+    } else {
+      later.impl("why::op", key, kernel(99), 99);
+    }
+    const RegistrationHandle more = later.commit();
     const std::vector<SlotContent> after = all_slots(why);
     std::size_t next = 0;
     for (std::size_t slot = 0; slot < before.size(); ++slot) {

@@ -1,4 +1,5 @@
 // One call, again and again: calls NAME COUNT. instructions_test.py counts the instructions of it.
+#include <keyway/core/base/warning.h>
 #include <keyway/dispatch/library.h>
 #include <keyway/ops/all.h>
 
@@ -11,10 +12,17 @@ using namespace keyway;
 
 KEYWAY_LIBRARY(counted, m) {
   m.def<"nothing(Tensor self) -> ()">();
+  m.def<"identity(Tensor self) -> Tensor">();
+  m.def<"constant(Tensor self) -> Tensor">();
   m.def<"boxed(Tensor self) -> ()">();
 }
 KEYWAY_LIBRARY_IMPL(counted, CPU, m) {
   m.impl("nothing", [](const Tensor&) {});
+  m.impl("identity", [](const Tensor& self) { return self; });
+  m.impl("constant", [](const Tensor&) {
+    static const Tensor one = ones({1});
+    return one;
+  });
   m.impl_boxed("boxed",
                [](const OperatorEntry&, const KernelBase&, DispatchKeySet, Stack& stack) { stack.pop_back(); });
 }
@@ -25,6 +33,12 @@ void call_nothing(long count) {
   const auto op = Dispatcher::singleton().op("counted::nothing").typed<void(const Tensor&)>();
   const Tensor tensor = empty({1});
   for (long i = 0; i < count; ++i) op.call(tensor);
+}
+
+// A user's operator without a kernel at Autograd: its result loses a gradient if its argument has one.
+void call_unary(const char* name, const Tensor& tensor, long count) {
+  const auto op = Dispatcher::singleton().op(name).typed<Tensor(const Tensor&)>();
+  for (long i = 0; i < count; ++i) (void)op.call(tensor);
 }
 
 void call_boxed(long count) {
@@ -46,6 +60,18 @@ void repeat(long count, F&& call) {
 using Run = void (*)(long count);
 const std::map<std::string, Run> kRuns = {
     {"typed", call_nothing},
+    {"identity", [](long count) { call_unary("counted::identity", empty({1}), count); }},
+    {"identity_off",
+     [](long count) {
+       const Tensor a = empty({1}).requires_grad_();
+       const NoGradGuard off;
+       call_unary("counted::identity", a, count);
+     }},
+    {"lost",  // after its first call it is warned of
+     [](long count) {
+       set_warning_handler({});
+       call_unary("counted::constant", empty({1}).requires_grad_(), count);
+     }},
     {"boxed", call_boxed},
     {"empty", [](long count) { repeat(count, [] { return empty({1}); }); }},
     {"add",

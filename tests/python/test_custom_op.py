@@ -474,13 +474,17 @@ def test_a_result_that_loses_its_gradient_is_warned_of_once():
     with keyway.library.Library("custom_lost", "DEF") as lib:
         lib.define("f(Tensor x) -> Tensor")
         lib.define("sizes(Tensor x) -> int")
+        lib.define("meant(Tensor x) -> Tensor")
         lib.impl("f", lambda x: keyway.tensor(x.detach().tolist()), "CPU")
+        lib.impl("meant", lambda x: keyway.tensor(x.detach().tolist()), "CPU")
+        lib.impl("meant", keyway.library.fallthrough_kernel, "Autograd")
         lib.impl("sizes", lambda x: x.numel(), "CPU")
         x = keyway.ones(1, requires_grad=True)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             keyway.ops.custom_lost.f(x.detach())
             keyway.ops.custom_lost.sizes(x)
+            keyway.ops.custom_lost.meant(x)
             with keyway.no_grad():
                 keyway.ops.custom_lost.f(x)
         with pytest.warns(UserWarning, match="custom_lost::f has no kernel at Autograd"):
