@@ -280,7 +280,9 @@ TEST_CASE("the code of a plug-in's function stays from its first call that is re
   {
     const NoGradGuard off;
     call_and_unload();
+#if !defined(KEYWAY_SANITIZED)  // there nothing is unmapped
     CHECK_FALSE(stays_mapped(file.string()));
+#endif
   }
   call_and_unload();
   CHECK(stays_mapped(file.string()));
