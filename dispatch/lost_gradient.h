@@ -1,6 +1,6 @@
 // Operators without an Autograd kernel: their results lose the gradient that arguments ask for, which is said once of
-// each. Until then a mark stands at Autograd in their tables (kLosesGradient): calls that ask for that key find it, go on
-// below and look what they get. Other calls find what they would find without it.
+// each. Until then a mark stands at Autograd in their tables (kLosesGradient): calls that ask for that key find it, go
+// on below and look what they get. Other calls find what they would find without it.
 #pragma once
 
 #include <keyway/core/thread_state.h>

@@ -66,7 +66,7 @@ Ended loads_in_child(const std::string& file) {
   return ended;
 }
 
-bool is_mapped(const std::string& file) {
+bool stays_mapped(const std::string& file) {
   void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (library != nullptr) dlclose(library);
   return library != nullptr;
@@ -280,11 +280,13 @@ TEST_CASE("the code of a plug-in's function stays from its first call that is re
   {
     const NoGradGuard off;
     call_and_unload();
-    CHECK_FALSE(is_mapped(file.string()));
+#if !defined(KEYWAY_SANITIZED)  // there nothing is unmapped
+    CHECK_FALSE(stays_mapped(file.string()));
+#endif
   }
   call_and_unload();
-  CHECK(is_mapped(file.string()));
+  CHECK(stays_mapped(file.string()));
   call_and_unload();  // its flag is as it was
-  CHECK(is_mapped(file.string()));
+  CHECK(stays_mapped(file.string()));
   fs::remove(file);
 }
