@@ -90,7 +90,7 @@ DataPtr allocate_held(Device device, Held what, std::size_t bytes) {
       (void)get_allocator(type);  // loads the backend, or throws
       continue;
     }
-    Allocator& allocator = *Setting<Allocator*>::value(entry);
+    Allocator& allocator = *Setting<Allocator*>::value_of(entry);
     LibraryUse* const library = entry->library;
     if (library == nullptr || library->stays() || library == LoadChanges::loading()) {
       return allocate_on(device, allocator, what, bytes);

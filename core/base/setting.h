@@ -94,10 +94,10 @@ class Setting : private detail::PointerSetting {
   using detail::PointerSetting::entry;
 
   constexpr Setting() = default;
-  T get() const noexcept { return value(entry()); }
-  static T value(const Entry* entry) noexcept { return entry == nullptr ? nullptr : std::bit_cast<T>(entry->value); }
+  T get() const noexcept { return value_of(entry()); }
+  static T value_of(const Entry* entry) noexcept { return entry == nullptr ? nullptr : std::bit_cast<T>(entry->value); }
   // Gives the value before. Thread-safe.
-  T set(T value) { return std::bit_cast<T>(PointerSetting::set(std::bit_cast<void*>(value))); }
+  T set(T next) { return std::bit_cast<T>(PointerSetting::set(std::bit_cast<void*>(next))); }
 };
 
 }  // namespace keyway::inline v1
