@@ -36,11 +36,11 @@ template <typename I>
 void check_with_floats() {
   static_assert(std::numeric_limits<long double>::digits >= 64, "an x87 long double has all 64-bit integers");
   const std::vector<I> integers = integers_of_all_sizes<I>();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  std::vector<double> floats{0.0, -0.0, kInfinity, -kInfinity, 0x1p63, -0x1p63, 0x1p64, 5e-324, -5e-324, 1e300, -1e300};
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  std::vector<double> floats{0.0, -0.0, kInfinite, -kInfinite, 0x1p63, -0x1p63, 0x1p64, 5e-324, -5e-324, 1e300, -1e300};
   for (const I integer : integers) {
     const auto x = static_cast<double>(integer);
-    floats.insert(floats.end(), {x, std::nextafter(x, kInfinity), std::nextafter(x, -kInfinity), x + 0.5});
+    floats.insert(floats.end(), {x, std::nextafter(x, kInfinite), std::nextafter(x, -kInfinite), x + 0.5});
   }
   const CompareWithFloat<I> compare;
   std::int64_t wrong = 0;
