@@ -273,7 +273,7 @@ TEST_CASE("a Function sees the tensors of whatever kind of argument they come in
   CHECK(wrong_with<std::vector<std::optional<Tensor>>>(x, {x, std::nullopt}, 2, [](const auto& t) { return *t[0]; }) ==
         "");
   CHECK(wrong_with<std::optional<variable_list>>(x, both, 2, [](const auto& t) { return t->front(); }) == "");
-  CHECK(wrong_with<std::vector<variable_list>>(x, {{other}, {}, {x}}, 2, [](const auto& t) { return t[2][0]; }) == "");
+  CHECK(wrong_with<std::vector<variable_list>>(x, {{x}, {}, {other}}, 2, [](const auto& t) { return t[0][0]; }) == "");
   CHECK(wrong_with<std::pair<Tensor, int>>(x, {x, 7}, 1, [](const auto& t) { return t.first; }) == "");
   CHECK(wrong_with<std::tuple<int, variable_list, Tensor>>(x, {7, {x}, other}, 2,
                                                            [](const auto& t) { return std::get<1>(t)[0]; }) == "");

@@ -107,8 +107,8 @@ TEST_CASE("types that generated operators cannot have") {
                                "', which generated operators cannot have; define the operator in C++, with "
                                "KEYWAY_LIBRARY\n";
     const std::string column = std::to_string(28 + std::string(type).size());
-    CHECK(errors("f(Tensor self, " + std::string(type) + " x) -> Tensor") ==
-          "test.json:2:" + column + ": error: f: the argument 'x' is " + cannot);
+    CHECK(errors("f(Tensor self, " + std::string(type) + " x) -> Tensor")
+              .starts_with("test.json:2:" + column + ": error: f: the argument 'x' is " + cannot));
     CHECK(errors("f(Tensor self) -> " + std::string(type)).find(" error: f: the result is " + cannot) !=
           std::string::npos);
   }
