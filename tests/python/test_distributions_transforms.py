@@ -196,7 +196,7 @@ def test_distributions_that_pytorch_makes_of_transforms_say_so():
         made = TransformedDistribution(p.base_dist, p.transforms)
         assert keyway.allclose(made.log_prob(x), p.log_prob(x)) and keyway.allclose(made.cdf(x), p.cdf(x))
     half = distributions.HalfNormal(at(2.0))
-    assert half.base_dist.scale is half.scale and half.transforms == [AbsTransform()]
+    assert half.base_dist.scale.equal(half.scale) and half.transforms == [AbsTransform()]
     keyway.manual_seed(4)
     drawn = TransformedDistribution(half.base_dist, half.transforms).sample((20000,))
     assert drawn.mean().item() == pytest.approx(half.mean.item(), rel=0.03)

@@ -87,7 +87,7 @@ WRONG = [
 @pytest.mark.parametrize(("type_", "given", "text"), WRONG)
 def test_wrong_values_are_named(lib, type_, given, text):
     op = _define(lib, f"take({type_} by) -> ()", lambda by: None)
-    with pytest.raises(TypeError, match=rf"take\(\): argument 'by' \(position 1\) .*{text}"):
+    with pytest.raises(TypeError, match=rf"take\.default\(\): argument 'by' \(position 1\) .*{text}"):
         op(given)
 
 

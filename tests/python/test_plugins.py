@@ -95,7 +95,7 @@ def test_a_plug_in_whose_tensors_live_is_not_unloaded():
     done = subprocess.run([sys.executable, "-c", HELD, plugin_file("fragile4")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "device type dev3 still has 1 tensor of 24 bytes; let go of them first True", "False", "refused"]
+        "its devices still have 1 tensor of 24 bytes; let go of them first True", "False", "refused"]
 
 
 @needs_plugins
