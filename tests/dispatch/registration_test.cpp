@@ -242,6 +242,8 @@ TEST_CASE("operators are listed by name") {
   const RegistrationHandle def =
       Block().def("aaa::z(Tensor t) -> int").def("aaa::y(Tensor t) -> int").def("zzz::a(Tensor t) -> int").commit();
   std::vector<std::string> names;
-  for (const OperatorHandle& each : Dispatcher::singleton().ops()) names.push_back(each.name());
+  for (const OperatorHandle& each : Dispatcher::singleton().ops()) {
+    if (!each.name().starts_with("marks::")) names.push_back(each.name());  // of another test, that stay for good
+  }
   CHECK(names == std::vector<std::string>{"aaa::y", "aaa::z", "keyway::builtin", "keyway::builtin.other", "zzz::a"});
 }
