@@ -10,7 +10,11 @@ class Farewell {
   explicit Farewell(std::int64_t number) : number_(number) {}
   Farewell(const Farewell&) = delete;
   Farewell& operator=(const Farewell&) = delete;
-  ~Farewell() { Dispatcher::singleton().op("plugins::note").typed<void(std::int64_t)>().call(number_); }
+  ~Farewell() {
+    if (const auto note = Dispatcher::singleton().find_op("plugins::note")) {
+      note->typed<void(std::int64_t)>().call(number_);
+    }
+  }
 
  private:
   std::int64_t number_;
