@@ -4,7 +4,6 @@
 #include <deque>
 #include <fmt/format.h>
 #include <mutex>
-#include <new>
 #include <vector>
 
 namespace keyway::inline v1 {
@@ -68,20 +67,13 @@ void LibraryUse::let_go(Held what, std::size_t bytes) noexcept {
   now_.things[kind].fetch_sub(1);
 }
 
-LibraryUse::Counts LibraryUse::counts() const noexcept {
-  Counts counts;
-  for (std::size_t i = 0; i < kHeldKinds; ++i) counts[i] = {now_.things[i].load(), now_.bytes[i].load()};
-  return counts;
-}
-
 std::string LibraryUse::held() const {
-  const Counts counts = this->counts();
   std::string text;
   for (std::size_t i = 0; i < kHeldKinds; ++i) {
-    const auto [things, bytes] = counts[i];
+    const std::int64_t things = now_.things[i].load();
     if (things == 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", things, things == 1 ? kWords[i].one : kWords[i].more);
-    if (i < 2) text += fmt::format(" of {} bytes", bytes);
+    if (i < 2) text += fmt::format(" of {} bytes", now_.bytes[i].load());
   }
   return text;
 }

@@ -3,7 +3,6 @@
 
 #include <keyway/core/base/macros.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -19,11 +18,6 @@ inline constexpr std::size_t kHeldKinds = 4;
 // One for each library that is being loaded or can be unloaded. Thread-safe.
 class KEYWAY_API LibraryUse {
  public:
-  struct Kind {
-    std::int64_t things = 0, bytes = 0;
-  };
-  using Counts = std::array<Kind, kHeldKinds>;
-
   // For another library. It stays mapped for good: a thread may look at it an instant after its library has gone.
   static LibraryUse& begin();
   // The library is gone, and another may be counted here.
@@ -41,7 +35,6 @@ class KEYWAY_API LibraryUse {
   void close() noexcept { closed_.store(true); }
   void reopen() noexcept { closed_.store(false); }
 
-  Counts counts() const noexcept;
   // "2 tensors of 96 bytes, 1 event"; empty if nothing is held.
   std::string held() const;
 
