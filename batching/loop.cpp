@@ -4,6 +4,8 @@
 #include <keyway/dispatch/call.h>
 #include <keyway/ops/joining.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace keyway::inline v1::batching {
@@ -41,17 +43,16 @@ class SameDraws {
 };
 
 TensorBase stacked(const std::vector<Tensor>& results) {
-  std::size_t defined = 0;
+  const auto is_defined = [](const Tensor& result) { return result.defined(); };
+  const auto defined = std::ranges::count_if(results, is_defined);
+  if (defined == 0) return {};
+  KEYWAY_CHECK(defined == std::ssize(results), "vmap: there is a result for some examples, and none for others");
   for (const Tensor& result : results) {
-    if (!result.defined()) continue;
-    ++defined;
     KEYWAY_CHECK(result.sizes() == results[0].sizes(),
                  "vmap: the result has shape {} for one example and {} for another; its shape depends on the data, so "
                  "there is no tensor of all of them",
                  results[0].sizes(), result.sizes());
   }
-  if (defined == 0) return {};
-  KEYWAY_CHECK(defined == results.size(), "vmap: there is a result for some examples, and none for others");
   return stack(results);
 }
 

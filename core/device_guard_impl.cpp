@@ -67,10 +67,12 @@ HeldGuard hold_device_guard(DeviceType type, Held what) {
   for (;;) {
     DeviceGuardImplInterface& impl = device_guard_impl(type);
     LibraryUse* const library = libraries[i].load(std::memory_order_acquire);
-    if (library == nullptr || library->stays() || library == LoadChanges::loading()) return {impl, {}};
-    KEYWAY_CHECK_AS(NotImplemented, library->take(what, 0), "the backend of device type {} is being unloaded", type);
-    LibraryHold hold(*library, what, 0);
-    // It may have gone before it was held.
+    LibraryHold hold;
+    if (library != nullptr && !library->stays() && library != LoadChanges::loading()) {
+      KEYWAY_CHECK_AS(NotImplemented, library->take(what, 0), "the backend of device type {} is being unloaded", type);
+      hold = LibraryHold(*library, what, 0);
+    }
+    // It may have gone before it was held, or another's may have come in its place.
     if (find_device_guard_impl(type) == &impl && libraries[i].load() == library) return {impl, std::move(hold)};
   }
 }

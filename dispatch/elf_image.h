@@ -27,6 +27,9 @@ class ElfImage {
 
  private:
   struct Tables;
+  void map(const std::string& path);
+  void unmap();
+
   std::unique_ptr<Tables> tables_;
   const char* data_ = nullptr;
   std::size_t size_ = 0;

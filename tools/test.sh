@@ -18,12 +18,12 @@ release_stage() {
   run_tests release
 }
 
-# Everything is compiled from nothing here, so in batches where what is compiled is not what users build, and for one of
-# CUDA's architectures, in no time rather than well: tools/nightly.sh takes all as users do. The devices that the host
-# emulates are compiled once, where an address that is wrong shows.
+# Everything is compiled from nothing here, so in batches where what is compiled is not what users build, and CUDA's
+# kernels to the instructions that all devices share, not to those of one: tools/nightly.sh takes all as users do. The
+# devices that the host emulates are compiled once, where an address that is wrong shows.
 ci_stage() {
   local options=(-DKEYWAY_UNITY=TESTS -DKEYWAY_PRECOMPILE=ON -DKEYWAY_EMULATED_CUDA=OFF
-    -DCMAKE_CUDA_ARCHITECTURES=90-real "-DCMAKE_CUDA_FLAGS=-Ofc=max -Xptxas=-O0")
+    -DCMAKE_CUDA_ARCHITECTURES=90-virtual -DCMAKE_CUDA_FLAGS=-Ofc=max)
   build ci
   run_tests ci
   boundary_calls ci 500
@@ -31,14 +31,14 @@ ci_stage() {
 
 # Without the gradients that are compared with differences: boundary calls go backward through every operator here.
 asan_stage() {
-  local options=(-DKEYWAY_UNITY=ALL)
+  local options=(-DKEYWAY_UNITY=ALL -DKEYWAY_PRECOMPILE=ON)
   build asan
   run_tests asan -LE checks -E '^ops:gradients(,| of complex numbers)'
 }
 
 # Threads meet in these folders only; tools/nightly.sh runs the rest.
 tsan_stage() {
-  local launcher targets options=(-DKEYWAY_UNITY=ALL)
+  local launcher targets options=(-DKEYWAY_UNITY=ALL -DKEYWAY_PRECOMPILE=ON)
   read -ra launcher <<< "$(fixed_addresses)"
   configure tsan
   mapfile -t targets < <(cmake --build --preset tsan --target help | grep -oE '^suite_(core|dispatch|autograd|backends|plugins)\b')

@@ -35,7 +35,7 @@ struct AttentionBlock {
 };
 
 // Blocks in the order of their rows. They have as many examples as have room; where one has not, as many heads of keys,
-// else heads of queries, else queries; and one query at least. Without queries there is one block, of no rows.
+// else heads of queries, else queries; and one query at least.
 class AttentionBlocks {
  public:
   // `row_bytes`: what a query of a head takes.

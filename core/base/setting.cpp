@@ -36,7 +36,7 @@ void* PointerSetting::set(void* value) {
   const std::lock_guard lock(settings.mutex);
   if (layers_ == nullptr) layers_ = new Layers<void*>(nullptr);
   LibraryUse* const library = LoadChanges::loading();
-  if (library != nullptr && !layers_->has(library)) {
+  if (library != nullptr && value != nullptr && !layers_->has(library)) {
     LoadChanges::current()->add([this, library] {
       Settings& now = Settings::get();
       const std::lock_guard removing(now.mutex);
@@ -44,7 +44,12 @@ void* PointerSetting::set(void* value) {
       publish();
     });
   }
-  void* const before = layers_->set(value, library);
+  void* const before = layers_->top().value;
+  if (value == nullptr) {
+    layers_->remove(library);
+  } else {
+    layers_->set(value, library);
+  }
   publish();
   return before;
 }

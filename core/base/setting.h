@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <concepts>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -27,22 +28,30 @@ class Layers {
     LibraryUse* library;
   };
 
-  explicit Layers(T first) { layers_.push_back({std::move(first), nullptr}); }
-  const Layer& top() const { return layers_.back(); }
+  // `first` is in force as long as nobody sets another.
+  explicit Layers(T first) : first_{std::move(first), nullptr} {}
+  const Layer& top() const { return layers_.empty() ? first_ : layers_.back(); }
   bool has(const LibraryUse* library) const {
     return std::any_of(layers_.begin(), layers_.end(), [&](const Layer& layer) { return layer.library == library; });
   }
 
-  // Gives the value before.
+  // In place of its owner's value, if that is in force, else above the others'; nothing where the same one is in force
+  // below. Gives the value that was in force.
   T set(T value, LibraryUse* library) {
-    if (top().library == library) return std::exchange(layers_.back().value, std::move(value));
     T before = top().value;
+    if (!layers_.empty() && layers_.back().library == library) {
+      before = std::move(layers_.back().value);
+      layers_.pop_back();
+    }
+    if constexpr (std::equality_comparable<T>) {
+      if (value == top().value) return before;
+    }
     layers_.push_back({std::move(value), library});
     return before;
   }
 
-  // Takes away what the library set, and gives it to be destroyed with no lock held. Of two values of one owner that
-  // then follow each other, the later one is left. Requires: a library, not the program.
+  // Takes away what an owner set, and gives it to be destroyed with no lock held. Of two values of one owner that then
+  // follow each other, the later one is left.
   std::vector<Layer> remove(const LibraryUse* library) {
     std::vector<Layer> gone, left;
     for (Layer& layer : layers_) {
@@ -59,6 +68,7 @@ class Layers {
   }
 
  private:
+  Layer first_;
   std::vector<Layer> layers_;
 };
 
@@ -96,7 +106,8 @@ class Setting : private detail::PointerSetting {
   constexpr Setting() = default;
   T get() const noexcept { return value_of(entry()); }
   static T value_of(const Entry* entry) noexcept { return entry == nullptr ? nullptr : std::bit_cast<T>(entry->value); }
-  // Gives the value before. Thread-safe.
+  // Null takes back what the caller, the program or the library that is being loaded, has set. Gives the value that was
+  // in force. Thread-safe.
   T set(T next) { return std::bit_cast<T>(PointerSetting::set(std::bit_cast<void*>(next))); }
 };
 

@@ -37,7 +37,8 @@ struct DamagedFile {
   ~DamagedFile() { std::filesystem::remove(path); }
 };
 
-// How a child ends that loads the file: as loaded, refused, or by a signal.
+// How a child ends that loads the file: as loaded, refused, or in another way: by a signal, or by the loader, which
+// exits with 127 where its own assertions fail.
 enum class Outcome { Loaded, Refused, Crashed };
 Outcome load_in_child(const std::string& file) {
   const pid_t child = fork();
@@ -53,7 +54,7 @@ Outcome load_in_child(const std::string& file) {
   }
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
-  if (!WIFEXITED(status)) return Outcome::Crashed;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) return Outcome::Crashed;
   return WEXITSTATUS(status) == 0 ? Outcome::Loaded : Outcome::Refused;
 }
 

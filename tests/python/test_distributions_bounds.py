@@ -156,3 +156,74 @@ def test_what_independent_and_the_older_names_have():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         base.sample((5,))
+
+
+@pytest.mark.parametrize("rate", [1e4, 1e12, 6.748313035296291e37, 1e305])
+def test_poisson_draws_of_a_large_rate_come_to_an_end_and_spread_as_its_root(rate):
+    keyway.manual_seed(5)
+    drawn = distributions.Poisson(keyway.tensor(rate, dtype=keyway.float64)).sample((10000,))
+    if rate < 1e30:
+        assert_standard((drawn - rate) / math.sqrt(rate))
+    else:  # numbers of float64 are further apart
+        assert (drawn == rate).all()
+
+
+@pytest.mark.parametrize(("n", "p"), [(1e6, 0.5), (1e15, 0.3), (1e16, 3e-14), (1e300, 0.5)])
+def test_binomial_draws_of_many_trials_come_to_an_end_and_spread_as_their_root(n, p):
+    keyway.manual_seed(6)
+    many, p = keyway.tensor(n, dtype=keyway.float64), keyway.tensor(p, dtype=keyway.float64)
+    drawn = distributions.Binomial(many, p).sample((10000,))
+    if n < 1e30:
+        assert_standard((drawn - many * p) / (many * p * (1 - p)).sqrt())
+    else:
+        assert ((drawn / (many * p) - 1).abs() < 1e-15).all()
+
+
+def assert_standard(drawn):
+    """Mean and standard deviation of 10,000 numbers within four standard errors of 0 and 1."""
+    assert abs(drawn.mean().item()) < 0.04
+    assert abs(drawn.std().item() - 1) < 0.0283
+
+
+def binary_divergence(p, q):
+    """Of a trial with the probability p from one with q, by Python's numbers."""
+    parts = [a * math.log(a / b) if a else 0.0 for a, b in ((p, q), (1 - p, 1 - q)) if b or a]
+    return sum(parts)
+
+
+@pytest.mark.parametrize(("p", "q"), [(1.0, 0.5), (0.0, 0.5), (1.0, 1.0), (0.3, 0.2), (0.999, 0.5)])
+def test_divergences_of_trials_whose_outcome_is_certain(p, q):
+    p_, q_ = (keyway.tensor(x, dtype=keyway.float64) for x in (p, q))
+    kl, expected = distributions.kl_divergence, pytest.approx(binary_divergence(p, q), rel=1e-12, abs=1e-14)
+    assert kl(distributions.Bernoulli(p_), distributions.Bernoulli(q_)).item() == expected
+    assert kl(distributions.Binomial(10, p_), distributions.Binomial(10, q_)).item() / 10 == expected
+    if p > 0:
+        assert kl(distributions.Geometric(p_), distributions.Geometric(q_)).item() * p == expected
+
+
+def test_divergences_by_logits_that_are_large_or_infinite():
+    def divergence(p, q):
+        return distributions.kl_divergence(*(distributions.Bernoulli(logits=keyway.tensor(x)) for x in (p, q))).item()
+
+    assert divergence(math.inf, 0.0) == pytest.approx(math.log(2))
+    assert divergence(-math.inf, 0.0) == pytest.approx(math.log(2))
+    assert divergence(0.0, math.inf) == math.inf
+    # the sum over both outcomes with 50 digits
+    assert divergence(15.0, 15.5) == pytest.approx(3.2587959e-8, rel=1e-4)
+    assert divergence(-15.0, -15.5) == pytest.approx(3.2587959e-8, rel=1e-4)
+
+
+def test_expanding_keeps_the_checks():
+    with pytest.raises(keyway.ValueError, match="within the support"):
+        distributions.Chi2(3.0).expand((2,)).log_prob(keyway.tensor(-1.0))
+    unchecked = distributions.Chi2(3.0, validate_args=False).expand((2, 1)).expand((2, 3))
+    assert unchecked.batch_shape == (2, 3) and unchecked.df.shape == (2, 3)
+    assert not unchecked.log_prob(keyway.tensor(-1.0)).isfinite().any()
+
+
+def test_without_checks_a_density_takes_numbers():
+    assert distributions.Normal(0.0, 1.0, validate_args=False).log_prob(0).item() == pytest.approx(-0.9189385)
+    with pytest.raises(keyway.ValueError, match="'value' is a Tensor, not a float"):
+        distributions.Normal(0.0, 1.0).log_prob(0.5)
+    with pytest.raises(keyway.ValueError, match="'value' is a Tensor, not a list"):
+        distributions.Normal(0.0, 1.0, validate_args=False).log_prob([0.5])

@@ -167,6 +167,10 @@ def test_equal_transforms():
     assert kl_divergence(p, q).item() == pytest.approx(0.1415762192192755, rel=1e-12)  # of the normal distributions
     together = TransformedDistribution(pairs(), AffineTransform(0.0, 2.0, event_dim=1))
     assert kl_divergence(together, together).shape == (3,)
+    for rows, columns in (((), (3,)), ((1,), (2, 1)), ((2, 3), (3,))):
+        one, other = (TransformedDistribution(Normal(keyway.zeros(shape), 1.0), ExpTransform()) for shape in (rows, columns))
+        assert (kl_divergence(one, other) == keyway.zeros(keyway.broadcast_shapes(rows, columns))).all()
+        assert kl_divergence(one, other).shape == keyway.broadcast_shapes(rows, columns)
     with pytest.raises(keyway.NotImplementedError, match="the same transforms"):
         kl_divergence(p, TransformedDistribution(Normal(0.0, 1.0), TanhTransform()))
 

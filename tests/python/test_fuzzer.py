@@ -58,3 +58,10 @@ def test_a_program_that_dies_is_shrunk_to_what_kills_it(how, died):
     ending = runner.run(statements)
     assert (ending.died, ending.last, ending.passed) == (died, 4, 2)
     assert runner.shrunk(statements, died, time.monotonic() + 60) == [how]
+
+
+def test_a_loop_of_python_is_interrupted_and_is_no_hang():
+    from fuzz_python import Runner
+
+    ending = Runner().run(["in_fork('for _ in range(2**64): pass')", "t[0] + 1"])
+    assert (ending.died, ending.last, ending.passed) == (0, 1, 2)

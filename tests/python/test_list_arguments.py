@@ -317,3 +317,10 @@ def test_autocast_and_the_profiler_see_tensors_in_lists_of_lists(lib):
     with keyway.profiler.profile(record_shapes=True) as profile:
         op([[keyway.ones(1)], []], ["a"])
     assert any("float32[1]" in str(event.args) for event in profile.events())
+
+
+@pytest.mark.parametrize("nothing_at", [0, 1])
+def test_a_result_for_some_examples_only_is_an_error_of_vmap(lib, nothing_at):
+    op = _define(lib, "some(Tensor x) -> Tensor?", lambda x: None if x.item() == nothing_at else x.clone())
+    with pytest.raises(keyway.Error, match="a result for some examples, and none for others"):
+        keyway.vmap(op)(keyway.tensor([0.0, 1.0]))

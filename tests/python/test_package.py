@@ -33,17 +33,23 @@ import sys, time
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
 before, begin = resident(), time.process_time()
-import keyway
+import {module}
 print(time.process_time() - begin, resident() - before, "numpy" in sys.modules)
 """
 
 
+def cost_of_import(module):
+    """The least seconds and bytes of five processes, and whether one has NumPy."""
+    path = str(Path(keyway.__file__).parents[1])
+    runs = [python(COST_OF_IMPORT.format(module=module), PYTHONPATH=path).split() for _ in range(5)]
+    return min(float(seconds) for seconds, _, _ in runs), min(int(size) for _, size, _ in runs), any("True" in run for run in runs)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_an_import_costs_less_than_60_ms_and_40_mb_and_imports_no_numpy():
-    runs = [python(COST_OF_IMPORT, PYTHONPATH=str(Path(keyway.__file__).parents[1])).split() for _ in range(5)]
-    assert min(float(seconds) for seconds, _, _ in runs) < 0.060
-    assert min(int(size) for _, size, _ in runs) < 40e6
-    assert {numpy for _, _, numpy in runs} == {"False"}
+def test_an_import_costs_less_than_two_of_asyncio_and_40_mb_and_imports_no_numpy():
+    seconds, size, has_numpy = cost_of_import("keyway")
+    assert seconds < 2 * cost_of_import("asyncio")[0]  # 30 ms each; a slow machine is slow at both
+    assert size < 40e6 and not has_numpy
 
 
 INSTALLED = """

@@ -3,6 +3,7 @@ transformed rejection. Computed in float64; they wait for the device."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from keyway import _C
@@ -66,6 +67,20 @@ def _rejected(parameters: tuple[Tensor, ...], propose: Callable[..., tuple[Tenso
     return result
 
 
+def _surplus(k: Tensor) -> Tensor:
+    """log(k!) - (k log k - k): by Stirling's series where its terms are exact, with no large numbers that cancel."""
+    small, large = k.clamp(max=16), k.clamp(min=16)
+    series = (2 * math.pi * large).log() / 2 + 1 / (12 * large) - 1 / (360 * large.pow(3)) + 1 / (1260 * large.pow(5))
+    return _C.where(k < 16, (small + 1).lgamma() - _C.xlogy(small, small) + small, series)
+
+
+def _deviance(mean: Tensor, excess: Tensor) -> Tensor:
+    """k log(k / mean) - k + mean for k = mean + excess (Loader, 2000, "Fast and Accurate Computation of Binomial
+    Probabilities")."""
+    relative = excess / mean
+    return mean * ((1 + relative) * relative.clamp(min=2.0**-53 - 1).log1p() - relative)
+
+
 def _rejected_poisson(lam: Tensor) -> Tensor:
     def propose(lam: Tensor) -> tuple[Tensor, Tensor]:
         b = 0.931 + 2.53 * lam.sqrt()
@@ -74,23 +89,26 @@ def _rejected_poisson(lam: Tensor) -> Tensor:
         us = 0.5 - u.abs()
         k = ((2 * a / us + b) * u + lam + 0.43).floor()
         bound = (_C.rand_like(lam) * (1.1239 + 1.1328 / (b - 3.4)) / (a / us.pow(2) + b)).log()
-        return k, (k >= 0) & (bound <= k * lam.log() - lam - (k + 1).lgamma())
+        return k, (k >= 0) & (bound <= -_deviance(lam, k - lam) - _surplus(k))
 
     return _rejected((lam,), propose)
 
 
 def _rejected_binomial(n: Tensor, p: Tensor) -> Tensor:
     def propose(n: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
-        spread = (n * p * (1 - p)).sqrt()
+        mean = n * p
+        spread = (mean * (1 - p)).sqrt()
+
+        def log_share(k: Tensor) -> Tensor:
+            excess = k - mean
+            return -_deviance(mean, excess) - _deviance(n * (1 - p), -excess) - _surplus(k) - _surplus(n - k)
+
         b = 1.15 + 2.53 * spread
         a = -0.0873 + 0.0248 * b + 0.01 * p
         u = _C.rand_like(n) - 0.5
         us = 0.5 - u.abs()
-        k = ((2 * a / us + b) * u + n * p + 0.5).floor()
-        mode = ((n + 1) * p).floor()
-        peak = (mode + 1).lgamma() + (n - mode + 1).lgamma()
-        log_ratio = peak - (k + 1).lgamma() - (n - k + 1).lgamma() + (k - mode) * (p / (1 - p)).log()
+        k = ((2 * a / us + b) * u + mean + 0.5).floor()
         bound = (_C.rand_like(n) * (2.83 + 5.1 / b) * spread / (a / us.pow(2) + b)).log()
-        return k, (k >= 0) & (k <= n) & (bound <= log_ratio)
+        return k, (k >= 0) & (k <= n) & (bound <= log_share(k) - log_share(((n + 1) * p).floor()))
 
     return _rejected((n, p), propose)

@@ -34,7 +34,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether distributions that are made from now on check their arguments."""
+        """Whether distributions check their arguments from now on, unless they were told by `validate_args`."""
         if value not in (True, False):
             raise _C.ValueError(f"set_default_validate_args: the value is True or False, not {value!r}")
         Distribution._validates = value
@@ -68,8 +68,10 @@ class Distribution:
                                     f"satisfy {constraint!r}, but it is {value}")
 
     def _checked(self, value: Any) -> Tensor:
-        """The value of a density's argument; checked with `validate_args`."""
+        """The value of a density's argument, a tensor; checked with `validate_args`. Without, it may be a number too."""
         name = type(self).__name__
+        if not self._validate_args and isinstance(value, (int, float)):
+            return _C.tensor(float(value))
         if not isinstance(value, Tensor):
             raise _C.ValueError(f"{name}: argument 'value' is a Tensor, not a {type(value).__name__}")
         if not self._validate_args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 from keyway import _C
@@ -72,7 +73,10 @@ class Chi2(Gamma):
         super().__init__(0.5 * degrees, _C.full_like(degrees, 0.5), validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int]) -> Chi2:
-        return Chi2(self.df.expand(batch_shape), validate_args=False)
+        new = copy.copy(self)
+        new.concentration, new.rate = self.concentration.expand(batch_shape), self.rate.expand(batch_shape)
+        new._batch_shape = new.concentration.shape
+        return new
 
     @property
     def df(self) -> Tensor:

@@ -64,9 +64,12 @@ def _where_possible(divergence: Tensor, is_impossible: Tensor) -> Tensor:
 
 
 @register_kl(Bernoulli, Bernoulli)
-def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
-    gain = p.probs * (p.logits - q.logits) + _softplus(q.logits) - _softplus(p.logits)
-    return _where_possible(gain, ((q.probs == 0) & (p.probs > 0)) | ((q.probs == 1) & (p.probs < 1)))
+def _bernoulli(p: Bernoulli | Binomial | Geometric, q: Bernoulli | Binomial | Geometric) -> Tensor:
+    # By what is likely and by what is not, each from logits of its own sign: differences of small numbers.
+    success = p.probs * (_softplus(-q.logits) - _softplus(-p.logits))
+    failure = (-p.logits).sigmoid() * (_softplus(q.logits) - _softplus(p.logits))
+    divergence = _C.where(p.probs == 0, 0.0, success) + _C.where(p.probs == 1, 0.0, failure)
+    return _where_possible(divergence, ((q.probs == 0) & (p.probs > 0)) | ((q.probs == 1) & (p.probs < 1)))
 
 
 def _softplus(x: Tensor) -> Tensor:
@@ -113,7 +116,7 @@ def _gamma(p: Gamma, q: Gamma) -> Tensor:
 
 @register_kl(Geometric, Geometric)
 def _geometric(p: Geometric, q: Geometric) -> Tensor:
-    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+    return _bernoulli(p, q) / p.probs
 
 
 @register_kl(Gumbel, Gumbel)
@@ -162,8 +165,8 @@ def _poisson(p: Poisson, q: Poisson) -> Tensor:
 def _binomial(p: Binomial, q: Binomial) -> Tensor:
     if (p.total_count < q.total_count).any():
         raise _C.NotImplementedError("kl_divergence: there is none of binomial distributions of which q has more trials")
-    gain = p.total_count * (p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p())
-    return _where_possible(gain, p.total_count > q.total_count)
+    divergence = _C.where(p.total_count == 0, 0.0, p.total_count * _bernoulli(p, q))
+    return _where_possible(divergence, p.total_count > q.total_count)
 
 
 @register_kl(Uniform, Uniform)
@@ -177,7 +180,7 @@ def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tens
         raise _C.NotImplementedError("kl_divergence: both transformed distributions must have the same transforms and "
                                      "event_shape")
     inner = kl_divergence(p.base_dist, q.base_dist)
-    return sum_rightmost(inner, inner.dim() - len(p.batch_shape))
+    return sum_rightmost(inner, inner.dim() - max(len(p.batch_shape), len(q.batch_shape)))
 
 
 @register_kl(Independent, Independent)

@@ -15,7 +15,8 @@ __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
-    """Tensors and numbers as tensors of one shape; a number takes dtype and device of the first tensor.
+    """Tensors and numbers as tensors of one shape; a number takes dtype and device of the first tensor, or the
+    default dtype where that holds integers.
 
     Raises keyway.ValueError for what is neither.
     """

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace keyway;
 using namespace keyway::testing;
@@ -47,19 +48,28 @@ TensorBase random_matrix(Rng& rng, const Sizes& sizes, Expand expand = Expand::Y
   return tensor;
 }
 
+// All elements, the last dimension's one after the other.
+template <typename T>
+std::vector<Exact<T>> numbers_of(const TensorBase& tensor) {
+  std::vector<Exact<T>> numbers;
+  numbers.reserve(static_cast<std::size_t>(tensor.numel()));
+  each_index(Sizes(tensor.sizes().begin(), tensor.sizes().end()),
+             [&](const Sizes& index) { numbers.push_back(exact(element<T>(tensor, index))); });
+  return numbers;
+}
+
 // beta * add + alpha * a b for a batch, by the definition.
 template <typename T>
 void check_products(const TensorBase& a, const TensorBase& b, const TensorBase& out, double alpha = 1, double beta = 0,
                     const TensorBase& add = {}) {
-  const bool batched = out.dim() == 3;
+  const std::int64_t m = a.size(-2), n = b.size(-1), k = a.size(-1);
+  const auto rows = numbers_of<T>(a), columns = numbers_of<T>(b);
   each_index(Sizes(out.sizes().begin(), out.sizes().end()), [&](const Sizes& index) {
-    Sizes x = index, y = index;
+    const std::int64_t matrix = out.dim() == 3 ? index[0] : 0;
+    const Exact<T>* const x = rows.data() + (matrix * m + index[index.size() - 2]) * k;
+    const Exact<T>* const y = columns.data() + matrix * k * n + index.back();
     Exact<T> sum = exact(T(0));
-    for (std::int64_t p = 0; p < a.size(-1); ++p) {
-      x.back() = p;
-      y[batched ? 1 : 0] = p;
-      sum = sum + exact(element<T>(a, x)) * exact(element<T>(b, y));
-    }
+    for (std::int64_t p = 0; p < k; ++p) sum = sum + x[p] * y[p * n];
     sum = sum * static_cast<Exact<T>>(alpha);
     if (beta != 0) sum = sum + exact(element<T>(add, index)) * static_cast<Exact<T>>(beta);
     const T expected = static_cast<T>(sum);
@@ -242,12 +252,15 @@ TEST_CASE("float products are within the error of their length, and equal for an
       REQUIRE(std::memcmp(one.data_ptr(), many.data_ptr(), one.nbytes()) == 0);
     }
     double worst = 0;
+    const std::vector<double> rows = numbers_of<float>(a), columns = numbers_of<float>(b);
     each_index({m, n}, [&](const Sizes& index) {
+      const double* const x = rows.data() + index[0] * k;
+      const double* const y = columns.data() + index[1];
       double sum = 0, bound = 0;
       for (std::int64_t p = 0; p < k; ++p) {
-        const double x = element<float>(a, {index[0], p}), y = element<float>(b, {p, index[1]});
-        sum += x * y;
-        bound += std::abs(x * y);
+        const double product = x[p] * y[p * n];
+        sum += product;
+        bound += std::abs(product);
       }
       worst = std::max(worst, std::abs(sum - element<float>(one, index)) / bound);
     });

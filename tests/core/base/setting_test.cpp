@@ -45,6 +45,21 @@ TEST_CASE("a setting is what was set last by who is still there") {
   CHECK(setting.entry() == nullptr);
 }
 
+TEST_CASE("what the program sets it can take back, and what a library has set is in force again") {
+  static constinit Setting<int*> setting;
+  LoadChanges p;
+  set_by(p, setting, 1);
+  CHECK(setting.set(&numbers[2]) == &numbers[1]);
+  CHECK(setting.set(nullptr) == &numbers[2]);
+  CHECK(setting.get() == &numbers[1]);
+  // By the value that was in force: it is the library's still.
+  int* const before = setting.set(&numbers[3]);
+  CHECK(setting.set(before) == &numbers[3]);
+  CHECK(setting.entry()->library == &p.library());
+  p.undo();
+  CHECK(setting.get() == nullptr);
+}
+
 TEST_CASE("whatever the order in which libraries set and go, a setting has no value of one that is gone") {
   static constinit Setting<int*> setting;
   std::mt19937 random(7);

@@ -1,3 +1,4 @@
+#include <keyway/tests/backends/cuda/emulator/bound_kernel.h>
 #include <keyway/tests/backends/cuda/emulator/enqueue.h>
 #include <keyway/tests/backends/cuda/emulator/keyway/backends/cuda/driver/kernel_address.h>
 #include <keyway/tests/backends/cuda/emulator/run_block.h>
@@ -78,7 +79,7 @@ struct Machine {
   std::deque<EmulatedStream> streams;    // a default one for each device, then those that were made
   std::map<const char*, Memory> memory;  // by where it begins
   std::size_t used[kDevices] = {};
-  std::map<const void*, keyway::cuda::BindKernel> kernels;
+  std::map<const void*, keyway::cuda::KernelSignature> kernels;
   std::set<std::pair<int, int>> peers;  // devices, and those whose memory they reach
 
   // The piece that an address lies in; null for the host's own memory.
@@ -193,9 +194,9 @@ void copy(void* to, const void* from, std::size_t bytes, EmulatedStream& stream)
 
 }  // namespace
 
-void keyway::cuda::remember_kernel(const void* kernel, BindKernel bind) {
+void keyway::cuda::remember_kernel(const void* kernel, const KernelSignature& signature) {
   const Lock lock(machine().mutex);
-  machine().kernels.emplace(kernel, bind);
+  machine().kernels.emplace(kernel, signature);
 }
 
 void emulator::stop(const std::string& what) {
@@ -505,8 +506,8 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void
                       blocks.z < 1U << 16 && threads.x * threads.y * threads.z > 0 &&
                       threads.x * threads.y * threads.z <= 1024;
   if (!can_be) return result(cudaErrorInvalidConfiguration);
-  put(stream_of(stream),
-      [blocks, threads, thread = known->second(kernel, arguments)] { emulator::run_grid(blocks, threads, thread); });
+  const auto bound = std::make_shared<const emulator::BoundKernel>(kernel, known->second, arguments);
+  put(stream_of(stream), [blocks, threads, bound] { emulator::run_grid(blocks, threads, [&] { (*bound)(); }); });
   return cudaSuccess;
 }
 

@@ -1,28 +1,40 @@
 // In the place of the backend's own: the host cannot call a kernel that it knows nothing of but its address, as the
-// runtime can. So the types of its parameters are kept.
+// runtime can. So it is kept how to call it, by as little code a kernel as can be: there are thousands.
 #pragma once
 
-#include <functional>
-#include <tuple>
+#include <cstddef>
+#include <type_traits>
 #include <utility>
 
 namespace keyway::inline v1::cuda {
 
-// A call of a kernel by one thread, with copies of the arguments.
-using BoundKernel = std::function<void()>;
-using BindKernel = BoundKernel (*)(const void* kernel, void** arguments);
-void remember_kernel(const void* kernel, BindKernel bind);
+struct KernelSignature {
+  void (*call)(const void* kernel, void* const* arguments);  // in one thread
+  const std::size_t* sizes;                                  // of the parameters, in bytes
+  std::size_t count;
+};
+void remember_kernel(const void* kernel, const KernelSignature& signature);
+
+namespace detail {
+
+template <typename... A>
+inline constexpr std::size_t kSizes[] = {sizeof(A)...};
+
+template <typename... A, std::size_t... i>
+void call_kernel(const void* kernel, void* const* arguments, std::index_sequence<i...> /*places*/) {
+  reinterpret_cast<void (*)(A...)>(const_cast<void*>(kernel))(*static_cast<A*>(arguments[i])...);
+}
+
+}  // namespace detail
 
 template <typename... A>
 const void* kernel_address(void (*kernel)(A...)) {
+  static_assert((std::is_trivially_copyable_v<A> && ...) && ((alignof(A) <= 64) && ...));
   const auto* const address = reinterpret_cast<const void*>(kernel);
-  remember_kernel(address, [](const void* known, void** arguments) -> BoundKernel {
-    return [&]<std::size_t... i>(std::index_sequence<i...>) {
-      return [call = reinterpret_cast<void (*)(A...)>(const_cast<void*>(known)),
-              all = std::tuple<A...>(*static_cast<const A*>(arguments[i])...)] { std::apply(call, all); };
-    }
-    (std::index_sequence_for<A...>());
-  });
+  const auto call = [](const void* known, void* const* arguments) {
+    detail::call_kernel<A...>(known, arguments, std::index_sequence_for<A...>());
+  };
+  remember_kernel(address, {call, detail::kSizes<A...>, sizeof...(A)});
   return address;
 }
 
