@@ -13,6 +13,7 @@
 // The elements of an output (or row of outputs) are cut into units of a fixed length. Units are what threads share
 // where outputs are few; their accumulators are merged pairwise, in order.
 #include <keyway/backends/cpu/cascade.h>
+#include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/reduction.h>
@@ -430,19 +431,16 @@ void reduce_one_run(const ReduceOp& op, const void* f, const TensorBase& out, co
   op.project(f, acc, kCapacity, 1, self.numel(), results_of(out, second));
 }
 
-// The result of no elements, everywhere.
+// The result of no elements, everywhere: one, which is copied, as there may be many.
 void project_identity(const ReduceOp& op, const void* f, const TensorBase& out, const TensorBase* second) {
   CascadeScratch scratch(static_cast<std::size_t>(capacity_for(1) * op.acc_bytes));
   op.fill(f, scratch.data(), capacity_for(1), 1);
-  const TensorBase* const outs[] = {&out, second != nullptr ? second : &out};
-  Strided space;
-  make_strided(space, out.sizes(), outs, 2);
-  DimList all;
-  for (int d = 0; d < space.rank; ++d) all.add(space, d);
-  for (std::int64_t i = 0; i < all.numel; ++i) {
-    const Results to{{space.data[0] + offset_of(space, all, i, 0), space.data[1] + offset_of(space, all, i, 1)}, {}};
-    op.project(f, scratch.data(), capacity_for(1), 1, 0, to);
-  }
+  const TensorBase one = make_tensor({}, out.dtype(), DeviceType::CPU);
+  const TensorBase other = second != nullptr ? make_tensor({}, second->dtype(), DeviceType::CPU) : one;
+  const Results to{{static_cast<char*>(one.data_ptr()), static_cast<char*>(other.data_ptr())}, {}};
+  op.project(f, scratch.data(), capacity_for(1), 1, 0, to);
+  copy_elements(one, out);
+  if (second != nullptr) copy_elements(other, *second);
 }
 
 void make_space(Reduction& r, const TensorBase& out, const TensorBase* second, const TensorBase& self,
