@@ -144,8 +144,11 @@ def main() -> None:
     for number, statement in enumerate(statements):
         if progress:
             progress[:] = number.to_bytes(8, "little") + passed.to_bytes(8, "little")
-        limit(SECONDS, COMPUTING)
-        passed += run(statement)
+        try:
+            limit(SECONDS, COMPUTING)
+            passed += run(statement)
+        except KeyboardInterrupt:  # heard when the statement had come to its end
+            pass
     limit(SECONDS, 0)
 
 
