@@ -8,7 +8,7 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/batching/vmap.h>
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/forward/dual.h>
 #include <keyway/nn/nn.h>
 #include <keyway/ops/all.h>

@@ -35,12 +35,12 @@ void ComparedTensors::convert(ScalarType common, Device device) {
     return;
   }
   const ScalarType dtype = self_->dtype();
-  const bool turned = is_floating_point(dtype) || (dtype == ScalarType::UInt64 && !is_floating_point(other_->dtype()));
-  const TensorBase &integers = turned ? *other_ : *self_, &others = turned ? *self_ : *other_;
+  const bool swapped = is_floating_point(dtype) || (dtype == ScalarType::UInt64 && !is_floating_point(other_->dtype()));
+  const TensorBase &integers = swapped ? *other_ : *self_, &others = swapped ? *self_ : *other_;
   converted_[0] = three_way(converted(integers, integers.dtype(), device), converted(others, others.dtype(), device));
   converted_[1] = number_on(device, ScalarType::Float, 0.0);
-  self_ = &converted_[turned ? 1 : 0];
-  other_ = &converted_[turned ? 0 : 1];
+  self_ = &converted_[swapped ? 1 : 0];
+  other_ = &converted_[swapped ? 0 : 1];
 }
 
 void ComparedWithNumber::convert(ScalarType common) {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <keyway/assembly/wrapper_sorts.h>
-#include <keyway/dispatch/user_kernel.h>
+#include <keyway/dispatch/call/user_kernel.h>
 
 namespace keyway::inline v1 {
 

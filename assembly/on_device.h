@@ -5,8 +5,8 @@
 #pragma once
 
 #include <keyway/assembly/wrappers.h>
-#include <keyway/core/device_guard.h>
-#include <keyway/dispatch/call.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/dispatch/call/call.h>
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 #include <keyway/assembly/composite.h>
 #include <keyway/assembly/outputs.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/copy_entries.h>
 
 #include <algorithm>

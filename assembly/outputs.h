@@ -1,8 +1,8 @@
 // Outputs: where a generated wrapper gets the tensors that a kernel writes to.
 #pragma once
 
-#include <keyway/core/pinned_memory.h>
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/core/tensor/pinned_memory.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/ops/rules/output_meta.h>
 
 namespace keyway::inline v1 {

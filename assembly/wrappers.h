@@ -21,7 +21,7 @@
 
 #include <keyway/assembly/outputs.h>
 #include <keyway/assembly/plan.h>
-#include <keyway/dispatch/backend_kernel.h>
+#include <keyway/dispatch/call/backend_kernel.h>
 
 #include <cstddef>
 #include <optional>

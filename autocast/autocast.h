@@ -13,9 +13,9 @@
 #pragma once
 
 #include <keyway/core/base/macros.h>
-#include <keyway/core/device.h>
-#include <keyway/core/scalar_type.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/device/device.h>
+#include <keyway/core/dtype/scalar_type.h>
+#include <keyway/core/keys/thread_state.h>
 
 #include <optional>
 

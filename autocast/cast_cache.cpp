@@ -1,5 +1,5 @@
 #include <keyway/autocast/cast_cache.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/copy.h>
 
 #include <unordered_map>

@@ -1,7 +1,7 @@
 // The conversions of one thread's weights, kept as long as it is in a region.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 namespace keyway::inline v1::autocast {
 

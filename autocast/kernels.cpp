@@ -1,8 +1,8 @@
 #include <keyway/autocast/autocast.h>
 #include <keyway/autocast/kernels.h>
-#include <keyway/core/promote_types.h>
-#include <keyway/dispatch/boxed_tensors.h>
-#include <keyway/dispatch/call.h>
+#include <keyway/core/dtype/promote_types.h>
+#include <keyway/dispatch/call/boxed_tensors.h>
+#include <keyway/dispatch/call/call.h>
 
 #include <atomic>
 #include <span>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <keyway/core/base/macros.h>
-#include <keyway/core/tensor_base.h>
-#include <keyway/dispatch/kernel.h>
+#include <keyway/core/tensor/tensor_base.h>
+#include <keyway/dispatch/call/kernel.h>
 
 namespace keyway::inline v1::autocast {
 

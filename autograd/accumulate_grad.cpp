@@ -2,7 +2,7 @@
 #include <keyway/autograd/backward_streams.h>
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/core/geometry.h>
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/ops/all.h>
 
 #include <limits>

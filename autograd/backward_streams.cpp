@@ -1,5 +1,5 @@
 #include <keyway/autograd/backward_streams.h>
-#include <keyway/core/memory_cache.h>
+#include <keyway/core/tensor/memory_cache.h>
 
 #include <algorithm>
 

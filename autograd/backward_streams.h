@@ -2,8 +2,8 @@
 #pragma once
 
 #include <keyway/autograd/node_table.h>
-#include <keyway/core/event.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/event.h>
+#include <keyway/core/device/stream_guard.h>
 
 #include <map>
 #include <memory>

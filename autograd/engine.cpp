@@ -6,7 +6,7 @@
 #include <keyway/autograd/node_table.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/base/setting.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/all.h>
 
 #include <algorithm>
@@ -291,7 +291,7 @@ variable_list root_gradients(std::string_view what, const std::vector<Tensor>& o
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = outputs[i];
     KEYWAY_CHECK_AS(Autograd, output.defined(), "{}: tensor {} is undefined", what, i);
-    check_is_whole(output, what);
+    check_is_no_wrapper(output, what);
     KEYWAY_CHECK_AS(Autograd, output.requires_grad(),
                     "{}: tensor {} does not require grad and has no graph: was it computed from a tensor that "
                     "requires grad, outside of no_grad?",
@@ -318,7 +318,7 @@ bool any_is_dual(const std::vector<Tensor>& tensors) {
 
 variable_list all_known_as(const std::vector<Tensor>& tensors) {
   variable_list known;
-  for (const Tensor& tensor : tensors) known.emplace_back(known_as(tensor));
+  for (const Tensor& tensor : tensors) known.emplace_back(unwrap_if_ended(tensor));
   return known;
 }
 
@@ -326,7 +326,7 @@ std::vector<Edge> edges_of(const std::vector<Tensor>& tensors, std::string_view 
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     KEYWAY_CHECK_AS(Autograd, tensors[i].defined(), "{}: input {} is undefined", what, i);
-    check_is_whole(tensors[i], what);
+    check_is_no_wrapper(tensors[i], what);
     KEYWAY_CHECK_AS(Autograd, tensors[i].requires_grad(), "{}: input {} does not require grad", what, i);
     edges.push_back(gradient_edge(tensors[i]));
   }

@@ -1,5 +1,5 @@
 #include <keyway/autograd/function.h>
-#include <keyway/dispatch/code_for_good.h>
+#include <keyway/dispatch/registry/code_for_good.h>
 #include <keyway/ops/all.h>
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 #pragma once
 
 #include <keyway/autograd/record.h>
-#include <keyway/dispatch/ivalue.h>
+#include <keyway/dispatch/call/ivalue.h>
 
 #include <atomic>
 #include <functional>

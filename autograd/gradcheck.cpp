@@ -1,7 +1,7 @@
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/gradcheck.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/all.h>
 
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <keyway/autograd/node_origin.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/base/fork_safe_mutex.h>
-#include <keyway/core/device_guard_impl.h>
+#include <keyway/core/device/device_guard_impl.h>
 
 #include <mutex>
 

@@ -6,8 +6,8 @@
 #include <keyway/core/base/inline_vector.h>
 #include <keyway/core/base/intrusive_ptr.h>
 #include <keyway/core/base/small_vector.h>
-#include <keyway/core/block_cache.h>
-#include <keyway/core/stream.h>
+#include <keyway/core/device/block_cache.h>
+#include <keyway/core/device/stream.h>
 #include <keyway/tensor.h>
 
 #include <atomic>

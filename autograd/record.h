@@ -3,7 +3,7 @@
 
 #include <keyway/autograd/saved_variable.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #include <keyway/autograd/recording.h>
-#include <keyway/core/dtype_set.h>
+#include <keyway/core/dtype/dtype_set.h>
 #include <keyway/ops/all.h>
 
 #include <iterator>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <keyway/autograd/record.h>
-#include <keyway/dispatch/call.h>
+#include <keyway/dispatch/call/call.h>
 
 #include <array>
 #include <concepts>

@@ -3,7 +3,7 @@
 
 #include <keyway/autograd/node.h>
 #include <keyway/autograd/saved_tensor_hooks.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 
 namespace keyway::inline v1::autograd {
 

@@ -6,7 +6,7 @@
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/setting.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 
 #include <mutex>
 
@@ -251,7 +251,7 @@ void check_inplace(std::string_view name, const TensorBase& self, bool records) 
 
 namespace {
 
-constinit Setting<PartOfEnded> part_of_ended;
+constinit Setting<UnwrapEnded> unwrap_ended;
 constinit thread_local ViewListener view_listener __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
@@ -295,14 +295,14 @@ void set_creation(const TensorBase& tensor, Creation creation) {
   if (ViewInfo* view = MetaAccess::view(tensor)) view->creation = creation;
 }
 
-void set_part_of_ended(PartOfEnded function) { part_of_ended.set(function); }
+void set_unwrap_ended(UnwrapEnded function) { unwrap_ended.set(function); }
 
-TensorBase known_as(const TensorBase& tensor) {
+TensorBase unwrap_if_ended(const TensorBase& tensor) {
   if (!tensor.defined() || !tensor.key_set().has(Functionality::Forward)) return tensor;
-  return part_of_ended.get()(tensor);
+  return unwrap_ended.get()(tensor);
 }
 
-void check_is_whole(const TensorBase& tensor, std::string_view asked) {
+void check_is_no_wrapper(const TensorBase& tensor, std::string_view asked) {
   KEYWAY_CHECK_AS(Autograd, !tensor.key_set().has(Functionality::Batched),
                   "{}: within vmap the graph is that of all examples, in which the tensor of one has no place: a "
                   "function is differentiated by keyway.func.grad",
@@ -319,7 +319,7 @@ void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
   KEYWAY_CHECK_AS(Autograd, !requires_grad || !tensor.is_inference() || InferenceMode::is_enabled(),
                   "requires_grad_: a tensor made in inference mode cannot require gradients outside of it: clone() it");
   if (!requires_grad && MetaAccess::find(tensor) == nullptr) return;
-  check_is_whole(tensor, "requires_grad_");
+  check_is_no_wrapper(tensor, "requires_grad_");
   KEYWAY_CHECK_AS(Autograd, requires_grad || tensor.is_leaf(),
                   "requires_grad_: a tensor that was computed cannot be told not to require gradients: use detach()");
   if (!tensor.is_leaf()) return;
@@ -328,7 +328,7 @@ void set_requires_grad(const TensorBase& tensor, bool requires_grad) {
 }
 
 Tensor grad_of(const TensorBase& tensor) {
-  Meta* meta = tensor.defined() ? MetaAccess::find(known_as(tensor)) : nullptr;
+  Meta* meta = tensor.defined() ? MetaAccess::find(unwrap_if_ended(tensor)) : nullptr;
   return meta == nullptr ? Tensor() : Tensor(TensorBase(MetaAccess::grad(*meta)));
 }
 
@@ -342,13 +342,13 @@ void set_grad(const TensorBase& tensor, const Tensor& grad) {
     KEYWAY_CHECK_AS(Autograd, grad.device() == tensor.device(), "a gradient on {} is set for a tensor on {}",
                     grad.device(), tensor.device());
   }
-  MetaAccess::set_grad(MetaAccess::make(known_as(tensor)), grad.impl_ptr());
+  MetaAccess::set_grad(MetaAccess::make(unwrap_if_ended(tensor)), grad.impl_ptr());
 }
 
 Stream& accumulated_in(const TensorBase& leaf) { return MetaAccess::accumulated_in(MetaAccess::make(leaf)); }
 
 void retain_grad(const TensorBase& tensor) {
-  check_is_whole(tensor, "retain_grad");
+  check_is_no_wrapper(tensor, "retain_grad");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "retain_grad: the tensor does not require grad");
   if (tensor.is_leaf() || retains_grad(tensor)) return;
   MetaAccess::retains_grad(MetaAccess::make(tensor)) = true;
@@ -375,8 +375,8 @@ bool retains_grad(const TensorBase& tensor) {
 
 void register_hook(const TensorBase& given, GradientHook hook) {
   KEYWAY_CHECK_AS(Autograd, given.defined(), "register_hook: the tensor is undefined");
-  const TensorBase tensor = known_as(given);
-  check_is_whole(tensor, "register_hook");
+  const TensorBase tensor = unwrap_if_ended(given);
+  check_is_no_wrapper(tensor, "register_hook");
   KEYWAY_CHECK_AS(Autograd, tensor.requires_grad(), "register_hook: the tensor does not require grad");
   if (!tensor.is_leaf()) {
     const Edge edge = gradient_edge(tensor);

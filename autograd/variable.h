@@ -103,14 +103,14 @@ KEYWAY_API Tensor view_base(const TensorBase& tensor);
 KEYWAY_API void set_creation(const TensorBase& view, Creation creation);
 
 // What a dual tensor stands for once its level has ended: set with the first level of forward mode.
-using PartOfEnded = TensorBase (*)(const TensorBase& tensor);
-KEYWAY_API void set_part_of_ended(PartOfEnded function);
+using UnwrapEnded = TensorBase (*)(const TensorBase& tensor);
+KEYWAY_API void set_unwrap_ended(UnwrapEnded function);
 // With what autograd keeps what it knows of `tensor`: itself, but of a dual tensor whose level has ended what it stands
 // for.
-KEYWAY_API TensorBase known_as(const TensorBase& tensor);
+KEYWAY_API TensorBase unwrap_if_ended(const TensorBase& tensor);
 // Throws keyway::Error(Autograd), beginning with `asked`, for the tensor of an example within vmap, and for a dual
 // one.
-KEYWAY_API void check_is_whole(const TensorBase& tensor, std::string_view asked);
+KEYWAY_API void check_is_no_wrapper(const TensorBase& tensor, std::string_view asked);
 KEYWAY_API void set_requires_grad(const TensorBase& tensor, bool requires_grad);
 KEYWAY_API Tensor grad_of(const TensorBase& tensor);
 KEYWAY_API void set_grad(const TensorBase& tensor, const Tensor& grad);

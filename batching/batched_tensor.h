@@ -2,8 +2,8 @@
 // for those of all, which lie in its value: a tensor with one dimension more in front.
 #pragma once
 
-#include <keyway/batching/level.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/batching/vmap_level.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstdint>
 

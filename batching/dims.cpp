@@ -1,6 +1,6 @@
 #include <keyway/batching/batched_tensor.h>
-#include <keyway/batching/rules.h>
-#include <keyway/dispatch/call.h>
+#include <keyway/batching/vmap_rules.h>
+#include <keyway/dispatch/call/call.h>
 #include <keyway/ops/reduction_entries.h>
 #include <keyway/ops/view_entries.h>
 

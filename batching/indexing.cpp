@@ -1,8 +1,8 @@
 // Indexing: the batch is one more dimension, with an index of its own.
 #include <keyway/batching/batched_tensor.h>
-#include <keyway/batching/rules.h>
-#include <keyway/core/scalar_type.h>
-#include <keyway/dispatch/call.h>
+#include <keyway/batching/vmap_rules.h>
+#include <keyway/core/dtype/scalar_type.h>
+#include <keyway/dispatch/call/call.h>
 #include <keyway/ops/creation.h>
 
 #include <algorithm>

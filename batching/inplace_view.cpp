@@ -1,9 +1,9 @@
 // Changes of a tensor's geometry or history in place: the tensor becomes the view that the operator of the same name
 // gives.
 #include <keyway/batching/batched_tensor.h>
-#include <keyway/batching/rules.h>
-#include <keyway/core/tensor_impl.h>
-#include <keyway/dispatch/call.h>
+#include <keyway/batching/vmap_rules.h>
+#include <keyway/core/tensor/tensor_impl.h>
+#include <keyway/dispatch/call/call.h>
 #include <keyway/ops/autograd_entries.h>
 #include <keyway/ops/inplace_view_entries.h>
 #include <keyway/ops/view_entries.h>

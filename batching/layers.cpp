@@ -1,8 +1,8 @@
 // Operators of layers, whose weights are the same for all examples, or each example's own.
 #include <keyway/batching/batched_tensor.h>
-#include <keyway/batching/rules.h>
-#include <keyway/core/reduction.h>
-#include <keyway/dispatch/call.h>
+#include <keyway/batching/vmap_rules.h>
+#include <keyway/core/tensor/reduction.h>
+#include <keyway/dispatch/call/call.h>
 
 namespace keyway::inline v1::batching {
 namespace {

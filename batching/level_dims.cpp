@@ -1,6 +1,6 @@
 #include <keyway/batching/batched_tensor.h>
 #include <keyway/batching/level_dims.h>
-#include <keyway/batching/rules.h>
+#include <keyway/batching/vmap_rules.h>
 
 namespace keyway::inline v1::batching {
 namespace {

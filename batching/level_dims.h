@@ -1,7 +1,7 @@
 // Levels as dimensions: a tensor with all its examples in sight, as backward needs it for gradients within vmap.
 #pragma once
 
-#include <keyway/batching/level.h>
+#include <keyway/batching/vmap_level.h>
 #include <keyway/tensor.h>
 
 namespace keyway::inline v1::batching {

@@ -1,7 +1,7 @@
 #include <keyway/batching/batched_tensor.h>
-#include <keyway/batching/rules.h>
-#include <keyway/core/generator.h>
-#include <keyway/dispatch/call.h>
+#include <keyway/batching/vmap_rules.h>
+#include <keyway/core/random/generator.h>
+#include <keyway/dispatch/call/call.h>
 #include <keyway/ops/joining.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Products of matrices: those of all examples are one product of stacked matrices.
 #include <keyway/batching/batched_tensor.h>
-#include <keyway/batching/rules.h>
+#include <keyway/batching/vmap_rules.h>
 #include <keyway/ops/linalg.h>
 
 namespace keyway::inline v1::batching {

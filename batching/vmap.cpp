@@ -1,7 +1,7 @@
+#include <keyway/batching/batched_kernel.h>
 #include <keyway/batching/batched_tensor.h>
-#include <keyway/batching/call.h>
-#include <keyway/batching/rules.h>
 #include <keyway/batching/vmap.h>
+#include <keyway/batching/vmap_rules.h>
 
 namespace keyway::inline v1 {
 

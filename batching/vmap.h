@@ -10,7 +10,7 @@
 // there: item() is an error, and so is what asks for it, such as a condition on a value.
 #pragma once
 
-#include <keyway/batching/level.h>
+#include <keyway/batching/vmap_level.h>
 #include <keyway/tensor.h>
 
 #include <cstdint>

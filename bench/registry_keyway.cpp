@@ -1,8 +1,8 @@
 // What a call costs when the registry holds more, and what it costs when its kernel can go: the typed call of
 // dispatch_keyway.cpp again, of Keyway alone.
 #include <keyway/bench/harness.h>
-#include <keyway/dispatch/explain.h>
-#include <keyway/dispatch/recording.h>
+#include <keyway/dispatch/inspect/dispatch_recording.h>
+#include <keyway/dispatch/inspect/explain.h>
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-# Part of the installed package: a plug-in (keyway/dispatch/plugin.h).
+# Part of the installed package: a plug-in (keyway/dispatch/plugin/plugin.h).
 #
 #   find_package(keyway REQUIRED)
 #   keyway_add_plugin(my_npu npu.cpp)

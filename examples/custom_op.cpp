@@ -2,7 +2,7 @@
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/function.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/ops/all.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include <keyway/autograd/variable.h>
 #include <keyway/batching/batched_tensor.h>
-#include <keyway/batching/rules.h>
+#include <keyway/batching/vmap_rules.h>
 #include <keyway/core/base/error.h>
 #include <keyway/forward/dual.h>
 #include <keyway/forward/dual_tensor.h>
@@ -93,7 +93,7 @@ Tensor as_leaf(const Tensor& tensor) {
   });
 }
 
-Tensor as_call_input(const Tensor& tensor, bool keeps) {
+Tensor as_recorded_input(const Tensor& tensor, bool keeps) {
   return with_primal(tensor, [&](const Tensor& primal) {
     if (keeps && primal.requires_grad()) return keyway::alias(primal);
     const Tensor input = primal.is_inference() ? primal.clone() : over_memory_of(primal);

@@ -9,7 +9,7 @@
 // history of its own: requires_grad() and the like are questions for its parts.
 #pragma once
 
-#include <keyway/forward/level.h>
+#include <keyway/forward/dual_level.h>
 #include <keyway/tensor.h>
 
 namespace keyway::inline v1 {
@@ -38,7 +38,7 @@ KEYWAY_API UnpackedDual unpack_dual_at(const Tensor& tensor, const Level& level)
 KEYWAY_API Tensor as_leaf(const Tensor& tensor);
 // The same for a call that is recorded to be differentiated, and for nobody else: the graph of its results has no leaf
 // there. If it `keeps` the history of its inputs, that goes on.
-KEYWAY_API Tensor as_call_input(const Tensor& tensor, bool keeps);
+KEYWAY_API Tensor as_recorded_input(const Tensor& tensor, bool keeps);
 // The tensor, its tangents too, without history.
 KEYWAY_API Tensor without_history(const Tensor& tensor);
 

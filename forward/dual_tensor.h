@@ -2,8 +2,8 @@
 // its key Forward leads calls to where the tangents of their results are computed.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
-#include <keyway/forward/level.h>
+#include <keyway/core/tensor/tensor_base.h>
+#include <keyway/forward/dual_level.h>
 
 #include <span>
 

@@ -1,8 +1,8 @@
-#include <keyway/autograd/pointwise_formulas.h>
+#include <keyway/autograd/formulas/pointwise_formulas.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/core/tensor_impl.h>
-#include <keyway/core/thread_state.h>
-#include <keyway/dispatch/call.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/core/tensor/tensor_impl.h>
+#include <keyway/dispatch/call/call.h>
 #include <keyway/forward/in_place.h>
 #include <keyway/forward/views.h>
 #include <keyway/ops/all.h>

@@ -1,7 +1,7 @@
 // Calls that change a tensor in place: its primal and its tangent are changed alike.
 #pragma once
 
-#include <keyway/forward/rules.h>
+#include <keyway/forward/jvp_rules.h>
 
 namespace keyway::inline v1::forward {
 

@@ -1,7 +1,7 @@
 // Rules of operators that are linear, in their arguments together or in each.
-#include <keyway/autograd/pointwise_formulas.h>
-#include <keyway/dispatch/call.h>
-#include <keyway/forward/rules.h>
+#include <keyway/autograd/formulas/pointwise_formulas.h>
+#include <keyway/dispatch/call/call.h>
+#include <keyway/forward/jvp_rules.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/pointwise_entries.h>
 

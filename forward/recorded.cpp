@@ -1,11 +1,11 @@
 // Rules by backward: the call is recorded for the leaves of its own, and differentiated as it is for gradients.
 #include <keyway/autograd/engine.h>
-#include <keyway/autograd/pointwise_formulas.h>
+#include <keyway/autograd/formulas/pointwise_formulas.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/core/thread_state.h>
-#include <keyway/dispatch/call.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/call/call.h>
 #include <keyway/forward/dual.h>
-#include <keyway/forward/rules.h>
+#include <keyway/forward/jvp_rules.h>
 #include <keyway/ops/all.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Recorded {
     for_each_pair(results_, tangents, [&](TensorBase& primal, TensorBase& tangent) {
       const bool is_self = is_mutable && primal.is_same(call_.primals[0].to_tensor());
       if (tangent.defined()) {
-        Tensor input = as_call_input(Tensor(primal), keeps_);
+        Tensor input = as_recorded_input(Tensor(primal), keeps_);
         // What the call's graph has of it, the caller is about to change.
         Tensor weight = is_self && keeps_ ? Tensor(tangent).clone() : Tensor(tangent);
         if (sizes) input = input.expand(*sizes), weight = weight.expand(*sizes);
@@ -135,7 +135,7 @@ Results general(const Call& call) {
   variable_list weights;
   for (const Tensor& output : recorded.outputs()) {
     const TensorOptions options = TensorOptions().dtype(output.dtype()).device(output.device());
-    weights.push_back(as_call_input(keyway::full(output.sizes(), is_single ? 1 : 0, options), false));
+    weights.push_back(as_recorded_input(keyway::full(output.sizes(), is_single ? 1 : 0, options), false));
   }
   const variable_list products = autograd::grad(recorded.outputs(), recorded.inputs(), weights, true, true, true);
   variable_list used, tangents;

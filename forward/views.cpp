@@ -1,5 +1,5 @@
 #include <keyway/autograd/variable.h>
-#include <keyway/core/tensor_impl.h>
+#include <keyway/core/tensor/tensor_impl.h>
 #include <keyway/forward/views.h>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <keyway/core/base/macros.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <memory>
 #include <vector>

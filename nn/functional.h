@@ -4,7 +4,7 @@
 //   Tensor loss = F::cross_entropy(logits, target, F::CrossEntropyFuncOptions().label_smoothing(0.1));
 #pragma once
 
-#include <keyway/core/reduction.h>
+#include <keyway/core/tensor/reduction.h>
 #include <keyway/nn/functional/normalization.h>
 #include <keyway/nn/option.h>
 #include <keyway/nn/optional.h>

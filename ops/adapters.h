@@ -2,7 +2,7 @@
 // users get. Generated functions and methods use them; what they make lives until the call returns.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <concepts>
 #include <iterator>

@@ -1,7 +1,7 @@
 // What operators of matrices that are made of others share, composites and derivatives.
 #pragma once
 
-#include <keyway/core/scalar_type.h>
+#include <keyway/core/dtype/scalar_type.h>
 #include <keyway/ops/all.h>
 
 #include <limits>

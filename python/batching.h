@@ -1,4 +1,4 @@
-// vmap: what keyway/_vmap.py and keyway/func.py are made of, as keyway._C._batching has it.
+// vmap: what keyway/_transforms/vmap.py and keyway/func.py are made of, as keyway._C._batching has it.
 #pragma once
 
 #include <keyway/tensor.h>

@@ -1,7 +1,7 @@
 // The buffer protocol: tensors over the memory of objects that have it, and a tensor's memory for others.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <nanobind/nanobind.h>
 

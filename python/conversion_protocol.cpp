@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/python/batching.h>
 #include <keyway/python/conversion_protocol.h>
 #include <keyway/python/errors.h>

@@ -1,9 +1,9 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/cuda_graph.h>
-#include <keyway/core/event.h>
-#include <keyway/core/generator.h>
-#include <keyway/core/memory_cache.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/cuda_graph.h>
+#include <keyway/core/device/event.h>
+#include <keyway/core/device/stream_guard.h>
+#include <keyway/core/random/generator.h>
+#include <keyway/core/tensor/memory_cache.h>
 #include <keyway/python/cuda.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/interpreter_lock.h>

@@ -1,7 +1,7 @@
 // DefaultDevice: where functions that make tensors from options make them when no `device` is named.
 #pragma once
 
-#include <keyway/core/device.h>
+#include <keyway/core/device/device.h>
 
 #include <nanobind/nanobind.h>
 #include <optional>

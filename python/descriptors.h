@@ -1,10 +1,10 @@
 // Descriptors: what describes tensors: dtype, layout and memory_format, of which Python has one object each; device.
 #pragma once
 
-#include <keyway/core/device.h>
-#include <keyway/core/layout.h>
-#include <keyway/core/memory_format.h>
-#include <keyway/core/scalar_type.h>
+#include <keyway/core/device/device.h>
+#include <keyway/core/dtype/scalar_type.h>
+#include <keyway/core/tensor/layout.h>
+#include <keyway/core/tensor/memory_format.h>
 
 #include <nanobind/nanobind.h>
 #include <optional>

@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/tensor_object.h>
 #include <keyway/python/text.h>
@@ -168,7 +168,7 @@ void add_set_class(nb::module_& module) {
           nb::arg("raw"))
       .def("__reduce__",
            [](nb::handle self) {
-             return nb::make_tuple(nb::module_::import_("keyway._ops").attr("_key_set_of"),
+             return nb::make_tuple(nb::module_::import_("keyway._library.ops").attr("_key_set_of"),
                                    nb::make_tuple(nb::cast<DispatchKeySet>(self).raw()));
            })
       .def("__repr__", [](DispatchKeySet self) { return to_str("DispatchKeySet(" + to_string(self) + ")"); })

@@ -2,7 +2,7 @@
 // the guards that add keys to a thread's calls or take them away.
 #pragma once
 
-#include <keyway/core/dispatch_key_set.h>
+#include <keyway/core/keys/dispatch_key_set.h>
 
 #include <nanobind/nanobind.h>
 

@@ -1,4 +1,4 @@
-#include <keyway/core/event.h>
+#include <keyway/core/device/event.h>
 #include <keyway/python/batching.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/dlpack_exchange.h>

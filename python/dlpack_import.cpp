@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/event.h>
+#include <keyway/core/device/event.h>
 #include <keyway/python/arrays.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/dlpack_exchange.h>

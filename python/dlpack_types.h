@@ -1,8 +1,8 @@
 // Dtypes and devices in DLPack's words, and back.
 #pragma once
 
-#include <keyway/core/device.h>
-#include <keyway/core/scalar_type.h>
+#include <keyway/core/device/device.h>
+#include <keyway/core/dtype/scalar_type.h>
 #include <keyway/python/dlpack.h>
 
 #include <optional>

@@ -1,6 +1,6 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/default_dtype.h>
-#include <keyway/core/promote_types.h>
+#include <keyway/core/dtype/default_dtype.h>
+#include <keyway/core/dtype/promote_types.h>
 #include <keyway/ops/rules/promotion.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/dtype_functions.h>

@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/default_dtype.h>
+#include <keyway/core/dtype/default_dtype.h>
 #include <keyway/python/elements.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/tensor_object.h>

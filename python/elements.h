@@ -1,9 +1,9 @@
 // Elements of nested sequences: which dtype a number asks for, and its value in one.
 #pragma once
 
-#include <keyway/core/cpp_type.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/scalar_type.h>
+#include <keyway/core/dtype/cpp_type.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/dtype/scalar_type.h>
 
 #include <nanobind/nanobind.h>
 #include <optional>

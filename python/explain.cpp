@@ -1,4 +1,4 @@
-#include <keyway/dispatch/explain.h>
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/operator_function.h>

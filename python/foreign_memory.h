@@ -1,7 +1,7 @@
 // Tensors over memory that belongs to somebody else: a NumPy array, a buffer, a DLPack capsule.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 namespace keyway::inline v1::python {
 

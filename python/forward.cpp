@@ -98,8 +98,8 @@ void add_forward(nb::module_& module) {
       "as_leaf", [](const Tensor& tensor) { return to_object(forward::as_leaf(tensor)); }, nb::arg("tensor"),
       "A leaf with the tensor's values and tangents, or a view of it, if its history is to go on.");
   module.def(
-      "as_call_input",
-      [](const Tensor& tensor, bool keeps) { return to_object(forward::as_call_input(tensor, keeps)); },
+      "as_recorded_input",
+      [](const Tensor& tensor, bool keeps) { return to_object(forward::as_recorded_input(tensor, keeps)); },
       nb::arg("tensor"), nb::arg("keeps"), "An input to differentiate one call by.");
   module.def(
       "without_history", [](const Tensor& tensor) { return to_object(forward::without_history(tensor)); },

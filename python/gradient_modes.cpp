@@ -1,4 +1,4 @@
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/python/autograd.h>
 
 #include <nanobind/stl/tuple.h>

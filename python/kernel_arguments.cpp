@@ -1,7 +1,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/schema/printer.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/dispatch/default_argument.h>
+#include <keyway/dispatch/call/default_argument.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/kernel_arguments.h>
 #include <keyway/python/python_call.h>

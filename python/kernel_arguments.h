@@ -2,7 +2,7 @@
 // other direction of Signature.
 #pragma once
 
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/python/values.h>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/interpreter_lock.h>

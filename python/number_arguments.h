@@ -3,7 +3,7 @@
 #pragma once
 
 #include <keyway/core/schema/number_arguments.h>
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 
 #include <cstddef>
 #include <vector>

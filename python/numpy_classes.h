@@ -1,7 +1,7 @@
 // NumPy's classes, known without importing NumPy: an object can only be of one of them once somebody has.
 #pragma once
 
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 
 #include <nanobind/nanobind.h>
 

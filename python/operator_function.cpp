@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/dispatch/boxed_tensors.h>
+#include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>
@@ -236,8 +236,9 @@ PyObject* signature(PyObject* self, void*) {
   });
 }
 PyObject* reduce(PyObject* self, PyObject*) {
-  return guarded(
-      [&] { return nb::module_::import_("keyway._ops").attr("_reduce_function")(nb::handle(self)).release().ptr(); });
+  return guarded([&] {
+    return nb::module_::import_("keyway._library.ops").attr("_reduce_function")(nb::handle(self)).release().ptr();
+  });
 }
 
 PyMemberDef members[] = {

@@ -1,4 +1,4 @@
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/python/api_names.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/operator_function.h>

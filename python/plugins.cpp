@@ -1,5 +1,5 @@
-#include <keyway/dispatch/load_library.h>
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/load_library.h>
+#include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/registry.h>
 #include <keyway/python/warnings.h>

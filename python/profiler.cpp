@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/dispatch/profiler.h>
+#include <keyway/dispatch/inspect/profiler.h>
 #include <keyway/python/interpreter_lock.h>
 #include <keyway/python/registry.h>
 

@@ -2,7 +2,7 @@
 // gives the function what the schema calls its arguments, and takes back results that the schema allows.
 #pragma once
 
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 
 #include <nanobind/nanobind.h>
 #include <string>

@@ -1,5 +1,5 @@
-#include <keyway/core/generator.h>
-#include <keyway/core/thread_seed.h>
+#include <keyway/core/random/generator.h>
+#include <keyway/core/random/thread_seed.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/random.h>
 

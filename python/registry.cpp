@@ -1,10 +1,10 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/schema/printer.h>
-#include <keyway/dispatch/contract_check.h>
-#include <keyway/dispatch/dangling_kernels.h>
-#include <keyway/dispatch/dispatcher.h>
-#include <keyway/dispatch/snapshot.h>
-#include <keyway/dispatch/trace.h>
+#include <keyway/dispatch/inspect/contract_check.h>
+#include <keyway/dispatch/inspect/snapshot.h>
+#include <keyway/dispatch/inspect/trace.h>
+#include <keyway/dispatch/registry/dangling_kernels.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/python/dispatch_keys.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/function_overrides.h>

@@ -1,7 +1,7 @@
 // Results: what a boxed call leaves on the stack, as Python gets it.
 #pragma once
 
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 
 #include <nanobind/nanobind.h>
 

@@ -1,7 +1,7 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/default_dtype.h>
-#include <keyway/core/promote_types.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/default_dtype.h>
+#include <keyway/core/dtype/promote_types.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/python/arrays.h>
 #include <keyway/python/elements.h>
 #include <keyway/python/errors.h>

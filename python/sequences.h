@@ -1,7 +1,7 @@
 // Tensors of numbers and nested sequences.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <nanobind/nanobind.h>
 #include <optional>

@@ -1,4 +1,4 @@
-#include <keyway/dispatch/default_argument.h>
+#include <keyway/dispatch/call/default_argument.h>
 #include <keyway/python/default_device.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>

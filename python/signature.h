@@ -11,7 +11,7 @@
 // A keyword is one argument's: a second name that is the name of another argument means that one.
 #pragma once
 
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/python/values.h>
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/reduction.h>
-#include <keyway/dispatch/boxing.h>
+#include <keyway/core/tensor/reduction.h>
+#include <keyway/dispatch/call/boxing.h>
 #include <keyway/python/descriptors.h>
 #include <keyway/python/errors.h>
 #include <keyway/python/numpy_classes.h>

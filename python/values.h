@@ -2,7 +2,7 @@
 #pragma once
 
 #include <keyway/core/schema/schema.h>
-#include <keyway/dispatch/ivalue.h>
+#include <keyway/dispatch/call/ivalue.h>
 
 #include <nanobind/nanobind.h>
 #include <string>

@@ -2,7 +2,7 @@
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/foreach.h>
 #include <keyway/backends/cpu/kernels_amp.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/loss_scale.h>
 
 namespace keyway::inline v1::cpu {

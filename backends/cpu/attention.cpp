@@ -3,7 +3,7 @@
 #include <keyway/backends/cpu/attention.h>
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_attention.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 namespace keyway::inline v1 {
 

@@ -11,7 +11,7 @@
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include <keyway/backends/cpu/kernels_pooling.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/scratch.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/mean.h>
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // _batch_norm_forward and its gradient: each channel of [N, C, ...] by itself. A channel is gone through once for each
 // sum and once for the result, from a cache after the first time where it is not too long for one.
+#include <keyway/backends/common/channels.h>
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_normalization.h>
 #include <keyway/backends/cpu/lanes.h>
 #include <keyway/backends/cpu/row_loop.h>
-#include <keyway/core/channels.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,16 +18,16 @@ namespace {
 // before they are in double.
 constexpr std::int64_t kSideBySide = 64, kRowsOfASum = 128;
 
-using detail::channels_are_last, detail::channels_as_columns, detail::ChannelPlaces;
+using detail::channels_are_last, detail::channels_as_columns, detail::ChannelLayout;
 
 // Where the plane of channel c in batch b begins.
-std::int64_t plane(const ChannelPlaces& at, std::int64_t b, std::int64_t c) {
+std::int64_t plane(const ChannelLayout& at, std::int64_t b, std::int64_t c) {
   return (b * at.channels + c) * at.places;
 }
 
 // The sum over the planes of a channel of value(i), i being the place of an element.
 template <typename T, typename F>
-[[gnu::always_inline]] inline double sum_of_planes(const ChannelPlaces& at, std::int64_t c, const F& value) {
+[[gnu::always_inline]] inline double sum_of_planes(const ChannelLayout& at, std::int64_t c, const F& value) {
   double total = 0;
   for (std::int64_t b = 0; b < at.batches; ++b) {
     const std::int64_t first = plane(at, b, c);
@@ -36,7 +36,7 @@ template <typename T, typename F>
   return total;
 }
 template <typename F>
-[[gnu::always_inline]] inline void each_of_planes(const ChannelPlaces& at, std::int64_t c, const F& f) {
+[[gnu::always_inline]] inline void each_of_planes(const ChannelLayout& at, std::int64_t c, const F& f) {
   for (std::int64_t b = 0; b < at.batches; ++b) {
     const std::int64_t first = plane(at, b, c);
     KEYWAY_INDEPENDENT
@@ -46,7 +46,7 @@ template <typename F>
 
 // Into totals[j] the sum over rows of value(i, j), i being the place of channel c + j in the row, for n channels.
 template <typename T, typename F>
-[[gnu::always_inline]] inline void sum_of_rows(const ChannelPlaces& at, std::int64_t c, std::int64_t n, double* totals,
+[[gnu::always_inline]] inline void sum_of_rows(const ChannelLayout& at, std::int64_t c, std::int64_t n, double* totals,
                                                const F& value) {
   for (std::int64_t j = 0; j < n; ++j) totals[j] = 0;
   for (std::int64_t begin = 0; begin < at.count(); begin += kRowsOfASum) {
@@ -60,7 +60,7 @@ template <typename T, typename F>
   }
 }
 template <typename F>
-[[gnu::always_inline]] inline void each_of_rows(const ChannelPlaces& at, std::int64_t c, std::int64_t n, const F& f) {
+[[gnu::always_inline]] inline void each_of_rows(const ChannelLayout& at, std::int64_t c, std::int64_t n, const F& f) {
   for (std::int64_t r = 0; r < at.count(); ++r) {
     const std::int64_t first = r * at.channels + c;
     KEYWAY_INDEPENDENT
@@ -70,7 +70,7 @@ template <typename F>
 
 template <typename T>
 struct BatchForward {
-  ChannelPlaces at;
+  ChannelLayout at;
   const T* input;
   const T* weight;  // may be null, as bias
   const T* bias;
@@ -129,7 +129,7 @@ struct BatchForwardSideBySide : BatchForward<T> {
 // weight r (g - sum(g) / n - x' sum(g x') / n); those of weight and bias are sum(g x') and sum(g).
 template <typename T>
 struct BatchBackward {
-  ChannelPlaces at;
+  ChannelLayout at;
   const T* grad;
   const T* input;
   const T* mean;
@@ -204,7 +204,7 @@ void run_channels(const Work& work, bool side_by_side) {
   run_rows(Columns{work}, (work.at.channels + kSideBySide - 1) / kSideBySide);
 }
 
-std::int64_t row_width(const ChannelPlaces& at, bool side_by_side) {
+std::int64_t row_width(const ChannelLayout& at, bool side_by_side) {
   return at.count() * (side_by_side ? std::min(kSideBySide, at.channels) : 1);
 }
 
@@ -221,7 +221,7 @@ namespace cpu {
 
 void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, const TensorBase& bias, double eps,
                          TensorBase& out0, TensorBase& out1, TensorBase& out2) {
-  const ChannelPlaces at(input);
+  const ChannelLayout at(input);
   visit_dtype<kComputedIn>(out1.dtype(), "_batch_norm_forward", [&]<typename T>() {
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<T>;
     const bool last = channels_are_last(at, {&input, &out0}, kAcc), side_by_side = last || at.places == 1;
@@ -247,7 +247,7 @@ void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, cons
 void _batch_norm_backward(const TensorBase& grad_out, const TensorBase& input, const TensorBase& mean,
                           const TensorBase& var, const TensorBase& weight, double eps, ArrayRef<bool>, TensorBase& out0,
                           TensorBase& out1, TensorBase& out2) {
-  const ChannelPlaces at(input);
+  const ChannelLayout at(input);
   visit_dtype<kComputedIn>(mean.dtype(), "_batch_norm_backward", [&]<typename T>() {
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<T>;
     const bool last = channels_are_last(at, {&grad_out, &input, &out0}, kAcc), side_by_side = last || at.places == 1;

@@ -4,7 +4,7 @@
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/matrix.h>
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/rules/column_major.h>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/backends/cpu/reduction.h>
 #include <keyway/backends/cpu/simd/level.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/arithmetic.h>
 
 #include <array>

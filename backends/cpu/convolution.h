@@ -5,7 +5,7 @@
 // y from x and w; x from w and y; w from x and y.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstdint>
 

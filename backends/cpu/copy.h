@@ -1,7 +1,7 @@
 // Copies with conversion between any two dtypes, strides and broadcasting included.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 namespace keyway::inline v1 {
 

@@ -1,7 +1,7 @@
 // The operators of the family copy, over copy_elements.
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/kernels_copy.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 namespace keyway::inline v1::cpu {
 

@@ -2,7 +2,7 @@
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/kernels_creation.h>
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include <keyway/backends/cpu/losses.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/backends/cpu/wide_rows.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>
 #include <cmath>

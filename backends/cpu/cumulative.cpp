@@ -3,7 +3,7 @@
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/kernels_cumulative.h>
 #include <keyway/backends/cpu/scan.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 namespace keyway::inline v1 {
 

@@ -1,7 +1,7 @@
 #include <keyway/backends/cpu/element_cast.h>
 #include <keyway/backends/cpu/narrow_cast.h>
 #include <keyway/core/base/bits.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/copy.h>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <keyway/backends/cpu/loop.h>
-#include <keyway/core/scalar_type.h>
+#include <keyway/core/dtype/scalar_type.h>
 
 #include <cstdint>
 

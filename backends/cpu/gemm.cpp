@@ -71,12 +71,12 @@ void gemm(const Product<T>& product) {
   }
   const bool is_column = product.c.columns == 1 && product.c.rows > 1;
   if ((product.c.column_stride != 1 || is_column) && product.c.row_stride == 1) {
-    Product<T> turned = product;
-    turned.a = product.b.transposed();
-    turned.b = product.a.transposed();
-    turned.c = product.c.transposed();
-    turned.add = product.add.transposed();
-    return gemm(turned);
+    Product<T> transposed = product;
+    transposed.a = product.b.transposed();
+    transposed.b = product.a.transposed();
+    transposed.c = product.c.transposed();
+    transposed.add = product.add.transposed();
+    return gemm(transposed);
   }
   if constexpr (NarrowFloatType<T>) {
     if (!detail::is_small(product)) return detail::narrow_gemm(product);

@@ -3,7 +3,7 @@
 
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/gemm.h>
-#include <keyway/core/host_allocator.h>
+#include <keyway/core/device/host_allocator.h>
 
 #include <algorithm>
 #include <bit>

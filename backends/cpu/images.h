@@ -1,7 +1,7 @@
 // Images: a tensor [batch, channels, spatial...] or [channels, spatial...] as convolution and pooling walk over it.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Index tensors, tested before anything is read or written with them.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstdint>
 #include <string_view>

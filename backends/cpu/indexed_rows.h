@@ -9,8 +9,8 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/base/small_vector.h>
-#include <keyway/core/strided.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <algorithm>
 #include <cstdint>

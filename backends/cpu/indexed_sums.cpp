@@ -1,6 +1,6 @@
 #include <keyway/backends/cpu/indexed_sums.h>
 #include <keyway/backends/cpu/loop.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/opmath.h>
 

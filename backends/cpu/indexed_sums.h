@@ -2,7 +2,7 @@
 #pragma once
 
 #include <keyway/backends/cpu/indexed_rows.h>
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 
 namespace keyway::inline v1 {
 

@@ -6,8 +6,8 @@
 #include <keyway/backends/cpu/indexed_sums.h>
 #include <keyway/backends/cpu/kernels_indexing.h>
 #include <keyway/backends/cpu/write_operands.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <algorithm>

@@ -53,7 +53,7 @@ struct Lapack {
   Functions<complex<double>> z;
   std::string problem;  // empty if all are there
   // OpenBLAS, built without threads, works in memory that all calls share: two at once give wrong numbers.
-  bool takes_turns = false;
+  bool needs_lock = false;
 };
 
 template <typename T>
@@ -84,7 +84,7 @@ Lapack open_lapack() {
   find_all(library, 'z', all.z);
   all.problem = library.problem();
   int (*const threads_of)() = library.find_if_there<int()>("openblas_get_parallel");
-  all.takes_turns = threads_of != nullptr && threads_of() == 0;
+  all.needs_lock = threads_of != nullptr && threads_of() == 0;
   return all;
 }
 
@@ -94,10 +94,10 @@ const Lapack& lapack_library() {
 }
 
 // Held for a call of the library.
-class Turn {
+class LibraryLock {
  public:
-  Turn() : lock_(mutex(), std::defer_lock) {
-    if (lapack_library().takes_turns) lock_.lock();
+  LibraryLock() : lock_(mutex(), std::defer_lock) {
+    if (lapack_library().needs_lock) lock_.lock();
   }
 
  private:
@@ -183,7 +183,7 @@ const char* text(const Triangle& triangle) { return reinterpret_cast<const char*
 
 template <typename T>
 Int potrf(Triangle triangle, Matrix<T> a) {
-  const Turn turn;
+  const LibraryLock lock;
   const Int n = to_int(a.rows), lda = leading(a);
   Int info = 0;
   functions<T>().potrf(text(triangle), &n, a.data, &lda, &info, 1);
@@ -193,7 +193,7 @@ Int potrf(Triangle triangle, Matrix<T> a) {
 
 template <typename T>
 Int getrf(Matrix<T> a, Int* pivots) {
-  const Turn turn;
+  const LibraryLock lock;
   const Int m = to_int(a.rows), n = to_int(a.columns), lda = leading(a);
   Int info = 0;
   functions<T>().getrf(&m, &n, a.data, &lda, pivots, &info);
@@ -203,7 +203,7 @@ Int getrf(Matrix<T> a, Int* pivots) {
 
 template <typename T>
 void geqrf(Matrix<T> a, T* tau) {
-  const Turn turn;
+  const LibraryLock lock;
   const Int m = to_int(a.rows), n = to_int(a.columns), lda = leading(a);
   Int info = 0;
   with_work<T>([&](T* work, Int length) { functions<T>().geqrf(&m, &n, a.data, &lda, tau, work, &length, &info); });
@@ -212,7 +212,7 @@ void geqrf(Matrix<T> a, T* tau) {
 
 template <typename T>
 Int syevd(Triangle triangle, bool vectors, Matrix<T> a, Real<T>* values) {
-  const Turn turn;
+  const LibraryLock lock;
   check_workspace(a.rows, 2);
   const Int n = to_int(a.rows), lda = leading(a);
   const char job = vectors ? 'V' : 'N';
@@ -244,7 +244,7 @@ Int syevd(Triangle triangle, bool vectors, Matrix<T> a, Real<T>* values) {
 
 template <typename T>
 Int gesdd(Matrix<T> a, Real<T>* s, Matrix<T> u, Matrix<T> vh) {
-  const Turn turn;
+  const LibraryLock lock;
   const std::int64_t rank = std::min(a.rows, a.columns), longest = std::max(a.rows, a.columns);
   check_workspace(rank, 8);
   const Int m = to_int(a.rows), n = to_int(a.columns), lda = leading(a);
@@ -291,7 +291,7 @@ void store_pairs(std::int64_t n, const R* imaginary, const R* columns, complex<R
 
 template <typename T>
 Int geev(Matrix<T> a, complex<Real<T>>* values, complex<Real<T>>* vectors) {
-  const Turn turn;
+  const LibraryLock lock;
   using R = Real<T>;
   const Int n = to_int(a.rows), lda = leading(a), one = 1;
   const char left = 'N', right = vectors != nullptr ? 'V' : 'N';
@@ -319,7 +319,7 @@ Int geev(Matrix<T> a, complex<Real<T>>* values, complex<Real<T>>* vectors) {
 
 template <typename T>
 void trsm(bool left, Triangle triangle, bool unit, Matrix<const T> a, Matrix<T> b) {
-  const Turn turn;
+  const LibraryLock lock;
   const bool is_row_major = a.row_stride != 1;
   const bool is_upper_in_memory = (triangle == Triangle::Upper) != is_row_major;
   const Int m = to_int(b.rows), n = to_int(b.columns), ldb = leading(b);

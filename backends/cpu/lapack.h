@@ -8,7 +8,7 @@
 
 #include <keyway/backends/cpu/matrix.h>
 #include <keyway/core/base/complex.h>
-#include <keyway/core/dtype_set.h>
+#include <keyway/core/dtype/dtype_set.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <keyway/backends/cpu/lanes.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/backends/cpu/wide_rows.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>
 #include <cmath>

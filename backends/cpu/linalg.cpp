@@ -1,8 +1,8 @@
 // Kernels of matrix products.
 #include <keyway/backends/cpu/gemm.h>
 #include <keyway/backends/cpu/kernels_linalg.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 namespace keyway::inline v1::cpu {
 

@@ -160,13 +160,13 @@ inline constexpr LevelTable<Loop> kLoops = kLoopsOf<MapBody, F>;
 template <typename F>
 inline constexpr LevelTable<Loop> kChecks = {};
 template <typename F>
-requires requires { F::kRefusal; }
+requires requires { F::kElementError; }
 inline constexpr LevelTable<Loop> kChecks<F> = kLoopsOf<CheckBody, F>;
 
 template <typename F>
-inline constexpr const char* kRefusalOf = nullptr;
+inline constexpr const char* kElementErrorOf = nullptr;
 template <typename F>
-requires requires { F::kRefusal; }
-inline constexpr const char* kRefusalOf<F> = F::kRefusal;
+requires requires { F::kElementError; }
+inline constexpr const char* kElementErrorOf<F> = F::kElementError;
 
 }  // namespace keyway::inline v1::detail

@@ -1,7 +1,7 @@
-// visit_loop_dtype: visit_dtype (core/visit_dtype.h) for functors whose loops are shared by several dtypes.
+// visit_loop_dtype: visit_dtype (core/dtype/visit_dtype.h) for functors whose loops are shared by several dtypes.
 #pragma once
 
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <string_view>
 

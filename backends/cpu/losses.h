@@ -4,7 +4,7 @@
 
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/reduction.h>
+#include <keyway/core/tensor/reduction.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <cstdint>

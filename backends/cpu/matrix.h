@@ -1,7 +1,7 @@
 // Matrix<T>: a matrix in memory, as products take it.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstdint>
 #include <type_traits>

@@ -5,7 +5,7 @@
 #include <keyway/backends/cpu/kernels_pooling.h>
 #include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 #include <keyway/ops/rules/output_meta.h>
 

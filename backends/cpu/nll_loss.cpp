@@ -3,7 +3,7 @@
 #include <keyway/backends/cpu/kernels_loss.h>
 #include <keyway/backends/cpu/losses.h>
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 namespace keyway::inline v1::cpu {
 

@@ -7,8 +7,8 @@
 #pragma once
 
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/core/strided.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/strided.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <algorithm>
 #include <cstdint>

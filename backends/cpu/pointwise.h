@@ -14,15 +14,15 @@
 // itself or lie exactly on it, as in-place operators have it; other overlap must be excluded. What an element becomes
 // does not depend on where it lies, on the number of threads or on the shape.
 // Requires: inputs broadcast to out's sizes; no two elements of out share memory.
-// Throws keyway::Error(Value) with F::kRefusal, before anything is written, if the functor does not accept an
+// Throws keyway::Error(Value) with F::kElementError, before anything is written, if the functor does not accept an
 // element.
 #pragma once
 
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/loop_dtype.h>
 #include <keyway/backends/cpu/simd/level.h>
-#include <keyway/core/cpp_type.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/dtype/cpp_type.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/functors/argument.h>
 #include <keyway/ops/functors/signature.h>
 
@@ -49,7 +49,7 @@ template <typename F, typename R, typename... A>
 inline constexpr PointwiseOp kPointwiseOp<F, R, std::tuple<A...>> = {
     kLoops<F>,
     kChecks<F>,
-    kRefusalOf<F>,
+    kElementErrorOf<F>,
     sizeof...(A),
     {sizeof(R), sizeof(A)...},
     {cpp_type_to_scalar_type<R>, cpp_type_to_scalar_type<A>...}};

@@ -11,8 +11,8 @@
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/cpp_type.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/cpp_type.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/random.h>
 #include <keyway/ops/rules/random.h>
 

@@ -12,13 +12,13 @@
 //
 // The elements of an output (or row of outputs) are cut into units of a fixed length. Units are what threads share
 // where outputs are few; their accumulators are merged pairwise, in order.
+#include <keyway/backends/common/reduction_space.h>
 #include <keyway/backends/cpu/cascade.h>
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/reduction.h>
 #include <keyway/backends/cpu/tile_cast.h>
-#include <keyway/core/reduction_space.h>
 
 #include <algorithm>
 

@@ -15,7 +15,7 @@
 #pragma once
 
 #include <keyway/backends/cpu/reduction_loops.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/functors/forms.h>
 
 namespace keyway::inline v1 {

@@ -3,7 +3,7 @@
 
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/simd/level.h>
-#include <keyway/core/cpp_type.h>
+#include <keyway/core/dtype/cpp_type.h>
 #include <keyway/ops/functors/reduction.h>
 
 #include <cstdint>

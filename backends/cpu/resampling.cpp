@@ -12,7 +12,7 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/backends/cpu/simd/level.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>
 

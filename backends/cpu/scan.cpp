@@ -1,6 +1,6 @@
 #include <keyway/backends/cpu/parallel.h>
 #include <keyway/backends/cpu/scan.h>
-#include <keyway/core/strided.h>
+#include <keyway/core/tensor/strided.h>
 
 #include <algorithm>
 

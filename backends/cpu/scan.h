@@ -10,7 +10,7 @@
 
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/simd/level.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/functors/scan.h>
 
 #include <cstdint>

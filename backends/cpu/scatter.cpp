@@ -4,8 +4,8 @@
 #include <keyway/backends/cpu/kernels_scatter.h>
 #include <keyway/backends/cpu/scatter_targets.h>
 #include <keyway/backends/cpu/sum_of.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 namespace keyway::inline v1::cpu {
 

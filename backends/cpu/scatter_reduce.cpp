@@ -3,7 +3,7 @@
 #include <keyway/backends/cpu/kernels_scatter.h>
 #include <keyway/backends/cpu/scatter_targets.h>
 #include <keyway/backends/cpu/sum_of.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/extrema.h>
 

@@ -4,7 +4,7 @@
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/panel.h>
 #include <keyway/backends/cpu/write_operands.h>
-#include <keyway/core/cpp_type.h>
+#include <keyway/core/dtype/cpp_type.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <concepts>

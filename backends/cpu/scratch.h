@@ -2,7 +2,7 @@
 #pragma once
 
 #include <keyway/core/base/error.h>
-#include <keyway/core/host_allocator.h>
+#include <keyway/core/device/host_allocator.h>
 
 #include <algorithm>
 #include <cstddef>

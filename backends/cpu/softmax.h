@@ -11,7 +11,7 @@
 #include <keyway/backends/cpu/lanes.h>
 #include <keyway/backends/cpu/loop.h>
 #include <keyway/backends/cpu/panel.h>
-#include <keyway/core/cpp_type.h>
+#include <keyway/core/dtype/cpp_type.h>
 
 #include <concepts>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include <keyway/backends/cpu/column_major.h>
 #include <keyway/backends/cpu/kernels_solving.h>
 #include <keyway/backends/cpu/lapack.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 namespace keyway::inline v1::cpu {
 

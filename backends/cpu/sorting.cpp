@@ -7,7 +7,7 @@
 #include <keyway/backends/cpu/panel.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/backends/cpu/write_operands.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/order_key.h>
 
 #include <algorithm>

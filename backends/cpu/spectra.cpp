@@ -3,7 +3,7 @@
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/kernels_decompositions.h>
 #include <keyway/backends/cpu/lapack.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Tiling: a strided space cut into rectangles of its two inner dimensions, for loops that want contiguous blocks.
 #pragma once
 
-#include <keyway/core/strided.h>
+#include <keyway/core/tensor/strided.h>
 
 #include <cstdint>
 

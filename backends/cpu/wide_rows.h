@@ -12,8 +12,8 @@
 #include <keyway/backends/cpu/element_cast.h>
 #include <keyway/backends/cpu/row_loop.h>
 #include <keyway/backends/cpu/scratch.h>
-#include <keyway/core/cpp_type.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/dtype/cpp_type.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <algorithm>
 #include <array>

@@ -12,10 +12,10 @@
 // long as the graph may be replayed.
 #pragma once
 
+#include <keyway/backends/cuda/deferred_frees.h>
 #include <keyway/backends/cuda/device_memory.h>
-#include <keyway/backends/cuda/waiting_blocks.h>
-#include <keyway/core/memory_stats.h>
-#include <keyway/core/stream.h>
+#include <keyway/core/device/memory_stats.h>
+#include <keyway/core/device/stream.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -78,7 +78,7 @@ class KEYWAY_API CachingAllocator {
     }
   };
   using FreeBlocks = std::set<Block*, Less>;
-  struct Block : WaitingBlock<Block> {
+  struct Block : DeferredFree<Block> {
     Pool* pool;
     StreamId stream;
     char* data;
@@ -125,7 +125,7 @@ class KEYWAY_API CachingAllocator {
   std::unordered_map<void*, std::unique_ptr<Block>> blocks_;  // all, by address
   std::map<PoolId, Pool> pools_;
   std::map<StreamId, PoolId> captured_;
-  WaitingBlocks<Block> waiting_;  // without events as long as a stream is captured, which forbids them
+  DeferredFrees<Block> waiting_;  // without events as long as a stream is captured, which forbids them
   PoolId next_pool_ = 1;
   std::size_t limit_;
   MemoryStats stats_;

@@ -5,9 +5,9 @@
 // for events of these streams, so that a copy that is under way reads what its owner wrote.
 #pragma once
 
+#include <keyway/backends/cuda/deferred_frees.h>
 #include <keyway/backends/cuda/host_memory.h>
-#include <keyway/backends/cuda/waiting_blocks.h>
-#include <keyway/core/memory_stats.h>
+#include <keyway/core/device/memory_stats.h>
 
 #include <cstddef>
 #include <map>
@@ -39,7 +39,7 @@ class KEYWAY_API CachingHostAllocator {
   MemoryStats stats() const;
 
  private:
-  struct Block : WaitingBlock<Block> {
+  struct Block : DeferredFree<Block> {
     char* data = nullptr;
     std::size_t size = 0;
     std::size_t requested = 0;  // 0: nobody has it
@@ -57,7 +57,7 @@ class KEYWAY_API CachingHostAllocator {
   mutable std::mutex mutex_;
   std::map<const char*, Block> blocks_;  // all, by address
   std::map<std::size_t, Block*> free_;   // lists, by size; one for each size that there is
-  WaitingBlocks<Block> waiting_;
+  DeferredFrees<Block> waiting_;
   MemoryStats stats_;
 };
 

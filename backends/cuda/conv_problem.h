@@ -1,7 +1,7 @@
 // Convolutions in the terms of libraries: dense row-major images and kernels of two or three dimensions.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <array>
 #include <cstddef>

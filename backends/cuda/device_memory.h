@@ -3,7 +3,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/stream_events.h>
-#include <keyway/core/memory_stats.h>
+#include <keyway/core/device/memory_stats.h>
 
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 #include <keyway/backends/cuda/fourier_problem.h>
 #include <keyway/backends/cuda/plan_cache.h>
-#include <keyway/core/geometry.h>
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/ops/rules/views.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include <keyway/backends/cuda/host_copy.h>
-#include <keyway/core/strided.h>
+#include <keyway/core/tensor/strided.h>
 
 #include <cstring>
 

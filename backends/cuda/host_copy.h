@@ -1,7 +1,7 @@
 // copy_on_host: elements between two places in the host's memory, before or after they travel.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 namespace keyway::inline v1::cuda {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/divisor.h>
-#include <keyway/core/strided.h>
+#include <keyway/core/tensor/strided.h>
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // PooledStream: what the number of a stream of the backend's pool says. Number 0 is the default stream.
 #pragma once
 
-#include <keyway/core/stream.h>
+#include <keyway/core/device/stream.h>
 
 #include <algorithm>
 #include <optional>

@@ -91,9 +91,9 @@ ColumnMajorProduct part_of_batch(const ColumnMajorProduct& product, std::int64_t
 
 std::optional<ColumnMajorProduct> column_major_product(ScalarType dtype, ScalarType result, const Matrices& a,
                                                        const Matrices& b, const Matrices& add, const Matrices& out) {
-  const std::optional<bool> turned = is_transposed(out);
-  if (!turned) return std::nullopt;
-  if (*turned) {
+  const std::optional<bool> transposed = is_transposed(out);
+  if (!transposed) return std::nullopt;
+  if (*transposed) {
     return column_major_product(dtype, result, b.transposed(), a.transposed(), add.transposed(), out.transposed());
   }
   if (std::max({out.batch, out.rows, out.columns, a.columns}) > kLargest) return std::nullopt;
@@ -108,9 +108,9 @@ std::optional<ColumnMajorProduct> column_major_product(ScalarType dtype, ScalarT
 
 std::optional<ColumnMajorProduct> biased_product(ScalarType dtype, ScalarType result, const Matrices& a,
                                                  const Matrices& b, const Matrices& bias, const Matrices& out) {
-  const std::optional<bool> turned = is_transposed(out);
-  if (!turned) return std::nullopt;
-  const Matrices column = *turned ? bias.transposed() : bias;
+  const std::optional<bool> transposed = is_transposed(out);
+  if (!transposed) return std::nullopt;
+  const Matrices column = *transposed ? bias.transposed() : bias;
   const bool is_dense = column.rows == 1 || column.row_stride == 1;
   const bool is_one =
       (column.columns == 1 || column.column_stride == 0) && (column.batch == 1 || column.batch_stride == 0);

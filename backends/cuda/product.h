@@ -2,7 +2,7 @@
 // it lies or transposed.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstddef>
 #include <cstdint>

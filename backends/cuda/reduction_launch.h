@@ -2,9 +2,9 @@
 // results are the same to the last bit on every device, each time.
 #pragma once
 
+#include <keyway/backends/common/reduction_space.h>
 #include <keyway/backends/cuda/launch_space.h>
 #include <keyway/backends/cuda/teams.h>
-#include <keyway/core/reduction_space.h>
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,7 @@
 // StreamEvents: places in streams that can be waited for. The driver implements them, and so does a test without one.
 #pragma once
 
-#include <keyway/core/stream.h>
+#include <keyway/core/device/stream.h>
 
 namespace keyway::inline v1::cuda {
 

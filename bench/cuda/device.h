@@ -3,7 +3,7 @@
 
 #include <keyway/bench/harness.h>
 #if !defined(KEYWAY_BENCH_TORCH)
-#include <keyway/core/device_guard.h>
+#include <keyway/core/device/device_guard.h>
 #endif
 
 #include <cstdint>

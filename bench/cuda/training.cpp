@@ -3,7 +3,7 @@
 #include <keyway/bench/cuda/device.h>
 #include <keyway/bench/train.h>
 #if !defined(KEYWAY_BENCH_TORCH)
-#include <keyway/core/cuda_graph.h>
+#include <keyway/core/device/cuda_graph.h>
 #endif
 
 namespace {

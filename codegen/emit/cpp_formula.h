@@ -2,7 +2,7 @@
 //
 // It is compiled inside a Node, in namespace autograd. Operators are called as functions of keyway::, qualified, as the
 // names around the formula are its operator's; helpers and the words of the language (len, each, ...) are those of
-// autograd/formulas.h.
+// autograd/formulas/formulas.h.
 #pragma once
 
 #include <keyway/codegen/expr/expr_checker.h>

@@ -1,5 +1,5 @@
 // How a schema is written in C++. Canonical types are those of tables, kernels and typed handles
-// (dispatch/signature.h); public ones those of the functions and methods that users call, which are ATen's.
+// (dispatch/call/signature.h); public ones those of the functions and methods that users call, which are ATen's.
 #pragma once
 
 #include <keyway/core/schema/schema.h>

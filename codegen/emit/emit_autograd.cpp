@@ -66,8 +66,8 @@ std::string emit_autograd(const Family& family) {
   }
   if (kernels.empty()) return {};
   std::string out = file_banner(family);
-  out += includes({"keyway/autograd/formulas.h", own_header(family, "autograd/kernels_{}.h"),
-                   "keyway/autograd/recording.h", "keyway/dispatch/call.h", own_header(family, "ops/all.h")});
+  out += includes({"keyway/autograd/formulas/formulas.h", own_header(family, "autograd/kernels_{}.h"),
+                   "keyway/autograd/recording.h", "keyway/dispatch/call/call.h", own_header(family, "ops/all.h")});
   out += "\n" + open_namespace(family, "autograd");
   if (!family.library.empty()) out += "using namespace keyway::autograd;\n";
   if (!recording.empty()) out += "\nnamespace {\n" + recording + "\n}  // namespace\n";
@@ -84,7 +84,7 @@ std::string emit_autograd_kernels(const Family& family) {
   }
   if (declarations.empty()) return {};
   return file_banner(family) + "// Kernels at Autograd and, adinplace_, at ADInplaceOrView.\n#pragma once\n\n" +
-         includes({"keyway/dispatch/kernel.h", "keyway/dispatch/signature.h"}) + "\n" +
+         includes({"keyway/dispatch/call/kernel.h", "keyway/dispatch/call/signature.h"}) + "\n" +
          open_namespace(family, "autograd") + declarations + "\n" + close_namespace(family, "autograd");
 }
 

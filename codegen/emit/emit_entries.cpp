@@ -34,10 +34,10 @@ std::string schema_text(FunctionSchema schema) {
 }  // namespace
 
 std::string emit_entries(const Family& family) {
-  std::string out =
-      file_banner(family) + "#pragma once\n\n" +
-      includes({"keyway/dispatch/operator_entry.h", "keyway/dispatch/schema_of.h", "keyway/dispatch/signature.h"}) +
-      "\n" + open_namespace(family, "ops");
+  std::string out = file_banner(family) + "#pragma once\n\n" +
+                    includes({"keyway/dispatch/call/operator_entry.h", "keyway/dispatch/call/schema_of.h",
+                              "keyway/dispatch/call/signature.h"}) +
+                    "\n" + open_namespace(family, "ops");
   for (const Op& op : family.ops)
     for (const Overload& overload : expand_variants(op)) out += "\n" + entry_text(*overload.schema);
   out += "\n" + close_namespace(family, "ops") + "\nnamespace keyway::inline v1 {\n\n";

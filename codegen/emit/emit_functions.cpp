@@ -17,8 +17,8 @@ std::string function_text(const PublicFunction& function) {
 
 std::string emit_functions(const Family& family) {
   std::string out = file_banner(family) + "#pragma once\n\n" +
-                    includes({"keyway/dispatch/call.h", "keyway/dispatch/user_kernel.h", "keyway/ops/adapters.h",
-                              "keyway/tensor.h", own_header(family, "ops/{}_entries.h")}) +
+                    includes({"keyway/dispatch/call/call.h", "keyway/dispatch/call/user_kernel.h",
+                              "keyway/ops/adapters.h", "keyway/tensor.h", own_header(family, "ops/{}_entries.h")}) +
                     "\n" + open_namespace(family, "");
   const Op* last = nullptr;
   for (const PublicFunction& function : public_functions(family)) {

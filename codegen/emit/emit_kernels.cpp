@@ -103,8 +103,8 @@ std::string loop_includes(const Family& family, const Backend& backend) {
   std::vector<std::string> headers{own_header(family, backend.kernels)};
   if (uses(RecipeKind::Pointwise)) headers.emplace_back(backend.pointwise);
   if (uses(RecipeKind::Reduction)) headers.emplace_back(backend.reduction);
-  headers.insert(headers.end(),
-                 {"keyway/core/scalar.h", "keyway/core/visit_dtype.h", own_header(family, "ops/functors/{}.h")});
+  headers.insert(headers.end(), {"keyway/core/dtype/scalar.h", "keyway/core/dtype/visit_dtype.h",
+                                 own_header(family, "ops/functors/{}.h")});
   if (std::ranges::any_of(family.ops, [](const Op& op) { return is_loop(op) && !dtype_plan(op).numbers.empty(); }))
     headers.emplace_back("keyway/ops/functors/operand.h");
   return includes(headers);
@@ -126,7 +126,7 @@ std::string declarations(const Family& family, const Backend& backend) {
     declarations += "\n" + comment(to_string(*op.schema)) + listed(head(op), kernel_parameters(op), ");\n");
   }
   if (declarations.empty()) return {};
-  return file_banner(family) + "#pragma once\n\n" + includes({"keyway/dispatch/signature.h"}) + "\n" +
+  return file_banner(family) + "#pragma once\n\n" + includes({"keyway/dispatch/call/signature.h"}) + "\n" +
          open_namespace(family, backend.name) + declarations + "\n" + close_namespace(family, backend.name);
 }
 

@@ -14,7 +14,8 @@ namespace {
 std::string list_text(const std::vector<Family>& families, const std::map<std::string, std::string>& ops, bool weak) {
   const Family& any = families.front();
   const bool of_library = !any.library.empty();
-  std::vector<std::string> paths{of_library ? "keyway/dispatch/op_library.h" : "keyway/dispatch/operator_entry.h"};
+  std::vector<std::string> paths{of_library ? "keyway/dispatch/registry/op_library.h"
+                                            : "keyway/dispatch/call/operator_entry.h"};
   for (const Family& family : families) paths.push_back(own_header(family, "ops/{}_entries.h"));
   std::string out = file_banner(families) + "\n// Operators, sorted by full name.\n" + includes(std::move(paths)) +
                     "\n#include <iterator>\n\n" + open_namespace(any, "") +

@@ -93,11 +93,12 @@ std::string method_definition(const PublicFunction& method) {
 }  // namespace
 
 std::string emit_tensor(const std::vector<Family>& families) {
-  std::string out = file_banner(families) + "#pragma once\n\n" +
-                    includes({"keyway/core/base/optional_array_ref.h", "keyway/core/generator.h",
-                              "keyway/core/reduction.h", "keyway/core/scalar.h", "keyway/core/tensor_base.h"}) +
-                    "\n#include <cstdint>\n#include <optional>\n#include <string_view>\n#include <tuple>\n"
-                    "#include <utility>\n#include <vector>\n";
+  std::string out =
+      file_banner(families) + "#pragma once\n\n" +
+      includes({"keyway/core/base/optional_array_ref.h", "keyway/core/random/generator.h",
+                "keyway/core/tensor/reduction.h", "keyway/core/dtype/scalar.h", "keyway/core/tensor/tensor_base.h"}) +
+      "\n#include <cstdint>\n#include <optional>\n#include <string_view>\n#include <tuple>\n"
+      "#include <utility>\n#include <vector>\n";
   out += kClassHead;
   for (const Family& family : families) {
     const std::vector<PublicFunction> methods = public_methods(family);
@@ -116,8 +117,8 @@ std::string emit_tensor(const std::vector<Family>& families) {
 }
 
 std::string emit_methods(const std::vector<Family>& families) {
-  std::vector<std::string> paths = {"keyway/dispatch/call.h", "keyway/dispatch/user_kernel.h", "keyway/ops/adapters.h",
-                                    "keyway/tensor.h"};
+  std::vector<std::string> paths = {"keyway/dispatch/call/call.h", "keyway/dispatch/call/user_kernel.h",
+                                    "keyway/ops/adapters.h", "keyway/tensor.h"};
   std::string methods;
   for (const Family& family : families) {
     const std::vector<PublicFunction> of_family = public_methods(family);

@@ -30,7 +30,7 @@ bool has_cpu_kernel(const Op& op, const Overload& overload) {
 }
 
 std::string include_lines(const Family& family) {
-  std::vector<std::string> paths{"keyway/assembly/wrappers.h",   "keyway/dispatch/static_table.h",
+  std::vector<std::string> paths{"keyway/assembly/wrappers.h",   "keyway/dispatch/registry/static_table.h",
                                  "keyway/ops/rules/list_ops.h",  "keyway/ops/rules/predicates.h",
                                  "keyway/ops/rules/promotion.h", own_header(family, "ops/{}_entries.h")};
   for (const Op& op : family.ops) {

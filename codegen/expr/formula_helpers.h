@@ -1,5 +1,5 @@
-// The functions that derivative formulas may call besides operators: those of autograd/formulas.h, with their types.
-// A `Tensor?` among the parameters may be an undefined gradient.
+// The functions that derivative formulas may call besides operators: those of autograd/formulas/formulas.h, with their
+// types. A `Tensor?` among the parameters may be an undefined gradient.
 #pragma once
 
 #include <keyway/codegen/expr/signature.h>

@@ -71,10 +71,10 @@ struct Example {
 // What autocast does with the arguments of a call (autocast/kernels.h).
 enum class AutocastPolicy : std::uint8_t { None, Lower, Float32, Promote };
 
-// How vmap makes the calls of all examples at once (batching/rules.h).
+// How vmap makes the calls of all examples at once (batching/vmap_rules.h).
 enum class BatchWord : std::uint8_t { Each, Pointwise, Dims, Shape, Reduction, Matrices, Windows };
 
-// How forward mode finds the tangents of results (forward/rules.h).
+// How forward mode finds the tangents of results (forward/jvp_rules.h).
 enum class ForwardWord : std::uint8_t { General, Pointwise, Linear, Multilinear };
 
 struct Op {

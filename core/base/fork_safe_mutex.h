@@ -12,22 +12,22 @@ namespace keyway::inline v1 {
 // A thread that holds one of these mutexes takes only those further down. Around a fork all of them are taken in this
 // order.
 enum class LockOrder : unsigned char {
-  Backends,    // loading the library of a device type
-  Plugins,     // which plug-ins are loaded
-  Profiler,    // whether the Profiler key has its fallback
-  Registry,    // operators and their kernels
-  News,        // who hears of changes to the registry, and of which
-  Observers,   // who observes calls
-  Graph,       // the history of views
-  Nodes,       // threads that wait for nodes
-  Primitives,  // the code that oneDNN has made
-  ThreadPool,  // making the pool of threads
-  Devices,     // device types and their guards
-  Generators,  // the states of random generators
-  HostMemory,  // blocks of host memory that are kept
-  Notes,       // what profiles and recorders have noted
-  Warnings,    // who hears of warnings
-  Libraries,   // what libraries hold of settings, and what is held of them
+  Backends,       // loading the library of a device type
+  Plugins,        // which plug-ins are loaded
+  Profiler,       // whether the Profiler key has its fallback
+  Registry,       // operators and their kernels
+  Notifications,  // who hears of changes to the registry, and of which
+  Observers,      // who observes calls
+  Graph,          // the history of views
+  Nodes,          // threads that wait for nodes
+  Primitives,     // the code that oneDNN has made
+  ThreadPool,     // making the pool of threads
+  Devices,        // device types and their guards
+  Generators,     // the states of random generators
+  HostMemory,     // blocks of host memory that are kept
+  Notes,          // what profiles and recorders have noted
+  Warnings,       // who hears of warnings
+  Libraries,      // what libraries hold of settings, and what is held of them
 };
 
 namespace detail {

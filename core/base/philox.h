@@ -114,7 +114,7 @@ namespace detail {
 template <typename T>
 KEYWAY_HD inline NormalPair<T> normal_pair(T a, T b) {
   const T radius = std::sqrt(-2 * portable::log(1 - a));  // the argument is in (0, 1]
-  const portable::Turn<T> angle = portable::turn(b);
+  const portable::CosineSine<T> angle = portable::cosine_sine_of_turns(b);
   return {radius * angle.cosine, radius * angle.sine};
 }
 }  // namespace detail

@@ -78,13 +78,13 @@ KEYWAY_HD constexpr T log(T x) {
 }
 
 template <typename T>
-struct Turn {
+struct CosineSine {
   T cosine, sine;
 };
 
 // Cosine and sine of a share of a full turn. Requires: 0 <= share <= 1.
 template <typename T>
-KEYWAY_HD constexpr Turn<T> turn(T share) {
+KEYWAY_HD constexpr CosineSine<T> cosine_sine_of_turns(T share) {
   const int quarters = static_cast<int>(4 * share + T(0.5));
   const T rest = share - T(0.25) * static_cast<T>(quarters);  // at most an eighth, and exact
   const T t = T(6.28318530717958647693) * rest, square = t * t;

@@ -1,7 +1,7 @@
 // Alias annotations: what `(a!)`, `(a -> *)` and `(a! -> a|b)` say about a value.
 #pragma once
 
-#include <keyway/core/schema/text.h>
+#include <keyway/core/schema/constexpr_text.h>
 
 #include <cstddef>
 #include <string_view>

@@ -1,7 +1,7 @@
 // DefaultValue: the default of an argument, with the spelling that the schema gave it.
 #pragma once
 
-#include <keyway/core/schema/text.h>
+#include <keyway/core/schema/constexpr_text.h>
 
 #include <cstddef>
 #include <cstdint>

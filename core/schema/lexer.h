@@ -1,7 +1,7 @@
 // The tokens of the schema language.
 #pragma once
 
-#include <keyway/core/schema/text.h>
+#include <keyway/core/schema/constexpr_text.h>
 
 #include <cstddef>
 #include <cstdint>

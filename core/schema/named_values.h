@@ -1,9 +1,9 @@
 // The values that the schema language has names for: dtypes, layouts, memory formats, device types and reductions. The
-// one table of them, which the parser, the generator and the typed values of defaults (dispatch/default_argument.h)
-// read.
+// one table of them, which the parser, the generator and the typed values of defaults
+// (dispatch/call/default_argument.h) read.
 #pragma once
 
-#include <keyway/core/schema/text.h>
+#include <keyway/core/schema/constexpr_text.h>
 #include <keyway/core/schema/type_kind.h>
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // What can be wrong with the text of a schema, and the sentence that says it.
 #pragma once
 
-#include <keyway/core/schema/layout.h>
-#include <keyway/core/schema/text.h>
+#include <keyway/core/schema/constexpr_text.h>
+#include <keyway/core/schema/packed_schema.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <keyway/core/schema/default_check.h>
-#include <keyway/core/schema/layout.h>
 #include <keyway/core/schema/lexer.h>
+#include <keyway/core/schema/packed_schema.h>
 #include <keyway/core/schema/parse_error.h>
 #include <keyway/core/schema/schema.h>
 

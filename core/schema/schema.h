@@ -9,7 +9,7 @@
 #pragma once
 
 #include <keyway/core/schema/argument.h>
-#include <keyway/core/schema/layout.h>
+#include <keyway/core/schema/packed_schema.h>
 
 #include <cstddef>
 #include <string_view>

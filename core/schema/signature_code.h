@@ -1,5 +1,5 @@
 // The letters of a signature, by which the C++ type of a kernel and a schema are compared: at compile time, at
-// registration and by the generator. dispatch/signature.h has the table of what they mean.
+// registration and by the generator. dispatch/call/signature.h has the table of what they mean.
 #pragma once
 
 #include <keyway/core/schema/printer.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <keyway/core/schema/alias.h>
-#include <keyway/core/schema/layout.h>
+#include <keyway/core/schema/packed_schema.h>
 
 #include <cstddef>
 #include <iterator>

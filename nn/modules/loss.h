@@ -1,7 +1,7 @@
 // Losses as modules: of an input and a target, the mean over all elements, their sum or each (Reduction).
 #pragma once
 
-#include <keyway/core/reduction.h>
+#include <keyway/core/tensor/reduction.h>
 #include <keyway/nn/module.h>
 #include <keyway/nn/option.h>
 

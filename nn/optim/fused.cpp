@@ -1,4 +1,4 @@
-#include <keyway/core/stream.h>
+#include <keyway/core/device/stream.h>
 #include <keyway/nn/optim/fused.h>
 #include <keyway/ops/all.h>
 

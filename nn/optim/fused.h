@@ -1,7 +1,7 @@
 // What optimizers share that change many parameters with one operator. Internal to nn/optim.
 #pragma once
 
-#include <keyway/dispatch/operator_entry.h>
+#include <keyway/dispatch/call/operator_entry.h>
 #include <keyway/nn/optim/optimizer.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/nn/optim/grad_scaler.h>
 #include <keyway/ops/all.h>
 

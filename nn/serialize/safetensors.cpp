@@ -1,5 +1,5 @@
-#include <keyway/core/geometry.h>
-#include <keyway/core/tensor_impl.h>
+#include <keyway/core/tensor/geometry.h>
+#include <keyway/core/tensor/tensor_impl.h>
 #include <keyway/nn/serialize/atomic_file.h>
 #include <keyway/nn/serialize/file_bytes.h>
 #include <keyway/nn/serialize/safetensors.h>

@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/geometry.h>
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/nn/serialize/json_scanner.h>
 #include <keyway/nn/serialize/safetensors_header.h>
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <keyway/core/base/macros.h>
-#include <keyway/core/scalar_type.h>
+#include <keyway/core/dtype/scalar_type.h>
 
 #include <cstdint>
 #include <map>

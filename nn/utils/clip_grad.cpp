@@ -1,4 +1,4 @@
-#include <keyway/core/promote_types.h>
+#include <keyway/core/dtype/promote_types.h>
 #include <keyway/nn/utils/clip_grad.h>
 #include <keyway/ops/all.h>
 

@@ -1,4 +1,4 @@
-#include <keyway/core/default_dtype.h>
+#include <keyway/core/dtype/default_dtype.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/comparison_composites.h>
 

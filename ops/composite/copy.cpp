@@ -1,5 +1,5 @@
-#include <keyway/core/pinned_memory.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/core/tensor/pinned_memory.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/copy.h>
 #include <keyway/ops/copy_composites.h>

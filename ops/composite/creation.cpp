@@ -1,6 +1,6 @@
-#include <keyway/core/default_dtype.h>
-#include <keyway/core/pinned_memory.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/dtype/default_dtype.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/core/tensor/pinned_memory.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/creation_composites.h>

@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/composite/decompositions.h>
 #include <keyway/ops/decompositions_composites.h>
 

@@ -1,7 +1,7 @@
 // Numbers that a floating dtype sets. Complex dtypes have none; see those of their parts.
 #pragma once
 
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // The four arguments of a new tensor as TensorOptions.
 #pragma once
 
-#include <keyway/core/tensor_options.h>
+#include <keyway/core/tensor/tensor_options.h>
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/random_composites.h>

@@ -1,5 +1,5 @@
 // Images made larger or smaller, one dimension after the other.
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/cubic.h>
 #include <keyway/ops/composite/weighed.h>

@@ -1,5 +1,5 @@
 // Products of tensors with more freedom than matmul has: over chosen dimensions, of all pairs, of chains.
-#include <keyway/core/default_dtype.h>
+#include <keyway/core/dtype/default_dtype.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/linalg_composites.h>
 

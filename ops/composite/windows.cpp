@@ -1,5 +1,5 @@
 // Windows of signals, computed in double precision and rounded once.
-#include <keyway/core/default_dtype.h>
+#include <keyway/core/dtype/default_dtype.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/options.h>
 #include <keyway/ops/windows_composites.h>

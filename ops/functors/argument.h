@@ -19,7 +19,7 @@
 // operator() is const, not a template, takes the elements of the operator's tensors by value and returns the
 // result's. It computes every input without undefined behaviour; what it must refuse it says in a second
 // function,
-//   bool accepts(same arguments) const;    static constexpr const char* kRefusal = "text of the error";
+//   bool accepts(same arguments) const;    static constexpr const char* kElementError = "text of the error";
 // which the CPU driver asks about all elements before it writes any.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace keyway::inline v1 {
 namespace detail {
 
 struct QuotientText {
-  static constexpr const char* kRefusal =
+  static constexpr const char* kElementError =
       "integer division by zero: a divisor is 0. Mask it out, or divide in a floating-point dtype.";
 };
 struct NothingToRefuse {};

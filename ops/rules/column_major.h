@@ -2,7 +2,7 @@
 // lays out results of theirs.
 #pragma once
 
-#include <keyway/core/geometry.h>
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/ops/rules/output_meta.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include <keyway/core/default_dtype.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/default_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/rules/comparison.h>
 #include <keyway/ops/rules/promotion.h>
 

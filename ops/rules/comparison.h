@@ -2,7 +2,7 @@
 // to, and of int64 with uint64 nothing; docs/decisions/0002-comparisons.md says why it is otherwise here.
 #pragma once
 
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 #include <keyway/ops/rules/broadcast.h>
 
 namespace keyway::inline v1 {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <keyway/core/base/error.h>
-#include <keyway/core/dtype_set.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/dtype/dtype_set.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <initializer_list>
 #include <optional>

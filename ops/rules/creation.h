@@ -1,7 +1,7 @@
 // Rules of operators that make tensors.
 #pragma once
 
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 #include <keyway/ops/rules/output_meta.h>
 
 #include <optional>

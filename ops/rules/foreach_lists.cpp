@@ -1,4 +1,4 @@
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/rules/foreach_lists.h>
 
 #include <concepts>

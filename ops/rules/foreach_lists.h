@@ -1,8 +1,8 @@
 // ForeachLists: the operands of a kernel that goes through several lists of tensors side by side.
 #pragma once
 
-#include <keyway/core/scalar.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 #include <keyway/ops/rules/indexing.h>
 
 namespace keyway::inline v1::rules {

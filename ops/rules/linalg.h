@@ -1,7 +1,7 @@
 // Rules of products. Their contracts have matched the sizes.
 #pragma once
 
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 #include <keyway/ops/rules/output_meta.h>
 
 namespace keyway::inline v1::rules {

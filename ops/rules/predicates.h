@@ -6,10 +6,10 @@
 #pragma once
 
 #include <keyway/core/base/small_vector.h>
-#include <keyway/core/default_dtype.h>
-#include <keyway/core/promote_types.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/dtype/default_dtype.h>
+#include <keyway/core/dtype/promote_types.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/rules/contracts.h>
 
 #include <cstddef>

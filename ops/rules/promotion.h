@@ -5,10 +5,10 @@
 // one makes a floating result complex, and keeps its precision.
 #pragma once
 
-#include <keyway/core/default_dtype.h>
-#include <keyway/core/promote_types.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/dtype/default_dtype.h>
+#include <keyway/core/dtype/promote_types.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <optional>
 

@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/rules/random.h>
 
 #include <algorithm>

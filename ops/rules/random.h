@@ -1,7 +1,7 @@
 // Rules of random operators.
 #pragma once
 
-#include <keyway/core/generator.h>
+#include <keyway/core/random/generator.h>
 #include <keyway/ops/rules/output_meta.h>
 
 #include <array>

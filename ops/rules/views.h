@@ -3,7 +3,7 @@
 #pragma once
 
 #include <keyway/core/base/small_vector.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstdint>
 #include <optional>

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 from keyway._C import *  # noqa: F403
 from keyway._C import __version__ as __version__
 
-from keyway import _applied, _lazy, _numpy, _pickling  # noqa: F401  three of them attach to Tensor
+from keyway import _lazy
+from keyway._tensor import applied as _applied, numpy as _numpy, pickling as _pickling  # noqa: F401  they attach to it
 from keyway import autograd as autograd, overrides as overrides, return_types as return_types, types as types
 from keyway import utils as utils
-from keyway._constructors import (
+from keyway._tensor.constructors import (
     BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor, CharTensor as CharTensor,
     DoubleTensor as DoubleTensor, FloatTensor as FloatTensor, HalfTensor as HalfTensor, IntTensor as IntTensor,
     LongTensor as LongTensor, ShortTensor as ShortTensor,
 )  # fmt: skip
-from keyway._copies import (
+from keyway._functions.copies import (
     alias_copy as alias_copy, as_strided_copy as as_strided_copy, as_strided_scatter as as_strided_scatter,
     detach_copy as detach_copy, diagonal_copy as diagonal_copy, expand_copy as expand_copy,
     narrow_copy as narrow_copy, permute_copy as permute_copy, select_copy as select_copy, slice_copy as slice_copy,
@@ -23,24 +24,26 @@ from keyway._copies import (
     unsqueeze_copy as unsqueeze_copy, view_as_complex_copy as view_as_complex_copy,
     view_as_real_copy as view_as_real_copy, view_copy as view_copy,
 )  # fmt: skip
-from keyway._dropouts import (
+from keyway._functions.convolutions import (
+    conv1d as conv1d, conv2d as conv2d, conv3d as conv3d, conv_tbc as conv_tbc,
+)  # fmt: skip
+from keyway._functions.dropouts import (
     alpha_dropout as alpha_dropout, alpha_dropout_ as alpha_dropout_, feature_alpha_dropout as feature_alpha_dropout,
     feature_alpha_dropout_ as feature_alpha_dropout_, feature_dropout as feature_dropout,
     feature_dropout_ as feature_dropout_, rrelu as rrelu, rrelu_ as rrelu_,
 )  # fmt: skip
-from keyway._frexp import frexp as frexp
-from keyway._gammas import mvlgamma as mvlgamma
-from keyway._histograms import histogram as histogram
-from keyway._layer_forms import (
-    conv_tbc as conv_tbc, ctc_loss as ctc_loss, instance_norm as instance_norm, norm_except_dim as norm_except_dim,
+from keyway._functions.frexp import frexp as frexp
+from keyway._functions.gammas import mvlgamma as mvlgamma
+from keyway._functions.histograms import histogram as histogram
+from keyway._functions.layer_forms import (
+    ctc_loss as ctc_loss, instance_norm as instance_norm, norm_except_dim as norm_except_dim,
 )  # fmt: skip
-from keyway._layers import (  # type: ignore[assignment]  # the operators', in more forms
-    batch_norm as batch_norm, binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, conv1d as conv1d,
-    conv2d as conv2d, conv3d as conv3d, cosine_embedding_loss as cosine_embedding_loss,
+from keyway._functions.layers import (  # type: ignore[assignment]  # the operators', in more forms
+    batch_norm as batch_norm, binary_cross_entropy_with_logits as binary_cross_entropy_with_logits, cosine_embedding_loss as cosine_embedding_loss,
     hinge_embedding_loss as hinge_embedding_loss, kl_div as kl_div, margin_ranking_loss as margin_ranking_loss,
     triplet_margin_loss as triplet_margin_loss,
 )  # fmt: skip
-from keyway._methods import (
+from keyway._tensor.methods import (
     adjoint as adjoint,
     conj as conj,
     get_device as get_device,
@@ -62,19 +65,19 @@ from keyway._methods import (
     unsafe_split as unsafe_split,
     unsafe_split_with_sizes as unsafe_split_with_sizes,
 )
-from keyway._grids import gradient as gradient, nonzero_static as nonzero_static, unravel_index as unravel_index
-from keyway._methods import nonzero as nonzero  # type: ignore[assignment]  # the extension's, with as_tuple
-from keyway._ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if
+from keyway._functions.grids import gradient as gradient, nonzero_static as nonzero_static, unravel_index as unravel_index
+from keyway._tensor.methods import nonzero as nonzero  # type: ignore[assignment]  # the extension's, with as_tuple
+from keyway._library.ops import explain as explain, ops as ops, registry_snapshot as registry_snapshot, what_if as what_if
 from keyway._paths import cmake_prefix_path as cmake_prefix_path, include_path as include_path
-from keyway._printing import set_printoptions as set_printoptions
-from keyway._products import (
+from keyway._tensor.printing import set_printoptions as set_printoptions
+from keyway._functions.products import (
     chain_matmul as chain_matmul, complex as complex, frobenius_norm as frobenius_norm, matrix_power as matrix_power,
     norm as norm, nuclear_norm as nuclear_norm,
 )  # fmt: skip
-from keyway._products import (  # type: ignore[assignment]  # the operators', in more forms
+from keyway._functions.products import (  # type: ignore[assignment]  # the operators', in more forms
     cdist as cdist, einsum as einsum, tensordot as tensordot,
 )  # fmt: skip
-from keyway._serialization import load as load, load_metadata as load_metadata, save as save
+from keyway._tensor.serialization import load as load, load_metadata as load_metadata, save as save
 from keyway._settings import (
     are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
     get_default_device as get_default_device, get_float32_matmul_precision as get_float32_matmul_precision,
@@ -82,20 +85,20 @@ from keyway._settings import (
     set_default_device as set_default_device, set_float32_matmul_precision as set_float32_matmul_precision,
     use_deterministic_algorithms as use_deterministic_algorithms,
 )  # fmt: skip
-from keyway._shapes import (
+from keyway._functions.shapes import (
     atleast_1d as atleast_1d, atleast_2d as atleast_2d, atleast_3d as atleast_3d, block_diag as block_diag,
     broadcast_shapes as broadcast_shapes, combinations as combinations, dsplit as dsplit, hsplit as hsplit,
     swapaxes as swapaxes, vsplit as vsplit,
 )  # fmt: skip
-from keyway._shapes import (  # type: ignore[assignment, no-redef]  # the operators', in more forms
+from keyway._functions.shapes import (  # type: ignore[assignment, no-redef]  # the operators', in more forms
     broadcast_tensors as broadcast_tensors, cartesian_prod as cartesian_prod, meshgrid as meshgrid, split as split,
     tensor_split as tensor_split,
 )  # fmt: skip
-from keyway._spectra import istft as istft, stft as stft
-from keyway._type_info import finfo as finfo, iinfo as iinfo
-from keyway._unique import unique as unique
-from keyway._unique import unique_consecutive as unique_consecutive
-from keyway._vmap import vmap as vmap
+from keyway._functions.spectra import istft as istft, stft as stft
+from keyway._tensor.type_info import finfo as finfo, iinfo as iinfo
+from keyway._functions.unique import unique as unique
+from keyway._functions.unique import unique_consecutive as unique_consecutive
+from keyway._transforms.vmap import vmap as vmap
 from keyway._autocast import autocast as autocast
 from keyway.autograd.grad_mode import (
     enable_grad as enable_grad,

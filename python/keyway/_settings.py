@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from keyway import _C
-from keyway._attach import attach
+from keyway._tensor.attach import attach
 from keyway.types import Device
 
 F = TypeVar("F", bound=Callable[..., object])

@@ -11,7 +11,7 @@ from typing import Any, Union
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._numbers import listed
+from keyway._functions.numbers import listed
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft",

@@ -10,9 +10,9 @@ from typing import Any
 import keyway
 from keyway import _C
 from keyway._C import Tensor, _autograd, _batching, _forward
-from keyway._forward import push_forward
-from keyway._trees import children, leaves_like, leaves_of, rebuilt, same_structure, tree_map
-from keyway._vmap import vmap as vmap
+from keyway._transforms.forward import push_forward
+from keyway._transforms.trees import children, leaves_like, leaves_of, rebuilt, same_structure, tree_map
+from keyway._transforms.vmap import vmap as vmap
 from keyway.autograd._running import run
 from keyway.autograd.grad_mode import enable_grad, inference_mode
 from keyway.nn.modules.module import Module

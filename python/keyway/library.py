@@ -21,14 +21,14 @@ from typing import Any
 
 from keyway import _C
 from keyway._autocast import autocast_kernel
-from keyway._custom_op import CustomOpDef, DeviceTypes, custom_op, keys_of_devices, known_custom_op
-from keyway._gradient_kernel import register_gradient
-from keyway._infer_schema import infer_schema
-from keyway._opcheck import OpCheckError, opcheck
-from keyway._ops import operator_function
-from keyway._registrations import Library, fallthrough_kernel, kept_library
-from keyway._signatures import check_kernel
-from keyway._vmap import vmap_kernel
+from keyway._library.custom_op import CustomOpDef, DeviceTypes, custom_op, keys_of_devices, known_custom_op
+from keyway._library.gradient_kernel import register_gradient
+from keyway._library.infer_schema import infer_schema
+from keyway._library.opcheck import OpCheckError, opcheck
+from keyway._library.ops import operator_function
+from keyway._library.registrations import Library, fallthrough_kernel, kept_library
+from keyway._library.signatures import check_kernel
+from keyway._transforms.vmap import vmap_kernel
 
 __all__ = [
     "CustomOpDef",

@@ -19,8 +19,8 @@ from keyway._C import (
     linalg_solve_ex as solve_ex, linalg_solve_triangular as solve_triangular, linalg_svd as svd,
     linalg_svdvals as svdvals, matmul,
 )  # fmt: skip
-from keyway._methods import _checked
-from keyway._products import matrix_power, with_dims_of_one
+from keyway._tensor.methods import _checked
+from keyway._functions.products import matrix_power, with_dims_of_one
 
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",

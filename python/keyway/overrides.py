@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from keyway import _C
-from keyway._attach import attach
+from keyway._tensor.attach import attach
 from keyway._C import DisableFunctionOverrides
 
 __all__ = ["DisableFunctionOverrides", "handle_keyway_function", "has_keyway_function", "is_tensor_like"]

@@ -11,8 +11,8 @@ from keyway._C import (
     special_erfcx as erfcx, special_i0e as i0e, special_i1 as i1, special_i1e as i1e, special_log_ndtr as log_ndtr,
     special_ndtri as ndtri, xlogy,
 )
-from keyway._methods import _checked
-from keyway._polynomials import (
+from keyway._tensor.methods import _checked
+from keyway._functions.polynomials import (
     chebyshev_polynomial_t, chebyshev_polynomial_u, chebyshev_polynomial_v, chebyshev_polynomial_w,
     hermite_polynomial_h, hermite_polynomial_he, laguerre_polynomial_l, legendre_polynomial_p,
     shifted_chebyshev_polynomial_t, shifted_chebyshev_polynomial_u, shifted_chebyshev_polynomial_v,

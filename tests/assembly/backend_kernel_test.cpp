@@ -1,6 +1,6 @@
 // A backend that serves generated operators by functions in out style. Its devices are made up, its memory the host's.
-#include <keyway/core/device_guard.h>
-#include <keyway/core/strided.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/tensor/strided.h>
 #include <keyway/tests/assembly/values.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>

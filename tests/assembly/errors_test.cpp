@@ -1,5 +1,5 @@
 // What people read when a call is refused: the operator, the rule, the values.
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/tests/assembly/values.h>
 #include <keyway/tests/catch.h>
 

@@ -1,9 +1,9 @@
 // Observers over the operators of the library: training steps, every kind of wrapper, and what their kernels keep to.
 #include <keyway/autograd/engine.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/dispatch/contract_check.h>
-#include <keyway/dispatch/profiler.h>
-#include <keyway/dispatch/recording.h>
+#include <keyway/dispatch/inspect/contract_check.h>
+#include <keyway/dispatch/inspect/dispatch_recording.h>
+#include <keyway/dispatch/inspect/profiler.h>
 #include <keyway/tests/assembly/values.h>
 #include <keyway/tests/catch.h>
 

@@ -1,9 +1,9 @@
 // The tables that the compiler has computed, against the resolver that runs now, and against the schemas.
 #include <keyway/core/schema/schema.h>
-#include <keyway/dispatch/boxed_shape.h>
-#include <keyway/dispatch/operator_entry.h>
-#include <keyway/dispatch/resolver.h>
-#include <keyway/dispatch/signature.h>
+#include <keyway/dispatch/call/boxed_shape.h>
+#include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/dispatch/call/signature.h>
+#include <keyway/dispatch/registry/resolver.h>
 #include <keyway/ops/attention_entries.h>
 #include <keyway/tests/catch.h>
 

@@ -1,7 +1,7 @@
 // Tensors from numbers and back.
 #pragma once
 
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/all.h>
 
 #include <cstdint>

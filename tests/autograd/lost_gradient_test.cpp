@@ -1,7 +1,7 @@
 // Operators of users without an Autograd kernel: a result that loses its gradient is warned of once, in every sort of
 // call.
 #include <keyway/core/base/warning.h>
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/tests/autograd/values.h>
 #include <keyway/tests/catch.h>
 

@@ -1,6 +1,6 @@
 // Grad modes, and what a tensor says of itself: leaf or not, whether it requires a gradient.
-#include <keyway/dispatch/call.h>
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/call/call.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/tests/autograd/values.h>
 #include <keyway/tests/catch.h>
 

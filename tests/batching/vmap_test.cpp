@@ -3,7 +3,7 @@
 #include <keyway/autograd/function.h>
 #include <keyway/batching/level_dims.h>
 #include <keyway/batching/vmap.h>
-#include <keyway/dispatch/explain.h>
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/catch.h>
 

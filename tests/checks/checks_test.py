@@ -91,6 +91,15 @@ class Layers(Scratch):
         self.write({"core/a.cpp": '/*\n#include "x.h"\n*/\n// #include "y.h"\nauto s = R"(\n#include "z.h"\n)";\n'})
         self.expect_clean("check_layers.py")
 
+    def test_a_circle_of_imports_is_found_in_functions_too_but_not_for_type_checkers(self):
+        late = "def f():\n    from package import a\n"
+        self.write({"python/package/__init__.py": "", "python/package/a.py": "from package.b import x\n",
+                    "python/package/b.py": late})
+        self.expect_problems("check_layers.py", "python/package/a.py:1: modules import each other in a circle: "
+                                                "package.a -> package.b -> package.a")
+        self.write({"python/package/b.py": "if TYPE_CHECKING:\n    from package import a\n"})
+        self.expect_clean("check_layers.py")
+
     def test_a_cycle_of_folders_is_found(self):
         self.write({"backends/cpu/simd/vector.h": EMPTY_HEADER + "#include <keyway/backends/cpu/pool.h>\n",
                     "backends/cpu/a.cpp": "#include <keyway/backends/cpu/simd/vector.h>\n"})

@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/block_cache.h>
+#include <keyway/core/device/block_cache.h>
 #include <keyway/tests/catch.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 #include <keyway/core/base/load_changes.h>
-#include <keyway/core/cuda_graph.h>
-#include <keyway/core/device_guard.h>
+#include <keyway/core/device/cuda_graph.h>
+#include <keyway/core/device/device_guard.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 

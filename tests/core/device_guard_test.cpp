@@ -1,5 +1,5 @@
-#include <keyway/core/device_guard.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 

@@ -1,4 +1,4 @@
-#include <keyway/core/device.h>
+#include <keyway/core/device/device.h>
 #include <keyway/tests/catch.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-#include <keyway/core/dispatch_key_set.h>
+#include <keyway/core/keys/dispatch_key_set.h>
 #include <keyway/tests/catch.h>
 
 #include <random>

@@ -1,4 +1,4 @@
-#include <keyway/core/event.h>
+#include <keyway/core/device/event.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 

@@ -2,10 +2,10 @@
 // of a stream is a count that the test moves on.
 #pragma once
 
-#include <keyway/core/allocator.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/device_guard_impl.h>
-#include <keyway/core/graph_impl.h>
+#include <keyway/core/device/allocator.h>
+#include <keyway/core/device/device_guard_impl.h>
+#include <keyway/core/device/graph_impl.h>
 
 #include <array>
 #include <atomic>

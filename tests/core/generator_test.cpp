@@ -1,5 +1,5 @@
-#include <keyway/core/generator.h>
-#include <keyway/core/thread_seed.h>
+#include <keyway/core/random/generator.h>
+#include <keyway/core/random/thread_seed.h>
 #include <keyway/tests/catch.h>
 
 #include <set>

@@ -1,4 +1,4 @@
-#include <keyway/core/geometry.h>
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/tests/catch.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include <keyway/core/base/error.h>
-#include <keyway/core/host_allocator.h>
+#include <keyway/core/device/host_allocator.h>
 #include <keyway/tests/catch.h>
 
 #include <atomic>

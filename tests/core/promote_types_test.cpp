@@ -1,4 +1,4 @@
-#include <keyway/core/promote_types.h>
+#include <keyway/core/dtype/promote_types.h>
 #include <keyway/tests/catch.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 #include <keyway/tests/catch.h>
 
 #include <cmath>

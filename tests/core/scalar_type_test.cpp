@@ -1,6 +1,6 @@
-#include <keyway/core/cpp_type.h>
-#include <keyway/core/dtype_set.h>
-#include <keyway/core/scalar_type.h>
+#include <keyway/core/dtype/cpp_type.h>
+#include <keyway/core/dtype/dtype_set.h>
+#include <keyway/core/dtype/scalar_type.h>
 #include <keyway/tests/catch.h>
 
 #include <limits>

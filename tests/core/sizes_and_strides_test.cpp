@@ -1,4 +1,4 @@
-#include <keyway/core/sizes_and_strides.h>
+#include <keyway/core/tensor/sizes_and_strides.h>
 #include <keyway/tests/catch.h>
 
 #include <numeric>

@@ -1,5 +1,5 @@
-#include <keyway/core/host_allocator.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/device/host_allocator.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/tests/catch.h>
 
 #include <cstring>

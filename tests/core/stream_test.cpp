@@ -1,4 +1,4 @@
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/stream_guard.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 

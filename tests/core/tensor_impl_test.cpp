@@ -1,4 +1,4 @@
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/tests/catch.h>
 
 #include <thread>

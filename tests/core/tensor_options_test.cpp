@@ -1,4 +1,4 @@
-#include <keyway/core/tensor_options.h>
+#include <keyway/core/tensor/tensor_options.h>
 #include <keyway/tests/catch.h>
 
 using namespace keyway;

@@ -1,4 +1,4 @@
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/tests/catch.h>
 
 #include <thread>

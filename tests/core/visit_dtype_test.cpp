@@ -1,4 +1,4 @@
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/tests/catch.h>
 
 #include <type_traits>

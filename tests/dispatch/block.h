@@ -2,7 +2,7 @@
 #pragma once
 
 #include <keyway/core/base/warning.h>
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 // Two built-in operators, as assembly would have them.
 #pragma once
 
-#include <keyway/dispatch/static_table.h>
+#include <keyway/dispatch/registry/static_table.h>
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include <keyway/dispatch/explain.h>
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

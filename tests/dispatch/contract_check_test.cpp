@@ -1,5 +1,5 @@
 // Kernels that break their schemas' contracts are caught, each with its rule; those that keep them are not.
-#include <keyway/dispatch/contract_check.h>
+#include <keyway/dispatch/inspect/contract_check.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

@@ -1,10 +1,10 @@
 // The typed value of every kind of default; what cannot be one is an error where the operator is defined.
-#include <keyway/core/layout.h>
-#include <keyway/core/memory_format.h>
-#include <keyway/core/reduction.h>
 #include <keyway/core/schema/named_values.h>
 #include <keyway/core/schema/owned.h>
-#include <keyway/dispatch/default_argument.h>
+#include <keyway/core/tensor/layout.h>
+#include <keyway/core/tensor/memory_format.h>
+#include <keyway/core/tensor/reduction.h>
+#include <keyway/dispatch/call/default_argument.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

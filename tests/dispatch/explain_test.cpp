@@ -1,6 +1,6 @@
 // explain and what_if: each answer is what calls do.
-#include <keyway/core/thread_state.h>
-#include <keyway/dispatch/explain.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>

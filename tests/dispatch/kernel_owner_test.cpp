@@ -1,5 +1,5 @@
 // Kernels that can go: undo waits for the calls that are under way in them, and nothing is called once it is back.
-#include <keyway/dispatch/observer.h>
+#include <keyway/dispatch/registry/observer.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>

@@ -1,5 +1,5 @@
-#include <keyway/dispatch/library.h>
-#include <keyway/dispatch/observer.h>
+#include <keyway/dispatch/registry/library.h>
+#include <keyway/dispatch/registry/observer.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

@@ -1,10 +1,10 @@
 // Lists of strings, dtypes, integers that may be absent, and of lists: from typed and boxed calls to typed and boxed
 // kernels, and back.
 #include <keyway/core/schema/owned.h>
-#include <keyway/dispatch/contract_check.h>
-#include <keyway/dispatch/default_argument.h>
-#include <keyway/dispatch/explain.h>
-#include <keyway/dispatch/trace.h>
+#include <keyway/dispatch/call/default_argument.h>
+#include <keyway/dispatch/inspect/contract_check.h>
+#include <keyway/dispatch/inspect/explain.h>
+#include <keyway/dispatch/inspect/trace.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

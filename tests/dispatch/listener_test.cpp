@@ -1,7 +1,7 @@
 // What a registration tells: listeners, warnings, tags and names, a library that is loaded twice.
 #include <keyway/core/base/warning.h>
-#include <keyway/dispatch/explain.h>
-#include <keyway/dispatch/operator_listener.h>
+#include <keyway/dispatch/inspect/explain.h>
+#include <keyway/dispatch/registry/operator_listener.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

@@ -1,8 +1,8 @@
 // Marks of lost gradients: calls that ask for Autograd find them until the operator is warned of, and nobody else does.
-#include <keyway/core/autograd_meta.h>
-#include <keyway/core/thread_state.h>
-#include <keyway/dispatch/explain.h>
-#include <keyway/dispatch/observer.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/core/tensor/autograd_meta.h>
+#include <keyway/dispatch/inspect/explain.h>
+#include <keyway/dispatch/registry/observer.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

@@ -1,6 +1,6 @@
 // Observers: they see every kernel of every call, and nothing of them is left when they go.
-#include <keyway/core/thread_state.h>
-#include <keyway/dispatch/trace.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/inspect/trace.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 #include <keyway/tests/dispatch/failing_new.h>

@@ -1,8 +1,8 @@
 // Listeners hear of each call once, of their thread or of all; profiles add up what they hear.
-#include <keyway/core/device_guard.h>
-#include <keyway/core/stream_guard.h>
-#include <keyway/dispatch/device_ranges.h>
-#include <keyway/dispatch/profiler.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/device/stream_guard.h>
+#include <keyway/dispatch/inspect/device_ranges.h>
+#include <keyway/dispatch/inspect/profiler.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>
 #include <keyway/tests/dispatch/block.h>

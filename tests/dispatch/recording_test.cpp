@@ -1,6 +1,6 @@
 // What dispatch decided, recorded and decided again.
-#include <keyway/core/thread_state.h>
-#include <keyway/dispatch/recording.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/inspect/dispatch_recording.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

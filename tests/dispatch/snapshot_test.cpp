@@ -1,5 +1,5 @@
 // Snapshots of the registry, and how they are compared.
-#include <keyway/dispatch/snapshot.h>
+#include <keyway/dispatch/inspect/snapshot.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

@@ -1,5 +1,5 @@
 // For ThreadSanitizer: calls go on while operators are defined, overridden, looked up and undone.
-#include <keyway/dispatch/explain.h>
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>

@@ -1,5 +1,5 @@
 // What functions of users may take and return: each type reaches the kernel, and comes back, with its value.
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

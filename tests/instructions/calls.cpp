@@ -1,6 +1,6 @@
 // One call, again and again: calls NAME COUNT. instructions_test.py counts the instructions of it.
 #include <keyway/core/base/warning.h>
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/ops/all.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // The generated suite: what an entry says of autocast is what happens: as if its arguments had been converted before.
 #include <keyway/autocast/autocast.h>
-#include <keyway/dispatch/explain.h>
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/ops/samples.h>

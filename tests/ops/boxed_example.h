@@ -1,7 +1,7 @@
 // What examples of schema entries are compared with.
 #pragma once
 
-#include <keyway/dispatch/ivalue.h>
+#include <keyway/dispatch/call/ivalue.h>
 #include <keyway/tools/op_examples/literal.h>
 
 #include <string>

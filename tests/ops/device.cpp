@@ -1,4 +1,4 @@
-#include <keyway/core/device_guard.h>
+#include <keyway/core/device/device_guard.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/ops/device.h>

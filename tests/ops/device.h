@@ -1,7 +1,7 @@
 // What a backend with devices has to show: calls on its tensors give what they give on the CPU.
 #pragma once
 
-#include <keyway/core/device.h>
+#include <keyway/core/device/device.h>
 
 #include <cstddef>
 #include <string>

@@ -1,8 +1,8 @@
 // The generated suite on devices: on made-up ones, whose memory is the host's, that serve every operator by the CPU's
 // functions in out style; and on CUDA's, where there is one.
-#include <keyway/core/device_guard.h>
-#include <keyway/dispatch/library.h>
-#include <keyway/dispatch/observer.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/dispatch/registry/library.h>
+#include <keyway/dispatch/registry/observer.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/backends/cuda/has_device.h>
 #include <keyway/tests/catch.h>

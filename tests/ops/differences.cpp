@@ -1,6 +1,6 @@
 // What differs between the results of two calls.
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/ops/boxed_example.h>
 #include <keyway/tests/ops/samples.h>

@@ -1,5 +1,5 @@
 #include <keyway/autograd/engine.h>
-#include <keyway/core/generator.h>
+#include <keyway/core/random/generator.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/ops/differentiable.h>

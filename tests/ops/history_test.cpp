@@ -1,7 +1,7 @@
 // The generated suite: what is recorded of a call, and what keeps a gradient from being silently wrong.
 #include <keyway/autograd/variable.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/ops/differentiable.h>

@@ -1,6 +1,6 @@
 // The generated suite: in-place and out= overloads give what the functional one gives.
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/ops/samples.h>

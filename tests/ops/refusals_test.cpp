@@ -1,6 +1,6 @@
 // The generated suite: arguments that do not fit. A call gives a result, which Meta knows, or an error that names an
 // operator; Meta gives the same error, unless it is about data.
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/ops/samples.h>

@@ -1,7 +1,7 @@
-#include <keyway/core/generator.h>
-#include <keyway/core/geometry.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/core/random/generator.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/core/thread_state.h>
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/ops/samples.h>
 #include <keyway/tests/ops/test_values.h>

@@ -1,8 +1,8 @@
 // Samples: calls of an operator that the generated suite makes, derived from its entry; and what came of a call.
 #pragma once
 
-#include <keyway/dispatch/dispatcher.h>
-#include <keyway/dispatch/ivalue.h>
+#include <keyway/dispatch/call/ivalue.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/tests/ops/op_cases.h>
 #include <keyway/tests/ops/tensor_arguments.h>
 

@@ -1,5 +1,5 @@
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/core/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/ops/tensor_arguments.h>
 

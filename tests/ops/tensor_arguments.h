@@ -1,8 +1,8 @@
 // The tensors among the arguments of a boxed call, and the layouts that they may have.
 #pragma once
 
-#include <keyway/dispatch/dispatcher.h>
-#include <keyway/dispatch/ivalue.h>
+#include <keyway/dispatch/call/ivalue.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/tensor.h>
 
 #include <cstddef>

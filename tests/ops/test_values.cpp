@@ -1,4 +1,4 @@
-#include <keyway/core/thread_state.h>
+#include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/ops/test_values.h>
 

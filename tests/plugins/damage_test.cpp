@@ -1,5 +1,5 @@
 // Files whose headers or tables are damaged are refused, or load; none of them ends the process.
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>

@@ -1,11 +1,11 @@
 // Plug-ins come and go: what they bring, what is refused, and what may run meanwhile.
 #include <keyway/core/base/warning.h>
-#include <keyway/core/device.h>
-#include <keyway/dispatch/load_library.h>
-#include <keyway/dispatch/observer.h>
-#include <keyway/dispatch/operator_listener.h>
-#include <keyway/dispatch/plugin.h>
-#include <keyway/dispatch/snapshot.h>
+#include <keyway/core/device/device.h>
+#include <keyway/dispatch/inspect/snapshot.h>
+#include <keyway/dispatch/plugin/load_library.h>
+#include <keyway/dispatch/plugin/plugin.h>
+#include <keyway/dispatch/registry/observer.h>
+#include <keyway/dispatch/registry/operator_listener.h>
 #include <keyway/tests/campaign.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>

@@ -1,9 +1,9 @@
 // A plug-in is not unloaded under what it made, and what it set is put back when it goes or fails.
 #include <keyway/core/base/warning.h>
-#include <keyway/core/event.h>
-#include <keyway/core/pinned_memory.h>
-#include <keyway/dispatch/operator_listener.h>
-#include <keyway/dispatch/plugin.h>
+#include <keyway/core/device/event.h>
+#include <keyway/core/tensor/pinned_memory.h>
+#include <keyway/dispatch/plugin/plugin.h>
+#include <keyway/dispatch/registry/operator_listener.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/core/fake_device.h>

@@ -13,7 +13,7 @@ from pathlib import Path
 from rows import ROOT
 
 # The headers a user of each library compiles with: everything, and what registering an operator needs.
-HEADERS = {"torch": ("torch/torch.h", "torch/library.h"), "keyway": ("keyway/keyway.h", "keyway/dispatch/library.h")}
+HEADERS = {"torch": ("torch/torch.h", "torch/library.h"), "keyway": ("keyway/keyway.h", "keyway/dispatch/registry/library.h")}
 SYSTEM_LIBRARIES = re.compile(r"(libc|libm|libstdc\+\+|libgcc_s|ld-linux[\w-]*|libpthread|libdl|librt)\.so")
 
 

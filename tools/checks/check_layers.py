@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that the tree keeps its floors: cmake/floors.txt says which module may include which.
 
-Looks at every #include of the tree (and of the generated headers, if told where they are) and at the DEPENDS of every
-keyway_module in CMake.
+Looks at every #include of the tree (and of the generated headers, if told where they are), at the DEPENDS of every
+keyway_module in CMake, and at the imports of the Python package, which have no circle.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+from python_imports import check_python_imports
 from tree import CXX_FILES, CXX_HEADERS, Report, code_of, is_golden, tracked_files
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
@@ -223,6 +224,7 @@ def main():
             includes.check_file(path, (args.generated / path).read_text(), path.suffix == ".h")
         sources += generated
     includes.check_cycles()
+    check_python_imports(args.root, files, report)
     report.finish(f"{len(sources)} files in {len(floors.modules)} modules")
 
 

@@ -1,7 +1,7 @@
 // Which backends there are.
 #pragma once
 
-#include <keyway/core/device.h>
+#include <keyway/core/device/device.h>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 // keyway diff: how two snapshots of the registry differ.
 #include <keyway/core/base/error.h>
-#include <keyway/dispatch/snapshot.h>
+#include <keyway/dispatch/inspect/snapshot.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/terminal/terminal.h>
 

@@ -1,7 +1,7 @@
 // keyway explain: why a call goes where it goes.
 #include <keyway/core/base/error.h>
-#include <keyway/core/thread_state.h>
-#include <keyway/dispatch/explain.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/tools/keyway/command.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // keyway fuzz: boundary calls against operators.
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/all.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/keyway/fuzz/campaign.h>

@@ -1,5 +1,5 @@
 // The `keyway` command.
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/tools/keyway/command.h>
 
 #include <cstdio>

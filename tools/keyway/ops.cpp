@@ -1,7 +1,7 @@
 // keyway ops: lists the operators.
 #include <keyway/core/schema/printer.h>
 #include <keyway/core/schema/schema.h>
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/terminal/terminal.h>
 

@@ -1,6 +1,6 @@
 // keyway show: all that the registry knows of an operator.
 #include <keyway/core/base/error.h>
-#include <keyway/dispatch/explain.h>
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/tools/keyway/backends.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/terminal/terminal.h>

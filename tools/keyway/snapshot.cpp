@@ -1,5 +1,5 @@
 // keyway snapshot: what is registered, as a file.
-#include <keyway/dispatch/snapshot.h>
+#include <keyway/dispatch/inspect/snapshot.h>
 #include <keyway/tools/keyway/command.h>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // keyway table: operators by key.
-#include <keyway/dispatch/explain.h>
+#include <keyway/dispatch/inspect/explain.h>
 #include <keyway/tools/keyway/backends.h>
 #include <keyway/tools/keyway/command.h>
 

@@ -1,5 +1,5 @@
 #include <keyway/core/schema/schema.h>
-#include <keyway/dispatch/default_argument.h>
+#include <keyway/dispatch/call/default_argument.h>
 #include <keyway/tools/op_examples/arguments.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Examples of schema entries as the arguments of boxed calls.
 #pragma once
 
-#include <keyway/dispatch/dispatcher.h>
-#include <keyway/dispatch/ivalue.h>
+#include <keyway/dispatch/call/ivalue.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/tools/op_examples/literal.h>
 
 namespace keyway::inline v1::tools {

@@ -1,7 +1,7 @@
 // Capture: what a thread that captures a graph must not do, and who hears of it. Internal to backends/cuda.
 #pragma once
 
-#include <keyway/core/stream.h>
+#include <keyway/core/device/stream.h>
 
 #include <cuda_runtime_api.h>
 #include <string>

@@ -1,13 +1,13 @@
 #include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/cublas_lt.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
 #include <keyway/backends/cuda/driver/shared_library.h>
 #include <keyway/backends/cuda/driver/tf32.h>
 #include <keyway/backends/cuda/driver/with_room.h>
 #include <keyway/backends/cuda/plan_cache.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <array>
 #include <cstring>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/product.h>
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 
 namespace keyway::inline v1::cuda {
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/conv_problem.h>
-#include <keyway/core/device.h>
+#include <keyway/core/device/device.h>
 
 namespace keyway::inline v1::cuda {
 

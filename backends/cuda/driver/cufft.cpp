@@ -1,6 +1,6 @@
 #include <keyway/backends/cuda/driver/capture.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/cufft.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
 #include <keyway/backends/cuda/driver/shared_library.h>
 #include <keyway/backends/cuda/driver/with_room.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/fourier_problem.h>
-#include <keyway/core/device.h>
+#include <keyway/core/device/device.h>
 
 namespace keyway::inline v1::cuda {
 

@@ -1,11 +1,11 @@
 #include <keyway/backends/cuda/driver/capture.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/cusolver.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
 #include <keyway/backends/cuda/driver/devices.h>
 #include <keyway/backends/cuda/driver/shared_library.h>
 #include <keyway/backends/cuda/driver/with_room.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <array>
 #include <cusolverDn.h>

@@ -7,8 +7,8 @@
 // library's call that failed.
 #pragma once
 
-#include <keyway/core/device.h>
-#include <keyway/core/scalar_type.h>
+#include <keyway/core/device/device.h>
+#include <keyway/core/dtype/scalar_type.h>
 
 #include <cstdint>
 

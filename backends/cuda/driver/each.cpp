@@ -1,4 +1,4 @@
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/each.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/pointwise.h>
@@ -6,9 +6,9 @@
 
 namespace keyway::inline v1::cuda {
 
-void launch_each(const void* kernel, const void* functor, const char* refusal, const Strided& space, Device on) {
+void launch_each(const void* kernel, const void* functor, const char* assertion, const Strided& space, Device on) {
   const Stream current = cuda_device_guard().get_stream(on);
-  const RefusalNote note = refusal_note(refusal, current);
+  const DeviceAssertTarget note = device_assert_target(assertion, current);
   const char* const origin = space.data[0];
   for_each_part(space, [&](const Strided& part) {
     const LaunchSpace elements = launch_space(part);

@@ -1,12 +1,12 @@
 // The part of the driver each() that is compiled once. Internal to backends/cuda.
 #pragma once
 
-#include <keyway/backends/cuda/driver/refusal_note.h>
-#include <keyway/core/strided.h>
+#include <keyway/backends/cuda/driver/device_assert_target.h>
+#include <keyway/core/tensor/strided.h>
 
 namespace keyway::inline v1::cuda {
 
-// `kernel` is one of (functor, LaunchSpace, origin, RefusalNote). On the current stream of `on`.
-void launch_each(const void* kernel, const void* functor, const char* refusal, const Strided& space, Device on);
+// `kernel` is one of (functor, LaunchSpace, origin, DeviceAssertTarget). On the current stream of `on`.
+void launch_each(const void* kernel, const void* functor, const char* assertion, const Strided& space, Device on);
 
 }  // namespace keyway::inline v1::cuda

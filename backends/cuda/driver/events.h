@@ -3,7 +3,7 @@
 
 #include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/check.h>
-#include <keyway/core/stream.h>
+#include <keyway/core/device/stream.h>
 
 namespace keyway::inline v1::cuda {
 

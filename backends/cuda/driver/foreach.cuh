@@ -4,7 +4,7 @@
 //   over_lists(FusedSgd<float>(settings, scaling), lists, {});
 #pragma once
 
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/foreach_table.h>
 

@@ -1,6 +1,6 @@
-#include <keyway/backends/cuda/driver/allocator.h>
 #include <keyway/backends/cuda/driver/check.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_allocator.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/events.h>
 #include <keyway/backends/cuda/driver/graph.h>
 #include <keyway/backends/cuda/driver/launch.h>

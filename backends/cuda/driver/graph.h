@@ -3,9 +3,9 @@
 
 #include <keyway/backends/cuda/caching_allocator.h>
 #include <keyway/backends/cuda/driver/capture.h>
-#include <keyway/core/allocator.h>
-#include <keyway/core/generator.h>
-#include <keyway/core/graph_impl.h>
+#include <keyway/core/device/allocator.h>
+#include <keyway/core/device/graph_impl.h>
+#include <keyway/core/random/generator.h>
 
 #include <cuda_runtime_api.h>
 #include <optional>

@@ -1,5 +1,5 @@
 #include <keyway/backends/cuda/driver/capture.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/named_kernel.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
-#include <keyway/backends/cuda/driver/allocator.h>
 #include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/check.h>
+#include <keyway/backends/cuda/driver/cuda_allocator.h>
 #include <keyway/backends/cuda/driver/pinned_allocator.h>
 
 namespace keyway::inline v1::cuda {

@@ -4,7 +4,7 @@
 #include <keyway/backends/cuda/caching_host_allocator.h>
 #include <keyway/backends/cuda/driver/events.h>
 #include <keyway/backends/cuda/host_memory.h>
-#include <keyway/core/allocator.h>
+#include <keyway/core/device/allocator.h>
 
 namespace keyway::inline v1::cuda {
 

@@ -1,4 +1,4 @@
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/pointwise.h>
 
@@ -8,7 +8,7 @@ void launch_pointwise(const PointwiseKernels& kernels, const void* functor, cons
   if (operands[0]->numel() == 0) return;
   const Stream current = cuda_device_guard().get_stream(operands[0]->device());
   const cudaStream_t stream = runtime_stream(current);
-  const RefusalNote note = refusal_note(kernels.refusal, current);
+  const DeviceAssertTarget note = device_assert_target(kernels.assertion, current);
   Strided space;
   make_strided(space, operands[0]->sizes(), operands, kernels.operands);
   for_each_part(space, [&](const Strided& part) {

@@ -6,14 +6,14 @@
 // A functor costs two kernels: one over vectors of 16 bytes of the widest operand, where each operand is contiguous or
 // one element along the innermost dimension, and one over single elements for all else. Both go through a space of few
 // dimensions by 32-bit arithmetic (launch_space.h). An element that the functor does not accept is noted, and an error
-// of the next synchronisation (refusals.h); the result at its place is then of no use, all others stand.
+// of the next synchronisation (device_asserts.h); the result at its place is then of no use, all others stand.
 // Requires: as there, and all operands lie on one device.
 #pragma once
 
 #include <keyway/backends/cuda/driver/element.cuh>
 #include <keyway/backends/cuda/driver/kernel_address.h>
 #include <keyway/backends/cuda/driver/pointwise.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/argument.h>
 #include <keyway/ops/functors/forms.h>
 #include <keyway/ops/functors/signature.h>
@@ -62,8 +62,8 @@ __device__ void locate_elements(const LaunchSpace& space, std::int64_t (&offset)
 }
 
 template <typename F, typename... A>
-__device__ auto apply(const F& functor, const RefusalNote& note, A... x) {
-  if constexpr (requires { F::kRefusal; }) {
+__device__ auto apply(const F& functor, const DeviceAssertTarget& note, A... x) {
+  if constexpr (requires { F::kElementError; }) {
     if (!functor.accepts(x...)) *note.slot = note.what;
   }
   return functor(x...);
@@ -78,7 +78,7 @@ struct PointwiseOf<F, R, std::tuple<A...>> {
 
   // Elements at `offset` from the operands' data. All are read before one is computed, so that a thread waits once.
   template <int M, std::size_t... k>
-  __device__ static void elements(const F& functor, const RefusalNote& note, char* const* data,
+  __device__ static void elements(const F& functor, const DeviceAssertTarget& note, char* const* data,
                                   const std::int64_t (&offset)[M][N], const bool (&exists)[M],
                                   std::index_sequence<k...>) {
     const auto run = [&](const auto&... input) {
@@ -91,8 +91,8 @@ struct PointwiseOf<F, R, std::tuple<A...>> {
   }
 
   template <std::size_t... k>
-  __device__ static void vector(const F& functor, const RefusalNote& note, char* const (&at)[N], const bool* scalar,
-                                std::index_sequence<k...>) {
+  __device__ static void vector(const F& functor, const DeviceAssertTarget& note, char* const (&at)[N],
+                                const bool* scalar, std::index_sequence<k...>) {
     const auto run = [&](const auto&... input) {
       Vector<R, kWidth> out;
 #pragma unroll
@@ -106,7 +106,7 @@ struct PointwiseOf<F, R, std::tuple<A...>> {
 template <typename F, typename R, typename Arguments>
 __global__ void __launch_bounds__(kThreads)
     map_vectors(const __grid_constant__ F functor, const __grid_constant__ VectorSpace space,
-                const __grid_constant__ RefusalNote note) {
+                const __grid_constant__ DeviceAssertTarget note) {
   using Of = PointwiseOf<F, R, Arguments>;
   constexpr int N = Of::N;
   const std::uint32_t v = blockIdx.x * kThreads + threadIdx.x;
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(kThreads)
 template <typename F, typename R, typename Arguments>
 __global__ void __launch_bounds__(kThreads)
     map_elements(const __grid_constant__ F functor, const __grid_constant__ LaunchSpace space,
-                 const __grid_constant__ RefusalNote note) {
+                 const __grid_constant__ DeviceAssertTarget note) {
   using Of = PointwiseOf<F, R, Arguments>;
   constexpr int N = Of::N;
   std::int64_t offset[kElementsPerThread][N];
@@ -145,7 +145,7 @@ struct KernelsOf<F, R, std::tuple<A...>> {
     using Arguments = std::tuple<A...>;
     return {kernel_address(&map_vectors<F, R, Arguments>),
             kernel_address(&map_elements<F, R, Arguments>),
-            kRefusalOf<F>,
+            kElementErrorOf<F>,
             PointwiseOf<F, R, Arguments>::kWidth,
             1 + sizeof...(A),
             {sizeof(R), sizeof(A)...}};

@@ -2,7 +2,7 @@
 // backends/cuda.
 #pragma once
 
-#include <keyway/backends/cuda/driver/refusal_note.h>
+#include <keyway/backends/cuda/driver/device_assert_target.h>
 #include <keyway/backends/cuda/launch_space.h>
 
 #include <cstdint>
@@ -13,12 +13,12 @@ inline constexpr unsigned kThreads = 256;
 // Elements that a thread of the kernel for single ones has, kThreads apart.
 inline constexpr unsigned kElementsPerThread = 4;
 
-// Two kernels of a functor, each of (functor, space, RefusalNote): over vectors and over single elements.
+// Two kernels of a functor, each of (functor, space, DeviceAssertTarget): over vectors and over single elements.
 struct PointwiseKernels {
-  const void* vectors;   // space: VectorSpace
-  const void* elements;  // space: LaunchSpace
-  const char* refusal;   // null if all elements are accepted
-  int width;             // of a vector
+  const void* vectors;    // space: VectorSpace
+  const void* elements;   // space: LaunchSpace
+  const char* assertion;  // null if all elements are accepted
+  int width;              // of a vector
   int operands;
   std::int16_t itemsize[Strided::kMaxOperands];
 };

@@ -1,4 +1,4 @@
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/reduction.h>
 

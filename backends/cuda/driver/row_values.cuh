@@ -7,14 +7,14 @@
 //     const auto powers = x.map([&](Acc value) { return std::exp(value - top); });
 //     ...
 //     powers.template write<T>(0, [&](Acc power) { return power * scale; });
-//   rows_of_values<2>(RowPlaces(self.sizes(), dim).tensor(out).tensor(self), functor, out.device());
+//   rows_of_values<2>(RowSpace(self.sizes(), dim).tensor(out).tensor(self), functor, out.device());
 //
 // A thread that has few of them keeps them in registers: they are read, and calculated, once. In longer rows they are
 // read each time, from a cache after the first. There is a kernel for each, as registers of one cost all. Where rows
 // are shared out the values are those of a team's stretch, and read.
 //
 // kWidth elements are a piece, which is read or written at once where memory allows; 1 if there is none. Whether a
-// thread has pieces or single elements depends on the row's length alone (RowPlaces::pieces).
+// thread has pieces or single elements depends on the row's length alone (RowSpace::pieces).
 #pragma once
 
 #include <keyway/backends/cuda/driver/element.cuh>
@@ -62,7 +62,7 @@ struct Operand {
   }
 };
 
-// Of an array that has one for each element of a row (RowPlaces::array), or `otherwise` if it is null.
+// Of an array that has one for each element of a row (RowSpace::array), or `otherwise` if it is null.
 template <typename T>
 struct ArrayOr {
   using Value = T;
@@ -296,7 +296,7 @@ constexpr int width_of() {
 
 template <typename F, typename Held>
 struct WithHeld {
-  static constexpr const char* kRefusal = kRefusalOf<F>;
+  static constexpr const char* kElementError = kElementErrorOf<F>;
   static constexpr unsigned kBlocks = Held::kBlocks;
   F functor;
 
@@ -305,7 +305,7 @@ struct WithHeld {
 
 // `each`: elements that a thread has at most.
 template <int N, int width, typename F>
-void rows_of_held(const RowPlaces& places, std::int64_t each, const F& functor, Device on) {
+void rows_of_held(const RowSpace& places, std::int64_t each, const F& functor, Device on) {
   constexpr int kPiece = width_of<F>();
   if (each <= 8) return rows<N>(places, WithHeld<F, Held<8, kPiece, width>>{functor}, on);
   if (each <= 32) return rows<N>(places, WithHeld<F, Held<32, kPiece, width>>{functor}, on);
@@ -315,10 +315,10 @@ void rows_of_held(const RowPlaces& places, std::int64_t each, const F& functor, 
 }  // namespace detail
 
 // rows(), for a functor that also takes a Held. A thread has 8 or 32 elements of rows of up to 8,192
-// (RowPlaces::pieces); beyond, registers for all would leave room for few threads. Requires: the rows are not shared
+// (RowSpace::pieces); beyond, registers for all would leave room for few threads. Requires: the rows are not shared
 // out.
 template <int N, typename F>
-void rows_of_values(RowPlaces& places, const F& functor, Device on) {
+void rows_of_values(RowSpace& places, const F& functor, Device on) {
   constexpr int kWidth = detail::width_of<F>();
   const std::int64_t each = places.pieces(kWidth);
   if (kWidth > 1 && places.in_pieces()) return detail::rows_of_held<N, kWidth>(places, each, functor, on);

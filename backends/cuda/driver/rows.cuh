@@ -1,12 +1,12 @@
 // rows: the driver of kernels in which the threads of a team work at a row together: a sum that each element is divided
 // by, a scan, a search.
 //
-//   rows<2>(RowPlaces(self.sizes(), dim).tensor(out).tensor(self), Softmax<float>{}, out.device());
+//   rows<2>(RowSpace(self.sizes(), dim).tensor(out).tensor(self), Softmax<float>{}, out.device());
 //
 // calls functor(row) in every thread of every team. It goes through elements rank(), rank() + size(), ... of the row,
 // and what all elements have to do with goes through fold(). Which thread has which elements depends on shape and
 // strides alone: the same call gives the same bits. A team without a row has one of no elements, which leads() nothing.
-// Where rows are shared out (RowPlaces::share), the elements of a team are those from first() to end().
+// Where rows are shared out (RowSpace::share), the elements of a team are those from first() to end().
 // Requires: there are rows; all operands lie on `on`.
 #pragma once
 
@@ -138,9 +138,9 @@ constexpr unsigned blocks_of() {
 template <int N, typename F>
 __global__ void __launch_bounds__(kTeamThreads, blocks_of<F>())
     visit_rows(const __grid_constant__ F functor, const __grid_constant__ RowLaunch launch,
-               const __grid_constant__ RefusalNote note) {
+               const __grid_constant__ DeviceAssertTarget note) {
   const Row<N> row(launch);
-  if constexpr (kRefusalOf<F> != nullptr) {
+  if constexpr (kElementErrorOf<F> != nullptr) {
     if (!functor(row)) *note.slot = note.what;
   } else {
     functor(row);
@@ -150,8 +150,8 @@ __global__ void __launch_bounds__(kTeamThreads, blocks_of<F>())
 }  // namespace detail
 
 template <int N, typename F>
-void rows(const RowPlaces& places, const F& functor, Device on) {
-  launch_rows(kernel_address(&detail::visit_rows<N, F>), &functor, kRefusalOf<F>, places, on);
+void rows(const RowSpace& places, const F& functor, Device on) {
+  launch_rows(kernel_address(&detail::visit_rows<N, F>), &functor, kElementErrorOf<F>, places, on);
 }
 
 }  // namespace keyway::inline v1::cuda

@@ -2,7 +2,7 @@
 // Internal to backends/cuda.
 #pragma once
 
-#include <keyway/backends/cuda/driver/allocator.h>
+#include <keyway/backends/cuda/driver/cuda_allocator.h>
 
 namespace keyway::inline v1::cuda {
 

@@ -4,14 +4,14 @@
 // memory for a block of examples, heads or queries at a time (attention_blocks.h), and not from a call to its gradient,
 // which computes them again.
 #include <keyway/backends/cuda/attention_blocks.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/row_values.cuh>
 #include <keyway/backends/cuda/kernels/contiguous_out.h>
 #include <keyway/backends/cuda/kernels/flash_attention.h>
 #include <keyway/backends/cuda/kernels/kernels_attention.h>
 #include <keyway/backends/cuda/kernels/multiply.h>
 #include <keyway/backends/cuda/kernels/top_and_sum.cuh>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <cmath>
@@ -104,7 +104,7 @@ struct ScoreGradientsOfRow {
   }
 };
 
-TensorBase turned(const TensorBase& matrices) {
+TensorBase transposed(const TensorBase& matrices) {
   const IntArrayRef sizes = matrices.sizes(), strides = matrices.strides();
   return make_view(matrices, {sizes[0], sizes[2], sizes[1]}, {strides[0], strides[2], strides[1]},
                    matrices.storage_offset());
@@ -162,7 +162,7 @@ struct Attention {
   }
 
   void score(const AttentionBlock& block, const TensorBase& scores) const {
-    multiply({queries_of(block, query, width), turned(keys_of(block, key, width)), scores, scale});
+    multiply({queries_of(block, query, width), transposed(keys_of(block, key, width)), scores, scale});
   }
 
   // Calls f(places, masking) for the rows of scores of a block, unless there are none.
@@ -185,7 +185,7 @@ struct Attention {
                         mask.storage_offset() + block.examples.first * strides[0] + head * strides[1] +
                             block.queries.first * strides[2]);
     }
-    RowPlaces places(sizes, 3);
+    RowSpace places(sizes, 3);
     f(places.tensor(all).tensor(added).number(), Masking<T>{kind, is_causal, block.queries.first, of_queries});
   }
 };
@@ -201,7 +201,7 @@ void attend(const Attention<T>& of, const TensorBase& output, const TensorBase& 
     const TensorBase scores = of.scores_of(block, for_scores), weights = of.scores_of(block, for_weights);
     of.score(block, scores);
     auto* const log_sums = logarithms.data<Opmath<T>>() + block.first_row;
-    of.with_rows_of(block, scores, [&](RowPlaces& places, const Masking<T>& masking) {
+    of.with_rows_of(block, scores, [&](RowSpace& places, const Masking<T>& masking) {
       rows_of_values<3>(places, WeightsOfRow<T>{masking, static_cast<T*>(weights.data_ptr()), log_sums}, of.device);
     });
     multiply({weights, of.keys_of(block, of.value, of.values), of.queries_of(block, out.tensor(), of.values)});
@@ -227,7 +227,7 @@ TensorBase expected_of(const TensorBase& grad_output, const TensorBase& output) 
   const Device device = output.device();
   const TensorBase result = make_tensor(output.sizes().slice(0, 3), cpp_type_to_scalar_type<Opmath<T>>, device);
   if (result.numel() == 0) return result;
-  RowPlaces places(grad_output.sizes(), 3);
+  RowSpace places(grad_output.sizes(), 3);
   places.tensor(grad_output).tensor(output).number();
   rows<3>(places, ExpectedOfRow<T>{static_cast<Opmath<T>*>(result.data_ptr())}, device);
   return result;
@@ -248,9 +248,9 @@ class SumOfBlocks {
     const TensorBase to = of_.keys_of(block, out_, columns_);
     const TensorBase& sum = sum_.defined() ? sum_ : to;
     if (block.begins) {
-      multiply({turned(a), b, sum});
+      multiply({transposed(a), b, sum});
     } else {
-      multiply({turned(a), b, sum, 1, 1, sum});
+      multiply({transposed(a), b, sum, 1, 1, sum});
     }
     if (sum_.defined() && block.ends) copy_elements(sum_, to);
   }
@@ -279,8 +279,8 @@ void attend_backward(const Attention<T>& of, const TensorBase& grad_output, cons
     const TensorBase weights = of.scores_of(block, for_weights), gradients = of.scores_of(block, for_gradients);
     const TensorBase g = of.queries_of(block, grad, of.values);
     of.score(block, scores);
-    multiply({g, turned(of.keys_of(block, of.value, of.values)), grads});
-    of.with_rows_of(block, scores, [&](const RowPlaces& places, const Masking<T>& masking) {
+    multiply({g, transposed(of.keys_of(block, of.value, of.values)), grads});
+    of.with_rows_of(block, scores, [&](const RowSpace& places, const Masking<T>& masking) {
       const ScoreGradientsOfRow<T> functor{masking,
                                            static_cast<const Acc*>(logarithms.data_ptr()) + block.first_row,
                                            static_cast<const Acc*>(expected.data_ptr()) + block.first_row,

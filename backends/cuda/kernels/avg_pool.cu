@@ -6,7 +6,7 @@
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/kernels_pooling.h>
 #include <keyway/backends/cuda/windows.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/mean.h>
 
 namespace keyway::inline v1::cuda {
@@ -34,12 +34,12 @@ struct Average {
   Means means;
   Plane in, out;
 
-  KEYWAY_HD void operator()(const Place<3>& place) const {
-    const T* const from = &place.at<const T>(1);
-    const Spot o = out.spot(place.number(2));
+  KEYWAY_HD void operator()(const Element<3>& element) const {
+    const T* const from = &element.at<const T>(1);
+    const Spot o = out.spot(element.number(2));
     Wide sum(0);
     means.windows.window(o).each([&](const Spot& spot) { sum = plus(sum, opmath(from[in.offset(spot)])); });
-    place.at<T>(0) = mean_of<T>(sum, means.length(o));
+    element.at<T>(0) = mean_of<T>(sum, means.length(o));
   }
 };
 
@@ -50,13 +50,13 @@ struct Spread {
   Means means;
   Plane in, out;
 
-  KEYWAY_HD void operator()(const Place<3>& place) const {
-    const T* const grad = &place.at<const T>(1);
+  KEYWAY_HD void operator()(const Element<3>& element) const {
+    const T* const grad = &element.at<const T>(1);
     Wide sum(0);
-    means.windows.windows_over(in.spot(place.number(2))).each([&](const Spot& o) {
+    means.windows.windows_over(in.spot(element.number(2))).each([&](const Spot& o) {
       sum += opmath(grad[out.offset(o)]) / static_cast<Wide>(means.length(o));
     });
-    place.at<T>(0) = static_cast<T>(sum);
+    element.at<T>(0) = static_cast<T>(sum);
   }
 };
 
@@ -66,7 +66,7 @@ void run(const char* op, const Means& means, const Plane& in, const Plane& out, 
   if (to.numel() == 0) return;
   const TensorBase planes = plane_origins(from, rank);
   const auto spatial = static_cast<std::int64_t>(to.sizes().size() - rank);
-  const Strided space = Places(to.sizes()).tensor(to).tensor(planes).number(spatial).space();
+  const Strided space = ElementSpace(to.sizes()).tensor(to).tensor(planes).number(spatial).space();
   visit_dtype<kDtypes>(to.dtype(), op, [&]<typename T>() { each<3>(space, Op<T>{means, in, out}, to.device()); });
 }
 

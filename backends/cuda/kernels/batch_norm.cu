@@ -4,12 +4,12 @@
 //
 // One team reads a channel where that makes enough threads, in one kernel. Else channels are shared out: a kernel has
 // the sums of stretches, one merges them, and one writes.
+#include <keyway/backends/common/channels.h>
 #include <keyway/backends/cuda/divisor.h>
 #include <keyway/backends/cuda/driver/row_values.cuh>
 #include <keyway/backends/cuda/kernels/contiguous_out.h>
 #include <keyway/backends/cuda/kernels/kernels_normalization.h>
-#include <keyway/core/channels.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 #include <keyway/ops/functors/reduction.h>
 
@@ -20,12 +20,12 @@ namespace keyway::inline v1::cuda {
 
 namespace {
 
-using keyway::detail::channels_are_last, keyway::detail::channels_as_columns, keyway::detail::ChannelPlaces;
+using keyway::detail::channels_are_last, keyway::detail::channels_as_columns, keyway::detail::ChannelLayout;
 
 // Finds elements of channels.
 class Channels {
  public:
-  Channels(const ChannelPlaces& at, bool last)
+  Channels(const ChannelLayout& at, bool last)
       : channels_(at.channels),
         count_(at.count()),
         planes_{last ? count_ : at.places, last ? 0 : at.channels * at.places},
@@ -61,7 +61,7 @@ KEYWAY_HD Acc parameter_of(const Acc* values, std::int64_t channel, Acc otherwis
   return values != nullptr ? values[channel] : otherwise;
 }
 
-// The moments of values that come one by one. Some at a time are taken as how far they are from the mean of those
+// The moments of values that come one by one. A chunk of them is taken as how far they are from the mean of those
 // before, the first ones from the first: what cancels then is not much more than what they add to the result.
 template <typename Acc>
 class SumsApart {
@@ -73,17 +73,17 @@ class SumsApart {
     sum_ += apart;
     squares_ += apart * apart;
     count_ += 1;
-    if (count_ == kSome) end_some();
+    if (count_ == kChunk) end_chunk();
   }
   KEYWAY_HD Moments<Acc> all() {
-    if (count_ > 0) end_some();
+    if (count_ > 0) end_chunk();
     return known_;
   }
 
  private:
-  static constexpr int kSome = 64;
+  static constexpr int kChunk = 64;
 
-  KEYWAY_HD void end_some() {
+  KEYWAY_HD void end_chunk() {
     const Acc mean = sum_ / count_, rest = squares_ - sum_ * mean;
     // Squares beyond the greatest number are what they are.
     const bool is_beyond = std::isinf(squares_) && std::isfinite(sum_);
@@ -269,7 +269,7 @@ template <typename F>
 void each_channel(const F& functor, Device on) {
   using Sums = typename F::Sums;
   const std::int64_t channels = functor.places.channels();
-  RowPlaces places({channels, functor.places.count()}, 1);
+  RowSpace places({channels, functor.places.count()}, 1);
   places.number();
   if (functor.places.side_by_side()) places.side_by_side();
   const std::int64_t stretches = places.share();
@@ -278,7 +278,7 @@ void each_channel(const F& functor, Device on) {
       make_tensor({(stretches + 1) * channels * static_cast<std::int64_t>(sizeof(Sums))}, kByte, on);
   auto* const sums = static_cast<Sums*>(memory.data_ptr());
   rows<1>(places, SumsOfStretch<F>{functor, sums}, on);
-  RowPlaces merged({channels, stretches}, 1);
+  RowSpace merged({channels, stretches}, 1);
   merged.number();
   rows<1>(merged, SumsOfChannel<F>{functor, sums}, on);
   if (functor.writes()) rows<1>(places, WriteStretch<F>{functor, sums + stretches * channels}, on);
@@ -293,7 +293,7 @@ T* pointer_to(const TensorBase& tensor) {
 
 void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, const TensorBase& bias, double eps,
                          TensorBase& out0, TensorBase& out1, TensorBase& out2) {
-  const ChannelPlaces at(input);
+  const ChannelLayout at(input);
   if (at.channels == 0) return;
   visit_floating(input.dtype(), "_batch_norm_forward", [&]<typename T>() {
     using Acc = Opmath<T>;
@@ -314,7 +314,7 @@ void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, cons
 void _batch_norm_backward(const TensorBase& grad_out, const TensorBase& input, const TensorBase& mean,
                           const TensorBase& var, const TensorBase& weight, double eps, ArrayRef<bool>, TensorBase& out0,
                           TensorBase& out1, TensorBase& out2) {
-  const ChannelPlaces at(input);
+  const ChannelLayout at(input);
   if (at.channels == 0) return;
   visit_floating(input.dtype(), "_batch_norm_backward", [&]<typename T>() {
     using Acc = Opmath<T>;

@@ -3,7 +3,7 @@
 
 #include <keyway/backends/cuda/driver/cusolver.h>
 #include <keyway/backends/cuda/kernels/copy_elements.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/rules/column_major.h>
 
 #include <cstddef>

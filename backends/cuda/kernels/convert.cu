@@ -1,11 +1,11 @@
 // Conversion between all pairs of dtypes: a kernel for each that is written, in which every thread of a launch asks the
 // same question, what is read. A kernel for each pair would be some hundred, so few have their own. Floats of 8 bits
 // are read as float32 first, which holds all of them.
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/pointwise.cuh>
 #include <keyway/backends/cuda/kernels/copy_elements.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/copy.h>
 
 namespace keyway::inline v1::cuda {
@@ -22,7 +22,7 @@ struct ConvertElements {
   template <typename From>
   __device__ void operator()() const {
     using Of = detail::PointwiseOf<Cast<To, From>, To, std::tuple<From>>;
-    Of::elements(Cast<To, From>{}, RefusalNote{}, data, offset, exists, std::index_sequence<0>());
+    Of::elements(Cast<To, From>{}, DeviceAssertTarget{}, data, offset, exists, std::index_sequence<0>());
   }
 };
 

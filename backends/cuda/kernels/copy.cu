@@ -1,7 +1,7 @@
 // The operators of the family copy: between elements of one device, and between devices.
 #include <keyway/backends/cuda/driver/capture.h>
 #include <keyway/backends/cuda/driver/check.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/events.h>
 #include <keyway/backends/cuda/driver/peer_access.h>
 #include <keyway/backends/cuda/driver/pinned_allocator.h>
@@ -10,9 +10,9 @@
 #include <keyway/backends/cuda/kernels/copy_elements.h>
 #include <keyway/backends/cuda/kernels/element_bits.h>
 #include <keyway/backends/cuda/kernels/kernels_copy.h>
-#include <keyway/core/device_guard.h>
-#include <keyway/core/pinned_memory.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/dtype/visit_dtype.h>
+#include <keyway/core/tensor/pinned_memory.h>
 
 namespace keyway::inline v1::cuda {
 

@@ -1,7 +1,7 @@
 // Elements from one place to another on one device, converted where dtypes differ. Internal to backends/cuda.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 namespace keyway::inline v1::cuda {
 

@@ -2,7 +2,7 @@
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/driver/pointwise.cuh>
 #include <keyway/backends/cuda/kernels/kernels_creation.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 namespace keyway::inline v1::cuda {
 
@@ -22,8 +22,8 @@ struct Arange {
   using Number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
   Number start, step;
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    place.at<T>(0) = static_cast<T>(start + static_cast<Number>(place.number(1)) * step);
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    element.at<T>(0) = static_cast<T>(start + static_cast<Number>(element.number(1)) * step);
   }
 };
 
@@ -31,7 +31,7 @@ struct Arange {
 
 void arange_start_step(const Scalar& start, const Scalar&, const Scalar& step, TensorBase& out) {
   if (out.numel() == 0) return;
-  const Strided space = Places(out.sizes()).tensor(out).number().space();
+  const Strided space = ElementSpace(out.sizes()).tensor(out).number().space();
   visit_real(out.dtype(), "arange", [&]<typename T>() {
     using Given = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
     using Number = typename Arange<T>::Number;

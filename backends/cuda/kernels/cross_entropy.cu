@@ -5,7 +5,7 @@
 #include <keyway/backends/cuda/kernels/kernels_loss.h>
 #include <keyway/backends/cuda/kernels/losses.cuh>
 #include <keyway/backends/cuda/kernels/top_and_sum.cuh>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <cmath>
 
@@ -44,7 +44,7 @@ struct RowNumbers {
 // Operands: grad_input, self, the row's number.
 template <typename T>
 struct CrossEntropyBackward {
-  static constexpr const char* kRefusal = kBadTarget;
+  static constexpr const char* kElementError = kBadTarget;
   static constexpr int kWidth = kPieceOf<T>;
   Classes<T> classes;
   RowNumbers<T> of;
@@ -83,7 +83,7 @@ void _cross_entropy_forward(const TensorBase& self, const TensorBase& target, co
   const TensorBase weights = contiguous(weight), normalizers = first_of_pairs(normalizer);
   visit_floating(self.dtype(), "_cross_entropy_forward", [&]<typename T>() {
     if (targets.numel() > 0) {
-      RowPlaces places(from.sizes(), 1);
+      RowSpace places(from.sizes(), 1);
       rows_of_values<2>(places.tensor(normalizers).tensor(from), NormalizerOfRow<T>{}, self.device());
     }
     const Classes<T> classes{data_or_null<T>(weights), from.sizes()[1], ignore_index};
@@ -104,7 +104,7 @@ void _cross_entropy_backward(const TensorBase& grad_output, const TensorBase& se
     const RowNumbers<T> of{data_or_null<std::int64_t>(targets), data_or_null<Opmath<T>>(normalizers),
                            data_or_null<T>(grad_output), grad_output.numel() > 1 ? grad_output.strides()[0] : 0,
                            reduction == Reduction::Mean ? data_or_null<T>(total_weight) : nullptr};
-    RowPlaces places(from.sizes(), 1);
+    RowSpace places(from.sizes(), 1);
     rows_of_values<3>(places.tensor(to).tensor(from).number(), CrossEntropyBackward<T>{classes, of}, self.device());
   });
 }

@@ -4,7 +4,7 @@
 #include <keyway/backends/cuda/kernels/kernels_cumulative.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/scan.cuh>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/scan.h>
 
 namespace keyway::inline v1::cuda {
@@ -105,7 +105,7 @@ template <typename Of>
 void scan(const Of& of, std::initializer_list<TensorBase> operands, std::int64_t dim) {
   const TensorBase& self = *(operands.end() - 1);
   const std::int64_t d = wrap_dim(dim, self.dim());
-  RowPlaces places(self.sizes(), d);
+  RowSpace places(self.sizes(), d);
   for (const TensorBase& operand : operands) places.tensor(operand);
   const std::int64_t stretches = places.share();
   const TensorBase totals = stretches > 1 ? room_for_totals<Of>(self, d, stretches) : self;

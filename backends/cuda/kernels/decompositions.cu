@@ -6,7 +6,7 @@
 #include <keyway/backends/cuda/kernels/kernels_triangular.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/zeros.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <algorithm>
@@ -32,12 +32,12 @@ std::int32_t* nth_state(const ContiguousOut& states, std::int64_t i) { return st
 // Operands: the permutation, the line of it, the line of pivots. One element of the first for each matrix.
 template <typename Index>
 struct Interchange {
-  static constexpr const char* kRefusal = "argument 'pivots' has an element that is no row";
+  static constexpr const char* kElementError = "argument 'pivots' has an element that is no row";
   std::int64_t size, count;
 
-  KEYWAY_HD bool operator()(const Place<2>& place) const {
-    std::int64_t* const rows = &place.at<std::int64_t>(0);
-    const Index* const pivots = &place.at<const Index>(1);
+  KEYWAY_HD bool operator()(const Element<2>& element) const {
+    std::int64_t* const rows = &element.at<std::int64_t>(0);
+    const Index* const pivots = &element.at<const Index>(1);
     bool valid = true;
     for (std::int64_t i = 0; i < size; ++i) rows[i] = i;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -67,10 +67,10 @@ KEYWAY_HD bool is_finite(const T& value) {
 // Operands: the matrices, the note of each.
 template <typename T>
 struct NoteNotFinite {
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    if (is_finite(place.at<const T>(0))) return;
-    place.at<T>(0) = T(0);
-    place.at<std::int32_t>(1) = -1;
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    if (is_finite(element.at<const T>(0))) return;
+    element.at<T>(0) = T(0);
+    element.at<std::int32_t>(1) = -1;
   }
 };
 
@@ -80,8 +80,8 @@ template <typename T>
 struct SpreadNote {
   T what;
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    if (place.at<const std::int32_t>(1) != 0) place.at<T>(0) = what;
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    if (element.at<const std::int32_t>(1) != 0) element.at<T>(0) = what;
   }
 };
 
@@ -91,11 +91,11 @@ template <typename R>
 struct JoinPairs {
   std::int64_t step;  // from column to column
 
-  KEYWAY_HD void operator()(const Place<4>& place) const {
-    const R* const row = &place.at<const R>(1);
-    const std::int64_t j = place.number(3);
-    const R imaginary = (&place.at<const complex<R>>(2))[j].imag();
-    complex<R>& vector = place.at<complex<R>>(0);
+  KEYWAY_HD void operator()(const Element<4>& element) const {
+    const R* const row = &element.at<const R>(1);
+    const std::int64_t j = element.number(3);
+    const R imaginary = (&element.at<const complex<R>>(2))[j].imag();
+    complex<R>& vector = element.at<complex<R>>(0);
     if (imaginary == 0) {
       vector = complex<R>(row[j * step], 0);
     } else if (imaginary > 0) {
@@ -108,14 +108,14 @@ struct JoinPairs {
 
 // Operands: the pivots, the row.
 struct OwnRow {
-  KEYWAY_HD void operator()(const Place<2>& place) const { place.at<std::int64_t>(0) = place.number(1) + 1; }
+  KEYWAY_HD void operator()(const Element<2>& element) const { element.at<std::int64_t>(0) = element.number(1) + 1; }
 };
 
 // Operands: the matrices, the row, the column.
 template <typename T>
 struct Identity {
-  KEYWAY_HD void operator()(const Place<3>& place) const {
-    place.at<T>(0) = place.number(1) == place.number(2) ? T(1) : T(0);
+  KEYWAY_HD void operator()(const Element<3>& element) const {
+    element.at<T>(0) = element.number(1) == element.number(2) ? T(1) : T(0);
   }
 };
 
@@ -123,8 +123,8 @@ void set_identity(const TensorBase& matrices) {
   if (matrices.numel() == 0) return;
   const std::int64_t rank = matrices.dim();
   visit_dtype<kDecomposedTypes>(matrices.dtype(), "a decomposition", [&]<typename T>() {
-    each<3>(Places(matrices.sizes()).tensor(matrices).coordinate(rank - 2).coordinate(rank - 1).space(), Identity<T>{},
-            matrices.device());
+    each<3>(ElementSpace(matrices.sizes()).tensor(matrices).coordinate(rank - 2).coordinate(rank - 1).space(),
+            Identity<T>{}, matrices.device());
   });
 }
 
@@ -149,8 +149,8 @@ class NotFinite {
     fill_with_zeros(notes_);
     if (matrices.numel() == 0) return;
     visit_dtype<kDecomposedTypes>(matrices.dtype(), "a decomposition", [&]<typename T>() {
-      each<2>(Places(matrices.sizes()).tensor(matrices).tensor(with_dim_before(notes_, 0)).space(), NoteNotFinite<T>{},
-              matrices.device());
+      each<2>(ElementSpace(matrices.sizes()).tensor(matrices).tensor(with_dim_before(notes_, 0)).space(),
+              NoteNotFinite<T>{}, matrices.device());
     });
   }
 
@@ -159,7 +159,7 @@ class NotFinite {
   void spread_to_states(const ContiguousOut& states) const {
     const TensorBase all = with_dim_before(states.tensor(), 0);
     if (all.numel() == 0) return;
-    each<2>(Places(all.sizes()).tensor(all).tensor(notes_).space(), SpreadNote<std::int32_t>{-1}, all.device());
+    each<2>(ElementSpace(all.sizes()).tensor(all).tensor(notes_).space(), SpreadNote<std::int32_t>{-1}, all.device());
   }
 
  private:
@@ -167,7 +167,7 @@ class NotFinite {
     if (results.numel() == 0) return;
     visit_dtype<kDecomposedTypes>(results.dtype(), "a decomposition", [&]<typename T>() {
       const SpreadNote<T> spread{T(std::numeric_limits<Real<T>>::quiet_NaN())};
-      each<2>(Places(results.sizes()).tensor(results).tensor(notes).space(), spread, results.device());
+      each<2>(ElementSpace(results.sizes()).tensor(results).tensor(notes).space(), spread, results.device());
     });
   }
 
@@ -200,7 +200,7 @@ void _linalg_lu(const TensorBase& A, bool pivot, TensorBase& LU, TensorBase& piv
     const std::int64_t rank = pivots.sizes().back();
     const TensorBase rows = make_tensor(pivots.sizes(), kLong, A.device());
     if (!pivot) {  // each row with itself
-      each<2>(Places(rows.sizes()).tensor(rows).coordinate(rows.dim() - 1).space(), OwnRow{}, A.device());
+      each<2>(ElementSpace(rows.sizes()).tensor(rows).coordinate(rows.dim() - 1).space(), OwnRow{}, A.device());
     }
     for (std::int64_t i = 0; i < info.numel(); ++i) {
       cusolver_getrf(pivot, nth_matrix(factors.tensor(), i), static_cast<std::int64_t*>(nth_row(rows, i, rank)),
@@ -221,7 +221,7 @@ void _pivots_to_permutation(const TensorBase& pivots, std::int64_t size, TensorB
   batch.back() = 1;
   visit_index(pivots.dtype(), "_pivots_to_permutation", [&]<typename Index>() {
     const std::int64_t last = rows.dim() - 1;
-    each<2>(Places(IntArrayRef(batch)).line(rows, last).line(interchanges, last).space(),
+    each<2>(ElementSpace(IntArrayRef(batch)).line(rows, last).line(interchanges, last).space(),
             Interchange<Index>{size, pivots.sizes().back()}, out.device());
   });
   permutations.finish();
@@ -287,7 +287,7 @@ void _linalg_eig(const TensorBase& A, bool compute_v, TensorBase& eigenvalues, T
     if (compute_v && is_complex(A.dtype())) copy_elements(vectors, eigenvectors);
     if (compute_v && !is_complex(A.dtype())) {
       const std::int64_t last = A.dim() - 1;
-      const Strided space = Places(A.sizes())
+      const Strided space = ElementSpace(A.sizes())
                                 .tensor(eigenvectors)
                                 .line(vectors, last)
                                 .line(with_dim_before(values.tensor(), 1), last)

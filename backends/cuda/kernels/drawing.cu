@@ -23,9 +23,9 @@ namespace {
 struct RandomKey {
   PhiloxCall call;
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    const std::uint64_t bits = call.bits(static_cast<std::uint64_t>(place.number(1))).wide(0);
-    place.at<std::int64_t>(0) = static_cast<std::int64_t>(bits ^ std::uint64_t{1} << 63);
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    const std::uint64_t bits = call.bits(static_cast<std::uint64_t>(element.number(1))).wide(0);
+    element.at<std::int64_t>(0) = static_cast<std::int64_t>(bits ^ std::uint64_t{1} << 63);
   }
 };
 
@@ -34,10 +34,11 @@ struct RandomKey {
 struct TimeKey {
   PhiloxCall call;
 
-  KEYWAY_HD void operator()(const Place<3>& place) const {
-    const double weight = place.at<const double>(1);
-    const double time = weight > 0 ? Waiting{call}(place.number(2)) / weight : std::numeric_limits<double>::infinity();
-    place.at<std::int64_t>(0) = keyway::detail::bit_cast<std::int64_t>(time);
+  KEYWAY_HD void operator()(const Element<3>& element) const {
+    const double weight = element.at<const double>(1);
+    const double time =
+        weight > 0 ? Waiting{call}(element.number(2)) / weight : std::numeric_limits<double>::infinity();
+    element.at<std::int64_t>(0) = keyway::detail::bit_cast<std::int64_t>(time);
   }
 };
 
@@ -50,7 +51,7 @@ struct Verdict {
 
 // Operands: the weights.
 struct CheckWeights {
-  static constexpr const char* kRefusal =
+  static constexpr const char* kElementError =
       "argument 'self' has a weight that is negative or not finite, a row with too few that are not zero, or one whose "
       "sum is infinite";
   std::int64_t needed;
@@ -75,10 +76,10 @@ struct CheckWeights {
 struct AddWeights {
   std::int64_t classes;
 
-  __device__ void operator()(const Place<4>& place) const {
-    const double* const weights = &place.at<const double>(1);
-    double* const sums = &place.at<double>(2);
-    const std::int64_t first = place.number(3) * kSummedWeights;
+  __device__ void operator()(const Element<4>& element) const {
+    const double* const weights = &element.at<const double>(1);
+    double* const sums = &element.at<double>(2);
+    const std::int64_t first = element.number(3) * kSummedWeights;
     const std::int64_t end = first + kSummedWeights < classes ? first + kSummedWeights : classes;
     double sum = 0;
     std::int64_t last = 0;
@@ -88,7 +89,7 @@ struct AddWeights {
       sums[c] = sum;
       if (weights[c] > 0) last = c;
     }
-    place.at<std::int64_t>(0) = last;
+    element.at<std::int64_t>(0) = last;
   }
 };
 
@@ -97,10 +98,10 @@ struct AddWeights {
 struct AddSegments {
   std::int64_t segments;
 
-  __device__ void operator()(const Place<4>& place) const {
-    const std::int64_t* const lasts = &place.at<const std::int64_t>(1);
-    const double* const sums = &place.at<const double>(2);
-    double* const before = &place.at<double>(3);
+  __device__ void operator()(const Element<4>& element) const {
+    const std::int64_t* const lasts = &element.at<const std::int64_t>(1);
+    const double* const sums = &element.at<const double>(2);
+    double* const before = &element.at<double>(3);
     double sum = 0;
     std::int64_t last = 0;
 #pragma unroll 4
@@ -109,16 +110,16 @@ struct AddSegments {
       if (s + 1 < segments) sum += sums[(s + 1) * kSummedWeights - 1];
       if (lasts[s] > last) last = lasts[s];
     }
-    place.at<std::int64_t>(0) = last;
+    element.at<std::int64_t>(0) = last;
   }
 };
 
 // Operands: the running sum in its segment, which becomes that in the row; the line of what segments begin with; the
 // class.
 struct AddBefore {
-  KEYWAY_HD void operator()(const Place<3>& place) const {
-    double& sum = place.at<double>(0);
-    sum = (&place.at<const double>(1))[place.number(2) / kSummedWeights] + sum;
+  KEYWAY_HD void operator()(const Element<3>& element) const {
+    double& sum = element.at<double>(0);
+    sum = (&element.at<const double>(1))[element.number(2) / kSummedWeights] + sum;
   }
 };
 
@@ -128,10 +129,11 @@ struct DrawWith {
   PhiloxCall call;
   std::int64_t classes;
 
-  KEYWAY_HD void operator()(const Place<4>& place) const {
-    const double* const sums = &place.at<const double>(1);
-    const std::int64_t last = place.at<const std::int64_t>(2);
-    const double u = uniform_double(call.bits(static_cast<std::uint64_t>(place.number(3))).wide(0)) * sums[classes - 1];
+  KEYWAY_HD void operator()(const Element<4>& element) const {
+    const double* const sums = &element.at<const double>(1);
+    const std::int64_t last = element.at<const std::int64_t>(2);
+    const double u =
+        uniform_double(call.bits(static_cast<std::uint64_t>(element.number(3))).wide(0)) * sums[classes - 1];
     std::int64_t begin = 0, end = classes;
     while (begin < end) {
       const std::int64_t middle = begin + (end - begin) / 2;
@@ -141,7 +143,7 @@ struct DrawWith {
         begin = middle + 1;
       }
     }
-    place.at<std::int64_t>(0) = begin < last ? begin : last;
+    element.at<std::int64_t>(0) = begin < last ? begin : last;
   }
 };
 
@@ -160,15 +162,15 @@ struct SummedWeights {
     const std::int64_t rows = weights.sizes()[0], classes = weights.sizes()[1];
     const std::int64_t segments = (classes + kSummedWeights - 1) / kSummedWeights;
     const TensorBase lasts = make_tensor({rows, segments}, kLong, device);
-    each<4>(Places(lasts.sizes()).tensor(lasts).line(weights, 1).line(sums, 1).coordinate(1).space(),
+    each<4>(ElementSpace(lasts.sizes()).tensor(lasts).line(weights, 1).line(sums, 1).coordinate(1).space(),
             AddWeights{classes}, device);
     last = lasts;
     if (segments == 1) return;
     last = make_tensor({rows, 1}, kLong, device);
     const TensorBase before = make_tensor({rows, segments}, kDouble, device);
-    each<4>(Places(last.sizes()).tensor(last).line(lasts, 1).line(sums, 1).line(before, 1).space(),
+    each<4>(ElementSpace(last.sizes()).tensor(last).line(lasts, 1).line(sums, 1).line(before, 1).space(),
             AddSegments{segments}, device);
-    each<3>(Places(sums.sizes()).tensor(sums).line(before, 1).coordinate(1).space(), AddBefore{}, device);
+    each<3>(ElementSpace(sums.sizes()).tensor(sums).line(before, 1).coordinate(1).space(), AddBefore{}, device);
   }
 };
 
@@ -180,16 +182,16 @@ void multinomial(const TensorBase& self, std::int64_t num_samples, bool replacem
   if (self.numel() == 0) return;
   const TensorBase weights = as_rows(contiguous_as(self, kDouble)), to = as_rows(out);
   const std::int64_t rows = weights.sizes()[0], classes = weights.sizes()[1];
-  cuda::rows<1>(RowPlaces(weights.sizes(), 1).tensor(weights), CheckWeights{replacement ? 1 : num_samples},
+  cuda::rows<1>(RowSpace(weights.sizes(), 1).tensor(weights), CheckWeights{replacement ? 1 : num_samples},
                 self.device());
   if (!replacement) {
     const TensorBase keys = make_tensor(weights.sizes(), kLong, self.device());
-    each<3>(Places(keys.sizes()).tensor(keys).tensor(weights).number().space(), TimeKey{call}, self.device());
+    each<3>(ElementSpace(keys.sizes()).tensor(keys).tensor(weights).number().space(), TimeKey{call}, self.device());
     const TensorBase order = stable_row_order(keys, num_samples);
     return copy_elements(make_view(order, {rows, num_samples}, order.strides(), 0), to);
   }
   const SummedWeights running(weights);
-  each<4>(Places(to.sizes()).tensor(to).line(running.sums, 1).tensor(running.last).number().space(),
+  each<4>(ElementSpace(to.sizes()).tensor(to).line(running.sums, 1).tensor(running.last).number().space(),
           DrawWith{call, classes}, self.device());
 }
 
@@ -198,7 +200,7 @@ void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& 
   const PhiloxCall call = next_call(generator, out.device());
   if (n == 0) return;
   const TensorBase keys = make_tensor({n}, kLong, out.device());
-  each<2>(Places(keys.sizes()).tensor(keys).number().space(), RandomKey{call}, out.device());
+  each<2>(ElementSpace(keys.sizes()).tensor(keys).number().space(), RandomKey{call}, out.device());
   copy_elements(stable_order(keys), out);
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <keyway/backends/cuda/attention_launch.h>
-#include <keyway/core/dtype_set.h>
-#include <keyway/core/scalar_type.h>
+#include <keyway/core/dtype/dtype_set.h>
+#include <keyway/core/dtype/scalar_type.h>
 
 #include <cuda_runtime_api.h>
 

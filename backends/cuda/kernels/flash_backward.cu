@@ -8,7 +8,7 @@
 #include <keyway/backends/cuda/driver/attention_scores.cuh>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/kernels/flash_attention.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <cmath>
 #include <limits>

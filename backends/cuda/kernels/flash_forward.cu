@@ -6,7 +6,7 @@
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/driver/warp.cuh>
 #include <keyway/backends/cuda/kernels/flash_attention.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <cmath>
 #include <limits>

@@ -3,7 +3,7 @@
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/kernels_fourier.h>
 #include <keyway/backends/cuda/kernels/operands.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,14 +17,14 @@ template <typename T>
 struct Scaled {
   T by;
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    place.at<complex<T>>(0) = place.at<const complex<T>>(1) * by;
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    element.at<complex<T>>(0) = element.at<const complex<T>>(1) * by;
   }
 };
 
 template <typename T>
 void scale_elements(const TensorBase& from, double by, const TensorBase& out) {
-  each<2>(Places(out.sizes()).tensor(out).tensor(from).space(), Scaled<T>{static_cast<T>(by)}, out.device());
+  each<2>(ElementSpace(out.sizes()).tensor(out).tensor(from).space(), Scaled<T>{static_cast<T>(by)}, out.device());
 }
 
 // Whether the library takes it as it is.

@@ -3,7 +3,7 @@
 #include <keyway/backends/cuda/kernels/element_bits.h>
 #include <keyway/backends/cuda/kernels/indexed_rows.cuh>
 #include <keyway/backends/cuda/kernels/operands.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/arithmetic.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 // Operands: the row, its offset, the table's block at offset 0.
 template <typename T>
 struct ReadRow {
-  KEYWAY_HD void operator()(const Place<3>& place) const {
-    const std::int64_t offset = place.at<const std::int64_t>(1);
-    if (offset >= 0) place.at<T>(0) = *reinterpret_cast<const T*>(place.address(2) + offset);
+  KEYWAY_HD void operator()(const Element<3>& element) const {
+    const std::int64_t offset = element.at<const std::int64_t>(1);
+    if (offset >= 0) element.at<T>(0) = *reinterpret_cast<const T*>(element.address(2) + offset);
   }
 };
 
@@ -102,7 +102,7 @@ void IndexedRows::read(const TensorBase& offsets) const {
   }
   const TensorBase at = make_view(offsets, sizes, strides, offsets.storage_offset());
   const TensorBase block = make_view(table_, sizes, block_strides_, table_.storage_offset());
-  Strided space = Places(sizes).tensor(rows_).tensor(at).tensor(block).space();
+  Strided space = ElementSpace(sizes).tensor(rows_).tensor(at).tensor(block).space();
   visit_bits(widen(space, rows_.itemsize(), 1, table_steps_),
              [&]<typename T>() { each<3>(space, ReadRow<T>{}, rows_.device()); });
 }
@@ -141,8 +141,8 @@ IndexedRows::Writes IndexedRows::in_order() const {
   return {rows, block, static_cast<std::int64_t>(first_), step_of(rows, first_)};
 }
 
-Places IndexedRows::Writes::places() const {
-  return Places(rows.sizes()).tensor(block).line(rows, dim).coordinate(dim);
+ElementSpace IndexedRows::Writes::places() const {
+  return ElementSpace(rows.sizes()).tensor(block).line(rows, dim).coordinate(dim);
 }
 
 TensorBase IndexedRows::Writes::room_for_segments(ScalarType dtype) const {

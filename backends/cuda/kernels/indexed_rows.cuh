@@ -9,9 +9,9 @@
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/targets.cuh>
 #include <keyway/core/base/small_vector.h>
-#include <keyway/core/cpp_type.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/dtype/cpp_type.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstdint>
 
@@ -43,7 +43,7 @@ class IndexedRows {
     const TensorBase segments = writes.room_for_segments(cpp_type_to_scalar_type<typename Folded<T, F>::Acc>);
     if (segments.defined()) {
       const Strided space =
-          Places(segments.sizes()).tensor(segments).line(writes.rows, writes.dim).coordinate(writes.dim).space();
+          ElementSpace(segments.sizes()).tensor(segments).line(writes.rows, writes.dim).coordinate(writes.dim).space();
       each<3>(space, FoldSegment<T, F>{folded}, rows_.device());
     }
     const TensorBase& last = segments.defined() ? segments : writes.rows;
@@ -58,7 +58,7 @@ class IndexedRows {
     TensorBase rows, block;
     std::int64_t dim, row_step;
 
-    Places places() const;
+    ElementSpace places() const;
     // One result for each kSegment rows; undefined if there are no more than that.
     TensorBase room_for_segments(ScalarType dtype) const;
   };

@@ -6,7 +6,7 @@
 #include <keyway/backends/cuda/kernels/offsets.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/write_operands.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <utility>

@@ -9,7 +9,7 @@
 #include <keyway/backends/cuda/driver/row_values.cuh>
 #include <keyway/backends/cuda/kernels/contiguous_out.h>
 #include <keyway/backends/cuda/kernels/kernels_normalization.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ struct Affine {
 
   Affine(const W* weight_data, const W* bias_data)
       : weight{weight_data, static_cast<W>(1.0f)}, bias{bias_data, static_cast<W>(-0.0f)} {}
-  void in(RowPlaces& places) const { places.array(weight.data, sizeof(W)).array(bias.data, sizeof(W)); }
+  void in(RowSpace& places) const { places.array(weight.data, sizeof(W)).array(bias.data, sizeof(W)); }
 };
 
 // Mean and reciprocal standard deviation of each row.
@@ -114,8 +114,8 @@ struct ColumnsOfChunk {
   std::int64_t rows, width;
   std::int64_t apart;  // elements from the first sum to the second
 
-  KEYWAY_HD void operator()(const Place<3>& place) const {
-    const std::int64_t begin = place.number(1) * kRowsOfAChunk, column = place.number(2);
+  KEYWAY_HD void operator()(const Element<3>& element) const {
+    const std::int64_t begin = element.number(1) * kRowsOfAChunk, column = element.number(2);
     const std::int64_t end = begin + kRowsOfAChunk < rows ? begin + kRowsOfAChunk : rows;
     Acc weight = 0, bias = 0;
     for (std::int64_t r = begin; r < end; ++r) {
@@ -123,7 +123,7 @@ struct ColumnsOfChunk {
       weight += g * ((opmath(input[r * width + column]) - statistics.mean[r]) * statistics.rstd[r]);
       bias += g;
     }
-    Acc* const sums = &place.at<Acc>(0);
+    Acc* const sums = &element.at<Acc>(0);
     sums[0] = weight;
     sums[apart] = bias;
   }
@@ -165,7 +165,7 @@ void column_sums(const TensorBase& grad, const TensorBase& input, Statistics<con
   const TensorBase parts = make_tensor({2, chunks, width}, kAcc, input.device());
   if (chunks > 0) {
     const TensorBase first = make_view(parts, {chunks, width}, {width, 1}, 0);
-    each<3>(Places(first.sizes()).tensor(first).coordinate(0).coordinate(1).space(),
+    each<3>(ElementSpace(first.sizes()).tensor(first).coordinate(0).coordinate(1).space(),
             ColumnsOfChunk<T>{data_of<const T>(grad), data_of<const T>(input), statistics, rows, width, chunks * width},
             input.device());
   }
@@ -191,7 +191,7 @@ void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, co
     const TensorBase x = contiguous(input);
     const ContiguousOut y(out0), mean(out1, kAcc), rstd(out2, kAcc);
     const TensorBase from = as_rows(x, count, width), to = as_rows(y.tensor(), count, width);
-    RowPlaces places(from.sizes(), 1);
+    RowSpace places(from.sizes(), 1);
     places.tensor(to).tensor(from).number();
     with_affine<T>(weight, bias, [&]<typename W>(const Affine<W>& affine) {
       affine.in(places);
@@ -218,7 +218,7 @@ void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& in
     if (out0.defined() && input.numel() > 0) {
       const ContiguousOut grad_input(out0);
       const TensorBase to = as_rows(grad_input.tensor(), count, width);
-      RowPlaces places(to.sizes(), 1);
+      RowSpace places(to.sizes(), 1);
       places.tensor(to).tensor(as_rows(g, count, width)).tensor(as_rows(x, count, width)).number();
       with_affine<T>(weight, TensorBase(), [&]<typename W>(const Affine<W>& affine) {
         affine.in(places);

@@ -9,7 +9,7 @@
 #include <keyway/backends/cuda/driver/reduction.cuh>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/zeros.h>
-#include <keyway/core/reduction.h>
+#include <keyway/core/tensor/reduction.h>
 #include <keyway/ops/functors/opmath.h>
 
 namespace keyway::inline v1::cuda {
@@ -32,8 +32,8 @@ struct GivenLog {
   static constexpr int kOperands = 3;
   std::int64_t stride;  // from class to class
 
-  KEYWAY_HD Opmath<T> operator()(const Place<3>& place, std::int64_t target) const {
-    return opmath((&place.at<const T>(2))[target * stride]);
+  KEYWAY_HD Opmath<T> operator()(const Element<3>& element, std::int64_t target) const {
+    return opmath((&element.at<const T>(2))[target * stride]);
   }
 };
 
@@ -43,25 +43,25 @@ struct NormalizedLog {
   static constexpr int kOperands = 4;
   std::int64_t stride;
 
-  KEYWAY_HD Opmath<T> operator()(const Place<4>& place, std::int64_t target) const {
-    const Opmath<T>* const normalizer = &place.at<const Opmath<T>>(3);
-    return opmath((&place.at<const T>(2))[target * stride]) - normalizer[0] - normalizer[1];
+  KEYWAY_HD Opmath<T> operator()(const Element<4>& element, std::int64_t target) const {
+    const Opmath<T>* const normalizer = &element.at<const Opmath<T>>(3);
+    return opmath((&element.at<const T>(2))[target * stride]) - normalizer[0] - normalizer[1];
   }
 };
 
 // Operands: the loss of a row, its target, and those of Log.
 template <typename T, typename Log>
 struct LossOfRow {
-  static constexpr const char* kRefusal = kBadTarget;
+  static constexpr const char* kElementError = kBadTarget;
   Classes<T> classes;
   Log log_probability;
 
-  KEYWAY_HD bool operator()(const Place<Log::kOperands>& place) const {
-    const std::int64_t target = place.template at<const std::int64_t>(1);
+  KEYWAY_HD bool operator()(const Element<Log::kOperands>& element) const {
+    const std::int64_t target = element.template at<const std::int64_t>(1);
     if (!classes.has(target)) return false;
     const bool counts = target != classes.ignored;
-    place.template at<T>(0) =
-        counts ? static_cast<T>(-log_probability(place, target) * classes.weight(target)) : T(0.0f);
+    element.template at<T>(0) =
+        counts ? static_cast<T>(-log_probability(element, target) * classes.weight(target)) : T(0.0f);
     return true;
   }
 };
@@ -69,20 +69,20 @@ struct LossOfRow {
 // What a row adds to the loss, and to the total weight. Operands: the first of both, the target, and those of Log.
 template <typename T, typename Log>
 struct TermsOfRow {
-  static constexpr const char* kRefusal = kBadTarget;
+  static constexpr const char* kElementError = kBadTarget;
   Classes<T> classes;
   Log log_probability;
   std::int64_t apart;  // elements from what is added to the loss to what is added to the weight
 
-  KEYWAY_HD bool operator()(const Place<Log::kOperands>& place) const {
-    const std::int64_t target = place.template at<const std::int64_t>(1);
+  KEYWAY_HD bool operator()(const Element<Log::kOperands>& element) const {
+    const std::int64_t target = element.template at<const std::int64_t>(1);
     double weight = 0, loss = 0;
     const bool known = classes.has(target);
     if (known && target != classes.ignored) {
       weight = static_cast<double>(classes.weight(target));
-      loss = -(static_cast<double>(log_probability(place, target)) * weight);
+      loss = -(static_cast<double>(log_probability(element, target)) * weight);
     }
-    double* const terms = &place.template at<double>(0);
+    double* const terms = &element.template at<double>(0);
     terms[0] = loss;
     terms[apart] = weight;
     return known;
@@ -94,10 +94,10 @@ template <typename T>
 struct LossOfSums {
   bool mean;
 
-  KEYWAY_HD void operator()(const Place<3>& place) const {
-    const double* const sums = &place.at<const double>(2);
-    place.at<T>(0) = static_cast<T>(static_cast<Opmath<T>>(mean ? sums[0] / sums[1] : sums[0]));
-    place.at<T>(1) = static_cast<T>(static_cast<Opmath<T>>(sums[1]));
+  KEYWAY_HD void operator()(const Element<3>& element) const {
+    const double* const sums = &element.at<const double>(2);
+    element.at<T>(0) = static_cast<T>(static_cast<Opmath<T>>(mean ? sums[0] / sums[1] : sums[0]));
+    element.at<T>(1) = static_cast<T>(static_cast<Opmath<T>>(sums[1]));
   }
 };
 
@@ -124,7 +124,7 @@ void write_losses(const Log& log, const TensorBase& self, const TensorBase& targ
                   const Classes<T>& classes, bool mean, const TensorBase& output, const TensorBase& total_weight) {
   const std::int64_t count = targets.numel();
   const auto rows = [&](const TensorBase& first) {
-    Places places(first.sizes());
+    ElementSpace places(first.sizes());
     places.tensor(first).tensor(targets).line(self, 1);
     if constexpr (Log::kOperands == 4) places.tensor(normalizers);
     return places.space();
@@ -142,7 +142,7 @@ void write_losses(const Log& log, const TensorBase& self, const TensorBase& targ
   const TensorBase sums = make_tensor({2, 1}, kDouble, self.device());
   reduce(Sum<double>{}, sums, terms, {1});
   const TensorBase sum = make_view(sums, {}, {}, 0);
-  each<3>(Places(output.sizes()).tensor(output).tensor(total_weight).tensor(sum).space(), LossOfSums<T>{mean},
+  each<3>(ElementSpace(output.sizes()).tensor(output).tensor(total_weight).tensor(sum).space(), LossOfSums<T>{mean},
           self.device());
 }
 

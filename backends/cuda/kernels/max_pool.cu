@@ -8,7 +8,7 @@
 #include <keyway/backends/cuda/kernels/kernels_pooling.h>
 #include <keyway/backends/cuda/kernels/zeros.h>
 #include <keyway/backends/cuda/windows.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
 namespace keyway::inline v1::cuda {
@@ -21,9 +21,9 @@ struct MaxPool {
   Windows windows;
   Plane in, out;
 
-  KEYWAY_HD void operator()(const Place<4>& place) const {
-    const T* const from = &place.at<const T>(2);
-    const Box box = windows.window(out.spot(place.number(3)));
+  KEYWAY_HD void operator()(const Element<4>& element) const {
+    const T* const from = &element.at<const T>(2);
+    const Box box = windows.window(out.spot(element.number(3)));
     T best = lowest_value<T>();
     std::int64_t at = in.number(beginning(box));
     const Axis(&axis)[3] = windows.axis;
@@ -33,8 +33,8 @@ struct MaxPool {
       best = value;
       at = in.number(spot);
     });
-    place.at<T>(0) = best;
-    place.at<std::int64_t>(1) = at;
+    element.at<T>(0) = best;
+    element.at<std::int64_t>(1) = at;
   }
 
  private:
@@ -48,16 +48,16 @@ struct MaxPool {
 
 // Notes whether an index lies where its window does not look. Operands: the index, the number of its window.
 struct FindStray {
-  static constexpr const char* kRefusal = "argument 'indices' has an element that is out of range";
+  static constexpr const char* kElementError = "argument 'indices' has an element that is out of range";
   Windows windows;
   Plane in, out;
   std::int32_t* found;
 
-  KEYWAY_HD bool operator()(const Place<2>& place) const {
-    const std::int64_t index = place.at<const std::int64_t>(0);
+  KEYWAY_HD bool operator()(const Element<2>& element) const {
+    const std::int64_t index = element.at<const std::int64_t>(0);
     if (index < 0 || index >= in.places()) return false;
     // Whoever finds one writes the same.
-    if (!windows.windows_over(in.spot(index)).has(out.spot(place.number(1)))) *found = 1;
+    if (!windows.windows_over(in.spot(index)).has(out.spot(element.number(1)))) *found = 1;
     return true;
   }
 };
@@ -69,16 +69,16 @@ struct MaxPoolBackward {
   Plane in, out, indices;
   const std::int32_t* strays;
 
-  KEYWAY_HD void operator()(const Place<4>& place) const {
-    const T* const grad = &place.at<const T>(1);
-    const std::int64_t* const index = &place.at<const std::int64_t>(2);
-    const std::int64_t number = place.number(3);
+  KEYWAY_HD void operator()(const Element<4>& element) const {
+    const T* const grad = &element.at<const T>(1);
+    const std::int64_t* const index = &element.at<const std::int64_t>(2);
+    const std::int64_t number = element.number(3);
     const Box box = *strays != 0 ? windows.all_windows() : windows.windows_over(in.spot(number));
     Opmath<T> sum(0);
     box.each([&](const Spot& o) {
       if (index[indices.offset(o)] == number) sum += opmath(grad[out.offset(o)]);
     });
-    place.at<T>(0) = static_cast<T>(sum);
+    element.at<T>(0) = static_cast<T>(sum);
   }
 };
 
@@ -88,7 +88,7 @@ void max_pool(const char* op, std::size_t rank, const TensorBase& self, IntArray
   const Windows windows = fixed_windows(self, out, rank, kernel, stride, padding, dilation);
   const TensorBase planes = plane_origins(self, rank);
   const auto spatial = static_cast<std::int64_t>(out.sizes().size() - rank);
-  const Strided space = Places(out.sizes()).tensor(out).tensor(indices).tensor(planes).number(spatial).space();
+  const Strided space = ElementSpace(out.sizes()).tensor(out).tensor(indices).tensor(planes).number(spatial).space();
   visit_real(self.dtype(), op, [&]<typename T>() {
     each<4>(space, MaxPool<T>{windows, Plane(self, rank), Plane(out, rank)}, out.device());
   });
@@ -102,11 +102,11 @@ void max_pool_backward(const char* op, std::size_t rank, const Windows& windows,
   const TensorBase strays = make_tensor({}, kInt, grad_input.device());
   auto* const found = static_cast<std::int32_t*>(strays.data_ptr());
   fill_with_zeros(strays);
-  each<2>(Places(indices.sizes()).tensor(indices).number(spatial).space(), FindStray{windows, in, out, found},
+  each<2>(ElementSpace(indices.sizes()).tensor(indices).number(spatial).space(), FindStray{windows, in, out, found},
           grad_input.device());
   const TensorBase grads = plane_origins(grad_output, rank), places = plane_origins(indices, rank);
   const Strided space =
-      Places(grad_input.sizes()).tensor(grad_input).tensor(grads).tensor(places).number(spatial).space();
+      ElementSpace(grad_input.sizes()).tensor(grad_input).tensor(grads).tensor(places).number(spatial).space();
   visit_floating(grad_output.dtype(), op, [&]<typename T>() {
     each<4>(space, MaxPoolBackward<T>{windows, in, out, Plane(indices, rank), found}, grad_input.device());
   });

@@ -3,13 +3,13 @@
 // through shared memory, a slice of k at a time, read along whichever of their dimensions is dense. Each result is one
 // sum, in order of k. Multiplications bound it, at about a quarter of what the arithmetic units could do.
 #include <keyway/backends/cuda/driver/cublas_lt.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/kernels/multiply.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/product.h>
 #include <keyway/backends/cuda/product_tiles.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
 namespace keyway::inline v1::cuda {

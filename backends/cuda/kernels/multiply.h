@@ -1,8 +1,8 @@
 // multiply: products of matrices, for the kernels that are made of them. Internal to backends/cuda.
 #pragma once
 
-#include <keyway/core/scalar.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 namespace keyway::inline v1::cuda {
 

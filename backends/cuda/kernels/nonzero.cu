@@ -6,7 +6,7 @@
 #include <keyway/backends/cuda/kernels/kernels_indexing.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/scan.cuh>
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 
 #include <algorithm>
 
@@ -40,8 +40,8 @@ struct Counted : Count {
 struct PlaceAlong {
   std::int64_t size, apart;  // how many numbers an element is from the next along the dimension
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    place.at<std::int64_t>(0) = place.at<const std::int64_t>(1) / apart % size;
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    element.at<std::int64_t>(0) = element.at<const std::int64_t>(1) / apart % size;
   }
 };
 
@@ -51,7 +51,7 @@ void find_places(const TensorBase& numbers, IntArrayRef sizes, const TensorBase&
   for (std::size_t d = sizes.size(); d-- > 0; apart *= sizes[d]) {
     const TensorBase along = make_view(places, numbers.sizes(), {places.strides()[0]},
                                        places.storage_offset() + static_cast<std::int64_t>(d) * places.strides()[1]);
-    each<2>(Places(numbers.sizes()).tensor(along).tensor(numbers).space(), PlaceAlong{sizes[d], apart},
+    each<2>(ElementSpace(numbers.sizes()).tensor(along).tensor(numbers).space(), PlaceAlong{sizes[d], apart},
             places.device());
   }
 }
@@ -63,7 +63,7 @@ TensorBase nonzero(const TensorBase& self) {
   const Device on = self.device();
   if (n == 0) return make_tensor({0, rank}, kLong, on);
   const TensorBase flags = contiguous_as(self, kBool), line = make_view(flags, {n}, {1}, flags.storage_offset());
-  RowPlaces places(line.sizes(), 0);
+  RowSpace places(line.sizes(), 0);
   places.tensor(line);
   const std::int64_t stretches = places.share();
   const TensorBase totals = room_for_totals<Counted>(line, 0, stretches);

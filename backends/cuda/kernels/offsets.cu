@@ -1,9 +1,9 @@
 // Offsets from indices. Bound by memory: an index is read and an offset written.
 #include <keyway/backends/cuda/driver/check.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/kernels/offsets.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <utility>
 
@@ -18,9 +18,9 @@ struct AddOffset {
   std::int64_t low, skipped;
   bool begun;  // offsets of other dimensions are there
 
-  KEYWAY_HD bool operator()(const Place<2>& place) const {
-    const std::int64_t index = place.at<const I>(1);
-    std::int64_t& offset = place.at<std::int64_t>(0);
+  KEYWAY_HD bool operator()(const Element<2>& element) const {
+    const std::int64_t index = element.at<const I>(1);
+    std::int64_t& offset = element.at<std::int64_t>(0);
     const std::int64_t before = begun ? offset : 0;
     const bool within = low <= index && index < along.size;
     const bool counts = within && before >= 0 && index != skipped;
@@ -31,23 +31,23 @@ struct AddOffset {
 
 template <typename I>
 struct AddIndex : AddOffset<I> {
-  static constexpr const char* kRefusal = "argument 'index' has an element that is out of range";
+  static constexpr const char* kElementError = "argument 'index' has an element that is out of range";
 };
 template <typename I>
 struct AddIndices : AddOffset<I> {
-  static constexpr const char* kRefusal = "argument 'indices' has an element that is out of range";
+  static constexpr const char* kElementError = "argument 'indices' has an element that is out of range";
 };
 
 // Operands: the offset, the index, the line of the table that it counts in.
 struct ScatterOffset {
-  static constexpr const char* kRefusal = "argument 'index' has an element that is out of range";
+  static constexpr const char* kElementError = "argument 'index' has an element that is out of range";
   const char* table;
   IndexedDim along;
 
-  KEYWAY_HD bool operator()(const Place<3>& place) const {
-    const std::int64_t index = place.at<const std::int64_t>(1);
+  KEYWAY_HD bool operator()(const Element<3>& element) const {
+    const std::int64_t index = element.at<const std::int64_t>(1);
     const bool within = 0 <= index && index < along.size;
-    place.at<std::int64_t>(0) = within ? place.address(2) - table + index * along.stride : -1;
+    element.at<std::int64_t>(0) = within ? element.address(2) - table + index * along.stride : -1;
     return within;
   }
 };
@@ -65,7 +65,7 @@ template <template <typename> typename Named>
 void Offsets::add(const TensorBase& index, const IndexedDim& along, std::int64_t low, std::int64_t skipped) {
   const bool begun = std::exchange(begun_, true);
   if (offsets_.numel() == 0) return;
-  const Strided space = Places(offsets_.sizes()).tensor(offsets_).tensor(index).space();
+  const Strided space = ElementSpace(offsets_.sizes()).tensor(offsets_).tensor(index).space();
   visit_index(index.dtype(), "indexing", [&]<typename I>() {
     each<2>(space, Named<I>{{along, low, skipped, begun}}, offsets_.device());
   });
@@ -92,7 +92,7 @@ TensorBase Offsets::take() && {
 TensorBase scatter_offsets(const TensorBase& table, std::int64_t dim, const TensorBase& index) {
   TensorBase offsets = make_tensor(index.sizes(), kLong, index.device());
   if (offsets.numel() == 0) return offsets;
-  const Strided space = Places(index.sizes()).tensor(offsets).tensor(index).line(table, dim).space();
+  const Strided space = ElementSpace(index.sizes()).tensor(offsets).tensor(index).line(table, dim).space();
   const ScatterOffset functor{static_cast<const char*>(table.data_ptr()), IndexedDim::of(table, dim)};
   each<3>(space, functor, index.device());
   return offsets;

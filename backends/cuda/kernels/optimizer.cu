@@ -2,7 +2,7 @@
 #include <keyway/backends/cuda/driver/foreach.cuh>
 #include <keyway/backends/cuda/kernels/copy_elements.h>
 #include <keyway/backends/cuda/kernels/kernels_optimizer.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/optimizer.h>
 
 #include <algorithm>

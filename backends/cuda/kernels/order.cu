@@ -7,7 +7,7 @@
 //
 // A pass reads and writes every key and place once, coalesced, and that bounds it: n log2(n / tile) elements in all. If
 // only the first of each row are wanted, runs are cut off there, and passes get shorter as runs get fewer.
-#include <keyway/backends/cuda/driver/device_guard.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/driver/launch.h>
 #include <keyway/backends/cuda/kernels/order.h>
 

@@ -1,7 +1,7 @@
 // The stable order of keys: what sorts, and what groups equal indices. Internal to backends/cuda.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstdint>
 

@@ -1,9 +1,9 @@
-// libkeyway_cuda.so: what libkeyway opens when a CUDA device is first asked for (dispatch/backend_library.cpp).
-#include <keyway/backends/cuda/driver/allocator.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
+// libkeyway_cuda.so: what libkeyway opens when a CUDA device is first asked for (dispatch/plugin/backend_library.cpp).
+#include <keyway/backends/cuda/driver/cuda_allocator.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
 #include <keyway/backends/cuda/kernels/serve.h>
-#include <keyway/dispatch/device_ranges.h>
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/inspect/device_ranges.h>
+#include <keyway/dispatch/plugin/plugin.h>
 
 #include <cstdlib>
 #include <memory>

@@ -4,7 +4,7 @@
 #include <keyway/backends/cuda/kernels/element_bits.h>
 #include <keyway/backends/cuda/kernels/kernels_random.h>
 #include <keyway/backends/cuda/kernels/operands.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/random.h>
 #include <keyway/ops/rules/random.h>
 
@@ -19,16 +19,16 @@ template <typename Make>
 struct Fill {
   Make make;
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    const auto x = make(place.number(1));
-    place.at<std::remove_const_t<decltype(x)>>(0) = x;
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    const auto x = make(element.number(1));
+    element.at<std::remove_const_t<decltype(x)>>(0) = x;
   }
 };
 
 template <typename Make>
 void fill(const TensorBase& out, const Make& make) {
   if (out.numel() == 0) return;
-  each<2>(Places(out.sizes()).tensor(out).number().space(), Fill<Make>{make}, out.device());
+  each<2>(ElementSpace(out.sizes()).tensor(out).number().space(), Fill<Make>{make}, out.device());
 }
 
 // Of integers that the dtype has all; those of one size have the same bits.
@@ -70,13 +70,13 @@ struct Bernoulli {
 // Operands: out, the probability, the element's number.
 template <typename Bits>
 struct BernoulliOf {
-  static constexpr const char* kRefusal = "argument 'p' has an element that is not in [0, 1]";
+  static constexpr const char* kElementError = "argument 'p' has an element that is not in [0, 1]";
   Chance happens;
   Bits one;
 
-  KEYWAY_HD bool operator()(const Place<3>& place) const {
-    const double p = place.at<const double>(1);
-    place.at<Bits>(0) = happens(place.number(2), p) ? one : Bits{};
+  KEYWAY_HD bool operator()(const Element<3>& element) const {
+    const double p = element.at<const double>(1);
+    element.at<Bits>(0) = happens(element.number(2), p) ? one : Bits{};
     return p >= 0 && p <= 1;
   }
 };
@@ -88,10 +88,10 @@ struct Dropout {
   double p;
   KeptScaled<T> apply;
 
-  KEYWAY_HD void operator()(const Place<4>& place) const {
-    const bool kept = !happens(place.number(3), p);
-    place.at<bool>(1) = kept;
-    place.at<T>(0) = apply(place.at<const T>(2), kept);
+  KEYWAY_HD void operator()(const Element<4>& element) const {
+    const bool kept = !happens(element.number(3), p);
+    element.at<bool>(1) = kept;
+    element.at<T>(0) = apply(element.at<const T>(2), kept);
   }
 };
 
@@ -108,7 +108,7 @@ void bernoulli__Tensor(TensorBase& self, const TensorBase& p, const Generator& g
   const Chance happens{next_call(generator, self.device())};
   if (self.numel() == 0) return;
   const TensorBase list = contiguous_as(p, kDouble);
-  const Strided space = Places(self.sizes()).tensor(self).tensor(list).number().space();
+  const Strided space = ElementSpace(self.sizes()).tensor(self).tensor(list).number().space();
   visit_bits(self.itemsize(), [&]<typename T>() {
     each<3>(space, BernoulliOf<T>{happens, bits_of_one<T>(self.dtype())}, self.device());
   });
@@ -123,7 +123,7 @@ void native_dropout(const TensorBase& input, double p, std::optional<bool> train
   const bool drops = train.value_or(true) && p > 0;
   const Chance happens{drops ? next_call(nullptr, input.device()) : PhiloxCall()};
   if (input.numel() == 0) return;
-  const Strided space = Places(input.sizes()).tensor(out0).tensor(out1).tensor(input).number().space();
+  const Strided space = ElementSpace(input.sizes()).tensor(out0).tensor(out1).tensor(input).number().space();
   visit_floating_and_complex(input.dtype(), "native_dropout", [&]<typename T>() {
     const auto scale = static_cast<Real<Opmath<T>>>(p < 1 && drops ? 1 / (1 - p) : 1);
     each<4>(space, Dropout<T>{happens, drops ? p : 0, {scale}}, input.device());

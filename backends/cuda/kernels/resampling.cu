@@ -7,7 +7,7 @@
 #include <keyway/backends/cuda/kernels/kernels_resampling.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/zeros.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 namespace keyway::inline v1::cuda {
 
@@ -27,11 +27,11 @@ struct TapPlaces {
 // Operands: out, the line of the table, the row's first place, its first weight.
 template <typename T>
 struct GatherWeighed {
-  static constexpr const char* kRefusal = kBadPlace;
+  static constexpr const char* kElementError = kBadPlace;
   TapPlaces of;
   std::int64_t table_step, weight_step;
 
-  KEYWAY_HD bool operator()(const Place<4>& at) const {
+  KEYWAY_HD bool operator()(const Element<4>& at) const {
     T sum = 0;
     for (std::int64_t k = 0; k < of.taps; ++k) {
       const std::int64_t place = (&at.at<const std::int64_t>(2))[k * of.step];
@@ -46,11 +46,11 @@ struct GatherWeighed {
 // Operands: out, the place, the first elements of the row and of the table, each of which has `channels` and `inner`.
 template <typename T>
 struct GatherProducts {
-  static constexpr const char* kRefusal = kBadPlace;
+  static constexpr const char* kElementError = kBadPlace;
   std::int64_t size, channels, inner;
   std::int64_t row_steps[2], table_steps[3];  // in elements; the table's of channels, places and inner ones
 
-  KEYWAY_HD bool operator()(const Place<4>& at) const {
+  KEYWAY_HD bool operator()(const Element<4>& at) const {
     const std::int64_t place = at.at<const std::int64_t>(1);
     if (place < -1 || place >= size) return false;
     T sum = 0;
@@ -66,10 +66,10 @@ struct GatherProducts {
 
 // Operands: the offset in bytes, the place, the number of the image.
 struct OffsetOfPlace {
-  static constexpr const char* kRefusal = kBadPlace;
+  static constexpr const char* kElementError = kBadPlace;
   std::int64_t size, image_bytes, row_bytes;
 
-  KEYWAY_HD bool operator()(const Place<3>& at) const {
+  KEYWAY_HD bool operator()(const Element<3>& at) const {
     const std::int64_t place = at.at<const std::int64_t>(1);
     const bool within = place >= -1 && place < size;
     at.at<std::int64_t>(0) = within && place >= 0 ? at.number(2) * image_bytes + place * row_bytes : -1;
@@ -80,7 +80,7 @@ struct OffsetOfPlace {
 // Operands: out, the row's element, the weight.
 template <typename T>
 struct WeighRow {
-  KEYWAY_HD void operator()(const Place<3>& at) const { at.at<T>(0) = at.at<const T>(1) * at.at<const T>(2); }
+  KEYWAY_HD void operator()(const Element<3>& at) const { at.at<T>(0) = at.at<const T>(1) * at.at<const T>(2); }
 };
 
 // Some dimensions of a tensor, in another order; where `dims` has -1, one that is broadcast.
@@ -99,7 +99,7 @@ void _gather_weighed(const TensorBase& self, const TensorBase& places, const Ten
   if (out.numel() == 0) return;
   const TensorBase first = arranged(places, {0, -1, 3, -1}), weight = arranged(weights, {0, -1, 3, -1});
   const TapPlaces taps{places.sizes()[2], places.strides()[2], self.sizes()[2]};
-  const Strided space = Places(out.sizes()).tensor(out).line(self, 2).tensor(first).tensor(weight).space();
+  const Strided space = ElementSpace(out.sizes()).tensor(out).line(self, 2).tensor(first).tensor(weight).space();
   visit_dtype<kFloats | DtypeSet{kInt}>(self.dtype(), "_gather_weighed", [&]<typename T>() {
     each<4>(space, GatherWeighed<T>{taps, self.strides()[2], weights.strides()[2]}, out.device());
   });
@@ -108,7 +108,7 @@ void _gather_weighed(const TensorBase& self, const TensorBase& places, const Ten
 void _gather_products(const TensorBase& self, const TensorBase& other, const TensorBase& places, TensorBase& out) {
   if (out.numel() == 0) return;
   const TensorBase row = arranged(self, {0, -1, -1, 2}), table = arranged(other, {0, -1, -1, -1});
-  const Strided space = Places(out.sizes()).tensor(out).tensor(places).tensor(row).tensor(table).space();
+  const Strided space = ElementSpace(out.sizes()).tensor(out).tensor(places).tensor(row).tensor(table).space();
   visit_dtype<kFloats>(self.dtype(), "_gather_products", [&]<typename T>() {
     each<4>(space,
             GatherProducts<T>{other.sizes()[2],
@@ -130,10 +130,10 @@ void _scatter_weighed(const TensorBase& self, const TensorBase& places, const Te
     const TensorBase offsets = make_tensor(listed, kLong, out.device());
     const IntArrayRef strides = table.tensor().strides();
     const auto item = static_cast<std::int64_t>(out.itemsize());
-    each<3>(Places(listed).tensor(offsets).tensor(arranged(places, {0, 2, 3})).coordinate(0).space(),
+    each<3>(ElementSpace(listed).tensor(offsets).tensor(arranged(places, {0, 2, 3})).coordinate(0).space(),
             OffsetOfPlace{size, strides[0] * item, strides[2] * item}, out.device());
     const TensorBase rows = make_tensor(sizes, self.dtype(), out.device());
-    const Strided space = Places(sizes)
+    const Strided space = ElementSpace(sizes)
                               .tensor(rows)
                               .tensor(arranged(self, {0, -1, 2, 1, 3}))
                               .tensor(arranged(weights, {0, 2, 3, -1, -1}))

@@ -83,9 +83,9 @@ TensorBase room_for_totals(const TensorBase& self, std::int64_t dim, std::int64_
 
 // Of all stretches up to each. Requires: the rows lie along `dim` of `totals`, which is the last operand of `places`.
 template <typename Of>
-void find_totals(const Of& of, const RowPlaces& places, const TensorBase& totals, std::int64_t dim) {
+void find_totals(const Of& of, const RowSpace& places, const TensorBase& totals, std::int64_t dim) {
   rows<Of::kOperands + 1>(places, Totals<Of>{of}, totals.device());
-  rows<1>(RowPlaces(totals.sizes(), dim).tensor(totals), ScanTotals<typename Of::Merge>{of}, totals.device());
+  rows<1>(RowSpace(totals.sizes(), dim).tensor(totals), ScanTotals<typename Of::Merge>{of}, totals.device());
 }
 
 }  // namespace keyway::inline v1::cuda

@@ -6,8 +6,8 @@
 #include <keyway/backends/cuda/kernels/kernels_scatter.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/scatter_rows.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>
 #include <cstring>
@@ -19,13 +19,13 @@ namespace {
 // Operands: out, the index, the line of self that it counts in.
 template <typename T>
 struct Gather {
-  static constexpr const char* kRefusal = "argument 'index' has an element that is out of range";
+  static constexpr const char* kElementError = "argument 'index' has an element that is out of range";
   std::int64_t length, stride;  // of a line; in elements
 
-  KEYWAY_HD bool operator()(const Place<3>& place) const {
-    const std::int64_t index = place.at<const std::int64_t>(1);
+  KEYWAY_HD bool operator()(const Element<3>& element) const {
+    const std::int64_t index = element.at<const std::int64_t>(1);
     if (index < 0 || index >= length) return false;
-    place.at<T>(0) = (&place.at<const T>(2))[index * stride];
+    element.at<T>(0) = (&element.at<const T>(2))[index * stride];
     return true;
   }
 };
@@ -33,14 +33,14 @@ struct Gather {
 // Operands: the line of out, the index. Several may write to one element, and write the same there.
 template <typename T>
 struct ScatterValue {
-  static constexpr const char* kRefusal = "argument 'index' has an element that is out of range";
+  static constexpr const char* kElementError = "argument 'index' has an element that is out of range";
   std::int64_t length, stride;  // of a line; in elements
   T value;
 
-  KEYWAY_HD bool operator()(const Place<2>& place) const {
-    const std::int64_t index = place.at<const std::int64_t>(1);
+  KEYWAY_HD bool operator()(const Element<2>& element) const {
+    const std::int64_t index = element.at<const std::int64_t>(1);
     if (index < 0 || index >= length) return false;
-    (&place.at<T>(0))[index * stride] = value;
+    (&element.at<T>(0))[index * stride] = value;
     return true;
   }
 };
@@ -62,7 +62,8 @@ void gather(const TensorBase& self, std::int64_t dim, const TensorBase& index, b
   if (index.numel() == 0) return;
   const TensorBase from = with_dim(self), places = with_dim(as_dtype(index, kLong)), to = with_dim(out);
   const auto d = static_cast<std::size_t>(wrap_dim(dim, from.dim()));
-  const Strided space = Places(to.sizes()).tensor(to).tensor(places).line(from, static_cast<std::int64_t>(d)).space();
+  const Strided space =
+      ElementSpace(to.sizes()).tensor(to).tensor(places).line(from, static_cast<std::int64_t>(d)).space();
   visit_bits(self.itemsize(), [&]<typename T>() {
     each<3>(space, Gather<T>{from.sizes()[d], from.strides()[d]}, out.device());
   });
@@ -80,7 +81,7 @@ void scatter_value(const TensorBase& self, std::int64_t dim, const TensorBase& i
   begin_as(self, out);
   if (index.numel() == 0) return;
   const auto d = static_cast<std::size_t>(dim);
-  const Strided space = Places(places.sizes()).line(to, dim).tensor(places).space();
+  const Strided space = ElementSpace(places.sizes()).line(to, dim).tensor(places).space();
   visit_bits(self.itemsize(), [&]<typename T>() {
     each<2>(space, ScatterValue<T>{to.sizes()[d], to.strides()[d], bits_of<T>(value, self.dtype())}, out.device());
   });

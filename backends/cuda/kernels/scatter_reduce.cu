@@ -3,7 +3,7 @@
 // Bound by the sort that puts the elements of src in order (targets.cuh).
 #include <keyway/backends/cuda/kernels/kernels_scatter.h>
 #include <keyway/backends/cuda/kernels/scatter_rows.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/extrema.h>
 

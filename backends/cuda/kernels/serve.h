@@ -2,7 +2,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/driver/named_kernel.h>
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 
 namespace keyway::inline v1::cuda {
 

@@ -4,7 +4,7 @@
 #include <keyway/backends/cuda/kernels/kernels_softmax.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/top_and_sum.cuh>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <cmath>
@@ -107,7 +107,7 @@ template <template <typename, typename> typename Op>
 void forward(const char* name, const TensorBase& self, std::int64_t dim, const TensorBase& out) {
   if (self.numel() == 0) return;
   const TensorBase from = with_dim(self), to = with_dim(out);
-  RowPlaces places(from.sizes(), wrap_dim(dim, from.dim()));
+  RowSpace places(from.sizes(), wrap_dim(dim, from.dim()));
   places.tensor(to).tensor(from);
   visit_floating(self.dtype(), name, [&]<typename T>() {
     if (out.dtype() == self.dtype()) return rows_of_values<2>(places, Op<T, T>{}, out.device());
@@ -120,7 +120,7 @@ void backward(const char* name, const TensorBase& grad_output, const TensorBase&
               const TensorBase& out) {
   if (output.numel() == 0) return;
   const TensorBase grad = with_dim(grad_output), y = with_dim(output), to = with_dim(out);
-  RowPlaces places(y.sizes(), wrap_dim(dim, y.dim()));
+  RowSpace places(y.sizes(), wrap_dim(dim, y.dim()));
   places.tensor(to).tensor(grad).tensor(y);
   visit_floating(output.dtype(), name, [&]<typename T>() {
     if (out.dtype() == output.dtype()) return rows_of_values<3>(places, Op<T, T>{}, out.device());

@@ -4,7 +4,7 @@
 #include <keyway/backends/cuda/kernels/column_major.h>
 #include <keyway/backends/cuda/kernels/kernels_solving.h>
 #include <keyway/backends/cuda/kernels/multiply.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 
 #include <algorithm>
 
@@ -23,9 +23,9 @@ struct SolveBlock {
   std::int64_t row_step, column_step;  // of the triangle
   bool upper, unit;
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    T* const side = &place.at<T>(0);
-    const T* const triangle = &place.at<const T>(1);
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    T* const side = &element.at<T>(0);
+    const T* const triangle = &element.at<const T>(1);
     for (std::int64_t step = 0; step < rows; ++step) {
       const std::int64_t i = upper ? rows - 1 - step : step;
       T sum = side[i * side_step];
@@ -65,7 +65,7 @@ void solve_left(const TensorBase& triangle, const TensorBase& sides, bool upper,
     // One element for each right side: the first of its rows.
     const TensorBase tops = block(here, 0, 1, 0, columns), corners = block(a, 0, 1, 0, 1);
     visit_dtype<kTriangleTypes>(sides.dtype(), "linalg_solve_triangular", [&]<typename T>() {
-      each<2>(Places(tops.sizes()).tensor(tops).tensor(corners).space(),
+      each<2>(ElementSpace(tops.sizes()).tensor(tops).tensor(corners).space(),
               SolveBlock<T>{rows, here.strides()[1], a.strides()[1], a.strides()[2], upper, unit}, sides.device());
     });
     const std::int64_t left = n - done - rows, next = upper ? 0 : first + rows;

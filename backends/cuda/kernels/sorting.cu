@@ -10,7 +10,7 @@
 #include <keyway/backends/cuda/kernels/kernels_sorting.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/order.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/order_key.h>
 
 #include <algorithm>
@@ -24,22 +24,22 @@ template <typename T>
 struct TakeInOrder {
   std::int64_t stride;  // of the line, in elements
 
-  KEYWAY_HD void operator()(const Place<4>& place) const {
-    const std::int64_t index = place.at<const std::int64_t>(2);
-    place.at<std::int64_t>(1) = index;
-    place.at<T>(0) = (&place.at<const T>(3))[index * stride];
+  KEYWAY_HD void operator()(const Element<4>& element) const {
+    const std::int64_t index = element.at<const std::int64_t>(2);
+    element.at<std::int64_t>(1) = index;
+    element.at<T>(0) = (&element.at<const T>(3))[index * stride];
   }
 };
 
 // Operands: where it is, which place of the order is wanted, the line of the order.
 struct FindPlace {
-  static constexpr const char* kRefusal = "argument 'places' has an element that is out of range";
+  static constexpr const char* kElementError = "argument 'places' has an element that is out of range";
   std::int64_t length, stride;  // of the line; in elements
 
-  KEYWAY_HD bool operator()(const Place<3>& place) const {
-    const std::int64_t wanted = place.at<const std::int64_t>(1);
+  KEYWAY_HD bool operator()(const Element<3>& element) const {
+    const std::int64_t wanted = element.at<const std::int64_t>(1);
     if (wanted < 0 || wanted >= length) return false;
-    place.at<std::int64_t>(0) = (&place.at<const std::int64_t>(2))[wanted * stride];
+    element.at<std::int64_t>(0) = (&element.at<const std::int64_t>(2))[wanted * stride];
     return true;
   }
 };
@@ -74,7 +74,7 @@ void take_sorted(const TensorBase& self, std::int64_t dim, bool descending, cons
   const auto d = static_cast<std::size_t>(wrap_dim(dim, from.dim()));
   const TensorBase order = order_of(from, d, descending, to.sizes()[d], to.sizes());
   const Strided space =
-      Places(to.sizes()).tensor(to).tensor(places).tensor(order).line(from, static_cast<std::int64_t>(d)).space();
+      ElementSpace(to.sizes()).tensor(to).tensor(places).tensor(order).line(from, static_cast<std::int64_t>(d)).space();
   visit_bits(self.itemsize(), [&]<typename T>() { each<4>(space, TakeInOrder<T>{from.strides()[d]}, self.device()); });
 }
 
@@ -88,7 +88,7 @@ void _order_statistic(const TensorBase& self, const TensorBase& places, std::int
   const auto at = static_cast<std::size_t>(d);
   const std::int64_t n = from.sizes()[at];
   const TensorBase order = order_of(from, at, /*descending=*/false, n, from.sizes());
-  const Strided space = Places(to.sizes()).tensor(to).tensor(with_dim(places)).line(order, d).space();
+  const Strided space = ElementSpace(to.sizes()).tensor(to).tensor(with_dim(places)).line(order, d).space();
   each<3>(space, FindPlace{n, order.strides()[at]}, self.device());
   gather(self, dim, indices, /*sparse_grad=*/false, values);
 }

@@ -9,9 +9,9 @@
 // of the writes that go there alone, and those of a shorter run are the CPU's.
 #pragma once
 
+#include <keyway/backends/cuda/element_space.h>
 #include <keyway/backends/cuda/kernels/order.h>
-#include <keyway/backends/cuda/places.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstdint>
 #include <utility>
@@ -96,11 +96,11 @@ struct WriteLast {
   TargetRuns runs;
   std::int64_t row_step;
 
-  KEYWAY_HD void operator()(const Place<3>& place) const {
-    const std::int64_t i = place.number(2);
+  KEYWAY_HD void operator()(const Element<3>& element) const {
+    const std::int64_t i = element.number(2);
     if (!runs.ends(i)) return;
-    *reinterpret_cast<T*>(place.address(0) + runs.target(i)) =
-        *reinterpret_cast<const T*>(place.address(1) + runs.order[i] * row_step);
+    *reinterpret_cast<T*>(element.address(0) + runs.target(i)) =
+        *reinterpret_cast<const T*>(element.address(1) + runs.order[i] * row_step);
   }
 };
 
@@ -130,10 +130,10 @@ template <typename T, typename F>
 struct FoldSegment {
   Folded<T, F> folded;
 
-  __device__ void operator()(const Place<3>& place) const {
-    const TargetRuns::Segment segment = folded.runs.segment_from(place.number(2) * kSegment);
+  __device__ void operator()(const Element<3>& element) const {
+    const TargetRuns::Segment segment = folded.runs.segment_from(element.number(2) * kSegment);
     if (segment.first == segment.end) return;
-    place.at<typename Folded<T, F>::Acc>(0) = folded.add(folded.f.none(), segment, place.address(1));
+    element.at<typename Folded<T, F>::Acc>(0) = folded.add(folded.f.none(), segment, element.address(1));
   }
 };
 
@@ -145,15 +145,15 @@ struct FoldRun {
   Folded<T, F> folded;
   std::int64_t segment_step;
 
-  __device__ void operator()(const Place<4>& place) const {
+  __device__ void operator()(const Element<4>& element) const {
     const TargetRuns& runs = folded.runs;
     const F& f = folded.f;
-    const std::int64_t first = place.number(2);
+    const std::int64_t first = element.number(2);
     if (!runs.begins(first)) return;
     const std::int64_t end = runs.end_of(first), further = (end - first - 1) / kSegment;
-    T& target = *reinterpret_cast<T*>(place.address(0) + runs.target(first));
-    Acc all = folded.add(f.begin(target), {first, further > 0 ? first + kSegment : end}, place.address(1));
-    const char* const segments = place.address(3) + first / kSegment * segment_step;
+    T& target = *reinterpret_cast<T*>(element.address(0) + runs.target(first));
+    Acc all = folded.add(f.begin(target), {first, further > 0 ? first + kSegment : end}, element.address(1));
+    const char* const segments = element.address(3) + first / kSegment * segment_step;
 #pragma unroll 4
     for (std::int64_t i = 1; i <= further; ++i) {
       all = f.merge(all, *reinterpret_cast<const Acc*>(segments + i * segment_step));

@@ -14,16 +14,17 @@ template <typename T>
 struct Keep {
   std::int64_t low, high;
 
-  KEYWAY_HD void operator()(const Place<4>& place) const {
-    const std::int64_t distance = place.number(3) - place.number(2);
-    place.at<T>(0) = low <= distance && distance <= high ? place.at<const T>(1) : T{};
+  KEYWAY_HD void operator()(const Element<4>& element) const {
+    const std::int64_t distance = element.number(3) - element.number(2);
+    element.at<T>(0) = low <= distance && distance <= high ? element.at<const T>(1) : T{};
   }
 };
 
 void keep(const TensorBase& self, std::int64_t low, std::int64_t high, const TensorBase& out) {
   if (self.numel() == 0) return;
   const std::int64_t rank = self.dim();
-  const Strided space = Places(out.sizes()).tensor(out).tensor(self).coordinate(rank - 2).coordinate(rank - 1).space();
+  const Strided space =
+      ElementSpace(out.sizes()).tensor(out).tensor(self).coordinate(rank - 2).coordinate(rank - 1).space();
   visit_bits(self.itemsize(), [&]<typename T>() { each<4>(space, Keep<T>{low, high}, out.device()); });
 }
 

@@ -8,14 +8,14 @@
 // Writing the windows and reading them again bounds all three: as many elements as the kernel has places, for each
 // element of x; threads that follow each other have places that do, so x and y are read and written in whole lines
 // where they are row-major.
-#include <keyway/backends/cuda/conv_windows.h>
 #include <keyway/backends/cuda/driver/each.cuh>
+#include <keyway/backends/cuda/im2col.h>
 #include <keyway/backends/cuda/kernels/element_bits.h>
 #include <keyway/backends/cuda/kernels/multiply.h>
 #include <keyway/backends/cuda/kernels/operands.h>
 #include <keyway/backends/cuda/kernels/window_convolution.h>
 #include <keyway/backends/cuda/product.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/opmath.h>
 
 #include <algorithm>
@@ -34,33 +34,33 @@ constexpr DtypeSet kSumTypes{kFloat, kDouble, kComplexFloat, kComplexDouble, kLo
 // windows(x), moved as bits.
 template <typename T>
 struct Unfold {
-  ConvWindows windows;
-  ConvColumns chunk;
+  Im2col windows;
+  Im2colColumns chunk;
   ConvImages x;
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    const auto number = static_cast<std::uint32_t>(place.number(1));
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    const auto number = static_cast<std::uint32_t>(element.number(1));
     const std::uint32_t row = chunk.count.quotient(number);
-    const ConvWindows::Window window = windows.window(chunk, number - row * chunk.count.value);
-    const ConvWindows::Row part = windows.row(row);
+    const Im2col::Window window = windows.window(chunk, number - row * chunk.count.value);
+    const Im2col::Row part = windows.row(row);
     std::int64_t at[3];
     const bool inside = windows.input(window, part, at);
-    place.at<T>(0) = inside ? static_cast<const T*>(x.data)[x.offset(window.image, part.channel, at)] : T{};
+    element.at<T>(0) = inside ? static_cast<const T*>(x.data)[x.offset(window.image, part.channel, at)] : T{};
   }
 };
 
 // y, with a row for each channel; as bits.
 template <typename T>
 struct TakeOutputs {
-  ConvWindows windows;
-  ConvColumns chunk;
+  Im2col windows;
+  Im2colColumns chunk;
   ConvImages y;
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    const auto number = static_cast<std::uint32_t>(place.number(1));
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    const auto number = static_cast<std::uint32_t>(element.number(1));
     const std::uint32_t channel = chunk.count.quotient(number);
-    const ConvWindows::Window window = windows.window(chunk, number - channel * chunk.count.value);
-    place.at<T>(0) = static_cast<const T*>(y.data)[y.offset(window.image, channel, window.at)];
+    const Im2col::Window window = windows.window(chunk, number - channel * chunk.count.value);
+    element.at<T>(0) = static_cast<const T*>(y.data)[y.offset(window.image, channel, window.at)];
   }
 };
 
@@ -68,16 +68,16 @@ struct TakeOutputs {
 template <typename T>
 struct GiveOutputs {
   using Sum = Opmath<T>;
-  ConvWindows windows;
-  ConvColumns chunk;
+  Im2col windows;
+  Im2colColumns chunk;
   ConvImages y;
   const Sum* bias;
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    const auto number = static_cast<std::uint32_t>(place.number(1));
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    const auto number = static_cast<std::uint32_t>(element.number(1));
     const std::uint32_t channel = chunk.count.quotient(number);
-    const ConvWindows::Window window = windows.window(chunk, number - channel * chunk.count.value);
-    Sum sum = place.at<const Sum>(0);
+    const Im2col::Window window = windows.window(chunk, number - channel * chunk.count.value);
+    Sum sum = element.at<const Sum>(0);
     if (bias != nullptr) sum = plus(sum, bias[channel]);
     static_cast<T*>(y.data)[y.offset(window.image, channel, window.at)] = static_cast<T>(sum);
   }
@@ -87,22 +87,22 @@ struct GiveOutputs {
 // images of x, from `first` on, and the element's number among them.
 template <typename T>
 struct Fold {
-  ConvWindows windows;
-  ConvColumns chunk;
+  Im2col windows;
+  Im2colColumns chunk;
   std::int64_t first;
   Divisor channels, places;  // of x: all groups, and a plane
   const T* columns;
   const T* bias;
 
-  KEYWAY_HD void operator()(const Place<2>& place) const {
-    const auto number = static_cast<std::uint32_t>(place.number(1));
+  KEYWAY_HD void operator()(const Element<2>& element) const {
+    const auto number = static_cast<std::uint32_t>(element.number(1));
     const std::uint32_t plane = places.quotient(number), images = channels.quotient(plane);
     const std::uint32_t channel = plane - images * channels.value;
     const std::int64_t image = first + images;
     std::int64_t at[3];
-    ConvWindows::split(number - plane * places.value, windows.in, at);
+    Im2col::split(number - plane * places.value, windows.in, at);
     const bool begins = image > chunk.image || chunk.place == 0;
-    T sum = begins ? (bias != nullptr ? bias[channel] : T(0)) : place.at<T>(0);
+    T sum = begins ? (bias != nullptr ? bias[channel] : T(0)) : element.at<T>(0);
     // Where the image's first window lies among the columns.
     const std::int64_t shift = (image - chunk.image) * windows.places.value - chunk.place;
     const std::int64_t count = chunk.count.value;
@@ -111,7 +111,7 @@ struct Fold {
       const std::int64_t column = shift + window;
       if (column >= 0 && column < count) sum = plus(sum, rows[tap * count + column]);
     });
-    place.at<T>(0) = sum;
+    element.at<T>(0) = sum;
   }
 };
 
@@ -131,7 +131,7 @@ class Convolution {
   void forward(const TensorBase& bias) const {
     const TensorBase addend = contiguous_as(bias, sums_);
     const TensorBase weights = weights_of(contiguous(w_));
-    each_chunk([&](const ConvColumns& chunk) {
+    each_chunk([&](const Im2colColumns& chunk) {
       const TensorBase sums = matrix(windows_.out_channels, chunk, sums_);
       multiply({weights, unfolded(chunk), sums});
       if (sums.numel() == 0) return;
@@ -147,7 +147,7 @@ class Convolution {
     const TensorBase addend = contiguous_as(bias, sums_);
     const TensorBase weights = weights_of(contiguous(w_));
     const TensorBase x = dtype_ == sums_ ? x_ : make_tensor(x_.sizes(), sums_, x_.device());
-    each_chunk([&](const ConvColumns& chunk) {
+    each_chunk([&](const Im2colColumns& chunk) {
       const TensorBase columns = matrix(taps_, chunk, sums_);
       multiply({transposed(weights), outputs(chunk), columns});
       visit_dtype<kSumTypes>(sums_, "convolution", [&]<typename T>() { fold<T>(columns, chunk, x, data<T>(addend)); });
@@ -162,7 +162,7 @@ class Convolution {
     const TensorBase w = in_place ? w_ : make_tensor(w_.sizes(), sums_, w_.device());
     const TensorBase sums = weights_of(w);
     bool first = true;
-    each_chunk([&](const ConvColumns& chunk) {
+    each_chunk([&](const Im2colColumns& chunk) {
       multiply({outputs(chunk), transposed(unfolded(chunk)), sums, 1, first ? 0 : 1, sums});
       first = false;
     });
@@ -185,7 +185,7 @@ class Convolution {
   }
 
   // [groups, lines, columns of the chunk].
-  TensorBase matrix(std::int64_t lines, const ConvColumns& chunk, ScalarType dtype) const {
+  TensorBase matrix(std::int64_t lines, const Im2colColumns& chunk, ScalarType dtype) const {
     return make_tensor({windows_.groups, lines, chunk.count.value}, dtype, x_.device());
   }
   // [groups, out channels, in channels and taps].
@@ -204,16 +204,16 @@ class Convolution {
   }
   template <typename F>
   static void visit(const TensorBase& matrix, const F& functor) {
-    each<2>(Places(matrix.sizes()).tensor(matrix).number().space(), functor, matrix.device());
+    each<2>(ElementSpace(matrix.sizes()).tensor(matrix).number().space(), functor, matrix.device());
   }
 
-  TensorBase unfolded(const ConvColumns& chunk) const {
+  TensorBase unfolded(const Im2colColumns& chunk) const {
     const TensorBase columns = matrix(taps_, chunk, dtype_);
     if (columns.numel() == 0) return columns;
     visit_bits(x_.itemsize(), [&]<typename T>() { visit(columns, Unfold<T>{windows_, chunk, x_}); });
     return columns;
   }
-  TensorBase outputs(const ConvColumns& chunk) const {
+  TensorBase outputs(const Im2colColumns& chunk) const {
     const TensorBase taken = matrix(windows_.out_channels, chunk, dtype_);
     if (taken.numel() == 0) return taken;
     visit_bits(y_.itemsize(), [&]<typename T>() { visit(taken, TakeOutputs<T>{windows_, chunk, y_}); });
@@ -223,7 +223,7 @@ class Convolution {
   // Adds the windows of a chunk to the images of x that they belong to, so many at a time that their elements' numbers
   // have 31 bits.
   template <typename T>
-  void fold(const TensorBase& columns, const ConvColumns& chunk, const TensorBase& x, const T* bias) const {
+  void fold(const TensorBase& columns, const Im2colColumns& chunk, const TensorBase& x, const T* bias) const {
     const std::int64_t channels = x.sizes()[1], of_image = x.numel() / x.sizes()[0];
     const std::int64_t last = chunk.image + (chunk.place + chunk.count.value - 1) / windows_.places.value;
     const std::int64_t most = std::max<std::int64_t>(1, ((std::int64_t{1} << 31) - 1) / of_image);
@@ -239,7 +239,7 @@ class Convolution {
   }
 
   const TensorBase &x_, &w_, &y_;
-  ConvWindows windows_;
+  Im2col windows_;
   ScalarType dtype_, sums_;  // of the tensors, and what is summed in
   std::int64_t taps_;        // of all channels of a group
 };

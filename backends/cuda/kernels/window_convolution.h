@@ -1,4 +1,4 @@
-// window_convolution: convolutions as matrix products over the windows of the input (conv_windows.h), for dtypes and
+// window_convolution: convolutions as matrix products over the windows of the input (im2col.h), for dtypes and
 // sizes that cuDNN does not have, and machines without it. Internal to backends/cuda.
 #pragma once
 

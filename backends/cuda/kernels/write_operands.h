@@ -3,7 +3,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/kernels/copy_elements.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 namespace keyway::inline v1::cuda {
 

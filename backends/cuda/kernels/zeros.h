@@ -2,8 +2,8 @@
 #pragma once
 
 #include <keyway/backends/cuda/driver/check.h>
-#include <keyway/backends/cuda/driver/device_guard.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/backends/cuda/driver/cuda_device_guard.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 namespace keyway::inline v1::cuda {
 

@@ -16,7 +16,7 @@ from keyway._C import (
     float64, floor, imag, int8, int16, int32, int64, isfinite, isinf, isnan, log, log1p, log2, log10, logical_not,
     negative, positive, real, round, signbit, sin, sinh, sqrt, square, tan, tanh, trunc, uint8, uint16, uint32, uint64,
 )  # fmt: skip
-from keyway._methods import conj
+from keyway._tensor.methods import conj
 from keyway.array_api import fft, linalg
 from keyway.array_api._creation import (
     arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like, tril,

@@ -7,7 +7,8 @@ import functools
 from dataclasses import dataclass
 from typing import Any, Union
 
-from keyway import _C, _type_info
+from keyway import _C
+from keyway._tensor import type_info as _type_info
 from keyway._C import (
     bool, complex64, complex128, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
 )  # fmt: skip

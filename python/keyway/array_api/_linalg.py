@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Union
 
 from keyway import _C
-from keyway._products import tensordot as keyway_tensordot
+from keyway._functions.products import tensordot as keyway_tensordot
 from keyway.array_api._axes import axis_number
 from keyway.array_api._data_types import promoted
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from keyway import _C
-from keyway._attach import attach
+from keyway._tensor.attach import attach
 from keyway._C import Tensor, _autograd
-from keyway._vmap import vmap
+from keyway._transforms.vmap import vmap
 from keyway.autograd import forward_ad, functional, graph
 from keyway.autograd._running import is_for_inputs as is_for_inputs, run
 from keyway.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly

@@ -6,8 +6,8 @@ import functools
 
 from keyway import _C
 from keyway._C import Tensor, _autograd, _batching
-from keyway import _forward
-from keyway._vmap import apply_function, is_batched
+from keyway._transforms import forward as _forward
+from keyway._transforms.vmap import apply_function, is_batched
 from keyway.autograd.grad_mode import no_grad
 
 TYPE_CHECKING = False  # typing takes long to import
@@ -95,7 +95,7 @@ class Function:
             return apply_function(cls, args)
         sets_up_later = cls.setup_context is not Function.setup_context
         if _forward.is_dual(args):
-            return _forward.apply_function(cls, args, sets_up_later)
+            return _forward.apply_function(cls, args, sets_up_later, has_jvp=cls.jvp is not Function.jvp)
         return _autograd.apply_function(cls, args, sets_up_later)
 
 

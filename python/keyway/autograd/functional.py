@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyway import _C
 from keyway._C import Tensor, _autograd, _forward
-from keyway._vmap import vmap
+from keyway._transforms.vmap import vmap
 from keyway.autograd._running import run
 from keyway.autograd.grad_mode import enable_grad
 

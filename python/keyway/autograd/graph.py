@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyway._attach import attach
+from keyway._tensor.attach import attach
 from keyway._C import Tensor, _autograd
 from keyway.utils.hooks import RemovableHandle
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._type_info import finfo
+from keyway._tensor.type_info import finfo
 from keyway.autograd.function import Function, FunctionCtx, once_differentiable
 
 _SERIES_BELOW = 10.0

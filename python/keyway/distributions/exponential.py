@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._type_info import finfo
+from keyway._tensor.type_info import finfo
 from keyway.distributions import constraints
 from keyway.distributions.distribution import Distribution
 from keyway.distributions.utils import broadcast_all

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._type_info import finfo
+from keyway._tensor.type_info import finfo
 from keyway.autograd.grad_mode import no_grad
 from keyway.distributions import constraints
 from keyway.distributions._gamma_draws import exp_within, log_standard_gamma

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from keyway import _C, linalg
 from keyway._C import Tensor
-from keyway._shapes import broadcast_shapes
+from keyway._functions.shapes import broadcast_shapes
 from keyway.distributions import constraints
 from keyway.distributions.distribution import Distribution
 from keyway.distributions.utils import lazy_property

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from keyway import _C
 from keyway._C import Size, Tensor
-from keyway._shapes import broadcast_shapes
-from keyway._type_info import finfo
+from keyway._functions.shapes import broadcast_shapes
+from keyway._tensor.type_info import finfo
 from keyway.distributions import constraints
 from keyway.distributions.constraints import Constraint
 from keyway.distributions.utils import broadcast_all, sum_rightmost

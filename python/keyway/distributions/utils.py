@@ -7,8 +7,8 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._shapes import broadcast_tensors
-from keyway._type_info import finfo
+from keyway._functions.shapes import broadcast_tensors
+from keyway._tensor.type_info import finfo
 from keyway.autograd.grad_mode import enable_grad
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "sum_rightmost"]

@@ -7,7 +7,7 @@ from typing import Any, Callable, Sequence
 import keyway
 from keyway import _C
 from keyway._C import Tensor
-from keyway._printing import tensor_text
+from keyway._tensor.printing import tensor_text
 from keyway.overrides import DisableFunctionOverrides
 
 # What may be called with uninitialised ones: dtype and device are known.

@@ -6,7 +6,7 @@ import math
 from typing import Any, Callable, Sequence
 
 from keyway.optim._one_cycle import _for_each_group, _set_momentum
-from keyway.optim.lr_scheduler import LRScheduler
+from keyway.optim._schedule import LRScheduler
 from keyway.optim.optimizer import Optimizer
 
 

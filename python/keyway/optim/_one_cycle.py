@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
-from keyway.optim.lr_scheduler import LRScheduler
+from keyway.optim._schedule import LRScheduler
 from keyway.optim.optimizer import Optimizer
 
 _Phase = tuple[float, str, str, str, str]  # its last step; where learning rate and momentum begin and end

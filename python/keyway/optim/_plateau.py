@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
-from keyway.optim.lr_scheduler import LRScheduler, warn_of_epoch
+from keyway.optim._schedule import LRScheduler, warn_of_epoch
 from keyway.optim.optimizer import Optimizer
 
 

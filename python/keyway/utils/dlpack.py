@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from keyway._C import Tensor, from_dlpack as from_dlpack
-from keyway._methods import _checked
+from keyway._tensor.methods import _checked
 
 __all__ = ["from_dlpack", "to_dlpack"]
 

@@ -1,7 +1,7 @@
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/kernels_normalization.h>
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/core/geometry.h>
+#include <keyway/core/tensor/geometry.h>
 #include <keyway/tests/backends/cpu/kernel_data.h>
 #include <keyway/tests/backends/cpu/settings.h>
 #include <keyway/tests/catch.h>

@@ -1,7 +1,7 @@
 #include <keyway/backends/cpu/kernels_advanced_indexing.h>
 #include <keyway/backends/cpu/kernels_indexing.h>
 #include <keyway/backends/cpu/kernels_scatter.h>
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 #include <keyway/tests/backends/cpu/kernel_data.h>
 #include <keyway/tests/catch.h>
 

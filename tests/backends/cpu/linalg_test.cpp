@@ -89,7 +89,7 @@ void check_mm(Rng& rng, std::int64_t m, std::int64_t n, std::int64_t k) {
   check_products<T>(a, b, out);
 }
 
-constexpr DtypeSet kSome{kFloat, kDouble, kInt, kHalf, kBFloat16, kComplexFloat};
+constexpr DtypeSet kTestedTypes{kFloat, kDouble, kInt, kHalf, kBFloat16, kComplexFloat};
 
 }  // namespace
 
@@ -155,7 +155,7 @@ TEST_CASE("addmm broadcasts what it adds, and reads nothing where beta is 0") {
   Rng rng(5);
   for (int i = 0; i < 8; ++i) {
     for (const ScalarType dtype : {kFloat, kDouble, kInt, kHalf, kBFloat16, kComplexFloat}) {
-      visit_dtype<kSome>(dtype, "test", [&]<typename T>() {
+      visit_dtype<kTestedTypes>(dtype, "test", [&]<typename T>() {
         const std::int64_t m = random_dim(rng), n = random_dim(rng), k = random_dim(rng);
         const TensorBase a = random_matrix<T>(rng, {m, k}), b = random_matrix<T>(rng, {k, n});
         TensorBase out = random_matrix<T>(rng, {m, n}, Expand::No);
@@ -201,7 +201,7 @@ TEST_CASE("bmm and baddbmm multiply matrix by matrix") {
   Rng rng(7);
   for (int i = 0; i < 6; ++i) {
     for (const ScalarType dtype : {kFloat, kDouble, kInt, kBFloat16, kComplexFloat}) {
-      visit_dtype<kSome>(dtype, "test", [&]<typename T>() {
+      visit_dtype<kTestedTypes>(dtype, "test", [&]<typename T>() {
         const std::int64_t count = random_int(rng, 0, 20);
         const std::int64_t m = random_int(rng, 0, 40), n = random_int(rng, 0, 40), k = random_int(rng, 0, 40);
         const TensorBase a = random_matrix<T>(rng, {count, m, k}), b = random_matrix<T>(rng, {count, k, n});

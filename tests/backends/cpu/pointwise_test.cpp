@@ -1,6 +1,6 @@
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/pointwise.h>
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 #include <keyway/ops/functors/activation.h>
 #include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/comparison.h>

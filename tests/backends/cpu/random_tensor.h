@@ -1,8 +1,8 @@
 // Tensors of random geometry, and the slow and certain way to walk over them.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <algorithm>
 #include <cstdint>

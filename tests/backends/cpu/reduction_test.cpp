@@ -1,5 +1,5 @@
 #include <keyway/backends/cpu/reduction.h>
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 #include <keyway/ops/functors/arithmetic.h>
 #include <keyway/ops/functors/sorting.h>
 #include <keyway/tests/backends/cpu/random_tensor.h>

@@ -2,7 +2,7 @@
 #include <keyway/backends/cpu/kernels_indexing.h>
 #include <keyway/backends/cpu/kernels_random.h>
 #include <keyway/backends/cpu/scratch.h>
-#include <keyway/core/generator.h>
+#include <keyway/core/random/generator.h>
 #include <keyway/tests/catch.h>
 
 #include <numeric>

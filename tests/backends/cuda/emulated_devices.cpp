@@ -1,6 +1,6 @@
 // Loads the backend for emulated devices before any test runs, where the environment names it: it is in the place of
 // the one that libkeyway would load when a device is first asked for.
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 
 #include <cstdlib>
 

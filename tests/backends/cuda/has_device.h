@@ -2,7 +2,7 @@
 // KEYWAY_TEST_NEEDS_CUDA is set: then its absence fails it.
 #pragma once
 
-#include <keyway/core/device_guard.h>
+#include <keyway/core/device/device_guard.h>
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Rows that are shared out among teams (backends/cuda/row_places.h).
-#include <keyway/backends/cuda/row_places.h>
+// Rows that are shared out among teams (backends/cuda/row_space.h).
+#include <keyway/backends/cuda/row_space.h>
 #include <keyway/tests/catch.h>
 
 using namespace keyway;
@@ -10,7 +10,7 @@ namespace {
 // How many stretches there are of a row of a new tensor, which are checked to be the row.
 std::int64_t shared(IntArrayRef sizes, std::int64_t dim) {
   const TensorBase x = make_tensor(sizes, kByte, DeviceType::CPU);
-  RowPlaces places(x.sizes(), dim);
+  RowSpace places(x.sizes(), dim);
   places.tensor(x);
   const std::int64_t stretches = places.share(), n = sizes[static_cast<std::size_t>(dim)];
   places.each_part([&](const RowLaunch& launch) {
@@ -24,7 +24,7 @@ std::int64_t shared(IntArrayRef sizes, std::int64_t dim) {
 
 }  // namespace
 
-// What RowPlaces::pieces() makes of rows of new tensors, of which the first is `offset` elements behind a multiple of
+// What RowSpace::pieces() makes of rows of new tensors, of which the first is `offset` elements behind a multiple of
 // 16 bytes.
 struct Pieces {
   std::int64_t each;
@@ -36,7 +36,7 @@ struct Pieces {
 Pieces pieces(std::int64_t rows, std::int64_t n, int width, std::int64_t offset = 0) {
   const TensorBase all = make_tensor({rows * n + 16}, kFloat, DeviceType::CPU);
   const TensorBase x = make_view(all, {rows, n}, {n, 1}, offset), y = make_tensor({rows, n}, kFloat, DeviceType::CPU);
-  RowPlaces places(x.sizes(), 1);
+  RowSpace places(x.sizes(), 1);
   places.tensor(x).tensor(y);
   Pieces found{places.pieces(width), 0, 0, places.in_pieces()};
   places.each_part([&](const RowLaunch& launch) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <keyway/core/base/error.h>
-#include <keyway/core/stream.h>
+#include <keyway/core/device/stream.h>
 #include <keyway/tests/catch.h>
 
 #include <algorithm>

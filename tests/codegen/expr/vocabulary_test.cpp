@@ -1,5 +1,5 @@
 #include <keyway/codegen/expr/vocabulary.h>
-#include <keyway/core/scalar_type.h>
+#include <keyway/core/dtype/scalar_type.h>
 #include <keyway/tests/catch.h>
 
 #include <set>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <keyway/core/base/optional_array_ref.h>
-#include <keyway/core/generator.h>
-#include <keyway/core/reduction.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/random/generator.h>
+#include <keyway/core/tensor/reduction.h>
+#include <keyway/core/tensor/tensor_base.h>
 
 #include <cstdint>
 #include <optional>

@@ -46,7 +46,7 @@ void check_turn() {
   double worst = 0;
   for (std::uint64_t i = 0; i < 200000; ++i) {
     const T share = number<T>(i);
-    const portable::Turn<T> turn = portable::turn(share);
+    const portable::CosineSine<T> turn = portable::cosine_sine_of_turns(share);
     const long double angle = 6.283185307179586476925286766559L * static_cast<long double>(share);
     worst = std::max(worst, units(turn.cosine, std::cos(angle), 0.9L));
     worst = std::max(worst, units(turn.sine, std::sin(angle), 0.9L));
@@ -68,16 +68,16 @@ TEST_CASE("logarithms are right to some units in the last place") {
 TEST_CASE("cosine and sine of shares of a turn are right to some units in the last place") {
   check_turn<float>();
   check_turn<double>();
-  CHECK(portable::turn(0.0).cosine == 1);
-  CHECK(portable::turn(0.25f).sine == 1);
-  CHECK(portable::turn(0.25f).cosine == 0);
-  CHECK(portable::turn(0.5).cosine == -1);
-  CHECK(portable::turn(0.75).sine == -1);
+  CHECK(portable::cosine_sine_of_turns(0.0).cosine == 1);
+  CHECK(portable::cosine_sine_of_turns(0.25f).sine == 1);
+  CHECK(portable::cosine_sine_of_turns(0.25f).cosine == 0);
+  CHECK(portable::cosine_sine_of_turns(0.5).cosine == -1);
+  CHECK(portable::cosine_sine_of_turns(0.75).sine == -1);
 }
 
 TEST_CASE("the bits of portable functions are these, wherever they are computed") {
   CHECK(portable::log(0.3f) == -0x1.34379p+0f);
   CHECK(portable::log(0.3) == -0x1.34378fcbda721p+0);
-  CHECK(portable::turn(0.1f).cosine == 0x1.9e3778p-1f);
-  CHECK(portable::turn(0.1).sine == 0x1.2cf2304755a5ep-1);
+  CHECK(portable::cosine_sine_of_turns(0.1f).cosine == 0x1.9e3778p-1f);
+  CHECK(portable::cosine_sine_of_turns(0.1).sine == 0x1.2cf2304755a5ep-1);
 }

@@ -1,7 +1,7 @@
 // Kernels and schemas that must not compile. To a line that ends in a comment "error: TEXT" leads an error of the
 // compiler that has TEXT, to the others none: compile_errors_test.py compiles the file and compares.
 // clang-format off
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 
 #include <map>
 

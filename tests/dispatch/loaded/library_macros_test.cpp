@@ -1,7 +1,7 @@
 // The blocks below are registered before main, as those of a library are when it is loaded, and stay for good.
-#include <keyway/core/thread_state.h>
-#include <keyway/dispatch/explain.h>
-#include <keyway/dispatch/library.h>
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/inspect/explain.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

@@ -1,6 +1,6 @@
-#include <keyway/dispatch/explain.h>
-#include <keyway/dispatch/op_library.h>
-#include <keyway/dispatch/static_table.h>
+#include <keyway/dispatch/inspect/explain.h>
+#include <keyway/dispatch/registry/op_library.h>
+#include <keyway/dispatch/registry/static_table.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/dispatch/block.h>
 

@@ -1,6 +1,6 @@
-// Every macro of dispatch/library.h, in a program that was built apart from the library.
-#include <keyway/core/thread_state.h>
-#include <keyway/dispatch/library.h>
+// Every macro of dispatch/registry/library.h, in a program that was built apart from the library.
+#include <keyway/core/keys/thread_state.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/ops/all.h>
 
 #include <cstdio>

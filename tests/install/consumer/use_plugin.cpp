@@ -1,5 +1,5 @@
 // Loads the plug-in of the first argument and lets it go.
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 
 #include <cstdio>
 #include <fstream>

@@ -1,5 +1,5 @@
 // A kernel that does not fit its schema: the program ends before main, and says why.
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 
 KEYWAY_LIBRARY(my, m) {
   m.def("count(Tensor self) -> int");

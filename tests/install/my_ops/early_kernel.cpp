@@ -1,5 +1,5 @@
 // Registered before main, in the library that has the operators: a fallback and kernels of theirs.
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 
 namespace {
 

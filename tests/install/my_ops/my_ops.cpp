@@ -1,5 +1,5 @@
 // What the entries of my_ops.json name besides functors and rules: a composite and a kernel.
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/keyway.h>
 
 #include <algorithm>

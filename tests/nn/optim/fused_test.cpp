@@ -1,6 +1,6 @@
 // Fused steps against those that change one parameter after the other: the same bits, where nothing is rounded between.
 #include <keyway/autograd/variable.h>
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/nn/optim/adam.h>
 #include <keyway/nn/optim/sgd.h>
 #include <keyway/ops/all.h>

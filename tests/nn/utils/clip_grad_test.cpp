@@ -1,5 +1,5 @@
 #include <keyway/autograd/variable.h>
-#include <keyway/dispatch/recording.h>
+#include <keyway/dispatch/inspect/dispatch_recording.h>
 #include <keyway/nn/utils/clip_grad.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/nn/values.h>

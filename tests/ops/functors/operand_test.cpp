@@ -1,5 +1,5 @@
 // A number as the operand of a functor.
-#include <keyway/core/scalar.h>
+#include <keyway/core/dtype/scalar.h>
 #include <keyway/ops/functors/operand.h>
 #include <keyway/tests/catch.h>
 

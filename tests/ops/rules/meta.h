@@ -1,7 +1,7 @@
 // Tensors without data, and the numbers that rules have to be careful with.
 #pragma once
 
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/rules/output_meta.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Sizes of pooling and convolution are checked against windows that are counted one by one.
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/rules/predicates.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/ops/rules/meta.h>

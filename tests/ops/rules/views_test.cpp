@@ -1,6 +1,6 @@
 // The oracle: a view of a tensor of numbers 0, 1, 2, ... is computed once by its geometry, and once by the definition
 // of the operator, index by index.
-#include <keyway/core/tensor_base.h>
+#include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/rules/views.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/ops/rules/meta.h>

@@ -1,5 +1,5 @@
 // A backend of its own device type, which is called like its file: libnpu3.so and libkeyway_npu3.so bring npu3.
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/tests/core/fake_device.h>
 
 #include <dlfcn.h>

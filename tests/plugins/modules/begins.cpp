@@ -1,5 +1,5 @@
 // A library that begins and ends with functions of its own (-Wl,-init, -Wl,-fini), which no table of symbols has.
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/tensor.h>
 
 #include <cstdint>

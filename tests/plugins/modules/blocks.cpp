@@ -1,5 +1,5 @@
 // A library that registers as it is loaded, with a fault: 0 is none.
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
 // An operator with a gradient of the plug-in's own.
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/keyway.h>
 
 namespace {

@@ -1,9 +1,9 @@
 // Changes much, and then does what FAULT says: 1 throws, 2 calls exit(), 3 does so in a static object, 4 and 6 stay, 5
 // asks for what Keyway has no more. 7 changes nothing, but keeps memory and an event of devices that another serves.
 #include <keyway/core/base/warning.h>
-#include <keyway/core/event.h>
-#include <keyway/core/tensor_base.h>
-#include <keyway/dispatch/plugin.h>
+#include <keyway/core/device/event.h>
+#include <keyway/core/tensor/tensor_base.h>
+#include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/tests/core/fake_device.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // A kernel that owns memory, and a thing that is kept and tells of its end.
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 
 namespace {
 

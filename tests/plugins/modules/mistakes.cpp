@@ -1,5 +1,5 @@
 // Does one thing wrong, as MISTAKE says.
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 
 #include <exception>
 

@@ -1,5 +1,5 @@
 // An operator made of others, as Python calls it.
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/tensor.h>
 
 KEYWAY_PLUGIN(twice, plugin) {

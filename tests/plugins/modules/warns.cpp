@@ -1,6 +1,6 @@
 // Operators whose kernels warn: in the thread of the call, in another one, and where what is thrown is caught.
 #include <keyway/core/base/warning.h>
-#include <keyway/dispatch/plugin.h>
+#include <keyway/dispatch/plugin/plugin.h>
 #include <keyway/tensor.h>
 
 #include <exception>

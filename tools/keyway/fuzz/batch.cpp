@@ -1,9 +1,9 @@
-#include <keyway/core/allocator.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/device_guard.h>
-#include <keyway/core/generator.h>
-#include <keyway/core/host_allocator.h>
-#include <keyway/core/memory_cache.h>
+#include <keyway/core/device/allocator.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/device/host_allocator.h>
+#include <keyway/core/random/generator.h>
+#include <keyway/core/tensor/memory_cache.h>
 #include <keyway/tools/keyway/fuzz/batch.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <keyway/core/generator.h>
+#include <keyway/core/random/generator.h>
 #include <keyway/tools/keyway/fuzz/boundary_values.h>
 
 #include <limits>

@@ -1,8 +1,8 @@
 // Backward through what a fuzzed call has recorded.
 #pragma once
 
-#include <keyway/dispatch/ivalue.h>
-#include <keyway/dispatch/kernel.h>
+#include <keyway/dispatch/call/ivalue.h>
+#include <keyway/dispatch/call/kernel.h>
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #include <keyway/core/base/text.h>
-#include <keyway/core/device_guard.h>
+#include <keyway/core/device/device_guard.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/tools/keyway/fuzz/gradients.h>
 #include <keyway/tools/keyway/fuzz/judge.h>

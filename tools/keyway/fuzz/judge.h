@@ -1,7 +1,7 @@
 // Judge: makes one call of an operator and says whether the library kept its promise.
 #pragma once
 
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/tools/keyway/fuzz/outcome.h>
 #include <keyway/tools/keyway/fuzz/snapshot.h>
 #include <keyway/tools/keyway/fuzz/value.h>

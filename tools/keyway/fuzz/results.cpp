@@ -1,5 +1,5 @@
-#include <keyway/core/geometry.h>
-#include <keyway/dispatch/boxed_tensors.h>
+#include <keyway/core/tensor/geometry.h>
+#include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/tools/keyway/fuzz/results.h>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // What is checked of results.
 #pragma once
 
-#include <keyway/dispatch/ivalue.h>
-#include <keyway/dispatch/kernel.h>
+#include <keyway/dispatch/call/ivalue.h>
+#include <keyway/dispatch/call/kernel.h>
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // The call that a campaign starts from: an operator's example.
 #pragma once
 
-#include <keyway/dispatch/dispatcher.h>
+#include <keyway/dispatch/registry/dispatcher.h>
 #include <keyway/tools/keyway/fuzz/value.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-#include <keyway/dispatch/boxed_tensors.h>
+#include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/tools/keyway/fuzz/random.h>
 #include <keyway/tools/keyway/fuzz/snapshot.h>
 

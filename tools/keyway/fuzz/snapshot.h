@@ -2,8 +2,8 @@
 #pragma once
 
 #include <keyway/core/base/small_vector.h>
-#include <keyway/dispatch/ivalue.h>
-#include <keyway/dispatch/kernel.h>
+#include <keyway/dispatch/call/ivalue.h>
+#include <keyway/dispatch/call/kernel.h>
 
 #include <cstdint>
 #include <string>

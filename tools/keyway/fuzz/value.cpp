@@ -1,5 +1,5 @@
 #include <keyway/autograd/variable.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/all.h>
 #include <keyway/tools/keyway/fuzz/value.h>
 

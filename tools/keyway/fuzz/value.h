@@ -2,10 +2,10 @@
 // prints of it.
 #pragma once
 
-#include <keyway/core/scalar.h>
-#include <keyway/core/tensor_base.h>
-#include <keyway/dispatch/ivalue.h>
-#include <keyway/dispatch/kernel.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/tensor/tensor_base.h>
+#include <keyway/dispatch/call/ivalue.h>
+#include <keyway/dispatch/call/kernel.h>
 
 #include <cstdint>
 #include <string>

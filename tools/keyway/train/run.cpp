@@ -1,5 +1,5 @@
 #include <keyway/backends/cpu/parallel.h>
-#include <keyway/dispatch/profiler.h>
+#include <keyway/dispatch/inspect/profiler.h>
 #include <keyway/tools/keyway/train/loss_curve.h>
 #include <keyway/tools/keyway/train/ngram.h>
 #include <keyway/tools/keyway/train/progress.h>

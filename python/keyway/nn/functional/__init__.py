@@ -16,9 +16,7 @@ from keyway._C import (
     pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle, prelu as prelu, relu_ as relu_, selu_ as selu_,
     threshold_ as threshold_,
 )
-from keyway._dropouts import rrelu_ as rrelu_
-from keyway._layer_forms import conv_tbc as conv_tbc
-from keyway._layers import conv1d as conv1d, conv2d as conv2d, conv3d as conv3d
+from keyway._functions.convolutions import conv1d as conv1d, conv2d as conv2d, conv3d as conv3d, conv_tbc as conv_tbc
 from keyway.nn.functional._activation import (
     celu as celu, elu as elu, hardsigmoid as hardsigmoid, hardswish as hardswish, hardtanh as hardtanh,
     leaky_relu as leaky_relu, log_softmax as log_softmax, logsigmoid as logsigmoid, mish as mish, relu as relu,
@@ -47,7 +45,7 @@ from keyway.nn.functional._margin_loss import (
 )
 from keyway.nn.functional._noise import (
     alpha_dropout as alpha_dropout, feature_alpha_dropout as feature_alpha_dropout, gumbel_softmax as gumbel_softmax,
-    rrelu as rrelu,
+    rrelu as rrelu, rrelu_ as rrelu_,
 )
 from keyway.nn.functional._normalization import (
     batch_norm as batch_norm, group_norm as group_norm, instance_norm as instance_norm, layer_norm as layer_norm,

@@ -6,7 +6,7 @@ import math
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._methods import _checked
+from keyway._tensor.methods import _checked
 from keyway.nn.functional._layers import dropout
 
 _NAME = "multi_head_attention_forward"

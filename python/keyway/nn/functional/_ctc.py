@@ -7,7 +7,7 @@ from typing import Any, Sequence, Union
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._methods import _checked
+from keyway._tensor.methods import _checked
 from keyway.autograd.function import Function, once_differentiable
 
 Lengths = Union[Tensor, Sequence[int]]

@@ -7,7 +7,7 @@ from typing import Any
 import keyway
 from keyway import _C
 from keyway._C import Tensor
-from keyway._methods import _checked
+from keyway._tensor.methods import _checked
 from keyway.autograd.grad_mode import no_grad
 
 

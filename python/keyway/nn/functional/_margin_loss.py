@@ -7,7 +7,7 @@ from typing import Callable
 
 from keyway import _C
 from keyway._C import Tensor, _nn
-from keyway._methods import _checked
+from keyway._tensor.methods import _checked
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn.functional._reduction import chosen_name, number
 

@@ -6,6 +6,7 @@ import warnings
 
 from keyway import _C
 from keyway._C import Generator, Tensor
+from keyway._tensor.methods import _checked
 from keyway.nn.functional._layers import check_probability
 
 _LEAST = -1.7580993408473766  # what selu tends to for very negative numbers
@@ -51,6 +52,14 @@ def rrelu(
     else:
         factor = input.new_ones(list(input.shape)).masked_fill(input.detach().le(0), (lower + upper) / 2)
     return input.mul_(factor) if inplace else input.mul(factor)
+
+
+def rrelu_(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """rrelu in place."""
+    return rrelu(_checked(input, "rrelu_"), lower, upper, training, True, generator)
 
 
 def gumbel_softmax(

@@ -7,8 +7,8 @@ from typing import Any, Sequence, Union
 
 from keyway import _C
 from keyway._C import Tensor, _nn
-from keyway._methods import _checked
-from keyway._numbers import expanded, is_number
+from keyway._tensor.methods import _checked
+from keyway._functions.numbers import expanded, is_number
 from keyway.nn.functional._wide import widened
 
 Sizes = Union[int, Sequence[int]]

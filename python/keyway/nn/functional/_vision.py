@@ -9,8 +9,8 @@ from typing import Any, SupportsFloat, Union
 
 from keyway import _C
 from keyway._C import Tensor, _nn
-from keyway._methods import _checked
-from keyway._numbers import expanded, is_number, listed
+from keyway._tensor.methods import _checked
+from keyway._functions.numbers import expanded, is_number, listed
 
 # By the number of dimensions.
 _NEAREST = {

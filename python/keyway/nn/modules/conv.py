@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Sequence, Union
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._numbers import expanded
+from keyway._functions.numbers import expanded
 from keyway.nn import functional as F
 from keyway.nn import init
 from keyway.nn.modules.module import Module

@@ -6,7 +6,7 @@ from typing import Any, Sequence
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._numbers import listed
+from keyway._functions.numbers import listed
 from keyway.nn import functional as F
 from keyway.nn import init
 from keyway.nn.modules.module import Module

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Union
 
 from keyway._C import Tensor
-from keyway._numbers import expanded
+from keyway._functions.numbers import expanded
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Sequence, Union
 
 from keyway._C import Tensor
-from keyway._numbers import expanded
+from keyway._functions.numbers import expanded
 from keyway.nn import functional as F
 from keyway.nn.modules.module import Module
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway._layer_forms import norm_except_dim
+from keyway._functions.layer_forms import norm_except_dim
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn import functional as F
 from keyway.nn.modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d

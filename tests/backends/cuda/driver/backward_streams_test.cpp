@@ -1,9 +1,9 @@
 // Streams of backward: where nodes work, what waits for what, and whose memory is kept for whom. Emulated streams work
 // as late as they may, so that a wait that is missing gives other numbers.
-#include <keyway/core/cuda_graph.h>
-#include <keyway/core/event.h>
-#include <keyway/core/memory_cache.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/cuda_graph.h>
+#include <keyway/core/device/event.h>
+#include <keyway/core/device/stream_guard.h>
+#include <keyway/core/tensor/memory_cache.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 

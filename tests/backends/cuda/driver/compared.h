@@ -1,7 +1,7 @@
 // What tests of CUDA's kernels compare with the CPU, and how.
 #pragma once
 
-#include <keyway/core/device_guard.h>
+#include <keyway/core/device/device_guard.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/has_device.h>
 

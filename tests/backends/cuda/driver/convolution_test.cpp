@@ -1,7 +1,7 @@
 // Convolutions on a device, larger than samples are, compared with the CPU's.
-#include <keyway/core/cuda_graph.h>
-#include <keyway/core/device_guard.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/cuda_graph.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/device/stream_guard.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/backends/cuda/driver/emulated_calls.h>

@@ -1,8 +1,8 @@
 // Copies between devices and the host, and how they are ordered by streams. What needs a device is skipped where there
 // is none.
-#include <keyway/core/device_guard.h>
-#include <keyway/core/event.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/device/event.h>
+#include <keyway/core/device/stream_guard.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>

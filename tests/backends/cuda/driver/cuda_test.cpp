@@ -1,9 +1,9 @@
 // The CUDA backend as libkeyway loads it. What needs a device is skipped where there is none.
-#include <keyway/core/allocator.h>
 #include <keyway/core/base/error.h>
-#include <keyway/core/device_guard.h>
-#include <keyway/core/event.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/allocator.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/device/event.h>
+#include <keyway/core/device/stream_guard.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>

@@ -1,7 +1,7 @@
 // Decompositions on CUDA devices: cuSOLVER's. Vectors may point either way, so what is compared is their product, or
 // what they are defined by.
-#include <keyway/core/cuda_graph.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/cuda_graph.h>
+#include <keyway/core/device/stream_guard.h>
 #include <keyway/ops/matrices.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/backends/cuda/driver/emulated_calls.h>

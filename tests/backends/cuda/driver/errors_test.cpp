@@ -1,7 +1,7 @@
 // What the backend says where something is missing or goes wrong. What needs a device is skipped where there is none.
-#include <keyway/core/device_guard.h>
-#include <keyway/core/event.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/device/event.h>
+#include <keyway/core/device/stream_guard.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>

@@ -1,6 +1,6 @@
 // Fourier transforms on CUDA devices: cuFFT's, over whatever dimensions, against the CPU's.
-#include <keyway/core/cuda_graph.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/cuda_graph.h>
+#include <keyway/core/device/stream_guard.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/backends/cuda/driver/emulated_calls.h>
 #include <keyway/tests/catch.h>

@@ -1,7 +1,7 @@
 // Graphs: what is captured once and replayed does what calling it each time does.
-#include <keyway/core/cuda_graph.h>
-#include <keyway/core/event.h>
-#include <keyway/dispatch/device_ranges.h>
+#include <keyway/core/device/cuda_graph.h>
+#include <keyway/core/device/event.h>
+#include <keyway/dispatch/inspect/device_ranges.h>
 #include <keyway/nn/optim/adam.h>
 #include <keyway/nn/optim/sgd.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>

@@ -1,5 +1,5 @@
 // The first thing to know of a machine: whether its device computes, and with which libraries of the toolkit.
-#include <keyway/core/device_guard.h>
+#include <keyway/core/device/device_guard.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>

@@ -1,8 +1,8 @@
 // What programs ask the cache of a device's memory. What needs a device is skipped where there is none, and what needs
 // memory to be kept where sanitized builds do without.
-#include <keyway/core/cuda_graph.h>
-#include <keyway/core/memory_cache.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/cuda_graph.h>
+#include <keyway/core/device/stream_guard.h>
+#include <keyway/core/tensor/memory_cache.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 

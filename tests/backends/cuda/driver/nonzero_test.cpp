@@ -1,5 +1,5 @@
 // nonzero of CUDA over what one team and what several count, against the CPU's.
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/stream_guard.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 

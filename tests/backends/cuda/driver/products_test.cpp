@@ -1,8 +1,8 @@
 // Products of matrices on a device, larger than samples are, compared with the CPU's.
 #include <keyway/core/base/error.h>
-#include <keyway/core/device_guard.h>
-#include <keyway/core/memory_cache.h>
-#include <keyway/core/stream_guard.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/device/stream_guard.h>
+#include <keyway/core/tensor/memory_cache.h>
 #include <keyway/keyway.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/backends/cuda/driver/emulated_calls.h>

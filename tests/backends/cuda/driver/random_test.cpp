@@ -1,6 +1,6 @@
 // Random operators on CUDA: for the same seed and the same calls the numbers are the CPU's, bit by bit, and the
 // generators are in the same state afterwards.
-#include <keyway/core/dtype_set.h>
+#include <keyway/core/dtype/dtype_set.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
 

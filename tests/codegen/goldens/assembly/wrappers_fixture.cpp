@@ -7,7 +7,7 @@
 #include <keyway/autocast/kernels.h>
 #include <keyway/autograd/kernels_fixture.h>
 #include <keyway/backends/cpu/kernels_fixture.h>
-#include <keyway/dispatch/static_table.h>
+#include <keyway/dispatch/registry/static_table.h>
 #include <keyway/ops/fixture_composites.h>
 #include <keyway/ops/fixture_entries.h>
 #include <keyway/ops/rules/broadcast.h>

@@ -7,7 +7,7 @@
 #include <keyway/assembly/wrappers.h>
 #include <keyway/autograd/kernels_more.h>
 #include <keyway/backends/cpu/kernels_more.h>
-#include <keyway/dispatch/static_table.h>
+#include <keyway/dispatch/registry/static_table.h>
 #include <keyway/ops/more_composites.h>
 #include <keyway/ops/more_entries.h>
 #include <keyway/ops/rules/list_ops.h>

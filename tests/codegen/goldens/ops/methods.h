@@ -2,8 +2,8 @@
 // Included by tensor.h.
 #pragma once
 
-#include <keyway/dispatch/call.h>
-#include <keyway/dispatch/user_kernel.h>
+#include <keyway/dispatch/call/call.h>
+#include <keyway/dispatch/call/user_kernel.h>
 #include <keyway/ops/adapters.h>
 #include <keyway/ops/fixture_entries.h>
 #include <keyway/ops/more_entries.h>

@@ -1,5 +1,5 @@
 // Operators with faults, and that a campaign finds and names them.
-#include <keyway/dispatch/library.h>
+#include <keyway/dispatch/registry/library.h>
 #include <keyway/ops/all.h>
 #include <keyway/tests/backends/cuda/has_device.h>
 #include <keyway/tests/catch.h>

@@ -3,8 +3,8 @@
 #include <keyway/backends/cpu/kernels_fixture.h>
 #include <keyway/backends/cpu/pointwise.h>
 #include <keyway/backends/cpu/reduction.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/fixture.h>
 
 namespace keyway::inline v1::cpu {

@@ -3,8 +3,8 @@
 #include <keyway/backends/cuda/driver/pointwise.cuh>
 #include <keyway/backends/cuda/driver/reduction.cuh>
 #include <keyway/backends/cuda/kernels/kernels_fixture.h>
-#include <keyway/core/scalar.h>
-#include <keyway/core/visit_dtype.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/ops/functors/fixture.h>
 
 namespace keyway::inline v1::cuda {

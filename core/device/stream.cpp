@@ -1,0 +1,56 @@
+#include <keyway/core/base/error.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/device/stream.h>
+
+namespace keyway::inline v1 {
+
+void Stream::fail_device(Device device) {
+  KEYWAY_FAIL(Value, "a stream is of one device, but {} names none: give it an index, or call current_stream()",
+              device);
+}
+
+bool Stream::query() const {
+  DeviceGuardImplInterface& impl = device_guard_impl(device_type());
+  detail::checked_device(impl, device_);
+  return impl.query_stream(*this);
+}
+
+void Stream::synchronize() const {
+  DeviceGuardImplInterface& impl = device_guard_impl(device_type());
+  detail::checked_device(impl, device_);
+  impl.synchronize_stream(*this);
+}
+
+void* Stream::native_handle() const {
+  DeviceGuardImplInterface& impl = device_guard_impl(device_type());
+  detail::checked_device(impl, device_);
+  return impl.native_handle(*this);
+}
+
+bool Stream::is_capturing() const {
+  DeviceGuardImplInterface& impl = device_guard_impl(device_type());
+  detail::checked_device(impl, device_);
+  return impl.is_capturing(*this);
+}
+
+std::string to_string(const Stream& stream) {
+  const std::string of = " of " + to_string(stream.device());
+  return stream.is_default() ? "default stream" + of : "stream " + std::to_string(stream.id()) + of;
+}
+
+Stream current_stream(Device device) {
+  DeviceGuardImplInterface& impl = device_guard_impl(device.type());
+  return impl.get_stream(detail::checked_device(impl, device));
+}
+
+Stream default_stream(Device device) {
+  DeviceGuardImplInterface& impl = device_guard_impl(device.type());
+  return impl.get_default_stream(detail::checked_device(impl, device));
+}
+
+Stream new_stream(Device device, int priority) {
+  DeviceGuardImplInterface& impl = device_guard_impl(device.type());
+  return impl.get_new_stream(detail::checked_device(impl, device), priority);
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,148 @@
+// Dispatch keys: what a tensor or a thread asks of an operator, and where the answer stands in its table.
+//
+// Two levels, as in c10. A *backend* says whose memory a tensor lives in (a DeviceType: every backend has its
+// own bit, also one that is loaded at run time). A *functionality* is a layer that a call passes through, in
+// priority order. Some functionalities exist once a backend (Dense, Autograd, ...): crossed with the backends
+// they give runtime keys such as CPU, AutogradCUDA; the others have one runtime key each.
+//
+// A DispatchKeySet (dispatch_key_set.h) is one 64-bit word: functionalities below, backends from bit 32 on.
+#pragma once
+
+#include <keyway/core/base/macros.h>
+#include <keyway/core/device/device.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace keyway::inline v1 {
+
+// In rising priority: the highest one in a set is called first.
+enum class Functionality : std::uint8_t {
+  Undefined = 0,  // no tensor argument had a key
+  Dense,
+  Quantized,
+  Sparse,
+  BackendSelect,
+  Python,
+  Functionalize,
+  ADInplaceOrView,
+  Autograd,
+  Forward,
+  Tracer,
+  Autocast,
+  Batched,
+  Profiler,
+};
+
+inline constexpr int kBackendBits = 24;
+inline constexpr int kFunctionalityCount = 14;  // with Undefined
+static_assert(kBackendBits == kNumDeviceTypes);
+
+constexpr bool is_per_backend(Functionality f) {
+  return f == Functionality::Dense || f == Functionality::Quantized || f == Functionality::Sparse ||
+         f == Functionality::Autograd || f == Functionality::Autocast;
+}
+
+namespace detail {
+// Where the slots of each functionality begin in a table. A per-backend functionality has one slot more than
+// there are backends: the first is what a set without a backend bit finds, and holds an error.
+struct SlotRange {
+  std::uint16_t offset;
+  std::uint16_t backend_mask;  // all ones where the backend counts
+};
+// The same as calls look for it: ranges of functionalities from the highest down, and in each the slot of the last
+// backend, from which the place of another one, counted down, is taken off.
+struct SlotScan {
+  std::uint16_t last;
+  std::uint16_t backend_mask;
+};
+struct SlotLayout {
+  SlotRange ranges[kFunctionalityCount] = {};
+  SlotScan scans[kFunctionalityCount] = {};
+  std::uint16_t count = 0;
+};
+constexpr SlotLayout make_slot_layout() {
+  SlotLayout layout;
+  for (int f = 0; f < kFunctionalityCount; ++f) {
+    const bool per_backend = is_per_backend(static_cast<Functionality>(f));
+    const auto backend_mask = static_cast<std::uint16_t>(per_backend ? 0xffff : 0);
+    layout.ranges[f] = {layout.count, backend_mask};
+    layout.scans[kFunctionalityCount - 1 - f] = {
+        static_cast<std::uint16_t>(layout.count + (per_backend ? kBackendBits : 0)), backend_mask};
+    layout.count = static_cast<std::uint16_t>(layout.count + (per_backend ? kBackendBits + 1 : 1));
+  }
+  return layout;
+}
+inline constexpr SlotLayout kSlotLayout = make_slot_layout();
+}  // namespace detail
+
+inline constexpr int kSlotCount = detail::kSlotLayout.count;
+
+// Slot of (functionality, backend); `backend` counts from 1, and 0 is "no backend".
+constexpr int slot_of(Functionality f, int backend) {
+  const detail::SlotRange& range = detail::kSlotLayout.ranges[static_cast<std::size_t>(f)];
+  return range.offset + (range.backend_mask & backend);
+}
+
+// A runtime key is the number of its slot. Alias keys stand behind them; they occur in registrations only,
+// never in a set, and expand to runtime keys when a table is computed.
+enum class DispatchKey : std::uint16_t {
+  Undefined = 0,
+
+  CPU = slot_of(Functionality::Dense, 1),
+  CUDA = slot_of(Functionality::Dense, 2),
+  Meta = slot_of(Functionality::Dense, 3),
+  QuantizedCPU = slot_of(Functionality::Quantized, 1),
+  QuantizedCUDA = slot_of(Functionality::Quantized, 2),
+  SparseCPU = slot_of(Functionality::Sparse, 1),
+  SparseCUDA = slot_of(Functionality::Sparse, 2),
+  BackendSelect = slot_of(Functionality::BackendSelect, 0),
+  Python = slot_of(Functionality::Python, 0),
+  Functionalize = slot_of(Functionality::Functionalize, 0),
+  ADInplaceOrView = slot_of(Functionality::ADInplaceOrView, 0),
+  AutogradCPU = slot_of(Functionality::Autograd, 1),
+  AutogradCUDA = slot_of(Functionality::Autograd, 2),
+  AutogradMeta = slot_of(Functionality::Autograd, 3),
+  Forward = slot_of(Functionality::Forward, 0),
+  Tracer = slot_of(Functionality::Tracer, 0),
+  AutocastCPU = slot_of(Functionality::Autocast, 1),
+  AutocastCUDA = slot_of(Functionality::Autocast, 2),
+  Batched = slot_of(Functionality::Batched, 0),
+  Profiler = slot_of(Functionality::Profiler, 0),
+
+  // Alias keys.
+  Autograd = kSlotCount,      // every backend's autograd key
+  Autocast,                   // every backend's autocast key
+  CompositeExplicitAutograd,  // every backend; gradients come from an Autograd kernel
+  CompositeImplicitAutograd,  // every backend and its autograd key: written with differentiable operators
+};
+
+constexpr bool is_alias(DispatchKey key) { return static_cast<int>(key) >= kSlotCount; }
+
+// Requires: !is_alias(key).
+constexpr Functionality functionality_of(DispatchKey key) {
+  int f = kFunctionalityCount - 1;
+  while (detail::kSlotLayout.ranges[f].offset > static_cast<int>(key)) --f;
+  return static_cast<Functionality>(f);
+}
+
+// Backend of a runtime key, counted from 1; 0 if its functionality has none. Requires: !is_alias(key).
+constexpr int backend_number_of(DispatchKey key) {
+  return static_cast<int>(key) - detail::kSlotLayout.ranges[static_cast<std::size_t>(functionality_of(key))].offset;
+}
+
+// The runtime key of a functionality for a backend: runtime_key(Functionality::Autograd, DeviceType::CPU).
+constexpr DispatchKey runtime_key(Functionality f, DeviceType backend) {
+  return static_cast<DispatchKey>(slot_of(f, static_cast<int>(backend) + 1));
+}
+
+KEYWAY_API std::string_view to_string(Functionality f);
+// "CPU", "AutogradCUDA", "CompositeImplicitAutograd"; a backend loaded as "npu" reads "NPU".
+KEYWAY_API std::string to_string(DispatchKey key);
+// The key of that name, runtime or alias; nothing if there is none (a backend that is not loaded has no
+// keys).
+KEYWAY_API std::optional<DispatchKey> parse_dispatch_key(std::string_view name);
+
+}  // namespace keyway::inline v1

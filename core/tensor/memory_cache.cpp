@@ -1,0 +1,62 @@
+#include <keyway/core/base/error.h>
+#include <keyway/core/device/allocator.h>
+#include <keyway/core/device/device_guard.h>
+#include <keyway/core/tensor/memory_cache.h>
+
+namespace keyway::inline v1 {
+
+MemoryCache::~MemoryCache() = default;
+
+MemoryInfo MemoryCache::info(Device device) {
+  KEYWAY_FAIL(NotImplemented, "get_memory_info: the backend of {} does not say how much memory it has", device);
+}
+
+namespace {
+
+Device checked(Device device) { return detail::checked_device(device_guard_impl(device.type()), device); }
+
+MemoryCache& cache_of(DeviceType type) {
+  auto* const cache = dynamic_cast<MemoryCache*>(&get_allocator(type));
+  KEYWAY_CHECK_AS(NotImplemented, cache != nullptr, "the allocator of device type {} keeps no memory for reuse{}", type,
+                  type == DeviceType::CPU ? " in streams: ask host_memory_stats() and empty_host_cache()" : "");
+  return *cache;
+}
+
+}  // namespace
+
+MemoryStats memory_stats(Device device) {
+  const Device which = checked(device);
+  return cache_of(which.type()).stats(which);
+}
+
+void reset_peak_memory_stats(Device device) {
+  const Device which = checked(device);
+  cache_of(which.type()).reset_peaks(which);
+}
+
+void empty_cache(DeviceType type) {
+  (void)checked(type);
+  cache_of(type).empty();
+}
+
+void set_per_process_memory_fraction(double fraction, Device device) {
+  const Device which = checked(device);
+  cache_of(which.type()).set_fraction(fraction, which);
+}
+
+MemoryInfo get_memory_info(Device device) {
+  const Device which = checked(device);
+  return cache_of(which.type()).info(which);
+}
+
+void record_stream(const TensorBase& tensor, const Stream& stream) {
+  KEYWAY_CHECK(tensor.defined(), "record_stream: the tensor is undefined");
+  const Device device = tensor.device();
+  KEYWAY_CHECK(stream.device_type() == device.type(), "record_stream: the {} does not use memory of {}", stream,
+               device);
+  (void)checked(stream.device());
+  MemoryCache& cache = cache_of(device.type());
+  if (const void* const data = tensor.storage().data()) cache.record_stream(data, device, stream);
+}
+
+}  // namespace keyway::inline v1

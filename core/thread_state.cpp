@@ -1,7 +1,0 @@
-#include <keyway/core/thread_state.h>
-
-namespace keyway::inline v1 {
-
-constinit thread_local ThreadState thread_state;
-
-}  // namespace keyway::inline v1

@@ -1,0 +1,68 @@
+// KernelOwner: who may take its kernels away again, and the calls that are under way in them.
+//
+// The kernels of a library block that can be undone are marked in their tables (kCounted). A call that finds a mark
+// counts itself in at the kernel's owner and reads the operator's table again. Is it the same one, the kernel is there
+// until the call has counted itself out; is it another, the call counts itself out and looks there. Undo publishes
+// tables without the owner first and then waits until no call is counted in: the callables, and the library whose code
+// they are, may go.
+//
+// Both sides write one variable and then read the other's (the count and the table): sequentially consistent, so that
+// one of them sees the other. Counts are kept by stripes of threads, so that calls of different threads share no cache
+// line.
+#pragma once
+
+#include <keyway/dispatch/call/kernel.h>
+#include <keyway/dispatch/call/operator_entry.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace keyway::inline v1 {
+
+class KernelOwner {
+ public:
+  KernelOwner() = default;
+  KernelOwner(const KernelOwner&) = delete;
+  KernelOwner& operator=(const KernelOwner&) = delete;
+
+  void enter() noexcept;
+  void leave() noexcept;
+  // Until every call that could have found a kernel of the owner is over. Requires: no table has one any more, and this
+  // thread is in none of its calls.
+  void wait() const;
+  // In a forked child, whose only thread is the one that forked: no call of others is under way there.
+  void restart() noexcept;
+
+ private:
+  static constexpr std::size_t kStripes = 16;
+  struct alignas(64) Stripe {
+    std::atomic<std::int64_t> calls{0};
+  };
+  Stripe stripes_[kStripes];
+};
+
+// The kernel that a call is to reach, which cannot go while this lives, on the stack of the call's thread.
+class KEYWAY_API PinnedKernel {
+ public:
+  PinnedKernel(const OperatorEntry& op, DispatchKeySet keys);
+  ~PinnedKernel();
+  PinnedKernel(const PinnedKernel&) = delete;
+  PinnedKernel& operator=(const PinnedKernel&) = delete;
+
+  const Table& table() const { return *table_; }
+  Table::Found found() const { return found_; }
+
+  // Whether this thread is in a call of the owner's.
+  static bool is_within(const KernelOwner& owner);
+  // In a forked child: counts the calls of this thread in again, after every owner was restarted.
+  static void recount() noexcept;
+
+ private:
+  const Table* table_;
+  Table::Found found_;
+  KernelOwner* owner_;  // null: the kernel is there for good
+  const PinnedKernel* outer_;
+};
+
+}  // namespace keyway::inline v1

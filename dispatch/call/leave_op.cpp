@@ -1,0 +1,62 @@
+#include <keyway/core/base/text.h>
+#include <keyway/core/schema/schema.h>
+#include <keyway/dispatch/call/box_by_schema.h>
+#include <keyway/dispatch/call/leave_op.h>
+#include <keyway/dispatch/call/operator_entry.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+
+namespace keyway::inline v1::detail {
+
+namespace {
+
+constexpr std::size_t kLongest = 120;  // characters of one argument, which may be a list of thousands
+
+bool names_argument(std::string_view text, const FunctionSchema& schema) {
+  const ArgumentList arguments = schema.arguments();
+  return std::any_of(arguments.begin(), arguments.end(), [&](Argument a) { return has_word(text, a.name()); });
+}
+
+std::string print(const FunctionSchema& schema, const void* const* arguments) {
+  std::string text;
+  for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
+    const IValue boxed = box_by_schema(schema.arguments()[i].type(), arguments[i]);
+    std::string value = boxed.is_tensor() ? describe(boxed.to_tensor()) : to_string(boxed);
+    if (value.size() > kLongest) value = value.substr(0, kLongest) + "...";
+    text += text.empty() ? "" : ", ";
+    text += std::string(schema.arguments()[i].name()) + " = " + value;
+  }
+  return text;
+}
+
+void note(Error& error, const OperatorEntry& op, const void* const* arguments) {
+  const bool innermost = error.op().empty();
+  const bool explained = !innermost || names_argument(error.message(), op.schema());
+  error.leave_op(op.short_name(), explained ? std::string() : print(op.schema(), arguments));
+}
+
+}  // namespace
+
+void leave_op(const OperatorEntry& op, const void* const* arguments) {
+  try {
+    throw;
+  } catch (Error& error) {
+    note(error, op, arguments);
+    throw;                              // it may be of a class of its own
+  } catch (const std::length_error&) {  // of a container of the standard library, for what no memory could hold
+    Error error(ErrorKind::OutOfMemory, "the operator would need more memory than can be addressed", __FILE__,
+                __LINE__);
+    note(error, op, arguments);
+    throw error;
+  } catch (const std::bad_alloc&) {
+    Error error(ErrorKind::OutOfMemory, "memory of the program's own is used up", __FILE__, __LINE__);
+    note(error, op, arguments);
+    throw error;
+  }
+}
+
+}  // namespace keyway::inline v1::detail

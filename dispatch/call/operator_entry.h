@@ -1,0 +1,101 @@
+// OperatorEntry: one operator of the registry, that is one schema: defined again with another one, an operator gets
+// another entry, so that who holds an entry can rely on its signature. Its address is its identity; it is never freed.
+#pragma once
+
+#include <keyway/dispatch/call/boxed_shape.h>
+#include <keyway/dispatch/call/kernel.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace keyway::inline v1 {
+
+struct BackendWrapper;
+class OwnedSchema;
+
+// How vmap makes the calls of all examples at once (batching/vmap_rules.h).
+enum class BatchRule : std::uint8_t {
+  Each,       // one call for each example, unless vmap knows better of this very operator
+  Pointwise,  // element by element
+  Dims,       // along dimensions that arguments name
+  Shape,      // a view, or of a shape that arguments name
+  Reduction,
+  Matrices,  // of the last two dimensions
+  Windows,   // of images
+};
+
+// How forward mode finds the tangents of results (forward/jvp_rules.h).
+enum class ForwardRule : std::uint8_t {
+  General,      // by two backwards of the call, unless forward mode knows better of this very operator
+  Pointwise,    // by one, if it is of real numbers: element by element
+  Linear,       // the call of the tangents: linear in all arguments that have derivatives, taken together
+  Multilinear,  // linear in each: the sum of calls with one of them replaced by its tangent
+};
+
+// What is known of an operator. Built-in ones are constants of the library.
+struct OpInfo {
+  std::string_view name = {};      // "keyway::add"
+  std::string_view overload = {};  // "Tensor", or empty
+  std::string_view schema = {};    // canonical text
+  const char* file = "";           // where it was defined: the schema file of a generated operator
+  int line = 0;
+  std::uint64_t signature = 0;  // signature_hash of its canonical C++ type
+  BoxedShape boxed = {};        // boxed_shape_of its schema
+  BatchRule batch = BatchRule::Each;
+  ForwardRule forward = ForwardRule::General;
+  std::uint64_t derived = 0;   // arguments that a derivative is taken by: bit i for argument i
+  std::string_view tags = {};  // "core pointwise"
+  std::string_view doc = {};
+  std::string_view example = {};
+  std::string_view saved = {};              // what autograd saves for backward, for people
+  const BackendWrapper* wrapper = nullptr;  // what calls a backend's function in out style; null: no such serves it
+  std::string_view served_too = {};         // the other overloads that such a function serves: "add_.Tensor add.out"
+};
+
+class KEYWAY_API OperatorEntry {
+ public:
+  constexpr OperatorEntry(const OpInfo& info, const Table& table) : table_(&table), info_(&info) {}
+  OperatorEntry(const OperatorEntry&) = delete;
+  OperatorEntry& operator=(const OperatorEntry&) = delete;
+
+  // One acquire load: a plain mov. The table stays valid for ever; when the operator is no longer defined, it is one of
+  // errors.
+  const Table& table() const { return *table_.load(std::memory_order_acquire); }
+  // The same, in one order with the counts of kernel owners.
+  const Table& latest_table() const { return *table_.load(std::memory_order_seq_cst); }
+  const OpInfo& info() const { return *info_.load(std::memory_order_acquire); }
+
+  // "add.Tensor": what errors and `keyway show` call it. Operators of other namespaces keep theirs: "my::op".
+  std::string short_name() const;
+  // "keyway::add.Tensor".
+  std::string full_name() const;
+  bool has_tag(std::string_view tag) const;
+  // Whether calls of dense tensors of that device end at a kernel of this operator, and not at an error or at a
+  // fallback, which serves operators that nobody has written a kernel of.
+  bool has_kernel_for(DeviceType device) const {
+    const Table& now = table();
+    const std::size_t kernel = now.find(DispatchKeySet(device) | DispatchKeySet(Functionality::Dense)).kernel;
+    return kernel != 0 && (now.kernel(kernel).flags & kOfFallback) == 0;
+  }
+  // Parsed when first asked for.
+  const FunctionSchema& schema() const;
+
+ private:
+  friend class Transaction;  // the writers
+  friend struct Registry;
+  std::atomic<const Table*> table_;
+  std::atomic<const OpInfo*> info_;  // where it was defined may change, never its schema
+  mutable std::atomic<const OwnedSchema*> schema_{nullptr};
+};
+
+// The operators that are part of the library, sorted by full name: defined in the floor `assembly`, the one
+// place where linking runs against the floors.
+struct OpList {
+  OperatorEntry* const* begin;
+  std::size_t size;
+};
+extern KEYWAY_API const OpList kBuiltinOps;
+
+}  // namespace keyway::inline v1

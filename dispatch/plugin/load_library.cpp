@@ -1,0 +1,71 @@
+#include <keyway/core/base/load_changes.h>
+#include <keyway/dispatch/plugin/load_library.h>
+#include <keyway/dispatch/plugin/plugin.h>
+#include <keyway/dispatch/plugin/shared_library_file.h>
+#include <keyway/dispatch/registry/code_for_good.h>
+#include <keyway/dispatch/registry/loading_blocks.h>
+
+#include <dlfcn.h>
+#include <iterator>
+#include <utility>
+
+namespace keyway::inline v1 {
+
+namespace {
+constinit thread_local LoadingBlocks* innermost_blocks = nullptr;
+}  // namespace
+
+void append(LibraryRequest& to, LibraryRequest&& from) {
+  const auto move_all = [](auto& into, auto& items) {
+    into.insert(into.end(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end()));
+  };
+  move_all(to.owns, from.owns);
+  move_all(to.defs, from.defs);
+  move_all(to.impls, from.impls);
+  move_all(to.fallbacks, from.fallbacks);
+  move_all(to.errors, from.errors);
+}
+
+LoadingBlocks::LoadingBlocks() : outer_(std::exchange(innermost_blocks, this)) {}
+LoadingBlocks::~LoadingBlocks() { innermost_blocks = outer_; }
+LoadingBlocks* LoadingBlocks::current() { return innermost_blocks; }
+
+void LoadingBlocks::add(Library& library, void (*block)(Library&)) {
+  code_ = reinterpret_cast<const void*>(block);
+  try {
+    block(library);
+  } catch (const std::exception& error) {
+    request_.errors.emplace_back(error.what());
+  } catch (...) {
+    request_.errors.emplace_back("a block throws what is no std::exception");
+  }
+  append(request_, library.take_request());
+}
+
+void LoadingBlocks::commit() {
+  if (code_ == nullptr) return;
+  request_.for_good = true;
+  Dispatcher::singleton().commit(std::move(request_)).release();
+  keep_code(code_);
+}
+
+void load_library(const std::string& path) {
+  OpenLibrary library;
+  LoadChanges changes;
+  PutBack put_back(changes);
+  const LoadChanges::Scope noting(changes);
+  LoadingBlocks blocks;  // goes before the library, whose code its kernels are
+  library = open_shared_library(path, "library");
+  std::string problem;  // what is thrown may be of a type that goes with the library
+  try {
+    blocks.commit();
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  KEYWAY_CHECK_AS(Registration, problem.empty(), "library {}: {}", path, problem);
+  if (dlsym(library.get(), "keyway_plugin") != nullptr) load_plugin(path).release();
+  put_back.leave();
+  static_cast<void>(library.release());
+}
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,78 @@
+#include <keyway/core/base/error.h>
+#include <keyway/core/base/warning.h>
+#include <keyway/dispatch/plugin/elf_image.h>
+#include <keyway/dispatch/plugin/shared_library_file.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+namespace keyway::inline v1 {
+
+namespace {
+
+// What this thread is loading: a library may end the program, in a static object's constructor for one.
+constinit thread_local const char* loading = nullptr;
+constinit thread_local const char* loading_what = nullptr;
+
+void tell_who_ended() {
+  if (loading == nullptr) return;
+  std::fprintf(stderr, "[keyway] %s %s ended the program while it was being loaded: its code called exit()\n",
+               loading_what, loading);
+}
+
+// How the processor rounds, and what it does with numbers below the least normal one: bits of MXCSR.
+#if defined(__x86_64__)
+unsigned floating_point_mode() { return __builtin_ia32_stmxcsr() & ~0x3fU; }  // without the flags of what happened
+void set_floating_point_mode(unsigned mode) { __builtin_ia32_ldmxcsr(mode); }
+#else
+unsigned floating_point_mode() { return 0; }
+void set_floating_point_mode(unsigned) {}
+#endif
+
+}  // namespace
+
+void LibraryCloser::operator()(void* library) const { dlclose(library); }
+
+ExitNotice::ExitNotice(const char* what, const std::string& path) : outer_(loading), outer_what_(loading_what) {
+  static const int registered = std::atexit(tell_who_ended);
+  static_cast<void>(registered);
+  loading = path.c_str();
+  loading_what = what;
+}
+ExitNotice::~ExitNotice() {
+  loading = outer_;
+  loading_what = outer_what_;
+}
+
+OpenLibrary open_shared_library(const std::string& path, const char* what) {
+  const ElfImage image(path);
+  KEYWAY_CHECK_AS(Registration, image.problem().empty(), "{} {}: {}", what, path, image.problem());
+  // A path without a folder would be looked for elsewhere.
+  const std::string file = std::filesystem::absolute(path).string();
+  const ExitNotice notice(what, path);
+  const unsigned mode = floating_point_mode();
+  OpenLibrary library(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (floating_point_mode() != mode) {
+    set_floating_point_mode(mode);
+    warn(format(
+        "{} {}: it changes how the processor computes with numbers below the least normal one, as libraries built "
+        "for fast math do; that is undone",
+        ArrayRef<FormatArg>({FormatArg(what), FormatArg(path)})));
+  }
+  if (library == nullptr) {
+    const char* const error = dlerror();
+    const std::string_view why = error == nullptr ? "no reason given" : error;
+    const bool of_keyway = why.find("undefined symbol: _ZN") != why.npos && why.find("6keyway") != why.npos;
+    KEYWAY_FAIL(Registration, "{} {}: it cannot be loaded: {}{}", what, path, why,
+                of_keyway ? "; this Keyway has no such function: it was compiled against another version; rebuild it "
+                            "with the headers of this one"
+                          : "");
+  }
+  return library;
+}
+
+}  // namespace keyway::inline v1

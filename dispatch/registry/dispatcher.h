@@ -1,0 +1,186 @@
+// The Dispatcher: all operators of the process, and what is registered to them.
+#pragma once
+
+#include <keyway/dispatch/call/call.h>
+#include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/dispatch/call/user_kernel.h>
+#include <keyway/dispatch/registry/resolver.h>
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keyway::inline v1 {
+
+// Where a registration was written.
+struct Site {
+  std::string file;
+  int line = 0;
+  std::string str() const { return file + ":" + std::to_string(line); }
+  friend bool operator==(const Site&, const Site&) = default;
+};
+
+// What a library block asks for. Nothing of it happens before the block is committed.
+struct DefRequest {
+  std::string schema;  // with its namespace
+  std::string tags;
+  Site site;
+};
+struct ImplRequest {
+  std::string op;  // full name
+  DispatchKey key;
+  AnyKernel kernel;
+  std::string name;  // of the kernel, for people
+  Site site;
+};
+struct FallbackRequest {
+  DispatchKey key;
+  AnyKernel kernel;
+  std::string name;
+  Site site;
+};
+struct NamespaceRequest {  // of a KEYWAY_LIBRARY, which may stand once for a namespace
+  std::string name;
+  Site site;
+};
+struct LibraryRequest {
+  Site site;
+  std::vector<NamespaceRequest> owns;
+  std::vector<DefRequest> defs;
+  std::vector<ImplRequest> impls;
+  std::vector<FallbackRequest> fallbacks;
+  std::vector<std::string> errors;  // found while the block was written: it will not be registered
+  // Its kernels are there as long as the process, so that calls need not count themselves in and out at it.
+  bool for_good = false;
+};
+
+// Undoes a committed library block when it goes: earlier kernels come back, its operators lose their schema.
+class KEYWAY_API RegistrationHandle {
+ public:
+  RegistrationHandle() = default;
+  explicit RegistrationHandle(std::uint64_t id) : id_(id) {}
+  RegistrationHandle(RegistrationHandle&& other) noexcept : id_(std::exchange(other.id_, 0)) {}
+  RegistrationHandle& operator=(RegistrationHandle&& other) noexcept {
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  // Should undo() throw, the block stays, with a warning.
+  ~RegistrationHandle();
+
+  // When it returns, no call is under way in a kernel of the block: its callables are destroyed, and its library may be
+  // unloaded. Throws, and then nothing is undone: std::bad_alloc; keyway::Error(Registration) from inside a call of one
+  // of the kernels. A kernel must not wait for a thread that undoes its block.
+  void undo();
+  // Keeps the registrations for good: calls of the kernels cost what those of any other do.
+  void release() noexcept;
+
+ private:
+  std::uint64_t id_ = 0;
+};
+
+// Handle of an operator: a pointer, valid for ever. When its schema goes, calls are errors; when the same schema comes
+// back, they work again.
+template <typename Sig>
+class TypedOperatorHandle;
+class OperatorHandle {
+ public:
+  explicit OperatorHandle(const OperatorEntry& entry) : entry_(&entry) {}
+  const OperatorEntry& entry() const { return *entry_; }
+  const FunctionSchema& schema() const { return entry_->schema(); }
+  std::string name() const { return entry_->full_name(); }
+  void call_boxed(Stack& stack) const { keyway::call_boxed(*entry_, stack); }
+  void redispatch_boxed(DispatchKeySet keys, Stack& stack) const { keyway::redispatch_boxed(*entry_, keys, stack); }
+  // Sig in any spelling that a kernel may have, and whose arguments convert to the canonical ones, or are lists with
+  // tensors. Throws keyway::Error with both texts if it is not the schema's.
+  template <typename Sig>
+  TypedOperatorHandle<Sig> typed() const;
+
+ private:
+  const OperatorEntry* entry_;
+};
+
+namespace detail {
+KEYWAY_API void check_signature(const OperatorEntry& op, std::uint64_t hash, const char* code);
+struct NoCallable {};
+}  // namespace detail
+
+template <typename R, typename... Args>
+class TypedOperatorHandle<R(Args...)> : public OperatorHandle {
+ public:
+  using Canonical = typename detail::UserKernel<detail::NoCallable, R(Args...)>::Canonical;
+
+  explicit TypedOperatorHandle(const OperatorHandle& handle) : OperatorHandle(handle) {}
+  R call(Args... args) const {
+    return result(
+        Caller<Canonical>::call(entry(), detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...));
+  }
+  R redispatch(DispatchKeySet keys, Args... args) const {
+    return result(Caller<Canonical>::redispatch(entry(), keys,
+                                                detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...));
+  }
+
+ private:
+  template <typename T>
+  static R result(T&& from) {
+    if constexpr (std::is_lvalue_reference_v<R>) {
+      return static_cast<R>(from);
+    } else {
+      return detail::convert_result<R>(std::forward<T>(from));
+    }
+  }
+};
+template <typename... Args>
+class TypedOperatorHandle<void(Args...)> : public OperatorHandle {
+ public:
+  using Canonical = typename detail::UserKernel<detail::NoCallable, void(Args...)>::Canonical;
+
+  explicit TypedOperatorHandle(const OperatorHandle& handle) : OperatorHandle(handle) {}
+  void call(Args... args) const {
+    Caller<Canonical>::call(entry(), detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...);
+  }
+  void redispatch(DispatchKeySet keys, Args... args) const {
+    Caller<Canonical>::redispatch(entry(), keys, detail::lend<typename detail::Param<Args>::Canonical, Args>(args)...);
+  }
+};
+
+template <typename Sig>
+TypedOperatorHandle<Sig> OperatorHandle::typed() const {
+  TypedOperatorHandle<Sig> handle(*this);
+  using Canonical = typename TypedOperatorHandle<Sig>::Canonical;
+  detail::check_signature(*entry_, signature_hash<Canonical>, signature_code<Canonical>);
+  return handle;
+}
+
+class KEYWAY_API Dispatcher {
+ public:
+  static Dispatcher& singleton();
+
+  // By name: "keyway::add.Tensor", or "add.Tensor" for the built-in namespace. Nothing if there is none.
+  std::optional<OperatorHandle> find_op(std::string_view name) const;
+  // The same; throws keyway::Error naming the nearest name there is.
+  OperatorHandle op(std::string_view name) const;
+  // How often operators were defined or went. Who keeps what it found by name asks again once this has changed, which
+  // it has before who changes the registry goes on. Takes no lock.
+  std::uint64_t age() const noexcept;
+  // Every operator that has a schema, by full name.
+  std::vector<OperatorHandle> ops() const;
+  // Kernels that no schema has come for: "my::op: CPU kernel at my.cpp:12".
+  std::vector<std::string> dangling_impls() const;
+  // Warns of kernels whose operator was never defined, with the nearest name; once. Where there are any it happens when
+  // the process ends; a language that is gone by then asks for it before.
+  void warn_of_dangling_impls() const noexcept;
+
+  // All of a library block or, with every error listed, none of it.
+  RegistrationHandle commit(LibraryRequest request);
+
+ private:
+  friend class RegistrationHandle;
+  void undo(std::uint64_t id);
+  void release(std::uint64_t id);
+};
+
+KEYWAY_API std::string_view to_string(Rule rule);
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,193 @@
+// Library: how kernels and operators are registered from outside the generated ones.
+//
+//   KEYWAY_LIBRARY(my, m) {
+//     m.def("scale(Tensor self, float by) -> Tensor");
+//   }
+//   KEYWAY_LIBRARY_IMPL(my, CPU, m) {
+//     m.impl("scale", [](const Tensor& self, double by) { return self * by; });
+//   }
+//
+// Written as m.def<"...">(fn) and m.impl<"my::scale">(fn), both are checked by the compiler.
+//
+// A block is a transaction: when it ends, all of it is registered or, with every error listed, none of it.
+#pragma once
+
+#include <keyway/dispatch/call/backend_kernel.h>
+#include <keyway/dispatch/call/checked_kernel.h>
+#include <keyway/dispatch/registry/dispatcher.h>
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace keyway::inline v1 {
+
+// Where a call is written; clang 14 has no std::source_location.
+struct CallSite {
+  const char* file;
+  int line;
+  static constexpr CallSite current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+class KEYWAY_API Library {
+ public:
+  enum class Kind {
+    Def,       // owns its namespace: one in a process
+    Fragment,  // adds to a namespace
+    Impl,      // kernels for one key; namespace `_` for fallbacks
+  };
+
+  Library(Kind kind, std::string ns, std::optional<DispatchKey> key = std::nullopt,
+          CallSite where = CallSite::current());
+
+  // Defines an operator: "scale(Tensor self, float by) -> Tensor", with or without the block's namespace.
+  Library& def(std::string_view schema, CallSite where = CallSite::current());
+  // Defines it with a kernel for every backend, whose gradient is that of what it calls. Of a name alone the schema is
+  // inferred from the function, whose arguments are called _0, _1 and so on: m.def("scale", fn) is "scale(Tensor _0,
+  // float _1) -> Tensor" for Tensor fn(const Tensor&, double). Functions that write to their arguments need a schema.
+  template <typename F>
+  Library& def(std::string_view schema, F fn, CallSite where = CallSite::current()) {
+    if (schema.find('(') != std::string_view::npos) {
+      def(schema, where);
+    } else {
+      using Written = detail::WrittenSignature<typename detail::CallableSignature<F>::type>;
+      constexpr SignatureCode kArguments = Written::arguments(), kResult = Written::result();
+      def(inferred_schema(schema, kArguments.view(), kResult.view(), where), where);
+    }
+    return add_impl(name_of_schema(schema), DispatchKey::CompositeImplicitAutograd, make_kernel(std::move(fn)), where);
+  }
+
+  // A kernel for the block's key; without one, for every backend (CompositeImplicitAutograd). `fn` may be Fallthrough.
+  template <typename F>
+  Library& impl(std::string_view op, F fn, CallSite where = CallSite::current()) {
+    return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_kernel(std::move(fn)), where);
+  }
+  template <typename F>
+  Library& impl(std::string_view op, DispatchKey key, F fn, CallSite where = CallSite::current()) {
+    return add_impl(op, key, make_kernel(std::move(fn)), where);
+  }
+  // The same with text that the compiler reads: a schema that cannot be parsed, or a kernel that does not fit it, does
+  // not compile.
+  //
+  //   m.def<"scale(Tensor self, float by) -> Tensor">(scale);
+  //
+  // Or the name of an operator whose schema is visible, as for impl.
+  template <FixedString schema>
+  Library& def(CallSite where = CallSite::current()) {
+    return def(schema_literal<detail::schema_text<schema>()>.text(), where);
+  }
+  template <FixedString schema, typename F>
+  Library& def(F fn, CallSite where = CallSite::current()) {
+    detail::check_kernel<schema, F>();
+    return def(schema_literal<detail::schema_text<schema>()>.text(), std::move(fn), where);
+  }
+  // Of an operator by its name with the namespace, whose schema is visible: that of a generated header, or of a
+  // KEYWAY_SCHEMA.
+  //
+  //   m.impl<"my::scale">(scale_cpu);
+  template <FixedString op, typename F>
+  Library& impl(F fn, CallSite where = CallSite::current()) {
+    detail::check_kernel<op, F>();
+    return impl(detail::full_name(op.view()), std::move(fn), where);
+  }
+  template <FixedString op, typename F>
+  Library& impl(DispatchKey key, F fn, CallSite where = CallSite::current()) {
+    detail::check_kernel<op, F>();
+    return impl(detail::full_name(op.view()), key, std::move(fn), where);
+  }
+
+  // The function in out style by which the block's backend serves a generated operator and its other overloads
+  // (backend_kernel.h). The operator must be known; errors, listed by commit(): it has no such form, as composites and
+  // views, or the function's type is another.
+  template <typename R, typename... Args>
+  Library& kernel(std::string_view op, R (*fn)(Args...), CallSite where = CallSite::current()) {
+    using Function = R(Args...);
+    return add_backend_kernel(op, std::make_shared<BackendKernel<Function>>(BackendKernel<Function>{fn}),
+                              signature_code<Function>, where);
+  }
+
+  Library& impl_boxed(std::string_view op, BoxedFn fn, CallSite where = CallSite::current()) {
+    return add_impl(op, key_.value_or(DispatchKey::CompositeImplicitAutograd), make_boxed_kernel(fn), where);
+  }
+
+  // Tags of the operator that was defined last: m.def("...").tags({"core", "pointwise"}). Errors: nothing was defined.
+  Library& tags(std::initializer_list<std::string_view> names);
+  // The name of the kernel or fallback that was given last, for people: m.impl("add", add_npu).debug("npu::add"); for
+  // kernel(), of the kernels of all overloads. It stands in explanations, traces and profiles. Errors: none was given.
+  Library& debug(std::string_view name);
+
+  // A kernel of the block's key for every operator that has none of its own there. Namespace `_` only.
+  Library& fallback(BoxedFn fn, CallSite where = CallSite::current());
+  // Makes the key transparent to operators that have no kernel for it.
+  Library& fallback(Fallthrough, CallSite where = CallSite::current());
+
+  // Registers everything that was asked for. Throws keyway::Error(Registration) that lists every error; then
+  // nothing was registered. The handle undoes it; release() keeps it for good.
+  [[nodiscard]] RegistrationHandle commit();
+  // The same for as long as the process runs.
+  void commit_for_good();
+  // What was asked for, which is another's to register.
+  LibraryRequest take_request();
+
+ private:
+  Library& add_impl(std::string_view op, DispatchKey key, AnyKernel kernel, CallSite where);
+  Library& add_fallback(AnyKernel kernel, CallSite where);
+  Library& add_backend_kernel(std::string_view op, std::shared_ptr<void> kernel, const char* code, CallSite where);
+  // The name in the block's namespace. Errors are kept for commit(), which lists them all.
+  std::string qualified(std::string_view name, CallSite where);
+  // From the letters of a function. Errors are kept for commit().
+  std::string inferred_schema(std::string_view name, std::string_view arguments, std::string_view result,
+                              CallSite where);
+  void error(std::string text) { request_.errors.push_back(std::move(text)); }
+  static std::string_view name_of_schema(std::string_view schema) {
+    const std::string_view name = schema.substr(0, schema.find('('));
+    return name.substr(0, name.find_last_not_of(' ') + 1);
+  }
+
+  Kind kind_;
+  std::string ns_;
+  std::optional<DispatchKey> key_;
+  LibraryRequest request_;
+  // What debug() names: the last of these.
+  enum class Given { None, Kernels, Fallback } last_given_ = Given::None;
+  std::size_t kernels_given_ = 0;
+};
+
+namespace detail {
+// Runs a block before main, or when its shared library is loaded. The registrations, and that library, stay for good;
+// what is to go again is a plug-in (plugin.h).
+class KEYWAY_API LibraryBlock {
+ public:
+  LibraryBlock(Library library, void (*block)(Library&));
+};
+}  // namespace detail
+
+}  // namespace keyway::inline v1
+
+// States the schema of an operator that is defined by hand, for m.def<"my::scale">() and m.impl<"my::scale">(fn). At
+// global scope:
+//
+//   KEYWAY_SCHEMA("my::scale(Tensor self, float by) -> Tensor");
+#define KEYWAY_SCHEMA(text) \
+  template <>               \
+  inline constexpr std::string_view keyway::schema_of<keyway::fixed_text<keyway::detail::NameOfSchema<text>>()> = text
+
+#define KEYWAY_CONCATENATE_(a, b) a##b
+#define KEYWAY_CONCATENATE(a, b) KEYWAY_CONCATENATE_(a, b)
+#define KEYWAY_LIBRARY_BLOCK_(id, m, ...)                                            \
+  static void KEYWAY_CONCATENATE(keyway_library_, id)(::keyway::Library&);           \
+  static const ::keyway::detail::LibraryBlock KEYWAY_CONCATENATE(keyway_block_, id)( \
+      ::keyway::Library(__VA_ARGS__), &KEYWAY_CONCATENATE(keyway_library_, id));     \
+  static void KEYWAY_CONCATENATE(keyway_library_, id)(::keyway::Library & m)
+
+// Defines operators of a namespace; once a namespace.
+#define KEYWAY_LIBRARY(ns, m) KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Def, #ns)
+// Adds operators to a namespace.
+#define KEYWAY_LIBRARY_FRAGMENT(ns, m) KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Fragment, #ns)
+// Kernels of a dispatch key: KEYWAY_LIBRARY_IMPL(my, CPU, m). Namespace `_` for fallbacks.
+#define KEYWAY_LIBRARY_IMPL(ns, key, m) \
+  KEYWAY_LIBRARY_BLOCK_(__COUNTER__, m, ::keyway::Library::Kind::Impl, #ns, ::keyway::DispatchKey::key)

@@ -1,0 +1,33 @@
+// The blocks of a library that this thread is loading. Internal to dispatch/.
+#pragma once
+
+#include <keyway/dispatch/registry/library.h>
+
+#include <string>
+
+namespace keyway::inline v1 {
+
+// Appends what a block asks for to what others do: all are registered, or none.
+void append(LibraryRequest& to, LibraryRequest&& from);
+
+// While one lives, LibraryBlocks of this thread give it what they would register, and what they throw.
+class LoadingBlocks {
+ public:
+  LoadingBlocks();
+  ~LoadingBlocks();
+  LoadingBlocks(const LoadingBlocks&) = delete;
+  LoadingBlocks& operator=(const LoadingBlocks&) = delete;
+
+  // The innermost of this thread; null if it is loading no library.
+  static LoadingBlocks* current();
+  void add(Library& library, void (*block)(Library&));
+  // Registers all for good; throws keyway::Error(Registration) if anything is wrong, and then nothing is registered.
+  void commit();
+
+ private:
+  LoadingBlocks* outer_;
+  LibraryRequest request_;
+  const void* code_ = nullptr;  // of a block
+};
+
+}  // namespace keyway::inline v1

@@ -1,0 +1,15 @@
+// What stands at the key Forward.
+#pragma once
+
+#include <keyway/dispatch/call/kernel.h>
+
+namespace keyway::inline v1::forward {
+
+// For every operator that has no kernel of its own there: makes the call of the primals, and gives its results the
+// tangents of the innermost level that one of the arguments has one at.
+void call_dual(const OperatorEntry& op, const KernelBase& kernel, DispatchKeySet keys, Stack& stack);
+
+// Has it stand there from now on; called when a level is made.
+void register_kernels();
+
+}  // namespace keyway::inline v1::forward

@@ -1,0 +1,66 @@
+// Rules: how the tangents of a call's results come of those of its arguments. Which one an operator has, its entry says
+// (OpInfo::forward).
+#pragma once
+
+#include <keyway/dispatch/call/boxed_tensors.h>
+#include <keyway/dispatch/call/operator_entry.h>
+#include <keyway/forward/dual_tensor.h>
+#include <keyway/tensor.h>
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace keyway::inline v1::forward {
+
+// A call of an operator, its arguments taken apart at a level. Lists of tensors are those of `primals` in `tangents`,
+// too; other arguments are none there.
+struct Call {
+  const OperatorEntry& op;
+  LevelPtr level;
+  Stack primals;
+  Stack tangents;
+
+  // Whether a derivative is taken by the argument.
+  bool is_derived(std::size_t argument) const { return (op.info().derived >> argument & 1) != 0; }
+};
+
+// The same of what it gives. An empty `tangents` says that none of the results has one.
+struct Results {
+  Stack primals;
+  Stack tangents;
+};
+
+using Rule = Results (*)(const Call& call);
+// There is no derivative: results are plain.
+Results constant(const Call& call);
+// The call of the tangents.
+Results linear(const Call& call);
+// The sum of calls with one argument replaced by its tangent.
+Results multilinear(const Call& call);
+// One backward of the call for each argument, with its tangent as weight: element by element, of real numbers.
+Results pointwise(const Call& call);
+// Two backwards of the call: the first for weights that the second differentiates by.
+Results general(const Call& call);
+
+// Of single operators.
+Results sum_of_two(const Call& call);
+Results as_strided(const Call& call);
+Results added_product(const Call& call);
+Results convolution(const Call& call);
+
+Rule rule_of(const OperatorEntry& op);
+
+// --- What rules are made of
+
+Call taken_apart(const OperatorEntry& op, const LevelPtr& level, const Stack& values);
+// Calls `visit(primal, tangent)` with each defined tensor of two stacks of one structure, and lets it change both.
+void for_each_pair(Stack& primals, Stack& tangents, const std::function<void(TensorBase&, TensorBase&)>& visit);
+// The arguments of the call of the tangents.
+Stack linear_arguments(const Call& call);
+// Zeros like a tensor, which take no memory.
+Tensor zeros_for(const TensorBase& tensor);
+// Whether gradients flow to primals or tangents.
+bool has_history(const Call& call);
+
+}  // namespace keyway::inline v1::forward

@@ -1,0 +1,1 @@
+"""Functions in the forms that PyTorch has them in, where an operator alone is not enough."""

@@ -1,0 +1,139 @@
+"""What views are of, in memory of its own: functions that are named after a view and end in `_copy`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from keyway import _C
+from keyway._tensor.attach import attach
+from keyway._C import Tensor
+from keyway._tensor.methods import _checked, stored
+
+
+def _copy_of(view: str) -> Any:
+    name = f"{view}_copy"
+
+    def copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+        viewed: Tensor = getattr(_checked(input, name), view)(*args, **kwargs)
+        return stored(viewed.clone(memory_format=_C.contiguous_format), out, name)
+
+    copy.__name__ = copy.__qualname__ = name
+    copy.__doc__ = f"What Tensor.{view} is a view of, in memory of its own. Takes and refuses what that does."
+    return copy
+
+
+def _copies_of(view: str) -> Any:
+    name = f"{view}_copy"
+
+    def copy(
+        input: Tensor, *args: Any, out: Sequence[Tensor] | None = None, **kwargs: Any
+    ) -> tuple[Tensor, ...] | None:
+        viewed: Sequence[Tensor] = getattr(_checked(input, name), view)(*args, **kwargs)
+        copied = tuple(part.clone(memory_format=_C.contiguous_format) for part in viewed)
+        if out is None:
+            return copied
+        if len(out) != len(copied):
+            raise _C.ValueError(f"{name}(): argument 'out' has {len(out)} tensors, but must have {len(copied)}")
+        for part, place in zip(copied, out):
+            stored(part, place, name)
+        return None
+
+    copy.__name__ = copy.__qualname__ = name
+    copy.__doc__ = (f"What the tensors of Tensor.{view} are views of, each in memory of its own; nothing is returned "
+                    "if\ntensors for them are given as `out`. Takes and refuses what Tensor." + view + " does.")
+    return copy
+
+
+as_strided_copy = _copy_of("as_strided")
+detach_copy = _copy_of("detach")
+diagonal_copy = _copy_of("diagonal")
+permute_copy = _copy_of("permute")
+select_copy = _copy_of("select")
+squeeze_copy = _copy_of("squeeze")
+t_copy = _copy_of("t")
+transpose_copy = _copy_of("transpose")
+unfold_copy = _copy_of("unfold")
+unsqueeze_copy = _copy_of("unsqueeze")
+narrow_copy = _copy_of("narrow")
+split_copy = _copies_of("split")
+split_with_sizes_copy = _copies_of("split_with_sizes")
+unbind_copy = _copies_of("unbind")
+
+
+def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The tensor in memory of its own."""
+    copied = _checked(input, "alias_copy").clone(memory_format=_C.contiguous_format)
+    return stored(copied, out, "alias_copy")
+
+
+def expand_copy(
+    input: Tensor, size: Sequence[int], *, implicit: bool = False, out: Tensor | None = None
+) -> Tensor:
+    """The tensor repeated to a size that it broadcasts to, in memory of its own. `implicit` changes nothing."""
+    expanded = _checked(input, "expand_copy").expand(size, implicit=implicit)
+    return stored(expanded.clone(memory_format=_C.contiguous_format), out, "expand_copy")
+
+
+def slice_copy(
+    input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1, *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The elements from `start` to `end`, which may count from the end, in memory of their own: every `step`th along a
+    dimension."""
+    sliced = _checked(input, "slice_copy").slice(dim, start, end, step)
+    return stored(sliced.clone(memory_format=_C.contiguous_format), out, "slice_copy")
+
+
+def view_copy(
+    input: Tensor, size: Sequence[int] | None = None, *, dtype: _C.dtype | None = None, out: Tensor | None = None
+) -> Tensor:
+    """The elements in order in another shape, or their bytes as numbers of another dtype, in memory of their own.
+
+    Raises keyway.TypeError unless one of size and dtype is given, and what Tensor.reshape and Tensor.view raise.
+    """
+    given = _checked(input, "view_copy")
+    if isinstance(size, _C.dtype):
+        size, dtype = None, size
+    if size is not None and dtype is None:
+        viewed = given.reshape(size)
+    elif dtype is not None and size is None:
+        viewed = given.view(dtype)
+    else:
+        raise _C.TypeError("view_copy(): a size or a dtype is wanted, one of both")
+    return stored(viewed.clone(memory_format=_C.contiguous_format), out, "view_copy")
+
+
+def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The complex numbers whose parts are the last dimension, in memory of their own."""
+    copied = _C.view_as_complex(_checked(input, "view_as_complex_copy")).clone(memory_format=_C.contiguous_format)
+    return stored(copied, out, "view_as_complex_copy")
+
+
+def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The parts of complex numbers as a last dimension of 2, in memory of their own."""
+    copied = _C.view_as_real(_checked(input, "view_as_real_copy")).clone(memory_format=_C.contiguous_format)
+    return stored(copied, out, "view_as_real_copy")
+
+
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """A copy of the tensor that has `src`, of shape `size`, where as_strided(size, stride, storage_offset) would look.
+
+    Raises keyway.ValueError for another shape of `src`.
+    """
+    if tuple(_checked(src, "as_strided_scatter").shape) != tuple(size):
+        raise _C.ValueError(f"as_strided_scatter(): src has shape {list(src.shape)}, but size is {list(size)}")
+    given = _checked(input, "as_strided_scatter")
+    offset, strides = given.storage_offset(), given.stride()
+    if given.numel() == 0 or any(stride == 0 and count > 1 for count, stride in zip(given.shape, strides)):
+        copied = given.clone()
+    else:  # the memory up to its last element, in which size, stride and storage_offset count
+        last = sum((count - 1) * stride for count, stride in zip(given.shape, strides))
+        copied = given.as_strided([offset + last + 1], [1], 0).clone().as_strided(given.shape, strides, offset)
+    copied.as_strided(size, stride, storage_offset).copy_(src)
+    return copied
+
+
+attach(Tensor, as_strided_scatter=as_strided_scatter, narrow_copy=narrow_copy)

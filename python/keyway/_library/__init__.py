@@ -1,0 +1,1 @@
+"""Operators in Python: how they are found, defined, given kernels and gradients, and checked."""
