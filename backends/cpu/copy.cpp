@@ -67,7 +67,7 @@ void copy_elements(const TensorBase& src, const TensorBase& dst) {
   const detail::PointwiseOp op{
       .loop = {loop, loop, loop},
       .check = {},
-      .refusal = nullptr,
+      .element_error = nullptr,
       .inputs = 1,
       .itemsize = {itemsize(dst), itemsize(src)},
       .element = {dst.dtype(), src.dtype()},

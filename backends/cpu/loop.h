@@ -163,10 +163,4 @@ template <typename F>
 requires requires { F::kElementError; }
 inline constexpr LevelTable<Loop> kChecks<F> = kLoopsOf<CheckBody, F>;
 
-template <typename F>
-inline constexpr const char* kElementErrorOf = nullptr;
-template <typename F>
-requires requires { F::kElementError; }
-inline constexpr const char* kElementErrorOf<F> = F::kElementError;
-
 }  // namespace keyway::inline v1::detail

@@ -188,7 +188,7 @@ void run_strided(const Task& task, const TensorBase* const* operands) {
     run_tiles(part, plan, begin, end);
     if (mine) refused.store(true, std::memory_order_relaxed);
   });
-  KEYWAY_CHECK(!refused.load(std::memory_order_relaxed), "{}", op.refusal);
+  KEYWAY_CHECK(!refused.load(std::memory_order_relaxed), "{}", op.element_error);
 }
 
 [[gnu::noinline]] void run_long(const Task& task, Flat& flat, std::int64_t n) {

@@ -24,6 +24,7 @@
 #include <keyway/core/dtype/cpp_type.h>
 #include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/functors/argument.h>
+#include <keyway/ops/functors/element_error.h>
 #include <keyway/ops/functors/signature.h>
 
 namespace keyway::inline v1 {
@@ -34,7 +35,7 @@ namespace detail {
 struct PointwiseOp {
   LevelTable<Loop> loop;
   LevelTable<Loop> check;  // null if the functor accepts all; operands are the inputs alone
-  const char* refusal;
+  const char* element_error;
   std::int16_t inputs;
   std::int16_t itemsize[4];  // of out, then the inputs
   ScalarType element[4];     // of them

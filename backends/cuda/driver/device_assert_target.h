@@ -2,6 +2,7 @@
 #pragma once
 
 #include <keyway/backends/cuda/driver/device_asserts.h>
+#include <keyway/ops/functors/element_error.h>
 
 namespace keyway::inline v1::cuda {
 
@@ -12,12 +13,5 @@ struct DeviceAssertTarget {
 };
 // For the operator that runs; nothing to write if `reason` is null.
 DeviceAssertTarget device_assert_target(const char* reason, Stream stream);
-
-// Functor::kElementError; null if it has none, and so accepts all elements.
-template <typename F>
-inline constexpr const char* kElementErrorOf = nullptr;
-template <typename F>
-requires requires { F::kElementError; }
-inline constexpr const char* kElementErrorOf<F> = F::kElementError;
 
 }  // namespace keyway::inline v1::cuda
