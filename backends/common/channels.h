@@ -12,29 +12,31 @@
 
 namespace keyway::inline v1::detail {
 
-// In planes of `places` neighbours, [batches, channels, places], or side by side, [batches * places, channels].
+// In planes of `positions` neighbours, [batches, channels, positions], or side by side, [batches * positions,
+// channels].
 struct ChannelLayout {
   // Fewer channels side by side are not worth going through together.
   static constexpr std::int64_t kManyChannels = 16;
 
-  std::int64_t batches, channels, places;
+  std::int64_t batches, channels, positions;
 
   explicit ChannelLayout(const TensorBase& batch)
       : batches(batch.sizes()[0]),
         channels(batch.sizes()[1]),
-        places(checked_numel(batch.sizes().slice(2, batch.sizes().size() - 2))),
-        one_plane_(!has_many_channels() && places == 1) {
-    if (one_plane_) std::swap(batches, places);
+        positions(checked_numel(batch.sizes().slice(2, batch.sizes().size() - 2))),
+        one_plane_(!has_many_channels() && positions == 1) {
+    if (one_plane_) std::swap(batches, positions);
   }
 
   bool has_many_channels() const { return channels >= kManyChannels; }
   // Elements of a channel.
-  std::int64_t count() const { return batches * places; }
+  std::int64_t count() const { return batches * positions; }
 
   // A tensor whose elements lie so, in planes, if it is row-major.
   TensorBase in_planes(const TensorBase& batch) const {
     if (!batch.defined() || !one_plane_) return batch;
-    return make_view(batch, {1, channels, places}, {0, batch.strides()[1], batch.strides()[0]}, batch.storage_offset());
+    return make_view(batch, {1, channels, positions}, {0, batch.strides()[1], batch.strides()[0]},
+                     batch.storage_offset());
   }
 
  private:

@@ -168,7 +168,7 @@ void add_line(const std::vector<Run>& runs, const T* from, std::int64_t step, Wi
   }
 }
 
-// Planes of places, a line of windows at a time.
+// Planes, a line of windows at a time.
 template <typename T>
 void average_planes(const PoolWindows& windows, const Images<const T>& in, const Images<T>& out) {
   using Wide = Opmath<T>;
@@ -222,8 +222,8 @@ void average(const PoolWindows& windows, const TensorBase& self, const TensorBas
           }
         });
         const double length = windows.length(d, h, w);
-        T* const place = to + out.offset(d, h, w);
-        for (std::int64_t c = 0; c < lanes; ++c) place[c * out.channel_stride] = mean_of<T>(sums[c], length);
+        T* const at_window = to + out.offset(d, h, w);
+        for (std::int64_t c = 0; c < lanes; ++c) at_window[c * out.channel_stride] = mean_of<T>(sums[c], length);
       });
     }
   });
@@ -242,7 +242,7 @@ void spread_line(const std::vector<Run>& runs, const Wide* shares, Wide* to, std
   }
 }
 
-// Of planes of places, a line of windows at a time.
+// Of planes, a line of windows at a time.
 template <typename T>
 void spread_planes(const PoolWindows& windows, const Images<const T>& grads, const Images<T>& to) {
   using Wide = Opmath<T>;
@@ -253,9 +253,9 @@ void spread_planes(const PoolWindows& windows, const Images<const T>& grads, con
   // Sums are kept in the result, or in a row-major plane.
   const std::int64_t step = kDirect ? to.stride[2] : 1, row = kDirect ? to.stride[1] : to.size[2],
                      slice = kDirect ? to.stride[0] : to.size[2] * to.size[1];
-  const double work = windows.work() + static_cast<double>(to.places());
+  const double work = windows.work() + static_cast<double>(to.positions());
   parallel_for(0, to.planes(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
-    Scratch<1024> scratch(scratch_bytes<Wide>(width) + scratch_bytes<Wide>(kDirect ? 0 : to.places()));
+    Scratch<1024> scratch(scratch_bytes<Wide>(width) + scratch_bytes<Wide>(kDirect ? 0 : to.positions()));
     Wide* const shares = scratch.template take<Wide>(width);
     Wide* const buffer = scratch.template take<Wide>(0);
     for (std::int64_t plane = begin; plane < end; ++plane) {
@@ -275,7 +275,7 @@ void spread_planes(const PoolWindows& windows, const Images<const T>& grads, con
           for (std::int64_t j = b.begin; j < b.end; ++j) spread_line(runs, shares, sums + i * slice + j * row, step);
         }
       }
-      for (std::int64_t i = 0; !kDirect && i < to.places(); ++i) {
+      for (std::int64_t i = 0; !kDirect && i < to.positions(); ++i) {
         const std::int64_t line = i / to.size[2];
         to.plane(plane)[to.offset(line / to.size[1], line % to.size[1], i % to.size[2])] = static_cast<T>(sums[i]);
       }
@@ -301,9 +301,9 @@ void spread(const PoolWindows& windows, const TensorBase& grad_output, const Ten
     sums.stride[1] = width * to.size[2];
     sums.stride[0] = sums.stride[1] * to.size[1];
   }
-  const double work = (windows.work() + static_cast<double>(to.places())) * static_cast<double>(blocks.size);
+  const double work = (windows.work() + static_cast<double>(to.positions())) * static_cast<double>(blocks.size);
   parallel_for(0, to.batch * blocks.in_image(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
-    Scratch<64> scratch(scratch_bytes<Wide>(to.places() * width));
+    Scratch<64> scratch(scratch_bytes<Wide>(to.positions() * width));
     Wide* const buffer = scratch.template take<Wide>(0);
     for (std::int64_t i = begin; i < end; ++i) {
       const T* const from = grads.at(blocks.image(i), blocks.first(i));

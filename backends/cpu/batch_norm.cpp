@@ -22,16 +22,16 @@ using detail::channels_are_last, detail::channels_as_columns, detail::ChannelLay
 
 // Where the plane of channel c in batch b begins.
 std::int64_t plane(const ChannelLayout& at, std::int64_t b, std::int64_t c) {
-  return (b * at.channels + c) * at.places;
+  return (b * at.channels + c) * at.positions;
 }
 
-// The sum over the planes of a channel of value(i), i being the place of an element.
+// The sum over the planes of a channel of value(i), i being the index of an element.
 template <typename T, typename F>
 [[gnu::always_inline]] inline double sum_of_planes(const ChannelLayout& at, std::int64_t c, const F& value) {
   double total = 0;
   for (std::int64_t b = 0; b < at.batches; ++b) {
     const std::int64_t first = plane(at, b, c);
-    total += static_cast<double>(lane_sum<T>(at.places, [&, first](std::int64_t i) { return value(first + i); }));
+    total += static_cast<double>(lane_sum<T>(at.positions, [&, first](std::int64_t i) { return value(first + i); }));
   }
   return total;
 }
@@ -40,11 +40,11 @@ template <typename F>
   for (std::int64_t b = 0; b < at.batches; ++b) {
     const std::int64_t first = plane(at, b, c);
     KEYWAY_INDEPENDENT
-    for (std::int64_t i = 0; i < at.places; ++i) f(first + i);
+    for (std::int64_t i = 0; i < at.positions; ++i) f(first + i);
   }
 }
 
-// Into totals[j] the sum over rows of value(i, j), i being the place of channel c + j in the row, for n channels.
+// Into totals[j] the sum over rows of value(i, j), i being the index of channel c + j in the row, for n channels.
 template <typename T, typename F>
 [[gnu::always_inline]] inline void sum_of_rows(const ChannelLayout& at, std::int64_t c, std::int64_t n, double* totals,
                                                const F& value) {
@@ -224,7 +224,7 @@ void _batch_norm_forward(const TensorBase& input, const TensorBase& weight, cons
   const ChannelLayout at(input);
   visit_dtype<kComputedIn>(out1.dtype(), "_batch_norm_forward", [&]<typename T>() {
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<T>;
-    const bool last = channels_are_last(at, {&input, &out0}, kAcc), side_by_side = last || at.places == 1;
+    const bool last = channels_are_last(at, {&input, &out0}, kAcc), side_by_side = last || at.positions == 1;
     const TensorBase x = last ? channels_as_columns(input, at) : contiguous_as(at.in_planes(input), kAcc);
     const TensorBase w = contiguous_as(weight, kAcc), b = contiguous_as(bias, kAcc);
     const ContiguousOut y(last ? channels_as_columns(out0, at) : at.in_planes(out0), kAcc), mean(out1), var(out2);
@@ -250,7 +250,7 @@ void _batch_norm_backward(const TensorBase& grad_out, const TensorBase& input, c
   const ChannelLayout at(input);
   visit_dtype<kComputedIn>(mean.dtype(), "_batch_norm_backward", [&]<typename T>() {
     constexpr ScalarType kAcc = cpp_type_to_scalar_type<T>;
-    const bool last = channels_are_last(at, {&grad_out, &input, &out0}, kAcc), side_by_side = last || at.places == 1;
+    const bool last = channels_are_last(at, {&grad_out, &input, &out0}, kAcc), side_by_side = last || at.positions == 1;
     const auto operand = [&](const TensorBase& x) {
       return last ? channels_as_columns(x, at) : contiguous_as(at.in_planes(x), kAcc);
     };

@@ -1,9 +1,9 @@
-// Convolution by products. The windows of the input become the columns of a matrix, one for each place of the
-// output and a row for each channel and place in the kernel; then
+// Convolution by products. The windows of the input become the columns of a matrix, one for each position of the
+// output and a row for each channel and position in the kernel; then
 //
 //   y = w columns      columns of x = transposed w times y      w = y columns^T
 //
-// Columns exist for a block of places at a time, so that they stay in the cache.
+// Columns exist for a block of positions at a time, so that they stay in the cache.
 #include <keyway/backends/cpu/convolution.h>
 #include <keyway/backends/cpu/copy.h>
 #include <keyway/backends/cpu/gemm.h>
@@ -19,7 +19,7 @@ namespace {
 // Elements of a block of columns.
 constexpr std::int64_t kColumnElements = 32 * 1024;
 
-// A problem as three spatial dimensions; which places of the output a kernel place meets the input at.
+// A problem as three spatial dimensions; which positions of the output a kernel position meets the input at.
 struct ConvWindows {
   explicit ConvWindows(const ConvProblem& problem) {
     const int lead = 3 - problem.rank;
@@ -32,13 +32,13 @@ struct ConvWindows {
       dilation[lead + d] = problem.dilation[d];
     }
   }
-  std::int64_t places() const { return out[0] * out[1] * out[2]; }
+  std::int64_t positions() const { return out[0] * out[1] * out[2]; }
   std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  // Where in the input tap k of the window at place o lies; outside if not in [0, in).
+  // Where in the input tap k of the window at position o lies; outside if not in [0, in).
   std::int64_t input(int d, std::int64_t o, std::int64_t k) const {
     return o * stride[d] - padding[d] + k * dilation[d];
   }
-  // First and last + 1 of the places along the last dimension whose tap k lies inside the input.
+  // First and last + 1 of the positions along the last dimension whose tap k lies inside the input.
   std::int64_t first_inside(std::int64_t k) const {
     const std::int64_t before = padding[2] - k * dilation[2];
     return before <= 0 ? 0 : std::min(out[2], (before - 1) / stride[2] + 1);
@@ -52,7 +52,7 @@ struct ConvWindows {
   std::int64_t stride[3] = {1, 1, 1}, padding[3] = {}, dilation[3] = {1, 1, 1};
 };
 
-// Calls row(taps of the input or null, its step, column elements, count) for the runs of places [begin, end)
+// Calls row(taps of the input or null, its step, column elements, count) for the runs of positions [begin, end)
 // at tap (kd, kh, kw); null where the window reaches into the padding.
 template <typename T, typename F>
 void each_run(const ConvWindows& windows, const Images<T>& x, T* plane, const std::int64_t (&k)[3], std::int64_t begin,
@@ -109,14 +109,14 @@ class OwnConvolution {
         y_step_(common_step(y, 2)) {}
 
   void forward() const {
-    const std::int64_t block = places_in_block(problem_.in_channels);
-    const std::int64_t blocks = (windows_.places() + block - 1) / block;
+    const std::int64_t block = positions_in_block(problem_.in_channels);
+    const std::int64_t blocks = (windows_.positions() + block - 1) / block;
     parallel_for(0, problem_.batch * problem_.groups * blocks, 1, [&](std::int64_t begin, std::int64_t end) {
       Buffer columns(bytes(problem_.in_channels, block));
       T* const to = columns.template take<T>(problem_.in_channels * windows_.taps() * block);
       for (std::int64_t task = begin; task < end; ++task) {
         const std::int64_t image = task / blocks / problem_.groups, group = task / blocks % problem_.groups;
-        const std::int64_t p = task % blocks * block, count = std::min(block, windows_.places() - p);
+        const std::int64_t p = task % blocks * block, count = std::min(block, windows_.positions() - p);
         gather(image, group * problem_.in_channels, problem_.in_channels, p, count, to);
         gemm(Product<T>{weights(group, 0, problem_.in_channels), constant(columns_of(to, problem_.in_channels, count)),
                         outputs(image, group, p, count)});
@@ -125,7 +125,7 @@ class OwnConvolution {
   }
 
   void data() const {
-    const std::int64_t channels = channels_in_task(), block = places_in_block(channels);
+    const std::int64_t channels = channels_in_task(), block = positions_in_block(channels);
     const std::int64_t parts = (problem_.in_channels + channels - 1) / channels;
     parallel_for(0, problem_.batch * problem_.groups * parts, 1, [&](std::int64_t begin, std::int64_t end) {
       Buffer columns(bytes(channels, block));
@@ -134,18 +134,18 @@ class OwnConvolution {
         const std::int64_t image = task / parts / problem_.groups, group = task / parts % problem_.groups;
         const std::int64_t c = task % parts * channels, count = std::min(channels, problem_.in_channels - c);
         clear(image, group * problem_.in_channels + c, count);
-        for (std::int64_t p = 0; p < windows_.places(); p += block) {
-          const std::int64_t places = std::min(block, windows_.places() - p);
-          gemm(Product<T>{weights(group, c, count).transposed(), constant(outputs(image, group, p, places)),
-                          columns_of(from, count, places)});
-          scatter(image, group * problem_.in_channels + c, count, p, places, from);
+        for (std::int64_t p = 0; p < windows_.positions(); p += block) {
+          const std::int64_t positions = std::min(block, windows_.positions() - p);
+          gemm(Product<T>{weights(group, c, count).transposed(), constant(outputs(image, group, p, positions)),
+                          columns_of(from, count, positions)});
+          scatter(image, group * problem_.in_channels + c, count, p, positions, from);
         }
       }
     });
   }
 
   void weights_pass() const {
-    const std::int64_t channels = channels_in_task(), block = places_in_block(channels);
+    const std::int64_t channels = channels_in_task(), block = positions_in_block(channels);
     const std::int64_t parts = (problem_.in_channels + channels - 1) / channels;
     parallel_for(0, problem_.groups * parts, 1, [&](std::int64_t begin, std::int64_t end) {
       Buffer columns(bytes(channels, block));
@@ -156,11 +156,11 @@ class OwnConvolution {
         const Matrix<const T> sum = weights(group, c, count);
         const Matrix<T> result = {const_cast<T*>(sum.data), sum.rows, sum.columns, sum.row_stride, sum.column_stride};
         for (std::int64_t image = 0; image < problem_.batch; ++image) {
-          for (std::int64_t p = 0; p < windows_.places(); p += block) {
-            const std::int64_t places = std::min(block, windows_.places() - p);
-            gather(image, group * problem_.in_channels + c, count, p, places, to);
-            gemm(Product<T>{constant(outputs(image, group, p, places)),
-                            constant(columns_of(to, count, places)).transposed(), result, Opmath<T>(1),
+          for (std::int64_t p = 0; p < windows_.positions(); p += block) {
+            const std::int64_t positions = std::min(block, windows_.positions() - p);
+            gather(image, group * problem_.in_channels + c, count, p, positions, to);
+            gemm(Product<T>{constant(outputs(image, group, p, positions)),
+                            constant(columns_of(to, count, positions)).transposed(), result, Opmath<T>(1),
                             Opmath<T>(image == 0 && p == 0 ? 0 : 1), sum});
           }
         }
@@ -171,14 +171,14 @@ class OwnConvolution {
  private:
   using Buffer = Scratch<64>;
 
-  std::size_t bytes(std::int64_t channels, std::int64_t places) const {
-    return scratch_bytes<T>(channels * windows_.taps() * places);
+  std::size_t bytes(std::int64_t channels, std::int64_t positions) const {
+    return scratch_bytes<T>(channels * windows_.taps() * positions);
   }
-  std::int64_t places_in_block(std::int64_t channels) const {
+  std::int64_t positions_in_block(std::int64_t channels) const {
     const std::int64_t wanted = kColumnElements / std::max<std::int64_t>(1, channels * windows_.taps());
-    return std::min(windows_.places(), std::max<std::int64_t>(32, wanted / 16 * 16));
+    return std::min(windows_.positions(), std::max<std::int64_t>(32, wanted / 16 * 16));
   }
-  // In passes that go through all places in a task, a task is a few channels.
+  // In passes that go through all positions in a task, a task is a few channels.
   std::int64_t channels_in_task() const {
     return std::clamp<std::int64_t>(kColumnElements / 64 / windows_.taps(), 1, problem_.in_channels);
   }
@@ -190,29 +190,29 @@ class OwnConvolution {
     return {w_ + group * problem_.out_channels * w_stride_ + channel * windows_.taps() * w_step_, problem_.out_channels,
             channels * windows_.taps(), w_stride_, w_step_};
   }
-  Matrix<T> outputs(std::int64_t image, std::int64_t group, std::int64_t place, std::int64_t count) const {
-    return {y_.at(image, group * problem_.out_channels) + place * y_step_, problem_.out_channels, count,
+  Matrix<T> outputs(std::int64_t image, std::int64_t group, std::int64_t position, std::int64_t count) const {
+    return {y_.at(image, group * problem_.out_channels) + position * y_step_, problem_.out_channels, count,
             y_.channel_stride, y_step_};
   }
-  Matrix<T> columns_of(T* data, std::int64_t channels, std::int64_t places) const {
-    return {data, channels * windows_.taps(), places, places, 1};
+  Matrix<T> columns_of(T* data, std::int64_t channels, std::int64_t positions) const {
+    return {data, channels * windows_.taps(), positions, positions, 1};
   }
 
-  void gather(std::int64_t image, std::int64_t channel, std::int64_t channels, std::int64_t place, std::int64_t count,
-              T* to) const {
+  void gather(std::int64_t image, std::int64_t channel, std::int64_t channels, std::int64_t position,
+              std::int64_t count, T* to) const {
     each_column_row(windows_, x_, image, channel, channels, [&](T* plane, const std::int64_t(&k)[3], std::int64_t row) {
       T* const line = to + row * count;
-      each_run(windows_, x_, plane, k, place, place + count,
+      each_run(windows_, x_, plane, k, position, position + count,
                [&](const T* from, std::int64_t step, std::int64_t at, std::int64_t n) {
                  for (std::int64_t i = 0; i < n; ++i) line[at + i] = from ? from[i * step] : T(0);
                });
     });
   }
-  void scatter(std::int64_t image, std::int64_t channel, std::int64_t channels, std::int64_t place, std::int64_t count,
-               const T* from) const {
+  void scatter(std::int64_t image, std::int64_t channel, std::int64_t channels, std::int64_t position,
+               std::int64_t count, const T* from) const {
     each_column_row(windows_, x_, image, channel, channels, [&](T* plane, const std::int64_t(&k)[3], std::int64_t row) {
       const T* const line = from + row * count;
-      each_run(windows_, x_, plane, k, place, place + count,
+      each_run(windows_, x_, plane, k, position, position + count,
                [&](T* to, std::int64_t step, std::int64_t at, std::int64_t n) {
                  if (to == nullptr) return;
                  for (std::int64_t i = 0; i < n; ++i) to[i * step] = plus(to[i * step], line[at + i]);

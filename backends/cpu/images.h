@@ -32,7 +32,7 @@ struct Images {
   // Of plane i, channels of one image after those of the one before.
   T* plane(std::int64_t i) const { return at(i / channels, i % channels); }
   std::int64_t planes() const { return batch * channels; }
-  std::int64_t places() const { return size[0] * size[1] * size[2]; }
+  std::int64_t positions() const { return size[0] * size[1] * size[2]; }
   std::int64_t offset(std::int64_t d, std::int64_t h, std::int64_t w) const {
     return d * stride[0] + h * stride[1] + w * stride[2];
   }

@@ -33,12 +33,12 @@ DimVector dims_but(std::int64_t rank, std::int64_t dim) {
   return dims;
 }
 
-// Rows of `source` along `dim`, and the places of `table` along it that `index` names.
-struct Places {
+// Rows of `source` along `dim`, and where in `table` those lie that `index` names.
+struct Indexed {
   ScratchArray<std::int64_t> offsets;
   IndexedRows rows;
 
-  Places(const TensorBase& table, std::int64_t dim, const TensorBase& index, const TensorBase& source)
+  Indexed(const TensorBase& table, std::int64_t dim, const TensorBase& index, const TensorBase& source)
       : offsets(
             offsets_of(index_list(index, "index", 0, table.sizes()[static_cast<std::size_t>(dim)]),
                        table.strides()[static_cast<std::size_t>(dim)] * static_cast<std::int64_t>(table.itemsize()))),
@@ -68,19 +68,19 @@ void embedding_gradient(const TensorBase& grad_output, const TensorBase& list, s
                         bool by_frequency, const TensorBase& out) {
   using Acc = Opmath<T>;
   const std::int64_t count = out.sizes()[0], width = out.sizes()[1];
-  const ScratchArray<std::int64_t> places(list.numel()), uses(by_frequency ? count + 1 : 0, 0);
-  std::copy_n(data_of(list), list.numel(), places.begin());
-  for (std::int64_t& place : places) {
-    if (place == padding_idx) place = count;
-    if (by_frequency) ++uses[place];
+  const ScratchArray<std::int64_t> indices(list.numel()), uses(by_frequency ? count + 1 : 0, 0);
+  std::copy_n(data_of(list), list.numel(), indices.begin());
+  for (std::int64_t& at : indices) {
+    if (at == padding_idx) at = count;
+    if (by_frequency) ++uses[at];
   }
   const TensorBase rows = contiguous_as(grad_output, cpp_type_to_scalar_type<Acc>);
   const TensorBase sums = make_tensor({count + 1, width}, cpp_type_to_scalar_type<Acc>, DeviceType::CPU);
   Acc* const sum = static_cast<Acc*>(sums.data_ptr());
   std::fill(sum, sum + sums.numel(), Acc());
-  for (std::int64_t& place : places) place *= width * static_cast<std::int64_t>(sizeof(Acc));
+  for (std::int64_t& at : indices) at *= width * static_cast<std::int64_t>(sizeof(Acc));
   DimVector row_dims = dims_but(rows.dim(), rows.dim() - 1);
-  add_rows(sums, IndexedRows(sums, {1}, rows, {rows.dim() - 1}, row_dims), places, 1);
+  add_rows(sums, IndexedRows(sums, {1}, rows, {rows.dim() - 1}, row_dims), indices, 1);
   for (std::int64_t r = 0; by_frequency && r < count; ++r) {
     const auto n = static_cast<Real<Acc>>(std::max<std::int64_t>(1, uses[r]));
     for (std::int64_t i = 0; i < width; ++i) sum[r * width + i] = sum[r * width + i] / n;
@@ -109,39 +109,39 @@ void embedding_dense_backward(const TensorBase& grad_output, const TensorBase& i
 
 void index_select(const TensorBase& self, std::int64_t dim, const TensorBase& index, TensorBase& out) {
   const TensorBase table = with_dim(self), to = with_dim(out);
-  const Places places(table, dim, index, to);
-  read_rows(places.rows, places.offsets, self.itemsize());
+  const Indexed indexed(table, dim, index, to);
+  read_rows(indexed.rows, indexed.offsets, self.itemsize());
 }
 
 void index_add(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& source,
                const Scalar& alpha, TensorBase& out) {
   const TensorBase to = with_dim(out), from = with_dim(apart_from(source, out));
-  const Places places(to, dim, index, from);
+  const Indexed indexed(to, dim, index, from);
   begin_as(self, out);
-  add_rows(to, places.rows, places.offsets, alpha);
+  add_rows(to, indexed.rows, indexed.offsets, alpha);
 }
 
 void index_copy(const TensorBase& self, std::int64_t dim, const TensorBase& index, const TensorBase& source,
                 TensorBase& out) {
   const TensorBase to = with_dim(out), from = with_dim(apart_from(source, out));
-  const Places places(to, dim, index, from);
+  const Indexed indexed(to, dim, index, from);
   begin_as(self, out);
   visit_bits(self.itemsize(), [&]<typename T>() {
-    places.rows.each_part(places.offsets.data(),
-                          [](char* table, char* row, std::int64_t n, std::int64_t table_step, std::int64_t row_step) {
-                            copy_run<T>(table, row, n, table_step, row_step);
-                          });
+    indexed.rows.each_part(indexed.offsets.data(),
+                           [](char* table, char* row, std::int64_t n, std::int64_t table_step, std::int64_t row_step) {
+                             copy_run<T>(table, row, n, table_step, row_step);
+                           });
   });
 }
 
 namespace {
 
-// Writes where flags are set behind the `found` places of before, and says how many there are then: at most `count`.
-// Each place is written, and stays if its flag is set: what comes of a flag is no jump, which nobody could foresee.
+// Writes the indices of set flags behind the `found` ones of before, and says how many there are then: at most `count`.
+// Each index is written, and stays if its flag is set: what comes of a flag is no jump, which nobody could foresee.
 std::int64_t find_true(const std::uint8_t* flags, std::int64_t n, std::int64_t count, std::int64_t found,
-                       std::int64_t* places) {
+                       std::int64_t* indices) {
   for (std::int64_t i = 0; i < n && found < count; ++i) {
-    places[found] = i;
+    indices[found] = i;
     found += flags[i] != 0 ? 1 : 0;
   }
   return found;
@@ -149,7 +149,7 @@ std::int64_t find_true(const std::uint8_t* flags, std::int64_t n, std::int64_t c
 
 }  // namespace
 
-// Each column of the result, the places along a dimension, lies in one piece.
+// Each column of the result, the indices along a dimension, lies in one piece.
 TensorBase nonzero(const TensorBase& self) {
   const TensorBase flags = contiguous_as(self, kBool);
   const auto* flag = static_cast<const std::uint8_t*>(flags.data_ptr());
@@ -168,8 +168,8 @@ TensorBase nonzero(const TensorBase& self) {
     const std::int64_t first = row;
     row = find_true(flag, length, count, row, to + static_cast<std::int64_t>(last) * column);
     for (std::size_t d = 0; d < last; ++d) {
-      std::int64_t* const places = to + static_cast<std::int64_t>(d) * column;
-      std::fill(places + first, places + row, index[d]);
+      std::int64_t* const indices = to + static_cast<std::int64_t>(d) * column;
+      std::fill(indices + first, indices + row, index[d]);
     }
     for (std::size_t d = last; d-- > 0;) {
       if (++index[d] < self.sizes()[d]) break;

@@ -69,7 +69,7 @@ struct Axes {
   }
 
   // What one tap of the windows along the last dimension looks at: from window `begin` on `count` ones, the first of
-  // them at place `at`.
+  // them at index `at`.
   struct Tap {
     std::int64_t begin, count, at;
   };
@@ -82,59 +82,59 @@ struct Axes {
 // Windows that are treated at once, and so many of them that they are whole vectors.
 constexpr std::int64_t kWindows = 256, kVector = 16;
 
-// The greatest values so far of up to kWindows windows, and their places in the plane.
-template <typename T, typename Place>
+// The greatest values so far of up to kWindows windows, and their indices in the plane.
+template <typename T, typename Index>
 struct Greatest {
   T best[kWindows];
-  Place place[kWindows];
+  Index index[kWindows];
 
-  [[gnu::always_inline]] void begin(std::int64_t i, std::int64_t first_place) {
+  [[gnu::always_inline]] void begin(std::int64_t i, std::int64_t first_index) {
     best[i] = lowest_value<T>();
-    place[i] = static_cast<Place>(first_place);
+    index[i] = static_cast<Index>(first_index);
   }
-  // Windows [from, from + n) look at in[0], in[step], ..., whose places are `at`, at + at_step, ...
+  // Windows [from, from + n) look at in[0], in[step], ..., whose indices are `at`, at + at_step, ...
   [[gnu::always_inline]] void take(std::int64_t from, std::int64_t n, const T* in, std::int64_t step, std::int64_t at,
                                    std::int64_t at_step) {
-    const auto first = static_cast<Place>(at), apart = static_cast<Place>(at_step);
+    const auto first = static_cast<Index>(at), apart = static_cast<Index>(at_step);
     if (step == 1) {
       KEYWAY_INDEPENDENT
       for (std::int64_t i = 0; i < n; ++i) {
-        consider(from + i, in[i], static_cast<Place>(first + static_cast<Place>(i) * apart));
+        consider(from + i, in[i], static_cast<Index>(first + static_cast<Index>(i) * apart));
       }
     } else {
       for (std::int64_t i = 0; i < n; ++i) {
-        consider(from + i, in[i * step], static_cast<Place>(first + static_cast<Place>(i) * apart));
+        consider(from + i, in[i * step], static_cast<Index>(first + static_cast<Index>(i) * apart));
       }
     }
   }
   // All windows up to n, rounded up to whole vectors, look at in[0], in[1], ...
   [[gnu::always_inline]] void take_row(std::int64_t n, const T* in, std::int64_t at, std::int64_t at_step) {
-    const auto first = static_cast<Place>(at), step = static_cast<Place>(at_step);
+    const auto first = static_cast<Index>(at), step = static_cast<Index>(at_step);
     for (std::int64_t begin = 0; begin < n; begin += kVector) {
       KEYWAY_INDEPENDENT
       for (std::int64_t i = begin; i < begin + kVector; ++i) {
-        consider(i, in[i], static_cast<Place>(first + static_cast<Place>(i) * step));
+        consider(i, in[i], static_cast<Index>(first + static_cast<Index>(i) * step));
       }
     }
   }
-  [[gnu::always_inline]] void write(std::int64_t n, T* to, std::int64_t step, std::int64_t* places,
-                                    std::int64_t places_step) const {
+  [[gnu::always_inline]] void write(std::int64_t n, T* to, std::int64_t step, std::int64_t* indices,
+                                    std::int64_t indices_step) const {
     for (std::int64_t i = 0; i < n; ++i) {
       to[i * step] = best[i];
-      places[i * places_step] = place[i];
+      indices[i * indices_step] = index[i];
     }
   }
 
  private:
-  [[gnu::always_inline]] void consider(std::int64_t i, T value, Place at) {
+  [[gnu::always_inline]] void consider(std::int64_t i, T value, Index at) {
     const bool greater = (value > best[i]) | is_nan(value);
     best[i] = greater ? value : best[i];
-    place[i] = greater ? at : place[i];
+    index[i] = greater ? at : index[i];
   }
 };
 
-// A piece of a line of the input, as windows see it that are one or two places apart: what lies outside is less than
-// all, and of two places those that lie one after the other for neighbouring windows stand together.
+// A piece of a line of the input, as windows see it that are one or two elements apart: what lies outside is less than
+// all, and of two elements those that lie one after the other for neighbouring windows stand together.
 template <typename T>
 struct InputRow {
   static constexpr std::int64_t kExtent = 512;  // of a window at most
@@ -183,15 +183,15 @@ struct PooledImages {
   const Axes* axes;
   Images<const T> in;
   Images<T> out;
-  Images<std::int64_t> places;
+  Images<std::int64_t> indices;
 
   std::int64_t lines() const { return out.size[0] * out.size[1]; }
-  std::int64_t place(std::int64_t d, std::int64_t h, std::int64_t w) const {
+  std::int64_t index(std::int64_t d, std::int64_t h, std::int64_t w) const {
     return (d * in.size[1] + h) * in.size[2] + w;
   }
-  // The place that the first line of the input has which a line of windows looks at.
+  // The index that the first line of the input has which a line of windows looks at.
   std::int64_t first_line(std::int64_t d, std::int64_t h) const {
-    return place(axes->axis[0].first(d), axes->axis[1].first(h), 0);
+    return index(axes->axis[0].first(d), axes->axis[1].first(h), 0);
   }
   // Calls f(d, h) for the lines of the input that a line of windows looks at.
   template <typename F>
@@ -205,7 +205,7 @@ struct PooledImages {
 };
 
 // A row is a line of windows in a plane, tap by tap.
-template <typename T, typename Place>
+template <typename T, typename Index>
 struct PlaneRows {
   PooledImages<T> images;
   std::int64_t width;
@@ -213,11 +213,11 @@ struct PlaneRows {
   std::int64_t begin = 0, end = 0;
 
   [[gnu::always_inline]] void row(std::int64_t r) const {
-    const auto& [axes, in, out, places] = images;
+    const auto& [axes, in, out, indices] = images;
     const std::int64_t plane = r / images.lines(), line = r % images.lines();
     const std::int64_t d = line / out.size[1], h = line % out.size[1], first_line = images.first_line(d, h);
     const T* const from = in.plane(plane);
-    Greatest<T, Place> greatest;
+    Greatest<T, Index> greatest;
     InputRow<T> input;
     for (std::int64_t first = 0; first < out.size[2]; first += kWindows) {
       const std::int64_t n = std::min(kWindows, out.size[2] - first);
@@ -225,49 +225,49 @@ struct PlaneRows {
       images.each_input_line(
           d, h, [&](std::int64_t y, std::int64_t x) __attribute__((always_inline)) {
             const T* const start = from + in.offset(y, x, 0);
-            by_input_rows ? take_rows(greatest, input, start, images.place(y, x, 0), first, n)
-                          : take_taps(greatest, start, images.place(y, x, 0), first, n);
+            by_input_rows ? take_rows(greatest, input, start, images.index(y, x, 0), first, n)
+                          : take_taps(greatest, start, images.index(y, x, 0), first, n);
           });
       greatest.write(n, out.plane(plane) + out.offset(d, h, first), out.stride[2],
-                     places.plane(plane) + places.offset(d, h, first), places.stride[2]);
+                     indices.plane(plane) + indices.offset(d, h, first), indices.stride[2]);
     }
   }
 
  private:
-  [[gnu::always_inline]] void take_rows(Greatest<T, Place>& greatest, InputRow<T>& input, const T* line,
-                                        std::int64_t place, std::int64_t first, std::int64_t n) const {
+  [[gnu::always_inline]] void take_rows(Greatest<T, Index>& greatest, InputRow<T>& input, const T* line,
+                                        std::int64_t index, std::int64_t first, std::int64_t n) const {
     const Axis& axis = images.axes->axis[2];
     input.fill(axis, line, images.in.stride[2], first, n);
     for (std::int64_t k = 0; k < axis.kernel; ++k) {
-      greatest.take_row(n, input.tap(axis, k), place + axis.at(first, k), axis.stride);
+      greatest.take_row(n, input.tap(axis, k), index + axis.at(first, k), axis.stride);
     }
   }
-  [[gnu::always_inline]] void take_taps(Greatest<T, Place>& greatest, const T* line, std::int64_t place,
+  [[gnu::always_inline]] void take_taps(Greatest<T, Index>& greatest, const T* line, std::int64_t index,
                                         std::int64_t first, std::int64_t n) const {
     const std::int64_t stride = images.axes->axis[2].stride, step = images.in.stride[2];
     for (const Axes::Tap& tap : images.axes->taps) {
       const std::int64_t begins = std::max(first, tap.begin), ends = std::min(first + n, tap.begin + tap.count);
       if (begins >= ends) continue;
       const std::int64_t at = tap.at + (begins - tap.begin) * stride;
-      greatest.take(begins - first, ends - begins, line + at * step, stride * step, place + at, stride);
+      greatest.take(begins - first, ends - begins, line + at * step, stride * step, index + at, stride);
     }
   }
 };
 
 // A row is one window in all channels of an image, where those lie side by side.
-template <typename T, typename Place>
+template <typename T, typename Index>
 struct ChannelRows {
   PooledImages<T> images;
   std::int64_t width, begin = 0, end = 0;
 
   [[gnu::always_inline]] void row(std::int64_t r) const {
-    const auto& [axes, in, out, places] = images;
+    const auto& [axes, in, out, indices] = images;
     const std::int64_t w = r % out.size[2], line = r / out.size[2] % images.lines();
     const std::int64_t image = r / out.size[2] / images.lines();
     const std::int64_t d = line / out.size[1], h = line % out.size[1];
     const Axis& axis = axes->axis[2];
     const std::int64_t start = images.first_line(d, h) + axis.first(w);
-    Greatest<T, Place> greatest;
+    Greatest<T, Index> greatest;
     for (std::int64_t first = 0; first < in.channels; first += kWindows) {
       const std::int64_t n = std::min(kWindows, in.channels - first);
       const T* const from = in.at(image, first);
@@ -276,11 +276,11 @@ struct ChannelRows {
           d, h, [&](std::int64_t y, std::int64_t x) __attribute__((always_inline)) {
             for (std::int64_t k = axis.first_tap(w); k < axis.end_tap(w); ++k) {
               const std::int64_t at = axis.at(w, k);
-              greatest.take(0, n, from + in.offset(y, x, at), 1, images.place(y, x, at), 0);
+              greatest.take(0, n, from + in.offset(y, x, at), 1, images.index(y, x, at), 0);
             }
           });
-      greatest.write(n, out.at(image, first) + out.offset(d, h, w), 1, places.at(image, first) + places.offset(d, h, w),
-                     places.channel_stride);
+      greatest.write(n, out.at(image, first) + out.offset(d, h, w), 1,
+                     indices.at(image, first) + indices.offset(d, h, w), indices.channel_stride);
     }
   }
 };
@@ -297,17 +297,17 @@ void run_windows(const Rows& rows, std::int64_t count) {
   }
 }
 
-template <typename T, typename Place>
+template <typename T, typename Index>
 void pool_images(const PooledImages<T>& images, double work) {
-  constexpr bool kFast = RealFloat<T> && sizeof(Place) == 4;
-  const double windows = static_cast<double>(images.out.places());
+  constexpr bool kFast = RealFloat<T> && sizeof(Index) == 4;
+  const double windows = static_cast<double>(images.out.positions());
   const auto elements = [&](double each) { return static_cast<std::int64_t>(std::min(1e15, each)); };
   if (images.in.channels_last() && images.out.channels_last()) {
     const std::int64_t width = elements(work / windows * static_cast<double>(images.in.channels));
-    return run_windows<ChannelRows<T, Place>, kFast>({images, width}, images.in.batch * images.out.places());
+    return run_windows<ChannelRows<T, Index>, kFast>({images, width}, images.in.batch * images.out.positions());
   }
   const bool by_input_rows = InputRow<T>::holds(images.axes->axis[2]);
-  run_windows<PlaneRows<T, Place>, kFast>({images, elements(work / static_cast<double>(images.lines())), by_input_rows},
+  run_windows<PlaneRows<T, Index>, kFast>({images, elements(work / static_cast<double>(images.lines())), by_input_rows},
                                           images.in.planes() * images.lines());
 }
 
@@ -318,7 +318,7 @@ void pool(const Axes& axes, const TensorBase& self, const TensorBase& out, const
   if constexpr (RealFloat<T>) {
     // A window may begin outside.
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - 4 * kWindows;
-    if (images.in.places() <= kMost) return pool_images<T, std::int32_t>(images, axes.work());
+    if (images.in.positions() <= kMost) return pool_images<T, std::int32_t>(images, axes.work());
   }
   pool_images<T, std::int64_t>(images, axes.work());
 }
@@ -345,19 +345,19 @@ void max_pool(const char* op, std::size_t rank, const TensorBase& self, IntArray
                                          [&]<typename T>() { pool<T>(axes, self, out, indices, rank); });
 }
 
-// Each window's gradient goes to the place of its greatest value, in the order of the windows.
+// Each window's gradient goes to the element of its greatest value, in the order of the windows.
 template <typename T>
 void scatter_gradients(const TensorBase& grad_output, const TensorBase& indices, const TensorBase& grad_input,
                        std::size_t rank) {
   using Wide = Opmath<T>;
   const Images<const T> grads(grad_output, rank);
-  const Images<const std::int64_t> places(indices, rank);
+  const Images<const std::int64_t> argmax(indices, rank);
   const Images<T> to(grad_input, rank);
   const std::int64_t step = common_step(grad_input, grad_input.sizes().size() - rank);
   const bool direct = std::is_same_v<T, Wide> && step != 0;
-  const std::int64_t size = to.places();
+  const std::int64_t size = to.positions();
   const bool any = grad_output.numel() > 0;  // without elements it may have long dimensions
-  const double work = static_cast<double>(size) + static_cast<double>(grads.places());
+  const double work = static_cast<double>(size) + static_cast<double>(grads.positions());
   parallel_for(0, to.planes(), planes_in_part(work), [&](std::int64_t begin, std::int64_t end) {
     Scratch<64> scratch(direct ? 0 : scratch_bytes<Wide>(size));
     Wide* const buffer = scratch.template take<Wide>(0);
@@ -368,9 +368,9 @@ void scatter_gradients(const TensorBase& grad_output, const TensorBase& indices,
       for (std::int64_t d = 0; d < (any ? grads.size[0] : 0); ++d) {
         for (std::int64_t h = 0; h < grads.size[1]; ++h) {
           const T* const from = grads.plane(plane) + grads.offset(d, h, 0);
-          const std::int64_t* const place = places.plane(plane) + places.offset(d, h, 0);
+          const std::int64_t* const index = argmax.plane(plane) + argmax.offset(d, h, 0);
           for (std::int64_t w = 0; w < grads.size[2]; ++w) {
-            sums[place[w * places.stride[2]] * s] += opmath(from[w * grads.stride[2]]);
+            sums[index[w * argmax.stride[2]] * s] += opmath(from[w * grads.stride[2]]);
           }
         }
       }

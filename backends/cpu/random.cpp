@@ -148,28 +148,28 @@ void uniform_(TensorBase& self, double from, double to, const Generator& generat
 
 namespace {
 
-// to[i] = the number that is at place i when they are ordered by their bits, and equal bits by number. By the first
+// to[i] = the number of rank i when they are ordered by their bits, and equal bits by number. By the first
 // bits first, by as many digits as leave few numbers equal: those are put in order by all of them.
-template <typename Placed>
+template <typename Item>
 void order_numbers(const ScratchArray<std::uint64_t>& bits, std::int64_t* to) {
   const std::int64_t n = bits.size();
-  const int digits = n < 4096 ? 2 : n < 1 << 20 ? 3 : kKeyBits<Placed> / 8;
+  const int digits = n < 4096 ? 2 : n < 1 << 20 ? 3 : kKeyBits<Item> / 8;
   const std::int64_t kept = std::int64_t{-1} << (64 - 8 * digits);
-  const ScratchArray<Placed> items(n), room(n);
+  const ScratchArray<Item> items(n), room(n);
   for (std::int64_t i = 0; i < n; ++i) {
-    const auto turned = static_cast<std::int64_t>(bits[i] ^ std::uint64_t{1} << 63);  // keys are signed
-    items[i] = placed<Placed>((turned & kept) >> (64 - kKeyBits<Placed>), i);
+    const auto as_signed = static_cast<std::int64_t>(bits[i] ^ std::uint64_t{1} << 63);  // keys are signed
+    items[i] = make_item<Item>((as_signed & kept) >> (64 - kKeyBits<Item>), i);
   }
-  Placed* const ordered = sort_placed(items.data(), room.data(), n);
+  Item* const ordered = sort_items(items.data(), room.data(), n);
   for (std::int64_t begin = 0, end = 0; begin < n; begin = end) {
-    while (end < n && ordered[end] >> kKeyBits<Placed> == ordered[begin] >> kKeyBits<Placed>) ++end;
+    while (end < n && ordered[end] >> kKeyBits<Item> == ordered[begin] >> kKeyBits<Item>) ++end;
     if (end - begin == 1) continue;
-    std::sort(ordered + begin, ordered + end, [&](Placed a, Placed b) {
-      const std::int64_t i = place_of(a), j = place_of(b);
+    std::sort(ordered + begin, ordered + end, [&](Item a, Item b) {
+      const std::int64_t i = index_of(a), j = index_of(b);
       return bits[i] != bits[j] ? bits[i] < bits[j] : i < j;
     });
   }
-  for (std::int64_t i = 0; i < n; ++i) to[i] = place_of(ordered[i]);
+  for (std::int64_t i = 0; i < n; ++i) to[i] = index_of(ordered[i]);
 }
 
 }  // namespace
@@ -184,8 +184,7 @@ void randperm_generator(std::int64_t n, const Generator& generator, TensorBase& 
                [&](std::int64_t begin, std::int64_t end) { fill_some(bits.data() + begin, draw, begin, end - begin); });
   const bool direct = out.dtype() == kLong && out.is_contiguous();
   const TensorBase numbers = direct ? out : make_tensor(out.sizes(), kLong, kCPU);
-  const auto order =
-      n <= std::numeric_limits<std::uint32_t>::max() ? &order_numbers<Placed32> : &order_numbers<Placed64>;
+  const auto order = n <= std::numeric_limits<std::uint32_t>::max() ? &order_numbers<Item32> : &order_numbers<Item64>;
   order(bits, numbers.data_ptr<std::int64_t>());
   if (!direct) copy_elements(numbers, out);
 }

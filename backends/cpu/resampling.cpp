@@ -1,9 +1,9 @@
-// Sums of elements at given places of a dimension, times weights, and their gradients: what images on other grids are
+// Sums of elements at given indices of a dimension, times weights, and their gradients: what images on other grids are
 // made of.
 //
-// A table [N, C, S, I] and rows [N, C, P, I] are tied by places and weights [N, 1, K, P]: rows gather from the table,
-// or are scattered to it. Where single elements are gathered, blocks of channels are turned to lie side by side first,
-// if that stays in the cache: then a place is looked up once for a vector of them.
+// A table [N, C, S, I] and rows [N, C, P, I] are tied by indices and weights [N, 1, K, P]: rows gather from the table,
+// or are scattered to it. Where single elements are gathered, blocks of channels are transposed first,
+// if that stays in the cache: then an index is looked up once for a vector of them.
 #include <keyway/backends/cpu/contiguous.h>
 #include <keyway/backends/cpu/copy_tile.h>
 #include <keyway/backends/cpu/index_list.h>
@@ -23,31 +23,31 @@ namespace {
 constexpr DtypeSet kTables = DtypeSet{kDouble} | DtypeSet{kFloat} | DtypeSet{kInt};
 constexpr DtypeSet kGradients = DtypeSet{kDouble} | DtypeSet{kFloat};
 
-// Channels that are turned at a time, and up to how many bytes of them.
-constexpr std::int64_t kTurned = 16, kTurnedBytes = std::int64_t{1} << 19;
+// Channels that are transposed at a time, and up to how many bytes of them.
+constexpr std::int64_t kTransposed = 16, kTransposedBytes = std::int64_t{1} << 19;
 
 template <typename T, bool gathers>
 struct Exchange {
   T* table;
   T* rows;
-  const std::int64_t* places;
+  const std::int64_t* indices;
   const T* weights;
   std::int64_t channels, size, taps, count, inner;
-  bool turns;
-  T* scratch = nullptr;  // (size + count) * kTurned, if it turns
+  bool transposes;
+  T* scratch = nullptr;  // (size + count) * kTransposed, if it transposes
   std::int64_t begin = 0, end = 0;
 
-  std::int64_t blocks() const { return turns ? (channels + kTurned - 1) / kTurned : channels; }
+  std::int64_t blocks() const { return transposes ? (channels + kTransposed - 1) / kTransposed : channels; }
 
   // Elements [i, i + n) of row p.
   template <int n>
-  KEYWAY_INLINE void exchange(T* to_table, T* row, const std::int64_t* place, const T* weight, std::int64_t step,
+  KEYWAY_INLINE void exchange(T* to_table, T* row, const std::int64_t* index, const T* weight, std::int64_t step,
                               std::int64_t i) const {
     T values[n];
     for (int j = 0; j < n; ++j) values[j] = gathers ? T(0) : row[i + j];
     for (std::int64_t k = 0; k < taps; ++k) {
-      if (place[k * count] < 0) continue;
-      T* const at = to_table + place[k * count] * step + i;
+      if (index[k * count] < 0) continue;
+      T* const at = to_table + index[k * count] * step + i;
       const T w = weight[k * count];
       for (int j = 0; j < n; ++j) {
         if constexpr (gathers) {
@@ -65,46 +65,46 @@ struct Exchange {
     if constexpr (!gathers) std::fill_n(to_table, size * step, T(0));
     const std::int64_t first = image * taps * count;
     for (std::int64_t p = 0; p < count; ++p) {
-      const std::int64_t* const place = places + first + p;
+      const std::int64_t* const index = indices + first + p;
       const T* const weight = weights + first + p;
       T* const row = from_rows + p * step;
       std::int64_t i = 0;
-      for (; i + 16 <= step; i += 16) exchange<16>(to_table, row, place, weight, step, i);
-      for (; i + 4 <= step; i += 4) exchange<4>(to_table, row, place, weight, step, i);
-      for (; i < step; ++i) exchange<1>(to_table, row, place, weight, step, i);
+      for (; i + 16 <= step; i += 16) exchange<16>(to_table, row, index, weight, step, i);
+      for (; i + 4 <= step; i += 4) exchange<4>(to_table, row, index, weight, step, i);
+      for (; i < step; ++i) exchange<1>(to_table, row, index, weight, step, i);
     }
   }
 
-  static void turn(T* turned, const T* lines, std::int64_t channels, std::int64_t length) {
+  static void transpose(T* transposed, const T* lines, std::int64_t channels, std::int64_t length) {
     constexpr auto kItem = static_cast<std::int64_t>(sizeof(T));
-    if (channels < kTurned) std::fill_n(turned, length * kTurned, T(0));
-    copy_tile({reinterpret_cast<char*>(turned), kTurned * kItem, kItem},
+    if (channels < kTransposed) std::fill_n(transposed, length * kTransposed, T(0));
+    copy_tile({reinterpret_cast<char*>(transposed), kTransposed * kItem, kItem},
               {reinterpret_cast<const char*>(lines), kItem, length * kItem}, length, channels, kItem);
   }
-  static void turn_back(T* lines, const T* turned, std::int64_t channels, std::int64_t length) {
+  static void transpose_back(T* lines, const T* transposed, std::int64_t channels, std::int64_t length) {
     constexpr auto kItem = static_cast<std::int64_t>(sizeof(T));
     copy_tile({reinterpret_cast<char*>(lines), length * kItem, kItem},
-              {reinterpret_cast<const char*>(turned), kItem, kTurned * kItem}, channels, length, kItem);
+              {reinterpret_cast<const char*>(transposed), kItem, kTransposed * kItem}, channels, length, kItem);
   }
 
   KEYWAY_INLINE void block(std::int64_t b) const {
-    const std::int64_t image = b / blocks(), first = b % blocks() * (turns ? kTurned : 1);
+    const std::int64_t image = b / blocks(), first = b % blocks() * (transposes ? kTransposed : 1);
     T* const own_table = table + (image * channels + first) * size * inner;
     T* const own_rows = rows + (image * channels + first) * count * inner;
-    if (!turns) return rows_of(image, own_table, own_rows, inner);
-    const std::int64_t n = std::min(kTurned, channels - first);
-    T* const turned_table = scratch;
-    T* const turned_rows = scratch + size * kTurned;
+    if (!transposes) return rows_of(image, own_table, own_rows, inner);
+    const std::int64_t n = std::min(kTransposed, channels - first);
+    T* const transposed_table = scratch;
+    T* const transposed_rows = scratch + size * kTransposed;
     if constexpr (gathers) {
-      turn(turned_table, own_table, n, size);
+      transpose(transposed_table, own_table, n, size);
     } else {
-      turn(turned_rows, own_rows, n, count);
+      transpose(transposed_rows, own_rows, n, count);
     }
-    rows_of(image, turned_table, turned_rows, kTurned);
+    rows_of(image, transposed_table, transposed_rows, kTransposed);
     if constexpr (gathers) {
-      turn_back(own_rows, turned_rows, n, count);
+      transpose_back(own_rows, transposed_rows, n, count);
     } else {
-      turn_back(own_table, turned_table, n, size);
+      transpose_back(own_table, transposed_table, n, size);
     }
   }
 
@@ -117,10 +117,10 @@ struct Exchange {
   static constexpr auto kRun = at_levels_to_avx2<At>();
 
   void run(std::int64_t images) const {
-    const std::int64_t work = std::max<std::int64_t>(1, (size + count * taps) * inner * (turns ? kTurned : 1));
+    const std::int64_t work = std::max<std::int64_t>(1, (size + count * taps) * inner * (transposes ? kTransposed : 1));
     parallel_for(0, images * blocks(), std::max<std::int64_t>(1, kElementGrain / work),
                  [&](std::int64_t first, std::int64_t last) {
-                   const ScratchArray<T> memory(turns ? (size + count) * kTurned : 0);
+                   const ScratchArray<T> memory(transposes ? (size + count) * kTransposed : 0);
                    Exchange part = *this;
                    part.scratch = memory.data();
                    part.begin = first;
@@ -132,52 +132,52 @@ struct Exchange {
 
 // `table` or `rows` is the result.
 template <bool gathers>
-void exchange(const char* op, const TensorBase& table, const TensorBase& rows, const TensorBase& places,
+void exchange(const char* op, const TensorBase& table, const TensorBase& rows, const TensorBase& indices,
               const TensorBase& weights) {
-  const TensorBase place_list = contiguous(places), weight_list = contiguous(weights);
+  const TensorBase listed = contiguous(indices), weight_list = contiguous(weights);
   const IntArrayRef sizes = table.sizes();
-  check_indices(place_list, "places", -1, sizes[2]);
+  check_indices(listed, "indices", -1, sizes[2]);
   if (rows.numel() == 0 && gathers) return;
   visit_dtype<gathers ? kTables : kGradients>(table.dtype(), op, [&]<typename T>() {
     Exchange<T, gathers> of{static_cast<T*>(table.data_ptr()),
                             static_cast<T*>(rows.data_ptr()),
-                            static_cast<const std::int64_t*>(place_list.data_ptr()),
+                            static_cast<const std::int64_t*>(listed.data_ptr()),
                             static_cast<const T*>(weight_list.data_ptr()),
                             sizes[1],
                             sizes[2],
-                            places.sizes()[2],
-                            places.sizes()[3],
+                            indices.sizes()[2],
+                            indices.sizes()[3],
                             sizes[3],
                             false};
-    const auto turned = static_cast<double>(of.size + of.count) * static_cast<double>(kTurned * sizeof(T));
-    of.turns = of.inner == 1 && of.channels > 1 && turned <= static_cast<double>(kTurnedBytes) &&
-               of.size / 4 <= of.count * of.taps;
+    const auto transposed = static_cast<double>(of.size + of.count) * static_cast<double>(kTransposed * sizeof(T));
+    of.transposes = of.inner == 1 && of.channels > 1 && transposed <= static_cast<double>(kTransposedBytes) &&
+                    of.size / 4 <= of.count * of.taps;
     of.run(sizes[0]);
   });
 }
 
-// Places whose products are added up side by side.
+// Indices whose products are added up side by side.
 constexpr std::int64_t kSums = 64;
 
 template <typename T>
 struct Products {
   const T* rows;
   const T* table;
-  const std::int64_t* places;
+  const std::int64_t* indices;
   T* out;
   std::int64_t channels, size, taps, count, inner;
 
   std::int64_t blocks() const { return (count + kSums - 1) / kSums; }
 
-  // Of places [first, first + n) of an image, for one tap.
-  void sums(std::int64_t image, std::int64_t first, std::int64_t n, const std::int64_t* place, T* sum) const {
+  // Of indices [first, first + n) of an image, for one tap.
+  void sums(std::int64_t image, std::int64_t first, std::int64_t n, const std::int64_t* index, T* sum) const {
     std::fill_n(sum, n, T(0));
     for (std::int64_t c = image * channels; c < (image + 1) * channels; ++c) {
       const T* const row = rows + (c * count + first) * inner;
       const T* const from = table + c * size * inner;
       for (std::int64_t p = 0; p < n; ++p) {
-        if (place[p] < 0) continue;
-        const T* const at = from + place[p] * inner;
+        if (index[p] < 0) continue;
+        const T* const at = from + index[p] * inner;
         if (inner == 1) {
           sum[p] += row[p] * at[0];
         } else {
@@ -191,7 +191,7 @@ struct Products {
     const std::int64_t image = b / blocks(), first = b % blocks() * kSums;
     for (std::int64_t k = 0; k < taps; ++k) {
       const std::int64_t at = (image * taps + k) * count + first;
-      sums(image, first, std::min(kSums, count - first), places + at, out + at);
+      sums(image, first, std::min(kSums, count - first), indices + at, out + at);
     }
   }
 
@@ -208,34 +208,34 @@ struct Products {
 
 namespace cpu {
 
-void _gather_weighed(const TensorBase& self, const TensorBase& places, const TensorBase& weights, TensorBase& out) {
+void _gather_weighted(const TensorBase& self, const TensorBase& indices, const TensorBase& weights, TensorBase& out) {
   const ContiguousOut rows(out);
-  exchange<true>("_gather_weighed", contiguous(self), rows.tensor(), places, weights);
+  exchange<true>("_gather_weighted", contiguous(self), rows.tensor(), indices, weights);
   rows.finish();
 }
 
-void _scatter_weighed(const TensorBase& self, const TensorBase& places, const TensorBase& weights, std::int64_t,
-                      TensorBase& out) {
+void _scatter_weighted(const TensorBase& self, const TensorBase& indices, const TensorBase& weights, std::int64_t,
+                       TensorBase& out) {
   const ContiguousOut table(out);
-  exchange<false>("_scatter_weighed", table.tensor(), contiguous(self), places, weights);
+  exchange<false>("_scatter_weighted", table.tensor(), contiguous(self), indices, weights);
   table.finish();
 }
 
-void _gather_products(const TensorBase& self, const TensorBase& other, const TensorBase& places, TensorBase& out) {
-  const TensorBase rows = contiguous(self), table = contiguous(other), place_list = contiguous(places);
+void _gather_products(const TensorBase& self, const TensorBase& other, const TensorBase& indices, TensorBase& out) {
+  const TensorBase rows = contiguous(self), table = contiguous(other), listed = contiguous(indices);
   const IntArrayRef sizes = table.sizes();
-  check_indices(place_list, "places", -1, sizes[2]);
+  check_indices(listed, "indices", -1, sizes[2]);
   if (out.numel() == 0) return;
   const ContiguousOut sums(out);
   visit_dtype<kGradients>(rows.dtype(), "_gather_products", [&]<typename T>() {
     const Products<T> of{static_cast<const T*>(rows.data_ptr()),
                          static_cast<const T*>(table.data_ptr()),
-                         static_cast<const std::int64_t*>(place_list.data_ptr()),
+                         static_cast<const std::int64_t*>(listed.data_ptr()),
                          sums.data<T>(),
                          sizes[1],
                          sizes[2],
-                         places.sizes()[2],
-                         places.sizes()[3],
+                         indices.sizes()[2],
+                         indices.sizes()[3],
                          sizes[3]};
     of.run(sizes[0]);
   });

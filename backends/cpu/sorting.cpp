@@ -1,6 +1,6 @@
-// sort, topk and what stands at a place in order: each line by itself, by the keys of its elements (order.h). NaN is
+// sort, topk and order statistics: each line by itself, by the keys of its elements (order.h). NaN is
 // greater than all numbers. No code but that which makes the keys and moves the elements knows of dtypes, and that
-// which orders knows of no direction: keys of a descending order are turned round.
+// which orders knows of no direction: keys of a descending order are inverted.
 #include <keyway/backends/cpu/index_list.h>
 #include <keyway/backends/cpu/kernels_sorting.h>
 #include <keyway/backends/cpu/order.h>
@@ -18,37 +18,37 @@ namespace keyway::inline v1 {
 
 namespace {
 
-// Of n items those wanted: the first k, or the one at place k. Both arrays are of n items, and the result is in one of
+// Of n items those wanted: the first k, or the one of rank k. Both arrays are of n items, and the result is in one of
 // them.
-template <typename Placed>
-using Order = Placed* (*)(Placed* items, Placed* room, std::int64_t n, std::int64_t k);
+template <typename Item>
+using Order = Item* (*)(Item* items, Item* room, std::int64_t n, std::int64_t k);
 
-template <typename Placed>
-Placed* all_in_order(Placed* items, Placed* room, std::int64_t n, std::int64_t) {
-  return sort_placed(items, room, n);
+template <typename Item>
+Item* all_in_order(Item* items, Item* room, std::int64_t n, std::int64_t) {
+  return sort_items(items, room, n);
 }
-template <typename Placed>
-Placed* first(Placed* items, Placed* room, std::int64_t n, std::int64_t k) {
-  select_placed(items, room, n, k);
+template <typename Item>
+Item* first(Item* items, Item* room, std::int64_t n, std::int64_t k) {
+  select_items(items, room, n, k);
   return items;
 }
-template <typename Placed>
-Placed* first_in_order(Placed* items, Placed* room, std::int64_t n, std::int64_t k) {
-  return sort_placed(first(items, room, n, k), room, k);
+template <typename Item>
+Item* first_in_order(Item* items, Item* room, std::int64_t n, std::int64_t k) {
+  return sort_items(first(items, room, n, k), room, k);
 }
-template <typename Placed>
-Placed* at_place(Placed* items, Placed* room, std::int64_t n, std::int64_t k) {
-  *items = find_placed(items, room, n, k);
+template <typename Item>
+Item* nth(Item* items, Item* room, std::int64_t n, std::int64_t k) {
+  *items = nth_item(items, room, n, k);
   return items;
 }
 
 struct Orders {
-  Order<Placed32> narrow;
-  Order<Placed64> wide;
+  Order<Item32> narrow;
+  Order<Item64> wide;
 
-  template <typename Placed>
-  Order<Placed> of() const {
-    if constexpr (sizeof(Placed) == sizeof(Placed32)) {
+  template <typename Item>
+  Order<Item> of() const {
+    if constexpr (sizeof(Item) == sizeof(Item32)) {
       return narrow;
     } else {
       return wide;
@@ -58,7 +58,7 @@ struct Orders {
 
 struct Lines {
   TensorBase self, values, indices;  // with a dimension at least
-  TensorBase places;                 // for each line a place, int64, or undefined
+  TensorBase ranks;                  // for each line a rank, int64, or undefined
   std::int64_t dim;
   bool descending;
   Orders orders;
@@ -67,40 +67,40 @@ struct Lines {
   std::int64_t wanted() const { return values.sizes()[static_cast<std::size_t>(dim)]; }
 };
 
-template <typename Placed, typename T>
-void place_items(const OrderKey<T>& key, const char* line, std::int64_t step, std::int64_t n, Placed* items) {
+template <typename Item, typename T>
+void make_items(const OrderKey<T>& key, const char* line, std::int64_t step, std::int64_t n, Item* items) {
   if (step == sizeof(T)) {
     const T* const elements = reinterpret_cast<const T*>(line);
-    for (std::int64_t i = 0; i < n; ++i) items[i] = placed<Placed>(key(elements[i]), i);
+    for (std::int64_t i = 0; i < n; ++i) items[i] = make_item<Item>(key(elements[i]), i);
   } else {
     for (std::int64_t i = 0; i < n; ++i) {
-      items[i] = placed<Placed>(key(*reinterpret_cast<const T*>(line + i * step)), i);
+      items[i] = make_item<Item>(key(*reinterpret_cast<const T*>(line + i * step)), i);
     }
   }
 }
 
-template <typename T, typename Placed>
+template <typename T, typename Item>
 void order_lines(const Lines& lines) {
   const std::int64_t n = lines.length(), wanted = lines.wanted();
   const OrderKey<T> key{lines.descending ? typename OrderKey<T>::Key{-1} : typename OrderKey<T>::Key{0}};
-  const Order<Placed> order = lines.orders.of<Placed>();
+  const Order<Item> order = lines.orders.of<Item>();
   const auto of_panel = [&](const Panel& panel) {
-    const ScratchArray<Placed> items(n), room(n);
+    const ScratchArray<Item> items(n), room(n);
     for (std::int64_t j = 0; j < panel.lines; ++j) {
       const char* const line = panel.data[2] + j * panel.next[2];
       const std::int64_t step = panel.step[2];
-      place_items(key, line, step, n, items.data());
-      const std::int64_t k = lines.places.defined() ? *panel.at<const std::int64_t>(3, 0, j) : wanted;
-      const Placed* const ordered = order(items.data(), room.data(), n, k);
+      make_items(key, line, step, n, items.data());
+      const std::int64_t k = lines.ranks.defined() ? *panel.at<const std::int64_t>(3, 0, j) : wanted;
+      const Item* const ordered = order(items.data(), room.data(), n, k);
       for (std::int64_t i = 0; i < wanted; ++i) {
-        const std::int64_t place = place_of(ordered[i]);
-        *panel.at<T>(0, i, j) = *reinterpret_cast<const T*>(line + place * step);
-        *panel.at<std::int64_t>(1, i, j) = place;
+        const std::int64_t index = index_of(ordered[i]);
+        *panel.at<T>(0, i, j) = *reinterpret_cast<const T*>(line + index * step);
+        *panel.at<std::int64_t>(1, i, j) = index;
       }
     }
   };
-  if (lines.places.defined()) {
-    for_each_panel({&lines.values, &lines.indices, &lines.self, &lines.places}, lines.dim, n, 16, of_panel);
+  if (lines.ranks.defined()) {
+    for_each_panel({&lines.values, &lines.indices, &lines.self, &lines.ranks}, lines.dim, n, 16, of_panel);
   } else {
     for_each_panel({&lines.values, &lines.indices, &lines.self}, lines.dim, n, 16, of_panel);
   }
@@ -111,9 +111,9 @@ void order_lines(const Lines& lines) {
   visit_dtype<kRealTypes | kBool>(lines.self.dtype(), "sort", [&]<typename T>() {
     using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
     if constexpr (sizeof(Stored) < 8) {
-      if (lines.length() <= std::numeric_limits<std::uint32_t>::max()) return order_lines<Stored, Placed32>(lines);
+      if (lines.length() <= std::numeric_limits<std::uint32_t>::max()) return order_lines<Stored, Item32>(lines);
     }
-    order_lines<Stored, Placed64>(lines);
+    order_lines<Stored, Item64>(lines);
   });
 }
 
@@ -121,11 +121,10 @@ void order_lines(const Lines& lines) {
 
 namespace cpu {
 
-void _order_statistic(const TensorBase& self, const TensorBase& places, std::int64_t dim, TensorBase& values,
+void _order_statistic(const TensorBase& self, const TensorBase& ranks, std::int64_t dim, TensorBase& values,
                       TensorBase& indices) {
-  Lines lines{
-      with_dim(self), with_dim(values), with_dim(indices), {}, dim, false, {at_place<Placed32>, at_place<Placed64>}};
-  lines.places = with_dim(index_list(places, "places", 0, lines.length()));
+  Lines lines{with_dim(self), with_dim(values), with_dim(indices), {}, dim, false, {nth<Item32>, nth<Item64>}};
+  lines.ranks = with_dim(index_list(ranks, "ranks", 0, lines.length()));
   order_lines(lines);
 }
 
@@ -137,13 +136,13 @@ void sort_stable(const TensorBase& self, std::optional<bool>, std::int64_t dim, 
                {},
                dim,
                descending,
-               {all_in_order<Placed32>, all_in_order<Placed64>}});
+               {all_in_order<Item32>, all_in_order<Item64>}});
 }
 
 void topk(const TensorBase& self, std::int64_t, std::int64_t dim, bool largest, bool sorted, TensorBase& values,
           TensorBase& indices) {
   const Orders orders =
-      sorted ? Orders{first_in_order<Placed32>, first_in_order<Placed64>} : Orders{first<Placed32>, first<Placed64>};
+      sorted ? Orders{first_in_order<Item32>, first_in_order<Item64>} : Orders{first<Item32>, first<Item64>};
   order_lines({with_dim(self), with_dim(values), with_dim(indices), {}, dim, largest, orders});
 }
 

@@ -36,14 +36,14 @@ Im2col::Im2col(const TensorBase& x, const TensorBase& w, const TensorBase& y, In
     return divisor(small(std::int64_t{sizes[0].value} * sizes[1].value) * sizes[2].value);
   };
   taps = product(kernel);
-  places = product(out);
+  positions = product(out);
   small(groups * in_channels * product(in).value);
   small(rows());
   small(groups * out_channels);
 }
 
 Im2colColumns Im2col::chunk(std::int64_t first, std::int64_t most) const {
-  return {first / places.value, static_cast<std::uint32_t>(first % places.value),
+  return {first / positions.value, static_cast<std::uint32_t>(first % positions.value),
           divisor(std::min(most, columns() - first))};
 }
 

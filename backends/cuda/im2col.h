@@ -1,6 +1,6 @@
-// Im2col: a convolution as a matrix product. Every place of the output has a window of the input; the windows are
+// Im2col: a convolution as a matrix product. Every position of the output has a window of the input; the windows are
 // columns of a matrix, those of an image after those of the image before, with a row for each channel and tap, a tap
-// being a place in the kernel. Which element of the input is where in that matrix, and the other way round.
+// being a position in the kernel. Which element of the input is where in that matrix, and the other way round.
 #pragma once
 
 #include <keyway/backends/cuda/divisor.h>
@@ -10,10 +10,10 @@
 
 namespace keyway::inline v1::cuda {
 
-// Some of the columns: those from place `place` of image `image` on.
+// Some of the columns: those from position `position` of image `image` on.
 struct Im2colColumns {
   std::int64_t image = 0;
-  std::uint32_t place = 0;
+  std::uint32_t position = 0;
   Divisor count;  // at least one, as a divisor of numbers of elements
 };
 
@@ -25,21 +25,21 @@ struct Im2col {
          IntArrayRef dilations, std::int64_t group_count);
 
   std::int64_t rows() const { return groups * in_channels * taps.value; }
-  std::int64_t columns() const { return batch * places.value; }
+  std::int64_t columns() const { return batch * positions.value; }
   // `most` columns at most, from column `first` on. Requires: there are some.
   Im2colColumns chunk(std::int64_t first, std::int64_t most) const;
 
-  // A place of the output, and the image it belongs to.
+  // A position of the output, and the image it belongs to.
   struct Window {
     std::int64_t image;
     std::int64_t at[3];
   };
   // Column `number` of a chunk.
   KEYWAY_HD Window window(const Im2colColumns& chunk, std::uint32_t number) const {
-    const std::uint32_t all = chunk.place + number;
-    const std::uint32_t images = places.quotient(all);
+    const std::uint32_t all = chunk.position + number;
+    const std::uint32_t images = positions.quotient(all);
     Window window{chunk.image + images, {}};
-    split(all - images * places.value, out, window.at);
+    split(all - images * positions.value, out, window.at);
     return window;
   }
   // What a row has of each window.
@@ -52,7 +52,7 @@ struct Im2col {
     split(number - row.channel * taps.value, kernel, row.tap);
     return row;
   }
-  // The place of the input that a window has at a row. Whether there is one; else it is padding.
+  // The position of the input that a window has at a row. Whether there is one; else it is padding.
   KEYWAY_HD bool input(const Window& window, const Row& row, std::int64_t (&at)[3]) const {
     bool inside = true;
     for (int d = 0; d < 3; ++d) {
@@ -62,7 +62,7 @@ struct Im2col {
     return inside;
   }
 
-  // Calls f(tap, place of the output) for the windows that have a place of the input, in order of the taps.
+  // Calls f(tap, position of the output) for the windows that have a position of the input, in order of the taps.
   template <typename F>
   KEYWAY_HD void each_window(const std::int64_t (&at)[3], const F& f) const {
     std::uint32_t tap = 0;
@@ -81,9 +81,9 @@ struct Im2col {
   std::int64_t batch, groups, in_channels, out_channels;  // channels of a group
   Divisor in[3], out[3], kernel[3], stride[3];            // three dimensions: those that are missing are the first
   std::int64_t padding[3] = {}, dilation[3] = {1, 1, 1};
-  Divisor taps, places;  // of a kernel, and of a plane of the output
+  Divisor taps, positions;  // of a kernel, and of a plane of the output
 
-  // The number of a place in row-major order, taken apart.
+  // The number of a position in row-major order, taken apart.
   KEYWAY_HD static void split(std::uint32_t number, const Divisor (&sizes)[3], std::int64_t (&at)[3]) {
     const std::uint32_t lines = sizes[2].quotient(number), planes = sizes[1].quotient(lines);
     at[0] = planes;
@@ -92,12 +92,12 @@ struct Im2col {
   }
 
  private:
-  // Along one dimension, the place of the output whose tap k reads the input there; -1 if none does.
+  // Along one dimension, the position of the output whose tap k reads the input there; -1 if none does.
   KEYWAY_HD std::int64_t reader(int d, std::int64_t at, std::int64_t k) const {
     const std::int64_t from = at + padding[d] - k * dilation[d];
     if (from < 0) return -1;
-    const std::int64_t place = stride[d].quotient(static_cast<std::uint32_t>(from));
-    return place * stride[d].value == from && place < out[d].value ? place : -1;
+    const std::int64_t position = stride[d].quotient(static_cast<std::uint32_t>(from));
+    return position * stride[d].value == from && position < out[d].value ? position : -1;
   }
 };
 

@@ -45,7 +45,7 @@ Windows even_windows(const TensorBase& in, const TensorBase& out, std::size_t ra
     // Where a share begins is a quotient of such a product.
     std::int64_t product = 0;
     KEYWAY_CHECK(!__builtin_mul_overflow(axis.in, axis.out, &product),
-                 "{} windows over {} places are more than this backend counts", axis.out, axis.in);
+                 "{} windows over {} positions are more than this backend counts", axis.out, axis.in);
   }
   return windows;
 }

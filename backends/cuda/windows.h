@@ -1,6 +1,6 @@
 // Windows: what pooling looks at. An element of the result has a window of the input, an element of the input has the
-// windows that may look at it; both are boxes, of three dimensions always. The first ones have one place if there are
-// fewer.
+// windows that may look at it; both are boxes, of three dimensions always. The first ones have one position if there
+// are fewer.
 #pragma once
 
 #include <keyway/core/base/macros.h>
@@ -17,8 +17,8 @@ struct Range {
 
 // The windows along one dimension.
 struct Axis {
-  std::int64_t in = 1, out = 1;  // places of the input, and windows
-  // Window o looks at `kernel` places from o * stride - padding on, dilation apart; or the windows divide the input
+  std::int64_t in = 1, out = 1;  // positions of the input, and windows
+  // Window o looks at `kernel` positions from o * stride - padding on, dilation apart; or the windows divide the input
   // evenly, and have no other numbers.
   std::int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;
   bool even = false;
@@ -29,7 +29,7 @@ struct Axis {
     const std::int64_t begin = o * stride - padding, end = begin + (kernel - 1) * dilation + 1;
     return {begin < 0 ? begin + (dilation - 1 - begin) / dilation * dilation : begin, end < in ? end : in};
   }
-  // How many places a window without dilation counts for in a mean, with or without what is padded.
+  // How many positions a window without dilation counts for in a mean, with or without what is padded.
   KEYWAY_HD std::int64_t length(std::int64_t o, bool padded) const {
     if (even || !padded) {
       const Range range = window(o);
@@ -38,25 +38,25 @@ struct Axis {
     const std::int64_t begin = o * stride - padding, end = begin + kernel;
     return (end < in + padding ? end : in + padding) - begin;
   }
-  // The windows that may look at a place: all that do, and with dilation some between them that do not.
-  KEYWAY_HD Range windows_over(std::int64_t place) const {
+  // The windows that may look at a position: all that do, and with dilation some between them that do not.
+  KEYWAY_HD Range windows_over(std::int64_t position) const {
     if (even) {
-      const Range range = share(place, out, in);
+      const Range range = share(position, out, in);
       return {range.begin, range.end < out ? range.end : out};
     }
-    const std::int64_t last = place + padding, first = last - (kernel - 1) * dilation;
+    const std::int64_t last = position + padding, first = last - (kernel - 1) * dilation;
     const std::int64_t end = last / stride + 1;
     return {first > 0 ? (first - 1) / stride + 1 : 0, end < out ? end : out};
   }
 
  private:
-  // What share i of `shares` has of n places, neighbours overlapping where they do not divide them.
+  // What share i of `shares` has of n positions, neighbours overlapping where they do not divide them.
   KEYWAY_HD static Range share(std::int64_t i, std::int64_t n, std::int64_t shares) {
     return {i * n / shares, ((i + 1) * n - 1) / shares + 1};
   }
 };
 
-// A place in a plane, or a volume.
+// A position in a plane, or a volume.
 struct Spot {
   std::int64_t of[3];
 };
@@ -102,7 +102,7 @@ struct Plane {
     const std::int64_t line = number / size[2], d = line / size[1];
     return {{d, line - d * size[1], number - line * size[2]}};
   }
-  KEYWAY_HD std::int64_t places() const { return size[0] * size[1] * size[2]; }
+  KEYWAY_HD std::int64_t positions() const { return size[0] * size[1] * size[2]; }
 };
 
 struct Windows {
@@ -111,8 +111,9 @@ struct Windows {
   KEYWAY_HD Box window(const Spot& o) const {
     return {{axis[0].window(o.of[0]), axis[1].window(o.of[1]), axis[2].window(o.of[2])}};
   }
-  KEYWAY_HD Box windows_over(const Spot& place) const {
-    return {{axis[0].windows_over(place.of[0]), axis[1].windows_over(place.of[1]), axis[2].windows_over(place.of[2])}};
+  KEYWAY_HD Box windows_over(const Spot& position) const {
+    return {{axis[0].windows_over(position.of[0]), axis[1].windows_over(position.of[1]),
+             axis[2].windows_over(position.of[2])}};
   }
   KEYWAY_HD Box all_windows() const { return {{{0, axis[0].out}, {0, axis[1].out}, {0, axis[2].out}}}; }
 };

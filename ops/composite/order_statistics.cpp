@@ -17,17 +17,17 @@ Found only_element(const Tensor& self) {
   return {self.clone(), keyway::zeros({}, TensorOptions(self.device()).dtype(kLong))};
 }
 
-// Of sorted lines the elements at `places`, of size 1 along `dim`.
-Found picked(const Found& sorted, std::int64_t dim, const Tensor& places, bool keepdim) {
+// Of sorted lines the elements of `ranks`, of size 1 along `dim`.
+Found picked(const Found& sorted, std::int64_t dim, const Tensor& ranks, bool keepdim) {
   const auto& [values, indices] = sorted;
-  const Tensor value = values.gather(dim, places), index = indices.gather(dim, places);
+  const Tensor value = values.gather(dim, ranks), index = indices.gather(dim, ranks);
   if (keepdim) return {value, index};
   return {value.squeeze(dim), index.squeeze(dim)};
 }
 
-// Of lines in no order what stands at `places` in order.
-Found in_order(const Tensor& self, std::int64_t dim, const Tensor& places, bool keepdim) {
-  const auto [value, index] = keyway::_order_statistic(self, places, dim);
+// Of lines in no order the elements of `ranks`.
+Found in_order(const Tensor& self, std::int64_t dim, const Tensor& ranks, bool keepdim) {
+  const auto [value, index] = keyway::_order_statistic(self, ranks, dim);
   if (keepdim) return {value, index};
   return {value.squeeze(dim), index.squeeze(dim)};
 }
@@ -45,9 +45,9 @@ Found middle(const Tensor& self, std::int64_t dim, bool keepdim, bool skips_nan)
   const std::int64_t n = self.size(dim);
   if (!self.is_floating_point()) return in_order(self, dim, (n - 1) / 2, keepdim);
   const Tensor nans = self.isnan().sum(dim, /*keepdim=*/true);
-  const Tensor places =
+  const Tensor ranks =
       skips_nan ? (n - 1 - nans).clamp(0).bitwise_right_shift(1) : keyway::where(nans > 0, n - nans, (n - 1) / 2);
-  return in_order(self, dim, places, keepdim);
+  return in_order(self, dim, ranks, keepdim);
 }
 
 Tensor middle_of_all(const Tensor& self, bool skips_nan) {
@@ -55,14 +55,14 @@ Tensor middle_of_all(const Tensor& self, bool skips_nan) {
   return std::get<0>(middle(self.reshape({self.numel()}), 0, false, skips_nan));
 }
 
-// The elements at fractional places of sorted lines, which lie along the last dimension.
-Tensor between(const Tensor& sorted, const Tensor& places, std::string_view interpolation) {
-  if (interpolation == "lower") return sorted.gather(-1, places.floor().to(kLong));
-  if (interpolation == "higher") return sorted.gather(-1, places.ceil().to(kLong));
-  if (interpolation == "nearest") return sorted.gather(-1, places.round().to(kLong));
-  const Tensor floor = places.floor();
-  const Tensor below = sorted.gather(-1, floor.to(kLong)), above = sorted.gather(-1, places.ceil().to(kLong));
-  return interpolation == "midpoint" ? below.lerp(above, 0.5) : below.lerp(above, (places - floor).to(below.dtype()));
+// The elements of fractional ranks of sorted lines, which lie along the last dimension.
+Tensor between(const Tensor& sorted, const Tensor& ranks, std::string_view interpolation) {
+  if (interpolation == "lower") return sorted.gather(-1, ranks.floor().to(kLong));
+  if (interpolation == "higher") return sorted.gather(-1, ranks.ceil().to(kLong));
+  if (interpolation == "nearest") return sorted.gather(-1, ranks.round().to(kLong));
+  const Tensor floor = ranks.floor();
+  const Tensor below = sorted.gather(-1, floor.to(kLong)), above = sorted.gather(-1, ranks.ceil().to(kLong));
+  return interpolation == "midpoint" ? below.lerp(above, 0.5) : below.lerp(above, (ranks - floor).to(below.dtype()));
 }
 
 Tensor quantiles(const Tensor& self, const Tensor& q, std::optional<std::int64_t> dim, bool keepdim,
@@ -78,9 +78,9 @@ Tensor quantiles(const Tensor& self, const Tensor& q, std::optional<std::int64_t
   const Tensor nans = lines.isnan().sum(-1, /*keepdim=*/true);
   constexpr std::int64_t kExactInFloat = 1 << 24;
   const Tensor steps = q.reshape({q.numel()}).to(last < kExactInFloat ? q.dtype() : kDouble);
-  const Tensor places =
+  const Tensor ranks =
       skips_nan ? (last - nans).clamp(0).to(steps.dtype()) * steps : (steps * last).masked_fill(nans > 0, last);
-  Tensor result = between(std::get<0>(lines.sort(/*stable=*/true, -1, false)), places, interpolation).movedim(-1, 0);
+  Tensor result = between(std::get<0>(lines.sort(/*stable=*/true, -1, false)), ranks, interpolation).movedim(-1, 0);
   if (keepdim && one_line) {
     DimVector sizes(static_cast<std::size_t>(self.dim()) + 1, 1);
     sizes[0] = q.numel();
@@ -115,11 +115,11 @@ Found mode(const Tensor& self, std::int64_t dim, bool keepdim) {
   const Tensor& values = std::get<0>(sorted);
   DimVector along(self.sizes().size(), 1);
   along[static_cast<std::size_t>(at)] = n;
-  const Tensor places = keyway::arange(n, TensorOptions(self.device()).dtype(kLong)).reshape(along);
+  const Tensor positions = keyway::arange(n, TensorOptions(self.device()).dtype(kLong)).reshape(along);
   const Tensor begins = values.narrow(at, 1, n - 1).ne(values.narrow(at, 0, n - 1));
-  const Tensor later = keyway::where(begins, places.narrow(at, 1, n - 1), 0);
+  const Tensor later = keyway::where(begins, positions.narrow(at, 1, n - 1), 0);
   const Tensor first = keyway::zeros_like(values.narrow(at, 0, 1), TensorOptions().dtype(kLong));
-  const Tensor counts = places - std::get<0>(keyway::cat({first, later}, at).cummax(at));
+  const Tensor counts = positions - std::get<0>(keyway::cat({first, later}, at).cummax(at));
   return picked(sorted, at, counts.argmax(at, /*keepdim=*/true), keepdim);
 }
 

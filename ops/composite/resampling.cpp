@@ -2,7 +2,7 @@
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/cubic.h>
-#include <keyway/ops/composite/weighed.h>
+#include <keyway/ops/composite/gather_weighted.h>
 #include <keyway/ops/composite/wide.h>
 #include <keyway/ops/resampling_composites.h>
 
@@ -16,8 +16,7 @@ namespace {
 
 using ScaleFactors = std::optional<ArrayRef<double>>;
 
-// One dimension: how many places it has and is to have, and how far in the former two neighbours of the latter are
-// apart.
+// One dimension: its size and the size wanted, and how far apart neighbours of the result are in the input.
 struct Axis {
   std::int64_t dim = 0, size = 0, wanted = 0;
   double step = 1;
@@ -50,39 +49,39 @@ Tensor numbers_to(std::int64_t count, const Tensor& like) {
 // What elements are weighed in.
 ScalarType weight_dtype(const Tensor& input) { return input.dtype() == kDouble ? kDouble : kFloat; }
 
-// How far two neighbours of the result are apart in places of the input.
+// How far two neighbours of the result are apart in pixels of the input.
 double step_of(const Axis& axis, bool align_corners) {
   if (!align_corners) return axis.step;
   return axis.wanted > 1 ? static_cast<double>(axis.size - 1) / static_cast<double>(axis.wanted - 1) : 0;
 }
 
-// Where in the input the places of the result lie, as numbers of places: centres of places lie on centres of as many.
+// Where the pixels of the result lie in the input, in its pixels: their centres lie half a pixel behind their edges.
 Tensor centres(const Axis& axis, bool align_corners, const Tensor& like) {
-  const Tensor places = numbers_to(axis.wanted, like);
+  const Tensor pixels = numbers_to(axis.wanted, like);
   const double step = step_of(axis, align_corners);
-  return align_corners ? places * step : (places + 0.5) * step - 0.5;
+  return align_corners ? pixels * step : (pixels + 0.5) * step - 0.5;
 }
 
-// What each place of the result is weighed out of: places of the input, none twice, and their weights, as columns of
+// What each pixel of the result is a weighted sum of: indices in the input, none twice, and their weights, both
 // [count, wanted].
 struct Window {
-  Tensor places, weights;
+  Tensor indices, weights;
 };
 
-// `count` places from `first` on, of the input alone.
-Tensor places_from(const Axis& axis, const Tensor& first, std::int64_t count) {
+// `count` indices from `first` on, of the input alone.
+Tensor indices_from(const Axis& axis, const Tensor& first, std::int64_t count) {
   return first.clamp(0, axis.size - count) + numbers_to(count, first).unsqueeze(1);
 }
 
-// Weights [count, wanted] of the places from `first` on, those beyond the border being its own.
+// Weights [count, wanted] of the indices from `first` on, those beyond the border being its own.
 Window bordered(const Axis& axis, const Tensor& first, const Tensor& weights) {
   const std::int64_t count = weights.size(0);
   const Tensor meant = (first + numbers_to(count, first).unsqueeze(1)).clamp(0, axis.size - 1);
-  const Tensor places = places_from(axis, first, std::min(count, axis.size));
-  return {places, ((places.unsqueeze(1) == meant) * weights).sum(1)};
+  const Tensor indices = indices_from(axis, first, std::min(count, axis.size));
+  return {indices, ((indices.unsqueeze(1) == meant) * weights).sum(1)};
 }
 
-// The two that the place lies between.
+// The two that the coordinate lies between.
 Window linear_window(const Axis& axis, bool align_corners, const Tensor& like) {
   const Tensor at = centres(axis, align_corners, like).clamp(0, axis.size - 1), first = at.floor();
   return bordered(axis, first, keyway::stack({1 - (at - first), at - first}));
@@ -103,40 +102,40 @@ Tensor cubic_kernel(const Tensor& distance) {
   return keyway::where(distance < 1, cubic_near(distance, kAntialiasedCubicSlope), beyond_near);
 }
 
-// All that are within `support` of it, where distances count in places of the result if these are the larger ones. The
+// All that are within `support` of it, where distances count in pixels of the result if these are the larger ones. The
 // weights add up to 1.
 Window covering_window(const Axis& axis, bool align_corners, Kernel kernel, double support, const Tensor& like) {
   const double step = step_of(axis, align_corners), scale = std::max(step, 1.0), reach = support * scale;
   const Tensor centre = (numbers_to(axis.wanted, like) + 0.5) * step;
   const Tensor first = (centre - reach + 0.5).floor(), end = (centre + reach + 0.5).floor();
   const double widest = std::min(2 * std::ceil(reach) + 1, static_cast<double>(axis.size));
-  const Tensor places = places_from(axis, first, static_cast<std::int64_t>(widest));
-  const Tensor is_covered = (places >= first).logical_and(places < end);
-  const Tensor weights = keyway::where(is_covered, kernel((places - centre + 0.5).abs() / scale), 0);
-  return {places, weights / weights.sum(0, true)};
+  const Tensor indices = indices_from(axis, first, static_cast<std::int64_t>(widest));
+  const Tensor is_covered = (indices >= first).logical_and(indices < end);
+  const Tensor weights = keyway::where(is_covered, kernel((indices - centre + 0.5).abs() / scale), 0);
+  return {indices, weights / weights.sum(0, true)};
 }
 
 // Sums of the window's elements along `dim`, times their weights.
-Tensor weighed(const Tensor& image, std::int64_t dim, const Window& window) {
+Tensor weighted_sum(const Tensor& image, std::int64_t dim, const Window& window) {
   const auto at = static_cast<std::size_t>(dim);
-  const DimVector listed = {1, 1, window.places.size(0), window.places.size(1)};
-  const Tensor places = window.places.to(kLong).to(image.device()).reshape(listed);
+  const DimVector listed = {1, 1, window.indices.size(0), window.indices.size(1)};
+  const Tensor indices = window.indices.to(kLong).to(image.device()).reshape(listed);
   const Tensor weights = window.weights.to(image.device()).reshape(listed);
   DimVector sizes(image.sizes());
   const std::int64_t before = checked_numel(image.sizes().slice(0, at)), size = sizes[at],
                      behind = checked_numel(image.sizes().slice(at + 1));
   sizes[at] = listed[3];
-  return gather_weighed(image.reshape({1, before, size, behind}), places, weights, true).reshape(sizes);
+  return gather_weighted(image.reshape({1, before, size, behind}), indices, weights, true).reshape(sizes);
 }
 
 // Bytes, as in PyTorch: in whole numbers, weights being multiples of a power of 2 that leaves them 15 bits.
-Tensor weighed_bytes(const Tensor& image, std::int64_t dim, const Window& window) {
+Tensor weighted_sum_of_bytes(const Tensor& image, std::int64_t dim, const Window& window) {
   const auto greatest = window.weights.max().item<double>();
   int bits = 0;
   while (bits < 22 && std::ldexp(greatest, bits + 1) + 0.5 < 0x1p15) ++bits;
   const Tensor scaled = window.weights * std::ldexp(1.0, bits);
   const Tensor whole = (scaled + keyway::sign(scaled) * 0.5).to(kInt);  // rounded, halves away from zero
-  const Tensor sums = weighed(image.to(kInt), dim, {window.places, whole}) + (1 << bits >> 1);
+  const Tensor sums = weighted_sum(image.to(kInt), dim, {window.indices, whole}) + (1 << bits >> 1);
   return sums.bitwise_right_shift(bits).clamp(0, 255).to(kByte);
 }
 
@@ -154,15 +153,15 @@ Tensor each_axis(const Tensor& input, OptionalIntArrayRef output_size, const Sca
     const Axis axis = axis_of(input, dim, output_size, scale_factors);
     if ((bytes || kept) && axis.wanted == axis.size) continue;
     const Window window = window_of(axis, like);
-    const std::int64_t place = channels_last ? dim - 1 : dim;
-    result = bytes ? weighed_bytes(result, place, window) : weighed(result, place, window);
+    const std::int64_t at = channels_last ? dim - 1 : dim;
+    result = bytes ? weighted_sum_of_bytes(result, at, window) : weighted_sum(result, at, window);
   }
   if (channels_last) result = result.movedim(-1, 1);
   result = result.to(input.dtype());
   return result.is_alias_of(input) ? result.clone() : result;
 }
 
-// The elements of the places that each place of the result lies in, `offset` behind its beginning.
+// The elements of the pixels that each pixel of the result lies in, `offset` behind its beginning.
 Tensor resample_nearest(const Tensor& input, OptionalIntArrayRef output_size, const ScaleFactors& scale_factors,
                         double offset) {
   const Tensor like = keyway::empty({0}, TensorOptions(input.device()).dtype(kFloat));

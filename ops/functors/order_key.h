@@ -17,9 +17,9 @@ namespace keyway::inline v1 {
 template <typename T>
 struct OrderKey {
   using Key = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
-  Key turn;  // -1 for the opposite order, else 0
+  Key flip;  // -1 for the opposite order, else 0
 
-  KEYWAY_HD constexpr Key operator()(T x) const { return key(x) ^ turn; }
+  KEYWAY_HD constexpr Key operator()(T x) const { return key(x) ^ flip; }
 
  private:
   KEYWAY_HD static constexpr Key key(T x) {

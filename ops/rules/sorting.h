@@ -8,8 +8,8 @@
 
 namespace keyway::inline v1::rules {
 
-inline std::array<OutputMeta, 2> _order_statistic(const TensorBase&, const TensorBase& places, std::int64_t) {
-  return {meta_of(places.sizes()), meta_of(places.sizes())};
+inline std::array<OutputMeta, 2> _order_statistic(const TensorBase&, const TensorBase& ranks, std::int64_t) {
+  return {meta_of(ranks.sizes()), meta_of(ranks.sizes())};
 }
 inline std::array<OutputMeta, 2> sort(const TensorBase& self, std::optional<bool>, std::int64_t, bool) {
   return {meta_like(self), meta_like(self)};

@@ -305,11 +305,11 @@ struct WithHeld {
 
 // `each`: elements that a thread has at most.
 template <int N, int width, typename F>
-void rows_of_held(const RowSpace& places, std::int64_t each, const F& functor, Device on) {
+void rows_of_held(const RowSpace& row_space, std::int64_t each, const F& functor, Device on) {
   constexpr int kPiece = width_of<F>();
-  if (each <= 8) return rows<N>(places, WithHeld<F, Held<8, kPiece, width>>{functor}, on);
-  if (each <= 32) return rows<N>(places, WithHeld<F, Held<32, kPiece, width>>{functor}, on);
-  rows<N>(places, WithHeld<F, Held<0, kPiece, width>>{functor}, on);
+  if (each <= 8) return rows<N>(row_space, WithHeld<F, Held<8, kPiece, width>>{functor}, on);
+  if (each <= 32) return rows<N>(row_space, WithHeld<F, Held<32, kPiece, width>>{functor}, on);
+  rows<N>(row_space, WithHeld<F, Held<0, kPiece, width>>{functor}, on);
 }
 
 }  // namespace detail
@@ -318,11 +318,11 @@ void rows_of_held(const RowSpace& places, std::int64_t each, const F& functor, D
 // (RowSpace::pieces); beyond, registers for all would leave room for few threads. Requires: the rows are not shared
 // out.
 template <int N, typename F>
-void rows_of_values(RowSpace& places, const F& functor, Device on) {
+void rows_of_values(RowSpace& row_space, const F& functor, Device on) {
   constexpr int kWidth = detail::width_of<F>();
-  const std::int64_t each = places.pieces(kWidth);
-  if (kWidth > 1 && places.in_pieces()) return detail::rows_of_held<N, kWidth>(places, each, functor, on);
-  detail::rows_of_held<N, 1>(places, each, functor, on);
+  const std::int64_t each = row_space.pieces(kWidth);
+  if (kWidth > 1 && row_space.in_pieces()) return detail::rows_of_held<N, kWidth>(row_space, each, functor, on);
+  detail::rows_of_held<N, 1>(row_space, each, functor, on);
 }
 
 }  // namespace keyway::inline v1::cuda

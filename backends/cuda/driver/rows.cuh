@@ -150,8 +150,8 @@ __global__ void __launch_bounds__(kTeamThreads, blocks_of<F>())
 }  // namespace detail
 
 template <int N, typename F>
-void rows(const RowSpace& places, const F& functor, Device on) {
-  launch_rows(kernel_address(&detail::visit_rows<N, F>), &functor, kElementErrorOf<F>, places, on);
+void rows(const RowSpace& row_space, const F& functor, Device on) {
+  launch_rows(kernel_address(&detail::visit_rows<N, F>), &functor, kElementErrorOf<F>, row_space, on);
 }
 
 }  // namespace keyway::inline v1::cuda

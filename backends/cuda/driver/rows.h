@@ -7,6 +7,6 @@
 namespace keyway::inline v1::cuda {
 
 // `kernel` is one of (functor, RowLaunch, DeviceAssertTarget). On the current stream of `on`.
-void launch_rows(const void* kernel, const void* functor, const char* assertion, const RowSpace& places, Device on);
+void launch_rows(const void* kernel, const void* functor, const char* assertion, const RowSpace& row_space, Device on);
 
 }  // namespace keyway::inline v1::cuda

@@ -165,7 +165,7 @@ struct Attention {
     multiply({queries_of(block, query, width), transposed(keys_of(block, key, width)), scores, scale});
   }
 
-  // Calls f(places, masking) for the rows of scores of a block, unless there are none.
+  // Calls f(row_space, masking) for the rows of scores of a block, unless there are none.
   template <typename F>
   void with_rows_of(const AttentionBlock& block, const TensorBase& scores, const F& f) const {
     using Kind = typename Masking<T>::Kind;
@@ -185,8 +185,8 @@ struct Attention {
                         mask.storage_offset() + block.examples.first * strides[0] + head * strides[1] +
                             block.queries.first * strides[2]);
     }
-    RowSpace places(sizes, 3);
-    f(places.tensor(all).tensor(added).number(), Masking<T>{kind, is_causal, block.queries.first, of_queries});
+    RowSpace row_space(sizes, 3);
+    f(row_space.tensor(all).tensor(added).number(), Masking<T>{kind, is_causal, block.queries.first, of_queries});
   }
 };
 
@@ -201,8 +201,8 @@ void attend(const Attention<T>& of, const TensorBase& output, const TensorBase& 
     const TensorBase scores = of.scores_of(block, for_scores), weights = of.scores_of(block, for_weights);
     of.score(block, scores);
     auto* const log_sums = logarithms.data<Opmath<T>>() + block.first_row;
-    of.with_rows_of(block, scores, [&](RowSpace& places, const Masking<T>& masking) {
-      rows_of_values<3>(places, WeightsOfRow<T>{masking, static_cast<T*>(weights.data_ptr()), log_sums}, of.device);
+    of.with_rows_of(block, scores, [&](RowSpace& row_space, const Masking<T>& masking) {
+      rows_of_values<3>(row_space, WeightsOfRow<T>{masking, static_cast<T*>(weights.data_ptr()), log_sums}, of.device);
     });
     multiply({weights, of.keys_of(block, of.value, of.values), of.queries_of(block, out.tensor(), of.values)});
   }
@@ -227,9 +227,9 @@ TensorBase expected_of(const TensorBase& grad_output, const TensorBase& output) 
   const Device device = output.device();
   const TensorBase result = make_tensor(output.sizes().slice(0, 3), cpp_type_to_scalar_type<Opmath<T>>, device);
   if (result.numel() == 0) return result;
-  RowSpace places(grad_output.sizes(), 3);
-  places.tensor(grad_output).tensor(output).number();
-  rows<3>(places, ExpectedOfRow<T>{static_cast<Opmath<T>*>(result.data_ptr())}, device);
+  RowSpace row_space(grad_output.sizes(), 3);
+  row_space.tensor(grad_output).tensor(output).number();
+  rows<3>(row_space, ExpectedOfRow<T>{static_cast<Opmath<T>*>(result.data_ptr())}, device);
   return result;
 }
 
@@ -280,7 +280,7 @@ void attend_backward(const Attention<T>& of, const TensorBase& grad_output, cons
     const TensorBase g = of.queries_of(block, grad, of.values);
     of.score(block, scores);
     multiply({g, transposed(of.keys_of(block, of.value, of.values)), grads});
-    of.with_rows_of(block, scores, [&](const RowSpace& places, const Masking<T>& masking) {
+    of.with_rows_of(block, scores, [&](const RowSpace& row_space, const Masking<T>& masking) {
       const ScoreGradientsOfRow<T> functor{masking,
                                            static_cast<const Acc*>(logarithms.data_ptr()) + block.first_row,
                                            static_cast<const Acc*>(expected.data_ptr()) + block.first_row,
@@ -288,7 +288,7 @@ void attend_backward(const Attention<T>& of, const TensorBase& grad_output, cons
                                            static_cast<T*>(weights.data_ptr()),
                                            static_cast<T*>(gradients.data_ptr()),
                                            static_cast<Acc>(of.scale)};
-      rows<3>(places, functor, of.device);
+      rows<3>(row_space, functor, of.device);
     });
     multiply({gradients, of.keys_of(block, of.key, of.width), of.queries_of(block, to.query.tensor(), of.width)});
     grad_key.add(block, gradients, of.queries_of(block, of.query, of.width));

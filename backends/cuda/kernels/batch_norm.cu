@@ -28,8 +28,8 @@ class Channels {
   Channels(const ChannelLayout& at, bool last)
       : channels_(at.channels),
         count_(at.count()),
-        planes_{last ? count_ : at.places, last ? 0 : at.channels * at.places},
-        steps_{last ? 1 : at.places, last ? at.channels : 1} {
+        planes_{last ? count_ : at.positions, last ? 0 : at.channels * at.positions},
+        steps_{last ? 1 : at.positions, last ? at.channels : 1} {
     if (is_short()) by_size_ = Divisor(static_cast<std::uint32_t>(planes_.size));
   }
 
@@ -40,7 +40,7 @@ class Channels {
   // Element i of a channel.
   KEYWAY_HD std::int64_t at(std::int64_t channel, std::int64_t i) const {
     const std::int64_t plane = is_short() ? by_size_.quotient(static_cast<std::uint32_t>(i)) : i / planes_.size;
-    return plane * planes_.step + channel * steps_.channel + (i - plane * planes_.size) * steps_.place;
+    return plane * planes_.step + channel * steps_.channel + (i - plane * planes_.size) * steps_.position;
   }
 
  private:
@@ -51,7 +51,7 @@ class Channels {
     std::int64_t size, step;  // of a channel in one batch; and from one to the next
   } planes_;
   struct {
-    std::int64_t channel, place;
+    std::int64_t channel, position;
   } steps_;
   Divisor by_size_;
 };
@@ -102,7 +102,7 @@ template <typename T>
 struct BatchNorm {
   using Acc = Opmath<T>;
   using Sums = Moments<Acc>;
-  Channels places;
+  Channels elements;
   const T* input;
   T* out;
   const Acc* weight;
@@ -113,7 +113,7 @@ struct BatchNorm {
 
   static bool writes() { return true; }
   __device__ auto values(std::int64_t channel) const {
-    return [this, channel](std::int64_t i) { return opmath(input[places.at(channel, i)]); };
+    return [this, channel](std::int64_t i) { return opmath(input[elements.at(channel, i)]); };
   }
   template <typename Values>
   __device__ static Sums sums(const Values& x) {
@@ -145,7 +145,7 @@ struct BatchNorm {
     const Acc scale = parameter_of(weight, channel, Acc(1)) / std::sqrt(v + eps);
     const Acc shift = parameter_of(bias, channel, Acc(0));
     x.each(
-        [&](std::int64_t i, Acc value) { out[places.at(channel, i)] = static_cast<T>((value - m) * scale + shift); });
+        [&](std::int64_t i, Acc value) { out[elements.at(channel, i)] = static_cast<T>((value - m) * scale + shift); });
   }
 };
 
@@ -161,7 +161,7 @@ template <typename T>
 struct BatchNormBackward {
   using Acc = Opmath<T>;
   using Sums = GradientTerms<Acc>;
-  Channels places;
+  Channels elements;
   const T* grad;
   const T* input;
   const Acc* mean;
@@ -175,7 +175,7 @@ struct BatchNormBackward {
   bool writes() const { return grad_input != nullptr; }
   __device__ auto values(std::int64_t channel) const {
     return [this, channel, m = mean[channel]](std::int64_t i) {
-      const std::int64_t at = places.at(channel, i);
+      const std::int64_t at = elements.at(channel, i);
       return GradientTerms<Acc>{opmath(grad[at]), opmath(input[at]) - m};
     };
   }
@@ -198,11 +198,11 @@ struct BatchNormBackward {
   template <typename Values>
   __device__ void write(std::int64_t channel, const Sums& sums, const Values& terms) const {
     if (grad_input == nullptr) return;
-    const auto n = static_cast<Acc>(places.count());
+    const auto n = static_cast<Acc>(elements.count());
     const Acc r = rstd(channel), factor = parameter_of(weight, channel, Acc(1)) * r;
     const Acc level = sums.grad / n, slope = sums.deviation / n * r * r;
     terms.each([&](std::int64_t i, const GradientTerms<Acc>& x) {
-      grad_input[places.at(channel, i)] = static_cast<T>(factor * (x.grad - level - x.deviation * slope));
+      grad_input[elements.at(channel, i)] = static_cast<T>(factor * (x.grad - level - x.deviation * slope));
     });
   }
 
@@ -235,7 +235,7 @@ struct SumsOfStretch {
   __device__ void operator()(const Row<1>& row) const {
     const std::int64_t channel = channel_of(row);
     const auto all = row.merge_all(F::sums(values_of(row, Held<0>(), of.values(channel), Index())), F::merge);
-    if (row.leads()) sums[row.stretch() * of.places.channels() + channel] = all;
+    if (row.leads()) sums[row.stretch() * of.elements.channels() + channel] = all;
   }
 };
 // Rows: the stretches of each channel.
@@ -245,7 +245,7 @@ struct SumsOfChannel {
   typename F::Sums* sums;
 
   __device__ void operator()(const Row<1>& row) const {
-    const std::int64_t channel = channel_of(row), channels = of.places.channels();
+    const std::int64_t channel = channel_of(row), channels = of.elements.channels();
     const auto add = [&](const auto& acc, std::int64_t i) { return F::merge(acc, sums[i * channels + channel]); };
     const auto all = row.fold(typename F::Sums{}, add, F::merge);
     if (!row.leads()) return;
@@ -268,20 +268,20 @@ struct WriteStretch {
 template <typename F>
 void each_channel(const F& functor, Device on) {
   using Sums = typename F::Sums;
-  const std::int64_t channels = functor.places.channels();
-  RowSpace places({channels, functor.places.count()}, 1);
-  places.number();
-  if (functor.places.side_by_side()) places.side_by_side();
-  const std::int64_t stretches = places.share();
-  if (stretches == 1) return rows_of_values<1>(places, WholeChannel<F>{functor}, on);
+  const std::int64_t channels = functor.elements.channels();
+  RowSpace row_space({channels, functor.elements.count()}, 1);
+  row_space.number();
+  if (functor.elements.side_by_side()) row_space.side_by_side();
+  const std::int64_t stretches = row_space.share();
+  if (stretches == 1) return rows_of_values<1>(row_space, WholeChannel<F>{functor}, on);
   const TensorBase memory =
       make_tensor({(stretches + 1) * channels * static_cast<std::int64_t>(sizeof(Sums))}, kByte, on);
   auto* const sums = static_cast<Sums*>(memory.data_ptr());
-  rows<1>(places, SumsOfStretch<F>{functor, sums}, on);
+  rows<1>(row_space, SumsOfStretch<F>{functor, sums}, on);
   RowSpace merged({channels, stretches}, 1);
   merged.number();
   rows<1>(merged, SumsOfChannel<F>{functor, sums}, on);
-  if (functor.writes()) rows<1>(places, WriteStretch<F>{functor, sums + stretches * channels}, on);
+  if (functor.writes()) rows<1>(row_space, WriteStretch<F>{functor, sums + stretches * channels}, on);
 }
 
 template <typename T>

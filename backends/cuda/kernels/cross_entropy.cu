@@ -83,8 +83,8 @@ void _cross_entropy_forward(const TensorBase& self, const TensorBase& target, co
   const TensorBase weights = contiguous(weight), normalizers = first_of_pairs(normalizer);
   visit_floating(self.dtype(), "_cross_entropy_forward", [&]<typename T>() {
     if (targets.numel() > 0) {
-      RowSpace places(from.sizes(), 1);
-      rows_of_values<2>(places.tensor(normalizers).tensor(from), NormalizerOfRow<T>{}, self.device());
+      RowSpace row_space(from.sizes(), 1);
+      rows_of_values<2>(row_space.tensor(normalizers).tensor(from), NormalizerOfRow<T>{}, self.device());
     }
     const Classes<T> classes{data_or_null<T>(weights), from.sizes()[1], ignore_index};
     write_losses<T>(NormalizedLog<T>{from.strides()[1]}, from, targets, normalizers, classes,
@@ -104,8 +104,8 @@ void _cross_entropy_backward(const TensorBase& grad_output, const TensorBase& se
     const RowNumbers<T> of{data_or_null<std::int64_t>(targets), data_or_null<Opmath<T>>(normalizers),
                            data_or_null<T>(grad_output), grad_output.numel() > 1 ? grad_output.strides()[0] : 0,
                            reduction == Reduction::Mean ? data_or_null<T>(total_weight) : nullptr};
-    RowSpace places(from.sizes(), 1);
-    rows_of_values<3>(places.tensor(to).tensor(from).number(), CrossEntropyBackward<T>{classes, of}, self.device());
+    RowSpace row_space(from.sizes(), 1);
+    rows_of_values<3>(row_space.tensor(to).tensor(from).number(), CrossEntropyBackward<T>{classes, of}, self.device());
   });
 }
 

@@ -105,13 +105,13 @@ template <typename Of>
 void scan(const Of& of, std::initializer_list<TensorBase> operands, std::int64_t dim) {
   const TensorBase& self = *(operands.end() - 1);
   const std::int64_t d = wrap_dim(dim, self.dim());
-  RowSpace places(self.sizes(), d);
-  for (const TensorBase& operand : operands) places.tensor(operand);
-  const std::int64_t stretches = places.share();
+  RowSpace row_space(self.sizes(), d);
+  for (const TensorBase& operand : operands) row_space.tensor(operand);
+  const std::int64_t stretches = row_space.share();
   const TensorBase totals = stretches > 1 ? room_for_totals<Of>(self, d, stretches) : self;
-  places.tensor(totals);
-  if (stretches > 1) find_totals(of, places, totals, d);
-  rows<Of::kOperands + 1>(places, Scan<Of>{of}, self.device());
+  row_space.tensor(totals);
+  if (stretches > 1) find_totals(of, row_space, totals, d);
+  rows<Of::kOperands + 1>(row_space, Scan<Of>{of}, self.device());
 }
 
 void scan_amounts(const char* name, bool product, const TensorBase& self, std::int64_t dim, const TensorBase& out) {

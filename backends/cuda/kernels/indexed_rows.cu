@@ -141,7 +141,7 @@ IndexedRows::Writes IndexedRows::in_order() const {
   return {rows, block, static_cast<std::int64_t>(first_), step_of(rows, first_)};
 }
 
-ElementSpace IndexedRows::Writes::places() const {
+ElementSpace IndexedRows::Writes::element_space() const {
   return ElementSpace(rows.sizes()).tensor(block).line(rows, dim).coordinate(dim);
 }
 
@@ -157,7 +157,7 @@ void IndexedRows::write(const TensorBase& offsets) const {
   if (empty()) return;
   const Targets targets(offsets);
   const Writes writes = in_order();
-  Strided space = writes.places().space();
+  Strided space = writes.element_space().space();
   visit_bits(widen(space, rows_.itemsize(), 2, table_steps_ | writes.row_step), [&]<typename T>() {
     each<3>(space, WriteLast<T>{targets.runs(), writes.row_step}, rows_.device());
   });

@@ -48,7 +48,7 @@ class IndexedRows {
     }
     const TensorBase& last = segments.defined() ? segments : writes.rows;
     const std::int64_t step = last.strides()[static_cast<std::size_t>(writes.dim)] * std::int64_t(last.itemsize());
-    each<4>(writes.places().line(last, writes.dim).space(), FoldRun<T, F>{folded, step}, rows_.device());
+    each<4>(writes.element_space().line(last, writes.dim).space(), FoldRun<T, F>{folded, step}, rows_.device());
   }
 
  private:
@@ -58,7 +58,7 @@ class IndexedRows {
     TensorBase rows, block;
     std::int64_t dim, row_step;
 
-    ElementSpace places() const;
+    ElementSpace element_space() const;
     // One result for each kSegment rows; undefined if there are no more than that.
     TensorBase room_for_segments(ScalarType dtype) const;
   };

@@ -29,7 +29,7 @@ struct Affine {
 
   Affine(const W* weight_data, const W* bias_data)
       : weight{weight_data, static_cast<W>(1.0f)}, bias{bias_data, static_cast<W>(-0.0f)} {}
-  void in(RowSpace& places) const { places.array(weight.data, sizeof(W)).array(bias.data, sizeof(W)); }
+  void in(RowSpace& row_space) const { row_space.array(weight.data, sizeof(W)).array(bias.data, sizeof(W)); }
 };
 
 // Mean and reciprocal standard deviation of each row.
@@ -191,11 +191,11 @@ void native_layer_norm(const TensorBase& input, IntArrayRef normalized_shape, co
     const TensorBase x = contiguous(input);
     const ContiguousOut y(out0), mean(out1, kAcc), rstd(out2, kAcc);
     const TensorBase from = as_rows(x, count, width), to = as_rows(y.tensor(), count, width);
-    RowSpace places(from.sizes(), 1);
-    places.tensor(to).tensor(from).number();
+    RowSpace row_space(from.sizes(), 1);
+    row_space.tensor(to).tensor(from).number();
     with_affine<T>(weight, bias, [&]<typename W>(const Affine<W>& affine) {
-      affine.in(places);
-      rows_of_values<3>(places, LayerNorm<T, W>{affine, {mean.data<Acc>(), rstd.data<Acc>()}, static_cast<Acc>(eps)},
+      affine.in(row_space);
+      rows_of_values<3>(row_space, LayerNorm<T, W>{affine, {mean.data<Acc>(), rstd.data<Acc>()}, static_cast<Acc>(eps)},
                         input.device());
     });
     y.finish();
@@ -218,11 +218,11 @@ void native_layer_norm_backward(const TensorBase& grad_out, const TensorBase& in
     if (out0.defined() && input.numel() > 0) {
       const ContiguousOut grad_input(out0);
       const TensorBase to = as_rows(grad_input.tensor(), count, width);
-      RowSpace places(to.sizes(), 1);
-      places.tensor(to).tensor(as_rows(g, count, width)).tensor(as_rows(x, count, width)).number();
+      RowSpace row_space(to.sizes(), 1);
+      row_space.tensor(to).tensor(as_rows(g, count, width)).tensor(as_rows(x, count, width)).number();
       with_affine<T>(weight, TensorBase(), [&]<typename W>(const Affine<W>& affine) {
-        affine.in(places);
-        rows_of_values<4>(places, LayerNormBackward<T, W>{affine, statistics}, input.device());
+        affine.in(row_space);
+        rows_of_values<4>(row_space, LayerNormBackward<T, W>{affine, statistics}, input.device());
       });
       grad_input.finish();
     }

@@ -55,7 +55,7 @@ struct FindStray {
 
   KEYWAY_HD bool operator()(const Element<2>& element) const {
     const std::int64_t index = element.at<const std::int64_t>(0);
-    if (index < 0 || index >= in.places()) return false;
+    if (index < 0 || index >= in.positions()) return false;
     // Whoever finds one writes the same.
     if (!windows.windows_over(in.spot(index)).has(out.spot(element.number(1)))) *found = 1;
     return true;
@@ -104,9 +104,9 @@ void max_pool_backward(const char* op, std::size_t rank, const Windows& windows,
   fill_with_zeros(strays);
   each<2>(ElementSpace(indices.sizes()).tensor(indices).number(spatial).space(), FindStray{windows, in, out, found},
           grad_input.device());
-  const TensorBase grads = plane_origins(grad_output, rank), places = plane_origins(indices, rank);
+  const TensorBase grads = plane_origins(grad_output, rank), argmax = plane_origins(indices, rank);
   const Strided space =
-      ElementSpace(grad_input.sizes()).tensor(grad_input).tensor(grads).tensor(places).number(spatial).space();
+      ElementSpace(grad_input.sizes()).tensor(grad_input).tensor(grads).tensor(argmax).number(spatial).space();
   visit_floating(grad_output.dtype(), op, [&]<typename T>() {
     each<4>(space, MaxPoolBackward<T>{windows, in, out, Plane(indices, rank), found}, grad_input.device());
   });

@@ -45,14 +45,15 @@ struct PlaceAlong {
   }
 };
 
-// The places of the elements with these numbers, one in each row.
-void find_places(const TensorBase& numbers, IntArrayRef sizes, const TensorBase& places) {
+// The row_space of the elements with these numbers, one in each row.
+void find_places(const TensorBase& numbers, IntArrayRef sizes, const TensorBase& row_space) {
   std::int64_t apart = 1;
   for (std::size_t d = sizes.size(); d-- > 0; apart *= sizes[d]) {
-    const TensorBase along = make_view(places, numbers.sizes(), {places.strides()[0]},
-                                       places.storage_offset() + static_cast<std::int64_t>(d) * places.strides()[1]);
+    const TensorBase along =
+        make_view(row_space, numbers.sizes(), {row_space.strides()[0]},
+                  row_space.storage_offset() + static_cast<std::int64_t>(d) * row_space.strides()[1]);
     each<2>(ElementSpace(numbers.sizes()).tensor(along).tensor(numbers).space(), PlaceAlong{sizes[d], apart},
-            places.device());
+            row_space.device());
   }
 }
 
@@ -63,17 +64,17 @@ TensorBase nonzero(const TensorBase& self) {
   const Device on = self.device();
   if (n == 0) return make_tensor({0, rank}, kLong, on);
   const TensorBase flags = contiguous_as(self, kBool), line = make_view(flags, {n}, {1}, flags.storage_offset());
-  RowSpace places(line.sizes(), 0);
-  places.tensor(line);
-  const std::int64_t stretches = places.share();
+  RowSpace row_space(line.sizes(), 0);
+  row_space.tensor(line);
+  const std::int64_t stretches = row_space.share();
   const TensorBase totals = room_for_totals<Counted>(line, 0, stretches);
-  places.tensor(totals);
-  find_totals(Counted{}, places, totals, 0);
+  row_space.tensor(totals);
+  find_totals(Counted{}, row_space, totals, 0);
   const auto count = _local_scalar_dense(make_view(totals, {}, {}, stretches - 1)).to<std::int64_t>();
   const TensorBase out = make_tensor_strided({count, rank}, {1, std::max<std::int64_t>(count, 1)}, kLong, on);
   if (out.numel() == 0) return out;
   const TensorBase numbers = rank == 1 ? make_view(out, {count}, {1}, 0) : make_tensor({count}, kLong, on);
-  rows<2>(places, Scan<Counted>{{{}, numbers.data_ptr<std::int64_t>()}}, on);
+  rows<2>(row_space, Scan<Counted>{{{}, numbers.data_ptr<std::int64_t>()}}, on);
   if (rank > 1) find_places(numbers, self.sizes(), out);
   return out;
 }

@@ -81,10 +81,11 @@ TensorBase room_for_totals(const TensorBase& self, std::int64_t dim, std::int64_
   return make_tensor_strided(sizes, strides, kStored, self.device());
 }
 
-// Of all stretches up to each. Requires: the rows lie along `dim` of `totals`, which is the last operand of `places`.
+// Of all stretches up to each. Requires: the rows lie along `dim` of `totals`, which is the last operand of
+// `row_space`.
 template <typename Of>
-void find_totals(const Of& of, const RowSpace& places, const TensorBase& totals, std::int64_t dim) {
-  rows<Of::kOperands + 1>(places, Totals<Of>{of}, totals.device());
+void find_totals(const Of& of, const RowSpace& row_space, const TensorBase& totals, std::int64_t dim) {
+  rows<Of::kOperands + 1>(row_space, Totals<Of>{of}, totals.device());
   rows<1>(RowSpace(totals.sizes(), dim).tensor(totals), ScanTotals<typename Of::Merge>{of}, totals.device());
 }
 

@@ -107,11 +107,11 @@ template <template <typename, typename> typename Op>
 void forward(const char* name, const TensorBase& self, std::int64_t dim, const TensorBase& out) {
   if (self.numel() == 0) return;
   const TensorBase from = with_dim(self), to = with_dim(out);
-  RowSpace places(from.sizes(), wrap_dim(dim, from.dim()));
-  places.tensor(to).tensor(from);
+  RowSpace row_space(from.sizes(), wrap_dim(dim, from.dim()));
+  row_space.tensor(to).tensor(from);
   visit_floating(self.dtype(), name, [&]<typename T>() {
-    if (out.dtype() == self.dtype()) return rows_of_values<2>(places, Op<T, T>{}, out.device());
-    if constexpr (NarrowFloatType<T>) rows_of_values<2>(places, Op<T, float>{}, out.device());
+    if (out.dtype() == self.dtype()) return rows_of_values<2>(row_space, Op<T, T>{}, out.device());
+    if constexpr (NarrowFloatType<T>) rows_of_values<2>(row_space, Op<T, float>{}, out.device());
   });
 }
 
@@ -120,13 +120,13 @@ void backward(const char* name, const TensorBase& grad_output, const TensorBase&
               const TensorBase& out) {
   if (output.numel() == 0) return;
   const TensorBase grad = with_dim(grad_output), y = with_dim(output), to = with_dim(out);
-  RowSpace places(y.sizes(), wrap_dim(dim, y.dim()));
-  places.tensor(to).tensor(grad).tensor(y);
+  RowSpace row_space(y.sizes(), wrap_dim(dim, y.dim()));
+  row_space.tensor(to).tensor(grad).tensor(y);
   visit_floating(output.dtype(), name, [&]<typename T>() {
-    if (out.dtype() == output.dtype()) return rows_of_values<3>(places, Op<T, T>{}, out.device());
+    if (out.dtype() == output.dtype()) return rows_of_values<3>(row_space, Op<T, T>{}, out.device());
     if constexpr (std::is_same_v<T, float>) {
-      if (out.dtype() == ScalarType::Half) return rows_of_values<3>(places, Op<T, Half>{}, out.device());
-      if (out.dtype() == ScalarType::BFloat16) return rows_of_values<3>(places, Op<T, BFloat16>{}, out.device());
+      if (out.dtype() == ScalarType::Half) return rows_of_values<3>(row_space, Op<T, Half>{}, out.device());
+      if (out.dtype() == ScalarType::BFloat16) return rows_of_values<3>(row_space, Op<T, BFloat16>{}, out.device());
     }
   });
 }

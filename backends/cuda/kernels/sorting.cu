@@ -1,8 +1,8 @@
-// sort, topk and what stands at a place in order: each element's key is an integer that sorts as the element does, and
+// sort, topk and order statistics: each element's key is an integer that sorts as the element does, and
 // where the keys go (order.h), the elements go. NaN is greater than all numbers. All dtypes have keys of 32 or 64 bits,
-// those of a descending order are turned round: so no kernel but that which makes the keys knows of dtype or direction.
+// those of a descending order are inverted: so no kernel but that which makes the keys knows of dtype or direction.
 // What bounds an operator is the order; topk finds no more of it than it gives, and gives it sorted in any case. A
-// line's element at some place in order takes the whole order.
+// line's element of some rank takes the whole order.
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/driver/pointwise.cuh>
 #include <keyway/backends/cuda/kernels/element_bits.h>
@@ -31,9 +31,9 @@ struct TakeInOrder {
   }
 };
 
-// Operands: where it is, which place of the order is wanted, the line of the order.
+// Operands: where it is, the rank that is wanted, the line of the order.
 struct FindPlace {
-  static constexpr const char* kElementError = "argument 'places' has an element that is out of range";
+  static constexpr const char* kElementError = "argument 'ranks' has an element that is out of range";
   std::int64_t length, stride;  // of the line; in elements
 
   KEYWAY_HD bool operator()(const Element<3>& element) const {
@@ -52,7 +52,7 @@ TensorBase with_last(const TensorBase& tensor, std::size_t dim) {
   return make_view(tensor, sizes, strides, tensor.storage_offset());
 }
 
-// Where the elements of each line along `dim` are in order, the first `count` of them, at their places in `sizes`.
+// Where the elements of each line along `dim` are in order, the first `count` of them, at their indices in `sizes`.
 TensorBase order_of(const TensorBase& self, std::size_t dim, bool descending, std::int64_t count, IntArrayRef sizes) {
   const TensorBase lines = with_last(self, dim);
   const TensorBase order = visit_dtype<kRealTypes | kBool>(self.dtype(), "sort", [&]<typename T>() {
@@ -70,17 +70,21 @@ TensorBase order_of(const TensorBase& self, std::size_t dim, bool descending, st
 void take_sorted(const TensorBase& self, std::int64_t dim, bool descending, const TensorBase& values,
                  const TensorBase& indices) {
   if (values.numel() == 0) return;
-  const TensorBase from = with_dim(self), to = with_dim(values), places = with_dim(indices);
+  const TensorBase from = with_dim(self), to = with_dim(values), positions = with_dim(indices);
   const auto d = static_cast<std::size_t>(wrap_dim(dim, from.dim()));
   const TensorBase order = order_of(from, d, descending, to.sizes()[d], to.sizes());
-  const Strided space =
-      ElementSpace(to.sizes()).tensor(to).tensor(places).tensor(order).line(from, static_cast<std::int64_t>(d)).space();
+  const Strided space = ElementSpace(to.sizes())
+                            .tensor(to)
+                            .tensor(positions)
+                            .tensor(order)
+                            .line(from, static_cast<std::int64_t>(d))
+                            .space();
   visit_bits(self.itemsize(), [&]<typename T>() { each<4>(space, TakeInOrder<T>{from.strides()[d]}, self.device()); });
 }
 
 }  // namespace
 
-void _order_statistic(const TensorBase& self, const TensorBase& places, std::int64_t dim, TensorBase& values,
+void _order_statistic(const TensorBase& self, const TensorBase& ranks, std::int64_t dim, TensorBase& values,
                       TensorBase& indices) {
   if (values.numel() == 0) return;
   const TensorBase from = with_dim(self), to = with_dim(indices);
@@ -88,7 +92,7 @@ void _order_statistic(const TensorBase& self, const TensorBase& places, std::int
   const auto at = static_cast<std::size_t>(d);
   const std::int64_t n = from.sizes()[at];
   const TensorBase order = order_of(from, at, /*descending=*/false, n, from.sizes());
-  const Strided space = ElementSpace(to.sizes()).tensor(to).tensor(with_dim(places)).line(order, d).space();
+  const Strided space = ElementSpace(to.sizes()).tensor(to).tensor(with_dim(ranks)).line(order, d).space();
   each<3>(space, FindPlace{n, order.strides()[at]}, self.device());
   gather(self, dim, indices, /*sparse_grad=*/false, values);
 }

@@ -2,11 +2,11 @@
 //
 //   y = w windows(x)      windows(x) = transposed w times y, added up      w = y times transposed windows(x)
 //
-// and a transposed convolution is the second of these. Windows are laid out for a chunk of places of the output at a
+// and a transposed convolution is the second of these. Windows are laid out for a chunk of positions of the output at a
 // time, in a buffer of at most 64 MiB, and what is summed is kept in float32 where tensors have 16-bit floats, until it
 // is rounded once. An element of x adds up the windows that have it, in order, so nothing depends on timing.
-// Writing the windows and reading them again bounds all three: as many elements as the kernel has places, for each
-// element of x; threads that follow each other have places that do, so x and y are read and written in whole lines
+// Writing the windows and reading them again bounds all three: as many elements as the kernel has positions, for each
+// element of x; threads that follow each other have positions that do, so x and y are read and written in whole lines
 // where they are row-major.
 #include <keyway/backends/cuda/driver/each.cuh>
 #include <keyway/backends/cuda/im2col.h>
@@ -90,21 +90,21 @@ struct Fold {
   Im2col windows;
   Im2colColumns chunk;
   std::int64_t first;
-  Divisor channels, places;  // of x: all groups, and a plane
+  Divisor channels, positions;  // of x: all groups, and a plane
   const T* columns;
   const T* bias;
 
   KEYWAY_HD void operator()(const Element<2>& element) const {
     const auto number = static_cast<std::uint32_t>(element.number(1));
-    const std::uint32_t plane = places.quotient(number), images = channels.quotient(plane);
+    const std::uint32_t plane = positions.quotient(number), images = channels.quotient(plane);
     const std::uint32_t channel = plane - images * channels.value;
     const std::int64_t image = first + images;
     std::int64_t at[3];
-    Im2col::split(number - plane * places.value, windows.in, at);
-    const bool begins = image > chunk.image || chunk.place == 0;
+    Im2col::split(number - plane * positions.value, windows.in, at);
+    const bool begins = image > chunk.image || chunk.position == 0;
     T sum = begins ? (bias != nullptr ? bias[channel] : T(0)) : element.at<T>(0);
     // Where the image's first window lies among the columns.
-    const std::int64_t shift = (image - chunk.image) * windows.places.value - chunk.place;
+    const std::int64_t shift = (image - chunk.image) * windows.positions.value - chunk.position;
     const std::int64_t count = chunk.count.value;
     const T* const rows = columns + std::int64_t{channel} * windows.taps.value * count;
     windows.each_window(at, [&](std::uint32_t tap, std::int64_t window) {
@@ -225,7 +225,7 @@ class Convolution {
   template <typename T>
   void fold(const TensorBase& columns, const Im2colColumns& chunk, const TensorBase& x, const T* bias) const {
     const std::int64_t channels = x.sizes()[1], of_image = x.numel() / x.sizes()[0];
-    const std::int64_t last = chunk.image + (chunk.place + chunk.count.value - 1) / windows_.places.value;
+    const std::int64_t last = chunk.image + (chunk.position + chunk.count.value - 1) / windows_.positions.value;
     const std::int64_t most = std::max<std::int64_t>(1, ((std::int64_t{1} << 31) - 1) / of_image);
     const std::int64_t plane = of_image / channels;
     for (std::int64_t first = chunk.image; first <= last; first += most) {

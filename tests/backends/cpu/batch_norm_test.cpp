@@ -15,12 +15,12 @@ struct Reference {
   std::vector<double> out, mean, var;
 };
 
-// Of row-major [N, C, places].
-Reference batch_norm(const std::vector<double>& x, std::size_t channels, std::size_t places,
+// Of row-major [N, C, positions].
+Reference batch_norm(const std::vector<double>& x, std::size_t channels, std::size_t positions,
                      const std::vector<double>& weight, const std::vector<double>& bias, double eps) {
   Reference r{std::vector<double>(x.size()), std::vector<double>(channels), std::vector<double>(channels)};
   const double n = static_cast<double>(x.size() / std::max<std::size_t>(1, channels));
-  const auto channel = [&](std::size_t i) { return i / places % channels; };
+  const auto channel = [&](std::size_t i) { return i / positions % channels; };
   for (std::size_t i = 0; i < x.size(); ++i) r.mean[channel(i)] += x[i] / n;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double d = x[i] - r.mean[channel(i)];
@@ -41,9 +41,9 @@ std::vector<double> values_or_none(const TensorBase& tensor) {
 }
 
 std::size_t places_of(const Sizes& sizes) {
-  std::size_t places = 1;
-  for (std::size_t d = 2; d < sizes.size(); ++d) places *= static_cast<std::size_t>(sizes[d]);
-  return places;
+  std::size_t positions = 1;
+  for (std::size_t d = 2; d < sizes.size(); ++d) positions *= static_cast<std::size_t>(sizes[d]);
+  return positions;
 }
 
 // The same elements with the channels last in memory.
@@ -89,11 +89,11 @@ TEST_CASE("_batch_norm_backward is the difference quotient of the forward call")
   Rng rng(2);
   for (const Sizes& sizes : {Sizes{3, 2, 4}, Sizes{5, 3}, Sizes{2, 2, 2, 2}, Sizes{2, 17, 2, 2}, Sizes{4, 18}}) {
     const std::int64_t channels = sizes[1];
-    const std::size_t c = static_cast<std::size_t>(channels), places = places_of(sizes);
+    const std::size_t c = static_cast<std::size_t>(channels), positions = places_of(sizes);
     TensorBase x = random_reals(rng, sizes, kDouble), g = random_reals(rng, sizes, kDouble);
     const TensorBase weight = random_reals(rng, {channels}, kDouble);
     const std::vector<double> xs = values_of(x), gs = values_of(g), ws = values_of(weight), bs(c, 0.25);
-    const Reference forward = batch_norm(xs, c, places, ws, bs, 1e-3);
+    const Reference forward = batch_norm(xs, c, positions, ws, bs, 1e-3);
     const TensorBase mean = tensor_of<double>({channels}, forward.mean),
                      var = tensor_of<double>({channels}, forward.var);
     TensorBase dx = random_out(rng, sizes, kDouble), dw = random_out(rng, {channels}, kDouble),
@@ -107,7 +107,7 @@ TEST_CASE("_batch_norm_backward is the difference quotient of the forward call")
     cpu::_batch_norm_backward(g, x, mean, var, weight, 1e-3, mask, dx, dw, db);
 
     const auto loss = [&](const std::vector<double>& a, const std::vector<double>& w, const std::vector<double>& b) {
-      const Reference r = batch_norm(a, c, places, w, b, 1e-3);
+      const Reference r = batch_norm(a, c, positions, w, b, 1e-3);
       double sum = 0;
       for (std::size_t i = 0; i < r.out.size(); ++i) sum += r.out[i] * gs[i];
       return sum;

@@ -11,10 +11,10 @@ using namespace keyway::testing;
 namespace {
 
 // Keys of many kinds: few or many values, of one digit or all of them, the extremes among them.
-template <typename Placed>
+template <typename Item>
 std::vector<std::int64_t> random_keys(Rng& rng, std::int64_t n, int kind) {
   constexpr std::int64_t kHighest =
-      kKeyBits<Placed> == 32 ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int64_t>::max();
+      kKeyBits<Item> == 32 ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int64_t>::max();
   std::vector<std::int64_t> keys(static_cast<std::size_t>(n));
   for (std::int64_t& key : keys) {
     switch (kind) {
@@ -28,25 +28,25 @@ std::vector<std::int64_t> random_keys(Rng& rng, std::int64_t n, int kind) {
   return keys;
 }
 
-template <typename Placed>
+template <typename Item>
 void check(Rng& rng, std::int64_t n, int kind) {
   CAPTURE(n, kind);
-  const std::vector<std::int64_t> keys = random_keys<Placed>(rng, n, kind);
-  std::vector<Placed> given(keys.size()), room(keys.size());
+  const std::vector<std::int64_t> keys = random_keys<Item>(rng, n, kind);
+  std::vector<Item> given(keys.size()), room(keys.size());
   std::vector<std::int64_t> order(keys.size());
   for (std::int64_t i = 0; i < n; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    given[at] = placed<Placed>(keys[at], i);
+    given[at] = make_item<Item>(keys[at], i);
     order[at] = i;
-    REQUIRE(place_of(given[at]) == i);
+    REQUIRE(index_of(given[at]) == i);
   }
-  const auto key_of = [&](std::int64_t place) { return keys[static_cast<std::size_t>(place)]; };
+  const auto key_of = [&](std::int64_t index) { return keys[static_cast<std::size_t>(index)]; };
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key_of(a) < key_of(b); });
 
-  std::vector<Placed> items = given;
-  const Placed* const sorted = sort_placed(items.data(), room.data(), n);
+  std::vector<Item> items = given;
+  const Item* const sorted = sort_items(items.data(), room.data(), n);
   bool right = true;
-  for (std::int64_t i = 0; i < n; ++i) right = right && place_of(sorted[i]) == order[static_cast<std::size_t>(i)];
+  for (std::int64_t i = 0; i < n; ++i) right = right && index_of(sorted[i]) == order[static_cast<std::size_t>(i)];
   REQUIRE(right);
 
   for (const std::int64_t k :
@@ -54,31 +54,31 @@ void check(Rng& rng, std::int64_t n, int kind) {
     if (k < 0 || k > n) continue;
     CAPTURE(k);
     if (k < n) {
-      REQUIRE(place_of(find_placed(given.data(), room.data(), n, k)) == order[static_cast<std::size_t>(k)]);
+      REQUIRE(index_of(nth_item(given.data(), room.data(), n, k)) == order[static_cast<std::size_t>(k)]);
     }
     items = given;
-    select_placed(items.data(), room.data(), n, k);
+    select_items(items.data(), room.data(), n, k);
     std::vector<std::int64_t> wanted(order.begin(), order.begin() + k), selected;
     std::sort(wanted.begin(), wanted.end());
-    for (std::int64_t i = 0; i < k; ++i) selected.push_back(place_of(items[static_cast<std::size_t>(i)]));
+    for (std::int64_t i = 0; i < k; ++i) selected.push_back(index_of(items[static_cast<std::size_t>(i)]));
     if (k < kFewItems) std::sort(selected.begin(), selected.end());
     REQUIRE(selected == wanted);
-    const Placed* const first = sort_placed(items.data(), room.data(), k);
+    const Item* const first = sort_items(items.data(), room.data(), k);
     bool in_order = true;
     for (std::int64_t i = 0; i < k; ++i)
-      in_order = in_order && place_of(first[i]) == order[static_cast<std::size_t>(i)];
+      in_order = in_order && index_of(first[i]) == order[static_cast<std::size_t>(i)];
     REQUIRE(in_order);
   }
 }
 
 }  // namespace
 
-TEST_CASE("keys of 32 and 64 bits are ordered, and equal ones by place") {
+TEST_CASE("keys of 32 and 64 bits are ordered, and equal ones by index") {
   Rng rng(1);
   for (const std::int64_t n : {0, 1, 2, 3, 16, 47, 48, 49, 127, 128, 129, 300, 1000, 5000}) {
     for (int kind = 0; kind < 5; ++kind) {
-      check<Placed32>(rng, n, kind);
-      check<Placed64>(rng, n, kind);
+      check<Item32>(rng, n, kind);
+      check<Item64>(rng, n, kind);
     }
   }
 }

@@ -8,22 +8,22 @@ using namespace keyway::testing;
 
 namespace {
 
-// Of a table [images, channels, size, inner], rows [images, channels, count, inner], and places and weights [images, 1,
-// taps, count].
+// Of a table [images, channels, size, inner], rows [images, channels, count, inner], and indices and weights [images,
+// 1, taps, count].
 struct Problem {
   std::int64_t images, channels, size, inner, taps, count;
   Sizes table() const { return {images, channels, size, inner}; }
   Sizes rows() const { return {images, channels, count, inner}; }
-  Sizes places() const { return {images, 1, taps, count}; }
+  Sizes indices() const { return {images, 1, taps, count}; }
 };
 
-// Calls f(index in the table, in the rows, in the places) for all that are tied.
+// Calls f(index in the table, in the rows, in the indices) for all that are tied.
 template <typename F>
-void each_tie(const Problem& of, const TensorBase& places, const F& f) {
+void each_tie(const Problem& of, const TensorBase& indices, const F& f) {
   each_index({of.images, of.channels, of.taps, of.count, of.inner}, [&](const Sizes& index) {
     const std::int64_t n = index[0], c = index[1], k = index[2], p = index[3], i = index[4];
-    const std::int64_t place = element<std::int64_t>(places, {n, 0, k, p});
-    if (place >= 0) f(Sizes{n, c, place, i}, Sizes{n, c, p, i}, Sizes{n, 0, k, p});
+    const std::int64_t s = element<std::int64_t>(indices, {n, 0, k, p});
+    if (s >= 0) f(Sizes{n, c, s, i}, Sizes{n, c, p, i}, Sizes{n, 0, k, p});
   });
 }
 
@@ -34,9 +34,9 @@ struct Sums {
     values.resize(static_cast<std::size_t>(numel));
   }
   double& at(const Sizes& index) {
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < sizes.size(); ++d) place = place * sizes[d] + index[d];
-    return values[static_cast<std::size_t>(place)];
+    std::int64_t offset = 0;
+    for (std::size_t d = 0; d < sizes.size(); ++d) offset = offset * sizes[d] + index[d];
+    return values[static_cast<std::size_t>(offset)];
   }
 
   Sizes sizes;
@@ -49,40 +49,40 @@ TensorBase operand(Rng& rng, const Sizes& sizes, ScalarType dtype) {
 
 void check(Rng& rng, const Problem& of, ScalarType dtype) {
   const TensorBase table = operand(rng, of.table(), dtype), rows = operand(rng, of.rows(), dtype);
-  const TensorBase weights = operand(rng, of.places(), dtype);
-  const TensorBase places =
-      random_integers(rng, of.places(), kLong, of.size == 0 ? -1 : random_int(rng, -1, 0), of.size - 1);
+  const TensorBase weights = operand(rng, of.indices(), dtype);
+  const TensorBase indices =
+      random_integers(rng, of.indices(), kLong, of.size == 0 ? -1 : random_int(rng, -1, 0), of.size - 1);
   INFO("table " << of.images << "x" << of.channels << "x" << of.size << "x" << of.inner << ", " << of.taps
                 << " taps of " << of.count);
-  Sums gathered(of.rows()), scattered(of.table()), products(of.places());
-  each_tie(of, places, [&](const Sizes& in_table, const Sizes& in_rows, const Sizes& in_places) {
-    const double weight = value_at(weights, in_places);
+  Sums gathered(of.rows()), scattered(of.table()), products(of.indices());
+  each_tie(of, indices, [&](const Sizes& in_table, const Sizes& in_rows, const Sizes& in_indices) {
+    const double weight = value_at(weights, in_indices);
     gathered.at(in_rows) += weight * value_at(table, in_table);
     scattered.at(in_table) += weight * value_at(rows, in_rows);
-    products.at(in_places) += value_at(rows, in_rows) * value_at(table, in_table);
+    products.at(in_indices) += value_at(rows, in_rows) * value_at(table, in_table);
   });
   const double tolerance = 30 * tolerance_of(dtype == kInt ? kDouble : dtype);
   TensorBase out = random_out(rng, of.rows(), dtype);
-  cpu::_gather_weighed(table, places, weights, out);
+  cpu::_gather_weighted(table, indices, weights, out);
   CHECK(all_close(out, gathered.values, tolerance));
   if (dtype == kInt) return;
-  TensorBase to_table = random_out(rng, of.table(), dtype), to_places = random_out(rng, of.places(), dtype);
-  cpu::_scatter_weighed(rows, places, weights, of.size, to_table);
+  TensorBase to_table = random_out(rng, of.table(), dtype), to_indices = random_out(rng, of.indices(), dtype);
+  cpu::_scatter_weighted(rows, indices, weights, of.size, to_table);
   CHECK(all_close(to_table, scattered.values, tolerance));
-  cpu::_gather_products(rows, table, places, to_places);
-  CHECK(all_close(to_places, products.values, tolerance));
+  cpu::_gather_products(rows, table, indices, to_indices);
+  CHECK(all_close(to_indices, products.values, tolerance));
 }
 
 }  // namespace
 
-TEST_CASE("elements at places times weights, and their gradients, agree with loops") {
+TEST_CASE("elements at indices times weights, and their gradients, agree with loops") {
   Rng rng(51);
   at_each_loop_level([&] {
     for (const ScalarType dtype : {kFloat, kDouble, kInt}) {
       check(rng, {2, 17, 13, 1, 4, 29}, dtype);  // two blocks of channels, the second of one
       check(rng, {1, 40, 7, 1, 2, 14}, dtype);
       check(rng, {3, 1, 9, 1, 3, 5}, dtype);
-      check(rng, {1, 3, 900, 1, 1, 2}, dtype);  // too few places to turn channels for
+      check(rng, {1, 3, 900, 1, 1, 2}, dtype);  // too few indices to turn channels for
       check(rng, {1, 2, 5, 61, 2, 11}, dtype);
       check(rng, {2, 1, 6, 3, 5, 4}, dtype);
       check(rng, {2, 3, 0, 1, 2, 4}, dtype);
@@ -93,20 +93,20 @@ TEST_CASE("elements at places times weights, and their gradients, agree with loo
   });
 }
 
-TEST_CASE("elements at places do not depend on the number of threads") {
+TEST_CASE("elements at indices do not depend on the number of threads") {
   Rng rng(52);
   const Problem of{4, 48, 300, 1, 4, 500};
   const TensorBase table = random_reals(rng, of.table(), kFloat), rows = random_reals(rng, of.rows(), kFloat);
-  const TensorBase weights = random_reals(rng, of.places(), kFloat);
-  const TensorBase places = random_integers(rng, of.places(), kLong, -1, of.size - 1);
+  const TensorBase weights = random_reals(rng, of.indices(), kFloat);
+  const TensorBase indices = random_integers(rng, of.indices(), kLong, -1, of.size - 1);
   const auto results = [&](int threads) {
     const WithThreads with(threads);
     TensorBase gathered = make_tensor(of.rows(), kFloat, DeviceType::CPU);
     TensorBase scattered = make_tensor(of.table(), kFloat, DeviceType::CPU);
-    TensorBase products = make_tensor(of.places(), kFloat, DeviceType::CPU);
-    cpu::_gather_weighed(table, places, weights, gathered);
-    cpu::_scatter_weighed(rows, places, weights, of.size, scattered);
-    cpu::_gather_products(rows, table, places, products);
+    TensorBase products = make_tensor(of.indices(), kFloat, DeviceType::CPU);
+    cpu::_gather_weighted(table, indices, weights, gathered);
+    cpu::_scatter_weighted(rows, indices, weights, of.size, scattered);
+    cpu::_gather_products(rows, table, indices, products);
     return std::vector{storage_bytes(gathered), storage_bytes(scattered), storage_bytes(products)};
   };
   CHECK(results(1) == results(3));

@@ -97,9 +97,9 @@ TEST_CASE("a row has its elements, and one of another tensor for all of them, an
       const char* const of_row = address(mean, index);
       expected[at] = {of_row, numbers.at(of_row)};
     });
-    RowSpace places(sizes, static_cast<std::int64_t>(dim));
-    places.tensor(out).tensor(mean).number();
-    places.each_part([&](const RowLaunch& launch) {
+    RowSpace row_space(sizes, static_cast<std::int64_t>(dim));
+    row_space.tensor(out).tensor(mean).number();
+    row_space.each_part([&](const RowLaunch& launch) {
       REQUIRE(launch.n == sizes[dim]);
       REQUIRE(launch.step[1] == 0);
       for (std::uint32_t r = 0; r < launch.rows.numel; ++r) {

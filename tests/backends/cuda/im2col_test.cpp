@@ -1,5 +1,5 @@
 // The windows of convolutions, walked through on the host by the code that devices run. The oracle goes over the
-// definition: place o of the output meets place o * stride - padding + k * dilation of the input at tap k.
+// definition: position o of the output meets position o * stride - padding + k * dilation of the input at tap k.
 #include <keyway/backends/cuda/conv_problem.h>
 #include <keyway/backends/cuda/im2col.h>
 #include <keyway/core/base/error.h>
@@ -76,7 +76,7 @@ std::int64_t product(const std::vector<std::int64_t>& sizes) {
   return n;
 }
 
-// The place of the input that a window has at a tap; whether it lies inside.
+// The position of the input that a window has at a tap; whether it lies inside.
 bool input_of(const Case& one, const At& window, const At& tap, At& at) {
   const std::size_t rank = one.in.size(), lead = 3 - rank;
   at = {0, 0, 0};
@@ -98,8 +98,8 @@ TEST_CASE("each element of the matrix of windows is the input's, or padding, in 
   for (int round = 0; round < 300; ++round) {
     const Case one = random_case(random);
     const Im2col windows = one.windows();
-    const std::int64_t places = product(one.out), taps = product(one.kernel);
-    REQUIRE(windows.columns() == one.batch * places);
+    const std::int64_t positions = product(one.out), taps = product(one.kernel);
+    REQUIRE(windows.columns() == one.batch * positions);
     REQUIRE(windows.rows() == one.groups * one.in_channels * taps);
     const auto most = static_cast<std::int64_t>(1 + random() % 40);
     std::int64_t column = 0;
@@ -108,8 +108,8 @@ TEST_CASE("each element of the matrix of windows is the input's, or padding, in 
       REQUIRE(chunk.count.value == std::min(most, windows.columns() - column));
       for (std::uint32_t j = 0; j < chunk.count.value; ++j, ++column) {
         const Im2col::Window window = windows.window(chunk, j);
-        REQUIRE(window.image == column / places);
-        REQUIRE(array_of(window.at) == split(column % places, one.out));
+        REQUIRE(window.image == column / positions);
+        REQUIRE(array_of(window.at) == split(column % positions, one.out));
         for (std::uint32_t r = 0; r < windows.rows(); ++r) {
           const Im2col::Row row = windows.row(r);
           REQUIRE(row.channel == r / taps);
@@ -128,17 +128,18 @@ TEST_CASE("each element of the matrix of windows is the input's, or padding, in 
   CHECK(outside > 1000);
 }
 
-TEST_CASE("each place of the input knows the windows that have it, in order of their taps") {
+TEST_CASE("each position of the input knows the windows that have it, in order of their taps") {
   std::mt19937 random(2);
   for (int round = 0; round < 300; ++round) {
     const Case one = random_case(random);
     const Im2col windows = one.windows();
-    const std::int64_t places = product(one.out), taps = product(one.kernel);
+    const std::int64_t positions = product(one.out), taps = product(one.kernel);
     std::map<At, std::vector<std::pair<std::int64_t, std::int64_t>>> readers;
     for (std::int64_t tap = 0; tap < taps; ++tap) {
-      for (std::int64_t place = 0; place < places; ++place) {
+      for (std::int64_t position = 0; position < positions; ++position) {
         At at;
-        if (input_of(one, split(place, one.out), split(tap, one.kernel), at)) readers[at].emplace_back(tap, place);
+        if (input_of(one, split(position, one.out), split(tap, one.kernel), at))
+          readers[at].emplace_back(tap, position);
       }
     }
     for (std::int64_t i = 0; i < product(one.in); ++i) {
@@ -146,7 +147,7 @@ TEST_CASE("each place of the input knows the windows that have it, in order of t
       Im2col::split(static_cast<std::uint32_t>(i), windows.in, at);
       REQUIRE(array_of(at) == split(i, one.in));
       std::vector<std::pair<std::int64_t, std::int64_t>> found;
-      windows.each_window(at, [&](std::uint32_t tap, std::int64_t place) { found.emplace_back(tap, place); });
+      windows.each_window(at, [&](std::uint32_t tap, std::int64_t position) { found.emplace_back(tap, position); });
       REQUIRE(found == readers[array_of(at)]);
     }
   }

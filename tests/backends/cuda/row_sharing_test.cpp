@@ -10,10 +10,10 @@ namespace {
 // How many stretches there are of a row of a new tensor, which are checked to be the row.
 std::int64_t shared(IntArrayRef sizes, std::int64_t dim) {
   const TensorBase x = make_tensor(sizes, kByte, DeviceType::CPU);
-  RowSpace places(x.sizes(), dim);
-  places.tensor(x);
-  const std::int64_t stretches = places.share(), n = sizes[static_cast<std::size_t>(dim)];
-  places.each_part([&](const RowLaunch& launch) {
+  RowSpace row_space(x.sizes(), dim);
+  row_space.tensor(x);
+  const std::int64_t stretches = row_space.share(), n = sizes[static_cast<std::size_t>(dim)];
+  row_space.each_part([&](const RowLaunch& launch) {
     CHECK(launch.n == n);
     CHECK(launch.stretches == stretches);
     CHECK((stretches - 1) * launch.stretch < n);  // the last one has elements
@@ -36,10 +36,10 @@ struct Pieces {
 Pieces pieces(std::int64_t rows, std::int64_t n, int width, std::int64_t offset = 0) {
   const TensorBase all = make_tensor({rows * n + 16}, kFloat, DeviceType::CPU);
   const TensorBase x = make_view(all, {rows, n}, {n, 1}, offset), y = make_tensor({rows, n}, kFloat, DeviceType::CPU);
-  RowSpace places(x.sizes(), 1);
-  places.tensor(x).tensor(y);
-  Pieces found{places.pieces(width), 0, 0, places.in_pieces()};
-  places.each_part([&](const RowLaunch& launch) {
+  RowSpace row_space(x.sizes(), 1);
+  row_space.tensor(x).tensor(y);
+  Pieces found{row_space.pieces(width), 0, 0, row_space.in_pieces()};
+  row_space.each_part([&](const RowLaunch& launch) {
     found.threads = launch.teams.size;
     found.width = launch.width;
   });
