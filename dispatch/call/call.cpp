@@ -85,7 +85,7 @@ __attribute__((noinline)) void call_slowly(const OperatorEntry& op, DispatchKeyS
   call_kernel(op, *table, found, stack);
   if (loses &&
       std::any_of(stack.begin() + static_cast<std::ptrdiff_t>(before - arguments), stack.end(), any_lacks_gradient))
-    detail::tell_lost_gradient(op);
+    detail::warn_of_lost_gradient(op);
 }
 
 __attribute__((always_inline)) inline void run(const OperatorEntry& op, DispatchKeySet keys, Stack& stack) {

@@ -140,7 +140,7 @@ struct Caller<R(Args...)> {
       if constexpr (kMayLose) {
         if (detail::loses_gradient_at(op, asked, arguments)) {
           R result = run();
-          if (detail::lacks_gradient(result)) detail::tell_lost_gradient(op);
+          if (detail::lacks_gradient(result)) detail::warn_of_lost_gradient(op);
           return result;
         }
       }

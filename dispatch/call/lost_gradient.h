@@ -34,7 +34,7 @@ namespace detail {
 // As loses_gradient. `arguments`: their addresses, as the operator's canonical signature has them.
 KEYWAY_API bool loses_gradient_at(const OperatorEntry& op, DispatchKeySet asked, const void* const* arguments);
 // Says it, if nobody has.
-KEYWAY_API void tell_lost_gradient(const OperatorEntry& op);
+KEYWAY_API void warn_of_lost_gradient(const OperatorEntry& op);
 
 template <typename R>
 inline constexpr bool kHasTensors = std::is_base_of_v<TensorBase, R>;

@@ -14,14 +14,14 @@ namespace keyway::inline v1 {
 
 namespace {
 
-// Of the operators of which it is said, or is about to be.
-struct Told {
+// The operators that a warning is given out for, or is about to be.
+struct LostGradientWarnings {
   ForkSafeMutex mutex{LockOrder::Warnings};
-  std::map<const OperatorEntry*, bool> settled;
+  std::map<const OperatorEntry*, bool> given;  // false: claimed, and about to be given
 
-  static Told& get() {
-    static Told& told = *new Told;
-    return told;
+  static LostGradientWarnings& get() {
+    static LostGradientWarnings& warnings = *new LostGradientWarnings;
+    return warnings;
   }
 };
 
@@ -82,31 +82,31 @@ bool lacks_gradient(const TensorBase& result) {
 }
 
 bool claim_lost_gradient(const OperatorEntry& op) {
-  Told& told = Told::get();
-  const std::lock_guard lock(told.mutex);
-  return told.settled.emplace(&op, false).second;
+  LostGradientWarnings& warnings = LostGradientWarnings::get();
+  const std::lock_guard lock(warnings.mutex);
+  return warnings.given.emplace(&op, false).second;
 }
 
 void unclaim_lost_gradient(const OperatorEntry& op) noexcept {
-  Told& told = Told::get();
-  const std::lock_guard lock(told.mutex);
-  told.settled.erase(&op);
+  LostGradientWarnings& warnings = LostGradientWarnings::get();
+  const std::lock_guard lock(warnings.mutex);
+  warnings.given.erase(&op);
 }
 
 bool is_lost_gradient_settled(const OperatorEntry& op) {
-  Told& told = Told::get();
-  const std::lock_guard lock(told.mutex);
-  const auto at = told.settled.find(&op);
-  return at != told.settled.end() && at->second;
+  LostGradientWarnings& warnings = LostGradientWarnings::get();
+  const std::lock_guard lock(warnings.mutex);
+  const auto at = warnings.given.find(&op);
+  return at != warnings.given.end() && at->second;
 }
 
 void settle_lost_gradient(const OperatorEntry& op) noexcept {
   Registry& registry = Registry::get();
   const std::lock_guard no_change(registry.mutex);
   {
-    Told& told = Told::get();
-    const std::lock_guard lock(told.mutex);
-    told.settled.at(&op) = true;  // it is claimed
+    LostGradientWarnings& warnings = LostGradientWarnings::get();
+    const std::lock_guard lock(warnings.mutex);
+    warnings.given.at(&op) = true;  // it is claimed
   }
   try {
     registry.publish(op);
@@ -120,7 +120,7 @@ std::string lost_gradient_text(const OperatorEntry& op) {
          "kernel for Autograd, or in Python a gradient by keyway.library.register_autograd";
 }
 
-void detail::tell_lost_gradient(const OperatorEntry& op) {
+void detail::warn_of_lost_gradient(const OperatorEntry& op) {
   if (!claim_lost_gradient(op)) return;
   settle_lost_gradient(op);
   warn(lost_gradient_text(op));
