@@ -20,7 +20,8 @@ namespace {
 bool is_default_value(const IValue& value, const IValue& default_value) {
   if (value.is_none() || (value.is_tensor() && !value.to_tensor().defined())) return default_value.is_none();
   if (value.is_tensor() || value.tag() != default_value.tag()) return false;
-  if (value.is(ValueTag::StringList)) return value.to_string_list() == default_value.to_string_list();
+  if (value.is(detail::kTagOf<std::vector<std::string>>))
+    return value.to_list_of<std::string>() == default_value.to_list_of<std::string>();
   return to_string(value) == to_string(default_value);
 }
 

@@ -1,4 +1,5 @@
 #include <keyway/core/base/error.h>
+#include <keyway/core/schema/signature_code.h>
 #include <keyway/core/tensor/reduction.h>
 #include <keyway/dispatch/call/boxing.h>
 #include <keyway/python/descriptors.h>
@@ -9,6 +10,7 @@
 #include <keyway/python/values.h>
 
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -84,64 +86,45 @@ bool to_bool(PyObject* object, bool& value) {
   return true;
 }
 
+// What `object` stands for, as a value of each class; false if it is of another type.
 template <typename T>
-bool to_named(std::optional<T> named, IValue& value) {
-  if (named) value = IValue(*named);
+bool convert_named(std::optional<T> named, T& value) {
+  value = named.value_or(value);
   return named.has_value();
 }
+bool convert(PyObject* object, TensorBase& value) {
+  if (!is_tensor(object)) return false;
+  value = tensor_in(object);
+  return true;
+}
+bool convert(PyObject* object, std::int64_t& value) { return to_int(object, value); }
+bool convert(PyObject* object, double& value) { return to_double(object, value); }
+bool convert(PyObject* object, bool& value) { return to_bool(object, value); }
+bool convert(PyObject* object, Scalar& value) { return to_scalar(object, value); }
+bool convert(PyObject* object, complex<double>& value) {
+  Scalar scalar;
+  if (!to_scalar(object, scalar)) return false;
+  value = scalar.to<complex<double>>();
+  return true;
+}
+bool convert(PyObject* object, std::string& value) {
+  if (!PyUnicode_Check(object)) return false;
+  value = text_in(object);
+  return true;
+}
+bool convert(PyObject* object, ScalarType& value) { return convert_named(dtype_in(object), value); }
+bool convert(PyObject* object, Layout& value) { return convert_named(layout_in(object), value); }
+bool convert(PyObject* object, MemoryFormat& value) { return convert_named(memory_format_in(object), value); }
+bool convert(PyObject* object, Device& value) { return convert_named(device_in(object), value); }
+bool convert(PyObject* object, Generator& value) { return nb::try_cast(nb::handle(object), value); }
 
-bool to_one(TypeKind kind, PyObject* object, IValue& value) {
-  switch (kind) {
-    case TypeKind::Tensor:
-      if (!is_tensor(object)) return false;
-      value = IValue(static_cast<const TensorBase&>(tensor_in(object)));
-      return true;
-    case TypeKind::Scalar: {
-      Scalar scalar;
-      if (!to_scalar(object, scalar)) return false;
-      value = IValue(scalar);
-      return true;
-    }
-    case TypeKind::Int:
-    case TypeKind::SymInt: {
-      std::int64_t number = 0;
-      if (!to_int(object, number)) return false;
-      value = IValue(number);
-      return true;
-    }
-    case TypeKind::Float: {
-      double number = 0;
-      if (!to_double(object, number)) return false;
-      value = IValue(number);
-      return true;
-    }
-    case TypeKind::Bool: {
-      bool truth = false;
-      if (!to_bool(object, truth)) return false;
-      value = IValue(truth);
-      return true;
-    }
-    case TypeKind::Complex: {
-      Scalar scalar;
-      if (!to_scalar(object, scalar)) return false;
-      value = IValue(scalar.to<complex<double>>());
-      return true;
-    }
-    case TypeKind::Str:
-      if (!PyUnicode_Check(object)) return false;
-      value = IValue(text_in(object));
-      return true;
-    case TypeKind::ScalarType: return to_named(dtype_in(object), value);
-    case TypeKind::Layout: return to_named(layout_in(object), value);
-    case TypeKind::MemoryFormat: return to_named(memory_format_in(object), value);
-    case TypeKind::Device: return to_named(device_in(object), value);
-    case TypeKind::Generator: {
-      Generator generator(nullptr);
-      if (!nb::try_cast(nb::handle(object), generator)) return false;
-      value = IValue(std::move(generator));
-      return true;
-    }
-    default: return false;
+// A value to convert to.
+template <typename T>
+T blank() {
+  if constexpr (std::is_same_v<T, Generator>) {
+    return Generator(nullptr);
+  } else {
+    return T{};
   }
 }
 
@@ -181,75 +164,27 @@ bool to_vector(PyObject* object, std::size_t size, std::vector<T>& elements, One
   return true;
 }
 
-// A list of T.
-template <typename T, typename One>
-bool to_list(const ValueType& type, PyObject* object, IValue& value, One&& one) {
-  std::vector<T> elements;
-  if (!to_vector(object, type.list_size, elements, one)) return false;
-  if constexpr (std::is_same_v<T, char>) {
-    value = IValue::bool_list(std::move(elements));
-  } else {
-    value = IValue(std::move(elements));
-  }
-  return true;
-}
-
-bool to_tensor(PyObject* object, TensorBase& tensor) {
-  if (!is_tensor(object)) return false;
-  tensor = tensor_in(object);
-  return true;
-}
-
+// As convert, of values that are lists, have elements that may be None, or are neither. `depth`: in how many lists of
+// the type it stands.
 template <typename T>
-bool to_list_of_lists(const ValueType& type, PyObject* object, IValue& value, bool (*one)(PyObject*, T&)) {
-  return to_list<std::vector<T>>(type, object, value, [&](PyObject* item, std::vector<T>& element) {
-    return to_vector(item, type.element_size, element, one);
-  });
-}
-
-bool to_optional_ints(const ValueType& type, PyObject* object, IValue& value) {
-  return to_list<std::optional<std::int64_t>>(type, object, value,
-                                              [](PyObject* item, std::optional<std::int64_t>& element) {
-                                                element.reset();
-                                                return item == Py_None || to_int(item, element.emplace());
-                                              });
-}
-
-bool to_list(const ValueType& type, PyObject* object, IValue& value) {
-  const bool ints = type.kind == TypeKind::Int || type.kind == TypeKind::SymInt;
-  if (type.list_elements && ints) return to_list_of_lists<std::int64_t>(type, object, value, to_int);
-  if (type.list_elements && type.kind == TypeKind::Tensor)
-    return to_list_of_lists<TensorBase>(type, object, value, to_tensor);
-  if (type.optional_elements && ints) return to_optional_ints(type, object, value);
-  switch (type.kind) {
-    case TypeKind::Tensor:
-      return to_list<TensorBase>(type, object, value, [&](PyObject* item, TensorBase& tensor) {
-        return (type.optional_elements && item == Py_None) || to_tensor(item, tensor);
-      });
-    case TypeKind::Int:
-    case TypeKind::SymInt: return to_list<std::int64_t>(type, object, value, to_int);
-    case TypeKind::Float: return to_list<double>(type, object, value, to_double);
-    case TypeKind::Scalar: return to_list<Scalar>(type, object, value, to_scalar);
-    case TypeKind::Bool:
-      return to_list<char>(type, object, value, [](PyObject* item, char& truth) {
-        bool is_true = false;
-        if (!to_bool(item, is_true)) return false;
-        truth = is_true ? 1 : 0;
-        return true;
-      });
-    case TypeKind::Str:
-      return to_list<std::string>(type, object, value, [](PyObject* item, std::string& text) {
-        if (!PyUnicode_Check(item)) return false;
-        text = text_in(item);
-        return true;
-      });
-    case TypeKind::ScalarType:
-      return to_list<ScalarType>(type, object, value, [](PyObject* item, ScalarType& dtype) {
-        const auto given = dtype_in(item);
-        dtype = given.value_or(dtype);
-        return given.has_value();
-      });
-    default: return false;
+bool convert_as(const ValueType& type, int depth, PyObject* object, T& value) {
+  if constexpr (detail::kIsVector<T>) {
+    using Element = typename T::value_type;
+    detail::KeptList<Element> elements;
+    const auto one = [&](PyObject* item, auto& element) {
+      Element converted = blank<Element>();
+      const bool fits = convert_as(type, depth + 1, item, converted);
+      element = std::move(converted);
+      return fits;
+    };
+    if (!to_vector(object, depth == 0 ? type.list_size : type.element_size, elements, one)) return false;
+    value.assign(std::make_move_iterator(elements.begin()), std::make_move_iterator(elements.end()));
+    return true;
+  } else if constexpr (detail::kIsOptional<T>) {
+    return object == Py_None || convert(object, value.emplace());
+  } else {
+    const bool absent = std::is_same_v<T, TensorBase> && depth > 0 && type.optional_elements && object == Py_None;
+    return absent || convert(object, value);
   }
 }
 
@@ -257,6 +192,7 @@ bool to_list(const ValueType& type, PyObject* object, IValue& value) {
 
 ValueType::ValueType(SchemaType type) : kind(without_optional(type).kind()), optional(type.is(TypeKind::Optional)) {
   const SchemaType value = without_optional(type);
+  if (std::string code; append_code(code, value)) tag = code == "W" ? ValueTag::Tensor : detail::tag_of_code(code);
   if (!value.is(TypeKind::List)) return;
   list = true;
   list_size = value.list_size();
@@ -268,24 +204,9 @@ ValueType::ValueType(SchemaType type) : kind(without_optional(type).kind()), opt
 }
 
 std::string ValueType::str() const {
-  const auto name = [&]() -> std::string {
-    switch (kind) {
-      case TypeKind::Tensor: return "Tensor";
-      case TypeKind::Scalar: return "Number";
-      case TypeKind::Int:
-      case TypeKind::SymInt: return "int";
-      case TypeKind::Float: return "float";
-      case TypeKind::Bool: return "bool";
-      case TypeKind::Complex: return "complex";
-      case TypeKind::Str: return "str";
-      case TypeKind::ScalarType: return "keyway.dtype";
-      case TypeKind::Layout: return "keyway.layout";
-      case TypeKind::MemoryFormat: return "keyway.memory_format";
-      case TypeKind::Device: return "keyway.device";
-      case TypeKind::Generator: return "keyway.Generator";
-      default: return "object";
-    }
-  }();
+  const detail::NamedType* const named = detail::find_named_type(kind);
+  std::string name(kind == TypeKind::Device ? "device" : named == nullptr ? "object" : named->python);
+  if (named != nullptr && kind >= TypeKind::ScalarType) name = "keyway." + name;  // Python has no such type itself
   std::string text = optional_elements ? "Optional[" + name + "]" : name;
   if (list_elements) text = "tuple of " + text + "s";
   if (list) text = list_elements ? "tuple of tuples" + text.substr(5) : "tuple of " + text + "s";
@@ -297,13 +218,20 @@ bool to_value(const ValueType& type, PyObject* object, IValue& value) {
     value = IValue();
     return true;
   }
-  return type.list ? to_list(type, object, value) : to_one(type.kind, object, value);
+  bool fits = false;
+  detail::visit_value_class(type.tag, [&]<typename T>() {
+    T converted = blank<T>();
+    fits = convert_as(type, 0, object, converted);
+    if (fits) value = IValue(std::move(converted));
+  });
+  return fits;
 }
 
 std::string misfit(const ValueType& type, PyObject* object) {
   const std::string name = Py_TYPE(object)->tp_name;
   if (!type.list || !is_sequence(object)) return name;
   ValueType element = type;
+  element.tag = detail::element_of(type.tag);
   element.optional = type.optional_elements;
   element.list = type.list_elements;
   element.list_size = type.element_size;
@@ -391,19 +319,14 @@ nb::object to_object(const IValue& value) {
     case ValueTag::Device: return to_object(value.to_device());
     case ValueTag::String: return to_str(value.to_string_ref());
     case ValueTag::Generator: return nb::cast(value.to_generator());
-    case ValueTag::IntList: return tuple_of(value.to_int_list());
-    case ValueTag::DoubleList: return tuple_of(value.to_double_list());
-    case ValueTag::BoolList: return tuple_of(value.to_bool_list());
-    case ValueTag::ScalarList: return tuple_of(value.to_scalar_list());
-    case ValueTag::StringList: return tuple_of(value.to_string_list());
-    case ValueTag::ScalarTypeList: return tuple_of(value.to_scalar_type_list());
-    case ValueTag::OptionalIntList: return tuple_of(value.to_optional_int_list());
-    case ValueTag::IntListList: return tuple_of(value.to_int_lists());
-    case ValueTag::List: return tuple_of(value.to_list());
-    case ValueTag::TensorList: return tuple_of(value.to_tensor_list());
-    case ValueTag::TensorListList: return tuple_of(value.to_tensor_lists());
+    case ValueTag::List: return tuple_of(value.to_list_of<IValue>());
+    default: break;
   }
-  return nb::none();
+  nb::object tuple = nb::none();
+  detail::visit_value_class(value.tag(), [&]<typename T>() {
+    if constexpr (detail::kIsVector<T>) tuple = tuple_of(value.to_list_of<typename T::value_type>());
+  });
+  return tuple;
 }
 
 }  // namespace keyway::inline v1::python

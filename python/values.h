@@ -13,7 +13,8 @@ namespace keyway::inline v1::python {
 struct ValueType {
   explicit ValueType(SchemaType type);
 
-  TypeKind kind;  // of the elements of a list, and of the lists in it
+  ValueTag tag = ValueTag::None;  // of the value, which may be left out if `optional`; None if there is no such value
+  TypeKind kind;                  // of the elements of a list, and of the lists in it
   bool optional = false;
   bool list = false;
   bool optional_elements = false;

@@ -1,5 +1,6 @@
 #include <keyway/codegen/emit/python_types.h>
 #include <keyway/core/schema/named_values.h>
+#include <keyway/core/schema/value_code.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,23 +10,8 @@ namespace keyway::inline v1 {
 namespace {
 
 std::string one_type(TypeKind kind) {
-  switch (kind) {
-    case TypeKind::Tensor: return "Tensor";
-    case TypeKind::Scalar: return "Number";
-    case TypeKind::Int:
-    case TypeKind::SymInt: return "int";
-    case TypeKind::Float: return "float";
-    case TypeKind::Bool:
-    case TypeKind::SymBool: return "bool";
-    case TypeKind::Complex: return "complex";
-    case TypeKind::Str: return "str";
-    case TypeKind::ScalarType: return "dtype";
-    case TypeKind::Layout: return "layout";
-    case TypeKind::MemoryFormat: return "memory_format";
-    case TypeKind::Device: return "Device";
-    case TypeKind::Generator: return "Generator";
-    default: return "object";
-  }
+  const detail::NamedType* const type = detail::find_named_type(kind);
+  return type == nullptr ? "object" : std::string(type->python);
 }
 
 std::string named_default(const NamedValue& value) {

@@ -35,7 +35,9 @@ void check_spelling(const OpSource& source) {
 // of integers that may be absent, of which expressions, examples and saved values know nothing.
 bool can_be_generated(SchemaType type) {
   std::string code;
-  return append_code(code, type) && code.find_first_of("ZYNJM") == std::string::npos;
+  if (!append_code(code, type)) return false;
+  constexpr std::string_view kUnknown[] = {"[z", "[t", "[[", "[?"};
+  return std::ranges::none_of(kUnknown, [&](std::string_view list) { return code.find(list) != std::string::npos; });
 }
 
 void check_types(const OpSource& source) {

@@ -9,7 +9,7 @@ CanonicalCpp canonical_argument(SchemaType type) {
   CanonicalCpp out;
   KEYWAY_CHECK_AS(NotImplemented, append_code(out.code, type), "kernels cannot take values of schema type {}",
                   to_string(type));
-  append_cpp(out.cpp, out.code, false);
+  append_cpp(out.cpp, out.code, HeldAs::Argument);
   return out;
 }
 
@@ -17,7 +17,7 @@ CanonicalCpp canonical_result(FunctionSchema schema) {
   CanonicalCpp out;
   KEYWAY_CHECK_AS(NotImplemented, append_result_code(out.code, schema), "kernels cannot return what '{}' does",
                   schema.text());
-  append_cpp(out.cpp, out.code, true);
+  append_cpp(out.cpp, out.code, HeldAs::Value);
   return out;
 }
 

@@ -1,56 +1,30 @@
 #include <keyway/core/schema/printer.h>
 #include <keyway/core/schema/schema.h>
+#include <keyway/core/schema/signature_code.h>
 #include <keyway/dispatch/call/boxed_arguments.h>
 #include <keyway/dispatch/call/ivalue.h>
+#include <keyway/dispatch/call/signature.h>
 
 namespace keyway::inline v1::detail {
 
 namespace {
 
-bool fits(SchemaType type, const IValue& value);
-
-bool is_int(SchemaType type) { return type.is(TypeKind::Int) || type.is(TypeKind::SymInt); }
-
-bool fits_list(SchemaType element, ValueTag tag) {
-  if (element.is(TypeKind::Optional) && is_int(element.element())) return tag == ValueTag::OptionalIntList;
-  if (element.is(TypeKind::Optional)) element = element.element();
-  if (element.is(TypeKind::List) && is_int(element.element())) return tag == ValueTag::IntListList;
-  switch (element.kind()) {
-    case TypeKind::List: return !element.element().is(TypeKind::Tensor) || tag == ValueTag::TensorListList;
-    case TypeKind::Tensor: return tag == ValueTag::TensorList;
-    case TypeKind::Int:
-    case TypeKind::SymInt: return tag == ValueTag::IntList;
-    case TypeKind::Float: return tag == ValueTag::DoubleList;
-    case TypeKind::Bool: return tag == ValueTag::BoolList;
-    case TypeKind::Scalar: return tag == ValueTag::ScalarList;
-    case TypeKind::Str: return tag == ValueTag::StringList;
-    case TypeKind::ScalarType: return tag == ValueTag::ScalarTypeList;
-    default: return true;
-  }
-}
-
 // As the unboxers of boxing.h take them.
 bool fits(SchemaType type, const IValue& value) {
-  switch (type.kind()) {
-    case TypeKind::Optional: return value.is_none() || fits(type.element(), value);
-    case TypeKind::List: return fits_list(type.element(), value.tag());
-    case TypeKind::Tensor: return value.is_tensor() || value.is_none();
-    case TypeKind::Int:
-    case TypeKind::SymInt: return value.is(ValueTag::Int);
-    case TypeKind::Float: return value.is(ValueTag::Double) || value.is(ValueTag::Int);
-    case TypeKind::Bool:
-    case TypeKind::SymBool: return value.is(ValueTag::Bool);
-    case TypeKind::Complex: return value.is(ValueTag::Complex);
-    case TypeKind::Scalar:
+  SignatureCode code;
+  if (!append_code(code, type)) return true;
+  std::string_view wanted = code.view();
+  if (wanted.starts_with('?') && value.is_none()) return true;
+  if (wanted.starts_with('?')) wanted.remove_prefix(1);
+  switch (wanted.front()) {
+    case 'T':
+    case 'W': return value.is_tensor() || value.is_none();
+    case 'd': return value.is(ValueTag::Double) || value.is(ValueTag::Int);
+    case 'g': return value.is(ValueTag::Generator) || value.is_none();
+    case 's':
       return value.is(ValueTag::Int) || value.is(ValueTag::Double) || value.is(ValueTag::Bool) ||
              value.is(ValueTag::Complex) || value.is(ValueTag::Uint64);
-    case TypeKind::Str: return value.is(ValueTag::String);
-    case TypeKind::ScalarType: return value.is(ValueTag::ScalarType);
-    case TypeKind::Layout: return value.is(ValueTag::Layout);
-    case TypeKind::MemoryFormat: return value.is(ValueTag::MemoryFormat);
-    case TypeKind::Device: return value.is(ValueTag::Device);
-    case TypeKind::Generator: return value.is(ValueTag::Generator) || value.is_none();
-    default: return true;
+    default: return value.is(tag_of_code(wanted));
   }
 }
 

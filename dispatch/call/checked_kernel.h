@@ -28,7 +28,7 @@ struct WrittenCode<std::optional<T>> {
 };
 template <TensorType T>
 struct WrittenCode<ArrayRef<std::optional<T>>> {
-  static constexpr void append(SignatureCode& code) { code << 'O'; }
+  static constexpr void append(SignatureCode& code) { code << '[' << '?' << 'T'; }
 };
 template <TensorType T>
 struct WrittenCode<std::vector<std::optional<T>>> : WrittenCode<ArrayRef<std::optional<T>>> {};
@@ -114,9 +114,10 @@ class KernelCheck {
   static constexpr void finish(Sink& sink, std::string_view wanted, std::string_view have, bool result) {
     if (wanted.empty()) return put(sink, ", which no kernel can have");
     put(sink, result ? ": a kernel returns " : ": a kernel takes ");
-    append_cpp(sink, wanted, result, "Tensor");
+    const HeldAs held = result ? HeldAs::Value : HeldAs::Argument;
+    append_cpp(sink, wanted, held, "Tensor");
     put(sink, ", this one ");
-    append_cpp(sink, have, result, "Tensor");
+    append_cpp(sink, have, held, "Tensor");
   }
   template <typename Sink, typename... Parts>
   static constexpr void put(Sink& sink, const Parts&... parts) {

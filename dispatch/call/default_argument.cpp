@@ -1,8 +1,9 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/schema/named_values.h>
-#include <keyway/core/schema/printer.h>
+#include <keyway/core/schema/signature_code.h>
 #include <keyway/core/schema/string_default.h>
 #include <keyway/dispatch/call/default_argument.h>
+#include <keyway/dispatch/call/signature.h>
 
 #include <charconv>
 #include <limits>
@@ -48,29 +49,6 @@ Scalar scalar_of(DefaultValue from) {
   }
 }
 
-IValue value_of(SchemaType type, DefaultValue from);
-
-IValue one_value(TypeKind type, DefaultValue from) {
-  switch (type) {
-    case TypeKind::Int:
-    case TypeKind::SymInt: return IValue(number_of(type, from));
-    case TypeKind::Float:
-    case TypeKind::SymFloat: return IValue(double_of(from.text()));
-    case TypeKind::Bool:
-    case TypeKind::SymBool: return IValue(*from.as_bool());
-    case TypeKind::Complex: return IValue(complex_of(from));
-    case TypeKind::Scalar: return IValue(scalar_of(from));
-    case TypeKind::Str: return IValue(string_of_default(*from.as_string()));
-    case TypeKind::ScalarType: return IValue(static_cast<ScalarType>(number_of(type, from)));
-    case TypeKind::Layout: return IValue(static_cast<Layout>(number_of(type, from)));
-    case TypeKind::MemoryFormat: return IValue(static_cast<MemoryFormat>(number_of(type, from)));
-    case TypeKind::Device:
-      if (from.kind() == DefaultKind::Identifier) return IValue(Device(static_cast<DeviceType>(number_of(type, from))));
-      return IValue(device_of(string_of_default(*from.as_string())));
-    default: KEYWAY_FAIL(NotImplemented, "kernels cannot take the default {}", from.text());
-  }
-}
-
 // A list of `Element`s, of which `get` makes one.
 template <typename Element, typename Get>
 std::vector<Element> elements(SchemaType list, DefaultValue from, Get&& get) {
@@ -80,64 +58,52 @@ std::vector<Element> elements(SchemaType list, DefaultValue from, Get&& get) {
   return out;
 }
 
-std::vector<std::int64_t> ints_of(SchemaType list, DefaultValue from) {
-  return elements<std::int64_t>(list, from, [&](DefaultValue v) { return number_of(list.element().kind(), v); });
+Device device_of(DefaultValue from) {
+  if (from.kind() == DefaultKind::Identifier) return Device(static_cast<DeviceType>(number_of(TypeKind::Device, from)));
+  return device_of(string_of_default(*from.as_string()));
 }
 
-// None is all that an element can be.
-std::vector<TensorBase> tensors_of(SchemaType list, DefaultValue from) {
-  return elements<TensorBase>(list, from, [](DefaultValue) { return TensorBase(); });
-}
-
-bool is_int(SchemaType type) { return type.is(TypeKind::Int) || type.is(TypeKind::SymInt); }
-
-// Of elements that are optional or lists themselves.
-IValue nested_value(SchemaType list, DefaultValue from) {
-  const SchemaType element = list.element(), inner = element.element();
-  if (element.is(TypeKind::List) && inner.is(TypeKind::Tensor))
-    return IValue(
-        elements<std::vector<TensorBase>>(list, from, [&](DefaultValue v) { return tensors_of(element, v); }));
-  if (element.is(TypeKind::List) && is_int(inner))
-    return IValue(elements<std::vector<std::int64_t>>(list, from, [&](DefaultValue v) { return ints_of(element, v); }));
-  if (inner.is(TypeKind::Tensor)) return IValue(tensors_of(list, from));
-  using Maybe = std::optional<std::int64_t>;
-  if (is_int(inner))
-    return IValue(elements<Maybe>(list, from, [&](DefaultValue v) {
-      return v.kind() == DefaultKind::None ? Maybe() : Maybe(number_of(inner.kind(), v));
-    }));
-  return IValue(elements<IValue>(list, from, [&](DefaultValue v) { return value_of(element, v); }));
-}
-
-IValue list_value(SchemaType list, DefaultValue from) {
-  const SchemaType element = list.element();
-  const TypeKind kind = element.kind();
-  switch (kind) {
-    case TypeKind::Optional:
-    case TypeKind::List: return nested_value(list, from);
-    case TypeKind::Tensor: return IValue(tensors_of(list, from));
-    case TypeKind::Int:
-    case TypeKind::SymInt: return IValue(ints_of(list, from));
-    case TypeKind::Float:
-    case TypeKind::SymFloat:
-      return IValue(elements<double>(list, from, [](DefaultValue v) { return double_of(v.text()); }));
-    case TypeKind::Bool:
-    case TypeKind::SymBool:
-      return IValue::bool_list(elements<char>(list, from, [](DefaultValue v) { return *v.as_bool() ? '\1' : '\0'; }));
-    case TypeKind::Scalar: return IValue(elements<Scalar>(list, from, scalar_of));
-    case TypeKind::Str:
-      return IValue(
-          elements<std::string>(list, from, [](DefaultValue v) { return string_of_default(*v.as_string()); }));
-    case TypeKind::ScalarType:
-      return IValue(elements<ScalarType>(list, from,
-                                         [&](DefaultValue v) { return static_cast<ScalarType>(number_of(kind, v)); }));
-    default: return IValue(elements<IValue>(list, from, [&](DefaultValue v) { return value_of(element, v); }));
+// The value of class T that a default of that type is.
+template <typename T>
+T value_as(SchemaType type, DefaultValue from) {
+  if constexpr (detail::kIsVector<T>) {
+    using Element = typename T::value_type;
+    return elements<Element>(type, from, [&](DefaultValue v) { return value_as<Element>(type.element(), v); });
+  } else if constexpr (detail::kIsOptional<T>) {
+    return from.kind() == DefaultKind::None ? T() : T(value_as<typename T::value_type>(type.element(), from));
+  } else if constexpr (std::is_same_v<T, TensorBase>) {
+    return {};  // None is all that a tensor can be
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return *from.as_bool();
+  } else if constexpr (std::is_same_v<T, double>) {
+    return double_of(from.text());
+  } else if constexpr (std::is_same_v<T, complex<double>>) {
+    return complex_of(from);
+  } else if constexpr (std::is_same_v<T, Scalar>) {
+    return scalar_of(from);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return string_of_default(*from.as_string());
+  } else if constexpr (std::is_same_v<T, Device>) {
+    return device_of(from);
+  } else if constexpr (std::is_same_v<T, Generator>) {
+    KEYWAY_FAIL(NotImplemented, "kernels cannot take the default {}", from.text());
+  } else {
+    return static_cast<T>(number_of(type.kind(), from));
   }
 }
 
 IValue value_of(SchemaType type, DefaultValue from) {
-  if (type.is(TypeKind::List)) return list_value(type, from);  // one None may stand for all of a `T?[N]`
-  if (from.kind() == DefaultKind::None) return {};
-  return type.is(TypeKind::Optional) ? value_of(type.element(), from) : one_value(type.kind(), from);
+  const bool is_list = type.is(TypeKind::List);  // one None may stand for all of a `T?[N]`
+  if (from.kind() == DefaultKind::None && !is_list) return {};
+  if (type.is(TypeKind::Optional)) return value_of(type.element(), from);
+  SignatureCode code;
+  IValue value;
+  if (append_code(code, type) && detail::visit_value_class(detail::tag_of_code(code.view()), [&]<typename T>() {
+        value = IValue(value_as<T>(type, from));
+      }))
+    return value;
+  KEYWAY_CHECK_AS(NotImplemented, is_list, "kernels cannot take the default {}", from.text());
+  return IValue(elements<IValue>(type, from, [&](DefaultValue v) { return value_of(type.element(), v); }));
 }
 
 }  // namespace

@@ -1,30 +1,45 @@
+#include <keyway/dispatch/call/boxing.h>
 #include <keyway/dispatch/call/ivalue.h>
-
-#include <iterator>
 
 namespace keyway::inline v1 {
 
 namespace {
-constexpr std::string_view kTagNames[] = {
-    "None",     "Tensor",  "int",          "float",  "bool",      "ScalarType", "Layout",   "MemoryFormat",
-    "Device",   "complex", "str",          "uint64", "Generator", "int[]",      "float[]",  "bool[]",
-    "Scalar[]", "str[]",   "ScalarType[]", "int?[]", "int[][]",   "list",       "Tensor[]", "Tensor[][]"};
-static_assert(std::size(kTagNames) == static_cast<std::size_t>(ValueTag::TensorListList) + 1);
 
-template <typename List, typename Print>
-std::string print_list(const List& list, Print&& print) {
-  std::string text = "[";
-  for (const auto& item : list) {
-    if (text.size() > 1) text += ", ";
-    text += print(item);
+// As Python would write it.
+template <typename T>
+std::string print(const T& value) {
+  if constexpr (std::is_same_v<T, IValue>) {
+    return to_string(value);
+  } else if constexpr (std::is_same_v<T, TensorBase>) {
+    return describe(value);
+  } else if constexpr (std::is_convertible_v<T, std::string_view>) {
+    return "'" + std::string(value) + "'";
+  } else if constexpr (std::is_same_v<T, Generator>) {
+    return "Generator";
+  } else if constexpr (detail::kIsOptional<T>) {
+    return value ? print(*value) : "None";
+  } else if constexpr (requires { value.begin(); }) {
+    std::string text = "[";
+    for (const auto& element : value) text += (text.size() > 1 ? ", " : "") + print(element);
+    return text + "]";
+  } else {
+    return FormatArg(value).str();
   }
-  return text + "]";
 }
 
-std::string quoted(const std::string& text) { return "'" + text + "'"; }
 }  // namespace
 
-std::string_view to_string(ValueTag tag) { return kTagNames[static_cast<std::size_t>(tag)]; }
+std::string to_string(ValueTag tag) {
+  const auto bits = static_cast<std::uint32_t>(tag);
+  const auto last = static_cast<ValueTag>(bits & 15), element = static_cast<ValueTag>(bits >> 4);
+  switch (last) {
+    case ValueTag::None: return "None";
+    case ValueTag::Uint64: return "uint64";
+    case ValueTag::Optional: return to_string(element) + "?";
+    case ValueTag::List: return element == ValueTag::None ? "list" : to_string(element) + "[]";
+    default: return std::string(detail::find_named_type(detail::kTagLetters[bits & 15])->schema);
+  }
+}
 
 IValue::IValue(const Scalar& v) {
   if (v.is_bool()) {
@@ -104,45 +119,18 @@ Scalar IValue::to_scalar() const {
   }
 }
 
-ArrayRef<bool> IValue::to_bool_list() const {
-  static_assert(sizeof(bool) == sizeof(char));
-  const auto& bytes = heap<std::vector<char>>(ValueTag::BoolList);
-  return ArrayRef<bool>(reinterpret_cast<const bool*>(bytes.data()), bytes.size());
-}
-
 std::string to_string(const IValue& value) {
-  const auto any = [](const auto& v) { return FormatArg(v).str(); };
   switch (value.tag()) {
     case ValueTag::None: return "None";
     case ValueTag::Tensor: return "Tensor " + describe(value.to_tensor());
-    case ValueTag::Int: return any(value.to_int());
-    case ValueTag::Double: return any(value.to_double());
-    case ValueTag::Bool: return any(value.to_bool());
-    case ValueTag::ScalarType: return any(value.to_scalar_type());
-    case ValueTag::Layout: return any(value.to_layout());
-    case ValueTag::MemoryFormat: return any(value.to_memory_format());
-    case ValueTag::Device: return any(value.to_device());
-    case ValueTag::Complex:
-    case ValueTag::Uint64: return any(value.to_scalar());
-    case ValueTag::String: return quoted(value.to_string_ref());
-    case ValueTag::Generator: return "Generator";
-    case ValueTag::IntList: return any(IntArrayRef(value.to_int_list()));
-    case ValueTag::DoubleList: return print_list(value.to_double_list(), any);
-    case ValueTag::BoolList: return print_list(value.to_bool_list(), any);
-    case ValueTag::ScalarList: return print_list(value.to_scalar_list(), any);
-    case ValueTag::StringList: return print_list(value.to_string_list(), quoted);
-    case ValueTag::ScalarTypeList: return print_list(value.to_scalar_type_list(), any);
-    case ValueTag::OptionalIntList:
-      return print_list(value.to_optional_int_list(),
-                        [&](std::optional<std::int64_t> v) { return v ? any(*v) : std::string("None"); });
-    case ValueTag::IntListList:
-      return print_list(value.to_int_lists(), [&](const auto& v) { return any(IntArrayRef(v)); });
-    case ValueTag::List: return print_list(value.to_list(), [](const IValue& v) { return to_string(v); });
-    case ValueTag::TensorList: return print_list(value.to_tensor_list(), describe);
-    case ValueTag::TensorListList:
-      return print_list(value.to_tensor_lists(), [](const auto& v) { return print_list(v, describe); });
+    case ValueTag::Uint64: return print(value.to_scalar());
+    case ValueTag::List: return print(value.to_list_of<IValue>());
+    default: break;
   }
-  return "?";
+  std::string text;
+  IValue held = value;
+  detail::visit_value_class(value.tag(), [&]<typename T>() { text = print(detail::unbox<detail::LentAs<T>>(held)); });
+  return text;
 }
 
 }  // namespace keyway::inline v1

@@ -2,10 +2,7 @@
 // does not fit in eight bytes is a counted object.
 #pragma once
 
-#include <keyway/core/base/complex.h>
-#include <keyway/core/dtype/scalar.h>
-#include <keyway/core/random/generator.h>
-#include <keyway/core/tensor/tensor_base.h>
+#include <keyway/dispatch/call/value_class.h>
 
 #include <cstdint>
 #include <optional>
@@ -16,6 +13,10 @@
 
 namespace keyway::inline v1 {
 
+class IValue;
+
+// What a value is. Of a list the last four bits say so, and those before them what its elements are; likewise of
+// elements that are optional.
 enum class ValueTag : std::uint32_t {
   None,
   Tensor,  // payload: TensorImpl*, null if undefined
@@ -31,22 +32,46 @@ enum class ValueTag : std::uint32_t {
   String,
   Uint64,
   Generator,
-  IntList,
-  DoubleList,
-  BoolList,
-  ScalarList,
-  StringList,
-  ScalarTypeList,
-  OptionalIntList,
-  IntListList,
-  List,  // of IValue
-  // Those with tensors come last.
-  TensorList,  // elements may be undefined: Tensor?[]
-  TensorListList,
+  Scalar,    // of elements of lists alone: a number by itself is one of those above
+  Optional,  // of elements alone
+  List,      // of IValue, if no element is given
+  IntList = Int << 4 | List,
+  DoubleList = Double << 4 | List,
+  BoolList = Bool << 4 | List,
+  // Elements of lists of tensors may be undefined: Tensor?[].
+  TensorList = Tensor << 4 | List,
+  TensorListList = TensorList << 4 | List,
 };
-KEYWAY_API std::string_view to_string(ValueTag tag);
+
+// As the schema language writes it: "int", "Tensor[]", "None".
+KEYWAY_API std::string to_string(ValueTag tag);
 
 namespace detail {
+
+// The letters of value_code.h, in the order of ValueTag; 'u' is an Uint64.
+inline constexpr std::string_view kTagLetters = "-Tidbtlmeczugs?[";
+
+// Requires: the code is that of a class of values.
+constexpr ValueTag tag_of_code(std::string_view code) {
+  std::size_t tag = 0;
+  for (std::size_t i = code.size(); i-- > 0;) tag = tag << 4 | kTagLetters.find(code[i]);
+  return static_cast<ValueTag>(tag);
+}
+// Of a list, the tag of its elements, whether they are optional or not.
+constexpr ValueTag element_of(ValueTag list) {
+  const std::uint32_t element = static_cast<std::uint32_t>(list) >> 4;
+  const bool optional = (element & 15) == static_cast<std::uint32_t>(ValueTag::Optional);
+  return static_cast<ValueTag>(optional ? element >> 4 : element);
+}
+template <typename T>
+inline constexpr ValueTag kTagOf = tag_of_code(code_of<T>());
+template <>
+inline constexpr ValueTag kTagOf<std::vector<IValue>> = ValueTag::List;
+
+// The class in which a list is kept: of booleans one byte an element, so that a kernel can be lent an ArrayRef<bool>.
+template <typename T>
+using KeptList = std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>>;
+
 struct HeapValueBase : RefCounted {
   virtual ~HeapValueBase() = default;
 };
@@ -77,18 +102,8 @@ class KEYWAY_API IValue {
   IValue(std::string_view v) : IValue(std::string(v)) {}
   IValue(const char* v) : IValue(std::string(v)) {}
   IValue(Generator v) : IValue(ValueTag::Generator, std::move(v)) {}
-  IValue(std::vector<std::int64_t> v) : IValue(ValueTag::IntList, std::move(v)) {}
-  IValue(std::vector<double> v) : IValue(ValueTag::DoubleList, std::move(v)) {}
-  // One byte an element, so that a kernel can be given an ArrayRef<bool> of it.
-  static IValue bool_list(std::vector<char> v) { return IValue(ValueTag::BoolList, std::move(v)); }
-  IValue(std::vector<Scalar> v) : IValue(ValueTag::ScalarList, std::move(v)) {}
-  IValue(std::vector<std::string> v) : IValue(ValueTag::StringList, std::move(v)) {}
-  IValue(std::vector<ScalarType> v) : IValue(ValueTag::ScalarTypeList, std::move(v)) {}
-  IValue(std::vector<std::optional<std::int64_t>> v) : IValue(ValueTag::OptionalIntList, std::move(v)) {}
-  IValue(std::vector<std::vector<std::int64_t>> v) : IValue(ValueTag::IntListList, std::move(v)) {}
-  IValue(std::vector<TensorBase> v) : IValue(ValueTag::TensorList, std::move(v)) {}
-  IValue(std::vector<std::vector<TensorBase>> v) : IValue(ValueTag::TensorListList, std::move(v)) {}
-  IValue(std::vector<IValue> v) : IValue(ValueTag::List, std::move(v)) {}
+  template <typename T>
+  IValue(std::vector<T> v) : IValue(detail::kTagOf<std::vector<T>>, kept(std::move(v))) {}
 
   IValue(const IValue& other) : tag_(other.tag_), payload_(other.payload_) { retain(); }
   IValue(IValue&& other) noexcept : tag_(std::exchange(other.tag_, ValueTag::None)), payload_(other.payload_) {}
@@ -118,7 +133,7 @@ class KEYWAY_API IValue {
   // The keys of a tensor or of all tensors of a list, or of lists in it; none of anything else.
   DispatchKeySet tensor_keys() const {
     if (tag_ == ValueTag::Tensor) return payload_.tensor != nullptr ? payload_.tensor->key_set() : DispatchKeySet();
-    return tag_ >= ValueTag::TensorList ? list_keys() : DispatchKeySet();
+    return tag_ == ValueTag::TensorList || tag_ == ValueTag::TensorListList ? list_keys() : DispatchKeySet();
   }
   // A reference to the handle in place; None reads as an undefined tensor.
   TensorBase& tensor_ref();
@@ -140,33 +155,32 @@ class KEYWAY_API IValue {
   const std::string& to_string_ref() const { return heap<std::string>(ValueTag::String); }
   const Generator& to_generator() const { return heap<Generator>(ValueTag::Generator); }
   const complex<double>& to_complex() const { return heap<complex<double>>(ValueTag::Complex); }
-  const std::vector<std::int64_t>& to_int_list() const { return heap<std::vector<std::int64_t>>(ValueTag::IntList); }
-  const std::vector<double>& to_double_list() const { return heap<std::vector<double>>(ValueTag::DoubleList); }
-  ArrayRef<bool> to_bool_list() const;
+  // The elements of a list: T is what lists are made of in value_class.h, or IValue.
+  template <typename T>
+  ArrayRef<T> to_list_of() const {
+    const auto& list = heap<detail::KeptList<T>>(detail::kTagOf<std::vector<T>>);
+    static_assert(sizeof(bool) == sizeof(char));
+    return ArrayRef<T>(reinterpret_cast<const T*>(list.data()), list.size());
+  }
+  const std::vector<std::int64_t>& to_int_list() const {
+    using List = std::vector<std::int64_t>;
+    return heap<List>(detail::kTagOf<List>);
+  }
   std::vector<TensorBase>& to_tensor_list() const { return heap<std::vector<TensorBase>>(ValueTag::TensorList); }
   std::vector<std::vector<TensorBase>>& to_tensor_lists() const {
     return heap<std::vector<std::vector<TensorBase>>>(ValueTag::TensorListList);
   }
-  const std::vector<Scalar>& to_scalar_list() const { return heap<std::vector<Scalar>>(ValueTag::ScalarList); }
-  const std::vector<std::string>& to_string_list() const {
-    return heap<std::vector<std::string>>(ValueTag::StringList);
-  }
-  const std::vector<ScalarType>& to_scalar_type_list() const {
-    return heap<std::vector<ScalarType>>(ValueTag::ScalarTypeList);
-  }
-  const std::vector<std::optional<std::int64_t>>& to_optional_int_list() const {
-    return heap<std::vector<std::optional<std::int64_t>>>(ValueTag::OptionalIntList);
-  }
-  const std::vector<std::vector<std::int64_t>>& to_int_lists() const {
-    return heap<std::vector<std::vector<std::int64_t>>>(ValueTag::IntListList);
-  }
-  const std::vector<IValue>& to_list() const { return heap<std::vector<IValue>>(ValueTag::List); }
 
  private:
   template <typename T>
   IValue(ValueTag tag, T v) : tag_(tag) {
     payload_.heap = new detail::HeapValue<T>(std::move(v));
   }
+  template <typename T>
+  static std::vector<T> kept(std::vector<T> v) {
+    return v;
+  }
+  static std::vector<char> kept(const std::vector<bool>& v) { return {v.begin(), v.end()}; }
   template <typename T>
   T& heap(ValueTag tag) const {
     expect(tag);
@@ -193,5 +207,15 @@ static_assert(sizeof(IValue) == 16 && std::is_standard_layout_v<IValue>);
 
 // As Python would write it: `Tensor float32[2, 3] on cpu`, `[1, 2]`, `'none'`.
 KEYWAY_API std::string to_string(const IValue& value);
+
+namespace detail {
+// Calls f.operator()<T>() for the class of values that has the tag; false if there is none.
+template <typename F>
+bool visit_value_class(ValueTag tag, const F& f) {
+  return [&]<typename... T>(TypeList<T...>) {
+    return ((tag == kTagOf<T> && (f.template operator()<T>(), true)) || ...);
+  }(ValueClasses());
+}
+}  // namespace detail
 
 }  // namespace keyway::inline v1

@@ -41,7 +41,7 @@ struct BoxedAdapter<R(Args...)> {
         leave_op<Args...>(op, static_cast<Args>(args)...);
       }
     };
-    const auto call = [&]() -> R { return enter(detail::Unboxer<Args>::get(stack[first + I])...); };
+    const auto call = [&]() -> R { return enter(detail::unbox<Args>(stack[first + I])...); };
     const auto drop_arguments = [&] { stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end()); };
     // Results may refer to arguments: they are boxed before those go.
     if constexpr (std::is_void_v<R>) {

@@ -15,9 +15,9 @@ struct Signature {
   std::vector<std::string> arguments;
 
   explicit Signature(std::string_view code) {
-    append_cpp(result, first_code(code), true);
+    append_cpp(result, first_code(code), HeldAs::Value);
     for (code.remove_prefix(first_code(code).size() + 1); !code.empty();) {
-      append_cpp(arguments.emplace_back(), first_code(code), false);
+      append_cpp(arguments.emplace_back(), first_code(code), HeldAs::Argument);
       code.remove_prefix(first_code(code).size());
     }
   }

@@ -1,46 +1,20 @@
 // Canonical signatures: the one C++ type that an operator has in tables, handles and boxing, and its 64-bit
 // hash.
 //
-// It knows core types only. Each type has a one-letter code; a signature's letters, e.g. "T(TTs", are hashed, and the
-// same letters follow from a schema (core/schema/canonical_cpp.h): so signatures are compared without typeid, also
-// across libraries.
-//
-//   schema            canonical                                   code
-//   Tensor, Tensor?   const TensorBase&  (undefined if absent)    T
-//   Tensor(a!)        TensorBase&                                 W
-//   Tensor[]          ArrayRef<TensorBase>  (also of Tensor?)     L
-//   int, SymInt       std::int64_t                                i     list: ArrayRef<std::int64_t>, capital letter
-//   float             double                                      d
-//   bool              bool                                        b
-//   complex           complex<double>                             c
-//   Scalar            const Scalar&                               s
-//   str               std::string_view                            z
-//   ScalarType, Layout, MemoryFormat, Device                      t l m e
-//   Generator         const Generator&  (undefined if absent)     g
-//   float[]           ArrayRef<double>                            D     bool[] B, Scalar[] S
-//   str[]             ArrayRef<std::string>                       Z
-//   ScalarType[]      ArrayRef<ScalarType>                        Y
-//   int?[]            ArrayRef<std::optional<std::int64_t>>       N
-//   int[][]           ArrayRef<std::vector<std::int64_t>>         J
-//   Tensor[][]        ArrayRef<std::vector<TensorBase>>           M
-//   T?                std::optional<T>                            ?T
-//   results           the same letters: TensorBase, TensorBase&, std::string, std::vector, Scalar and Generator by
-//                     value; std::tuple (..), void -
+// It knows core types only. A signature is written in the letters of its types (value_class.h), e.g. "T(TTs", which are
+// hashed; the same letters follow from a schema (core/schema/signature_code.h): so signatures are compared without
+// typeid, also across libraries. Arguments are what kernels are lent, results are values, std::tuple or void; a tensor
+// that is written to, TensorBase&, is W, a tuple (..), and void -.
 #pragma once
 
-#include <keyway/core/base/complex.h>
-#include <keyway/core/dtype/scalar.h>
-#include <keyway/core/random/generator.h>
-#include <keyway/core/tensor/tensor_base.h>
+#include <keyway/dispatch/call/value_class.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <vector>
 
 namespace keyway::inline v1 {
 
@@ -48,7 +22,7 @@ class FunctionSchema;
 
 // The letters of a signature, put together at compile time.
 struct SignatureCode {
-  static constexpr std::size_t kCapacity = 384;  // 64 arguments of two letters, and results
+  static constexpr std::size_t kCapacity = 384;  // 64 arguments of at most five letters, and results
   char text[kCapacity] = {};
   std::size_t size = 0;
 
@@ -71,69 +45,28 @@ constexpr std::uint64_t hash_of_code(std::string_view code) {
 
 namespace detail {
 
-// Code of a C++ type that is the same as argument and as result. A type without one cannot stand in a signature.
+// Of an argument.
 template <typename T>
-struct TypeCode {
-  static_assert(sizeof(T) == 0, "this C++ type has no counterpart in the schema language");
+struct ArgumentCode {
+  using Value = ValueOfArgument<T>;
+  static_assert(std::is_same_v<T, LentAs<Value>>, "kernels are not lent values in this form");
+  static constexpr void append(SignatureCode& code) { code.append(code_of<Value>()); }
 };
-// Those that are different as argument and as result: what is lent to a kernel comes back as a value.
-template <typename T>
-struct ArgumentCode : TypeCode<T> {};
-template <typename T>
-struct ResultCode : TypeCode<T> {};
+template <>
+struct ArgumentCode<TensorBase&> {
+  static constexpr void append(SignatureCode& code) { code << 'W'; }
+};
 
-#define KEYWAY_CODE(which, type, letter)                                  \
-  template <>                                                             \
-  struct which<type> {                                                    \
-    static constexpr void append(SignatureCode& code) { code << letter; } \
-  }
-KEYWAY_CODE(ArgumentCode, const TensorBase&, 'T');
-KEYWAY_CODE(ResultCode, TensorBase, 'T');
-KEYWAY_CODE(TypeCode, TensorBase&, 'W');
-KEYWAY_CODE(TypeCode, std::int64_t, 'i');
-KEYWAY_CODE(TypeCode, double, 'd');
-KEYWAY_CODE(TypeCode, bool, 'b');
-KEYWAY_CODE(TypeCode, complex<double>, 'c');
-KEYWAY_CODE(ArgumentCode, const Scalar&, 's');
-KEYWAY_CODE(ResultCode, Scalar, 's');
-KEYWAY_CODE(ArgumentCode, std::optional<Scalar>, '?' << 's');
-KEYWAY_CODE(ArgumentCode, std::string_view, 'z');
-KEYWAY_CODE(ResultCode, std::string, 'z');
-KEYWAY_CODE(TypeCode, ScalarType, 't');
-KEYWAY_CODE(TypeCode, Layout, 'l');
-KEYWAY_CODE(TypeCode, MemoryFormat, 'm');
-KEYWAY_CODE(TypeCode, Device, 'e');
-KEYWAY_CODE(ArgumentCode, const Generator&, 'g');
-KEYWAY_CODE(ResultCode, Generator, 'g');
-KEYWAY_CODE(ArgumentCode, ArrayRef<TensorBase>, 'L');
-KEYWAY_CODE(ResultCode, std::vector<TensorBase>, 'L');
-KEYWAY_CODE(ArgumentCode, ArrayRef<std::int64_t>, 'I');
-KEYWAY_CODE(ResultCode, std::vector<std::int64_t>, 'I');
-KEYWAY_CODE(ArgumentCode, ArrayRef<double>, 'D');
-KEYWAY_CODE(ResultCode, std::vector<double>, 'D');
-KEYWAY_CODE(ArgumentCode, ArrayRef<bool>, 'B');
-KEYWAY_CODE(ResultCode, std::vector<bool>, 'B');
-KEYWAY_CODE(ArgumentCode, ArrayRef<Scalar>, 'S');
-KEYWAY_CODE(ResultCode, std::vector<Scalar>, 'S');
-KEYWAY_CODE(ArgumentCode, ArrayRef<std::string>, 'Z');
-KEYWAY_CODE(ResultCode, std::vector<std::string>, 'Z');
-KEYWAY_CODE(ArgumentCode, ArrayRef<ScalarType>, 'Y');
-KEYWAY_CODE(ResultCode, std::vector<ScalarType>, 'Y');
-KEYWAY_CODE(ArgumentCode, ArrayRef<std::optional<std::int64_t>>, 'N');
-KEYWAY_CODE(ResultCode, std::vector<std::optional<std::int64_t>>, 'N');
-KEYWAY_CODE(ArgumentCode, ArrayRef<std::vector<std::int64_t>>, 'J');
-KEYWAY_CODE(ResultCode, std::vector<std::vector<std::int64_t>>, 'J');
-KEYWAY_CODE(ArgumentCode, ArrayRef<std::vector<TensorBase>>, 'M');
-KEYWAY_CODE(ResultCode, std::vector<std::vector<TensorBase>>, 'M');
-KEYWAY_CODE(ResultCode, void, '-');
-#undef KEYWAY_CODE
+// Of results.
 template <typename T>
-struct ArgumentCode<std::optional<T>> {
-  static constexpr void append(SignatureCode& code) { ArgumentCode<T>::append(code << '?'); }
+struct ResultCode {
+  static constexpr void append(SignatureCode& code) { code.append(code_of<T>()); }
 };
-template <typename T>
-struct ResultCode<std::optional<T>> {
-  static constexpr void append(SignatureCode& code) { ResultCode<T>::append(code << '?'); }
+template <>
+struct ResultCode<TensorBase&> : ArgumentCode<TensorBase&> {};
+template <>
+struct ResultCode<void> {
+  static constexpr void append(SignatureCode& code) { code << '-'; }
 };
 template <typename... T>
 struct ResultCode<std::tuple<T...>> {

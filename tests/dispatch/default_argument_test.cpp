@@ -104,9 +104,9 @@ TEST_CASE("one value stands for all of a list, and a list of a size has that man
   CHECK(value_of("int[2]? i=[3,4]").to_int_list() == Ints{3, 4});
   CHECK(value_of("int[2] i=[]").to_int_list().empty());
   CHECK(value_of("int[1] i=[-2,-1]").to_int_list() == Ints{-2, -1});  // as PyTorch's fft2 has it
-  CHECK(value_of("float[] x=[1,.5]").to_double_list() == std::vector<double>{1, 0.5});
-  CHECK(value_of("bool[3] b=True").to_bool_list().size() == 3);
-  CHECK(value_of("Scalar[] s=[1,2j]").to_scalar_list()[1].is_complex());
+  CHECK(value_of("float[] x=[1,.5]").to_list_of<double>() == std::vector<double>{1, 0.5});
+  CHECK(value_of("bool[3] b=True").to_list_of<bool>().size() == 3);
+  CHECK(value_of("Scalar[] s=[1,2j]").to_list_of<Scalar>()[1].is_complex());
   CHECK(value_of("Tensor[] t=[]").to_tensor_list().empty());
   CHECK(value_of("Tensor?[] t=[None]").to_tensor_list().size() == 1);
   CHECK(definition_error("int[2] i=[3,4,5]").find("the default '[3,4,5]' does not fit") != std::string::npos);

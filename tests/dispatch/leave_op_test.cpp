@@ -37,7 +37,7 @@ TEST_CASE("an error of a kernel that names no argument is followed by those of t
               IValue(std::string("text")),
               IValue(std::vector<std::int64_t>{1, 2}),
               IValue(std::vector<double>{0.5}),
-              IValue::bool_list({1, 0}),
+              IValue(std::vector<bool>{true, false}),
               IValue(kInt),
               IValue(),
               IValue(Device(kMeta)),

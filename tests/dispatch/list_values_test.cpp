@@ -60,10 +60,10 @@ void check_echo(const TensorLists& tensors) {
   Stack stack{kTexts, kDTypes, kMaybeInts, kIntLists, tensors};
   op("lists::echo").call_boxed(stack);
   REQUIRE(stack.size() == 5);
-  CHECK(stack[0].to_string_list() == kTexts);
-  CHECK(stack[1].to_scalar_type_list() == kDTypes);
-  CHECK(stack[2].to_optional_int_list() == kMaybeInts);
-  CHECK(stack[3].to_int_lists() == kIntLists);
+  CHECK(stack[0].to_list_of<std::string>() == kTexts);
+  CHECK(stack[1].to_list_of<ScalarType>() == kDTypes);
+  CHECK(stack[2].to_list_of<std::optional<std::int64_t>>() == kMaybeInts);
+  CHECK(stack[3].to_list_of<std::vector<std::int64_t>>() == kIntLists);
   CHECK(are_same(stack[4].to_tensor_lists(), tensors));
 }
 
@@ -199,16 +199,17 @@ TEST_CASE("values of other types are refused with the argument's name") {
 }
 
 TEST_CASE("defaults of lists of strings, dtypes, absent integers and lists") {
-  CHECK(default_of("str[] s=[]").to_string_list().empty());
-  CHECK(default_of(R"(str[] s=["a,b", 'it\'s'])").to_string_list() == Texts{"a,b", "it's"});
-  CHECK(default_of("str[2] s='x'").to_string_list() == Texts{"x", "x"});
+  CHECK(default_of("str[] s=[]").to_list_of<std::string>().empty());
+  CHECK(default_of(R"(str[] s=["a,b", 'it\'s'])").to_list_of<std::string>() == Texts{"a,b", "it's"});
+  CHECK(default_of("str[2] s='x'").to_list_of<std::string>() == Texts{"x", "x"});
   CHECK(default_of("str[]? s=None").is_none());
-  CHECK(default_of("ScalarType[] t=[float16, bool, 6]").to_scalar_type_list() == DTypes{kHalf, kBool, kFloat});
-  CHECK(default_of("int?[] n=[None, 3]").to_optional_int_list() == MaybeInts{std::nullopt, 3});
-  CHECK(default_of("SymInt?[2] n=None").to_optional_int_list() == MaybeInts{std::nullopt, std::nullopt});
+  CHECK(default_of("ScalarType[] t=[float16, bool, 6]").to_list_of<ScalarType>() == DTypes{kHalf, kBool, kFloat});
+  CHECK(default_of("int?[] n=[None, 3]").to_list_of<std::optional<std::int64_t>>() == MaybeInts{std::nullopt, 3});
+  CHECK(default_of("SymInt?[2] n=None").to_list_of<std::optional<std::int64_t>>() ==
+        MaybeInts{std::nullopt, std::nullopt});
   CHECK(default_of("int?[2]? n=None").is_none());
-  CHECK(default_of("int[][] i=[[1, 2], []]").to_int_lists() == IntLists{{1, 2}, {}});
-  CHECK(default_of("int[2][2] i=7").to_int_lists() == IntLists{{7, 7}, {7, 7}});
+  CHECK(default_of("int[][] i=[[1, 2], []]").to_list_of<std::vector<std::int64_t>>() == IntLists{{1, 2}, {}});
+  CHECK(default_of("int[2][2] i=7").to_list_of<std::vector<std::int64_t>>() == IntLists{{7, 7}, {7, 7}});
   CHECK(are_same(default_of("Tensor[][] m=[[], []]").to_tensor_lists(), TensorLists(2)));
   CHECK(default_of("Tensor?[2] m=None").to_tensor_list().size() == 2);
   for (const char* argument :
@@ -227,7 +228,7 @@ TEST_CASE("values of these types are printed as Python writes them") {
   IValue copy = IValue(kTexts);
   IValue other = copy;
   copy = IValue();
-  CHECK(other.to_string_list() == kTexts);
+  CHECK(other.to_list_of<std::string>() == kTexts);
 }
 
 TEST_CASE("the compiler infers schemas with these types, and tells what does not fit") {

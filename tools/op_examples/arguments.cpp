@@ -74,9 +74,9 @@ IValue list_of(SchemaType element, std::size_t repeat, const Literal& literal) {
     return IValue(std::move(tensors));
   }
   if (kind.is(TypeKind::Bool)) {
-    std::vector<char> bools;
-    for (const Literal& item : items) bools.push_back(item.integer != 0 ? 1 : 0);
-    return IValue::bool_list(std::move(bools));
+    std::vector<bool> bools;
+    for (const Literal& item : items) bools.push_back(item.integer != 0);
+    return IValue(std::move(bools));
   }
   if (kind.is(TypeKind::Float)) {
     std::vector<double> doubles;

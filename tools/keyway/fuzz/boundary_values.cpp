@@ -88,7 +88,7 @@ void add_lists(Values& values, const std::vector<T>& seed, const std::vector<T>&
 std::vector<char> bools_of(const IValue& value) {
   std::vector<char> bools;
   if (!value.is(ValueTag::BoolList)) return bools;
-  for (const bool b : value.to_bool_list()) bools.push_back(b ? 1 : 0);
+  for (const bool b : value.to_list_of<bool>()) bools.push_back(b ? 1 : 0);
   return bools;
 }
 
@@ -141,11 +141,12 @@ void add_list(Values& values, SchemaType element, const IValue& seed) {
     case TypeKind::Str: add_string_lists(values); break;
     case TypeKind::ScalarType: add_dtype_lists(values); break;
     case TypeKind::Bool:
-      add_lists<char>(values, bools_of(seed), {1, 0},
-                      [](std::vector<char> list) { return IValue::bool_list(std::move(list)); });
+      add_lists<char>(values, bools_of(seed), {1, 0}, [](const std::vector<char>& list) {
+        return IValue(std::vector<bool>(list.begin(), list.end()));
+      });
       break;
     case TypeKind::Float:
-      add_lists<double>(values, seed.is(ValueTag::DoubleList) ? seed.to_double_list() : std::vector<double>(),
+      add_lists<double>(values, seed.is(ValueTag::DoubleList) ? seed.to_list_of<double>().vec() : std::vector<double>(),
                         boundary_floats(), [](std::vector<double> list) { return IValue(std::move(list)); });
       break;
     case TypeKind::Scalar:

@@ -1,0 +1,77 @@
+// The types of values that kernels take and return, in one table: for signatures, boxed values, the generator and
+// Python. A type of the schema language is written in letters: one for what is written as one name, after '?' for an
+// optional and '[' for a list.
+//
+//   int  i      int?  ?i      int[]  [i      int[]?  ?[i      int?[]  [?i      int[][]  [[i
+//
+// To add a type: its row here, and its C++ class in dispatch/call/value_class.h.
+#pragma once
+
+#include <keyway/core/schema/type_kind.h>
+
+#include <string_view>
+
+namespace keyway::inline v1::detail {
+
+// A type that is written as one name. In C++, % stands for the class of tensors.
+struct NamedType {
+  char code;
+  TypeKind kind;
+  std::string_view schema;
+  std::string_view cpp;       // the class of a value, and so of a result
+  std::string_view argument;  // how it is lent to a kernel
+  std::string_view python;
+};
+inline constexpr NamedType kNamedTypes[] = {
+    {'T', TypeKind::Tensor, "Tensor", "%", "const %&", "Tensor"},
+    {'i', TypeKind::Int, "int", "std::int64_t", "std::int64_t", "int"},
+    {'d', TypeKind::Float, "float", "double", "double", "float"},
+    {'b', TypeKind::Bool, "bool", "bool", "bool", "bool"},
+    {'c', TypeKind::Complex, "complex", "complex<double>", "complex<double>", "complex"},
+    {'s', TypeKind::Scalar, "Scalar", "Scalar", "const Scalar&", "Number"},
+    {'z', TypeKind::Str, "str", "std::string", "std::string_view", "str"},
+    {'t', TypeKind::ScalarType, "ScalarType", "ScalarType", "ScalarType", "dtype"},
+    {'l', TypeKind::Layout, "Layout", "Layout", "Layout", "layout"},
+    {'m', TypeKind::MemoryFormat, "MemoryFormat", "MemoryFormat", "MemoryFormat", "memory_format"},
+    {'e', TypeKind::Device, "Device", "Device", "Device", "Device"},
+    {'g', TypeKind::Generator, "Generator", "Generator", "const Generator&", "Generator"},
+    // Tensor(a!), which only signatures know, and no result at all.
+    {'W', TypeKind::None, "Tensor(a!)", "%&", "%&", ""},
+    {'-', TypeKind::None, "()", "void", "void", ""},
+};
+
+// The lists, by their elements. Of tensors that may be absent the letters are those of tensors: see AbsentTensors.
+inline constexpr std::string_view kListElements[] = {"T", "i", "d", "b", "s", "z", "t", "?i", "[i", "[T"};
+
+// Symbolic numbers are numbers.
+constexpr TypeKind without_symbols(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::SymInt: return TypeKind::Int;
+    case TypeKind::SymFloat: return TypeKind::Float;
+    case TypeKind::SymBool: return TypeKind::Bool;
+    default: return kind;
+  }
+}
+
+// Null if values of that type are not to be had.
+constexpr const NamedType* find_named_type(TypeKind kind) {
+  for (const NamedType& type : kNamedTypes) {
+    if (type.kind == without_symbols(kind) && type.kind != TypeKind::None) return &type;
+  }
+  return nullptr;
+}
+constexpr const NamedType* find_named_type(char code) {
+  for (const NamedType& type : kNamedTypes) {
+    if (type.code == code) return &type;
+  }
+  return nullptr;
+}
+
+constexpr bool is_list_element(std::string_view code) {
+  for (const std::string_view element : kListElements) {
+    if (element == code) return true;
+  }
+  return false;
+}
+
+}  // namespace keyway::inline v1::detail

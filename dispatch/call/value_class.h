@@ -1,0 +1,154 @@
+// The C++ classes of the values that kernels take and return. Each has the code of its schema type
+// (core/schema/value_code.h), and a form in which a kernel is lent it:
+//
+//   value                        lent                          code
+//   TensorBase                   const TensorBase&             T        undefined if absent
+//   Scalar, Generator            const Scalar&, ...            s g
+//   std::string                  std::string_view              z
+//   std::int64_t and others      the same                      i ...
+//   std::vector<T>               ArrayRef<T>                   [ and the code of T
+//   std::optional<T>             std::optional, by value       ? and the code of T
+#pragma once
+
+#include <keyway/core/base/complex.h>
+#include <keyway/core/dtype/scalar.h>
+#include <keyway/core/random/generator.h>
+#include <keyway/core/schema/value_code.h>
+#include <keyway/core/tensor/tensor_base.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace keyway::inline v1::detail {
+
+template <typename... T>
+struct TypeList {
+  static constexpr std::size_t kSize = sizeof...(T);
+};
+
+// Every class of values, the most frequent ones first.
+using ValueClasses =
+    TypeList<TensorBase, std::int64_t, std::vector<std::int64_t>, Scalar, bool, double, ScalarType, std::string,
+             std::vector<TensorBase>, Device, MemoryFormat, Layout, Generator, complex<double>, std::vector<double>,
+             std::vector<bool>, std::vector<Scalar>, std::vector<std::string>, std::vector<ScalarType>,
+             std::vector<std::optional<std::int64_t>>, std::vector<std::vector<std::int64_t>>,
+             std::vector<std::vector<TensorBase>>>;
+
+// The letter of a class that is no list and no std::optional; 0 if it is no class of values.
+template <typename T>
+inline constexpr char kLetterOf = 0;
+template <>
+inline constexpr char kLetterOf<TensorBase> = 'T';
+template <>
+inline constexpr char kLetterOf<std::int64_t> = 'i';
+template <>
+inline constexpr char kLetterOf<double> = 'd';
+template <>
+inline constexpr char kLetterOf<bool> = 'b';
+template <>
+inline constexpr char kLetterOf<complex<double>> = 'c';
+template <>
+inline constexpr char kLetterOf<Scalar> = 's';
+template <>
+inline constexpr char kLetterOf<std::string> = 'z';
+template <>
+inline constexpr char kLetterOf<ScalarType> = 't';
+template <>
+inline constexpr char kLetterOf<Layout> = 'l';
+template <>
+inline constexpr char kLetterOf<MemoryFormat> = 'm';
+template <>
+inline constexpr char kLetterOf<Device> = 'e';
+template <>
+inline constexpr char kLetterOf<Generator> = 'g';
+
+// The code of a class, as text with a 0 behind it.
+template <typename T>
+struct ValueCode {
+  static_assert(kLetterOf<T> != 0, "this C++ type has no counterpart in the schema language");
+  static constexpr std::array<char, 2> kText{kLetterOf<T>, '\0'};
+};
+template <char prefix, typename T>
+struct PrefixedCode {
+  static constexpr auto kText = [] {
+    constexpr auto inner = ValueCode<T>::kText;
+    std::array<char, inner.size() + 1> text{prefix};
+    for (std::size_t i = 0; i < inner.size(); ++i) text[i + 1] = inner[i];
+    return text;
+  }();
+};
+template <typename T>
+struct ValueCode<std::optional<T>> : PrefixedCode<'?', T> {};
+template <typename T>
+struct ValueCode<std::vector<T>> : PrefixedCode<'[', T> {
+  static_assert(is_list_element(ValueCode<T>::kText.data()),
+                "lists of this C++ type have no counterpart among schemas");
+};
+template <typename T>
+constexpr std::string_view code_of() {
+  return {ValueCode<T>::kText.data(), ValueCode<T>::kText.size() - 1};
+}
+
+// How a kernel is lent a value, and whose value it is that is lent so.
+template <typename T>
+struct Lent {
+  static constexpr bool kByReference =
+      std::is_same_v<T, TensorBase> || std::is_same_v<T, Scalar> || std::is_same_v<T, Generator>;
+  using type = std::conditional_t<kByReference, const T&, T>;
+};
+template <>
+struct Lent<std::string> {
+  using type = std::string_view;
+};
+template <typename T>
+struct Lent<std::vector<T>> {
+  using type = ArrayRef<T>;
+};
+template <typename T>
+struct Lent<std::optional<T>> {
+  using type = std::optional<std::remove_cvref_t<typename Lent<T>::type>>;
+};
+template <typename T>
+using LentAs = typename Lent<T>::type;
+
+template <typename T>
+struct ValueOf {
+  using type = T;
+};
+template <typename T>
+struct ValueOf<const T&> : ValueOf<T> {};
+template <>
+struct ValueOf<std::string_view> {
+  using type = std::string;
+};
+template <typename T>
+struct ValueOf<ArrayRef<T>> {
+  using type = std::vector<T>;
+};
+template <typename T>
+struct ValueOf<std::optional<T>> {
+  using type = std::optional<typename ValueOf<T>::type>;
+};
+template <typename Argument>
+using ValueOfArgument = typename ValueOf<Argument>::type;
+
+template <typename T>
+inline constexpr bool kIsVector = false;
+template <typename T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+// The table of the schema language and the classes here have the same types.
+static_assert(ValueClasses::kSize == std::size(kNamedTypes) - 2 + std::size(kListElements));
+
+}  // namespace keyway::inline v1::detail
