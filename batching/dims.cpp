@@ -1,8 +1,6 @@
 #include <keyway/batching/batched_tensor.h>
 #include <keyway/batching/vmap_rules.h>
 #include <keyway/dispatch/call/call.h>
-#include <keyway/ops/reduction_entries.h>
-#include <keyway/ops/view_entries.h>
 
 #include <algorithm>
 #include <array>
@@ -71,12 +69,12 @@ Ints dims_from(std::int64_t first, std::int64_t count) {
   return dims;
 }
 
-// as_strided(self, size, stride, storage_offset): whether each example's elements are among its own, which then lie
-// apart from those of others.
-bool lies_in_example(const Stack& arguments, const TensorBase& value) {
-  const std::vector<std::int64_t>& sizes = arguments[1].to_int_list();
-  const std::vector<std::int64_t>& strides = arguments[2].to_int_list();
-  const std::int64_t first = arguments[3].is_none() ? 0 : arguments[3].to_int() - value.storage_offset();
+// Whether the elements of as_strided are among the example's own, which then lie apart from those of others.
+bool lies_in_example(const Call& call, const TensorBase& value) {
+  const Ints& sizes = call["size"].to_int_list();
+  const Ints& strides = call["stride"].to_int_list();
+  const IValue& offset = call["storage_offset"];
+  const std::int64_t first = offset.is_none() ? 0 : offset.to_int() - value.storage_offset();
   if (first < 0 || sizes.size() != strides.size()) return false;
   std::int64_t last = first;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -87,7 +85,7 @@ bool lies_in_example(const Stack& arguments, const TensorBase& value) {
 }
 
 // `self` of a call that has only that tensor; null if that one is not of the batch.
-const TensorBase* only_value(Call& call) { return value_at(call.stack[0].tensor_ref(), call.level); }
+const TensorBase* only_value(Call& call) { return value_at(call["self"].tensor_ref(), call.level); }
 
 bool call_on(const OperatorEntry& op, Call& call, Stack arguments) {
   call_boxed(op, arguments);
@@ -95,12 +93,9 @@ bool call_on(const OperatorEntry& op, Call& call, Stack arguments) {
   return true;
 }
 
-}  // namespace
-
-bool dims(Call& call) {
-  const std::optional<std::int64_t> common = common_rank(call);
-  if (!common) return false;
-  const std::int64_t rank = *common + (&call.op == &ops::unsqueeze ? 1 : 0);
+// Shifts the arguments that name dimensions of tensors of that rank, and calls. False if there is nothing to shift
+// where an example's tensor has no last dimension, or a dimension is out of range.
+bool call_shifted(Call& call, std::int64_t rank, bool has_last) {
   bool has_dims = false;
   std::size_t i = 0;
   for (const Argument argument : call.op.schema().arguments()) {
@@ -109,42 +104,78 @@ bool dims(Call& call) {
     if (!shift(value, rank)) return false;
     has_dims = true;
   }
-  // Without dimensions to name, an example's tensor has no last one.
-  if (!has_dims && *common == 0) return false;
+  if (!has_dims && !has_last) return false;
   take_for_all(call);
   call_boxed(call.op, call.stack);
   return true;
+}
+
+// Puts the batch in front of the arguments that are a shape, or the strides of one. Whether there are any.
+bool add_batch_to_shape(Call& call, const TensorBase& value) {
+  std::size_t i = 0;
+  bool has_shape = false;
+  for (const Argument argument : call.op.schema().arguments()) {
+    IValue& given = call.stack[i++];
+    const bool is_stride = argument.name() == "stride";
+    if (!given.is(ValueTag::IntList) || (!is_stride && !is_shape(argument.name()))) continue;
+    given = with_front(is_stride ? value.stride(0) : call.level.batch_size(), given.to_int_list());
+    has_shape = true;
+  }
+  return has_shape;
+}
+
+bool call_of_self(Call& call, const TensorBase& self) {
+  call["self"] = self;
+  call_boxed(call.op, call.stack);
+  return true;
+}
+
+}  // namespace
+
+bool dims(Call& call) {
+  const std::optional<std::int64_t> rank = common_rank(call);
+  return rank && call_shifted(call, *rank, *rank > 0);
+}
+
+bool new_dim(Call& call) {
+  const std::optional<std::int64_t> rank = common_rank(call);
+  return rank && call_shifted(call, *rank + 1, false);
 }
 
 bool shape(Call& call) {
   const TensorBase* self = only_value(call);
   if (self == nullptr) return false;
   const TensorBase value = *self;
-  const std::int64_t rank = value.dim() - 1;
-  Stack& arguments = call.stack;
-  if (&call.op == &ops::squeeze) return call_on(ops::squeeze_dims, call, {value, dims_from(1, rank)});
-  if (&call.op == &ops::permute) {
-    Ints order = arguments[1].to_int_list();
-    if (!shift(order, rank)) return false;
-    return call_on(call.op, call, {value, with_front(0, order)});
-  }
-  if (&call.op == &ops::as_strided && !lies_in_example(arguments, value)) return false;
-  std::size_t i = 0;
-  bool has_shape = false;
-  for (const Argument argument : call.op.schema().arguments()) {
-    IValue& given = arguments[i++];
-    if (!given.is(ValueTag::IntList)) continue;
-    const bool is_stride = argument.name() == "stride";
-    if (!is_stride && !is_shape(argument.name())) continue;
-    given = with_front(is_stride ? value.stride(0) : call.level.batch_size(), given.to_int_list());
-    has_shape = true;
-  }
-  if (!has_shape) return dims(call);
-  const auto asked = static_cast<std::int64_t>(arguments[1].to_int_list().size()) - 1;
-  const bool pads = &call.op == &ops::expand && asked > rank;
-  arguments[0] = pads ? with_rank(value, asked) : value;
-  call_boxed(call.op, arguments);
-  return true;
+  return add_batch_to_shape(call, value) ? call_of_self(call, value) : dims(call);
+}
+
+bool expand(Call& call) {
+  const TensorBase* self = only_value(call);
+  if (self == nullptr) return false;
+  const TensorBase value = *self;
+  const auto wanted = static_cast<std::int64_t>(call["size"].to_int_list().size());
+  add_batch_to_shape(call, value);
+  return call_of_self(call, wanted > value.dim() - 1 ? with_rank(value, wanted) : value);
+}
+
+bool permute(Call& call) {
+  const TensorBase* self = only_value(call);
+  if (self == nullptr) return false;
+  const TensorBase value = *self;
+  Ints order = call["dims"].to_int_list();
+  if (!shift(order, value.dim() - 1)) return false;
+  call["dims"] = with_front(0, order);
+  return call_of_self(call, value);
+}
+
+bool squeeze(Call& call) {
+  const TensorBase* self = only_value(call);
+  return self != nullptr && call_on(*call.op.info().counterpart, call, {*self, dims_from(1, self->dim() - 1)});
+}
+
+bool as_strided(Call& call) {
+  const TensorBase* self = only_value(call);
+  return self != nullptr && lies_in_example(call, *self) && shape(call);
 }
 
 bool matrices(Call& call) {
@@ -160,41 +191,32 @@ bool reduction(Call& call) {
   if (self == nullptr) return false;
   const TensorBase value = *self;
   const std::int64_t rank = value.dim() - 1;
-  if (rank == 0) return false;
-  const FunctionSchema& schema = call.op.schema();
-  std::size_t place = 0;
-  while (place < schema.arguments().size() && !names_dimensions(schema.arguments()[place].name())) ++place;
-  // The overload that names its dimensions.
-  if (place == schema.arguments().size()) {
-    struct Named {
-      const OperatorEntry* whole;
-      const OperatorEntry* by_dimension;
-      bool takes_list;
-    };
-    static constexpr Named kNamed[] = {{&ops::all, &ops::all_dim, false},
-                                       {&ops::any, &ops::any_dim, false},
-                                       {&ops::mean, &ops::mean_dim, true},
-                                       {&ops::prod, &ops::prod_dim_int, false},
-                                       {&ops::sum, &ops::sum_dim_IntList, true}};
-    const auto* named = std::ranges::find(kNamed, &call.op, &Named::whole);
-    if (named == std::end(kNamed)) return false;
-    const Tensor flat = Tensor(value).reshape({call.level.batch_size(), -1});
-    Stack arguments{flat, named->takes_list ? IValue(Ints{1}) : IValue(1), IValue(false)};
-    arguments.insert(arguments.end(), call.stack.begin() + 1, call.stack.end());
-    return call_on(*named->by_dimension, call, std::move(arguments));
-  }
-  IValue& dims = call.stack[place];
+  const ArgumentList arguments = call.op.schema().arguments();
+  const auto named =
+      std::ranges::find_if(arguments, [](const Argument& argument) { return names_dimensions(argument.name()); });
+  if (rank == 0 || named == arguments.end()) return false;
+  IValue& dims = call[(*named).name()];
   if (dims.is_none() || (dims.is(ValueTag::IntList) && dims.to_int_list().empty())) {
-    SchemaType type = schema.arguments()[place].type();
+    SchemaType type = (*named).type();
     if (type.is(TypeKind::Optional)) type = type.element();
     if (!type.is(TypeKind::List)) return false;
     dims = dims_from(1, rank);
   } else if (!shift(dims, rank)) {
     return false;
   }
-  call.stack[0] = value;
-  call_boxed(call.op, call.stack);
-  return true;
+  return call_of_self(call, value);
+}
+
+bool whole_reduction(Call& call) {
+  const TensorBase* self = only_value(call);
+  if (self == nullptr || self->dim() == 1) return false;
+  const OperatorEntry& along_dims = *call.op.info().counterpart;
+  const Tensor flat = Tensor(*self).reshape({call.level.batch_size(), -1});
+  SchemaType dim = along_dims.schema().arguments()[1].type();
+  if (dim.is(TypeKind::Optional)) dim = dim.element();
+  Stack arguments{flat, dim.is(TypeKind::List) ? IValue(Ints{1}) : IValue(1), IValue(false)};
+  arguments.insert(arguments.end(), call.stack.begin() + 1, call.stack.end());
+  return call_on(along_dims, call, std::move(arguments));
 }
 
 }  // namespace keyway::inline v1::batching

@@ -42,44 +42,41 @@ std::vector<TensorBase> with_example(const std::vector<TensorBase>& indices, con
 
 }  // namespace
 
-// _index(self, indices)
 bool index(Call& call) {
-  const std::vector<TensorBase>& indices = call.stack[1].to_tensor_list();
+  const std::vector<TensorBase>& indices = call["indices"].to_tensor_list();
   if (!puts_indices_in_front(indices)) return false;
-  const TensorBase self = for_all(call.stack[0].to_tensor(), call.level);
-  call.stack = {self, with_example(indices, call.level)};
+  call["indices"] = with_example(indices, call.level);
+  call["self"] = for_all(call.tensor("self"), call.level);
   call_boxed(call.op, call.stack);
   return true;
 }
 
-// _index_put(self, indices, values, accumulate), and in place
 bool index_put(Call& call) {
-  const std::vector<TensorBase>& indices = call.stack[1].to_tensor_list();
+  const std::vector<TensorBase>& indices = call["indices"].to_tensor_list();
   if (!puts_indices_in_front(indices)) return false;
-  const TensorBase self = call.stack[0].to_tensor();
+  const TensorBase self = call.tensor("self");
   const auto given = std::ranges::count_if(indices, [](const TensorBase& index) { return index.defined(); });
   const std::int64_t rank = greatest_rank(indices) + self.dim() - given;
-  const TensorBase values = call.stack[2].to_tensor();
+  const TensorBase values = call.tensor("values");
   if (values.dim() > rank) return false;
-  const TensorBase* value = value_at(values, call.level);
-  call.stack = {for_all(self, call.level), with_example(indices, call.level),
-                value != nullptr ? with_rank(*value, rank) : values, call.stack[3]};
+  if (const TensorBase* value = value_at(values, call.level)) call["values"] = with_rank(*value, rank);
+  call["indices"] = with_example(indices, call.level);
+  call["self"] = for_all(self, call.level);
   call_boxed(call.op, call.stack);
   return true;
 }
 
-// index_select(self, dim, index) and the others of its kind, with one index for all examples
+// With one index for all examples.
 bool along_dim(Call& call) {
-  const TensorBase index = call.stack[2].to_tensor();
-  const TensorBase self = call.stack[0].to_tensor();
-  const std::int64_t dim = call.stack[1].to_int();
-  if (value_at(index, call.level) != nullptr || dim < -self.dim() || dim >= self.dim()) return false;
-  call.stack[0] = for_all(self, call.level);
-  call.stack[1] = dim < 0 ? dim : dim + 1;
-  if (call.stack.size() > 3) {
-    const TensorBase source = call.stack[3].to_tensor();
+  const TensorBase self = call.tensor("self");
+  const std::int64_t dim = call["dim"].to_int();
+  if (value_at(call.tensor("index"), call.level) != nullptr || dim < -self.dim() || dim >= self.dim()) return false;
+  call["self"] = for_all(self, call.level);
+  call["dim"] = dim < 0 ? dim : dim + 1;
+  if (call.op.schema().arguments().find("source")) {
+    const TensorBase source = call.tensor("source");
     if (source.dim() != self.dim()) return false;
-    call.stack[3] = for_all(source, call.level);
+    call["source"] = for_all(source, call.level);
   }
   call_boxed(call.op, call.stack);
   return true;

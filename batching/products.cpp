@@ -13,18 +13,20 @@ Tensor operand(const IValue& argument, const Level& level, std::int64_t rank) {
   return Tensor(value != nullptr ? with_rank(*value, rank) : tensor);
 }
 
-bool are_of_rank(const Call& call, std::size_t first, std::int64_t rank) {
-  for (std::size_t i = first; i < first + 2; ++i)
-    if (call.stack[i].to_tensor().dim() != rank) return false;
-  // Of batches matmul would ask less strictly that the sizes fit.
-  if (rank == 3 && call.stack[first].to_tensor().size(0) != call.stack[first + 1].to_tensor().size(0)) return false;
-  return call.stack[first].to_tensor().dtype() == call.stack[first + 1].to_tensor().dtype();
-}
+// The two factors of a product, and whether they are of that rank and fit.
+struct Factors {
+  std::string_view first, second;
+  std::int64_t rank;
 
-// The factors are the arguments from `first` on, each of `rank`.
-Tensor product(const Call& call, std::size_t first, std::int64_t rank) {
-  return matmul(operand(call.stack[first], call.level, rank), operand(call.stack[first + 1], call.level, rank));
-}
+  bool fit(const Call& call) const {
+    const TensorBase a = call.tensor(first), b = call.tensor(second);
+    // Of batches matmul would ask less strictly that the sizes fit.
+    return a.dim() == rank && b.dim() == rank && (rank != 3 || a.size(0) == b.size(0)) && a.dtype() == b.dtype();
+  }
+  Tensor product(const Call& call) const {
+    return matmul(operand(call[first], call.level, rank), operand(call[second], call.level, rank));
+  }
+};
 
 // Whether a number is of the kind of the dtype's, or of a narrower kind.
 bool holds(ScalarType dtype, const Scalar& number) {
@@ -32,39 +34,40 @@ bool holds(ScalarType dtype, const Scalar& number) {
   return !number.is_floating_point() || is_complex(dtype) || is_floating_point(dtype);
 }
 
-bool only_product(Call& call, std::int64_t rank) {
-  if (!are_of_rank(call, 0, rank)) return false;
-  call.stack = {product(call, 0, rank)};
+bool only_product(Call& call, const Factors& factors) {
+  if (!factors.fit(call)) return false;
+  call.stack = {factors.product(call)};
   return true;
 }
 
 // beta * self + alpha * product
-bool scaled_sum(Call& call, std::int64_t rank) {
-  if (call.op.schema().is_mutable() || !are_of_rank(call, 1, rank)) return false;
-  const TensorBase self = call.stack[0].to_tensor();
-  if (self.dim() > rank || self.dtype() != call.stack[1].to_tensor().dtype()) return false;
-  const Scalar beta = call.stack[3].to_scalar();
-  const Scalar alpha = call.stack[4].to_scalar();
+bool scaled_sum(Call& call, const Factors& factors) {
+  if (call.op.schema().is_mutable() || !factors.fit(call)) return false;
+  const TensorBase self = call.tensor("self");
+  const std::int64_t rank = factors.rank;
+  if (self.dim() > rank || self.dtype() != call.tensor(factors.first).dtype()) return false;
+  const Scalar beta = call["beta"].to_scalar();
+  const Scalar alpha = call["alpha"].to_scalar();
   // Then nothing of `self` counts, not even a NaN.
   if (beta == Scalar(0)) return false;
   // Else the terms would be of other dtypes than the operator's.
   if (!holds(self.dtype(), beta) || !holds(self.dtype(), alpha)) return false;
-  const Tensor times = product(call, 1, rank);
+  const Tensor times = factors.product(call);
   const IntArrayRef sizes = times.sizes();
   const IntArrayRef of_example = sizes.slice(times.dim() > rank ? 1 : 0);
   for (std::int64_t i = 1; i <= self.dim(); ++i)
     if (self.size(-i) != 1 && self.size(-i) != of_example[static_cast<std::size_t>(rank - i)]) return false;
   const Tensor term = alpha == Scalar(1) ? times : times.mul(alpha);
-  const Tensor summand = operand(call.stack[0], call.level, rank);
+  const Tensor summand = operand(call["self"], call.level, rank);
   call.stack = {(beta == Scalar(1) ? summand : summand.mul(beta)).add(term)};
   return true;
 }
 
 }  // namespace
 
-bool mm(Call& call) { return only_product(call, 2); }
-bool bmm(Call& call) { return only_product(call, 3); }
-bool addmm(Call& call) { return scaled_sum(call, 2); }
-bool baddbmm(Call& call) { return scaled_sum(call, 3); }
+bool mm(Call& call) { return only_product(call, {"self", "mat2", 2}); }
+bool bmm(Call& call) { return only_product(call, {"self", "mat2", 3}); }
+bool addmm(Call& call) { return scaled_sum(call, {"mat1", "mat2", 2}); }
+bool baddbmm(Call& call) { return scaled_sum(call, {"batch1", "batch2", 3}); }
 
 }  // namespace keyway::inline v1::batching

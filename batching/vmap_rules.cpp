@@ -1,50 +1,10 @@
 #include <keyway/batching/batched_tensor.h>
 #include <keyway/batching/vmap_rules.h>
-#include <keyway/ops/advanced_indexing_entries.h>
-#include <keyway/ops/attention_entries.h>
-#include <keyway/ops/convolution_entries.h>
-#include <keyway/ops/indexing_entries.h>
-#include <keyway/ops/linalg_entries.h>
-#include <keyway/ops/loss_entries.h>
-#include <keyway/ops/normalization_entries.h>
-#include <keyway/ops/padding_entries.h>
+#include <keyway/core/schema/transform_rules.h>
 
-#include <algorithm>
+#include <iterator>
 
 namespace keyway::inline v1::batching {
-namespace {
-
-// Of single operators.
-struct Own {
-  const OperatorEntry* op;
-  Rule rule;
-};
-constexpr Own kOwn[] = {
-    {&ops::_batch_norm_backward, batch_norm},
-    {&ops::_batch_norm_forward, batch_norm},
-    {&ops::_cross_entropy_forward, loss_of_classes},
-    {&ops::_index, index},
-    {&ops::_index_put, index_put},
-    {&ops::_index_put_, index_put},
-    {&ops::_pad_from_inside, pad_last},
-    {&ops::_pad_from_inside_backward, pad_last_backward},
-    {&ops::_scaled_dot_product_attention_backward, attention},
-    {&ops::_scaled_dot_product_attention_forward, attention},
-    {&ops::addmm, addmm},
-    {&ops::baddbmm, baddbmm},
-    {&ops::bmm, bmm},
-    {&ops::constant_pad_nd, pad_last},
-    {&ops::convolution, convolution},
-    {&ops::embedding, embedding},
-    {&ops::index_add, along_dim},
-    {&ops::index_copy, along_dim},
-    {&ops::index_select, along_dim},
-    {&ops::mm, mm},
-    {&ops::native_layer_norm, native_layer_norm},
-    {&ops::nll_loss_forward, loss_of_classes},
-};
-
-}  // namespace
 
 TensorBase for_all(const TensorBase& tensor, const Level& level) {
   if (const TensorBase* value = value_at(tensor, level)) return *value;
@@ -59,18 +19,21 @@ TensorBase with_rank(const TensorBase& value, std::int64_t rank) {
   return tensor;
 }
 
+std::size_t Call::position_of(std::string_view argument) const {
+  const std::optional<std::size_t> position = op.schema().arguments().find(argument);
+  KEYWAY_CHECK_AS(Internal, position, "the rule of vmap reads an argument '{}', which the operator has not", argument);
+  return *position;
+}
+
 Rule rule_of(const OperatorEntry& op) {
-  switch (op.info().batch) {
-    case BatchRule::Each: break;
-    case BatchRule::Pointwise: return pointwise;
-    case BatchRule::Dims: return dims;
-    case BatchRule::Shape: return shape;
-    case BatchRule::Reduction: return reduction;
-    case BatchRule::Matrices: return matrices;
-    case BatchRule::Windows: return windows;
-  }
-  const Own* own = std::ranges::find(kOwn, &op, &Own::op);
-  return own != std::end(kOwn) ? own->rule : nullptr;
+  // In the order of kVmapRules. In-place views are changed before there is a call (change_view).
+  static constexpr Rule kFunctions[] = {nullptr,  pointwise,    dims,       new_dim,     shape,      expand,
+                                        permute,  squeeze,      as_strided, nullptr,     reduction,  whole_reduction,
+                                        matrices, windows,      index,      index_put,   along_dim,  mm,
+                                        bmm,      addmm,        baddbmm,    convolution, layer_norm, batch_norm,
+                                        pad,      pad_backward, embedding,  class_loss,  attention};
+  static_assert(std::size(kFunctions) == std::size(kVmapRules));
+  return kFunctions[op.info().vmap];
 }
 
 }  // namespace keyway::inline v1::batching

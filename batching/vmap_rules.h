@@ -1,4 +1,4 @@
-// Rules: how one call serves all examples of a batch. Which one an operator has, its entry says (OpInfo::batch).
+// Rules: how one call serves all examples of a batch. Which one an operator has, its entry says (OpInfo::vmap).
 #pragma once
 
 #include <keyway/batching/vmap_level.h>
@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,13 @@ struct Call {
   const OperatorEntry& op;
   const Level& level;
   Stack stack;  // its arguments, in which tensors may be batched; then its results, which begin with the batch
+
+  // The argument of that name. Throws keyway::Error(Internal) if there is none: the generator refuses entries without
+  // those that their rules read.
+  IValue& operator[](std::string_view argument) { return stack[position_of(argument)]; }
+  const IValue& operator[](std::string_view argument) const { return stack[position_of(argument)]; }
+  TensorBase tensor(std::string_view argument) const { return (*this)[argument].to_tensor(); }
+  std::size_t position_of(std::string_view argument) const;
 };
 
 // What no call for all examples can be: the caller may be able to do without.
@@ -33,22 +41,21 @@ TensorBase for_all(const TensorBase& tensor, const Level& level);
 // A value with dimensions of size 1 behind the batch, so that examples have `rank` dimensions.
 TensorBase with_rank(const TensorBase& value, std::int64_t rank);
 
-// Makes the call for all examples at once. False if it does not serve this call, and then nothing was called.
+// Makes the call for all examples at once. False if it does not serve this call, and then nothing was called. What each
+// does is said where their names are, in core/schema/transform_rules.h.
 using Rule = bool (*)(Call& call);
-// Element by element; tensors are broadcast.
 bool pointwise(Call& call);
-// The batch is a dimension in front: arguments that name dimensions count one further.
 bool dims(Call& call);
-// The same of a view, or of a tensor made after another one: arguments that are a shape begin with the batch.
+bool new_dim(Call& call);
 bool shape(Call& call);
-// The same of a reduction, where naming no dimension is naming all.
+bool expand(Call& call);
+bool permute(Call& call);
+bool squeeze(Call& call);
+bool as_strided(Call& call);
 bool reduction(Call& call);
-// Of the last two dimensions of every tensor; the others are of batches anyway.
+bool whole_reduction(Call& call);
 bool matrices(Call& call);
-// Of images: the batch is merged with the dimension of images, and its results are split again.
 bool windows(Call& call);
-
-// Of single operators.
 bool index(Call& call);
 bool index_put(Call& call);
 bool along_dim(Call& call);
@@ -57,12 +64,12 @@ bool bmm(Call& call);
 bool addmm(Call& call);
 bool baddbmm(Call& call);
 bool convolution(Call& call);
-bool native_layer_norm(Call& call);
+bool layer_norm(Call& call);
 bool batch_norm(Call& call);
-bool pad_last(Call& call);
-bool pad_last_backward(Call& call);
+bool pad(Call& call);
+bool pad_backward(Call& call);
 bool embedding(Call& call);
-bool loss_of_classes(Call& call);
+bool class_loss(Call& call);
 bool attention(Call& call);
 
 // Null if it has none.

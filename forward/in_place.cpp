@@ -1,6 +1,7 @@
 #include <keyway/autograd/formulas/pointwise_formulas.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/keys/thread_state.h>
+#include <keyway/core/schema/transform_rules.h>
 #include <keyway/core/tensor/tensor_impl.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/forward/in_place.h>
@@ -189,15 +190,11 @@ void call_in_place(const OperatorEntry& op, const LevelPtr& level, Stack& values
 }
 
 bool call_on_tensor(const OperatorEntry& op, const LevelPtr& level, Stack& values) {
-  static constexpr const OperatorEntry* kAsPrimal[] = {&ops::data, &ops::detach, &ops::retain_grad, &ops::retains_grad};
-  static constexpr const OperatorEntry* kGeometry[] = {&ops::as_strided_,  &ops::resize_,       &ops::squeeze_,
-                                                       &ops::squeeze__dim, &ops::squeeze__dims, &ops::t_,
-                                                       &ops::transpose_,   &ops::unsqueeze_};
-  const bool changes_geometry = std::ranges::find(kGeometry, &op) != std::end(kGeometry);
+  const bool changes_geometry = op.has_tag("inplace_view");
   const bool of_history = &op == &ops::detach_ || &op == &ops::requires_grad_;
   KEYWAY_CHECK_AS(NotImplemented, &op != &ops::set_data,
                   "forward mode: a dual tensor cannot be given other memory, and its memory to no other tensor");
-  if (!changes_geometry && !of_history && std::ranges::find(kAsPrimal, &op) == std::end(kAsPrimal)) return false;
+  if (!changes_geometry && !of_history && op.info().jvp != jvp_rule("primal")) return false;
   const TensorBase self = values[0].to_tensor();
   const Parts parts = parts_at(self, *level);
   if (!parts.tangent.defined()) return false;
@@ -207,8 +204,8 @@ bool call_on_tensor(const OperatorEntry& op, const LevelPtr& level, Stack& value
   if (!changes_geometry && !of_history) return true;
   if (changes_geometry) {
     tangents[0] = parts.tangent;
-    if (&op == &ops::as_strided_ && !tangents[3].is_none())
-      tangents[3] = tangents[3].to_int() - self.storage_offset() + parts.tangent.storage_offset();
+    if (const auto offset = op.schema().arguments().find("storage_offset"); offset && !tangents[*offset].is_none())
+      tangents[*offset] = tangents[*offset].to_int() - self.storage_offset() + parts.tangent.storage_offset();
     call_boxed(op, tangents);
     const TensorBase& primal = parts.primal;
     self.impl()->set_storage(primal.storage());

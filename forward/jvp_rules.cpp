@@ -1,40 +1,28 @@
+#include <keyway/core/schema/transform_rules.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/forward/jvp_rules.h>
 #include <keyway/ops/all.h>
-#include <keyway/ops/convolution_entries.h>
-#include <keyway/ops/linalg_entries.h>
-#include <keyway/ops/pointwise_entries.h>
-#include <keyway/ops/view_entries.h>
 
-#include <algorithm>
+#include <iterator>
+#include <optional>
 
 namespace keyway::inline v1::forward {
-namespace {
 
-// Of single operators.
-struct Own {
-  const OperatorEntry* op;
-  Rule rule;
-};
-constexpr Own kOwn[] = {
-    {&ops::add_Tensor, sum_of_two}, {&ops::sub_Tensor, sum_of_two}, {&ops::addmm, added_product},
-    {&ops::as_strided, as_strided}, {&ops::baddbmm, added_product}, {&ops::convolution, convolution},
-};
-
-}  // namespace
+std::size_t Call::position_of(std::string_view argument) const {
+  const std::optional<std::size_t> position = op.schema().arguments().find(argument);
+  KEYWAY_CHECK_AS(Internal, position, "the rule of forward mode reads an argument '{}', which the operator has not",
+                  argument);
+  return *position;
+}
 
 Rule rule_of(const OperatorEntry& op) {
   const OpInfo& info = op.info();
   if (info.derived == 0) return info.name.starts_with("keyway::") ? constant : general;
-  const Own* own = std::ranges::find(kOwn, &op, &Own::op);
-  if (own != std::end(kOwn)) return own->rule;
-  switch (info.forward) {
-    case ForwardRule::General: break;
-    case ForwardRule::Pointwise: return pointwise;
-    case ForwardRule::Linear: return linear;
-    case ForwardRule::Multilinear: return multilinear;
-  }
-  return general;
+  static constexpr Rule kFunctions[] = {
+      // in the order of kJvpRules
+      general, constant, pointwise, linear, multilinear, sum, difference, as_strided, added_product, convolution};
+  static_assert(std::size(kFunctions) == std::size(kJvpRules));
+  return kFunctions[info.jvp];
 }
 
 namespace {

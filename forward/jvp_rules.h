@@ -1,5 +1,5 @@
 // Rules: how the tangents of a call's results come of those of its arguments. Which one an operator has, its entry says
-// (OpInfo::forward).
+// (OpInfo::jvp).
 #pragma once
 
 #include <keyway/dispatch/call/boxed_tensors.h>
@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 namespace keyway::inline v1::forward {
@@ -21,6 +22,9 @@ struct Call {
   Stack primals;
   Stack tangents;
 
+  // Where the argument of that name stands. Throws keyway::Error(Internal) if there is none: the generator refuses
+  // entries without those that their rules read.
+  std::size_t position_of(std::string_view argument) const;
   // Whether a derivative is taken by the argument.
   bool is_derived(std::size_t argument) const { return (op.info().derived >> argument & 1) != 0; }
 };
@@ -34,17 +38,14 @@ struct Results {
 using Rule = Results (*)(const Call& call);
 // There is no derivative: results are plain.
 Results constant(const Call& call);
-// The call of the tangents.
-Results linear(const Call& call);
-// The sum of calls with one argument replaced by its tangent.
-Results multilinear(const Call& call);
-// One backward of the call for each argument, with its tangent as weight: element by element, of real numbers.
-Results pointwise(const Call& call);
 // Two backwards of the call: the first for weights that the second differentiates by.
 Results general(const Call& call);
-
-// Of single operators.
-Results sum_of_two(const Call& call);
+// What the others do is said where their names are, in core/schema/transform_rules.h.
+Results pointwise(const Call& call);
+Results linear(const Call& call);
+Results multilinear(const Call& call);
+Results sum(const Call& call);
+Results difference(const Call& call);
 Results as_strided(const Call& call);
 Results added_product(const Call& call);
 Results convolution(const Call& call);

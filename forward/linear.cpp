@@ -3,7 +3,8 @@
 #include <keyway/dispatch/call/call.h>
 #include <keyway/forward/jvp_rules.h>
 #include <keyway/ops/all.h>
-#include <keyway/ops/pointwise_entries.h>
+
+#include <string_view>
 
 namespace keyway::inline v1::forward {
 namespace {
@@ -12,6 +13,13 @@ const TensorBase* tensor_at(const Stack& values, std::size_t i) {
   if (!values[i].is_tensor()) return nullptr;
   const TensorBase& tensor = const_cast<IValue&>(values[i]).tensor_ref();
   return tensor.defined() ? &tensor : nullptr;
+}
+// Null if the argument has none.
+const TensorBase* tangent_of(const Call& call, std::string_view argument) {
+  return tensor_at(call.tangents, call.position_of(argument));
+}
+IValue& argument_of(const Call& call, Stack& arguments, std::string_view name) {
+  return arguments[call.position_of(name)];
 }
 
 // The call's own results, and those of the same call with other arguments.
@@ -26,6 +34,21 @@ Results with_tangents(const Call& call, Stack tangents) {
 void add_call(const Call& call, Stack arguments, Tensor& sum) {
   call_boxed(call.op, arguments);
   autograd::add_term(sum, Tensor(arguments[0].to_tensor()));
+}
+
+// self + alpha * other, or with a minus. With one tangent alone it is that, in the shape of the result.
+Results sum_of_two(const Call& call, bool subtracts) {
+  const TensorBase *self = tangent_of(call, "self"), *other = tangent_of(call, "other");
+  if (self != nullptr && other != nullptr) return linear(call);
+  Results results = constant(call);
+  const TensorBase result = results.primals[0].to_tensor();
+  Tensor only(self != nullptr ? *self : *other);
+  if (self == nullptr) {
+    only = only.mul(call.primals[call.position_of("alpha")].to_scalar());
+    if (subtracts) only = only.neg();
+  }
+  results.tangents = {only.expand(result.sizes())};
+  return results;
 }
 
 }  // namespace
@@ -58,75 +81,64 @@ Results multilinear(const Call& call) {
   return results;
 }
 
-// add(self, other, alpha) and sub: with one tangent alone it is that, in the shape of the result.
-Results sum_of_two(const Call& call) {
-  const TensorBase* self = tensor_at(call.tangents, 0);
-  const TensorBase* other = tensor_at(call.tangents, 1);
-  if (self != nullptr && other != nullptr) return linear(call);
-  Results results = constant(call);
-  const TensorBase result = results.primals[0].to_tensor();
-  Tensor only(self != nullptr ? *self : *other);
-  if (self == nullptr) {
-    only = only.mul(call.primals[2].to_scalar());
-    if (&call.op == &ops::sub_Tensor) only = only.neg();
-  }
-  results.tangents = {only.expand(result.sizes())};
-  return results;
-}
+Results sum(const Call& call) { return sum_of_two(call, false); }
+Results difference(const Call& call) { return sum_of_two(call, true); }
 
-// as_strided(self, size, stride, storage_offset), which counts from the beginning of the memory.
+// The offset counts from the beginning of the memory.
 Results as_strided(const Call& call) {
   Stack tangents = call.primals;
-  const TensorBase primal = call.primals[0].to_tensor(), tangent = call.tangents[0].to_tensor();
-  tangents[0] = tangent;
-  if (!tangents[3].is_none()) tangents[3] = tangents[3].to_int() - primal.storage_offset() + tangent.storage_offset();
+  const std::size_t self = call.position_of("self");
+  const TensorBase primal = call.primals[self].to_tensor(), tangent = call.tangents[self].to_tensor();
+  tangents[self] = tangent;
+  IValue& offset = argument_of(call, tangents, "storage_offset");
+  if (!offset.is_none()) offset = offset.to_int() - primal.storage_offset() + tangent.storage_offset();
   return with_tangents(call, std::move(tangents));
 }
 
-// addmm(self, mat1, mat2, beta, alpha) and baddbmm: beta * self + alpha * (mat1 @ mat2).
+// beta * self + alpha * the product of the other two with derivatives.
 Results added_product(const Call& call) {
   Results results = constant(call);
-  const TensorBase* added = tensor_at(call.tangents, 0);
+  const std::size_t self = call.position_of("self"), beta = call.position_of("beta");
+  const TensorBase* added = tensor_at(call.tangents, self);
+  const Scalar scale = added != nullptr ? call.primals[beta].to_scalar() : Scalar(0);
   Tensor sum;
-  Scalar beta = added != nullptr ? call.primals[3].to_scalar() : Scalar(0);
-  for (const std::size_t i : {1, 2}) {
+  for (std::size_t i = 0; i < call.primals.size(); ++i) {
     const TensorBase* tangent = tensor_at(call.tangents, i);
-    if (tangent == nullptr) continue;
+    if (i == self || tangent == nullptr) continue;
     Stack arguments = call.primals;
     if (sum.defined()) {
-      arguments[0] = sum;
+      arguments[self] = sum;
     } else if (added != nullptr) {
-      arguments[0] = *added;
+      arguments[self] = *added;
     }
     arguments[i] = *tangent;
-    arguments[3] = sum.defined() ? Scalar(1) : beta;
+    arguments[beta] = sum.defined() ? Scalar(1) : scale;
     call_boxed(call.op, arguments);
     sum = Tensor(arguments[0].to_tensor());
   }
-  if (!sum.defined()) sum = Tensor(*added).mul(beta).expand(results.primals[0].to_tensor().sizes());
+  if (!sum.defined()) sum = Tensor(*added).mul(scale).expand(results.primals[0].to_tensor().sizes());
   results.tangents = {sum};
   return results;
 }
 
-// convolution(input, weight, bias, ...): of both tensors, and what is added.
+// Of both tensors, and what is added.
 Results convolution(const Call& call) {
   Results results = constant(call);
-  const TensorBase* bias = tensor_at(call.tangents, 2);
+  const TensorBase* bias = tangent_of(call, "bias");
   Tensor sum;
-  for (const std::size_t i : {0, 1}) {
-    const TensorBase* tangent = tensor_at(call.tangents, i);
+  for (const std::string_view factor : {"input", "weight"}) {
+    const TensorBase* tangent = tangent_of(call, factor);
     if (tangent == nullptr) continue;
     Stack arguments = call.primals;
-    arguments[i] = *tangent;
-    arguments[2] = bias != nullptr && !sum.defined() ? IValue(*bias) : IValue(TensorBase());
+    argument_of(call, arguments, factor) = *tangent;
+    argument_of(call, arguments, "bias") = bias != nullptr && !sum.defined() ? IValue(*bias) : IValue(TensorBase());
     add_call(call, std::move(arguments), sum);
   }
   const TensorBase result = results.primals[0].to_tensor();
   if (!sum.defined()) {
-    // One for each channel, in front of the places.
-    const std::int64_t places = call.primals[1].to_tensor().dim() - 2;
+    // One for each channel, in front of the dimensions of space.
     Tensor added(*bias);
-    for (std::int64_t i = 0; i < places; ++i) added = added.unsqueeze(-1);
+    for (std::int64_t i = 2; i < result.dim(); ++i) added = added.unsqueeze(-1);
     sum = added.expand(result.sizes());
   }
   results.tangents = {sum};

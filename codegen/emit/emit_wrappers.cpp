@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
 
 namespace keyway::inline v1 {
 namespace {
@@ -108,9 +109,10 @@ std::string info_text(const Family& family, const Op& op, const Overload& overlo
   out += fmt::format(
       "    .line = {0},\n    .signature = signature_hash<ops::{1}_sig>,\n    .boxed = kBoxedShape<ops::{1}_sig>,\n",
       op.place().line, id);
-  if (op.batch != BatchWord::Each) out += fmt::format("    .batch = BatchRule::{},\n", batch_rule(op.batch));
-  if (op.forward != ForwardWord::General)
-    out += fmt::format("    .forward = ForwardRule::{},\n", forward_rule(op.forward));
+  if (op.vmap.name != kVmapRules[0].name) out += fmt::format("    .vmap = vmap_rule(\"{}\"),\n", op.vmap.name);
+  const std::string_view jvp = schema.is_mutable() && !op.jvp.in_place.empty() ? op.jvp.in_place : op.jvp.name;
+  if (jvp != kJvpRules[0].name) out += fmt::format("    .jvp = jvp_rule(\"{}\"),\n", jvp);
+  if (op.counterpart) out += fmt::format("    .counterpart = &keyway::ops::{},\n", cpp_identifier(**op.counterpart));
   if (const std::uint64_t derived = derived_arguments(op, schema))
     out += fmt::format("    .derived = {:#b},\n", derived);
   field("tags", fmt::format("{}", fmt::join(op.tags, " ")));
@@ -147,6 +149,17 @@ std::string table_text(const Family& family, const Op& op, const Overload& overl
   return out + fmt::format("}}  // namespace\nconstinit OperatorEntry ops::{0}{{{0}_info, {0}_table}};\n", id);
 }
 
+// Of Keyway's own, whose families' headers these files need not have.
+std::string counterparts_text(const Family& family) {
+  std::set<std::string> names;
+  for (const Op& op : family.ops)
+    if (op.counterpart) names.insert(cpp_identifier(**op.counterpart));
+  std::string out;
+  for (const std::string& name : names) out += fmt::format("extern KEYWAY_API OperatorEntry {};\n", name);
+  if (out.empty()) return out;
+  return "\nnamespace keyway::inline v1::ops {\n" + out + "}  // namespace keyway::inline v1::ops\n";
+}
+
 std::string planned_text(const Family& family) {
   std::string out;
   for (const Op& op : family.ops) {
@@ -163,8 +176,8 @@ std::string planned_text(const Family& family) {
 }  // namespace
 
 std::string emit_wrappers(const Family& family) {
-  std::string out = file_banner(family) + "\n" + include_lines(family) + "\n" + open_namespace(family, "") +
-                    "\nnamespace wrappers {\nnamespace {\n";
+  std::string out = file_banner(family) + "\n" + include_lines(family) + counterparts_text(family) + "\n" +
+                    open_namespace(family, "") + "\nnamespace wrappers {\nnamespace {\n";
   for (const Op& op : family.ops) out += "\n" + wrapper_struct(op);
   out += "\n}  // namespace\n}  // namespace wrappers\n" + planned_text(family);
   for (const Op& op : family.ops)

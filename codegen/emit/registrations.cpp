@@ -45,16 +45,6 @@ std::string_view autocast_word(AutocastPolicy policy) {
   return kWords[static_cast<int>(policy)];
 }
 
-std::string_view batch_rule(BatchWord word) {
-  constexpr std::string_view kRules[] = {"Each", "Pointwise", "Dims", "Shape", "Reduction", "Matrices", "Windows"};
-  return kRules[static_cast<int>(word)];
-}
-
-std::string_view forward_rule(ForwardWord word) {
-  constexpr std::string_view kRules[] = {"General", "Pointwise", "Linear", "Multilinear"};
-  return kRules[static_cast<int>(word)];
-}
-
 bool has_native_kernel(const Op& op, std::string_view backend) {
   if (!takes_backend_kernel(op)) return false;
   const RecipeKind kind = op.recipe.kind;

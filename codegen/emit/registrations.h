@@ -46,10 +46,6 @@ std::string wrapper_type(const Op& op, const Overload& overload);
 
 // "lower", as entries write it; empty for None.
 std::string_view autocast_word(AutocastPolicy policy);
-// BatchRule of dispatch/call/operator_entry.h.
-std::string_view batch_rule(BatchWord word);
-// ForwardRule of dispatch/call/operator_entry.h.
-std::string_view forward_rule(ForwardWord word);
 
 // Whether a backend, named as entries do ("CPU"), has a function in out style of its own for the operator.
 bool has_native_kernel(const Op& op, std::string_view backend);

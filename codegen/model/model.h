@@ -6,6 +6,7 @@
 #include <keyway/codegen/expr/expr_checker.h>
 #include <keyway/codegen/expr/saved_values.h>
 #include <keyway/core/schema/owned.h>
+#include <keyway/core/schema/transform_rules.h>
 
 #include <cstdint>
 #include <optional>
@@ -71,12 +72,6 @@ struct Example {
 // What autocast does with the arguments of a call (autocast/kernels.h).
 enum class AutocastPolicy : std::uint8_t { None, Lower, Float32, Promote };
 
-// How vmap makes the calls of all examples at once (batching/vmap_rules.h).
-enum class BatchWord : std::uint8_t { Each, Pointwise, Dims, Shape, Reduction, Matrices, Windows };
-
-// How forward mode finds the tangents of results (forward/jvp_rules.h).
-enum class ForwardWord : std::uint8_t { General, Pointwise, Linear, Multilinear };
-
 struct Op {
   OwnedSchema schema;
   LocatedText func;  // the schema as written
@@ -93,8 +88,9 @@ struct Op {
   std::vector<Derivative> derivatives;
   bool differentiability_stated = false;  // an entry with `derivatives`, be it {}
   AutocastPolicy autocast = AutocastPolicy::None;
-  BatchWord batch = BatchWord::Each;
-  ForwardWord forward = ForwardWord::General;
+  TransformRule vmap = kVmapRules[0];
+  TransformRule jvp = kJvpRules[0];
+  std::optional<OwnedSchema> counterpart;  // the operator of Keyway's that these rules call
   std::vector<Formula> domain;
   std::vector<Example> samples;
   std::vector<std::string> tags;

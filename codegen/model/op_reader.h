@@ -54,7 +54,8 @@ std::vector<std::string> read_tags(const OpSource& source);
 std::string read_doc(const JsonValue& doc, const Report& report);
 std::string read_namespace(const OpSource& source);
 AutocastPolicy read_autocast(const OpSource& source);
-BatchWord read_batch(const OpSource& source, const Recipe& recipe);
-ForwardWord read_forward(const OpSource& source, const Recipe& recipe);
+TransformRule read_vmap(const OpSource& source, const Recipe& recipe);
+TransformRule read_jvp(const OpSource& source, const Recipe& recipe);
+std::optional<OwnedSchema> read_counterpart(const OpSource& source);
 
 }  // namespace keyway::inline v1

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <span>
 
 namespace keyway::inline v1 {
 namespace {
@@ -83,46 +84,83 @@ AutocastPolicy read_autocast(const OpSource& source) {
   return AutocastPolicy::None;
 }
 
-BatchWord read_batch(const OpSource& source, const Recipe& recipe) {
-  const JsonValue* value = source.entry.find("batch");
-  if (!value) {
-    switch (recipe.kind) {
-      case RecipeKind::Pointwise: return BatchWord::Pointwise;
-      case RecipeKind::Reduction: return BatchWord::Reduction;
-      case RecipeKind::View: return BatchWord::Shape;
-      default: return BatchWord::Each;
-    }
+namespace {
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  constexpr std::pair<std::string_view, BatchWord> kWords[] = {{"dims", BatchWord::Dims},
-                                                               {"matrices", BatchWord::Matrices},
-                                                               {"pointwise", BatchWord::Pointwise},
-                                                               {"shape", BatchWord::Shape},
-                                                               {"windows", BatchWord::Windows}};
-  for (const auto& [word, batch] : kWords)
-    if (value->text.text == word) return batch;
-  source.report.error(value->place(),
-                      fmt::format("'batch' is {}; it is 'dims', 'matrices', 'pointwise', 'shape' or 'windows'",
-                                  in_quotes(value->text.text)));
-  return BatchWord::Each;
+  return words;
 }
 
-ForwardWord read_forward(const OpSource& source, const Recipe& recipe) {
+// The rule that the entry names at `key`; null if it names none, or one that the operator cannot have.
+const TransformRule* named_rule(const OpSource& source, std::string_view key, std::span<const TransformRule> rules) {
+  const JsonValue* value = source.entry.find(key);
+  if (!value) return nullptr;
+  const auto rule = std::ranges::find(rules, std::string_view(value->text.text), &TransformRule::name);
+  if (rule == rules.end()) {
+    std::vector<std::string> names;
+    for (const TransformRule& known : rules) names.emplace_back(known.name);
+    source.report.error(value->place(), fmt::format("there is no rule {} of {}{}", in_quotes(value->text.text), key,
+                                                    did_you_mean(value->text.text, names)));
+    return nullptr;
+  }
+  for (const std::string& argument : words_of(rule->arguments)) {
+    if (source.schema->arguments().find(argument)) continue;
+    source.report.error(value->place(), fmt::format("the rule {} reads an argument {}, which the operator has not",
+                                                    in_quotes(rule->name), in_quotes(argument)));
+    return nullptr;
+  }
+  if (rule->has_counterpart && !source.entry.find("counterpart"))
+    source.report.error(value->place(),
+                        fmt::format("the rule {} calls the operator that 'counterpart' names, but the entry names none",
+                                    in_quotes(rule->name)));
+  return &*rule;
+}
+
+}  // namespace
+
+TransformRule read_vmap(const OpSource& source, const Recipe& recipe) {
+  if (const TransformRule* rule = named_rule(source, "vmap", kVmapRules)) return *rule;
+  switch (recipe.kind) {
+    case RecipeKind::Pointwise: return kVmapRules[vmap_rule("pointwise")];
+    case RecipeKind::Reduction: return kVmapRules[vmap_rule("reduction")];
+    case RecipeKind::View: return kVmapRules[vmap_rule("shape")];
+    default: return kVmapRules[vmap_rule("each")];
+  }
+}
+
+TransformRule read_jvp(const OpSource& source, const Recipe& recipe) {
   const JsonValue* derivatives = source.entry.find("derivatives");
   const bool has_derivatives = derivatives != nullptr && !derivatives->members.empty();
-  const JsonValue* value = source.entry.find("forward");
-  if (!value) {
-    if (has_derivatives && recipe.kind == RecipeKind::Pointwise) return ForwardWord::Pointwise;
-    return has_derivatives && recipe.kind == RecipeKind::View ? ForwardWord::Linear : ForwardWord::General;
+  const TransformRule* rule = named_rule(source, "jvp", kJvpRules);
+  if (rule == nullptr) {
+    if (has_derivatives && recipe.kind == RecipeKind::Pointwise) return kJvpRules[jvp_rule("pointwise")];
+    return kJvpRules[jvp_rule(has_derivatives && recipe.kind == RecipeKind::View ? "linear" : "general")];
   }
-  if (!has_derivatives)
-    source.report.error(value->place(),
-                        "'forward' says how the operator depends on the arguments that 'derivatives' names, but it "
-                        "names none");
-  if (value->text.text == "linear") return ForwardWord::Linear;
-  if (value->text.text == "multilinear") return ForwardWord::Multilinear;
-  source.report.error(value->place(),
-                      fmt::format("'forward' is {}; it is 'linear' or 'multilinear'", in_quotes(value->text.text)));
-  return ForwardWord::General;
+  const std::uint8_t number = jvp_rule(rule->name);
+  const bool is_of_derivatives = number != jvp_rule("general") && number != jvp_rule("primal");
+  if (is_of_derivatives && !has_derivatives)
+    source.report.error(source.entry.find("jvp")->place(),
+                        "'jvp' says how the operator depends on the arguments that 'derivatives' names, but it names "
+                        "none");
+  return *rule;
+}
+
+std::optional<OwnedSchema> read_counterpart(const OpSource& source) {
+  const JsonValue* value = source.entry.find("counterpart");
+  if (!value) return std::nullopt;
+  const std::string& full_name = value->text.text;
+  const std::string_view name = std::string_view(full_name).substr(0, full_name.find('.'));
+  const std::span<const Signature> overloads = source.functions.operators_named(name);
+  const auto found = std::ranges::find(overloads, full_name, &Signature::full_name);
+  if (found != overloads.end()) return OwnedSchema(std::string(found->schema.text()));
+  source.report.error(value->place(), fmt::format("there is no operator {}{}", in_quotes(full_name),
+                                                  did_you_mean(name, source.functions.operator_names())));
+  return std::nullopt;
 }
 
 }  // namespace keyway::inline v1

@@ -13,26 +13,8 @@
 namespace keyway::inline v1 {
 
 struct BackendWrapper;
+class OperatorEntry;
 class OwnedSchema;
-
-// How vmap makes the calls of all examples at once (batching/vmap_rules.h).
-enum class BatchRule : std::uint8_t {
-  Each,       // one call for each example, unless vmap knows better of this very operator
-  Pointwise,  // element by element
-  Dims,       // along dimensions that arguments name
-  Shape,      // a view, or of a shape that arguments name
-  Reduction,
-  Matrices,  // of the last two dimensions
-  Windows,   // of images
-};
-
-// How forward mode finds the tangents of results (forward/jvp_rules.h).
-enum class ForwardRule : std::uint8_t {
-  General,      // by two backwards of the call, unless forward mode knows better of this very operator
-  Pointwise,    // by one, if it is of real numbers: element by element
-  Linear,       // the call of the tangents: linear in all arguments that have derivatives, taken together
-  Multilinear,  // linear in each: the sum of calls with one of them replaced by its tangent
-};
 
 // What is known of an operator. Built-in ones are constants of the library.
 struct OpInfo {
@@ -43,10 +25,11 @@ struct OpInfo {
   int line = 0;
   std::uint64_t signature = 0;  // signature_hash of its canonical C++ type
   BoxedShape boxed = {};        // boxed_shape_of its schema
-  BatchRule batch = BatchRule::Each;
-  ForwardRule forward = ForwardRule::General;
-  std::uint64_t derived = 0;   // arguments that a derivative is taken by: bit i for argument i
-  std::string_view tags = {};  // "core pointwise"
+  std::uint8_t vmap = 0;        // vmap_rule and jvp_rule of core/schema/transform_rules.h
+  std::uint8_t jvp = 0;
+  const OperatorEntry* counterpart = nullptr;  // what these rules call
+  std::uint64_t derived = 0;                   // arguments that a derivative is taken by: bit i for argument i
+  std::string_view tags = {};                  // "core pointwise"
   std::string_view doc = {};
   std::string_view example = {};
   std::string_view saved = {};              // what autograd saves for backward, for people

@@ -33,8 +33,8 @@ const OpInfo* keep_info(const std::string& full_name, const std::string& schema,
       throw;
     }
     const auto& [text, tag_text, file, line] = at->first;
-    kept.info = OpInfo{kept.name,       kept.overload,        text, file.c_str(), line, signature, boxed,
-                       BatchRule::Each, ForwardRule::General, 0,    tag_text,     "",   "",        ""};
+    kept.info = OpInfo{kept.name, kept.overload, text, file.c_str(), line, signature, boxed, 0,
+                       0,         nullptr,       0,    tag_text,     "",   "",        ""};
   }
   return &kept.info;
 }
