@@ -212,11 +212,6 @@ struct Result<std::tuple<T>> : Result<T> {};
 template <>
 struct Result<std::tuple<>> : Result<void> {};
 
-template <typename T>
-inline constexpr bool kMayBeAbsent = false;
-template <typename T>
-inline constexpr bool kMayBeAbsent<std::optional<T>> = true;
-
 // An argument that a caller gives as a T, as one that converts to the canonical To. Lists in which tensors with methods
 // are optional, or stand in lists, are made anew.
 template <typename To, typename T>
@@ -224,7 +219,7 @@ decltype(auto) lend(std::remove_reference_t<T>& v) {
   using Given = std::remove_cvref_t<T>;
   if constexpr (std::is_convertible_v<T&&, To>) {
     return static_cast<T&&>(v);
-  } else if constexpr (kMayBeAbsent<Given> && kMayBeAbsent<To>) {
+  } else if constexpr (kIsOptional<Given> && kIsOptional<To>) {
     using Item = const typename Given::value_type&;
     using Made = std::remove_cvref_t<decltype(lend<typename To::value_type, Item>(*v))>;
     return v ? std::optional<Made>(lend<typename To::value_type, Item>(*v)) : std::nullopt;
@@ -251,9 +246,9 @@ To convert_result(From&& from) {
       return To(convert_result<std::tuple_element_t<I, To>>(std::get<I>(std::forward<From>(from)))...);
     }
     (std::make_index_sequence<std::tuple_size_v<To>>());
-  } else if constexpr (kMayBeAbsent<Given> && kMayBeAbsent<To>) {
+  } else if constexpr (kIsOptional<Given> && kIsOptional<To>) {
     return from ? To(convert_result<typename To::value_type>(*std::forward<From>(from))) : std::nullopt;
-  } else if constexpr (kMayBeAbsent<Given>) {
+  } else if constexpr (kIsOptional<Given>) {
     return from ? To(*std::forward<From>(from)) : To();
   } else if constexpr (std::is_constructible_v<To, From&&>) {
     return To(std::forward<From>(from));

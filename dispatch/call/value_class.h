@@ -10,6 +10,7 @@
 //   std::optional<T>             std::optional, by value       ? and the code of T
 #pragma once
 
+#include <keyway/core/base/class_kinds.h>
 #include <keyway/core/base/complex.h>
 #include <keyway/core/dtype/scalar.h>
 #include <keyway/core/random/generator.h>
@@ -138,15 +139,6 @@ struct ValueOf<std::optional<T>> {
 };
 template <typename Argument>
 using ValueOfArgument = typename ValueOf<Argument>::type;
-
-template <typename T>
-inline constexpr bool kIsVector = false;
-template <typename T>
-inline constexpr bool kIsVector<std::vector<T>> = true;
-template <typename T>
-inline constexpr bool kIsOptional = false;
-template <typename T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 // The table of the schema language and the classes here have the same types.
 static_assert(ValueClasses::kSize == std::size(kNamedTypes) - 2 + std::size(kListElements));

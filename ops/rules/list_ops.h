@@ -3,6 +3,7 @@
 // allocation.
 #pragma once
 
+#include <keyway/core/base/class_kinds.h>
 #include <keyway/core/base/small_vector.h>
 #include <keyway/core/tensor/tensor_base.h>
 #include <keyway/ops/rules/contracts.h>
@@ -24,11 +25,6 @@ template <typename T>
 inline constexpr bool kIsList<ArrayRef<T>> = true;
 template <typename T, std::size_t N>
 inline constexpr bool kIsList<SmallVector<T, N>> = true;
-
-template <typename T>
-inline constexpr bool kIsOptional = false;
-template <typename T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_lengths(std::size_t a, std::size_t b);
 [[noreturn]] KEYWAY_API KEYWAY_COLD void fail_item(std::int64_t index, std::size_t length);

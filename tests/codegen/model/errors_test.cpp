@@ -47,6 +47,24 @@ TEST_CASE("mistakes in keys") {
   CHECK(errors_of("1") == "test.json:2:1: error: an item of 'ops' is a number, not an object\n");
 }
 
+TEST_CASE("mistakes in rules of vmap and forward mode") {
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "dims")~")).empty());
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "dim")~")) ==
+        "test.json:3:48: error: f: there is no rule 'dim' of vmap; did you mean 'dims'?\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "along_dim")~")) ==
+        "test.json:3:48: error: f: the rule 'along_dim' reads an argument 'index', which the operator has not\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "squeeze")~")) ==
+        "test.json:3:48: error: f: the rule 'squeeze' calls the operator that 'counterpart' names, but the entry names "
+        "none\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "squeeze", "counterpart": "f")~")).empty());
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "squeeze", "counterpart": "f.dim")~")) ==
+        "test.json:3:74: error: f: there is no operator 'f.dim'; did you mean 'f'?\n");
+  CHECK(errors_of(kernels(R"~("derivatives": { "self": "grad" }, "jvp": "sum")~")).empty());
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "jvp": "linear")~")) ==
+        "test.json:3:47: error: f: 'jvp' says how the operator depends on the arguments that 'derivatives' names, but it "
+        "names none\n");
+}
+
 TEST_CASE("mistakes in the file") {
   CHECK(testing::build("[]").errors == "test.json:1:1: error: a schema file holds an object, not an array\n");
   CHECK(testing::build(R"~({ "ops": [] })~").errors == "test.json:1:1: error: the key 'doc' is missing\n");
