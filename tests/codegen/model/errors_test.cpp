@@ -60,9 +60,10 @@ TEST_CASE("mistakes in rules of vmap and forward mode") {
   CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "squeeze", "counterpart": "f.dim")~")) ==
         "test.json:3:74: error: f: there is no operator 'f.dim'; did you mean 'f'?\n");
   CHECK(errors_of(kernels(R"~("derivatives": { "self": "grad" }, "jvp": "sum")~")).empty());
-  CHECK(errors_of(kernels(R"~("derivatives": {}, "jvp": "linear")~")) ==
-        "test.json:3:47: error: f: 'jvp' says how the operator depends on the arguments that 'derivatives' names, but it "
-        "names none\n");
+  CHECK(
+      errors_of(kernels(R"~("derivatives": {}, "jvp": "linear")~")) ==
+      "test.json:3:47: error: f: 'jvp' says how the operator depends on the arguments that 'derivatives' names, but it "
+      "names none\n");
 }
 
 TEST_CASE("mistakes in the file") {
