@@ -2,6 +2,7 @@
 // another entry, so that who holds an entry can rely on its signature. Its address is its identity; it is never freed.
 #pragma once
 
+#include <keyway/core/schema/transform_rules.h>
 #include <keyway/dispatch/call/boxed_shape.h>
 #include <keyway/dispatch/call/kernel.h>
 

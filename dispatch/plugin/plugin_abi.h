@@ -6,6 +6,7 @@
 #include <keyway/core/base/error.h>
 #include <keyway/core/device/device_guard_impl.h>
 #include <keyway/core/schema/hash.h>
+#include <keyway/core/schema/transform_rules.h>
 #include <keyway/core/tensor/memory_cache.h>
 #include <keyway/core/tensor/tensor_options.h>
 #include <keyway/dispatch/inspect/profiler.h>
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,9 +88,10 @@ constexpr void add_members(LayoutHash& hash) {
                             offsetof(BoxedShape, arguments), offsetof(BoxedShape, has_results)});
   hash.members<OpInfo>(
       {offsetof(OpInfo, name), offsetof(OpInfo, overload), offsetof(OpInfo, schema), offsetof(OpInfo, file),
-       offsetof(OpInfo, line), offsetof(OpInfo, signature), offsetof(OpInfo, boxed), offsetof(OpInfo, batch),
-       offsetof(OpInfo, forward), offsetof(OpInfo, derived), offsetof(OpInfo, tags), offsetof(OpInfo, doc),
-       offsetof(OpInfo, example), offsetof(OpInfo, saved), offsetof(OpInfo, wrapper), offsetof(OpInfo, served_too)});
+       offsetof(OpInfo, line), offsetof(OpInfo, signature), offsetof(OpInfo, boxed), offsetof(OpInfo, vmap),
+       offsetof(OpInfo, jvp), offsetof(OpInfo, counterpart), offsetof(OpInfo, derived), offsetof(OpInfo, tags),
+       offsetof(OpInfo, doc), offsetof(OpInfo, example), offsetof(OpInfo, saved), offsetof(OpInfo, wrapper),
+       offsetof(OpInfo, served_too)});
   hash.members<KernelInfo>({offsetof(KernelInfo, key), offsetof(KernelInfo, name), offsetof(KernelInfo, file),
                             offsetof(KernelInfo, line), offsetof(KernelInfo, owner)});
   hash.members<KernelBase>({offsetof(KernelBase, boxed), offsetof(KernelBase, context), offsetof(KernelBase, index),
@@ -122,6 +125,7 @@ constexpr std::uint32_t layout_number() {
   hash.types<KernelBase, ErasedKernel, KernelInfo, Table, OpInfo, OperatorEntry, BackendWrapper, AnyKernel>();
   hash.types<OperatorHandle, ImplRequest, LibraryRequest, Library, RegistrationHandle, ObservedCall, CallEvent>();
   add_members(hash);
+  hash.number(std::size(kVmapRules)).number(std::size(kJvpRules));
   hash.number(kSlotCount).number(kBackendBits).number(kNumScalarTypes).number(kMaxCachedBlock);
   hash.number(static_cast<std::uint64_t>(DispatchKey::CompositeImplicitAutograd))
       .number(static_cast<std::uint64_t>(ValueTag::TensorListList));
