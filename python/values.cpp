@@ -123,6 +123,8 @@ template <typename T>
 T blank() {
   if constexpr (std::is_same_v<T, Generator>) {
     return Generator(nullptr);
+  } else if constexpr (std::is_same_v<T, Device>) {
+    return Device(kCPU);
   } else {
     return T{};
   }
