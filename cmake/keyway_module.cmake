@@ -3,6 +3,7 @@
 #   keyway_module(core/base
 #     HEADERS public.h ...        # installed, part of the FILE_SET, checked to be self-contained
 #     SOURCES a.cpp b.cpp ...
+#     GENERATED x.h y.cpp ...     # what the generator writes for the module, by path in its folder
 #     DEPENDS core ...            # modules of lower floors (folder names)
 #     LINK fmt::fmt ...           # libraries from elsewhere, private to the module's sources
 #     STANDALONE)                 # not a part of libkeyway; modules in codegen/ and tools/ never are

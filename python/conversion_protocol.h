@@ -1,4 +1,4 @@
-// ConversionProtocol: tensors as Python's own values: bool(x), int(x), a list index, `for row in x`, `2 in x`,
+// Tensors as Python's own values: bool(x), int(x), a list index, `for row in x`, `2 in x`,
 // tolist().
 #pragma once
 

@@ -1,4 +1,4 @@
-// DefaultDevice: where functions that make tensors from options make them when no `device` is named.
+// Where functions that make tensors from options make them when no `device` is named.
 #pragma once
 
 #include <keyway/core/device/device.h>

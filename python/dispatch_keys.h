@@ -1,4 +1,4 @@
-// DispatchKeys: what a call is resolved by, for people who write backends in Python: DispatchKey, DispatchKeySet, and
+// What a call is resolved by, for people who write backends in Python: DispatchKey, DispatchKeySet, and
 // the guards that add keys to a thread's calls or take them away.
 #pragma once
 

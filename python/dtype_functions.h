@@ -1,4 +1,4 @@
-// DtypeFunctions: what is asked about dtypes: the default one, promotion, casts.
+// What is asked about dtypes: the default one, promotion, casts.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// FunctionOverrides: arguments that answer calls of operators themselves: objects of classes that define
+// Arguments that answer calls of operators themselves: objects of classes that define
 // __keyway_function__, which is PyTorch's __torch_function__ under another name.
 #pragma once
 

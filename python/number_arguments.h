@@ -1,4 +1,4 @@
-// NumberArguments: tensors that may be given as numbers. Where PyTorch has an overload for numbers, or Python's calls
+// Tensors that may be given as numbers. Where PyTorch has an overload for numbers, or Python's calls
 // take one for a tensor, and Keyway's schema has tensors only, a number becomes a tensor without dimensions.
 #pragma once
 

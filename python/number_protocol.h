@@ -1,4 +1,4 @@
-// NumberProtocol: Python's operators on tensors: `x + 2`, `2 - x`, `x @ y`, `x += y`, `x < 3`. Each calls the method of
+// Python's operators on tensors: `x + 2`, `2 - x`, `x @ y`, `x += y`, `x < 3`. Each calls the method of
 // Tensor that does it; other types than tensors and numbers get their own turn, as Python's rules have it.
 #pragma once
 

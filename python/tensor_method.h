@@ -1,4 +1,4 @@
-// TensorMethod: calls operators as methods of Tensor and as functions from C++, by names that are looked up once.
+// Calls operators as methods of Tensor and as functions from C++, by names that are looked up once.
 #pragma once
 
 #include <keyway/python/errors.h>

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What test.sh, nightly.sh and bench.sh share. Sourced, not run; expects the working directory to be the tree's root.
+# What the commands of tools/ share: test.sh, nightly.sh, bench.sh, demo.sh and gpu_check.sh. Sourced, not run; expects the working directory to be the tree's root.
 
 jobs=${KEYWAY_JOBS:-$(nproc)}
 tests_run=0

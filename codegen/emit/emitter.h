@@ -81,7 +81,7 @@ std::string emit_python_names(const std::vector<Family>& families);
 std::string emit_python_functions(const std::vector<Family>& families);
 std::string emit_python_nn(const std::vector<Family>& families);
 std::string emit_python_return_types(const std::vector<Family>& families);
-// emit_umbrella.cpp: the header that includes all functions.
+// emit_functions.cpp: the header that includes all functions.
 std::string emit_umbrella(const std::vector<Family>& families);
 
 }  // namespace keyway::inline v1

@@ -1,5 +1,5 @@
-// The words of the expression language: predicates, methods, formula helpers and named constants.
-// All of them are tables in vocabulary.cpp; a new word is a new line there.
+// The words of the expression language: predicates, methods and named constants, as tables in vocabulary.cpp, where a
+// new word is a new line. What formulas of derivatives call besides stands in formula_helpers.cpp.
 #pragma once
 
 #include <keyway/codegen/expr/scope.h>

@@ -15,7 +15,7 @@ constexpr std::string_view kTags[] = {
     "core",                     // of the Core ATen set
     "data_dependent_shape",     // sizes of results depend on data
     "factory",                  // makes a tensor from no tensor
-    "in_place_safe",            // the kernel may write to one of its inputs
+    "in_place_safe",            // out may be exactly one of the inputs, element on element
     "inplace_view",             // changes the geometry of its argument
     "nondeterministic",         // not the same value each time, but for no generator's sake
     "nondeterministic_seeded",  // draws from a generator

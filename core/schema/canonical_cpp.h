@@ -1,5 +1,5 @@
 // How a schema's types are written in C++ canonically: the one signature that tables, kernels and typed
-// handles of an operator have. dispatch/call/signature.h holds the table.
+// handles of an operator have. core/schema/value_code.h holds the table.
 #pragma once
 
 #include <keyway/core/base/macros.h>

@@ -86,12 +86,12 @@ class LayoutHash {
 constexpr void add_members(LayoutHash& hash) {
   hash.members<BoxedShape>({offsetof(BoxedShape, tensors), offsetof(BoxedShape, device),
                             offsetof(BoxedShape, arguments), offsetof(BoxedShape, has_results)});
-  hash.members<OpInfo>(
-      {offsetof(OpInfo, name), offsetof(OpInfo, overload), offsetof(OpInfo, schema), offsetof(OpInfo, file),
-       offsetof(OpInfo, line), offsetof(OpInfo, signature), offsetof(OpInfo, boxed), offsetof(OpInfo, vmap),
-       offsetof(OpInfo, jvp), offsetof(OpInfo, counterpart), offsetof(OpInfo, derived), offsetof(OpInfo, tags),
-       offsetof(OpInfo, doc), offsetof(OpInfo, example), offsetof(OpInfo, saved), offsetof(OpInfo, wrapper),
-       offsetof(OpInfo, served_too)});
+  hash.members<OpInfo>({offsetof(OpInfo, name), offsetof(OpInfo, overload), offsetof(OpInfo, schema),
+                        offsetof(OpInfo, file), offsetof(OpInfo, line), offsetof(OpInfo, signature),
+                        offsetof(OpInfo, boxed), offsetof(OpInfo, vmap), offsetof(OpInfo, jvp),
+                        offsetof(OpInfo, counterpart), offsetof(OpInfo, derived), offsetof(OpInfo, tags),
+                        offsetof(OpInfo, doc), offsetof(OpInfo, example), offsetof(OpInfo, saved),
+                        offsetof(OpInfo, wrapper), offsetof(OpInfo, served_too)});
   hash.members<KernelInfo>({offsetof(KernelInfo, key), offsetof(KernelInfo, name), offsetof(KernelInfo, file),
                             offsetof(KernelInfo, line), offsetof(KernelInfo, owner)});
   hash.members<KernelBase>({offsetof(KernelBase, boxed), offsetof(KernelBase, context), offsetof(KernelBase, index),

@@ -1,4 +1,4 @@
-// Activations of neural networks. Their gradients are in activation_backward.h.
+// Activations of neural networks, and their gradients.
 #pragma once
 
 #include <keyway/ops/functors/argument.h>
