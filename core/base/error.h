@@ -1,4 +1,4 @@
-// Errors: keyway::Error, which every exception of the library is or derives from, and KEYWAY_CHECK.
+// Errors: keyway::Error, the one exception type of the library, and KEYWAY_CHECK.
 #pragma once
 
 #include <keyway/core/base/array_ref.h>
