@@ -48,8 +48,8 @@ constexpr bool append_value_code(Sink& sink, SchemaType type, AbsentTensors abse
   }
   if (type.is(TypeKind::List)) {
     ShortCode element;
-    if (!append_value_code(element, type.element(), AbsentTensors::Undefined, true)) return false;
-    if (!is_list_element(element.view())) return false;
+    if (!append_value_code(element, type.element(), AbsentTensors::Optional, true)) return false;
+    if (element.view() != "?T" && !is_list_element(element.view())) return false;
     append_letter(sink, '[');
     return append_value_code(sink, type.element(), absent, true);
   }

@@ -58,7 +58,7 @@ TEST_CASE("mistakes in rules of vmap and forward mode") {
         "none\n");
   CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "squeeze", "counterpart": "f")~")).empty());
   CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "squeeze", "counterpart": "f.dim")~")) ==
-        "test.json:3:74: error: f: there is no operator 'f.dim'; did you mean 'f'?\n");
+        "test.json:3:74: error: f: there is no operator 'f.dim'\n");
   CHECK(errors_of(kernels(R"~("derivatives": { "self": "grad" }, "jvp": "sum")~")).empty());
   CHECK(
       errors_of(kernels(R"~("derivatives": {}, "jvp": "linear")~")) ==

@@ -68,7 +68,7 @@ void kernels(Library& m) {
   m.def<"t11(complex z) -> int">(fn<I, double>);                // error: argument 1, 'z', is complex: a kernel takes complex<double>, this one double
   m.def<"t12(SymInt n) -> int">(fn<I, double>);                 // error: argument 1, 'n', is SymInt: a kernel takes std::int64_t, this one double
   m.def<"l1(str[] s) -> int">(fn<I, std::string>);              // error: argument 1, 's', is str[]: a kernel takes ArrayRef<std::string>, this one std::string_view
-  m.def<"l2(ScalarType[] t) -> int">(fn<I, std::vector<Layout>>);  // error: this C++ type has no counterpart in the schema language
+  m.def<"l2(ScalarType[] t) -> int">(fn<I, std::vector<Layout>>);  // error: lists of this C++ type have no counterpart among schemas
   m.def<"l3(int?[] n) -> int">(fn<I, IntArrayRef>);             // error: argument 1, 'n', is int?[]: a kernel takes ArrayRef<std::optional<std::int64_t>>, this one ArrayRef<std::int64_t>
   m.def<"l4(int[][] i) -> int">(fn<I, IntArrayRef>);            // error: argument 1, 'i', is int[][]: a kernel takes ArrayRef<std::vector<std::int64_t>>, this one ArrayRef<std::int64_t>
   m.def<"l5(Tensor[][] m) -> int">(fn<I, ArrayRef<TensorBase>>);  // error: argument 1, 'm', is Tensor[][]: a kernel takes ArrayRef<std::vector<Tensor>>, this one ArrayRef<Tensor>
