@@ -35,8 +35,8 @@ std::string wrong_argument(const OperatorEntry& op, const Stack& stack) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const IValue& value = stack[stack.size() - arguments.size() + i];
     if (fits(arguments[i].type(), value)) continue;
-    const std::string type = to_string(arguments[i].type());
-    const FormatArg values[] = {arguments[i].name(), type, to_string(value.tag())};
+    const std::string type = to_string(arguments[i].type()), given = to_string(value.tag());
+    const FormatArg values[] = {arguments[i].name(), type, given};
     return format("argument '{}' takes {}, but got {}", values);
   }
   return {};
