@@ -36,14 +36,14 @@ asan_stage() {
   run_tests asan -LE checks -E '^ops:gradients(,| of complex numbers)'
 }
 
-# Threads meet in these folders only, and not where a kernel of CUDA is compared with the CPU's; tools/nightly.sh runs the rest.
+# Threads meet in these folders only; tools/nightly.sh runs the rest.
 tsan_stage() {
   local launcher targets options=(-DKEYWAY_UNITY=ALL -DKEYWAY_PRECOMPILE=ON)
   read -ra launcher <<< "$(fixed_addresses)"
   configure tsan
   mapfile -t targets < <(cmake --build --preset tsan --target help | grep -oE '^suite_(core|dispatch|autograd|backends|plugins)\b')
   build tsan "${targets[@]}"
-  run_tests tsan -L '^(core|dispatch|autograd|backends|plugins)$' -E '^backends/cuda/emulated:(CUDA|steps of optimizers)'
+  run_tests tsan -L '^(core|dispatch|autograd|backends|plugins)$'
 }
 
 stage set-up bash tools/setup.sh
