@@ -11,7 +11,8 @@
 namespace keyway::inline v1::batching {
 
 bool change_view(const OperatorEntry& op, Stack& arguments) {
-  const bool becomes_view = op.info().vmap == vmap_rule("inplace_view");
+  constexpr std::uint8_t kInplaceView = vmap_rule("inplace_view");
+  const bool becomes_view = op.info().vmap == kInplaceView;
   if (!becomes_view && !op.has_tag("inplace_view")) return false;
   const TensorBase self = arguments[0].to_tensor();
   if (batched_value(self) == nullptr) return false;

@@ -190,11 +190,12 @@ void call_in_place(const OperatorEntry& op, const LevelPtr& level, Stack& values
 }
 
 bool call_on_tensor(const OperatorEntry& op, const LevelPtr& level, Stack& values) {
+  constexpr std::uint8_t kPrimal = jvp_rule("primal");
   const bool changes_geometry = op.has_tag("inplace_view");
   const bool of_history = &op == &ops::detach_ || &op == &ops::requires_grad_;
   KEYWAY_CHECK_AS(NotImplemented, &op != &ops::set_data,
                   "forward mode: a dual tensor cannot be given other memory, and its memory to no other tensor");
-  if (!changes_geometry && !of_history && op.info().jvp != jvp_rule("primal")) return false;
+  if (!changes_geometry && !of_history && op.info().jvp != kPrimal) return false;
   const TensorBase self = values[0].to_tensor();
   const Parts parts = parts_at(self, *level);
   if (!parts.tangent.defined()) return false;

@@ -10,7 +10,6 @@
 #include <keyway/python/values.h>
 
 #include <charconv>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -130,19 +129,6 @@ T blank() {
   }
 }
 
-// The elements of a list that are converted by `one`; false if one of them is of another type.
-template <typename T, typename One>
-bool to_elements(PyObject* sequence, std::vector<T>& elements, One&& one) {
-  const Py_ssize_t size = PySequence_Size(sequence);
-  if (size < 0) rethrow_python_error();
-  elements.resize(static_cast<std::size_t>(size));
-  for (Py_ssize_t i = 0; i < size; ++i) {
-    const nb::object item = checked(PySequence_GetItem(sequence, i));
-    if (!one(item.ptr(), elements[static_cast<std::size_t>(i)])) return false;
-  }
-  return true;
-}
-
 // A list, a tuple, or what says that it is a sequence (collections.abc.Sequence), but for text and bytes.
 bool is_sequence(PyObject* object) {
   if (PyList_Check(object) || PyTuple_Check(object)) return true;
@@ -156,31 +142,30 @@ bool is_sequence(PyObject* object) {
   return is_one == 1;
 }
 
-// Of a sequence, or of one value `size` times over. A str is a sequence to Python, and no list of one here.
-template <typename T, typename One>
-bool to_vector(PyObject* object, std::size_t size, std::vector<T>& elements, One&& one) {
-  if (is_sequence(object)) return to_elements(object, elements, one);
-  T element{};
-  if (size == 0 || PyUnicode_Check(object) || !one(object, element)) return false;
-  elements.assign(size, element);
-  return true;
-}
-
 // As convert, of values that are lists, have elements that may be None, or are neither. `depth`: in how many lists of
 // the type it stands.
 template <typename T>
 bool convert_as(const ValueType& type, int depth, PyObject* object, T& value) {
   if constexpr (detail::kIsVector<T>) {
     using Element = typename T::value_type;
-    detail::KeptList<Element> elements;
-    const auto one = [&](PyObject* item, auto& element) {
-      Element converted = blank<Element>();
-      const bool fits = convert_as(type, depth + 1, item, converted);
-      element = std::move(converted);
-      return fits;
+    const auto add = [&](PyObject* item) {
+      Element element = blank<Element>();
+      if (!convert_as(type, depth + 1, item, element)) return false;
+      value.push_back(std::move(element));
+      return true;
     };
-    if (!to_vector(object, depth == 0 ? type.list_size : type.element_size, elements, one)) return false;
-    value.assign(std::make_move_iterator(elements.begin()), std::make_move_iterator(elements.end()));
+    if (is_sequence(object)) {
+      const Py_ssize_t size = PySequence_Size(object);
+      if (size < 0) rethrow_python_error();
+      value.reserve(static_cast<std::size_t>(size));
+      for (Py_ssize_t i = 0; i < size; ++i)
+        if (!add(checked(PySequence_GetItem(object, i)).ptr())) return false;
+      return true;
+    }
+    // One value stands for as many as the type says. A str is a sequence to Python, and no list of one here.
+    const std::size_t size = depth == 0 ? type.list_size : type.element_size;
+    if (size == 0 || PyUnicode_Check(object) || !add(object)) return false;
+    value.assign(size, Element(value.front()));
     return true;
   } else if constexpr (detail::kIsOptional<T>) {
     return object == Py_None || convert(object, value.emplace());

@@ -96,6 +96,13 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+// The argument of the rule's that the operator has not; empty if it has all.
+std::string missing_argument(const OpSource& source, const TransformRule& rule) {
+  for (const std::string& argument : words_of(rule.arguments))
+    if (!source.schema->arguments().find(argument)) return argument;
+  return {};
+}
+
 // The rule that the entry names at `key`; null if it names none, or one that the operator cannot have.
 const TransformRule* named_rule(const OpSource& source, std::string_view key, std::span<const TransformRule> rules) {
   const JsonValue* value = source.entry.find(key);
@@ -108,10 +115,9 @@ const TransformRule* named_rule(const OpSource& source, std::string_view key, st
                                                     did_you_mean(value->text.text, names)));
     return nullptr;
   }
-  for (const std::string& argument : words_of(rule->arguments)) {
-    if (source.schema->arguments().find(argument)) continue;
+  if (const std::string missing = missing_argument(source, *rule); !missing.empty()) {
     source.report.error(value->place(), fmt::format("the rule {} reads an argument {}, which the operator has not",
-                                                    in_quotes(rule->name), in_quotes(argument)));
+                                                    in_quotes(rule->name), in_quotes(missing)));
     return nullptr;
   }
   if (rule->has_counterpart && !source.entry.find("counterpart"))
@@ -123,14 +129,15 @@ const TransformRule* named_rule(const OpSource& source, std::string_view key, st
 
 }  // namespace
 
+// That of the recipe, if the operator has the arguments that it reads: a library's reduction may call its tensor
+// otherwise.
 TransformRule read_vmap(const OpSource& source, const Recipe& recipe) {
   if (const TransformRule* rule = named_rule(source, "vmap", kVmapRules)) return *rule;
-  switch (recipe.kind) {
-    case RecipeKind::Pointwise: return kVmapRules[vmap_rule("pointwise")];
-    case RecipeKind::Reduction: return kVmapRules[vmap_rule("reduction")];
-    case RecipeKind::View: return kVmapRules[vmap_rule("shape")];
-    default: return kVmapRules[vmap_rule("each")];
-  }
+  const TransformRule rule = kVmapRules[recipe.kind == RecipeKind::Pointwise   ? vmap_rule("pointwise")
+                                        : recipe.kind == RecipeKind::Reduction ? vmap_rule("reduction")
+                                        : recipe.kind == RecipeKind::View      ? vmap_rule("shape")
+                                                                               : vmap_rule("each")];
+  return missing_argument(source, rule).empty() ? rule : kVmapRules[vmap_rule("each")];
 }
 
 TransformRule read_jvp(const OpSource& source, const Recipe& recipe) {
@@ -155,9 +162,20 @@ std::optional<OwnedSchema> read_counterpart(const OpSource& source) {
   if (!value) return std::nullopt;
   const std::string& full_name = value->text.text;
   const std::string_view name = std::string_view(full_name).substr(0, full_name.find('.'));
+  const JsonValue* vmap = source.entry.find("vmap");
+  const std::uint8_t rule = vmap ? vmap_rule(vmap->text.text) : vmap_rule("each");
+  if (rule >= std::size(kVmapRules) || !kVmapRules[rule].has_counterpart)
+    source.report.error(value->place(), "'counterpart' names what the rule of 'vmap' calls, but this one calls none");
   const std::span<const Signature> overloads = source.functions.operators_named(name);
   const auto found = std::ranges::find(overloads, full_name, &Signature::full_name);
-  if (found != overloads.end()) return OwnedSchema(std::string(found->schema.text()));
+  if (found != overloads.end()) {
+    const ArgumentList arguments = found->schema.arguments();
+    if (rule == vmap_rule("whole_reduction") &&
+        (arguments.size() < 3 || arguments[1].name() != "dim" || arguments[2].name() != "keepdim"))
+      source.report.error(value->place(),
+                          "the counterpart of a whole reduction takes 'self', 'dim' and 'keepdim' first");
+    return OwnedSchema(std::string(found->schema.text()));
+  }
   source.report.error(value->place(), fmt::format("there is no operator {}{}", in_quotes(full_name),
                                                   did_you_mean(name, source.functions.operator_names())));
   return std::nullopt;

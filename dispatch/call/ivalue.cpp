@@ -29,6 +29,14 @@ std::string print(const T& value) {
 
 }  // namespace
 
+// Every type has a tag of four bits.
+constexpr bool has_every_letter() {
+  for (const detail::NamedType& type : detail::kNamedTypes)
+    if (type.kind != TypeKind::None && detail::kTagLetters.find(type.code) == std::string_view::npos) return false;
+  return detail::kTagLetters.size() <= 16;
+}
+static_assert(has_every_letter());
+
 std::string to_string(ValueTag tag) {
   const auto bits = static_cast<std::uint32_t>(tag);
   const auto last = static_cast<ValueTag>(bits & 15), element = static_cast<ValueTag>(bits >> 4);

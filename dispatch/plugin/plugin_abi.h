@@ -62,6 +62,10 @@ class LayoutHash {
     }
     return *this;
   }
+  constexpr LayoutHash& text(std::string_view text) {
+    hash_.append(text);
+    return number(text.size());
+  }
   template <typename... T>
   constexpr LayoutHash& types() {
     (number(sizeof(T)).number(alignof(T)), ...);
@@ -125,10 +129,12 @@ constexpr std::uint32_t layout_number() {
   hash.types<KernelBase, ErasedKernel, KernelInfo, Table, OpInfo, OperatorEntry, BackendWrapper, AnyKernel>();
   hash.types<OperatorHandle, ImplRequest, LibraryRequest, Library, RegistrationHandle, ObservedCall, CallEvent>();
   add_members(hash);
-  hash.number(std::size(kVmapRules)).number(std::size(kJvpRules));
+  for (const TransformRule& rule : kVmapRules) hash.text(rule.name);
+  for (const TransformRule& rule : kJvpRules) hash.text(rule.name);
   hash.number(kSlotCount).number(kBackendBits).number(kNumScalarTypes).number(kMaxCachedBlock);
   hash.number(static_cast<std::uint64_t>(DispatchKey::CompositeImplicitAutograd))
-      .number(static_cast<std::uint64_t>(ValueTag::TensorListList));
+      .number(static_cast<std::uint64_t>(ValueTag::TensorListList))
+      .text(kTagLetters);
   hash.number(static_cast<std::uint64_t>(ErrorKind::Internal));
   return hash.value();
 }

@@ -42,6 +42,12 @@ def seed() -> None:
     lambda x: x.to(kw.float64) * kw.tensor(2.0),
     lambda x: F.layer_norm(x, (3,)),
     lambda x: x.squeeze().unsqueeze_(0).transpose_(1, 2),
+    lambda x: x.index_add(1, kw.tensor([2, 0]), x[:, :2]),
+    lambda x: x.clone().index_add_(0, kw.tensor([0, 2]), x[:2], alpha=2),
+    lambda x: x.clone().index_copy_(-1, kw.tensor([2]), x[:, :1]),
+    lambda x: kw.stack([x.sum(), x.mean(), x.prod(), (x > 9).any().to(x.dtype), (x > -9).all().to(x.dtype)]),
+    lambda x: kw.as_strided(x, (2, 2), (3, 1)),
+    lambda x: x.permute(1, 0).unsqueeze(-1).squeeze().expand(2, 3, 3),
 ], ids=lambda f: None)
 def test_vmap_is_a_loop_that_runs_at_once(func: Any) -> None:
     x = kw.randn(4, 3, 3)

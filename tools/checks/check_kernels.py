@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAME = re.compile(rb"(?<!\w)(_ZN\w+)(?=\0)")  # a text need not have a 0 before it: what lies there may be a number
+NAME = re.compile(rb"(?<!_)(_ZN\w+)(?=\0)")  # a text need not have a 0 before it: what lies there may be a number
 PART = re.compile(r"(L?)(\d+)")
 
 

@@ -36,8 +36,8 @@ struct Counted : Count {
   __device__ static bool counts(const Row<2>& row, std::int64_t i) { return row.at<const std::uint8_t>(0, i) != 0; }
 };
 
-// Operands: an element's place along a dimension; its number.
-struct PlaceAlong {
+// Operands: an element's index along a dimension; its number.
+struct IndexAlong {
   std::int64_t size, apart;  // how many numbers an element is from the next along the dimension
 
   KEYWAY_HD void operator()(const Element<2>& element) const {
@@ -45,15 +45,14 @@ struct PlaceAlong {
   }
 };
 
-// The row_space of the elements with these numbers, one in each row.
-void find_places(const TensorBase& numbers, IntArrayRef sizes, const TensorBase& row_space) {
+// The indices of the elements with these numbers, one in each row.
+void write_indices(const TensorBase& numbers, IntArrayRef sizes, const TensorBase& indices) {
   std::int64_t apart = 1;
   for (std::size_t d = sizes.size(); d-- > 0; apart *= sizes[d]) {
-    const TensorBase along =
-        make_view(row_space, numbers.sizes(), {row_space.strides()[0]},
-                  row_space.storage_offset() + static_cast<std::int64_t>(d) * row_space.strides()[1]);
-    each<2>(ElementSpace(numbers.sizes()).tensor(along).tensor(numbers).space(), PlaceAlong{sizes[d], apart},
-            row_space.device());
+    const TensorBase along = make_view(indices, numbers.sizes(), {indices.strides()[0]},
+                                       indices.storage_offset() + static_cast<std::int64_t>(d) * indices.strides()[1]);
+    each<2>(ElementSpace(numbers.sizes()).tensor(along).tensor(numbers).space(), IndexAlong{sizes[d], apart},
+            indices.device());
   }
 }
 
@@ -75,7 +74,7 @@ TensorBase nonzero(const TensorBase& self) {
   if (out.numel() == 0) return out;
   const TensorBase numbers = rank == 1 ? make_view(out, {count}, {1}, 0) : make_tensor({count}, kLong, on);
   rows<2>(row_space, Scan<Counted>{{{}, numbers.data_ptr<std::int64_t>()}}, on);
-  if (rank > 1) find_places(numbers, self.sizes(), out);
+  if (rank > 1) write_indices(numbers, self.sizes(), out);
   return out;
 }
 

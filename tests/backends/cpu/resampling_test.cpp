@@ -82,7 +82,7 @@ TEST_CASE("elements at indices times weights, and their gradients, agree with lo
       check(rng, {2, 17, 13, 1, 4, 29}, dtype);  // two blocks of channels, the second of one
       check(rng, {1, 40, 7, 1, 2, 14}, dtype);
       check(rng, {3, 1, 9, 1, 3, 5}, dtype);
-      check(rng, {1, 3, 900, 1, 1, 2}, dtype);  // too few indices to turn channels for
+      check(rng, {1, 3, 900, 1, 1, 2}, dtype);  // too few indices to transpose channels for
       check(rng, {1, 2, 5, 61, 2, 11}, dtype);
       check(rng, {2, 1, 6, 3, 5, 4}, dtype);
       check(rng, {2, 3, 0, 1, 2, 4}, dtype);

@@ -57,6 +57,19 @@ TEST_CASE("the fifteen difficult entries are accepted") {
   CHECK(pool.out.arguments == std::vector<std::string>{"out", "indices"});
 }
 
+TEST_CASE("a recipe's rule of vmap is for operators that have the arguments it reads") {
+  const auto rule_of_reduction = [](const std::string& tensor) {
+    const auto result = testing::build(testing::file_of(
+        R"({ "func": "f(Tensor )" + tensor +
+        R"(, *, ScalarType? dtype=None) -> Tensor", "reduction": "F", "derivatives": {}, "doc": "Does.", )" +
+        R"("example": "f([1.0]) == 1.0" })"));
+    REQUIRE(result.errors.empty());
+    return std::string(result.families->front().ops.front().vmap.name);
+  };
+  CHECK(rule_of_reduction("self") == "reduction");
+  CHECK(rule_of_reduction("x") == "each");
+}
+
 TEST_CASE("an op of one file may be called in another, and helpers may be added") {
   const std::string mm = testing::file_of(
       R"~({ "func": "mm(Tensor self, Tensor mat2) -> Tensor", "kernels": ["CPU"], "derivatives": {},

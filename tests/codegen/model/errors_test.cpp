@@ -59,6 +59,10 @@ TEST_CASE("mistakes in rules of vmap and forward mode") {
   CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "squeeze", "counterpart": "f")~")).empty());
   CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "squeeze", "counterpart": "f.dim")~")) ==
         "test.json:3:74: error: f: there is no operator 'f.dim'\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "counterpart": "f")~")) ==
+        "test.json:3:55: error: f: 'counterpart' names what the rule of 'vmap' calls, but this one calls none\n");
+  CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "whole_reduction", "counterpart": "f")~")) ==
+        "test.json:3:82: error: f: the counterpart of a whole reduction takes 'self', 'dim' and 'keepdim' first\n");
   CHECK(errors_of(kernels(R"~("derivatives": { "self": "grad" }, "jvp": "sum")~")).empty());
   CHECK(
       errors_of(kernels(R"~("derivatives": {}, "jvp": "linear")~")) ==
