@@ -4,7 +4,8 @@
 //
 //   int  i      int?  ?i      int[]  [i      int[]?  ?[i      int?[]  [?i      int[][]  [[i
 //
-// To add a type: its row here, and its C++ class in dispatch/call/value_class.h.
+// To add a list: its element here, and its C++ class in dispatch/call/value_class.h. What a named type takes besides, a
+// tag and conversions, is listed in docs/architecture.md, "Signatures".
 #pragma once
 
 #include <keyway/core/schema/type_kind.h>
