@@ -339,6 +339,30 @@ std::vector<Edge> root_edges(const std::vector<Tensor>& tensors) {
   return edges;
 }
 
+// The state of a thread while it runs backward. A mode or an observer that the thread includes sees the calls of
+// backward too, and within vmap they are made for all examples. What autograd itself says by keys begins anew: backward
+// may be called below it. So does autocast, which has converted what it was to convert.
+class BackwardState {
+ public:
+  BackwardState() : included_(take(thread_state.included)), excluded_(take(thread_state.excluded)) {
+    std::swap(autocast_, thread_state.autocast);
+  }
+  ~BackwardState() {
+    thread_state.included = (thread_state.included & ~kAnew) | included_;
+    thread_state.excluded = (thread_state.excluded & ~kAnew) | excluded_;
+    thread_state.autocast = autocast_;
+  }
+  BackwardState(const BackwardState&) = delete;
+  BackwardState& operator=(const BackwardState&) = delete;
+
+ private:
+  static constexpr std::uint64_t kAnew = (kAutogradRelated | DispatchKeySet(Functionality::Autocast)).raw();
+  static std::uint64_t take(std::uint64_t& keys) { return std::exchange(keys, keys & ~kAnew) & kAnew; }
+
+  std::uint64_t included_, excluded_;
+  std::uint32_t autocast_ = 0;
+};
+
 }  // namespace
 
 void set_grad_of_duals(GradOfDuals function) { grad_of_duals.set(function); }
@@ -354,15 +378,8 @@ void share_with_caller(const TensorBase& tensor) { running->share_with_caller(te
 variable_list run_backward(const std::vector<Edge>& roots, variable_list grads, BackwardOptions options,
                            const std::vector<Edge>* inputs) {
   KEYWAY_CHECK_AS(Autograd, !thread_state.inference, "backward cannot run in inference mode");
-  ThreadStateGuard state;
-  // A mode or an observer that the caller's thread includes sees the calls of backward too, and within vmap they are
-  // made for all examples. What autograd itself says by keys begins anew: backward may be called below it. So does
-  // autocast, which has converted what it was to convert.
-  constexpr std::uint64_t kAnew = (kAutogradRelated | DispatchKeySet(Functionality::Autocast)).raw();
-  thread_state.included &= ~kAnew;
-  thread_state.excluded &= ~kAnew;
-  thread_state.autocast = 0;
-  thread_state.grad_disabled = !options.create_graph;
+  const BackwardState state;
+  const EnableGradGuard recorded(options.create_graph);
   GraphTask task(options, inputs);
   struct Restore {
     GraphTask* outer;

@@ -47,34 +47,29 @@ DispatchKeySet set_of(nb::handle object) {
   return nb::try_cast(object, set) ? set : DispatchKeySet(dispatch_key_in(object));
 }
 
-// Keys that a thread's calls have more, or less, between enter and exit. Takes back what it changed and nothing else,
-// so that guards need not be left in the order in which they were entered.
-template <std::uint64_t ThreadState::*kKeys, std::uint64_t kAllowed>
+// A guard of the library as an object whose scope is a `with` of one thread.
+template <typename Guard>
 class KeyGuard {
  public:
-  explicit KeyGuard(DispatchKeySet keys) : keys_(keys.raw() & kAllowed) {}
+  explicit KeyGuard(DispatchKeySet keys) : keys_(keys) {}
 
   void enter() {
     KEYWAY_CHECK(thread_ == std::thread::id(), "a guard of dispatch keys is entered already: make one for each `with`");
-    changed_ = keys_ & ~(thread_state.*kKeys);
-    thread_state.*kKeys |= changed_;
+    added_ = Guard::enter(keys_);
     thread_ = std::this_thread::get_id();
   }
   void exit() {
     KEYWAY_CHECK(thread_ == std::this_thread::get_id(),
                  "a guard of dispatch keys is left on a thread that did not enter it");
-    thread_state.*kKeys &= ~changed_;
+    Guard::leave(added_);
     thread_ = {};
   }
 
  private:
-  std::uint64_t keys_;
-  std::uint64_t changed_ = 0;
+  DispatchKeySet keys_;
+  std::uint64_t added_ = 0;
   std::thread::id thread_;  // none: not entered
 };
-// A call keeps its backend, whose kernels believe that its tensors are there.
-using IncludeGuard = KeyGuard<&ThreadState::included, ~DispatchKeySet::kBackendMask>;
-using ExcludeGuard = KeyGuard<&ThreadState::excluded, ~DispatchKeySet::kBackendMask>;
 
 DispatchKeySet union_of(const nb::args& keys) {
   DispatchKeySet set;
@@ -198,12 +193,14 @@ DispatchKey dispatch_key_in(nb::handle object) {
 void add_dispatch_keys(nb::module_& module) {
   add_key_class(module);
   add_set_class(module);
-  add_guard<IncludeGuard>(module, "IncludeDispatchKeyGuard",
-                          "`with IncludeDispatchKeyGuard(keys)`: this thread's calls carry these keys too. They keep "
-                          "their backends.");
-  add_guard<ExcludeGuard>(module, "ExcludeDispatchKeyGuard",
-                          "`with ExcludeDispatchKeyGuard(keys)`: this thread's calls pass over these keys. They keep "
-                          "their backends.");
+  add_guard<KeyGuard<IncludeDispatchKeyGuard>>(
+      module, "IncludeDispatchKeyGuard",
+      "`with IncludeDispatchKeyGuard(keys)`: this thread's calls carry these keys too. They keep "
+      "their backends.");
+  add_guard<KeyGuard<ExcludeDispatchKeyGuard>>(
+      module, "ExcludeDispatchKeyGuard",
+      "`with ExcludeDispatchKeyGuard(keys)`: this thread's calls pass over these keys. They keep "
+      "their backends.");
   module.def(
       "dispatch_keys", [](const Tensor& tensor) { return tensor.key_set(); }, nb::arg("tensor"),
       "The keys that a tensor brings to a call.");

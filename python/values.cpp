@@ -9,6 +9,7 @@
 #include <keyway/python/text.h>
 #include <keyway/python/values.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -157,7 +158,7 @@ bool convert_as(const ValueType& type, int depth, PyObject* object, T& value) {
     if (is_sequence(object)) {
       const Py_ssize_t size = PySequence_Size(object);
       if (size < 0) rethrow_python_error();
-      value.reserve(static_cast<std::size_t>(size));
+      value.reserve(static_cast<std::size_t>(std::min<Py_ssize_t>(size, 64)));  // a length is only what an object says
       for (Py_ssize_t i = 0; i < size; ++i)
         if (!add(checked(PySequence_GetItem(object, i)).ptr())) return false;
       return true;

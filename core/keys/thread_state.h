@@ -29,30 +29,39 @@ inline DispatchKeySet birth_keys() {
   return thread_state.inference ? DispatchKeySet() : DispatchKeySet(Functionality::ADInplaceOrView);
 }
 
-// Restores the whole thread state when it goes: base of the guards below.
-class ThreadStateGuard {
+// Adds keys to one of the two sets, and takes back those that were not there: when it goes, or by leave() where the
+// scope is no block, as `with` in Python. It undoes its own change and no other, so that guards may go in any order.
+// Bits of backends are left out: a call keeps its backend, whose kernels believe that its tensors are there.
+template <std::uint64_t ThreadState::*kKeys>
+class DispatchKeyGuard {
  public:
-  ThreadStateGuard() : saved_(thread_state) {}
-  ~ThreadStateGuard() { thread_state = saved_; }
-  ThreadStateGuard(const ThreadStateGuard&) = delete;
-  ThreadStateGuard& operator=(const ThreadStateGuard&) = delete;
+  explicit DispatchKeyGuard(DispatchKeySet keys) : added_(enter(keys)) {}
+  ~DispatchKeyGuard() { leave(added_); }
+  DispatchKeyGuard(const DispatchKeyGuard&) = delete;
+  DispatchKeyGuard& operator=(const DispatchKeyGuard&) = delete;
+
+  // Gives what leave() takes.
+  static std::uint64_t enter(DispatchKeySet keys) {
+    const std::uint64_t added = keys.raw() & ~DispatchKeySet::kBackendMask & ~(thread_state.*kKeys);
+    thread_state.*kKeys |= added;
+    return added;
+  }
+  static void leave(std::uint64_t added) { thread_state.*kKeys &= ~added; }
 
  private:
-  ThreadState saved_;
+  std::uint64_t added_;
 };
 
-// Adds keys to every call of this thread.
-class IncludeDispatchKeyGuard : ThreadStateGuard {
+// Every call of this thread has these keys as well.
+class IncludeDispatchKeyGuard : public DispatchKeyGuard<&ThreadState::included> {
  public:
-  explicit IncludeDispatchKeyGuard(DispatchKeySet keys) { thread_state.included |= keys.raw(); }
+  using DispatchKeyGuard::DispatchKeyGuard;
 };
 
-// Takes keys from every call of this thread. Backend bits of the set are ignored: a call keeps its backend.
-class ExcludeDispatchKeyGuard : ThreadStateGuard {
+// No call of this thread has these keys.
+class ExcludeDispatchKeyGuard : public DispatchKeyGuard<&ThreadState::excluded> {
  public:
-  explicit ExcludeDispatchKeyGuard(DispatchKeySet keys) {
-    thread_state.excluded |= keys.raw() & ~DispatchKeySet::kBackendMask;
-  }
+  using DispatchKeyGuard::DispatchKeyGuard;
 };
 
 // Runs a kernel's own calls below Autograd; gradient bookkeeping of views and versions goes on.
@@ -68,29 +77,56 @@ class AutoDispatchBelowADInplaceOrView : ExcludeDispatchKeyGuard {
 
 inline bool grad_enabled() { return !thread_state.grad_disabled; }
 
-class NoGradGuard : ThreadStateGuard {
+// Whether calls are recorded for backward; brings back the mode that it found.
+class EnableGradGuard {
  public:
-  NoGradGuard() { thread_state.grad_disabled = true; }
+  explicit EnableGradGuard(bool enabled = true) : was_disabled_(thread_state.grad_disabled) {
+    thread_state.grad_disabled = !enabled;
+  }
+  ~EnableGradGuard() { thread_state.grad_disabled = was_disabled_; }
+  EnableGradGuard(const EnableGradGuard&) = delete;
+  EnableGradGuard& operator=(const EnableGradGuard&) = delete;
+
+ private:
+  bool was_disabled_;
 };
 
-class EnableGradGuard : ThreadStateGuard {
+class NoGradGuard : EnableGradGuard {
  public:
-  explicit EnableGradGuard(bool enabled = true) { thread_state.grad_disabled = !enabled; }
+  NoGradGuard() : EnableGradGuard(false) {}
 };
 
 // Inference mode: no graph, no versions, no views recorded. Tensors born in it can never be part of a graph.
-class InferenceMode : ThreadStateGuard {
+class InferenceMode {
  public:
-  explicit InferenceMode(bool enabled = true) {
-    thread_state.inference = enabled;
-    thread_state.grad_disabled = enabled;
-    if (enabled) {
-      thread_state.excluded |= kAutogradKeys.raw();
-    } else {
-      thread_state.excluded &= ~kAutogradKeys.raw();
-    }
-  }
+  // What a thread had before, of what inference mode sets.
+  struct Before {
+    bool inference, grad_disabled;
+    std::uint64_t excluded;  // of the keys of Autograd
+  };
+
+  explicit InferenceMode(bool enabled = true) : before_(enter(enabled)) {}
+  ~InferenceMode() { leave(before_); }
+  InferenceMode(const InferenceMode&) = delete;
+  InferenceMode& operator=(const InferenceMode&) = delete;
+
   static bool is_enabled() { return thread_state.inference; }
+
+  // Gives what leave() takes, where the scope is no block.
+  static Before enter(bool enabled) {
+    const Before before{thread_state.inference, thread_state.grad_disabled,
+                        thread_state.excluded & kAutogradKeys.raw()};
+    leave({enabled, enabled, enabled ? kAutogradKeys.raw() : 0});
+    return before;
+  }
+  static void leave(const Before& before) {
+    thread_state.inference = before.inference;
+    thread_state.grad_disabled = before.grad_disabled;
+    thread_state.excluded = (thread_state.excluded & ~kAutogradKeys.raw()) | before.excluded;
+  }
+
+ private:
+  Before before_;
 };
 
 }  // namespace keyway::inline v1

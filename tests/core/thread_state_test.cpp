@@ -1,6 +1,7 @@
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/tests/catch.h>
 
+#include <memory>
 #include <thread>
 #include <type_traits>
 
@@ -35,6 +36,25 @@ TEST_CASE("guards nest, and leave everything as it was, also by an exception") {
   } catch (int) {
   }
   CHECK(is_normal());
+}
+
+TEST_CASE("a guard takes back its own keys and no other's, in whatever order guards go") {
+  const DispatchKeySet tracer(F::Tracer), batched(F::Batched);
+  auto first = std::make_unique<IncludeDispatchKeyGuard>(tracer);
+  auto second = std::make_unique<IncludeDispatchKeyGuard>(tracer | batched);
+  const NoGradGuard off;
+  first.reset();
+  CHECK(included_keys() == batched);
+  auto excluded = std::make_unique<ExcludeDispatchKeyGuard>(tracer);
+  second.reset();
+  CHECK(included_keys().empty());
+  CHECK(excluded_keys() == tracer);
+  CHECK(!grad_enabled());
+}
+
+TEST_CASE("no guard changes the backend of calls") {
+  const IncludeDispatchKeyGuard include{DispatchKeySet(DispatchKey::AutogradCUDA)};
+  CHECK(included_keys() == DispatchKeySet(F::Autograd));
 }
 
 TEST_CASE("gradient mode is switched off and on again inside") {

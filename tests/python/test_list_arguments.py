@@ -91,6 +91,28 @@ def test_wrong_values_are_named(lib, type_, given, text):
         op(given)
 
 
+class Boasting(Sequence):
+    """Says that it is far longer than it is."""
+
+    def __len__(self):
+        return 2**62
+
+    def __getitem__(self, index):
+        return [1, "x"][index]
+
+
+def test_no_memory_is_taken_for_what_a_length_promises(lib):
+    whole = _define(lib, "whole(int[] by) -> ()", lambda by: None)
+    with pytest.raises(TypeError, match="an element of type str at position 1"):
+        whole(Boasting())
+    words = _define(lib, "words(str?[] by) -> ()", lambda by: None)
+    with pytest.raises(TypeError, match="an element of type int at position 0"):
+        words(Boasting())
+    pairs = _define(lib, "pairs(int[][] by) -> ()", lambda by: None)
+    with pytest.raises(TypeError, match="an element of type str at position 1"):
+        pairs([[1], Boasting()])
+
+
 def test_an_integer_beyond_64_bits_is_refused(lib):
     op = _define(lib, "take(int[][] by, int?[] n) -> ()", lambda by, n: None)
     for by, n in (([[2**63]], []), ([], [None, 2**63])):
