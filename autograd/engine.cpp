@@ -2,10 +2,10 @@
 #include <keyway/autograd/anomaly_mode.h>
 #include <keyway/autograd/backward_streams.h>
 #include <keyway/autograd/engine.h>
+#include <keyway/autograd/forward_mode_hooks.h>
 #include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/node_table.h>
 #include <keyway/autograd/variable.h>
-#include <keyway/core/base/setting.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/all.h>
 
@@ -58,8 +58,6 @@ class GraphTask {
   std::unique_ptr<BackwardStreams> streams_;  // null: all work is in the caller's
   std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
 };
-
-constinit Setting<GradOfDuals> grad_of_duals;
 
 constinit thread_local GraphTask* running __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -365,8 +363,6 @@ class BackwardState {
 
 }  // namespace
 
-void set_grad_of_duals(GradOfDuals function) { grad_of_duals.set(function); }
-
 Node* running_node() { return running == nullptr ? nullptr : running->node(); }
 
 bool wanted_by_running_backward(const Node& node) { return running == nullptr || running->wants(node); }
@@ -407,7 +403,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                          const std::vector<Tensor>& grad_outputs, bool retain_graph, bool create_graph,
                          bool allow_unused) {
   if (any_is_dual(outputs) || any_is_dual(inputs) || any_is_dual(grad_outputs)) [[unlikely]]
-    return grad_of_duals.get()(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused);
+    return forward_mode_hooks().grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused);
   KEYWAY_CHECK_AS(Autograd, !inputs.empty(), "grad: no inputs are given");
   variable_list grads = root_gradients("grad", outputs, grad_outputs);
   const std::vector<Edge> edges = edges_of(inputs, "grad");

@@ -37,12 +37,6 @@ KEYWAY_API std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const st
                                     const std::vector<Tensor>& grad_outputs = {}, bool retain_graph = false,
                                     bool create_graph = false, bool allow_unused = false);
 
-// What computes the gradients where one of the tensors is dual: set with the first level of forward mode.
-using GradOfDuals = std::vector<Tensor> (*)(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                                            const std::vector<Tensor>& grad_outputs, bool retain_graph,
-                                            bool create_graph, bool allow_unused);
-KEYWAY_API void set_grad_of_duals(GradOfDuals function);
-
 // The node whose backward this thread is running, with its hooks; null outside of backward.
 KEYWAY_API Node* running_node();
 

@@ -1,11 +1,11 @@
 #include <keyway/autograd/accumulate_grad.h>
 #include <keyway/autograd/anomaly_mode.h>
 #include <keyway/autograd/engine.h>
+#include <keyway/autograd/forward_mode_hooks.h>
 #include <keyway/autograd/node_origin.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/core/base/fork_safe_mutex.h>
-#include <keyway/core/base/setting.h>
 #include <keyway/core/keys/thread_state.h>
 
 #include <mutex>
@@ -251,7 +251,6 @@ void check_inplace(std::string_view name, const TensorBase& self, bool records) 
 
 namespace {
 
-constinit Setting<UnwrapEnded> unwrap_ended;
 constinit thread_local ViewListener view_listener __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
@@ -295,11 +294,9 @@ void set_creation(const TensorBase& tensor, Creation creation) {
   if (ViewInfo* view = MetaAccess::view(tensor)) view->creation = creation;
 }
 
-void set_unwrap_ended(UnwrapEnded function) { unwrap_ended.set(function); }
-
 TensorBase unwrap_if_ended(const TensorBase& tensor) {
   if (!tensor.defined() || !tensor.key_set().has(Functionality::Forward)) return tensor;
-  return unwrap_ended.get()(tensor);
+  return forward_mode_hooks().without_ended(tensor);
 }
 
 void check_is_no_wrapper(const TensorBase& tensor, std::string_view asked) {

@@ -102,9 +102,6 @@ KEYWAY_API Tensor view_base(const TensorBase& tensor);
 // Errors that a view must give when it is changed in place; set by Function and multi-output views.
 KEYWAY_API void set_creation(const TensorBase& view, Creation creation);
 
-// What a dual tensor stands for once its level has ended: set with the first level of forward mode.
-using UnwrapEnded = TensorBase (*)(const TensorBase& tensor);
-KEYWAY_API void set_unwrap_ended(UnwrapEnded function);
 // With what autograd keeps what it knows of `tensor`: itself, but of a dual tensor whose level has ended what it stands
 // for.
 KEYWAY_API TensorBase unwrap_if_ended(const TensorBase& tensor);

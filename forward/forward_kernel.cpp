@@ -1,4 +1,4 @@
-#include <keyway/autograd/engine.h>
+#include <keyway/autograd/forward_mode_hooks.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/dispatch/call/call.h>
@@ -123,8 +123,8 @@ void register_kernels() {
     Library library(Library::Kind::Impl, "_", DispatchKey::Forward);
     library.fallback(&call_dual);
     library.commit().release();
-    autograd::set_grad_of_duals(&grad_of_duals);
-    autograd::set_unwrap_ended(&without_ended);
+    static constexpr autograd::ForwardModeHooks kHooks{&grad_of_duals, &without_ended};
+    autograd::set_forward_mode_hooks(kHooks);
     return true;
   }();
   static_cast<void>(registered);

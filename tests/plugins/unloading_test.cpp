@@ -237,6 +237,25 @@ TEST_CASE("what a listener sets as a plug-in is loaded is the program's") {
   CHECK(heard == "hears");
 }
 
+TEST_CASE("forward mode, vmap and autocast that a plug-in began as it was loaded stay when it goes") {
+  load_plugin(plugin_module("derives").string()).unload();
+  const Tensor x = full({2, 2}, 3.0);
+  Tensor dual, leaf = full({2, 2}, 2.0).requires_grad_();
+  {
+    const DualLevel level;
+    dual = make_dual(x, full({2, 2}, 1.0));
+    const Tensor gradient = autograd::grad({(dual * leaf).sum()}, {leaf})[0];
+    CHECK(unpack_dual(gradient).tangent.sum().item<double>() == 4);
+  }
+  CHECK(!autograd::grad_of(dual).defined());  // asks what the tensor of a level that has ended stands for
+  CHECK((dual * dual).sum().item<double>() == 36);
+  const Vmap batch(2);
+  const Tensor row = batch.example(x);
+  CHECK(batch.all(row * row).sum().item<double>() == 36);
+  const AutocastMode autocast(DeviceType::CPU);
+  CHECK(mm(x, x).dtype() == ScalarType::BFloat16);
+}
+
 TEST_CASE("a plug-in that ends the program is named") {
   for (const char* const name : {"fragile2", "fragile3"}) {
     const std::string file = plugin_module(name).string();
