@@ -2,7 +2,6 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/driver.h>
 #include <keyway/codegen/emit/emitter.h>
-#include <keyway/codegen/lines.h>
 #include <keyway/codegen/model/build_model.h>
 #include <keyway/codegen/selection.h>
 #include <keyway/codegen/writer.h>
@@ -17,8 +16,7 @@ namespace keyway::inline v1 {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--helpers FILE] [--base FILE]... --out "
-    "DIR\n"
+    "usage: keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--base FILE]... --out DIR\n"
     "                      FILE...\n"
     "       keyway-codegen --select FILE --out DIR FILE...\n"
     "\n"
@@ -27,7 +25,6 @@ constexpr std::string_view kUsage =
     "  --list-outputs   print the files that would be written, one a line, and write none\n"
     "  --list-to FILE   the same into a file, which is not touched if it says so already\n"
     "  --expect FILE    fail, and write nothing, unless the files to write are those of such a list\n"
-    "  --helpers FILE   C++ functions that derivative formulas may call, one a line; # begins a comment\n"
     "  --base FILE      a schema file of Keyway: the others are those of a library out of tree, in folders and "
     "namespaces\n"
     "                   named after the namespace of its operators; its formulas may call those of FILE\n"
@@ -41,7 +38,6 @@ struct Options {
   std::string out;
   std::string list_to;
   std::string expect;
-  std::vector<std::string> helper_files;
   std::vector<std::string> base_files;
   std::vector<std::string> selections;
   std::vector<std::string> files;
@@ -66,32 +62,20 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.list_to = value();
     } else if (argument == "--expect") {
       options.expect = value();
-    } else if (argument == "--helpers") {
-      options.helper_files.push_back(value());
     } else if (argument == "--base") {
       options.base_files.push_back(value());
     } else if (argument == "--select") {
       options.selections.push_back(value());
     } else {
-      KEYWAY_CHECK(!argument.starts_with("-"), "unknown option {}{}", in_quotes(argument),
-                   did_you_mean(argument, {"--list-outputs", "--list-to", "--expect", "--helpers", "--base", "--select",
-                                           "--out", "--help"}));
+      KEYWAY_CHECK(
+          !argument.starts_with("-"), "unknown option {}{}", in_quotes(argument),
+          did_you_mean(argument, {"--list-outputs", "--list-to", "--expect", "--base", "--select", "--out", "--help"}));
       options.files.push_back(argument);
     }
   }
   KEYWAY_CHECK(options.help || !options.out.empty(), "--out is missing");
   KEYWAY_CHECK(options.help || !options.files.empty(), "no schema file is given");
   return options;
-}
-
-std::vector<std::string> helpers_in(const std::string& path, Diagnostics& diagnostics) {
-  std::vector<std::string> helpers;
-  for_each_line(read_file(path), [&](std::string line, int number) {
-    if (const auto fault = name_fault(line))
-      diagnostics.add({path, {number, 1}, fmt::format("the helper {} {}", in_quotes(line), *fault)});
-    helpers.push_back(std::move(line));
-  });
-  return helpers;
 }
 
 std::vector<SourceFile> read_files(const std::vector<std::string>& paths) {
@@ -123,10 +107,7 @@ DriverResult select(const Options& options, const std::vector<Family>& families)
 
 DriverResult generate(const Options& options) {
   Diagnostics diagnostics;
-  std::vector<std::string> helpers;
-  for (const std::string& path : options.helper_files)
-    for (std::string& helper : helpers_in(path, diagnostics)) helpers.push_back(std::move(helper));
-  const auto families = build_model(read_files(options.files), helpers, diagnostics, read_files(options.base_files));
+  const auto families = build_model(read_files(options.files), diagnostics, read_files(options.base_files));
   if (!families) return {1, {}, diagnostics.str()};
   if (!options.selections.empty()) return select(options, *families);
   const std::vector<OutputFile> outputs = emit_all(*families);

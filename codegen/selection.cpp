@@ -1,10 +1,11 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/emitter.h>
 #include <keyway/codegen/json/json_reader.h>
-#include <keyway/codegen/lines.h>
 #include <keyway/codegen/selection.h>
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace keyway::inline v1 {
 
@@ -12,9 +13,19 @@ namespace {
 
 constexpr std::string_view kNamespace = "keyway::";
 
+// A name a line, without blanks and without what follows a #.
 std::vector<LocatedText> names_in_lines(const std::string& text) {
   std::vector<LocatedText> names;
-  for_each_line(text, [&](std::string line, int number) { names.push_back({std::move(line), {number, 1}, {}}); });
+  int number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    ++number;
+    line.erase(std::min(line.find('#'), line.size()));
+    std::erase_if(line, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
+    if (!line.empty()) names.push_back({std::move(line), {number, 1}, {}});
+  }
   return names;
 }
 

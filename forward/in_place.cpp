@@ -1,4 +1,4 @@
-#include <keyway/autograd/formulas/pointwise_formulas.h>
+#include <keyway/autograd/formulas/add_term.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/core/schema/transform_rules.h>

@@ -1,5 +1,5 @@
 // Rules of operators that are linear, in their arguments together or in each.
-#include <keyway/autograd/formulas/pointwise_formulas.h>
+#include <keyway/autograd/formulas/add_term.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/forward/jvp_rules.h>
 #include <keyway/ops/all.h>

@@ -1,6 +1,6 @@
 // Rules by backward: the call is recorded for the leaves of its own, and differentiated as it is for gradients.
 #include <keyway/autograd/engine.h>
-#include <keyway/autograd/formulas/pointwise_formulas.h>
+#include <keyway/autograd/formulas/add_term.h>
 #include <keyway/autograd/variable.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/dispatch/call/call.h>

@@ -247,6 +247,10 @@ own_kernels=("~*product*" "~*linear*" "~*convolution*" "~*cuDNN*" "~*Fourier*" "
   "~16-bit floats*" "~a device opens*")
 # Scores that cuBLASLt wrote. A total with its place is copied with the bytes between them, which nobody set.
 set_elsewhere=("~CUDA's attention adds*" "~CUDA's attention without*" "~CUDA's attention of scores*" "~CUDA shares long rows out*" "~CUDA finds the last of equal*")
+# Four threads launch at once, and the checkers of races and of unset memory lose track of launches.
+launched_at_once=("~backwards whose callers work in different streams*")
+# A product of cuBLASLt ends in a fault of the checker of races, which looks at none of its kernels.
+not_for_racecheck=("~CUDA's attention without tensor cores adds up*" "${launched_at_once[@]}")
 memcheck_stage() {
   expected=99 sanitize "a planted fault" 30 memcheck "$files/$planted"
   sanitize_driver "memory checker, the backend's tests" 240 memcheck
@@ -255,11 +259,11 @@ memcheck_operators_stage() { sanitize "memory checker, every operator" 240 memch
 synccheck_stage() { sanitize_driver "barrier checker" 240 synccheck "${own_kernels[@]}"; }
 racecheck_stage() {
   expected=99 sanitize "a planted race" 30 racecheck "$files/$planted" race
-  sanitize_driver "race checker" 240 racecheck "${own_kernels[@]}"
+  sanitize_driver "race checker" 240 racecheck "${own_kernels[@]}" "${not_for_racecheck[@]}"
   sanitize "race checker, products of integers" 60 racecheck "$files/$driver" "products of many tiles*"
 }
 initcheck_stage() {
-  sanitize_driver "checker of unset memory" 240 initcheck "${own_kernels[@]}" "${set_elsewhere[@]}"
+  sanitize_driver "checker of unset memory" 240 initcheck "${own_kernels[@]}" "${set_elsewhere[@]}" "${launched_at_once[@]}"
 }
 
 result() {

@@ -1,5 +1,5 @@
-#include <keyway/autograd/formulas/attention_formulas.h>
-#include <keyway/autograd/formulas/pointwise_formulas.h>
+#include <keyway/autograd/formulas/add_term.h>
+#include <keyway/autograd/helpers_attention.h>
 #include <keyway/ops/all.h>
 
 #include <optional>

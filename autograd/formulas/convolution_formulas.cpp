@@ -1,6 +1,6 @@
-#include <keyway/autograd/formulas/convolution_formulas.h>
 #include <keyway/autograd/formulas/formula_words.h>
-#include <keyway/autograd/formulas/formulas.h>
+#include <keyway/autograd/helpers_convolution.h>
+#include <keyway/autograd/helpers_unary.h>
 #include <keyway/ops/all.h>
 
 namespace keyway::inline v1::autograd {

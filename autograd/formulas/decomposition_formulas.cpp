@@ -1,4 +1,8 @@
-#include <keyway/autograd/formulas/decomposition_formulas.h>
+// Sources: Giles, "An extended collection of matrix derivative results for forward and reverse mode algorithmic
+// differentiation", 2008; for complex matrices Boeddeker et al., "On the computation of complex-valued gradients",
+// 2017, and Wan and Zhang, "Automatic differentiation for complex valued SVD", 2019; for wide and tall matrices Walter,
+// Lehmann and Lamour, "On evaluating higher-order derivatives of the QR decomposition", 2012.
+#include <keyway/autograd/helpers_decompositions.h>
 #include <keyway/core/base/error.h>
 #include <keyway/ops/matrices.h>
 

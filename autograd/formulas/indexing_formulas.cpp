@@ -1,5 +1,8 @@
-#include <keyway/autograd/formulas/formulas.h>
-#include <keyway/autograd/formulas/indexing_formulas.h>
+#include <keyway/autograd/formulas/formula_words.h>
+#include <keyway/autograd/helpers_advanced_indexing.h>
+#include <keyway/autograd/helpers_indexing.h>
+#include <keyway/autograd/helpers_scatter.h>
+#include <keyway/autograd/helpers_view.h>
 #include <keyway/ops/all.h>
 
 namespace keyway::inline v1::autograd {

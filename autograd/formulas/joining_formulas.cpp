@@ -1,11 +1,11 @@
-#include <keyway/autograd/formulas/joining_formulas.h>
+#include <keyway/autograd/helpers_joining.h>
 #include <keyway/ops/all.h>
 
 #include <algorithm>
 
 namespace keyway::inline v1::autograd {
 
-std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<DimVector>& sizes, std::int64_t dim) {
+std::vector<Tensor> cat_backward(const Tensor& grad, ArrayRef<DimVector> sizes, std::int64_t dim) {
   std::vector<Tensor> parts;
   const std::int64_t at = wrap_dim(dim, grad.dim());
   std::int64_t start = 0;

@@ -1,5 +1,9 @@
+#include <keyway/autograd/formulas/add_term.h>
 #include <keyway/autograd/formulas/formula_words.h>
-#include <keyway/autograd/formulas/pointwise_formulas.h>
+#include <keyway/autograd/helpers_activation.h>
+#include <keyway/autograd/helpers_binary.h>
+#include <keyway/autograd/helpers_loss.h>
+#include <keyway/autograd/helpers_unary.h>
 #include <keyway/core/base/error.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/all.h>
@@ -11,8 +15,7 @@ void add_term(Tensor& sum, const Tensor& term) { sum = sum.defined() ? sum + ter
 Tensor conj(const Tensor& self) { return self.is_complex() ? self.conj_physical() : self; }
 
 // A bound that is met has the value, as in PyTorch.
-Tensor clamp_backward(const Tensor& grad, const Tensor& self, const std::optional<Scalar>& min,
-                      const std::optional<Scalar>& max) {
+Tensor clamp_backward(const Tensor& grad, const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max) {
   Tensor result = grad;
   if (min) result = result * (self > *min).to(grad.dtype());
   if (max) result = result * (self < *max).to(grad.dtype());

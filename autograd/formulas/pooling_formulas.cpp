@@ -1,4 +1,4 @@
-#include <keyway/autograd/formulas/pooling_formulas.h>
+#include <keyway/autograd/helpers_pooling.h>
 #include <keyway/ops/all.h>
 
 namespace keyway::inline v1::autograd {

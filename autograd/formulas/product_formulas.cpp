@@ -1,4 +1,4 @@
-#include <keyway/autograd/formulas/product_formulas.h>
+#include <keyway/autograd/helpers_linalg.h>
 #include <keyway/ops/all.h>
 
 namespace keyway::inline v1::autograd {

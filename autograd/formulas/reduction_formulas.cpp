@@ -1,6 +1,6 @@
 #include <keyway/autograd/formulas/formula_words.h>
-#include <keyway/autograd/formulas/pointwise_formulas.h>
-#include <keyway/autograd/formulas/reduction_formulas.h>
+#include <keyway/autograd/helpers_reduction.h>
+#include <keyway/autograd/helpers_unary.h>
 #include <keyway/core/base/error.h>
 #include <keyway/ops/all.h>
 
@@ -89,8 +89,8 @@ Tensor euclidean_norm_backward(const Tensor& grad, const Tensor& self, const Ten
   return self / with_reduced_dims(divisor, rank, dim, keepdim) * with_reduced_dims(grad, rank, dim, keepdim);
 }
 
-Tensor var_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim,
-                    const std::optional<Scalar>& correction, bool keepdim) {
+Tensor var_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dim, std::optional<Scalar> correction,
+                    bool keepdim) {
   const auto rank = static_cast<std::size_t>(self.dim());
   const double count = static_cast<double>(reduced_count(self.sizes(), dim));
   const double divisor = std::max(count - (correction ? correction->to<double>() : 1.0), 0.0);
@@ -99,13 +99,13 @@ Tensor var_backward(const Tensor& grad, const Tensor& self, OptionalIntArrayRef 
 }
 
 Tensor std_backward(const Tensor& grad, const Tensor& self, const Tensor& result, OptionalIntArrayRef dim,
-                    const std::optional<Scalar>& correction, bool keepdim) {
+                    std::optional<Scalar> correction, bool keepdim) {
   const Tensor twice = (result * 2).masked_fill(result == 0, std::numeric_limits<double>::infinity());
   return var_backward(grad / twice, self, dim, correction, keepdim);
 }
 
 Tensor var_mean_backward(const Tensor& grad_var, const Tensor& grad_mean, const Tensor& self, OptionalIntArrayRef dim,
-                         const std::optional<Scalar>& correction, bool keepdim) {
+                         std::optional<Scalar> correction, bool keepdim) {
   Tensor result;
   if (grad_mean.defined()) result = mean_backward(grad_mean, self.sizes(), dim, keepdim);
   if (!grad_var.defined()) return result;
@@ -114,23 +114,11 @@ Tensor var_mean_backward(const Tensor& grad_var, const Tensor& grad_mean, const 
 }
 
 Tensor std_mean_backward(const Tensor& grad_std, const Tensor& grad_mean, const Tensor& self, const Tensor& deviation,
-                         OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {
+                         OptionalIntArrayRef dim, std::optional<Scalar> correction, bool keepdim) {
   if (!grad_std.defined()) return var_mean_backward(grad_std, grad_mean, self, dim, correction, keepdim);
   const Tensor of_deviation = std_backward(grad_std, self, deviation, dim, correction, keepdim);
   if (!grad_mean.defined()) return of_deviation;
   return mean_backward(grad_mean, self.sizes(), dim, keepdim) + of_deviation;
-}
-
-Tensor sum_to(const Tensor& grad, IntArrayRef sizes) {
-  if (grad.sizes() == sizes) return grad;
-  const std::int64_t extra = grad.dim() - len(sizes);
-  DimVector dims;
-  for (std::int64_t d = 0; d < grad.dim(); ++d) {
-    if (d < extra || (sizes[static_cast<std::size_t>(d - extra)] == 1 && grad.size(d) != 1)) dims.push_back(d);
-  }
-  if (dims.empty()) return grad;
-  const Tensor sum = grad.sum(dims, /*keepdim=*/true);
-  return extra > 0 ? sum.view(sizes) : sum;
 }
 
 }  // namespace keyway::inline v1::autograd

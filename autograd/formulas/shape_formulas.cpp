@@ -1,5 +1,7 @@
 #include <keyway/autograd/formulas/formula_words.h>
-#include <keyway/autograd/formulas/shape_formulas.h>
+#include <keyway/autograd/helpers_diagonal.h>
+#include <keyway/autograd/helpers_padding.h>
+#include <keyway/autograd/helpers_view.h>
 #include <keyway/autograd/view_nodes.h>
 #include <keyway/ops/all.h>
 

@@ -1,4 +1,5 @@
-#include <keyway/autograd/formulas/softmax_formulas.h>
+#include <keyway/autograd/helpers_loss.h>
+#include <keyway/autograd/helpers_softmax.h>
 #include <keyway/core/tensor/reduction.h>
 #include <keyway/ops/all.h>
 

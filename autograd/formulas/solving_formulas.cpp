@@ -1,5 +1,5 @@
-#include <keyway/autograd/formulas/decomposition_formulas.h>
-#include <keyway/autograd/formulas/pointwise_formulas.h>
+#include <keyway/autograd/helpers_solving.h>
+#include <keyway/autograd/helpers_unary.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/matrices.h>
 

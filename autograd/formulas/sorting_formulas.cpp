@@ -1,5 +1,6 @@
-#include <keyway/autograd/formulas/pointwise_formulas.h>
-#include <keyway/autograd/formulas/sorting_formulas.h>
+#include <keyway/autograd/helpers_cumulative.h>
+#include <keyway/autograd/helpers_sorting.h>
+#include <keyway/autograd/helpers_unary.h>
 #include <keyway/core/keys/thread_state.h>
 #include <keyway/ops/all.h>
 

@@ -168,7 +168,7 @@ std::optional<std::size_t> result_of(const Op& op, std::string_view gradient) {
 bool may_be_undefined(const CheckedExpr& formula, const Expr& call, std::size_t i) {
   const ExprNote& note = formula.note(call);
   const auto* e = as<CallExpr>(call);
-  if (!e || note.role != ExprRole::Helper || !note.called) return e && note.role == ExprRole::Helper;
+  if (e == nullptr || note.role != ExprRole::Helper) return false;
   const Signature& signature = *note.called;
   const auto at = parameter_of(signature, {e->arguments[i].keyword, {}}, static_cast<int>(i));
   const auto* position = std::get_if<std::size_t>(&at);

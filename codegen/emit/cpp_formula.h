@@ -1,8 +1,8 @@
 // cpp_formula: a checked derivative formula as a C++ expression over public Tensors.
 //
 // It is compiled inside a Node, in namespace autograd. Operators are called as functions of keyway::, qualified, as the
-// names around the formula are its operator's; helpers and the words of the language (len, each, ...) are those of
-// autograd/formulas/formulas.h.
+// names around the formula are its operator's; helpers are those that schema files declare, and the words of the
+// language (len, each, ...) those of autograd/formulas/formula_words.h.
 #pragma once
 
 #include <keyway/codegen/expr/expr_checker.h>

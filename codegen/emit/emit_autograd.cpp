@@ -66,7 +66,7 @@ std::string emit_autograd(const Family& family) {
   }
   if (kernels.empty()) return {};
   std::string out = file_banner(family);
-  out += includes({"keyway/autograd/formulas/formulas.h", own_header(family, "autograd/kernels_{}.h"),
+  out += includes({own_header(family, "autograd/helpers.h"), own_header(family, "autograd/kernels_{}.h"),
                    "keyway/autograd/recording.h", "keyway/dispatch/call/call.h", own_header(family, "ops/all.h")});
   out += "\n" + open_namespace(family, "autograd");
   if (!family.library.empty()) out += "using namespace keyway::autograd;\n";

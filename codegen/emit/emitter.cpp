@@ -11,6 +11,7 @@ constexpr FamilyEmitter kFamilyEmitters[] = {
     {"backends/cpu/kernels_{}.h", emit_cpu_kernels},
     {"backends/cuda/kernels/kernels_{}.h", emit_cuda_kernels},
     {"autograd/{}.cpp", emit_autograd},
+    {"autograd/helpers_{}.h", emit_helpers},
     {"autograd/kernels_{}.h", emit_autograd_kernels},
     {"docs/ops/{}.md", emit_docs},
     {"ops/{}.h", emit_functions},
@@ -25,6 +26,7 @@ constexpr ShardEmitter kShardEmitters[] = {
 
 constexpr WholeEmitter kWholeEmitters[] = {
     {"assembly/op_list.cpp", emit_op_list},
+    {"autograd/helpers.h", emit_all_helpers},
     {"ops/all.h", emit_umbrella},
 };
 

@@ -46,6 +46,10 @@ std::string emit_docs(const Family& family);
 // emit_composites.cpp: declarations of the functions that a family's composites are, in namespace composite; what
 // defines them, in ops/composite or autograd, and assembly include this.
 std::string emit_composites(const Family& family);
+// emit_helpers.cpp: declarations of the helpers that a family's file has, in namespace autograd; and
+// those of all families.
+std::string emit_helpers(const Family& family);
+std::string emit_all_helpers(const std::vector<Family>& families);
 // emit_entries.cpp: the entries of a family's overloads, and their signatures.
 std::string emit_entries(const Family& family);
 // emit_functions.cpp: the functions that users call.

@@ -1,7 +1,6 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/expr_checker.h>
 #include <keyway/codegen/expr/expr_error.h>
-#include <keyway/codegen/expr/formula_helpers.h>
 #include <keyway/codegen/expr/operator_rules.h>
 #include <keyway/codegen/expr/vocabulary.h>
 
@@ -220,10 +219,9 @@ class Checker {
     if (const auto choice = choose(built_in, types, Lifting::Elementwise))
       return lifted(*choice, ExprRole::Predicate, e.function);
     if (const auto choice = choose(operators, types, Lifting::None)) return called(*choice->signature);
-    const auto helpers = context_ == ExprContext::Derivative ? helpers_named(e.function) : std::vector<Signature>();
+    const auto helpers =
+        context_ == ExprContext::Derivative ? functions_.helpers_named(e.function) : std::span<const Signature>();
     if (const auto choice = choose(helpers, types, Lifting::None)) return called(*choice->signature, ExprRole::Helper);
-    if (context_ == ExprContext::Derivative && helpers.empty() && functions_.is_helper(e.function))
-      return {ExprType(), ExprRole::Helper, e.function, false, {}};
     std::vector<Signature> overloads = built_in;
     overloads.insert(overloads.end(), operators.begin(), operators.end());
     overloads.insert(overloads.end(), helpers.begin(), helpers.end());
@@ -334,6 +332,12 @@ const NameExpr* compared_with_none(const Expr& expr, CompareOp op) {
   return nullptr;
 }
 
+void collect_called(ExprRole role, const CheckedExpr& expr, const Expr& node, std::set<std::string>& targets) {
+  const ExprNote& note = expr.note(node);
+  if (note.role == role) targets.insert(note.target);
+  for (const ExprPtr& child : children(node)) collect_called(role, expr, *child, targets);
+}
+
 }  // namespace
 
 CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope, const FunctionTable& functions,
@@ -341,6 +345,10 @@ CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& sc
   Checker checker(context, scope, functions, not_none);
   checker.check(*expr);
   return CheckedExpr(expr, checker.take());
+}
+
+void collect_called(ExprRole role, const CheckedExpr& expr, std::set<std::string>& targets) {
+  collect_called(role, expr, expr.root(), targets);
 }
 
 std::vector<std::string> not_none_if(const Expr& expr, bool outcome) {

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -63,6 +64,9 @@ class CheckedExpr {
 // `not_none` names what is known not to be None. Throws ExprError.
 CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope, const FunctionTable& functions,
                        const std::vector<std::string>& not_none = {});
+
+// Adds the targets of all calls of one role, Operator or Helper, in an expression.
+void collect_called(ExprRole role, const CheckedExpr& expr, std::set<std::string>& targets);
 
 // The names that are known not to be None once `expr` is `outcome`.
 std::vector<std::string> not_none_if(const Expr& expr, bool outcome);

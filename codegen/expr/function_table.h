@@ -1,10 +1,9 @@
-// FunctionTable: the operators of all schema files and the formula helpers, by name.
+// FunctionTable: the operators and the helpers of all schema files, by name.
 #pragma once
 
 #include <keyway/codegen/expr/signature.h>
 
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,24 +13,30 @@ namespace keyway::inline v1 {
 
 class FunctionTable {
  public:
-  // With the helpers that are always known.
-  FunctionTable();
-
   // An operator that users call as a function, as a method, or both.
   void add_operator(FunctionSchema schema, bool is_function = true, bool is_method = false);
-  void add_helper(std::string name);
+  // A `Tensor?` among the parameters may be an undefined gradient.
+  void add_helper(FunctionSchema schema) { add(helpers_, signature_of(schema)); }
   // All overloads of a name.
-  void remove_operators(std::string_view name);
+  void remove_operators(std::string_view name) { remove(operators_, name); }
+  void remove_helpers(std::string_view name) { remove(helpers_, name); }
 
   // The overloads of an operator, by overload name; empty if there is none.
-  std::span<const Signature> operators_named(std::string_view name) const;
-  bool is_helper(std::string_view name) const { return helpers_.find(name) != helpers_.end(); }
-  std::vector<std::string> operator_names() const;
-  std::vector<std::string> helper_names() const { return {helpers_.begin(), helpers_.end()}; }
+  std::span<const Signature> operators_named(std::string_view name) const { return named(operators_, name); }
+  std::span<const Signature> helpers_named(std::string_view name) const { return named(helpers_, name); }
+  std::vector<std::string> operator_names() const { return names(operators_); }
+  std::vector<std::string> helper_names() const { return names(helpers_); }
 
  private:
-  std::map<std::string, std::vector<Signature>, std::less<>> operators_;
-  std::set<std::string, std::less<>> helpers_;
+  using Functions = std::map<std::string, std::vector<Signature>, std::less<>>;
+
+  static void add(Functions& functions, Signature signature);
+  static void remove(Functions& functions, std::string_view name);
+  static std::span<const Signature> named(const Functions& functions, std::string_view name);
+  static std::vector<std::string> names(const Functions& functions);
+
+  Functions operators_;
+  Functions helpers_;
 };
 
 }  // namespace keyway::inline v1

@@ -1,5 +1,5 @@
 // The words of the expression language: predicates, methods and named constants, as tables in vocabulary.cpp, where a
-// new word is a new line. What formulas of derivatives call besides stands in formula_helpers.cpp.
+// new word is a new line. What formulas of derivatives call besides are helpers, which schema files declare.
 #pragma once
 
 #include <keyway/codegen/expr/scope.h>

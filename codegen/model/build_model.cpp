@@ -5,10 +5,10 @@
 #include <keyway/codegen/json/json_reader.h>
 #include <keyway/codegen/model/build_model.h>
 #include <keyway/codegen/model/entry_shape.h>
+#include <keyway/codegen/model/helpers.h>
 #include <keyway/codegen/model/library_entries.h>
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/variants.h>
-#include <keyway/core/schema/parser.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -43,15 +43,6 @@ std::string stem_of(std::string_view path) {
   return std::string(path.substr(0, path.find('.')));
 }
 
-std::optional<OwnedSchema> read_schema(const LocatedText& func, const Report& report) {
-  const ParseResult parsed = parse_schema(func.text);
-  if (parsed.error.code == SchemaErrorCode::None) return OwnedSchema(func.text);
-  std::string message;
-  append_message(message, parsed.error);
-  report.error(func.at(parsed.error.column - 1), message);
-  return std::nullopt;
-}
-
 EntryDraft draft_entry(const JsonValue& json, const Report& file_report) {
   EntryDraft draft{&json, file_report, std::nullopt, false};
   const JsonValue* func = json.find("func");
@@ -62,13 +53,15 @@ EntryDraft draft_entry(const JsonValue& json, const Report& file_report) {
 }
 
 FamilyDraft draft_family(const SourceFile& file, Diagnostics& diagnostics) {
-  FamilyDraft draft{{stem_of(file.path), file.path, {}, {}, {}, {}}, Report(diagnostics, file.path), std::nullopt, {}};
+  FamilyDraft draft{
+      {stem_of(file.path), file.path, {}, {}, {}, {}, {}}, Report(diagnostics, file.path), std::nullopt, {}};
   if (const auto fault = name_fault(draft.family.name))
     draft.report.error({},
                        fmt::format("the file's name is the family's, but {} {}", in_quotes(draft.family.name), *fault));
   draft.json = read_json(file.text, draft.report);
   if (!draft.json || !check_family_shape(*draft.json, draft.report)) return draft;
   draft.family.doc = read_doc(*draft.json->find("doc"), draft.report);
+  draft.family.helpers = read_helpers(*draft.json, draft.report);
   for (const JsonValue& entry : draft.json->find("ops")->items)
     draft.entries.push_back(draft_entry(entry, draft.report));
   return draft;
@@ -140,17 +133,27 @@ void add_operators(FunctionTable& table, const std::vector<FamilyDraft>& drafts)
       if (entry.schema) add_operator(table, entry);
 }
 
-// Operators of `drafts` hide those of `base` that have their name.
-FunctionTable table_of(const std::vector<FamilyDraft>& drafts, const std::vector<FamilyDraft>& base,
-                       const std::vector<std::string>& helpers) {
+void add_helpers(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
+  for (const FamilyDraft& draft : drafts)
+    for (const Helper& helper : draft.family.helpers) table.add_helper(*helper.schema);
+}
+
+// Functions of `drafts` hide those of `base` that have their name.
+void hide(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
+  for (const FamilyDraft& draft : drafts) {
+    for (const EntryDraft& entry : draft.entries)
+      if (entry.schema) table.remove_operators((*entry.schema)->name());
+    for (const Helper& helper : draft.family.helpers) table.remove_helpers(helper.schema->name());
+  }
+}
+
+FunctionTable table_of(const std::vector<FamilyDraft>& drafts, const std::vector<FamilyDraft>& base) {
   FunctionTable table;
-  for (const std::string& helper : helpers) table.add_helper(helper);
   add_operators(table, base);
-  if (!base.empty())
-    for (const FamilyDraft& draft : drafts)
-      for (const EntryDraft& entry : draft.entries)
-        if (entry.schema) table.remove_operators((*entry.schema)->name());
+  add_helpers(table, base);
+  if (!base.empty()) hide(table, drafts);
   add_operators(table, drafts);
+  add_helpers(table, drafts);
   return table;
 }
 
@@ -167,6 +170,8 @@ void make_library(std::vector<Family>& families, const std::vector<FamilyDraft>&
   for (const FamilyDraft& draft : base)
     for (const EntryDraft& entry : draft.entries)
       if (entry.schema) schemas.push_back(*entry.schema);
+  for (const FamilyDraft& draft : base)
+    for (const Helper& helper : draft.family.helpers) schemas.push_back(helper.schema);
   const std::string library = check_library(families, diagnostics);
   for (Family& family : families) {
     family.library = library;
@@ -233,30 +238,23 @@ void check_overloads_unique(const std::vector<Family>& families, Diagnostics& di
   }
 }
 
-void collect_operators(const CheckedExpr& expr, const Expr& node, std::set<std::string>& names) {
-  const ExprNote& note = expr.note(node);
-  if (note.role == ExprRole::Operator) names.insert(note.target);
-  for (const ExprPtr& child : children(node)) collect_operators(expr, *child, names);
-}
-
 // Contracts may call operators: those run their guard and rule for others too.
 void mark_planned(std::vector<Family>& families) {
   std::set<std::string> names;
   for (const Family& family : families)
     for (const Op& op : family.ops)
-      for (const Formula& contract : op.contracts) collect_operators(contract.expr, contract.expr.root(), names);
+      for (const Formula& contract : op.contracts) collect_called(ExprRole::Operator, contract.expr, names);
   for (Family& family : families)
     for (Op& op : family.ops) op.planned = names.count(std::string(op.name())) > 0;
 }
 
 }  // namespace
 
-std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files,
-                                               const std::vector<std::string>& helpers, Diagnostics& diagnostics,
+std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files, Diagnostics& diagnostics,
                                                const std::vector<SourceFile>& base) {
   std::vector<FamilyDraft> drafts = draft_families(files, diagnostics);
   const std::vector<FamilyDraft> base_drafts = draft_families(base, diagnostics);
-  const FunctionTable functions = table_of(drafts, base_drafts, helpers);
+  const FunctionTable functions = table_of(drafts, base_drafts);
   check_entries_unique(drafts);
   std::vector<Family> families;
   for (FamilyDraft& draft : drafts) {
@@ -270,6 +268,7 @@ std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& fi
   }
   if (!base.empty()) make_library(families, base_drafts, diagnostics);
   if (diagnostics.empty()) check_overloads_unique(families, diagnostics);
+  if (diagnostics.empty()) check_helpers(families, diagnostics);
   if (diagnostics.empty()) check_aliases(families, diagnostics);
   if (!diagnostics.empty()) return std::nullopt;
   mark_planned(families);

@@ -15,13 +15,12 @@ struct SourceFile {
   std::string text;
 };
 
-// The families in the order of the files, or nothing if there is any error. `helpers` are C++ functions that
-// formulas may call besides those that are always known. Operators of one file may be called in another.
+// The families in the order of the files, or nothing if there is any error. Operators and helpers of one file may be
+// called in another.
 //
 // With `base`, Keyway's schema files, the families are those of a library out of tree, whose operators all stand in one
-// namespace; its formulas may call Keyway's operators, and mean their own where both have one of a name.
-std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files,
-                                               const std::vector<std::string>& helpers, Diagnostics& diagnostics,
+// namespace; its formulas may call Keyway's operators and helpers, and mean their own where both have one of a name.
+std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& files, Diagnostics& diagnostics,
                                                const std::vector<SourceFile>& base = {});
 
 }  // namespace keyway::inline v1

@@ -49,7 +49,12 @@ constexpr Key kEntryKeys[] = {
 constexpr Key kFamilyKeys[] = {
     {"$schema", JsonKind::String},
     {"doc", JsonKind::String, Need::Required},
+    {"helpers", JsonKind::Array},
     {"ops", JsonKind::Array, Need::Required},
+};
+constexpr Key kHelperKeys[] = {
+    {"func", JsonKind::String, Need::Required},
+    {"doc", JsonKind::String, Need::Required},
 };
 constexpr Key kIndexContractKeys[] = {
     {"index", JsonKind::String, Need::Required},
@@ -79,8 +84,9 @@ bool check_elements(const JsonValue& value, std::string_view name, const Report&
   bool ok = true;
   const auto check = [&](const JsonValue& element, std::string_view what) {
     if (element.kind == JsonKind::String) return;
-    if (element.kind == JsonKind::Object && (name == "samples" || name == "requires" || name == "ops")) return;
-    const JsonKind wanted = name == "ops" ? JsonKind::Object : JsonKind::String;
+    const bool objects = name == "ops" || name == "helpers";
+    if (element.kind == JsonKind::Object && (objects || name == "samples" || name == "requires")) return;
+    const JsonKind wanted = objects ? JsonKind::Object : JsonKind::String;
     report.error(element.place(), fmt::format("{} of {} is {}, not {}", what, in_quotes(name), to_string(element.kind),
                                               to_string(wanted)));
     ok = false;
@@ -124,6 +130,10 @@ bool check_keys(const JsonValue& object, std::span<const Key> keys, const Report
 std::vector<std::string> entry_keys() { return names_of(kEntryKeys); }
 
 bool check_entry_shape(const JsonValue& entry, const Report& report) { return check_keys(entry, kEntryKeys, report); }
+
+bool check_helper_shape(const JsonValue& helper, const Report& report) {
+  return check_keys(helper, kHelperKeys, report);
+}
 
 bool check_failing_sample_shape(const JsonValue& sample, const Report& report) {
   return check_keys(sample, kFailingSampleKeys, report);

@@ -17,6 +17,7 @@ std::vector<std::string> entry_keys();
 // objects).
 bool check_entry_shape(const JsonValue& entry, const Report& report);
 bool check_family_shape(const JsonValue& family, const Report& report);
+bool check_helper_shape(const JsonValue& helper, const Report& report);
 bool check_failing_sample_shape(const JsonValue& sample, const Report& report);
 bool check_index_contract_shape(const JsonValue& contract, const Report& report);
 

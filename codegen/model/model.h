@@ -101,14 +101,23 @@ struct Op {
   Place place() const { return func.place; }
 };
 
+// A C++ function that formulas of derivatives may call besides operators: a gradient that takes more than an
+// expression. It is written by hand; its declaration is generated.
+struct Helper {
+  OwnedSchema schema;
+  Place place;
+  std::string doc;
+};
+
 // One schema file.
 struct Family {
   std::string name;  // "pointwise"
   std::string file;  // "ops/schemas/pointwise.json", as given
   std::string doc;
+  std::vector<Helper> helpers;    // sorted by name
   std::vector<Op> ops;            // sorted by name
   std::string library;            // the namespace of a library out of tree; empty: of Keyway itself
-  std::vector<OwnedSchema> base;  // of the library's: Keyway's operators, whose signatures formulas refer to
+  std::vector<OwnedSchema> base;  // of the library's: Keyway's functions, whose signatures formulas refer to
 };
 
 }  // namespace keyway::inline v1

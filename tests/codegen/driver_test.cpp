@@ -100,21 +100,6 @@ TEST_CASE("a mistake in one file keeps all from being written") {
   CHECK_FALSE(fs::exists(folder.at("gen")));
 }
 
-TEST_CASE("helpers come from files too") {
-  const Folder folder;
-  const std::string schema = folder.write("my.json", testing::file_of(R"~({ "func": "f(Tensor self) -> Tensor",
-    "kernels": ["CPU"], "derivatives": { "self": "g(grad)"
-}
-, "doc" : "Does.", "example" : "f(1) == 1"
-})~"));
-  CHECK(run_codegen({"--out", folder.at("gen"), schema}).exit_code == 1);
-  const std::string helpers = folder.write("helpers.txt", "# formulas\n\ng  # a helper\n");
-  CHECK(run_codegen({"--helpers", helpers, "--out", folder.at("gen"), schema}).exit_code == 0);
-  const std::string wrong = folder.write("wrong.txt", "g\nnot a name!\n");
-  CHECK(run_codegen({"--helpers", wrong, "--out", folder.at("gen"), schema})
-            .err.find(wrong + ":2:1: error: the helper") == 0);
-}
-
 TEST_CASE("wrong usage and unreadable files are told apart from wrong schemas") {
   const Folder folder;
   CHECK(run_codegen({}).exit_code == 2);

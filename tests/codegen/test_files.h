@@ -21,7 +21,7 @@ struct BuildResult {
 
 inline BuildResult build(const std::string& text) {
   Diagnostics diagnostics;
-  auto families = build_model({{"test.json", text}}, {}, diagnostics);
+  auto families = build_model({{"test.json", text}}, diagnostics);
   return {std::move(families), diagnostics.str()};
 }
 
@@ -31,12 +31,13 @@ inline std::string file_of(const std::string& entries) {
 }
 
 // The one op of a file that has to be right.
-inline Op build_op(const std::string& entry) {
-  auto result = build(file_of(entry));
+inline Op op_of(const std::string& file) {
+  auto result = build(file);
   INFO(result.errors);
   REQUIRE(result.families.has_value());
   REQUIRE(result.families->front().ops.size() == 1);
   return result.families->front().ops.front();
 }
+inline Op build_op(const std::string& entry) { return op_of(file_of(entry)); }
 
 }  // namespace keyway::inline v1::testing

@@ -20,7 +20,7 @@ Op op_with(const std::string& dtypes, const std::string& contracts) {
       "\"derivatives\": {}, \"doc\": \"An operator.\", \"example\": \"f([1], None, [], [], 0, [], [], True, "
       "0.5, 1, None) == [1]\"}]}";
   Diagnostics diagnostics;
-  auto families = build_model({{"ops.json", json}}, {}, diagnostics);
+  auto families = build_model({{"ops.json", json}}, diagnostics);
   INFO(diagnostics.str());
   REQUIRE(families.has_value());
   return families->front().ops.front();

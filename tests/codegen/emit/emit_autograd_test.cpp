@@ -7,6 +7,14 @@
 namespace keyway::inline v1::testing {
 namespace {
 
+// A file with one entry and a helper that it calls.
+std::string with_sum_to(const std::string& entry) {
+  return R"~({ "doc": "Tests.",
+  "helpers": [{ "func": "sum_to(Tensor grad, int[] sizes) -> Tensor", "doc": "Sums." }],
+  "ops": [)~" +
+         entry + "]}";
+}
+
 TEST_CASE("nodes and kernels of the fixture are the goldens", "[golden]") {
   const BuildResult built = build_golden("autograd_fixture.json");
   INFO(built.errors);
@@ -36,14 +44,14 @@ TEST_CASE("#line names the line of the formula, and then that of the generated f
 }
 
 TEST_CASE("what a node keeps is told in the words of the schema") {
-  CHECK(saved_text(build_op(R"~({ "func": "f(Tensor self, Tensor other, Scalar alpha=1) -> Tensor",
+  CHECK(saved_text(op_of(with_sum_to(R"~({ "func": "f(Tensor self, Tensor other, Scalar alpha=1) -> Tensor",
     "pointwise": "F", "derivatives": { "self": "sum_to(grad * alpha, other.sizes())", "other": "grad * self" },
-    "doc": "F.", "example": "f([1.0], [1.0]) == [1.0]" })~")) == "alpha, other.sizes(), self");
+    "doc": "F.", "example": "f([1.0], [1.0]) == [1.0]" })~"))) == "alpha, other.sizes(), self");
 }
 
 TEST_CASE(
     "what an in-place call keeps of another argument is asked when the call has found it right, whatever its name") {
-  const BuildResult built = build(file_of(R"~({ "func": "f(Tensor self, Tensor yourself) -> Tensor",
+  const BuildResult built = build(with_sum_to(R"~({ "func": "f(Tensor self, Tensor yourself) -> Tensor",
     "pointwise": "F", "derivatives": { "self": "sum_to(grad, self.sizes())", "yourself": "sum_to(grad, yourself.sizes())" },
     "doc": "F.", "example": "f([1.0], [1.0]) == [1.0]" })~"));
   INFO(built.errors);

@@ -21,7 +21,7 @@ inline void check_golden(const std::string& name, const std::string& text) {
 // The families of a golden schema file, which is named in errors and in generated code without its folder.
 inline BuildResult build_golden(const std::string& name) {
   Diagnostics diagnostics;
-  auto families = build_model({{name, read_file(golden_path(name))}}, {}, diagnostics);
+  auto families = build_model({{name, read_file(golden_path(name))}}, diagnostics);
   return {std::move(families), diagnostics.str()};
 }
 

@@ -20,7 +20,7 @@ std::vector<Family> own_families() {
   }
   std::ranges::sort(files, {}, &SourceFile::path);
   Diagnostics diagnostics;
-  auto families = build_model(files, {}, diagnostics);
+  auto families = build_model(files, diagnostics);
   INFO(diagnostics.str());
   REQUIRE(families.has_value());
   return std::move(*families);

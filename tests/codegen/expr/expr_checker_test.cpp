@@ -27,6 +27,9 @@ FunctionTable functions() {
   table.add_operator(schema_literal<"mul.Tensor(Tensor self, Tensor other) -> Tensor">);
   table.add_operator(schema_literal<"pool(Tensor self, int[2] kernel, *, bool ceil=False) -> (Tensor, Tensor)">);
   table.add_operator(schema_literal<"max(Tensor self) -> Tensor">);
+  table.add_helper(schema_literal<"sum_to(Tensor grad, int[] sizes) -> Tensor">);
+  table.add_helper(schema_literal<"conj.Scalar(Scalar value) -> Scalar">);
+  table.add_helper(schema_literal<"conj.Tensor(Tensor self) -> Tensor">);
   return table;
 }
 

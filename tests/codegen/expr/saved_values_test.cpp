@@ -9,6 +9,19 @@ using namespace keyway;
 
 namespace {
 
+// Of whatever a formula gives to it.
+constexpr FunctionSchema kHelpers[] = {
+    schema_literal<"f.a(Tensor a) -> Tensor">,
+    schema_literal<"f.b(Tensor a, Tensor[] b, int[] c) -> Tensor">,
+    schema_literal<"f.c(Tensor a, bool[] b, int[] c, ScalarType d) -> Tensor">,
+    schema_literal<"f.d(Tensor a, Tensor b, Tensor c) -> Tensor">,
+    schema_literal<"f.e(Tensor a, int[] b, int? c=None) -> Tensor">,
+    schema_literal<"f.f(Tensor a, ScalarType b) -> Tensor">,
+    schema_literal<"f.g(Tensor a, int b, int? c=None) -> Tensor">,
+    schema_literal<"f.h(Tensor a, int[][] b, int c) -> Tensor">,
+    schema_literal<"f.i(int[] a, Tensor b) -> Tensor">,
+};
+
 // "kind name: expression", one a value.
 std::string saved_by(std::string_view text) {
   constexpr FunctionSchema kOp = schema_literal<
@@ -21,7 +34,7 @@ std::string saved_by(std::string_view text) {
   scope.add({"grad", of_base(ExprBase::Tensor), SymbolKind::Gradient});
   scope.add({"needs", of_base(ExprBase::Bool).list(), SymbolKind::Needs});
   FunctionTable table;
-  table.add_helper("f");
+  for (const FunctionSchema helper : kHelpers) table.add_helper(helper);
   std::string out;
   for (const SavedValue& value : saved_values(check_expr(parse_expr(text), ExprContext::Derivative, scope, table))) {
     constexpr const char* kKinds[] = {"input", "output", "metadata", "value"};

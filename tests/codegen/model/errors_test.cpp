@@ -180,9 +180,6 @@ TEST_CASE("mistakes in derivatives") {
         "test.json:3:54: error: f: no name 'slef' here; did you mean 'self'?\n");
   CHECK(errors_of(kernels(R"~("derivatives": { "self": "grad * needs[0]" })~")) ==
         "test.json:3:54: error: f: no name 'needs' here\n");
-  CHECK(errors_of(kernels(R"~("derivatives": { "self": "prod_backwrd(grad)"
-  })~")) ==
-        "test.json:3:47: error: f: no operator, predicate or helper 'prod_backwrd'; did you mean 'prod_backward'?\n");
   CHECK(errors_of(kernels(R"~("derivatives": { "self": "grad *" })~")) ==
         "test.json:3:53: error: f: expected a value, but the text ends here\n");
 }

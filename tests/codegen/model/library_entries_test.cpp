@@ -21,8 +21,7 @@ std::string entry(const std::string& func, const std::string& keys, const std::s
 
 testing::BuildResult build_library(const std::string& entries) {
   Diagnostics diagnostics;
-  auto families =
-      build_model({{"my_ops.json", testing::file_of(entries)}}, {}, diagnostics, {{"binary.json", kKeyway}});
+  auto families = build_model({{"my_ops.json", testing::file_of(entries)}}, diagnostics, {{"binary.json", kKeyway}});
   return {std::move(families), diagnostics.str()};
 }
 
@@ -48,10 +47,11 @@ TEST_CASE("what is generated of a library stands in its folder and namespace, an
   const auto files = generate(kCube);
   std::vector<std::string> names;
   for (const auto& [name, text] : files) names.push_back(name);
-  CHECK(names == std::vector<std::string>{
-                     "my/assembly/op_list.cpp", "my/assembly/wrappers_my_ops.cpp", "my/autograd/kernels_my_ops.h",
-                     "my/autograd/my_ops.cpp", "my/backends/cpu/kernels_my_ops.h", "my/backends/cpu/loops_my_ops_0.cpp",
-                     "my/docs/ops/my_ops.md", "my/ops/all.h", "my/ops/my_ops.h", "my/ops/my_ops_entries.h"});
+  CHECK(names == std::vector<std::string>{"my/assembly/op_list.cpp", "my/assembly/wrappers_my_ops.cpp",
+                                          "my/autograd/helpers.h", "my/autograd/kernels_my_ops.h",
+                                          "my/autograd/my_ops.cpp", "my/backends/cpu/kernels_my_ops.h",
+                                          "my/backends/cpu/loops_my_ops_0.cpp", "my/docs/ops/my_ops.md", "my/ops/all.h",
+                                          "my/ops/my_ops.h", "my/ops/my_ops_entries.h"});
   CHECK(contains(files.at("my/ops/my_ops.h"), "#include <my/ops/my_ops_entries.h>\n\nnamespace my {\n"));
   CHECK(contains(files.at("my/ops/my_ops_entries.h"), "\nnamespace my::ops {\n"));
   CHECK(contains(files.at("my/backends/cpu/loops_my_ops_0.cpp"), "#include <my/ops/functors/my_ops.h>\n"));

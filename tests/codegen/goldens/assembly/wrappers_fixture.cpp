@@ -198,7 +198,7 @@ constexpr OpInfo add_Tensor_info{
     .overload = "Tensor",
     .schema = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 4,
+    .line = 14,
     .signature = signature_hash<ops::add_Tensor_sig>,
     .boxed = kBoxedShape<ops::add_Tensor_sig>,
     .vmap = vmap_rule("pointwise"),
@@ -213,10 +213,10 @@ constexpr OpInfo add_Tensor_info{
 };
 constexpr KernelInfo add_Tensor_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::add_Tensor", "tests/codegen/goldens/fixture.json", 4},
-    {DispatchKey::Meta, "rules::Add", "tests/codegen/goldens/fixture.json", 4},
-    {DispatchKey::Autograd, "autograd::add_Tensor", "tests/codegen/goldens/fixture.json", 4},
-    {DispatchKey::Autocast, "autocast::promote", "tests/codegen/goldens/fixture.json", 4}};
+    {DispatchKey::CPU, "cpu::add_Tensor", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::Meta, "rules::Add", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::Autograd, "autograd::add_Tensor", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::Autocast, "autocast::promote", "tests/codegen/goldens/fixture.json", 14}};
 constinit const auto add_Tensor_table = make_static_table<ops::add_Tensor_sig>(
     ops::add_Tensor, add_Tensor_kernels,
     {{DispatchKey::CPU, Functional<wrappers::add_Tensor, ops::add_Tensor_sig>::call,
@@ -234,7 +234,7 @@ constexpr OpInfo add__Tensor_info{
     .overload = "Tensor",
     .schema = "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 4,
+    .line = 14,
     .signature = signature_hash<ops::add__Tensor_sig>,
     .boxed = kBoxedShape<ops::add__Tensor_sig>,
     .vmap = vmap_rule("pointwise"),
@@ -248,10 +248,10 @@ constexpr OpInfo add__Tensor_info{
 };
 constexpr KernelInfo add__Tensor_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::add_Tensor", "tests/codegen/goldens/fixture.json", 4},
-    {DispatchKey::Meta, "rules::Add", "tests/codegen/goldens/fixture.json", 4},
-    {DispatchKey::Autograd, "autograd::add__Tensor", "tests/codegen/goldens/fixture.json", 4},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_add__Tensor", "tests/codegen/goldens/fixture.json", 4}};
+    {DispatchKey::CPU, "cpu::add_Tensor", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::Meta, "rules::Add", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::Autograd, "autograd::add__Tensor", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_add__Tensor", "tests/codegen/goldens/fixture.json", 14}};
 constinit const auto add__Tensor_table = make_static_table<ops::add__Tensor_sig>(
     ops::add__Tensor, add__Tensor_kernels,
     {{DispatchKey::CPU, InPlace<wrappers::add_Tensor, ops::add__Tensor_sig>::call,
@@ -269,7 +269,7 @@ constexpr OpInfo add_out_info{
     .overload = "out",
     .schema = "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 4,
+    .line = 14,
     .signature = signature_hash<ops::add_out_sig>,
     .boxed = kBoxedShape<ops::add_out_sig>,
     .vmap = vmap_rule("pointwise"),
@@ -283,10 +283,10 @@ constexpr OpInfo add_out_info{
 };
 constexpr KernelInfo add_out_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::add_Tensor", "tests/codegen/goldens/fixture.json", 4},
-    {DispatchKey::Meta, "rules::Add", "tests/codegen/goldens/fixture.json", 4},
-    {DispatchKey::Autograd, "autograd::add_out", "tests/codegen/goldens/fixture.json", 4},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_add_out", "tests/codegen/goldens/fixture.json", 4}};
+    {DispatchKey::CPU, "cpu::add_Tensor", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::Meta, "rules::Add", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::Autograd, "autograd::add_out", "tests/codegen/goldens/fixture.json", 14},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_add_out", "tests/codegen/goldens/fixture.json", 14}};
 constinit const auto add_out_table = make_static_table<ops::add_out_sig>(
     ops::add_out, add_out_kernels,
     {{DispatchKey::CPU, Out<wrappers::add_Tensor, ops::add_out_sig>::call,
@@ -303,7 +303,7 @@ constexpr OpInfo copy__info{
     .name = "keyway::copy_",
     .schema = "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 15,
+    .line = 25,
     .signature = signature_hash<ops::copy__sig>,
     .boxed = kBoxedShape<ops::copy__sig>,
     .derived = 0b11,
@@ -313,10 +313,10 @@ constexpr OpInfo copy__info{
 };
 constexpr KernelInfo copy__kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::copy_", "tests/codegen/goldens/fixture.json", 15},
-    {DispatchKey::Meta, "rules::copy_", "tests/codegen/goldens/fixture.json", 15},
-    {DispatchKey::Autograd, "autograd::copy_", "tests/codegen/goldens/fixture.json", 15},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_copy_", "tests/codegen/goldens/fixture.json", 15}};
+    {DispatchKey::CPU, "cpu::copy_", "tests/codegen/goldens/fixture.json", 25},
+    {DispatchKey::Meta, "rules::copy_", "tests/codegen/goldens/fixture.json", 25},
+    {DispatchKey::Autograd, "autograd::copy_", "tests/codegen/goldens/fixture.json", 25},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_copy_", "tests/codegen/goldens/fixture.json", 25}};
 constinit const auto copy__table = make_static_table<ops::copy__sig>(
     ops::copy_, copy__kernels,
     {{DispatchKey::CPU, Mutating<wrappers::copy_, ops::copy__sig>::call,
@@ -334,7 +334,7 @@ constexpr OpInfo index_Tensor_info{
     .overload = "Tensor",
     .schema = "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 23,
+    .line = 33,
     .signature = signature_hash<ops::index_Tensor_sig>,
     .boxed = kBoxedShape<ops::index_Tensor_sig>,
     .doc = "Picks elements of `self` by index tensors.",
@@ -342,7 +342,7 @@ constexpr OpInfo index_Tensor_info{
 };
 constexpr KernelInfo index_Tensor_kernels[] = {
     {},
-    {DispatchKey::CompositeImplicitAutograd, "composite::index", "tests/codegen/goldens/fixture.json", 23}};
+    {DispatchKey::CompositeImplicitAutograd, "composite::index", "tests/codegen/goldens/fixture.json", 33}};
 constinit const auto index_Tensor_table = make_static_table<ops::index_Tensor_sig>(
     ops::index_Tensor, index_Tensor_kernels,
     {{DispatchKey::CompositeImplicitAutograd, Composite<wrappers::index_Tensor, ops::index_Tensor_sig>::call}});
@@ -355,7 +355,7 @@ constexpr OpInfo linear_info{
     .name = "keyway::linear",
     .schema = "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 28,
+    .line = 38,
     .signature = signature_hash<ops::linear_sig>,
     .boxed = kBoxedShape<ops::linear_sig>,
     .doc = "The product of `input` with the transpose of `weight`, plus `bias`.",
@@ -363,8 +363,8 @@ constexpr OpInfo linear_info{
 };
 constexpr KernelInfo linear_kernels[] = {
     {},
-    {DispatchKey::CompositeImplicitAutograd, "composite::linear", "tests/codegen/goldens/fixture.json", 28},
-    {DispatchKey::Autocast, "autocast::lower", "tests/codegen/goldens/fixture.json", 28}};
+    {DispatchKey::CompositeImplicitAutograd, "composite::linear", "tests/codegen/goldens/fixture.json", 38},
+    {DispatchKey::Autocast, "autocast::lower", "tests/codegen/goldens/fixture.json", 38}};
 constinit const auto linear_table = make_static_table<ops::linear_sig>(
     ops::linear, linear_kernels,
     {{DispatchKey::CompositeImplicitAutograd, Composite<wrappers::linear, ops::linear_sig>::call},
@@ -378,7 +378,7 @@ constexpr OpInfo sort_info{
     .name = "keyway::sort",
     .schema = "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 35,
+    .line = 45,
     .signature = signature_hash<ops::sort_sig>,
     .boxed = kBoxedShape<ops::sort_sig>,
     .derived = 0b1,
@@ -390,9 +390,9 @@ constexpr OpInfo sort_info{
 };
 constexpr KernelInfo sort_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 35},
-    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 35},
-    {DispatchKey::Autograd, "autograd::sort", "tests/codegen/goldens/fixture.json", 35}};
+    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 45},
+    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 45},
+    {DispatchKey::Autograd, "autograd::sort", "tests/codegen/goldens/fixture.json", 45}};
 constinit const auto sort_table = make_static_table<ops::sort_sig>(
     ops::sort, sort_kernels,
     {{DispatchKey::CPU, Functional<wrappers::sort, ops::sort_sig>::call,
@@ -411,7 +411,7 @@ constexpr OpInfo sort_values_info{
     .schema = "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) "
         "-> (Tensor(a!) values, Tensor(b!) indices)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 35,
+    .line = 45,
     .signature = signature_hash<ops::sort_values_sig>,
     .boxed = kBoxedShape<ops::sort_values_sig>,
     .derived = 0b1,
@@ -423,10 +423,10 @@ constexpr OpInfo sort_values_info{
 };
 constexpr KernelInfo sort_values_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 35},
-    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 35},
-    {DispatchKey::Autograd, "autograd::sort_values", "tests/codegen/goldens/fixture.json", 35},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sort_values", "tests/codegen/goldens/fixture.json", 35}};
+    {DispatchKey::CPU, "cpu::sort", "tests/codegen/goldens/fixture.json", 45},
+    {DispatchKey::Meta, "rules::sort", "tests/codegen/goldens/fixture.json", 45},
+    {DispatchKey::Autograd, "autograd::sort_values", "tests/codegen/goldens/fixture.json", 45},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sort_values", "tests/codegen/goldens/fixture.json", 45}};
 constinit const auto sort_values_table = make_static_table<ops::sort_values_sig>(
     ops::sort_values, sort_values_kernels,
     {{DispatchKey::CPU, Out<wrappers::sort, ops::sort_values_sig>::call,
@@ -443,7 +443,7 @@ constexpr OpInfo split_info{
     .name = "keyway::split",
     .schema = "split(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 44,
+    .line = 54,
     .signature = signature_hash<ops::split_sig>,
     .boxed = kBoxedShape<ops::split_sig>,
     .vmap = vmap_rule("shape"),
@@ -454,8 +454,8 @@ constexpr OpInfo split_info{
 };
 constexpr KernelInfo split_kernels[] = {
     {},
-    {DispatchKey::CompositeExplicitAutograd, "rules::split", "tests/codegen/goldens/fixture.json", 44},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_split", "tests/codegen/goldens/fixture.json", 44}};
+    {DispatchKey::CompositeExplicitAutograd, "rules::split", "tests/codegen/goldens/fixture.json", 54},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_split", "tests/codegen/goldens/fixture.json", 54}};
 constinit const auto split_table = make_static_table<ops::split_sig>(
     ops::split, split_kernels,
     {{DispatchKey::CompositeExplicitAutograd, View<wrappers::split, ops::split_sig>::call},
@@ -469,7 +469,7 @@ constexpr OpInfo sum_info{
     .name = "keyway::sum",
     .schema = "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 51,
+    .line = 61,
     .signature = signature_hash<ops::sum_sig>,
     .boxed = kBoxedShape<ops::sum_sig>,
     .vmap = vmap_rule("reduction"),
@@ -482,9 +482,9 @@ constexpr OpInfo sum_info{
 };
 constexpr KernelInfo sum_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 51},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 51},
-    {DispatchKey::Autograd, "autograd::sum", "tests/codegen/goldens/fixture.json", 51}};
+    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 61},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 61},
+    {DispatchKey::Autograd, "autograd::sum", "tests/codegen/goldens/fixture.json", 61}};
 constinit const auto sum_table = make_static_table<ops::sum_sig>(
     ops::sum, sum_kernels,
     {{DispatchKey::CPU, Functional<wrappers::sum, ops::sum_sig>::call,
@@ -501,7 +501,7 @@ constexpr OpInfo sum_out_info{
     .overload = "out",
     .schema = "sum.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 51,
+    .line = 61,
     .signature = signature_hash<ops::sum_out_sig>,
     .boxed = kBoxedShape<ops::sum_out_sig>,
     .vmap = vmap_rule("reduction"),
@@ -513,10 +513,10 @@ constexpr OpInfo sum_out_info{
 };
 constexpr KernelInfo sum_out_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 51},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 51},
-    {DispatchKey::Autograd, "autograd::sum_out", "tests/codegen/goldens/fixture.json", 51},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_out", "tests/codegen/goldens/fixture.json", 51}};
+    {DispatchKey::CPU, "cpu::sum", "tests/codegen/goldens/fixture.json", 61},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 61},
+    {DispatchKey::Autograd, "autograd::sum_out", "tests/codegen/goldens/fixture.json", 61},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_out", "tests/codegen/goldens/fixture.json", 61}};
 constinit const auto sum_out_table = make_static_table<ops::sum_out_sig>(
     ops::sum_out, sum_out_kernels,
     {{DispatchKey::CPU, Out<wrappers::sum, ops::sum_out_sig>::call,
@@ -534,7 +534,7 @@ constexpr OpInfo sum_dim_IntList_info{
     .overload = "dim_IntList",
     .schema = "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 58,
+    .line = 68,
     .signature = signature_hash<ops::sum_dim_IntList_sig>,
     .boxed = kBoxedShape<ops::sum_dim_IntList_sig>,
     .vmap = vmap_rule("reduction"),
@@ -548,9 +548,9 @@ constexpr OpInfo sum_dim_IntList_info{
 };
 constexpr KernelInfo sum_dim_IntList_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 58},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 58},
-    {DispatchKey::Autograd, "autograd::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 58}};
+    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 68},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 68},
+    {DispatchKey::Autograd, "autograd::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 68}};
 constinit const auto sum_dim_IntList_table = make_static_table<ops::sum_dim_IntList_sig>(
     ops::sum_dim_IntList, sum_dim_IntList_kernels,
     {{DispatchKey::CPU, Functional<wrappers::sum_dim_IntList, ops::sum_dim_IntList_sig>::call,
@@ -569,7 +569,7 @@ constexpr OpInfo sum_IntList_out_info{
     .schema = "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) "
         "out) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
-    .line = 58,
+    .line = 68,
     .signature = signature_hash<ops::sum_IntList_out_sig>,
     .boxed = kBoxedShape<ops::sum_IntList_out_sig>,
     .vmap = vmap_rule("reduction"),
@@ -582,10 +582,10 @@ constexpr OpInfo sum_IntList_out_info{
 };
 constexpr KernelInfo sum_IntList_out_kernels[] = {
     {},
-    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 58},
-    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 58},
-    {DispatchKey::Autograd, "autograd::sum_IntList_out", "tests/codegen/goldens/fixture.json", 58},
-    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_IntList_out", "tests/codegen/goldens/fixture.json", 58}};
+    {DispatchKey::CPU, "cpu::sum_dim_IntList", "tests/codegen/goldens/fixture.json", 68},
+    {DispatchKey::Meta, "rules::Sum", "tests/codegen/goldens/fixture.json", 68},
+    {DispatchKey::Autograd, "autograd::sum_IntList_out", "tests/codegen/goldens/fixture.json", 68},
+    {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_IntList_out", "tests/codegen/goldens/fixture.json", 68}};
 constinit const auto sum_IntList_out_table = make_static_table<ops::sum_IntList_out_sig>(
     ops::sum_IntList_out, sum_IntList_out_kernels,
     {{DispatchKey::CPU, Out<wrappers::sum_dim_IntList, ops::sum_IntList_out_sig>::call,

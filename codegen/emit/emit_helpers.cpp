@@ -1,0 +1,53 @@
+#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/cpp_types.h>
+#include <keyway/codegen/emit/emitter.h>
+#include <keyway/core/schema/printer.h>
+
+#include <fmt/format.h>
+
+namespace keyway::inline v1 {
+namespace {
+
+// An absent tensor is an undefined one, as gradients are; a list of sizes is what each() gives (recording.h).
+std::string helper_type(SchemaType type) {
+  const auto is_list = [](SchemaType of) { return of.is(TypeKind::List); };
+  if (is_list(type) && is_list(type.element()) && type.element().element().is(TypeKind::Int))
+    return "ArrayRef<DimVector>";
+  const bool optional_tensor = type.is(TypeKind::Optional) && type.element().is(TypeKind::Tensor);
+  return public_type(optional_tensor ? type.element() : type);
+}
+
+std::string declaration(const Family& family, const Helper& helper) {
+  const FunctionSchema schema = *helper.schema;
+  std::vector<std::string> parameters;
+  for (const Argument argument : schema.arguments()) {
+    const std::string otherwise = argument.has_default() ? " = " + public_default(argument) : "";
+    parameters.push_back(fmt::format("{} {}{}", helper_type(argument.type()), argument.name(), otherwise));
+  }
+  const std::string_view api = family.library.empty() ? "KEYWAY_API " : "";
+  return "\n" + comment(helper.doc) + comment(to_string(schema)) +
+         listed(fmt::format("{}{} {}(", api, public_result_type(schema), schema.name()), parameters, ");\n");
+}
+
+}  // namespace
+
+std::string emit_helpers(const Family& family) {
+  if (family.helpers.empty()) return {};
+  std::string out = file_banner(family) +
+                    "// The C++ functions that formulas of derivatives call; their definitions are written by hand.\n" +
+                    "#pragma once\n\n" + includes({"keyway/tensor.h"}) + "\n" + open_namespace(family, "autograd");
+  for (const Helper& helper : family.helpers) out += declaration(family, helper);
+  return out + "\n" + close_namespace(family, "autograd");
+}
+
+std::string emit_all_helpers(const std::vector<Family>& families) {
+  const bool of_library = !families.empty() && !families.front().library.empty();
+  std::vector<std::string> paths = {of_library ? "keyway/autograd/helpers.h"
+                                               : "keyway/autograd/formulas/formula_words.h"};
+  for (const Family& family : families)
+    if (!family.helpers.empty()) paths.push_back(own_header(family, "autograd/helpers_{}.h"));
+  return file_banner(families) + "// What formulas of derivatives call besides operators.\n#pragma once\n\n" +
+         includes(std::move(paths));
+}
+
+}  // namespace keyway::inline v1
