@@ -179,14 +179,14 @@ struct Plan {
 };
 
 // What it is known as on a device, and what it has chosen there.
-struct OfDevice {
+struct CublasOfDevice {
   std::once_flag made;
   cublasLtHandle_t handle = nullptr;
   PlanCache<ProductProblem, Plan> plans{1024};
 };
-OfDevice& of_device(Device device) {
-  static auto& all = *new std::array<OfDevice, kMaxDevices>;
-  OfDevice& found = all[static_cast<std::size_t>(device.index())];
+CublasOfDevice& cublas_of(Device device) {
+  static auto& all = *new std::array<CublasOfDevice, kMaxDevices>;
+  CublasOfDevice& found = all[static_cast<std::size_t>(device.index())];
   std::call_once(found.made, [&] {
     const OutsideCapture outside;  // it asks for memory of its own
     const auto lacks_memory = [](cublasStatus_t status) {
@@ -241,7 +241,7 @@ struct Factor {
   alignas(16) unsigned char bytes[16];
 };
 
-Plan product_plan_of(const ColumnMajorProduct& product, OfDevice& here) {
+Plan product_plan_of(const ColumnMajorProduct& product, CublasOfDevice& here) {
   return here.plans.get(product.problem, [&] {
     const bool captured = current_capture() != nullptr;
     // A first question may load kernels, and ask for memory.
@@ -261,7 +261,7 @@ constexpr std::int64_t kMostBatch = 1 << 15;
 
 // Whether it is done: false if the library has no kernel for it after all, which is remembered.
 bool run_product(const ColumnMajorProduct& product, const Scalar& alpha, const Scalar& beta, Device device,
-                 OfDevice& here) {
+                 CublasOfDevice& here) {
   const Plan plan = product_plan_of(product, here);
   if (!plan.exists()) return false;
   const Description& description = *plan.description;
@@ -296,7 +296,7 @@ bool cublas_lt_takes(ScalarType dtype) {
 bool cublas_lt_takes_bias(ScalarType dtype) { return DtypeSet{kHalf, kBFloat16, kFloat, kDouble}.contains(dtype); }
 
 bool cublas_lt_product(const ColumnMajorProduct& product, const Scalar& alpha, const Scalar& beta, Device device) {
-  OfDevice& here = of_device(device);
+  CublasOfDevice& here = cublas_of(device);
   const std::int64_t batch = product.problem.batch;
   if (batch <= kMostBatch) return run_product(product, alpha, beta, device, here);
   const std::int64_t last = (batch - 1) / kMostBatch * kMostBatch;

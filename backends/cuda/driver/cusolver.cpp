@@ -81,14 +81,14 @@ void check_cusolver(cusolverStatus_t status, const char* call) {
 #define KEYWAY_CUSOLVER_CALL(name, ...) check_cusolver(cusolver().name(__VA_ARGS__), "cusolverDn" #name)
 
 // What it is known as on a device. Its stream is that of one call.
-struct OfDevice {
+struct CusolverOfDevice {
   std::mutex mutex;
   cusolverDnHandle_t handle = nullptr;
   cusolverDnParams_t parameters = nullptr;
 };
 
-OfDevice& of_device(Device device) {
-  static auto& all = *new std::array<OfDevice, kMaxDevices>;
+CusolverOfDevice& cusolver_of(Device device) {
+  static auto& all = *new std::array<CusolverOfDevice, kMaxDevices>;
   return all[static_cast<std::size_t>(device.index())];
 }
 
@@ -110,7 +110,7 @@ template <typename Size, typename Run>
 void solve(Device device, const Size& size, const Run& run) {
   const Stream stream = cuda_device_guard().get_stream(device);
   refuse_in_capture("a decomposition");
-  OfDevice& here = of_device(device);
+  CusolverOfDevice& here = cusolver_of(device);
   const std::lock_guard lock(here.mutex);
   if (here.handle == nullptr) {
     const auto lacks_memory = [](cusolverStatus_t status) { return status == CUSOLVER_STATUS_ALLOC_FAILED; };
