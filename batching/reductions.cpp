@@ -1,0 +1,42 @@
+// Rules of reductions, along some dimensions and of all elements.
+#include <keyway/batching/shift.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace keyway::inline v1::batching {
+
+bool reduction(Call& call) {
+  const TensorBase* self = only_value(call);
+  if (self == nullptr) return false;
+  const TensorBase value = *self;
+  const std::int64_t rank = value.dim() - 1;
+  const ArgumentList arguments = call.op.schema().arguments();
+  const auto named =
+      std::ranges::find_if(arguments, [](const Argument& argument) { return names_dimensions(argument.name()); });
+  if (rank == 0 || named == arguments.end()) return false;
+  IValue& dims = call[(*named).name()];
+  if (dims.is_none() || (dims.is(ValueTag::IntList) && dims.to_int_list().empty())) {
+    SchemaType type = (*named).type();
+    if (type.is(TypeKind::Optional)) type = type.element();
+    if (!type.is(TypeKind::List)) return false;
+    dims = dims_from(1, rank);
+  } else if (!shift(dims, rank)) {
+    return false;
+  }
+  return call_of_self(call, value);
+}
+
+bool whole_reduction(Call& call) {
+  const TensorBase* self = only_value(call);
+  if (self == nullptr || self->dim() == 1) return false;
+  const OperatorEntry& along_dims = *call.op.info().counterpart;
+  const Tensor flat = Tensor(*self).reshape({call.level.batch_size(), -1});
+  SchemaType dim = along_dims.schema().arguments()[1].type();
+  if (dim.is(TypeKind::Optional)) dim = dim.element();
+  Stack arguments{flat, dim.is(TypeKind::List) ? IValue(Ints{1}) : IValue(1), IValue(false)};
+  arguments.insert(arguments.end(), call.stack.begin() + 1, call.stack.end());
+  return call_on(along_dims, call, std::move(arguments));
+}
+
+}  // namespace keyway::inline v1::batching
