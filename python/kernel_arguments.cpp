@@ -20,7 +20,7 @@ namespace {
 bool is_default_value(const IValue& value, const IValue& default_value) {
   if (value.is_none() || (value.is_tensor() && !value.to_tensor().defined())) return default_value.is_none();
   if (value.is_tensor() || value.tag() != default_value.tag()) return false;
-  if (value.is(detail::kTagOf<std::vector<std::string>>))
+  if (value.is(keyway::detail::kTagOf<std::vector<std::string>>))
     return value.to_list_of<std::string>() == default_value.to_list_of<std::string>();
   return to_string(value) == to_string(default_value);
 }

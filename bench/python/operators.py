@@ -8,7 +8,11 @@ those with the smallest ratio first. A ratio of 2 is twice as fast as torch.
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import time
+from datetime import date
+from pathlib import Path
 from types import ModuleType
 from typing import Callable
 
@@ -213,6 +217,11 @@ def best(functions: list[Callable[[], object]], seconds: float) -> list[float]:
     return [1e6 * t for t in times]
 
 
+def machine() -> str:
+    cpu = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    return f"{date.today()}; {cpu.group(1) if cpu else 'unknown processor'}, one thread; PyTorch {torch.__version__}"
+
+
 def with_backward(names: dict[str, object], code: object) -> Callable[[], object]:
     def run() -> None:
         result = eval(code, names)
@@ -228,6 +237,7 @@ def main() -> None:
     parser.add_argument("--backward", action="store_true", help="and the gradient of the sum by x and images")
     parser.add_argument("--only", default="", help="parts of names, with commas")
     parser.add_argument("--seconds", type=float, default=0.3, help="for each row")
+    parser.add_argument("--json", type=Path, help="write the times into this file too: tools/bench/figures.py reads it")
     options = parser.parse_args()
     sides = [operands(lib, options.dtype) for lib in (keyway, torch)]
     for lib in (keyway, torch):
@@ -252,6 +262,10 @@ def main() -> None:
     print(f"{'ratio':>7} {'keyway us':>10} {'torch us':>10}  call")
     for ratio, name, ours, theirs in sorted(rows):
         print(f"{ratio:7.2f} {ours:10.1f} {theirs:10.1f}  {name}")
+    if options.json:
+        what = f"Calls from Python, {options.dtype}{', with backward' if options.backward else ''}"
+        calls = {name: [ours, theirs] for _, name, ours, theirs in rows}
+        options.json.write_text(json.dumps({"what": what, "machine": machine(), "calls": calls}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -134,10 +134,8 @@ class Recorder {
   }
 
   std::string value(const GradField& field, const std::string& text) const {
-    if (field.kind == SavedKind::Value || field.kind == SavedKind::Metadata) {
-      const bool copied = field.type.starts_with("std::vector<") && field.kind == SavedKind::Value;
-      return copied ? text + ".vec()" : text;
-    }
+    if (field.kind == SavedKind::Value || field.kind == SavedKind::Metadata)
+      return field.vector ? text + ".vec()" : text;
     const char* is_output = field.kind == SavedKind::Output ? "true" : "false";
     if (field.list) return fmt::format("saved({}, /*is_output=*/{})", text, is_output);
     const bool overwritten = in_place_ && field.kind == SavedKind::Input && text == argument(0);

@@ -74,6 +74,12 @@ void add_inputs(const Op& op, AutogradPlan& plan) {
 
 // --- Fields
 
+bool is_kept_as_vector(SchemaType type) {
+  if (!type.is(TypeKind::List)) return false;
+  const SchemaType item = type.element();
+  return !item.is(TypeKind::Int) && !item.is(TypeKind::SymInt) && !item.is(TypeKind::Bool);
+}
+
 // What an argument is kept as.
 std::string field_type(SchemaType type) {
   if (type.is(TypeKind::Optional)) return fmt::format("std::optional<{}>", field_type(type.element()));
@@ -81,10 +87,8 @@ std::string field_type(SchemaType type) {
   if (type.is(TypeKind::Scalar)) return "Scalar";
   if (type.is(TypeKind::Generator)) return "Generator";
   if (!type.is(TypeKind::List)) return canonical_type(type);
-  const SchemaType item = type.element();
-  if (item.is(TypeKind::Int) || item.is(TypeKind::SymInt)) return "DimVector";
-  if (item.is(TypeKind::Bool)) return "SmallVector<bool, 4>";
-  return fmt::format("std::vector<{}>", field_type(item));
+  if (is_kept_as_vector(type)) return fmt::format("std::vector<{}>", field_type(type.element()));
+  return type.element().is(TypeKind::Bool) ? "SmallVector<bool, 4>" : "DimVector";
 }
 
 std::string field_type(ExprType type) {
@@ -115,7 +119,7 @@ SchemaType schema_type_of(const Op& op, std::string_view name) {
 }
 
 GradField field_for(const Op& op, const CheckedExpr& formula, const SavedValue& value) {
-  GradField field{value.kind, value.expr, &formula, value.name + "_", {}, false, false, {}};
+  GradField field{value.kind, value.expr, &formula, value.name + "_", {}, false, false, false, {}};
   if (value.kind == SavedKind::Metadata) {
     field.type = field_type(value.type);
     field.optional = value.type.optional;
@@ -125,6 +129,7 @@ GradField field_for(const Op& op, const CheckedExpr& formula, const SavedValue& 
   if (value.kind == SavedKind::Value) {
     field.type = field_type(type);
     field.optional = type.is(TypeKind::Optional);
+    field.vector = is_kept_as_vector(type);
   } else {
     field.list = is_list(type);
     field.type = field.list ? "std::vector<SavedVariable>" : "SavedVariable";

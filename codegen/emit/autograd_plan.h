@@ -27,6 +27,7 @@ struct GradField {
   std::string type;                 // in C++
   bool optional;                    // a std::optional
   bool list;                        // of SavedVariables
+  bool vector;                      // a std::vector of values
   std::vector<std::size_t> inputs;  // numbers of the inputs whose gradients need it
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
 #include <utility>
 
 namespace keyway::inline v1 {
@@ -96,15 +97,9 @@ class Evidence {
     }
   }
 
-  bool is_constant(const Expr& expr) const {
-    const ExprRole role = expr_.note(expr).role;
-    if (role != ExprRole::Plain && role != ExprRole::Constant) return false;
-    return std::ranges::all_of(children(expr), [&](const ExprPtr& child) { return is_constant(*child); });
-  }
-
   void value_of(const Expr& expr) {
     const ExprType& type = expr_.note(expr).type;
-    if (is_constant(expr) || type.optional || type.base == ExprBase::Tuple || type.depth > 1) return;
+    if (is_constant(expr_, expr) || type.optional || type.base == ExprBase::Tuple || type.depth > 1) return;
     if (type.base == ExprBase::Tensor || type.base == ExprBase::DTypeSet || type.base == ExprBase::Other) return;
     if (const auto* choice = as<ChoiceExpr>(expr)) collect(*choice->condition);
     std::string text = to_text(expr);
@@ -152,14 +147,6 @@ std::string type_of(const ExprType& type) {
   }
 }
 
-// `text_`, the last argument of what computes, replaced by the contract itself.
-std::string with_text(std::string cpp, const std::string& literal) {
-  constexpr std::string_view kArgument = ", text_)";
-  for (std::size_t at = cpp.find(kArgument); at != std::string::npos; at = cpp.find(kArgument, at + literal.size()))
-    cpp.replace(at + 2, 5, literal);
-  return cpp;
-}
-
 // The top-level parts of a contract: `x.dim() == 2` tells that x has dimensions 0 and 1.
 void learn_ranks(const Expr& expr, KnownRanks& ranks) {
   if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::And) {
@@ -188,9 +175,9 @@ class Statements {
     const Expr& root = expr_.root();
     const auto* let = as<LetExpr>(root);
     if (!let) return of_contract(root);
-    const std::string value = cpp_.text(*let->value);
+    cpp_.say(cpp_string(to_text(root)));
     const std::string type = type_of(expr_.note(*let->value).type);
-    return fmt::format("  const {} {} = {};\n", type, let->name, with_text(value, cpp_string(to_text(root))));
+    return fmt::format("  const {} {} = {};\n", type, let->name, cpp_.text(*let->value));
   }
 
  private:
@@ -293,11 +280,9 @@ std::string contract_statements(const Op& op) {
 }
 
 bool calls_operators(const Op& op) {
-  return std::ranges::any_of(op.contracts, [&](const Formula& formula) {
-    CppExpr cpp(formula.expr, *op.schema);
-    cpp.text();
-    return cpp.calls_operators();
-  });
+  std::set<std::string> called;
+  for (const Formula& contract : op.contracts) collect_called(ExprRole::Operator, contract.expr, called);
+  return !called.empty();
 }
 
 }  // namespace keyway::inline v1

@@ -182,8 +182,7 @@ class Planner {
       if (like && like->name != name &&
           std::ranges::find(tensors_, like->name, &TensorArgument::name) != tensors_.end())
         return loop_types(like->name);
-      std::string set = cpp(rule).set_text();
-      if (set.find('.') == std::string::npos) return set;
+      if (is_constant(rule.set.expr, rule.set.expr.root())) return cpp(rule).set_text();
     }
     return "kAnyTypes";
   }

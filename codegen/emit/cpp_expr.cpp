@@ -111,8 +111,7 @@ std::string CppExpr::visit(const NameExpr& e, const Expr& expr) {
   // What may be None and has been tested is a std::optional, unless it is a tensor.
   const auto index = note.role == ExprRole::Argument ? schema_.arguments().find(e.name) : std::nullopt;
   if (!index || note.type.optional || note.type.base == ExprBase::Tensor) return e.name;
-  const bool optional = canonical_type(schema_.arguments()[*index].type()).starts_with("std::optional");
-  return optional ? "*" + e.name : e.name;
+  return is_std_optional(schema_.arguments()[*index].type()) ? "*" + e.name : e.name;
 }
 
 std::string CppExpr::visit(const ListExpr& e, const Expr& expr) {
@@ -136,8 +135,7 @@ std::string CppExpr::visit(const UnaryExpr& e, const Expr& expr) {
   const bool literal = as<IntExpr>(*e.operand) || as<FloatExpr>(*e.operand);
   if (literal || (!list && type(expr).base == ExprBase::Float)) return "-" + operand(*e.operand);
   if (type(expr).is(ExprBase::Scalar)) return fmt::format("-{}", operand(*e.operand));
-  uses_text_ = true;
-  return fmt::format("{}::sub(0, {}, text_)", list ? "lists" : "contract", print(*e.operand));
+  return fmt::format("{}::sub(0, {}, {})", list ? "lists" : "contract", print(*e.operand), contract_text());
 }
 
 std::string CppExpr::visit(const BinaryExpr& e, const Expr& expr) {
@@ -160,13 +158,10 @@ std::string CppExpr::visit(const BinaryExpr& e, const Expr& expr) {
   const std::string_view name = name_of(e.op);
   if (result.depth > 0) {
     if (e.op == BinaryOp::Divide) return fmt::format("lists::div({}, {})", print(*e.left), print(*e.right));
-    uses_text_ = true;
-    return fmt::format("lists::{}({}, {}, text_)", name, print(*e.left), print(*e.right));
+    return fmt::format("lists::{}({}, {}, {})", name, print(*e.left), print(*e.right), contract_text());
   }
-  if (result.base == ExprBase::Int) {
-    uses_text_ = true;
-    return fmt::format("contract::{}({}, {}, text_)", name, print(*e.left), print(*e.right));
-  }
+  if (result.base == ExprBase::Int)
+    return fmt::format("contract::{}({}, {}, {})", name, print(*e.left), print(*e.right), contract_text());
   const auto number = [&](const Expr& part) {
     if (type(part).base == ExprBase::Scalar) return operand(part) + ".to<double>()";
     return type(part).base == ExprBase::Int ? fmt::format("static_cast<double>({})", print(part)) : operand(part);
@@ -262,33 +257,33 @@ std::string CppExpr::visit(const CallExpr& e, const Expr& expr) {
       return fmt::format("lists::all({}, {}, {})", functor_of(compare->ops[0]), print(*compare->operands[0]),
                          print(*compare->operands[1]));
   }
+  return called(e, {});
+}
+
+const std::string& CppExpr::contract_text() {
+  uses_text_ = true;
+  return text_;
+}
+
+std::string CppExpr::called(const CallExpr& e, std::string_view more) {
   std::string arguments = joined(e.arguments);
-  if (contains(kComputing, e.function)) {
-    uses_text_ = true;
-    arguments += ", text_";
-  }
-  return fmt::format("{}({})", function_of(e.function), arguments);
+  if (contains(kComputing, e.function)) arguments += ", " + contract_text();
+  return fmt::format("{}({}{})", function_of(e.function), arguments, more);
 }
 
 std::string CppExpr::mapped(const CallExpr& e) {
-  const bool computes = contains(kComputing, e.function);
-  uses_text_ = uses_text_ || computes;
-  return fmt::format("lists::map([&](const auto&... x) {{ return {}(x...{}); }}, {})", function_of(e.function),
-                     computes ? ", text_" : "", joined(e.arguments));
+  const std::string text = contains(kComputing, e.function) ? ", " + contract_text() : "";
+  return fmt::format("lists::map([&](const auto&... x) {{ return {}(x...{}); }}, {})", function_of(e.function), text,
+                     joined(e.arguments));
 }
 
 std::string CppExpr::planned(const CallExpr& e, const std::string& target) {
   std::string id = target;
   std::ranges::replace(id, '.', '_');
-  calls_operators_ = true;
   return fmt::format("planned(plans::{}, {})", id, joined(e.arguments));
 }
 
-std::string CppExpr::asking_why(const Expr& call) {
-  std::string text = print(call);
-  text.pop_back();
-  return text + ", &why_)";
-}
+std::string CppExpr::asking_why(const Expr& call) { return called(*as<CallExpr>(call), ", &why_"); }
 
 std::string CppExpr::size_of(const std::string& object, const std::string& name, const MethodExpr& e) {
   const auto* dim = e.arguments.size() == 1 ? as<IntExpr>(*e.arguments[0].value) : nullptr;

@@ -8,6 +8,8 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace keyway::inline v1 {
@@ -27,6 +29,8 @@ class CppExpr {
       : expr_(expr), schema_(schema), dtype_of_(std::move(dtype_of)) {}
 
   void know(const KnownRanks& ranks) { ranks_ = &ranks; }  // Requires: ranks outlives this
+  // The C++ of a contract's text, which what computes gets for its errors; else that is a variable, `text_`.
+  void say(std::string text) { text_ = std::move(text); }
 
   std::string text() { return print(expr_.root()); }
   std::string text(const Expr& node) { return print(node); }
@@ -40,10 +44,8 @@ class CppExpr {
   // A call of a predicate that says why, with the address of the string to say it in.
   std::string asking_why(const Expr& call);
 
-  // Whether what has been printed checks its arithmetic, and so names the variable `text_`.
+  // Whether what has been printed checks its arithmetic, and so has the contract's text.
   bool uses_text() const { return uses_text_; }
-  // Whether it makes the plan of an operator.
-  bool calls_operators() const { return calls_operators_; }
 
  private:
   std::string print(const Expr& expr);
@@ -74,6 +76,9 @@ class CppExpr {
   std::string link(CompareOp op, const Expr& left, const Expr& right);
   std::string size_of(const std::string& object, const std::string& name, const MethodExpr& e);
   std::string method_of(const std::string& object, const MethodExpr& e);
+  // The call of a predicate, with further arguments.
+  std::string called(const CallExpr& e, std::string_view more);
+  const std::string& contract_text();
   std::string mapped(const CallExpr& e);
   std::string planned(const CallExpr& e, const std::string& target);
   std::string joined(const std::vector<CallArgument>& arguments);
@@ -83,8 +88,8 @@ class CppExpr {
   FunctionSchema schema_;  // whose arguments the names are
   DTypeOf dtype_of_;
   const KnownRanks* ranks_ = nullptr;
+  std::string text_ = "text_";
   bool uses_text_ = false;
-  bool calls_operators_ = false;
 };
 
 // Whether a predicate can say why it does not hold.

@@ -118,6 +118,9 @@ std::string_view cpp_constant(std::string_view name) {
 }
 
 std::string canonical_type(SchemaType type) { return canonical_argument(type).cpp; }
+bool is_std_optional(SchemaType type) {
+  return type.is(TypeKind::Optional) && !is_tensor(type.element()) && !type.element().is(TypeKind::Generator);
+}
 std::string canonical_result_type(FunctionSchema schema) { return canonical_result(schema).cpp; }
 std::string canonical_signature_type(FunctionSchema schema) { return canonical_signature(schema).cpp; }
 std::vector<std::string> canonical_parameters(FunctionSchema schema) { return parameters(schema, canonical_type); }

@@ -20,6 +20,8 @@ std::string_view cpp_constant(std::string_view name);
 
 // "const TensorBase&", "std::int64_t", "ArrayRef<std::int64_t>"
 std::string canonical_type(SchemaType type);
+// Whether that is a std::optional: a tensor and a generator that may be absent are undefined ones.
+bool is_std_optional(SchemaType type);
 // "TensorBase", "TensorBase&", "std::tuple<TensorBase, TensorBase>", "void"
 std::string canonical_result_type(FunctionSchema schema);
 // "TensorBase(const TensorBase&, const TensorBase&, const Scalar&)"

@@ -176,8 +176,11 @@ std::string planned_text(const Family& family) {
 }  // namespace
 
 std::string emit_wrappers(const Family& family) {
-  std::string out = file_banner(family) + "\n" + include_lines(family) + counterparts_text(family) + "\n" +
-                    open_namespace(family, "") + "\nnamespace wrappers {\nnamespace {\n";
+  std::string out = file_banner(family) + "\n" + include_lines(family) +
+                    "\n// Functions of wrappers have all arguments of their operator, whether they need them or not.\n"
+                    "#pragma GCC diagnostic ignored \"-Wunused-parameter\"\n" +
+                    counterparts_text(family) + "\n" + open_namespace(family, "") +
+                    "\nnamespace wrappers {\nnamespace {\n";
   for (const Op& op : family.ops) out += "\n" + wrapper_struct(op);
   out += "\n}  // namespace\n}  // namespace wrappers\n" + planned_text(family);
   for (const Op& op : family.ops)

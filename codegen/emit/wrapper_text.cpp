@@ -19,21 +19,6 @@
 namespace keyway::inline v1 {
 namespace {
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
-
-// Whether C++ text uses a name; what stands in string literals does not count.
-bool uses(std::string_view text, std::string_view name) {
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\')) in_string = !in_string;
-    if (in_string || text.substr(i, name.size()) != name) continue;
-    const bool begins = i == 0 || (!is_word(text[i - 1]) && text[i - 1] != '.');
-    const std::size_t end = i + name.size();
-    if (begins && (end == text.size() || !is_word(text[end]))) return true;
-  }
-  return false;
-}
-
 // Indents every line by two more blanks.
 std::string indented(std::string_view text) {
   std::string out;
@@ -46,16 +31,10 @@ std::string indented(std::string_view text) {
   return out;
 }
 
-// A member function; parameters that its body does not use have no names. `body` is two blanks in.
+// A member function. `body` is two blanks in.
 std::string member_function(const std::string& head, const std::vector<std::string>& parameters,
                             const std::string& body) {
-  std::vector<std::string> declared;
-  for (const std::string& parameter : parameters) {
-    const std::size_t name = parameter.rfind(' ');
-    const bool used = uses(body, std::string_view(parameter).substr(name + 1));
-    declared.push_back(used ? parameter : parameter.substr(0, name));
-  }
-  return listed(fmt::format("  static {}(", head), declared, ") {\n") + indented(body) + "  }\n";
+  return listed(fmt::format("  static {}(", head), parameters, ") {\n") + indented(body) + "  }\n";
 }
 
 class Struct {

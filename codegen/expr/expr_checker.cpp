@@ -347,6 +347,12 @@ CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& sc
   return CheckedExpr(expr, checker.take());
 }
 
+bool is_constant(const CheckedExpr& expr, const Expr& part) {
+  const ExprRole role = expr.note(part).role;
+  if (role != ExprRole::Plain && role != ExprRole::Constant) return false;
+  return std::ranges::all_of(children(part), [&](const ExprPtr& child) { return is_constant(expr, *child); });
+}
+
 void collect_called(ExprRole role, const CheckedExpr& expr, std::set<std::string>& targets) {
   collect_called(role, expr, expr.root(), targets);
 }

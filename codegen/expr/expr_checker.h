@@ -65,6 +65,9 @@ class CheckedExpr {
 CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope, const FunctionTable& functions,
                        const std::vector<std::string>& not_none = {});
 
+// Whether a part of an expression is made of literals and constants alone.
+bool is_constant(const CheckedExpr& expr, const Expr& part);
+
 // Adds the targets of all calls of one role, Operator or Helper, in an expression.
 void collect_called(ExprRole role, const CheckedExpr& expr, std::set<std::string>& targets);
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """The list of benchmark rows is consistent, and what it says is judged as its head comment says."""
 
+import json
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/bench"))
+import figures  # noqa: E402
 import process_rows  # noqa: E402
 from rows import CUDA_ROWS, Row, read_rows  # noqa: E402
 
@@ -45,6 +48,23 @@ class Rows(unittest.TestCase):
     def test_what_has_not_run_is_not_judged(self):
         self.assertEqual(Row("a", "ns", "5x", "").judge({"a": 10}, {}), (None, None))
         self.assertEqual(Row("a", "ns", "5x", "").judge({}, {"a": 10}), (None, None))
+
+
+class Figures(unittest.TestCase):
+    def test_the_page_is_what_the_results_say(self):
+        self.assertEqual(figures.PAGE.read_text(), figures.page(figures.RESULTS), "run tools/bench/figures.py")
+
+    def test_of_each_sort_and_machine_the_newest_run_is_shown(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for day, ours in (("01", 2), ("02", 4)):
+                run = {"what": "Calls", "machine": f"day {day}", "calls": {"a": [ours, 2], "b": [1, 8]}}
+                (folder / f"2026-01-{day}-box-calls.json").write_text(json.dumps(run))
+            text = figures.page(folder)
+        self.assertNotIn("day 01", text)
+        self.assertIn("2 calls, geometric mean 2.00; 1 are slower than PyTorch's:", text)
+        self.assertIn("| `a` | 2 | 4 | 0.50 |", text)
+        self.assertNotIn("`b`", text)
 
 
 if __name__ == "__main__":

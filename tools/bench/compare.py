@@ -17,14 +17,15 @@ from pathlib import Path
 
 import process_rows
 from rows import CPU_ROWS, CUDA_ROWS, HIGHER_IS_BETTER, ROOT, read_rows
+from table import as_text, table
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+WHAT = {False: "The CPU", True: "A CUDA device"}
 SLICES = 5  # how often a row runs in one run of a program
 # How PyTorch's threads wait for work, and whether each stays on one processor: which is best depends on row and machine, so
 # rows of several threads run under each, and the best counts. Keyway's threads have no such settings; it runs as often.
 THREAD_SETTINGS = [{}, {"OMP_WAIT_POLICY": "ACTIVE"}, {"OMP_WAIT_POLICY": "PASSIVE"},
                    {"OMP_WAIT_POLICY": "ACTIVE", "OMP_PROC_BIND": "true"}]
-BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
 class ProgramFailed(Exception):
@@ -123,37 +124,6 @@ def refuse_unknown_rows(programs, rows, path):
             sys.exit(f"{program.name} has rows that {path.name} does not know: {', '.join(sorted(unknown))}")
 
 
-def show(value):
-    if value is None:
-        return ""
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def table(rows, peers, own):
-    yield "work", "unit", "PyTorch", "Keyway", "ratio", "first", "reached"
-    for row in rows:
-        ratio, reached = row.judge(peers, own)
-        yield (row.name, row.unit, show(peers.get(row.name)), show(own.get(row.name)),
-               f"{ratio:.2f}" if ratio else "", row.goal, {None: "", True: "yes", False: "no"}[reached])
-
-
-def as_text(lines):
-    lines = list(lines)
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    for line in lines:
-        cells = [cell.rjust(width) if 2 <= i <= 4 else cell.ljust(width)
-                 for i, (cell, width) in enumerate(zip(line, widths))]
-        yield "  ".join(cells).rstrip()
-
-
-def as_markdown(lines):
-    lines = list(lines)
-    yield "| " + " | ".join(lines[0]) + " |"
-    yield "|---|---|--:|--:|--:|---|---|"
-    for line in lines[1:]:
-        yield "| " + " | ".join(line) + " |"
-
-
 def printed_by(*command):
     """What a program prints; nothing if it fails, or is not there."""
     try:
@@ -178,15 +148,6 @@ def machine(libraries, cuda):
     return "; ".join(part for part in parts + sorted(filter(None, libraries.values())) if part)
 
 
-def write_markdown(path, text):
-    """Replaces what stands between the two marks of the file."""
-    before, found, rest = path.read_text().partition(BEGIN)
-    _, closed, after = rest.partition(END)
-    if not found or not closed:
-        sys.exit(f"{path} lacks the marks {BEGIN} and {END}")
-    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/bench", help="the build with the programs")
@@ -194,9 +155,8 @@ def main():
     parser.add_argument("--min-time", type=float, default=0.1, help="seconds a row runs at least, each time")
     parser.add_argument("--filter", default="", help="rows whose name matches this regular expression")
     parser.add_argument("--builds", action="store_true", help="also the rows that build Keyway anew (minutes)")
-    parser.add_argument("--markdown", type=Path, help="write the table into this file, between its marks")
     parser.add_argument("--cuda", action="store_true", help="the rows of the CUDA backend instead of the CPU's")
-    parser.add_argument("--json", type=Path, help="write the values into this file too")
+    parser.add_argument("--json", type=Path, help="write the values into this file too: tools/bench/figures.py reads it")
     args = parser.parse_args()
 
     path = CUDA_ROWS if args.cuda else CPU_ROWS
@@ -215,12 +175,10 @@ def main():
 
     where = machine(libraries, args.cuda)
     if args.json:
-        args.json.write_text(json.dumps({"machine": where, **values}, indent=1) + "\n")
+        args.json.write_text(json.dumps({"what": WHAT[args.cuda], "machine": where, "rows": path.name, **values}, indent=1) + "\n")
     lines = list(table(rows, values["torch"], values["keyway"]))
     print(*as_text(lines), sep="\n")
     print(f"\n{where}")
-    if args.markdown:
-        write_markdown(args.markdown, "\n".join([where + "\n", *as_markdown(lines)]))
     sys.exit(1 if failed else 0)
 
 

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Writes docs/figures.md: tables of the newest run of each sort and machine in bench/results.
+
+A run is a file <date>-<machine>-<sort>.json, as `tools/bench.sh --json` and `bench/python/operators.py --json` write it.
+"""
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+
+from rows import ROOT, read_rows
+from table import as_markdown, show, table
+
+RESULTS, PAGE = ROOT / "bench/results", ROOT / "docs/figures.md"
+HEAD = """# Figures
+
+<!-- Written by tools/bench/figures.py from bench/results; to change it, run that. -->
+
+How rows are measured, and where Keyway is slower and why: [performance](performance.md). A ratio of 2 is twice as good as
+PyTorch; `first` is what a row is to reach first (`bench/rows.txt`).
+"""
+
+
+def newest(folder):
+    """{what a file's name has behind its date: the last of them}"""
+    return {path.stem[11:]: path for path in sorted(folder.glob("*.json"))}
+
+
+def of_rows(run):
+    rows = [row for row in read_rows(ROOT / "bench" / run["rows"]) if row.name in run["torch"] or row.name in run["keyway"]]
+    return as_markdown(table(rows, run["torch"], run["keyway"]))
+
+
+def of_calls(run):
+    """How Keyway's calls do beside PyTorch's, and those that are slower, the slowest first."""
+    ratios = {name: theirs / ours for name, (ours, theirs) in run["calls"].items()}
+    mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+    slower = sorted((ratio, name) for name, ratio in ratios.items() if ratio < 1)
+    yield f"{len(ratios)} calls, geometric mean {mean:.2f}; {len(slower)} are slower than PyTorch's:"
+    yield ""
+    lines = [("call", "PyTorch, us", "Keyway, us", "ratio")]
+    for ratio, name in slower:
+        ours, theirs = run["calls"][name]
+        lines.append((f"`{name}`", show(theirs), show(ours), f"{ratio:.2f}"))
+    yield from as_markdown(lines, "|---|--:|--:|--:|")
+
+
+def page(folder):
+    parts = [HEAD]
+    for path in newest(folder).values():
+        run = json.loads(path.read_text())
+        body = of_calls(run) if "calls" in run else of_rows(run)
+        parts.append("\n".join([f"## {run['what']}", "", f"{run['machine']} (`bench/results/{path.name}`)", "", *body, ""]))
+    return "\n".join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail if the page is another one")
+    args = parser.parse_args()
+    text = page(RESULTS)
+    if not args.check:
+        PAGE.write_text(text)
+    elif PAGE.read_text() != text:
+        sys.exit(f"{PAGE.relative_to(ROOT)} is not what bench/results has: run tools/bench/figures.py")
+
+
+if __name__ == "__main__":
+    main()
