@@ -22,7 +22,7 @@ release_stage() {
 # kernels to the instructions that all devices share, not to those of one: tools/nightly.sh takes all as users do. The
 # devices that the host emulates are compiled once, where an address that is wrong shows.
 ci_stage() {
-  local options=(-DKEYWAY_UNITY=ALL -DKEYWAY_PRECOMPILE=ON -DKEYWAY_EMULATED_CUDA=OFF
+  local options=(-DKEYWAY_UNITY=TESTS -DKEYWAY_PRECOMPILE=ON -DKEYWAY_EMULATED_CUDA=OFF
     -DCMAKE_CUDA_ARCHITECTURES=90-virtual -DCMAKE_CUDA_FLAGS=-Ofc=max)
   build ci
   run_tests ci

@@ -49,7 +49,6 @@ inline bool operator>(const Scalar& a, const Scalar& b) { return b < a; }
 inline bool operator<=(const Scalar& a, const Scalar& b) { return a < b || a == b; }
 inline bool operator>=(const Scalar& a, const Scalar& b) { return b <= a; }
 
-inline Scalar conj(const Scalar& value) { return value.conj(); }
 inline bool is_finite(const Scalar& value) {
   const auto z = value.to<complex<double>>();
   return std::isfinite(z.real()) && std::isfinite(z.imag());

@@ -12,6 +12,8 @@ namespace keyway::inline v1::autograd {
 
 void add_term(Tensor& sum, const Tensor& term) { sum = sum.defined() ? sum + term : term; }
 
+Scalar conj(const Scalar& value) { return value.conj(); }
+
 Tensor conj(const Tensor& self) { return self.is_complex() ? self.conj_physical() : self; }
 
 // A bound that is met has the value, as in PyTorch.

@@ -30,7 +30,8 @@ def documented():
 def add_entry(text, entry):
     """Where the order of names wants it."""
     name = json.loads(entry)["func"]
-    following = next(match for match in re.finditer(r'\{ "func": "([^"]*)"', text) if match[1] > name)
+    entries = re.compile(r'\{ "func": "([^"]*)"').finditer(text, text.index('"ops": ['))
+    following = next(match for match in entries if match[1] > name)
     return text[:following.start()] + entry + ",\n\n" + text[following.start():]
 
 

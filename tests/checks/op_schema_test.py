@@ -99,6 +99,17 @@ class OpSchema(unittest.TestCase):
             run = self.generate(family(entry))
             self.assertEqual(run.returncode, 0, run.stderr)
 
+    def test_a_helper_has_a_schema_and_a_doc_and_nothing_else(self):
+        def helped(helper):
+            return {"doc": "Tests.", "helpers": [helper], "ops": [changed(derivatives={"self": "g(grad)"})]}
+
+        right = {"func": "g(Tensor grad) -> Tensor", "doc": "Gives."}
+        self.validator.validate(helped(right))
+        run = self.generate(helped(right))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for wrong in ["g", right | {"rule": "x"}, {"func": right["func"]}, {"doc": "Gives."}, right | {"func": 1}]:
+            self.expect_refused(f"helper {wrong}", helped(wrong))
+
     def test_a_key_of_the_wrong_type_is_refused(self):
         for key, value in (ENTRY | RECIPES).items():
             for wrong in [1, True, [] if isinstance(value, str) else "x", [[]] if isinstance(value, list) else {"x": 1}]:
