@@ -105,7 +105,7 @@ def test_no_memory_is_taken_for_what_a_length_promises(lib):
     whole = _define(lib, "whole(int[] by) -> ()", lambda by: None)
     with pytest.raises(TypeError, match="an element of type str at position 1"):
         whole(Boasting())
-    words = _define(lib, "words(str?[] by) -> ()", lambda by: None)
+    words = _define(lib, "words(str[] by) -> ()", lambda by: None)
     with pytest.raises(TypeError, match="an element of type int at position 0"):
         words(Boasting())
     pairs = _define(lib, "pairs(int[][] by) -> ()", lambda by: None)

@@ -18,6 +18,9 @@
 #include <keyway/ops/rules/reduction.h>
 #include <keyway/ops/rules/views.h>
 
+// Functions of wrappers have all arguments of their operator, whether they need them or not.
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 namespace keyway::inline v1 {
 
 namespace wrappers {
@@ -55,7 +58,7 @@ struct copy_ {
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(TensorBase& self, const TensorBase& src, bool non_blocking);
 
-  static void plan(Plan<0>& plan_, TensorBase& self, const TensorBase& src, bool) {
+  static void plan(Plan<0>& plan_, TensorBase& self, const TensorBase& src, bool non_blocking) {
     check_defined("self", self);
     check_writable("self", self);
     check_defined("src", src);
@@ -68,7 +71,7 @@ struct copy_ {
     check_dtype("self", self, kAnyTypes);
     check_dtype("src", src, kAnyTypes);
   }
-  static void run(Kernel* kernel_, const Plan<0>&, TensorBase& self, const TensorBase& src, bool non_blocking) {
+  static void run(Kernel* kernel_, const Plan<0>& plan_, TensorBase& self, const TensorBase& src, bool non_blocking) {
     kernel_(self, src, non_blocking);
   }
 };
@@ -78,7 +81,7 @@ struct index_Tensor {
   using Function = Tensor(const Tensor& self, ArrayRef<std::optional<Tensor>> indices);
   static constexpr Function* kFunction = composite::index;
 
-  static void check(const TensorBase& self, ArrayRef<TensorBase>) {
+  static void check(const TensorBase& self, ArrayRef<TensorBase> indices) {
     check_defined("self", self);
   }
 };
@@ -88,7 +91,7 @@ struct linear {
   using Function = Tensor(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias);
   static constexpr Function* kFunction = composite::linear;
 
-  static void check(const TensorBase& input, const TensorBase& weight, const TensorBase&) {
+  static void check(const TensorBase& input, const TensorBase& weight, const TensorBase& bias) {
     check_defined("input", input);
     check_defined("weight", weight);
   }
@@ -116,7 +119,7 @@ struct sort {
     plan_.dtype[1] = ScalarType::Long;
     plan_.set(rules::sort(self, wrap_dim(dim, self.dim()), descending));
   }
-  static void run(Kernel* kernel_, const Plan<2>&, const TensorBase& self, std::int64_t dim, bool descending,
+  static void run(Kernel* kernel_, const Plan<2>& plan_, const TensorBase& self, std::int64_t dim, bool descending,
                   TensorBase* const* out_) {
     kernel_(self, wrap_dim(dim, self.dim()), descending, *out_[0], *out_[1]);
   }
@@ -154,7 +157,7 @@ struct sum {
     plan_.dtype[0] = dtype.value_or(integers_to_int64(self.dtype()));
     plan_.meta[0] = reduced_meta(self, std::nullopt, false);
   }
-  static void run(Kernel* kernel_, const Plan<1>& plan_, const TensorBase& self, std::optional<ScalarType>,
+  static void run(Kernel* kernel_, const Plan<1>& plan_, const TensorBase& self, std::optional<ScalarType> dtype,
                   TensorBase* const* out_) {
     kernel_(Operand(self, plan_.common, plan_.device), *out_[0]);
   }
@@ -182,7 +185,7 @@ struct sum_dim_IntList {
     plan_.meta[0] = reduced_meta(self, dim, keepdim);
   }
   static void run(Kernel* kernel_, const Plan<1>& plan_, const TensorBase& self,
-                  std::optional<ArrayRef<std::int64_t>> dim, bool keepdim, std::optional<ScalarType>,
+                  std::optional<ArrayRef<std::int64_t>> dim, bool keepdim, std::optional<ScalarType> dtype,
                   TensorBase* const* out_) {
     kernel_(Operand(self, plan_.common, plan_.device), WrappedDims(dim, self.dim()), keepdim, *out_[0]);
   }

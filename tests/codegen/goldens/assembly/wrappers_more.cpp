@@ -15,6 +15,9 @@
 #include <keyway/ops/rules/predicates.h>
 #include <keyway/ops/rules/promotion.h>
 
+// Functions of wrappers have all arguments of their operator, whether they need them or not.
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 namespace keyway::inline v1 {
 
 namespace wrappers {
@@ -27,8 +30,8 @@ struct arange {
                           std::optional<Device> device, std::optional<bool> pin_memory);
   static constexpr Function* kFunction = composite::arange;
 
-  static void check(const Scalar&, std::optional<ScalarType>, std::optional<Layout> layout, std::optional<Device>,
-                    std::optional<bool>) {
+  static void check(const Scalar& end, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                    std::optional<Device> device, std::optional<bool> pin_memory) {
     check_layout(layout);
   }
 };
@@ -40,8 +43,8 @@ struct arange_start {
                           std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory);
   static constexpr Function* kFunction = composite::arange_start;
 
-  static void check(const Scalar&, const Scalar&, std::optional<ScalarType>, std::optional<Layout> layout,
-                    std::optional<Device>, std::optional<bool>) {
+  static void check(const Scalar& start, const Scalar& end, std::optional<ScalarType> dtype,
+                    std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory) {
     check_layout(layout);
   }
 };
@@ -66,9 +69,9 @@ struct arange_start_step {
     plan_.dtype[0] = dtype.has_value() ? *dtype : get_default_dtype();
     plan_.meta[0] = rules::arange(start, end, step, dtype, layout, device, pin_memory);
   }
-  static void run(Kernel* kernel_, const Plan<1>&, const Scalar& start, const Scalar& end, const Scalar& step,
-                  std::optional<ScalarType>, std::optional<Layout>, std::optional<Device>, std::optional<bool>,
-                  TensorBase* const* out_) {
+  static void run(Kernel* kernel_, const Plan<1>& plan_, const Scalar& start, const Scalar& end, const Scalar& step,
+                  std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device,
+                  std::optional<bool> pin_memory, TensorBase* const* out_) {
     kernel_(start, end, step, *out_[0]);
   }
   static auto from_out(const TensorBase& out_, const Scalar& start, const Scalar& end, const Scalar& step) {
@@ -109,7 +112,7 @@ struct avg_pool2d {
     plan_.meta[0] = rules::avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
         divisor_override);
   }
-  static void run(Kernel* kernel_, const Plan<1>&, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
+  static void run(Kernel* kernel_, const Plan<1>& plan_, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
                   ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding, bool ceil_mode, bool count_include_pad,
                   std::optional<std::int64_t> divisor_override, TensorBase* const* out_) {
     kernel_(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *out_[0]);
@@ -146,7 +149,7 @@ struct avg_pool2d_backward {
     plan_.meta[0] = rules::avg_pool2d_backward(grad_output, self, kernel_size, stride, padding, ceil_mode,
                                                count_include_pad, divisor_override);
   }
-  static void run(Kernel* kernel_, const Plan<1>&, const TensorBase& grad_output, const TensorBase& self,
+  static void run(Kernel* kernel_, const Plan<1>& plan_, const TensorBase& grad_output, const TensorBase& self,
                   ArrayRef<std::int64_t> kernel_size, ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding,
                   bool ceil_mode, bool count_include_pad, std::optional<std::int64_t> divisor_override,
                   TensorBase* const* out_) {
@@ -167,7 +170,7 @@ struct nonzero {
     plan_.device = self.device();
     check_dtype("self", self, kAnyTypes);
   }
-  static TensorBase run(Kernel* kernel_, const Plan<0>&, const TensorBase& self) {
+  static TensorBase run(Kernel* kernel_, const Plan<0>& plan_, const TensorBase& self) {
     return kernel_(self);
   }
 };
@@ -177,7 +180,7 @@ struct normal_ {
   static constexpr bool kInPlaceSafe = false;
   using Kernel = void(TensorBase& self, double mean, double std, const Generator& generator);
 
-  static void plan(Plan<0>& plan_, TensorBase& self, double, double std, const Generator&) {
+  static void plan(Plan<0>& plan_, TensorBase& self, double mean, double std, const Generator& generator) {
     check_defined("self", self);
     check_writable("self", self);
     if (!(std >= 0)) [[unlikely]] {
@@ -186,7 +189,7 @@ struct normal_ {
     plan_.device = self.device();
     check_dtype("self", self, kFloatingTypes);
   }
-  static void run(Kernel* kernel_, const Plan<0>&, TensorBase& self, double mean, double std,
+  static void run(Kernel* kernel_, const Plan<0>& plan_, TensorBase& self, double mean, double std,
                   const Generator& generator) {
     kernel_(self, mean, std, generator);
   }
