@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the benchmarks and prints every CPU row beside PyTorch's, in one run.
 #   bash tools/bench.sh [option...]     options of tools/bench/compare.py, e.g. --filter '^add' or
-#                                       --builds --markdown docs/performance.md
+#                                       --builds --json bench/results/2026-11-28-epyc-cpu.json
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p build

@@ -1,13 +1,16 @@
-// What the entries of my_ops.json name besides functors and rules: a composite and a kernel.
+// What the entries of my_ops.json name besides functors and rules: a helper, a composite and kernels.
 #include <keyway/core/dtype/visit_dtype.h>
 #include <keyway/keyway.h>
 
 #include <algorithm>
+#include <myops/autograd/helpers_my_ops.h>
 #include <myops/backends/cpu/kernels_my_ops.h>
 #include <myops/ops/my_ops.h>
 #include <myops/ops/my_ops_composites.h>
 
 namespace myops {
+
+Tensor autograd::cube_backward(const Tensor& grad, const Tensor& self) { return grad * keyway::square(self); }
 
 Tensor composite::quartic(const Tensor& self, const Scalar& scale) { return self * myops::cube(self) * scale; }
 
