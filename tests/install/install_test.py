@@ -91,8 +91,8 @@ class Installed(unittest.TestCase):
         source = self.scratch / "mistaken_ops"
         shutil.copytree(HERE / "my_ops", source)
         schemas = source / "my_ops.json"
-        schemas.write_text(schemas.read_text().replace("3 * grad * square(self)", "3 * grad * squared(self)"))
-        with self.assertRaisesRegex(AssertionError, r"my_ops\.json:6:42: error: myops::cube: no operator, predicate or "
+        schemas.write_text(schemas.read_text().replace("cube_backward(scaled(grad, 3), self)", "3 * grad * squared(self)"))
+        with self.assertRaisesRegex(AssertionError, r"my_ops\.json:10:42: error: myops::cube: no operator, predicate or "
                                                     r"helper 'squared'; did you mean 'square'\?"):
             self.my_ops(source)
 
