@@ -1,5 +1,5 @@
-// What rules do with arguments that name dimensions: where the batch is in front, an example's dimension 0 is
-// dimension 1.
+// What rules of dimensions, views and reductions share. Where the batch is in front, an example's dimension 0 is
+// dimension 1; and many take `self` alone.
 #pragma once
 
 #include <keyway/batching/vmap_rules.h>

@@ -7,7 +7,8 @@
 #
 # All operators stand in one namespace, `func: "my::cube(Tensor self) -> Tensor"`. What is generated becomes part of the
 # target, and lies in a folder of that name: <my/ops/my_ops.h> declares my::cube. By the same rule it includes what the
-# library has: functors from <my/ops/functors/my_ops.h>, rules from <my/ops/rules/my_ops.h>.
+# library has: functors from <my/ops/functors/my_ops.h>, rules from <my/ops/rules/my_ops.h>. Helpers of gradients are
+# declared in <my/autograd/helpers_my_ops.h>, for the library to define.
 function(keyway_add_ops target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SCHEMAS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SCHEMAS)

@@ -1,4 +1,3 @@
-#include <keyway/autograd/formulas/add_term.h>
 #include <keyway/autograd/formulas/formula_words.h>
 #include <keyway/autograd/helpers_activation.h>
 #include <keyway/autograd/helpers_binary.h>
@@ -9,8 +8,6 @@
 #include <keyway/ops/all.h>
 
 namespace keyway::inline v1::autograd {
-
-void add_term(Tensor& sum, const Tensor& term) { sum = sum.defined() ? sum + term : term; }
 
 Scalar conj(const Scalar& value) { return value.conj(); }
 

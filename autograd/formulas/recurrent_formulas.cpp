@@ -1,7 +1,7 @@
-#include <keyway/autograd/helpers_recurrent.h>
-#include <keyway/ops/all.h>
 // What does not wait for a step is computed for all steps at once: how cells and results depend on the gates, and the
 // gradient of the weights, which is one product.
+#include <keyway/autograd/helpers_recurrent.h>
+#include <keyway/ops/all.h>
 
 #include <vector>
 

@@ -154,7 +154,7 @@ class Feeder {
   }
 
  private:
-  // Twins are read faster than one block after the other by Zen 3, and slower by Zen 4 (docs/performance.md).
+  // Twins are read faster than one block after the other by Zen 3, and slower by Zen 4.
   bool can_pair(const Rows& rows) const {
     return r_.op.twins && r_.level != Level::Avx512 && rows.width == kLanes && cascade_.can_begin_pair();
   }

@@ -178,6 +178,7 @@ std::string planned_text(const Family& family) {
 std::string emit_wrappers(const Family& family) {
   std::string out = file_banner(family) + "\n" + include_lines(family) +
                     "\n// Functions of wrappers have all arguments of their operator, whether they need them or not.\n"
+                    "#pragma GCC diagnostic push\n"
                     "#pragma GCC diagnostic ignored \"-Wunused-parameter\"\n" +
                     counterparts_text(family) + "\n" + open_namespace(family, "") +
                     "\nnamespace wrappers {\nnamespace {\n";
@@ -185,7 +186,7 @@ std::string emit_wrappers(const Family& family) {
   out += "\n}  // namespace\n}  // namespace wrappers\n" + planned_text(family);
   for (const Op& op : family.ops)
     for (const Overload& overload : expand_variants(op)) out += "\n" + table_text(family, op, overload);
-  return with_breaks(out + "\n" + close_namespace(family, ""));
+  return with_breaks(out + "\n" + close_namespace(family, "") + "\n#pragma GCC diagnostic pop\n");
 }
 
 std::string emit_plans(const std::vector<Family>& families) {

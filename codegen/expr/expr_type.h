@@ -11,7 +11,7 @@
 namespace keyway::inline v1 {
 
 enum class ExprBase : std::uint8_t {
-  Unknown,  // what a C++ helper returns, or an item of []: fits everywhere
+  Unknown,  // an item of []: fits everywhere
   None,
   Bool,
   Int,

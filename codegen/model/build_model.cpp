@@ -268,7 +268,7 @@ std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& fi
   }
   if (!base.empty()) make_library(families, base_drafts, diagnostics);
   if (diagnostics.empty()) check_overloads_unique(families, diagnostics);
-  if (diagnostics.empty()) check_helpers(families, diagnostics);
+  if (diagnostics.empty()) check_helpers(families, functions, diagnostics);
   if (diagnostics.empty()) check_aliases(families, diagnostics);
   if (!diagnostics.empty()) return std::nullopt;
   mark_planned(families);

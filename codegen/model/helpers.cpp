@@ -1,8 +1,8 @@
 #include <keyway/codegen/base/names.h>
+#include <keyway/codegen/expr/vocabulary.h>
 #include <keyway/codegen/model/entry_shape.h>
 #include <keyway/codegen/model/helpers.h>
 #include <keyway/codegen/model/op_reader.h>
-#include <keyway/core/schema/parser.h>
 
 #include <fmt/format.h>
 #include <map>
@@ -33,15 +33,6 @@ std::optional<Helper> read_helper(const JsonValue& json, const Report& file_repo
 
 }  // namespace
 
-std::optional<OwnedSchema> read_schema(const LocatedText& func, const Report& report) {
-  const ParseResult parsed = parse_schema(func.text);
-  if (parsed.error.code == SchemaErrorCode::None) return OwnedSchema(func.text);
-  std::string message;
-  append_message(message, parsed.error);
-  report.error(func.at(parsed.error.column - 1), message);
-  return std::nullopt;
-}
-
 std::vector<Helper> read_helpers(const JsonValue& file, const Report& report) {
   std::vector<Helper> helpers;
   const JsonValue* list = file.find("helpers");
@@ -58,7 +49,7 @@ std::vector<Helper> read_helpers(const JsonValue& file, const Report& report) {
   return helpers;
 }
 
-void check_helpers(const std::vector<Family>& families, Diagnostics& diagnostics) {
+void check_helpers(const std::vector<Family>& families, const FunctionTable& functions, Diagnostics& diagnostics) {
   std::set<std::string> called;
   for (const Family& family : families)
     for (const Op& op : family.ops)
@@ -72,7 +63,11 @@ void check_helpers(const std::vector<Family>& families, Diagnostics& diagnostics
       const auto [first, added] =
           origins.emplace(name, fmt::format("{}:{}:{}", family.file, helper.place.line, helper.place.column));
       if (!added) report.error(helper.place, fmt::format("stands already at {}", first->second));
-      if (!called.contains(name)) report.error(helper.place, "no formula calls this helper");
+      if (!functions.operators_named(helper.schema->name()).empty() ||
+          !predicates_named(helper.schema->name(), ExprContext::Derivative).empty())
+        report.error(helper.place, "formulas have an operator or a word of that name, and would call that");
+      else if (!called.contains(name))
+        report.error(helper.place, "no formula calls this helper");
     }
   }
 }

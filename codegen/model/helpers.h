@@ -3,21 +3,18 @@
 #pragma once
 
 #include <keyway/codegen/base/diagnostics.h>
+#include <keyway/codegen/expr/function_table.h>
 #include <keyway/codegen/json/json_value.h>
 #include <keyway/codegen/model/model.h>
 
-#include <optional>
 #include <vector>
 
 namespace keyway::inline v1 {
 
-// A schema, or nothing if it does not parse, which is reported.
-std::optional<OwnedSchema> read_schema(const LocatedText& func, const Report& report);
-
 // Those of a file. Requires: the file has the shape of a family.
 std::vector<Helper> read_helpers(const JsonValue& file, const Report& report);
 
-// Reports helpers that stand twice, or that no formula calls.
-void check_helpers(const std::vector<Family>& families, Diagnostics& diagnostics);
+// Reports helpers that stand twice, that no formula calls, or whose name formulas know already: they would call that.
+void check_helpers(const std::vector<Family>& families, const FunctionTable& functions, Diagnostics& diagnostics);
 
 }  // namespace keyway::inline v1

@@ -1,5 +1,6 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/op_reader.h>
+#include <keyway/core/schema/parser.h>
 #include <keyway/core/schema/printer.h>
 #include <keyway/core/schema/signature_code.h>
 
@@ -7,6 +8,15 @@
 #include <fmt/format.h>
 
 namespace keyway::inline v1 {
+
+std::optional<OwnedSchema> read_schema(const LocatedText& func, const Report& report) {
+  const ParseResult parsed = parse_schema(func.text);
+  if (parsed.error.code == SchemaErrorCode::None) return OwnedSchema(func.text);
+  std::string message;
+  append_message(message, parsed.error);
+  report.error(func.at(parsed.error.column - 1), message);
+  return std::nullopt;
+}
 
 Place OpSource::place_of(std::string_view piece) const {
   return func().at(static_cast<std::size_t>(piece.data() - schema->text().data()));

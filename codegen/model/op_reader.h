@@ -15,6 +15,9 @@
 
 namespace keyway::inline v1 {
 
+// A schema, or nothing if it does not parse, which is reported.
+std::optional<OwnedSchema> read_schema(const LocatedText& func, const Report& report);
+
 // What every reader sees. Views: all outlive the reading.
 struct OpSource {
   const JsonValue& entry;  // of the right shape

@@ -7,7 +7,6 @@ A run is a file <date>-<machine>-<sort>.json, as `tools/bench.sh --json` and `be
 import argparse
 import json
 import math
-import sys
 from pathlib import Path
 
 from rows import ROOT, read_rows
@@ -29,8 +28,7 @@ def newest(folder):
 
 
 def of_rows(run):
-    rows = [row for row in read_rows(ROOT / "bench" / run["rows"]) if row.name in run["torch"] or row.name in run["keyway"]]
-    return as_markdown(table(rows, run["torch"], run["keyway"]))
+    return as_markdown(table(read_rows(ROOT / "bench" / run["rows"]), run["torch"], run["keyway"]))
 
 
 def of_calls(run):
@@ -58,13 +56,8 @@ def page(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, and fail if the page is another one")
-    args = parser.parse_args()
-    text = page(RESULTS)
-    if not args.check:
-        PAGE.write_text(text)
-    elif PAGE.read_text() != text:
-        sys.exit(f"{PAGE.relative_to(ROOT)} is not what bench/results has: run tools/bench/figures.py")
+    parser.parse_args()
+    PAGE.write_text(page(RESULTS))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ constexpr const char* kGoldens[] = {
     "assembly/plans.h",
     "assembly/wrappers_fixture.cpp",
     "assembly/wrappers_more.cpp",
+    "autograd/helpers.h",
+    "autograd/helpers_fixture.h",
     "backends/cpu/kernels_fixture.h",
     "backends/cpu/kernels_more.h",
     "backends/cpu/loops_fixture_0.cpp",

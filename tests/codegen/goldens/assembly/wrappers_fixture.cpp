@@ -19,6 +19,7 @@
 #include <keyway/ops/rules/views.h>
 
 // Functions of wrappers have all arguments of their operator, whether they need them or not.
+#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 namespace keyway::inline v1 {
@@ -600,3 +601,5 @@ constinit const auto sum_IntList_out_table = make_static_table<ops::sum_IntList_
 constinit OperatorEntry ops::sum_IntList_out{sum_IntList_out_info, sum_IntList_out_table};
 
 }  // namespace keyway::inline v1
+
+#pragma GCC diagnostic pop

@@ -16,6 +16,7 @@
 #include <keyway/ops/rules/promotion.h>
 
 // Functions of wrappers have all arguments of their operator, whether they need them or not.
+#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 namespace keyway::inline v1 {
@@ -531,3 +532,5 @@ constinit const auto retain_table = make_static_table<ops::retain_sig>(
 constinit OperatorEntry ops::retain{retain_info, retain_table};
 
 }  // namespace keyway::inline v1
+
+#pragma GCC diagnostic pop
