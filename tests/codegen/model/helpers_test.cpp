@@ -75,8 +75,7 @@ TEST_CASE("a helper of one file may be called in another, and one of a library h
 }
 
 TEST_CASE("mistakes in helpers") {
-  CHECK(errors_of(helper("f(Tensor grad) -> Tensor"), "f(grad)").starts_with("test.json:5:"));
-  CHECK(errors_of(helper("f(Tensor a, Tensor b, Tensor c) -> Tensor"), "f(grad, self, other)") ==
+  CHECK(errors_of(helper("f(Tensor grad) -> Tensor"), "f(grad)") ==
         "test.json:2:11: error: f: formulas have an operator or a word of that name, and would call that\n");
   CHECK(errors_of(helper("len(Tensor grad) -> Tensor"), "grad") ==
         "test.json:2:11: error: len: formulas have an operator or a word of that name, and would call that\n");
