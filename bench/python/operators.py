@@ -264,8 +264,9 @@ def main() -> None:
         print(f"{ratio:7.2f} {ours:10.1f} {theirs:10.1f}  {name}")
     if options.json:
         what = f"Calls from Python, {options.dtype}{', with backward' if options.backward else ''}"
-        calls = {name: [ours, theirs] for _, name, ours, theirs in rows}
-        options.json.write_text(json.dumps({"what": what, "machine": machine(), "calls": calls}, indent=1) + "\n")
+        calls = ",\n".join(f"  {json.dumps(name)}: [{ours:.4g}, {theirs:.4g}]" for _, name, ours, theirs in rows)
+        head = json.dumps({"what": what, "machine": machine()}, indent=1).removesuffix("\n}")
+        options.json.write_text(f'{head},\n "calls": {{\n{calls}\n }}\n}}\n')
 
 
 if __name__ == "__main__":
