@@ -93,7 +93,7 @@ function(keyway_module folder)
       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON VERIFY_INTERFACE_HEADER_SETS ON)
     target_compile_definitions(${name} PRIVATE KEYWAY_BUILDING)
     # What is instrumented takes half the time to compile where it is not optimised, and here tests spend little.
-    if(KEYWAY_SANITIZE AND folder MATCHES "^(assembly|autograd|codegen|dispatch|ops/composite|batching|forward|nn|tools)(/|$)")
+    if(KEYWAY_SANITIZE AND folder MATCHES "^(codegen|ops/composite|batching|forward|nn|tools)(/|$)")
       target_compile_options(${name} PRIVATE -O0)
     endif()
     # So that who links the archive gets what it refers to and no more.
