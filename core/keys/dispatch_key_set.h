@@ -16,7 +16,7 @@ namespace keyway::inline v1 {
 // that removing AutogradCPU from a CPU tensor's set leaves its backend (and removes AutogradCUDA too).
 //
 // In each half the bit of highest priority is the lowest: where programs must run on every x86-64, the scan from above
-// is bsr, which takes AMD's Zen 3 three times as long as the scan from below (docs/performance.md).
+// is bsr, which takes AMD's Zen 3 three times as long as the scan from below.
 class DispatchKeySet {
  public:
   constexpr DispatchKeySet() = default;

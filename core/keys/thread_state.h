@@ -30,8 +30,9 @@ inline DispatchKeySet birth_keys() {
 }
 
 // Adds keys to one of the two sets, and takes back those that were not there: when it goes, or by leave() where the
-// scope is no block, as `with` in Python. It undoes its own change and no other, so that guards may go in any order.
-// Bits of backends are left out: a call keeps its backend, whose kernels believe that its tensors are there.
+// scope is no block, as `with` in Python. It undoes its own change and no other, in whatever order guards go;
+// of two guards of one key the first has added it, and takes it back when it goes, also under the second. Bits of
+// backends are left out: a call keeps its backend, whose kernels believe that its tensors are there.
 template <std::uint64_t ThreadState::*kKeys>
 class DispatchKeyGuard {
  public:
