@@ -52,8 +52,8 @@ class AddingAnOperator(unittest.TestCase):
         schemas = [path.relative_to(tree) for path in families if path.name != "op.schema.json"]
         run(options.codegen, "--out", generated / "keyway", *schemas, cwd=tree)
         cls.written = differing(options.build / "generated", generated)
-        # The CUDA backend is a library of its own, and tests are no part of one.
-        elsewhere = {"cuda", "tests"}
+        # The CUDA backend and the Python module are libraries of their own, and tests are no part of one.
+        elsewhere = {"cuda", "python", "tests"}
         cls.library = cls.scratch.link([generated / name for name in cls.written
                                         if name.suffix == ".cpp" and elsewhere.isdisjoint(name.parts)])
 
