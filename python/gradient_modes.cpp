@@ -13,9 +13,9 @@ void add_gradient_modes(nb::module_& module, nb::module_& internal) {
   internal.def(
       "set_grad_enabled", [](bool enabled) { thread_state.grad_disabled = !enabled; }, nb::arg("enabled"),
       "Whether calls of this thread are recorded from now on.");
-  nb::class_<InferenceMode::Before>(internal, "BeforeInferenceMode", "What a thread had before it entered.");
+  nb::class_<InferenceMode::Change>(internal, "InferenceModeChange", "What entering has changed.");
   internal.def("enter_inference_mode", &InferenceMode::enter, nb::arg("enabled"), "Gives what to leave it with.");
-  internal.def("leave_inference_mode", &InferenceMode::leave, nb::arg("before"), "Takes what entering gave.");
+  internal.def("leave_inference_mode", &InferenceMode::leave, nb::arg("change"), "Takes what entering gave.");
 }
 
 }  // namespace keyway::inline v1::python

@@ -1,9 +1,9 @@
 #include <keyway/codegen/base/names.h>
+#include <keyway/core/base/text.h>
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
-#include <numeric>
 
 namespace keyway::inline v1 {
 namespace {
@@ -82,23 +82,6 @@ constexpr std::string_view kCalled[] = {"accumulate_type",
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t differ = a[i - 1] == b[j - 1] ? 0 : 1;
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + differ});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before.swap(last);
-    last.swap(row);
-  }
-  return last[b.size()];
-}
-
 }  // namespace
 
 std::optional<std::string> name_fault(std::string_view name) {
@@ -150,17 +133,7 @@ std::string shown(std::string_view text) {
 std::string in_quotes(std::string_view text) { return fmt::format("'{}'", shown(text)); }
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
-  if (name.size() > kMaxNameLength) return {};
-  std::size_t nearest = std::max<std::size_t>(name.size() / 3, 1) + 1;  // this far away is another word
-  std::string_view found;
-  for (const std::string& candidate : candidates) {
-    if (candidate.size() > kMaxNameLength || candidate == name) continue;
-    const std::size_t distance = edit_distance(name, candidate);
-    if (distance < nearest && distance < candidate.size()) {
-      nearest = distance;
-      found = candidate;
-    }
-  }
+  const std::string found = nearest_text(name, candidates);
   return found.empty() ? std::string() : fmt::format("; did you mean {}?", in_quotes(found));
 }
 

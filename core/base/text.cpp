@@ -1,37 +1,18 @@
+#include <keyway/core/base/edit_distance.h>
 #include <keyway/core/base/text.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace keyway::inline v1 {
 
-namespace {
-// Levenshtein's distance: insertions, deletions and replacements that turn one text into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-}  // namespace
-
 std::string nearest_text(std::string_view text, ArrayRef<std::string> candidates) {
-  constexpr std::size_t kLongest = 128;  // hostile names are not worth a search
-  if (text.size() > kLongest) return {};
+  if (text.size() > kLongestCompared) return {};
   std::string best;
   std::size_t least = std::max<std::size_t>(1, text.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    if (candidate.size() > kLongest) continue;
+    if (candidate.size() > kLongestCompared || candidate == text) continue;
     const std::size_t distance = edit_distance(text, candidate);
-    if (distance < least) {
+    if (distance < least && distance < candidate.size()) {
       least = distance;
       best = candidate;
     }

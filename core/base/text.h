@@ -9,8 +9,8 @@
 
 namespace keyway::inline v1 {
 
-// The text of `candidates` that a misspelt one may mean: at most a third of its letters differ. Empty if none
-// is near.
+// The text of `candidates`, other than `text` itself, that a misspelt one may mean: at most a third of its letters
+// differ. Empty if none is near.
 KEYWAY_API std::string nearest_text(std::string_view text, ArrayRef<std::string> candidates);
 
 // Whether `word` stands in `text` with no letter, digit or underscore on either side.

@@ -3,16 +3,11 @@
 #include <keyway/core/keys/key_names.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 namespace keyway::inline v1 {
 
 namespace {
-
-constexpr std::array<std::string_view, kFunctionalityCount> kFunctionalityNames = {
-    "Undefined",       "Dense",    "Quantized", "Sparse", "BackendSelect", "Python",  "Functionalize",
-    "ADInplaceOrView", "Autograd", "Forward",   "Tracer", "Autocast",      "Batched", "Profiler"};
 
 struct AliasName {
   DispatchKey key;
@@ -36,7 +31,7 @@ std::string backend_name(int number) {
 
 }  // namespace
 
-std::string_view to_string(Functionality f) { return kFunctionalityNames[static_cast<std::size_t>(f)]; }
+std::string_view to_string(Functionality f) { return detail::kFunctionalities[static_cast<std::size_t>(f)].name; }
 
 std::string to_string(DispatchKey key) {
   for (const AliasName& alias : kAliasNames) {

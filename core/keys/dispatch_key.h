@@ -11,7 +11,9 @@
 #include <keyway/core/base/macros.h>
 #include <keyway/core/device/device.h>
 
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,13 +39,66 @@ enum class Functionality : std::uint8_t {
 };
 
 inline constexpr int kBackendBits = 24;
-inline constexpr int kFunctionalityCount = 14;  // with Undefined
 static_assert(kBackendBits == kNumDeviceTypes);
 
-constexpr bool is_per_backend(Functionality f) {
-  return f == Functionality::Dense || f == Functionality::Quantized || f == Functionality::Sparse ||
-         f == Functionality::Autograd || f == Functionality::Autocast;
+namespace detail {
+enum FunctionalityTraits : std::uint8_t {
+  kPerBackend = 1,    // it has a runtime key for each backend
+  kComputes = 2,      // calls end in it: an operator's kernel for every backend serves it too
+  kFallsThrough = 4,  // operators with nothing registered for it skip it, unless it has a fallback
+  kCallsBelow = 8,    // its kernels call the operator again, for the keys below
+};
+struct FunctionalityRow {
+  std::string_view name;
+  int traits;
+};
+// What is known of each functionality, in the order of the enumerators.
+inline constexpr FunctionalityRow kFunctionalities[] = {
+    {"Undefined", kComputes},
+    {"Dense", kPerBackend | kComputes},
+    {"Quantized", kPerBackend | kComputes},
+    {"Sparse", kPerBackend | kComputes},
+    {"BackendSelect", kFallsThrough},
+    {"Python", 0},
+    {"Functionalize", 0},
+    {"ADInplaceOrView", kFallsThrough | kCallsBelow},
+    {"Autograd", kPerBackend | kFallsThrough | kCallsBelow},
+    {"Forward", 0},
+    {"Tracer", kFallsThrough},
+    {"Autocast", kPerBackend | kFallsThrough},
+    {"Batched", 0},
+    {"Profiler", kFallsThrough},
+};
+constexpr bool has_trait(Functionality f, int trait) {
+  return (kFunctionalities[static_cast<std::size_t>(f)].traits & trait) != 0;
 }
+}  // namespace detail
+
+inline constexpr int kFunctionalityCount = std::size(detail::kFunctionalities);  // with Undefined
+static_assert(kFunctionalityCount == static_cast<int>(Functionality::Profiler) + 1);
+
+constexpr bool is_per_backend(Functionality f) { return detail::has_trait(f, detail::kPerBackend); }
+constexpr bool computes(Functionality f) { return detail::has_trait(f, detail::kComputes); }
+constexpr bool falls_through_by_default(Functionality f) { return detail::has_trait(f, detail::kFallsThrough); }
+constexpr bool calls_below(Functionality f) { return detail::has_trait(f, detail::kCallsBelow); }
+
+// Those of tensors' memory: Dense, Quantized, ...
+inline constexpr auto kBackendFunctionalities = [] {
+  constexpr auto is_one = [](int f) {
+    return computes(static_cast<Functionality>(f)) && is_per_backend(static_cast<Functionality>(f));
+  };
+  constexpr int kCount = [is_one] {
+    int count = 0;
+    for (int f = 0; f < kFunctionalityCount; ++f) count += is_one(f) ? 1 : 0;
+    return count;
+  }();
+  std::array<Functionality, kCount> found{};
+  std::size_t next = 0;
+  for (int f = 0; f < kFunctionalityCount; ++f) {
+    if (is_one(f)) found[next++] = static_cast<Functionality>(f);
+  }
+  return found;
+}();
 
 namespace detail {
 // Where the slots of each functionality begin in a table. A per-backend functionality has one slot more than
@@ -120,6 +175,13 @@ enum class DispatchKey : std::uint16_t {
 };
 
 constexpr bool is_alias(DispatchKey key) { return static_cast<int>(key) >= kSlotCount; }
+
+// The alias key of a functionality's keys for all backends, if it has one.
+constexpr std::optional<DispatchKey> alias_of(Functionality f) {
+  if (f == Functionality::Autograd) return DispatchKey::Autograd;
+  if (f == Functionality::Autocast) return DispatchKey::Autocast;
+  return std::nullopt;
+}
 
 // Requires: !is_alias(key).
 constexpr Functionality functionality_of(DispatchKey key) {

@@ -100,34 +100,36 @@ class NoGradGuard : EnableGradGuard {
 // Inference mode: no graph, no versions, no views recorded. Tensors born in it can never be part of a graph.
 class InferenceMode {
  public:
-  // What a thread had before, of what inference mode sets.
-  struct Before {
+  // What a thread had before, and of the keys of Autograd those that became excluded or were until now.
+  struct Change {
     bool inference, grad_disabled;
-    std::uint64_t excluded;  // of the keys of Autograd
+    std::uint64_t added, removed;
   };
 
-  explicit InferenceMode(bool enabled = true) : before_(enter(enabled)) {}
-  ~InferenceMode() { leave(before_); }
+  explicit InferenceMode(bool enabled = true) : change_(enter(enabled)) {}
+  ~InferenceMode() { leave(change_); }
   InferenceMode(const InferenceMode&) = delete;
   InferenceMode& operator=(const InferenceMode&) = delete;
 
   static bool is_enabled() { return thread_state.inference; }
 
   // Gives what leave() takes, where the scope is no block.
-  static Before enter(bool enabled) {
-    const Before before{thread_state.inference, thread_state.grad_disabled,
-                        thread_state.excluded & kAutogradKeys.raw()};
-    leave({enabled, enabled, enabled ? kAutogradKeys.raw() : 0});
-    return before;
+  static Change enter(bool enabled) {
+    const std::uint64_t were = thread_state.excluded & kAutogradKeys.raw();
+    const Change change{thread_state.inference, thread_state.grad_disabled, enabled ? kAutogradKeys.raw() & ~were : 0,
+                        enabled ? 0 : were};
+    thread_state.inference = thread_state.grad_disabled = enabled;
+    thread_state.excluded = (thread_state.excluded & ~change.removed) | change.added;
+    return change;
   }
-  static void leave(const Before& before) {
-    thread_state.inference = before.inference;
-    thread_state.grad_disabled = before.grad_disabled;
-    thread_state.excluded = (thread_state.excluded & ~kAutogradKeys.raw()) | before.excluded;
+  static void leave(const Change& change) {
+    thread_state.inference = change.inference;
+    thread_state.grad_disabled = change.grad_disabled;
+    thread_state.excluded = (thread_state.excluded & ~change.added) | change.removed;
   }
 
  private:
-  Before before_;
+  Change change_;
 };
 
 }  // namespace keyway::inline v1

@@ -1,7 +1,8 @@
 // The types of the schema language, their names, and the name that a misspelt one may mean.
 #pragma once
 
-#include <array>
+#include <keyway/core/base/edit_distance.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -111,23 +112,6 @@ constexpr std::optional<TypeKind> find_type_kind(std::string_view name) {
 
 constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Edit distance without regard to case. Requires: a is shorter than 32 characters.
-constexpr std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::array<std::size_t, 32> row{};
-  for (std::size_t i = 0; i <= a.size(); ++i) row[i] = i;
-  for (std::size_t j = 1; j <= b.size(); ++j) {
-    std::size_t diagonal = row[0];
-    row[0] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-      const std::size_t replaced = diagonal + (to_lower(a[i - 1]) == to_lower(b[j - 1]) ? 0 : 1);
-      diagonal = row[i];
-      const std::size_t shifted = (row[i] < row[i - 1] ? row[i] : row[i - 1]) + 1;
-      row[i] = replaced < shifted ? replaced : shifted;
-    }
-  }
-  return row[a.size()];
-}
-
 // The type whose name is meant by `name`, which is none; empty if no name is close.
 constexpr std::string_view suggest_type_name(std::string_view name) {
   constexpr std::string_view kOtherWords[][2] = {
@@ -140,11 +124,12 @@ constexpr std::string_view suggest_type_name(std::string_view name) {
     if (word == name) return meant;
   }
   if (name.size() > 20) return {};
+  const auto equal = [](char a, char b) { return to_lower(a) == to_lower(b); };
   std::string_view best;
   std::size_t least = name.size() < 4 ? 1 : 3;  // closer than this
   for (const TypeName& entry : kTypeNames) {
     if (entry.kind == TypeKind::Variable) continue;
-    const std::size_t distance = edit_distance(name, entry.name);
+    const std::size_t distance = edit_distance(name, entry.name, equal);
     if (distance < least) {
       least = distance;
       best = entry.name;

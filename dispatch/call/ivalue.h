@@ -68,6 +68,9 @@ inline constexpr ValueTag kTagOf = tag_of_code(code_of<T>());
 template <>
 inline constexpr ValueTag kTagOf<std::vector<IValue>> = ValueTag::List;
 
+template <typename T>
+concept ListElement = ValueClass<std::vector<T>> || std::is_same_v<T, IValue>;
+
 // The class in which a list is kept: of booleans one byte an element, so that a kernel can be lent an ArrayRef<bool>.
 template <typename T>
 using KeptList = std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>>;
@@ -102,7 +105,7 @@ class KEYWAY_API IValue {
   IValue(std::string_view v) : IValue(std::string(v)) {}
   IValue(const char* v) : IValue(std::string(v)) {}
   IValue(Generator v) : IValue(ValueTag::Generator, std::move(v)) {}
-  template <typename T>
+  template <detail::ListElement T>
   IValue(std::vector<T> v) : IValue(detail::kTagOf<std::vector<T>>, kept(std::move(v))) {}
 
   IValue(const IValue& other) : tag_(other.tag_), payload_(other.payload_) { retain(); }

@@ -25,7 +25,7 @@ struct Signature {
 
 }  // namespace
 
-std::uint64_t signature_hash_of(const FunctionSchema& schema) { return hash_of_code(canonical_signature(schema).code); }
+std::uint64_t signature_hash_of(const FunctionSchema& schema) { return fnv1a(canonical_signature(schema).code); }
 
 std::string signature_text_of(const FunctionSchema& schema) { return canonical_signature(schema).cpp; }
 

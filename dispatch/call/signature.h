@@ -7,6 +7,7 @@
 // that is written to, TensorBase&, is W, a tuple (..), and void -.
 #pragma once
 
+#include <keyway/core/base/hash.h>
 #include <keyway/dispatch/call/value_class.h>
 
 #include <array>
@@ -35,13 +36,6 @@ struct SignatureCode {
   }
   constexpr std::string_view view() const { return {text, size}; }
 };
-
-// FNV-1a of a code.
-constexpr std::uint64_t hash_of_code(std::string_view code) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : code) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash;
-}
 
 namespace detail {
 
@@ -103,7 +97,7 @@ struct CodeOfSignature<R(Args...)> {
 template <typename Sig>
 inline constexpr const char* signature_code = detail::CodeOfSignature<Sig>::kText.data();
 template <typename Sig>
-inline constexpr std::uint64_t signature_hash = hash_of_code(signature_code<Sig>);
+inline constexpr std::uint64_t signature_hash = fnv1a(signature_code<Sig>);
 
 // The signature that a schema asks for: its hash, and as C++ text for errors:
 // "TensorBase(const TensorBase&, std::int64_t)". Throws keyway::Error for types that kernels cannot take.

@@ -42,6 +42,13 @@ using ValueClasses =
              std::vector<std::optional<std::int64_t>>, std::vector<std::vector<std::int64_t>>,
              std::vector<std::vector<TensorBase>>>;
 
+template <typename T, typename... Classes>
+constexpr bool is_one_of(TypeList<Classes...>) {
+  return (std::is_same_v<T, Classes> || ...);
+}
+template <typename T>
+concept ValueClass = is_one_of<T>(ValueClasses());
+
 // The letter of a class that is no list and no std::optional; 0 if it is no class of values.
 template <typename T>
 inline constexpr char kLetterOf = 0;

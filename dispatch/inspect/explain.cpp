@@ -46,7 +46,7 @@ class Resolved {
     if (!is_alias(mine.key)) return "it serves " + to_string(mine.key) + ", the call ends at " + to_string(slot);
     const Functionality f = functionality_of(slot);
     const bool autograd = f == Functionality::Autograd;
-    const bool backend = is_backend_functionality(f) || slot == DispatchKey::Undefined;
+    const bool backend = computes(f);
     if (mine.key == DispatchKey::Autograd && !autograd) return "it serves the backends' autograd keys";
     if (mine.key == DispatchKey::Autocast && f != Functionality::Autocast)
       return "it serves the backends' autocast keys";
@@ -79,7 +79,7 @@ class Resolved {
     }
     const DispatchKey composites[] = {DispatchKey::CompositeExplicitAutograd, DispatchKey::CompositeImplicitAutograd};
     if (functionality_of(slot) == Functionality::Autograd && alias == DispatchKey::CompositeImplicitAutograd) {
-      for (Functionality b : {Functionality::Dense, Functionality::Quantized, Functionality::Sparse}) {
+      for (Functionality b : kBackendFunctionalities) {
         const auto key = static_cast<DispatchKey>(slot_of(b, backend_number_of(slot)));
         if (state_.find(key) >= 0) {
           return "the kernel for " + to_string(key) + " at " + at_key(key).site.str() +

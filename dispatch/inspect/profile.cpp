@@ -31,9 +31,6 @@ thread_local std::vector<Open> open_calls;
 // Of what all profiles have noted: a fork takes it. Held for a few notes, never while a device is waited for.
 constinit ForkSafeMutex notes_mutex(LockOrder::Notes);
 
-// Autograd kernels end in a call of the kernel below them.
-bool goes_on_below(Functionality f) { return f == Functionality::Autograd || f == Functionality::ADInplaceOrView; }
-
 // Follows a call from its first kernel to the one that computes, in the operator's table.
 void follow(const OperatorEntry& op, DispatchKeySet keys, Profile::Row& row) {
   const Table& table = op.table();
@@ -42,7 +39,7 @@ void follow(const OperatorEntry& op, DispatchKeySet keys, Profile::Row& row) {
     const bool composite = info.key == DispatchKey::CompositeImplicitAutograd;
     row.keys += (row.keys.empty() ? "" : ", ") + to_string(composite ? info.key : left.highest_priority_key());
     row.kernel = info.name;
-    if (composite || !goes_on_below(left.highest_functionality())) return;
+    if (composite || !calls_below(left.highest_functionality())) return;
   }
 }
 

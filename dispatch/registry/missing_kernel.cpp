@@ -82,8 +82,7 @@ bool has_only_autograd(const Table& table) {
   for (std::size_t i = 1; i < table.kernel_count; ++i) {
     const DispatchKey key = table.info[i].key;
     const bool above = is_alias(key) ? key == DispatchKey::Autograd || key == DispatchKey::Autocast
-                                     : functionality_of(key) == Functionality::Autograd ||
-                                           functionality_of(key) == Functionality::Autocast;
+                                     : alias_of(functionality_of(key)).has_value();
     if (!above) return false;
   }
   return table.kernel_count > 1;

@@ -9,6 +9,7 @@
 #include <keyway/core/keys/dispatch_key_set.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace keyway::inline v1 {
 
@@ -27,16 +28,6 @@ struct Resolution {
   int registration = -1;  // number of the registration that serves, for the first four rules
 };
 
-constexpr bool is_backend_functionality(Functionality f) {
-  return f == Functionality::Dense || f == Functionality::Quantized || f == Functionality::Sparse;
-}
-
-// What a key does for operators that have nothing registered for it, unless a fallback is.
-constexpr bool falls_through_by_default(Functionality f) {
-  return f == Functionality::BackendSelect || f == Functionality::ADInplaceOrView || f == Functionality::Autograd ||
-         f == Functionality::Tracer || f == Functionality::Autocast || f == Functionality::Profiler;
-}
-
 // `find(key)` gives the number of the registration that is in force for a key, runtime or alias, or -1;
 // `has_fallback(key)` whether a backend fallback is registered for a runtime key.
 template <typename Find, typename HasFallback>
@@ -47,24 +38,22 @@ constexpr Resolution resolve(DispatchKey slot, Find&& find, HasFallback&& has_fa
 
   if (const int direct = find(slot); direct >= 0) return {Rule::Direct, direct};
 
-  const bool backend_slot = is_backend_functionality(f) || slot == DispatchKey::Undefined;
   const int explicit_kernel = find(DispatchKey::CompositeExplicitAutograd);
-  if (backend_slot && explicit_kernel >= 0) return {Rule::CompositeExplicit, explicit_kernel};
+  if (computes(f) && explicit_kernel >= 0) return {Rule::CompositeExplicit, explicit_kernel};
 
-  if (backend_slot || f == Functionality::Autograd) {
+  if (computes(f) || f == Functionality::Autograd) {
     bool shadowed = false;
     if (f == Functionality::Autograd) {
       shadowed = explicit_kernel >= 0;
-      for (Functionality b : {Functionality::Dense, Functionality::Quantized, Functionality::Sparse}) {
+      for (Functionality b : kBackendFunctionalities) {
         shadowed = shadowed || find(static_cast<DispatchKey>(slot_of(b, backend))) >= 0;
       }
     }
     const int implicit = find(DispatchKey::CompositeImplicitAutograd);
     if (implicit >= 0 && !shadowed) return {Rule::CompositeImplicit, implicit};
   }
-  if (f == Functionality::Autograd || f == Functionality::Autocast) {
-    const int alias = find(f == Functionality::Autograd ? DispatchKey::Autograd : DispatchKey::Autocast);
-    if (alias >= 0) return {Rule::Alias, alias};
+  if (const std::optional<DispatchKey> alias = alias_of(f)) {
+    if (const int kernel = find(*alias); kernel >= 0) return {Rule::Alias, kernel};
   }
   if (has_fallback(slot)) return {Rule::Fallback, -1};
   if (falls_through_by_default(f)) return {Rule::Fallthrough, -1};

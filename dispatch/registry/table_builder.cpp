@@ -71,7 +71,7 @@ void mark_lost_gradients(Draft& draft, const OperatorState& state, bool* falls_t
       continue;
     }
     slots.push_back(autograd);
-    for (Functionality f : {Functionality::Dense, Functionality::Quantized, Functionality::Sparse}) {
+    for (Functionality f : kBackendFunctionalities) {
       const std::uint8_t kernel = draft.slots[slot_of(f, backend)];
       loses = loses || (kernel != 0 && (draft.kernels[kernel].flags & kOfFallback) == 0);
     }

@@ -210,7 +210,7 @@ void Transaction::check_impl(const ImplRequest& impl) {
   if (op == nullptr) return;  // checked when its schema comes
   const OpInfo& info = op->info();
   const std::string code = impl.kernel.code;
-  if (code.empty() || hash_of_code(code) == info.signature) return;
+  if (code.empty() || fnv1a(code) == info.signature) return;
   check_kernel(impl.op, OwnedSchema(info.schema), {info.file, info.line}, code, impl.site);
 }
 
@@ -354,7 +354,7 @@ Fallbacks& Transaction::change_fallbacks() {
 }
 
 void Transaction::define(const Definition& definition) {
-  const std::uint64_t signature = hash_of_code(definition.code);
+  const std::uint64_t signature = fnv1a(definition.code);
   const OpInfo* info = keep_info(definition.name, definition.text, definition.tags, definition.site, signature,
                                  boxed_shape_of(*definition.schema));
   auto& entry = registry_.entries[definition.text];

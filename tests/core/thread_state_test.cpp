@@ -52,6 +52,19 @@ TEST_CASE("a guard takes back its own keys and no other's, in whatever order gua
   CHECK(!grad_enabled());
 }
 
+TEST_CASE("inference mode takes back its own exclusion and no other's, in whatever order guards go") {
+  auto excluded = std::make_unique<ExcludeDispatchKeyGuard>(kAutogradKeys);
+  auto on = std::make_unique<InferenceMode>();
+  excluded.reset();
+  on.reset();
+  CHECK(is_normal());
+
+  on = std::make_unique<InferenceMode>();
+  excluded = std::make_unique<ExcludeDispatchKeyGuard>(DispatchKeySet(F::Tracer));
+  on.reset();
+  CHECK(excluded_keys() == DispatchKeySet(F::Tracer));
+}
+
 TEST_CASE("no guard changes the backend of calls") {
   const IncludeDispatchKeyGuard include{DispatchKeySet(DispatchKey::AutogradCUDA)};
   CHECK(included_keys() == DispatchKeySet(F::Autograd));

@@ -12,10 +12,14 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 using namespace keyway;
 using namespace keyway::testing;
+
+static_assert(std::is_constructible_v<IValue, std::vector<std::optional<std::int64_t>>>);
+static_assert(!std::is_constructible_v<IValue, std::vector<float>>);
 
 namespace {
 

@@ -1,3 +1,4 @@
+#include <keyway/core/base/hash.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/tools/keyway/fuzz/boundary_values.h>
 #include <keyway/tools/keyway/fuzz/call_plan.h>
@@ -32,7 +33,7 @@ Value seed_of(SchemaType type, const Value& value) {
 
 }  // namespace
 
-CallPlan::CallPlan(const OperatorHandle& op, std::uint64_t seed) : op_(op), seed_(seed ^ hash_of(op.name())) {
+CallPlan::CallPlan(const OperatorHandle& op, std::uint64_t seed) : op_(op), seed_(seed ^ fnv1a(op.name())) {
   const std::vector<Value> example = seed_call(op);
   bases_.push_back(base_of(example));
   for (std::size_t i = 0; i < bases_[0].changes.size(); ++i) {

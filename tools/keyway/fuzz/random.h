@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace keyway::inline v1::tools {
 
@@ -25,12 +24,5 @@ class Random {
  private:
   std::uint64_t state_;
 };
-
-// A number that stands for a text: FNV-1a.
-inline std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3u;
-  return hash;
-}
 
 }  // namespace keyway::inline v1::tools

@@ -1,3 +1,4 @@
+#include <keyway/core/base/hash.h>
 #include <keyway/dispatch/call/boxed_tensors.h>
 #include <keyway/tools/keyway/fuzz/random.h>
 #include <keyway/tools/keyway/fuzz/snapshot.h>
@@ -9,7 +10,7 @@ namespace {
 std::uint64_t hash_of_storage(const TensorBase& tensor) {
   const Storage& storage = tensor.storage();
   if (storage.data() == nullptr || storage.device().type() != DeviceType::CPU) return 0;
-  return hash_of({static_cast<const char*>(storage.data()), storage.nbytes()});
+  return fnv1a({static_cast<const char*>(storage.data()), storage.nbytes()});
 }
 
 }  // namespace
