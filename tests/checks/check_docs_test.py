@@ -43,6 +43,11 @@ class Links(Documents):
         self.write({"core/a.h": f"// As {name} says.\n"})
         self.expect_problems("check_docs.py", f"core/a.h:1: {name} is not there")
 
+    def test_a_file_that_a_page_names_is_looked_for(self):
+        self.write({"core/tensor/a.h": ""})
+        self.expect("`a.h` `tensor/a.h` `keyway/core/tensor/a.h` `a_<family>.h`\n\n`b.h` `sor/a.h`\n", "3: b.h is not there",
+                    "3: sor/a.h is not there")
+
 
 class Blocks(Documents):
     def test_a_block_without_a_language_is_found(self):

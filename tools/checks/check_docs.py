@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the documents, all *.md files of the tree: links and anchors lead somewhere, and each code block holds.
+"""Checks the documents, all *.md files of the tree: links lead somewhere, files that are named are there, and each code
+block holds.
 
 A block says its language. `text` is not looked at; what sh, cmake and json name has to be there. With --build and
 --compiler C++ is compiled, and programs are run; with --python too, so are the Python blocks.
@@ -16,6 +17,7 @@ from tree import Report, is_golden, tracked_files
 
 LANGUAGES = ("cmake", "cpp", "json", "python", "sh", "text")
 PAGE_NAME = re.compile(r"(?<!\]\()\bdocs/(?!ops/)[\w/]+\.md\b")  # the generator writes docs/ops
+FILE_SPAN = re.compile(r"`(?:keyway/)?([\w./-]+\.(?:cmake|cpp|cuh?|h|json|md|pyi?|sh|txt))`")
 TEXT_SUFFIXES = (".cpp", ".cu", ".cuh", ".h", ".cmake", ".json", ".md", ".py", ".pyi", ".sh", ".txt")
 
 
@@ -32,8 +34,14 @@ def check_links(root, pages, report):
                 report.add(page.path, line, f"{name or page.path.name} has no heading #{anchor}")
 
 
-def check_names(root, files, report):
-    """Pages that any text names: comments and messages too."""
+def check_names(root, files, pages, report):
+    """Files that pages name, by the end of their paths; and pages that any text names, comments and messages too."""
+    ends = {"/".join(path.parts[-count:]) for path in files for count in range(1, len(path.parts) + 1)}
+    for page in pages.values():
+        for number, line in enumerate(page.prose.splitlines(), 1):
+            for name in FILE_SPAN.findall(line):
+                if name not in ends:
+                    report.add(page.path, number, f"{name} is not there")
     for path in files:
         if path.suffix not in TEXT_SUFFIXES and path.name != "CMakeLists.txt" or is_golden(path):
             continue
@@ -70,7 +78,7 @@ def main():
     files = [path for path in tracked_files(root) if not path.is_relative_to("tests/codegen/data")]
     pages = {path: Page(path, (root / path).read_text()) for path in files if path.suffix == ".md" and not is_golden(path)}
     check_links(root, pages, report)
-    check_names(root, files, report)
+    check_names(root, files, pages, report)
     check_blocks(root, files, pages, report)
     if args.compiler:
         check_cpp(pages.values(), Compiler(args.compiler, args.build.resolve()), report)
