@@ -140,7 +140,7 @@ class Cpp(Documents):
 
     def test_a_fragment_that_does_not_compile_is_found(self):
         self.expect("<!-- with: struct A; -->\n" + fenced("cpp", "A* a;", "B* b;"),
-                    "4: error: ‘B’ does not name a type", options=self.options)
+                    "4: error: 'B' does not name a type", options=self.options)
 
     def test_a_program_runs(self):
         self.expect(fenced("cpp", "#include <keyway/keyway.h>", "int main() { return keyway::one() - 1; }"),
@@ -151,7 +151,7 @@ class Cpp(Documents):
                     "2: ended with 1", options=self.options)
 
     def test_a_program_that_is_not_whole_is_found(self):
-        self.expect(fenced("cpp", "int main() { return keyway::one(); }"), "2: error: ‘keyway’ has not been declared",
+        self.expect(fenced("cpp", "int main() { return keyway::one(); }"), "2: error: 'keyway' has not been declared",
                     options=self.options)
 
 

@@ -16,7 +16,8 @@ class Compiler:
         self.command = [program, "-std=c++20", "-I", build / "include", "-I", build / "generated", "-x", "c++", "-"]
 
     def run(self, source, *options):
-        return subprocess.run([*self.command, *options], input=source, capture_output=True, text=True, check=False)
+        plain = {**os.environ, "LC_ALL": "C"}  # messages with the quotes of ASCII
+        return subprocess.run([*self.command, *options], input=source, capture_output=True, text=True, env=plain, check=False)
 
 
 def fragment(page, block):
