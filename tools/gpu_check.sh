@@ -173,7 +173,7 @@ driver_stage() {
 
 train_stage() {
   tests "training against the CPU" 40 "$training" "training on a CUDA device*"
-  check "training" 60 "${keyway[@]}" train --device cuda --steps 300 --sample 0 --file docs/architecture.md
+  check "training" 60 "${keyway[@]}" train --device cuda --steps 300 --sample 0 --file docs/architecture/transforms.md
 }
 
 # Of every eighth operator: the driver starts anew for each.

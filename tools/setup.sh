@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Installs what is missing of tools/packages.txt, and python/requirements.txt into a virtual environment, build/venv. Does
 # nothing, quickly, where all is there.
-#   bash tools/setup.sh [--bench] [--nightly]     also what the benchmarks or tools/nightly.sh need; with --bench PyTorch's
-#                                                 newest release too (several GB), in an environment of its own, build/peer
+#   bash tools/setup.sh [--bench] [--docs] [--nightly]     also what the benchmarks, the site of the documentation or
+#                                                          tools/nightly.sh need; with --bench PyTorch's newest release
+#                                                          too (several GB), in an environment of its own, build/peer
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 groups=""
 for argument in "$@"; do
   case $argument in
-    --bench | --nightly) groups+=" ${argument#--}" ;;
-    *) echo "usage: bash tools/setup.sh [--bench] [--nightly]" >&2; exit 2 ;;
+    --bench | --docs | --nightly) groups+=" ${argument#--}" ;;
+    *) echo "usage: bash tools/setup.sh [--bench] [--docs] [--nightly]" >&2; exit 2 ;;
   esac
 done
 
@@ -79,4 +80,7 @@ make_environment build/venv python/requirements.txt ||
   echo "setup: that failed: the Python package is left out of the builds" >&2
 if [[ $groups == *" bench"* ]]; then
   make_peer || echo "setup: that failed: the benchmarks run without PyTorch, or with the one that is in build/peer" >&2
+fi
+if [[ $groups == *" docs"* ]]; then
+  make_environment build/docs-venv docs/site/requirements.txt
 fi

@@ -23,8 +23,7 @@ def documented():
     """The entry and the functor of the page's first recipe."""
     text = (SOURCE / "docs/adding_an_op.md").read_text()
     recipe = text[text.index("## Pointwise"):text.index("## Reduction")]
-    blocks = [re.sub(r"^    ", "", block, flags=re.M) for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", recipe, re.M)]
-    return blocks[0].strip(), blocks[1].strip()
+    return [block.strip() for block in re.findall(r"^```\w+\n(.*?)^```$", recipe, re.M | re.S)]
 
 
 def add_entry(text, entry):
