@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for every change: clang, the whole suite under ThreadSanitizer, all of CUDA's architectures, the long
-# campaigns of tests, boundary calls and fuzzers, random programs in Python, and every operator beside PyTorch's newest release
-# (several GB). KEYWAY_JOBS sets how many processes build and test at a time.
+# campaigns of tests, boundary calls and fuzzers, random programs in Python, the site of the documentation, and every operator
+# beside PyTorch's newest release (several GB). KEYWAY_JOBS sets how many processes build and test at a time.
 #   bash tools/nightly.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -64,6 +64,7 @@ stage release release_stage
 stage exhaustive exhaustive_stage
 stage oracle oracle_stage
 stage python python_stage
+stage docs bash tools/docs.sh
 stage schema fuzz schema 600
 stage files fuzz safetensors 600
 finish

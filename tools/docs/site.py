@@ -125,45 +125,48 @@ def stage_package():
             path.write_text(fenced)
 
 
-def public_names(tree):
-    """What a module has for its users: a list __all__, or what it defines and what it imports under its own name; all
-    that it imports from its package, if it computes __all__."""
-    defined, imported, computed = [], [], False
-    for node in tree.body:
+def public_names(module, path):
+    """What a module has for its users, with the full name of each where it is defined: what __all__ lists, or what the
+    module defines and what it imports under its own name; all that it imports from the package, if it computes __all__."""
+    defined, imported, listed, computed = {}, {}, None, False
+    for node in ast.parse(path.read_text()).body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names = [target.id for target in targets if isinstance(target, ast.Name)]
             if names == ["__all__"] and isinstance(node.value, ast.List):
-                return ast.literal_eval(node.value)
-            computed = computed or names == ["__all__"]
-            defined += names
+                listed = ast.literal_eval(node.value)
+            computed = computed or names == ["__all__"] and listed is None
+            defined.update((name, f"{module}.{name}") for name in names)
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            defined.append(node.name)
+            defined[node.name] = f"{module}.{node.name}"
         elif isinstance(node, ast.ImportFrom) and node.module.startswith("keyway"):
-            imported += node.names
-    names = defined + [alias.name for alias in imported if alias.asname == (None if computed else alias.name)]
-    return [name for name in dict.fromkeys(names) if not name.startswith("_")]
+            imported.update((alias.name, (alias.asname, f"{node.module}.{alias.name}")) for alias in node.names)
+    if listed is not None:
+        return {name: imported[name][1] if name in imported else f"{module}.{name}" for name in listed}
+    found = defined | {name: place for name, (known_as, place) in imported.items()
+                       if known_as == (None if computed else name)}
+    return {name: place for name, place in found.items() if not name.startswith("_")}
 
 
 def python_nav():
-    """A page for each public module whose names no package above it has."""
+    """A page for each public module, without the names that a package above it has."""
     nav = []
 
     def visit(path, known):
         inner = path.parent if path.name == "__init__.py" else path.with_suffix("")
         module = ".".join(inner.relative_to(PACKAGE.parent).parts)
-        names = [name for name in public_names(ast.parse(path.read_text()))
-                 if not (inner / name).is_dir() and not (inner / f"{name}.py").is_file()]
+        places = {name: place for name, place in public_names(module, path).items()
+                  if place not in known and not (inner / name).is_dir() and not (inner / f"{name}.py").is_file()}
         if module == "keyway":  # which has all names of the extension, of which operators have pages of their own
-            names += public_names(ast.parse((PACKAGE / "_C/__init__.pyi").read_text()))
-        if not known.issuperset(names):
+            places |= public_names("keyway._C", PACKAGE / "_C/__init__.pyi")
+        if places:
             page = f"reference/python/{module}.md"
-            members = "".join(f"        - {name}\n" for name in names)
+            members = "".join(f"        - {name}\n" for name in places)
             write(PAGES / page, f"# {module}\n\n::: {module}\n    options:\n      members:\n{members}")
             nav.append({module: page})
         for below in sorted([*inner.glob("*.py"), *inner.glob("*/__init__.py")]):
             if below != path and not below.relative_to(inner).parts[0].startswith("_"):
-                visit(below, known.union(names))
+                visit(below, known.union(places.values()))
 
     visit(PACKAGE / "__init__.py", set())
     return nav
@@ -178,12 +181,12 @@ def cpp_nav(files):
     for _, _, folder, parts in cmake_modules(ROOT, files):
         if folder.split("/")[0] not in NEVER_INSTALLED:
             public += [ROOT / folder / header for header in parts.get("HEADERS", [])]
-    lines = [f"@INCLUDE = {ROOT / 'docs/site/Doxyfile'}", f"OUTPUT_DIRECTORY = {PAGES / 'reference'}", "HTML_OUTPUT = cpp",
+    lines = [f"@INCLUDE = {ROOT / 'docs/site/Doxyfile'}", f"OUTPUT_DIRECTORY = {PAGES / 'reference'}", "HTML_OUTPUT = doxygen",
              f"STRIP_FROM_PATH = {ROOT} {GENERATED}", *(f"INPUT += {header}" for header in public)]
     write(OUT / "Doxyfile", "\n".join(lines) + "\n")
     page = "reference/cpp.md"
-    write(PAGES / page, "# C++\n\n[The reference of the public headers](cpp/index.html) has each of their names, with a "
-          "search of its own: [classes](cpp/annotated.html), [files](cpp/files.html).\n")
+    write(PAGES / page, "# C++\n\n[The reference of the public headers](doxygen/index.html) has each of their names, with a "
+          "search of its own: [classes](doxygen/annotated.html), [files](doxygen/files.html).\n")
     return page
 
 
