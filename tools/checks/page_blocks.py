@@ -32,7 +32,7 @@ class Tree:
 
     def read(self, path):
         path = self.root / path
-        return path.read_text() if path.is_file() else "{}"
+        return path.read_text() if path.is_file() else "{}"  # of no file nothing is there
 
     def is_there(self, name, folder):
         """Whether a command in that folder finds the file. Builds make what lies in build/<preset>."""
