@@ -9,7 +9,7 @@
 namespace keyway::inline v1::nn {
 
 template <typename Options>
-class WithOptions : public Module {
+class KEYWAY_API WithOptions : public Module {
  public:
   explicit WithOptions(Options options_ = Options()) : options(std::move(options_)) {}
   Options options;

@@ -61,9 +61,14 @@ PackedSequence::PackedSequence(Tensor data, Tensor batch_sizes, Tensor sorted_in
       "PackedSequence: batch_sizes must be positive, must not grow and must add up to the {} rows of data, but are "
       "{}",
       data_.size(0), IntArrayRef(sizes));
-  if (unsorted_indices_.defined() || !sorted_indices_.defined()) return;
-  const Tensor places = arange(sorted_indices_.numel(), TensorOptions(sorted_indices_.device()).dtype(kLong));
-  unsorted_indices_ = empty_like(places).scatter_(0, sorted_indices_, places);
+  if (!unsorted_indices_.defined() && sorted_indices_.defined()) {
+    unsorted_indices_ = invert_permutation(sorted_indices_);
+  }
+}
+
+Tensor invert_permutation(const Tensor& permutation) {
+  const Tensor places = arange(permutation.numel(), TensorOptions(permutation.device()).dtype(kLong));
+  return empty_like(places).scatter_(0, permutation, places);
 }
 
 PackedSequence pack_padded_sequence(const Tensor& input, const Tensor& lengths, bool batch_first, bool enforce_sorted) {
@@ -125,10 +130,24 @@ Tensor pad_sequence(const std::vector<Tensor>& sequences, bool batch_first, doub
   return stack(rows, batch_first ? 0 : 1);
 }
 
+std::vector<Tensor> unpad_sequence(const Tensor& padded_sequences, const Tensor& lengths, bool batch_first) {
+  const Tensor x = batch_first ? padded_sequences : padded_sequences.transpose(0, 1);
+  std::vector<Tensor> sequences;
+  for (const std::int64_t length : numbers_of(lengths)) {
+    sequences.push_back(x.select(0, static_cast<std::int64_t>(sequences.size())).narrow(0, 0, length));
+  }
+  return sequences;
+}
+
 PackedSequence pack_sequence(const std::vector<Tensor>& sequences, bool enforce_sorted) {
   Numbers lengths;
   for (const Tensor& sequence : sequences) lengths.push_back(sequence.size(0));
   return pack_padded_sequence(pad_sequence(sequences), tensor_of(lengths), false, enforce_sorted);
+}
+
+std::vector<Tensor> unpack_sequence(const PackedSequence& packed_sequences) {
+  const auto [padded, lengths] = pad_packed_sequence(packed_sequences, /*batch_first=*/true);
+  return unpad_sequence(padded, lengths, /*batch_first=*/true);
 }
 
 }  // namespace keyway::inline v1::nn::utils::rnn

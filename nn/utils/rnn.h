@@ -29,6 +29,9 @@ class KEYWAY_API PackedSequence {
   Tensor data_, batch_sizes_, sorted_indices_, unsorted_indices_;
 };
 
+// Where each place goes to: int64 [n] to [n].
+KEYWAY_API Tensor invert_permutation(const Tensor& permutation);
+
 // Packs sequences [length, batch, ...], or [batch, length, ...] if `batch_first`, of these lengths, int64 [batch] on
 // the host. With `enforce_sorted` they do not grow; without it sequences are sorted. Throws keyway::Error for lengths
 // that are not one for each sequence, not positive, too long or not sorted.
@@ -44,7 +47,12 @@ KEYWAY_API std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& 
 // them. Throws keyway::Error for no sequences.
 KEYWAY_API Tensor pad_sequence(const std::vector<Tensor>& sequences, bool batch_first = false,
                                double padding_value = 0);
+// What pad_sequence() was given: the first elements, as many as `lengths` says, of each sequence.
+KEYWAY_API std::vector<Tensor> unpad_sequence(const Tensor& padded_sequences, const Tensor& lengths,
+                                              bool batch_first = false);
 // Packs tensors [length_i, ...]. With `enforce_sorted` they do not become longer; without it they are sorted.
 KEYWAY_API PackedSequence pack_sequence(const std::vector<Tensor>& sequences, bool enforce_sorted = true);
+// What pack_sequence() was given.
+KEYWAY_API std::vector<Tensor> unpack_sequence(const PackedSequence& packed_sequences);
 
 }  // namespace keyway::inline v1::nn::utils::rnn

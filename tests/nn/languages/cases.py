@@ -434,6 +434,16 @@ FUNCTIONS_IN_PYTHON_ALONE = {
     "multi_head_attention_forward": "MultiheadAttention::forward",
 }
 FUNCTIONS_IN_CPP_ALONE = {"lp_pool", "max_unpool", "fractional_max_pool_with_indices", "shorten_rows_"}
+# Helpers: functions of nn.utils, nn.utils.rnn and optim.swa_utils, and the classes of the last two.
+_HOOKS = "computes a weight anew before each call, and modules in C++ have no hooks"
+_COPIES = "copies a module, which C++ cannot"
+HELPERS_IN_PYTHON_ALONE = {
+    **dict.fromkeys(("weight_norm", "remove_weight_norm", "spectral_norm", "remove_spectral_norm"), _HOOKS),
+    **dict.fromkeys(("fuse_conv_bn_eval", "fuse_linear_bn_eval"), _COPIES),
+    **dict.fromkeys(("fuse_conv_bn_weights", "fuse_linear_bn_weights"), "what fuse_conv_bn_eval is made of"),
+    **dict.fromkeys(("get_ema_multi_avg_fn", "get_swa_multi_avg_fn"), "the same of lists, for avg_fn's sake in PyTorch"),
+    "skip_init": "a module in C++ draws its values when it is made",
+}
 # Arguments of constructors.
 OPTIONS_IN_PYTHON_ALONE = {
     **dict.fromkeys(("device", "dtype"), "Module::to converts"),

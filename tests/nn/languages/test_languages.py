@@ -327,6 +327,19 @@ class Languages(unittest.TestCase):
         self.assertEqual(cpp - set(functions), cases.FUNCTIONS_IN_CPP_ALONE, "in C++ alone")
 
 
+    def test_every_helper_is_in_both_languages(self) -> None:
+        headers = [*(ROOT / "nn/utils").glob("*.h"), ROOT / "nn/modules/averaged_model.h", ROOT / "nn/optim/swa_lr.h"]
+        text = "".join(path.read_text() for path in headers)
+        cpp = set(re.findall(r"^KEYWAY_API [\w:<>, ]+ (\w+)\(", text, re.MULTILINE))
+        cpp |= set(re.findall(r"^class KEYWAY_API (\w+?)(?:Impl)? ", text, re.MULTILINE))
+        utils = {name for name, value in vars(nn.utils).items() if inspect.isfunction(value)}
+        rnn = {name for name, value in vars(nn.utils.rnn).items()
+               if getattr(value, "__module__", "") == nn.utils.rnn.__name__ and not name.startswith("_")}
+        python = utils | rnn | set(optim.swa_utils.__all__)
+        self.assertEqual(python - cpp, set(cases.HELPERS_IN_PYTHON_ALONE), "in Python alone")
+        self.assertEqual(cpp - python, set(), "in C++ alone")
+
+
 def holders() -> set[str]:
     """The modules that C++'s headers have."""
     text = "".join(path.read_text() for path in sorted((ROOT / "nn").rglob("*.h")))

@@ -23,6 +23,8 @@ TEST_CASE("sequences are packed by step, longest first, and come back as they we
   const auto [padded, lengths] = rnn::pad_packed_sequence(packed, /*batch_first=*/true, /*padding_value=*/-1, 4);
   CHECK(values_of(padded) == std::vector<double>{1, 2, -1, -1, 3, 4, 5, -1, 6, -1, -1, -1});
   CHECK(values_of(lengths) == std::vector<double>{2, 3, 1});
+  const std::vector<Tensor> back = rnn::unpack_sequence(packed);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(values_of(back[i]) == values_of(sequences[i]));
   CHECK(error_of([&] { rnn::pack_sequence(sequences); }) ==
         "pack_padded_sequence: lengths must not grow; without enforce_sorted sequences are sorted");
 }
