@@ -10,8 +10,8 @@ namespace {
 using optim::Optimizer;
 
 const nn::StateDict& no_tensors() {
-  static const nn::StateDict none;
-  return none;
+  static const nn::StateDict empty_state;
+  return empty_state;
 }
 
 using Groups = std::vector<optim::OptimizerParamGroup>;

@@ -43,18 +43,18 @@ Maker avg_pool() {
 }
 
 template <std::size_t D>
-nn::AdaptivePoolOptions<D> adaptive(Given& given) {
+nn::AdaptivePoolOptions<D> adaptive_options(Given& given) {
   return nn::AdaptivePoolOptions<D>(given.get<nn::ExpandingArrayWithOptionalElem<D>>("output_size"));
 }
 
 template <typename Holder, std::size_t D>
 Maker adaptive_max_pool() {
-  return [](Given& given) { return with_indices(Holder(adaptive<D>(given)), given); };
+  return [](Given& given) { return with_indices(Holder(adaptive_options<D>(given)), given); };
 }
 
 template <typename Holder, std::size_t D>
 Maker adaptive_avg_pool() {
-  return [](Given& given) { return made_of<Holder>(adaptive<D>(given)); };
+  return [](Given& given) { return made_of<Holder>(adaptive_options<D>(given)); };
 }
 
 template <typename Holder, std::size_t D>

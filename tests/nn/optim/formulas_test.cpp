@@ -17,24 +17,24 @@ using keyway::testing::values_of;
 
 namespace {
 
-constexpr int kSize = 6, kSteps = 20;
-using Values = std::vector<double>;
-using Memory = std::array<double, 4>;
+constexpr int kElements = 6, kTimes = 20;
+using Numbers = std::vector<double>;
+using Remembered = std::array<double, 4>;
 // Changes a parameter by a gradient at a step, from 1.
-using Update = std::function<void(double& parameter, double gradient, int step, Memory& memory)>;
+using Formula = std::function<void(double& parameter, double gradient, int step, Remembered& memory)>;
 
-Values gradient_at(int step) { return some_values(kSize, 100 + static_cast<std::uint64_t>(step)); }
+Numbers gradient_of_step(int step) { return some_values(kElements, 100 + static_cast<std::uint64_t>(step)); }
 
 template <typename Optimizer, typename Options>
-double distance(const Options& options, const Update& update) {
-  const Tensor parameter = tensor_of(some_values(kSize, 5), {kSize}).requires_grad_();
+double difference(const Options& options, const Formula& update) {
+  const Tensor parameter = tensor_of(some_values(kElements, 5), {kElements}).requires_grad_();
   Optimizer optimizer({parameter}, options);
-  Values expected = some_values(kSize, 5);
-  std::array<Memory, kSize> memory{};
-  for (int step = 1; step <= kSteps; ++step) {
-    const Values gradient = gradient_at(step);
-    for (std::size_t i = 0; i < kSize; ++i) update(expected[i], gradient[i], step, memory[i]);
-    autograd::set_grad(parameter, tensor_of(gradient, {kSize}));
+  Numbers expected = some_values(kElements, 5);
+  std::array<Remembered, kElements> memory{};
+  for (int step = 1; step <= kTimes; ++step) {
+    const Numbers gradient = gradient_of_step(step);
+    for (std::size_t i = 0; i < kElements; ++i) update(expected[i], gradient[i], step, memory[i]);
+    autograd::set_grad(parameter, tensor_of(gradient, {kElements}));
     optimizer.step();
   }
   return largest_difference(values_of(parameter), expected);
@@ -45,84 +45,86 @@ double mixed(double old, double part, double fresh) { return part * old + (1 - p
 }  // namespace
 
 TEST_CASE("Adadelta and Adagrad follow their formulas") {
-  CHECK(distance<optim::Adadelta>(optim::AdadeltaOptions(0.7).rho(0.8).eps(1e-3).weight_decay(0.1),
-                                  [](double& p, double g, int, Memory& m) {
-                                    g += 0.1 * p;
-                                    m[0] = mixed(m[0], 0.8, g * g);
-                                    const double d = std::sqrt(m[1] + 1e-3) / std::sqrt(m[0] + 1e-3) * g;
-                                    m[1] = mixed(m[1], 0.8, d * d);
-                                    p -= 0.7 * d;
-                                  }) < 1e-13);
-  CHECK(distance<optim::Adagrad>(
+  CHECK(difference<optim::Adadelta>(optim::AdadeltaOptions(0.7).rho(0.8).eps(1e-3).weight_decay(0.1),
+                                    [](double& p, double g, int, Remembered& m) {
+                                      g += 0.1 * p;
+                                      m[0] = mixed(m[0], 0.8, g * g);
+                                      const double d = std::sqrt(m[1] + 1e-3) / std::sqrt(m[0] + 1e-3) * g;
+                                      m[1] = mixed(m[1], 0.8, d * d);
+                                      p -= 0.7 * d;
+                                    }) < 1e-13);
+  CHECK(difference<optim::Adagrad>(
             optim::AdagradOptions(0.3).lr_decay(0.1).initial_accumulator_value(0.5).eps(1e-4).maximize(true),
-            [](double& p, double g, int step, Memory& m) {
+            [](double& p, double g, int step, Remembered& m) {
               m[0] = (step == 1 ? 0.5 : m[0]) + g * g;
               p += 0.3 / (1 + (step - 1) * 0.1) * g / (std::sqrt(m[0]) + 1e-4);
             }) < 1e-13);
 }
 
 TEST_CASE("Adamax, NAdam and RAdam follow their formulas") {
-  CHECK(distance<optim::Adamax>(optim::AdamaxOptions(0.1).betas({0.8, 0.9}).eps(1e-4),
-                                [](double& p, double g, int step, Memory& m) {
-                                  m[0] = mixed(m[0], 0.8, g);
-                                  m[1] = std::max(0.9 * m[1], std::abs(g) + 1e-4);
-                                  p -= 0.1 / (1 - std::pow(0.8, step)) * m[0] / m[1];
-                                }) < 1e-13);
+  CHECK(difference<optim::Adamax>(optim::AdamaxOptions(0.1).betas({0.8, 0.9}).eps(1e-4),
+                                  [](double& p, double g, int step, Remembered& m) {
+                                    m[0] = mixed(m[0], 0.8, g);
+                                    m[1] = std::max(0.9 * m[1], std::abs(g) + 1e-4);
+                                    p -= 0.1 / (1 - std::pow(0.8, step)) * m[0] / m[1];
+                                  }) < 1e-13);
   // The product of momenta is a float32 number.
-  CHECK(distance<optim::NAdam>(optim::NAdamOptions(0.1)
-                                   .betas({0.8, 0.9})
-                                   .momentum_decay(0.01)
-                                   .weight_decay(0.2)
-                                   .decoupled_weight_decay(true),
-                               [](double& p, double g, int step, Memory& m) {
-                                 const auto momentum = [](int t) { return 0.8 * (1 - 0.5 * std::pow(0.96, t * 0.01)); };
-                                 p *= 1 - 0.1 * 0.2;
-                                 m[0] = mixed(m[0], 0.8, g);
-                                 m[1] = mixed(m[1], 0.9, g * g);
-                                 m[2] = (step == 1 ? 1 : m[2]) * momentum(step);
-                                 const double d = std::sqrt(m[1] / (1 - std::pow(0.9, step))) + 1e-8;
-                                 p -= 0.1 * (1 - momentum(step)) / (1 - m[2]) * g / d;
-                                 p -= 0.1 * momentum(step + 1) / (1 - m[2] * momentum(step + 1)) * m[0] / d;
-                               }) < 1e-6);
-  CHECK(
-      distance<optim::RAdam>(optim::RAdamOptions(0.1).betas({0.8, 0.9}), [](double& p, double g, int step, Memory& m) {
-        m[0] = mixed(m[0], 0.8, g);
-        m[1] = mixed(m[1], 0.9, g * g);
-        const double kept = std::pow(0.9, step), r = 2 / (1 - 0.9) - 1;
-        const double q = r - 2 * step * kept / (1 - kept);
-        double d = 1;
-        if (q > 5) {
-          const double rate = (q - 4) * (q - 2) * r / ((r - 4) * (r - 2) * q);
-          d = std::sqrt((1 - kept) * rate) / (std::sqrt(m[1]) + 1e-8);
-        }
-        p -= 0.1 * m[0] / (1 - std::pow(0.8, step)) * d;
-      }) < 1e-13);
+  CHECK(difference<optim::NAdam>(optim::NAdamOptions(0.1)
+                                     .betas({0.8, 0.9})
+                                     .momentum_decay(0.01)
+                                     .weight_decay(0.2)
+                                     .decoupled_weight_decay(true),
+                                 [](double& p, double g, int step, Remembered& m) {
+                                   const auto momentum = [](int t) {
+                                     return 0.8 * (1 - 0.5 * std::pow(0.96, t * 0.01));
+                                   };
+                                   p *= 1 - 0.1 * 0.2;
+                                   m[0] = mixed(m[0], 0.8, g);
+                                   m[1] = mixed(m[1], 0.9, g * g);
+                                   m[2] = (step == 1 ? 1 : m[2]) * momentum(step);
+                                   const double d = std::sqrt(m[1] / (1 - std::pow(0.9, step))) + 1e-8;
+                                   p -= 0.1 * (1 - momentum(step)) / (1 - m[2]) * g / d;
+                                   p -= 0.1 * momentum(step + 1) / (1 - m[2] * momentum(step + 1)) * m[0] / d;
+                                 }) < 1e-6);
+  CHECK(difference<optim::RAdam>(optim::RAdamOptions(0.1).betas({0.8, 0.9}),
+                                 [](double& p, double g, int step, Remembered& m) {
+                                   m[0] = mixed(m[0], 0.8, g);
+                                   m[1] = mixed(m[1], 0.9, g * g);
+                                   const double kept = std::pow(0.9, step), r = 2 / (1 - 0.9) - 1;
+                                   const double q = r - 2 * step * kept / (1 - kept);
+                                   double d = 1;
+                                   if (q > 5) {
+                                     const double rate = (q - 4) * (q - 2) * r / ((r - 4) * (r - 2) * q);
+                                     d = std::sqrt((1 - kept) * rate) / (std::sqrt(m[1]) + 1e-8);
+                                   }
+                                   p -= 0.1 * m[0] / (1 - std::pow(0.8, step)) * d;
+                                 }) < 1e-13);
 }
 
 TEST_CASE("RMSprop, Rprop and ASGD follow their formulas") {
-  CHECK(distance<optim::RMSprop>(optim::RMSpropOptions(0.1).alpha(0.9).momentum(0.8).centered(true).eps(1e-3),
-                                 [](double& p, double g, int, Memory& m) {
-                                   m[0] = mixed(m[0], 0.9, g * g);
-                                   m[1] = mixed(m[1], 0.9, g);
-                                   m[2] = 0.8 * m[2] + g / (std::sqrt(m[0] - m[1] * m[1]) + 1e-3);
-                                   p -= 0.1 * m[2];
-                                 }) < 1e-12);
-  CHECK(distance<optim::Rprop>(optim::RpropOptions(0.1).etas({0.4, 1.3}).step_sizes({0.01, 0.5}),
-                               [](double& p, double g, int step, Memory& m) {
-                                 const double product = g * m[0];
-                                 const double size = step == 1 ? 0.1 : m[1];
-                                 const double factor = product > 0 ? 1.3 : product < 0 ? 0.4 : 1;
-                                 m[1] = std::min(std::max(size * factor, 0.01), 0.5);
-                                 if (product < 0) g = 0;
-                                 p -= m[1] * (g > 0 ? 1 : g < 0 ? -1 : 0);
-                                 m[0] = g;
-                               }) < 1e-13);
+  CHECK(difference<optim::RMSprop>(optim::RMSpropOptions(0.1).alpha(0.9).momentum(0.8).centered(true).eps(1e-3),
+                                   [](double& p, double g, int, Remembered& m) {
+                                     m[0] = mixed(m[0], 0.9, g * g);
+                                     m[1] = mixed(m[1], 0.9, g);
+                                     m[2] = 0.8 * m[2] + g / (std::sqrt(m[0] - m[1] * m[1]) + 1e-3);
+                                     p -= 0.1 * m[2];
+                                   }) < 1e-12);
+  CHECK(difference<optim::Rprop>(optim::RpropOptions(0.1).etas({0.4, 1.3}).step_sizes({0.01, 0.5}),
+                                 [](double& p, double g, int step, Remembered& m) {
+                                   const double product = g * m[0];
+                                   const double size = step == 1 ? 0.1 : m[1];
+                                   const double factor = product > 0 ? 1.3 : product < 0 ? 0.4 : 1;
+                                   m[1] = std::min(std::max(size * factor, 0.01), 0.5);
+                                   if (product < 0) g = 0;
+                                   p -= m[1] * (g > 0 ? 1 : g < 0 ? -1 : 0);
+                                   m[0] = g;
+                                 }) < 1e-13);
   // eta is a float32 number.
-  CHECK(
-      distance<optim::ASGD>(optim::ASGDOptions(0.1).lambd(0.01).alpha(0.6), [](double& p, double g, int step, Memory&) {
-        const double eta = step == 1 ? 0.1 : 0.1 / std::pow(1 + 0.01 * 0.1 * (step - 1), 0.6);
-        p = p * (1 - 0.01 * eta) - eta * g;
-      }) < 1e-7);
+  CHECK(difference<optim::ASGD>(optim::ASGDOptions(0.1).lambd(0.01).alpha(0.6),
+                                [](double& p, double g, int step, Remembered&) {
+                                  const double eta = step == 1 ? 0.1 : 0.1 / std::pow(1 + 0.01 * 0.1 * (step - 1), 0.6);
+                                  p = p * (1 - 0.01 * eta) - eta * g;
+                                }) < 1e-7);
 }
 
 TEST_CASE("Muon steps by a matrix of singular values near 1") {
