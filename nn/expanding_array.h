@@ -1,4 +1,5 @@
 // ExpandingArray<N>: N numbers, or one that stands for all of them: kernel_size(3), stride({2, 1}).
+// ExpandingArrayWithOptionalElem<N>: some may be absent: output_size({nullopt, 3}).
 #pragma once
 
 #include <keyway/core/base/error.h>
@@ -7,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 namespace keyway::inline v1::nn {
 
@@ -27,6 +29,28 @@ class ExpandingArray {
 
  private:
   std::array<std::int64_t, N> values_;
+};
+
+template <std::size_t N>
+class ExpandingArrayWithOptionalElem {
+ public:
+  using Element = std::optional<std::int64_t>;
+  ExpandingArrayWithOptionalElem(std::int64_t all) { values_.fill(all); }  // NOLINT
+  ExpandingArrayWithOptionalElem(Element all) { values_.fill(all); }       // NOLINT
+  ExpandingArrayWithOptionalElem(const ExpandingArray<N>& values) {        // NOLINT
+    for (std::size_t i = 0; i < N; ++i) values_[i] = values[i];
+  }
+  ExpandingArrayWithOptionalElem(std::array<Element, N> values) : values_(values) {}  // NOLINT
+  // Throws keyway::Error if there are not N.
+  ExpandingArrayWithOptionalElem(std::initializer_list<Element> values) {
+    KEYWAY_CHECK(values.size() == N, "{} numbers are asked for, but {} were given", N, values.size());
+    std::ranges::copy(values, values_.begin());
+  }
+
+  const Element& operator[](std::size_t i) const { return values_[i]; }
+
+ private:
+  std::array<Element, N> values_;
 };
 
 }  // namespace keyway::inline v1::nn

@@ -5,7 +5,13 @@
 #pragma once
 
 #include <keyway/core/tensor/reduction.h>
+#include <keyway/nn/functional/activation.h>
+#include <keyway/nn/functional/dropout.h>
+#include <keyway/nn/functional/embedding.h>
+#include <keyway/nn/functional/loss.h>
 #include <keyway/nn/functional/normalization.h>
+#include <keyway/nn/functional/pooling.h>
+#include <keyway/nn/functional/vision.h>
 #include <keyway/nn/option.h>
 #include <keyway/nn/optional.h>
 #include <keyway/ops/all.h>
@@ -18,18 +24,24 @@ namespace keyway::inline v1::nn::functional {
 using keyway::adaptive_avg_pool1d;
 using keyway::adaptive_avg_pool2d;
 using keyway::adaptive_avg_pool3d;
+using keyway::adaptive_max_pool1d;
+using keyway::adaptive_max_pool2d;
+using keyway::adaptive_max_pool3d;
 using keyway::avg_pool1d;
 using keyway::avg_pool2d;
 using keyway::avg_pool3d;
+using keyway::bilinear;
 using keyway::binary_cross_entropy;
 using keyway::binary_cross_entropy_with_logits;
 using keyway::celu;
+using keyway::channel_shuffle;
 using keyway::conv1d;
 using keyway::conv2d;
 using keyway::conv3d;
 using keyway::conv_transpose1d;
 using keyway::conv_transpose2d;
 using keyway::conv_transpose3d;
+using keyway::cosine_embedding_loss;
 using keyway::cosine_similarity;
 using keyway::elu;
 using keyway::gelu;
@@ -39,18 +51,30 @@ using keyway::hardshrink;
 using keyway::hardsigmoid;
 using keyway::hardswish;
 using keyway::hardtanh;
+using keyway::hinge_embedding_loss;
 using keyway::huber_loss;
 using keyway::kl_div;
 using keyway::l1_loss;
 using keyway::leaky_relu;
 using keyway::linear;
 using keyway::log_softmax;
+using keyway::margin_ranking_loss;
 using keyway::max_pool1d;
+using keyway::max_pool1d_with_indices;
 using keyway::max_pool2d;
+using keyway::max_pool2d_with_indices;
 using keyway::max_pool3d;
+using keyway::max_pool3d_with_indices;
 using keyway::mish;
 using keyway::mse_loss;
+using keyway::multi_margin_loss;
+using keyway::multilabel_margin_loss;
 using keyway::pad;
+using keyway::pairwise_distance;
+using keyway::pdist;
+using keyway::pixel_shuffle;
+using keyway::pixel_unshuffle;
+using keyway::poisson_nll_loss;
 using keyway::prelu;
 using keyway::relu;
 using keyway::rms_norm;
@@ -59,10 +83,16 @@ using keyway::selu;
 using keyway::sigmoid;
 using keyway::silu;
 using keyway::smooth_l1_loss;
+using keyway::soft_margin_loss;
 using keyway::softmax;
 using keyway::softplus;
 using keyway::softshrink;
 using keyway::tanh;
+using keyway::threshold;
+using keyway::triplet_margin_loss;
+
+inline Tensor relu6(const Tensor& input) { return keyway::hardtanh(input, 0, 6); }
+inline Tensor logsigmoid(const Tensor& input) { return keyway::log_sigmoid(input); }
 
 inline Tensor embedding(const Tensor& indices, const Tensor& weight) { return keyway::embedding(weight, indices); }
 

@@ -34,4 +34,12 @@ class InstanceNormFuncOptions {
 // taken without `use_input_stats`.
 KEYWAY_API Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options = {});
 
+// input / max(its p-norm along `dim`, eps).
+KEYWAY_API Tensor normalize(const Tensor& input, double p = 2, std::int64_t dim = 1, double eps = 1e-12);
+
+// x / (k + alpha * the mean of the squares of `size` channels around each)^beta, of an input [batch, channels, ...]
+// (Krizhevsky et al., 2012). Throws keyway::Error for fewer than 3 dimensions.
+KEYWAY_API Tensor local_response_norm(const Tensor& input, std::int64_t size, double alpha = 1e-4, double beta = 0.75,
+                                      double k = 1);
+
 }  // namespace keyway::inline v1::nn::functional

@@ -119,13 +119,15 @@ std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(const Tensor& query, 
     if (dims == 2) return sequence.unsqueeze(1);
     return options.batch_first() ? sequence.transpose(0, 1) : sequence;
   };
-  const Heads heads = project(in_order(query), in_order(key), in_order(value));
+  const Tensor q = in_order(query), k = in_order(key), v = in_order(value);
+  const Heads heads = project(q, k, v);
   const std::int64_t length = dims == 3 && options.batch_first() ? 1 : 0;
   const Tensor mask = mask_of(heads, more, key.size(length));
   const double dropped = is_training() ? options.dropout() : 0;
   Tensor weights, mixed;
   if (more.need_weights()) {
-    const Tensor scores = matmul(heads.q / std::sqrt(static_cast<double>(heads.q.size(-1))), heads.k.transpose(-2, -1));
+    const double factor = 1 / std::sqrt(static_cast<double>(heads.q.size(-1)));
+    const Tensor scores = matmul(heads.q.mul(factor), heads.k.transpose(-2, -1));
     weights = dropout((mask.defined() ? scores + mask : scores).softmax(-1), dropped, is_training());
     mixed = matmul(weights, heads.v);
     if (more.average_attn_weights()) weights = weights.mean(IntArrayRef({1}));

@@ -11,7 +11,7 @@ NormBase::NormBase(BatchNormOptions options_, const char* what, std::int64_t lea
   const std::int64_t channels = options.num_features();
   const auto of_channels = [&](bool is_there) { return is_there ? empty({channels}) : Tensor(); };
   weight = register_parameter("weight", of_channels(options.affine()));
-  bias = register_parameter("bias", of_channels(options.affine()));
+  bias = register_parameter("bias", of_channels(options.affine() && options.bias()));
   const bool tracks = options.track_running_stats();
   running_mean = register_buffer("running_mean", of_channels(tracks));
   running_var = register_buffer("running_var", of_channels(tracks));
@@ -29,9 +29,8 @@ void NormBase::reset_running_stats() {
 
 void NormBase::reset_parameters() {
   reset_running_stats();
-  if (!weight.defined()) return;
-  init::ones_(weight);
-  init::zeros_(bias);
+  if (weight.defined()) init::ones_(weight);
+  if (bias.defined()) init::zeros_(bias);
 }
 
 void NormBase::check_dims(const Tensor& input) const {

@@ -17,6 +17,7 @@ class BatchNormOptions {
   // The part of each batch that goes into the running statistics; nullopt: such that they are the mean of all batches.
   KEYWAY_OPTION(std::optional<double>, momentum) = 0.1;
   KEYWAY_OPTION(bool, affine) = true;
+  KEYWAY_OPTION(bool, bias) = true;  // where there is a weight
   KEYWAY_OPTION(bool, track_running_stats) = true;
 };
 class InstanceNormOptions : public BatchNormOptions {
@@ -26,7 +27,8 @@ class InstanceNormOptions : public BatchNormOptions {
   }
 };
 
-// What both share. weight (ones at first) and bias (zeros) are [num_features], undefined if not affine. The buffers
+// What both share. weight (ones at first) and bias (zeros) are [num_features], undefined if not affine, the bias also
+// without `bias`. The buffers
 // running_mean, running_var and num_batches_tracked, undefined if not tracked, stand for the statistics of a batch when
 // not training.
 class KEYWAY_API NormBase : public Module {

@@ -3,6 +3,7 @@
 #include <keyway/nn/optional.h>
 #include <keyway/ops/all.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 
@@ -17,24 +18,66 @@ std::ostream& operator<<(std::ostream& stream, const ExpandingArray<D>& sizes) {
   return stream << "]";
 }
 
+template <std::size_t D>
+std::ostream& operator<<(std::ostream& stream, const ConvPadding<D>& padding) {
+  return padding.name().empty() ? stream << padding.numbers() : stream << padding.name();
+}
+
 template <typename Options>
 std::string class_of() {
   return (Options::kTransposed ? "ConvTranspose" : "Conv") + std::to_string(Options::kDims) + "d";
+}
+
+// What "same" adds to the input in each dimension: half of it in front, the rest behind.
+template <std::size_t D>
+std::int64_t total_of(const ConvOptions<D>& options, std::size_t i) {
+  return options.dilation()[i] * (options.kernel_size()[i] - 1);
 }
 
 // The input with its border in padding_mode, which a convolution without padding takes.
 template <std::size_t D>
 Tensor with_border(const Tensor& input, const ConvOptions<D>& options) {
   std::vector<std::int64_t> borders;  // of the last dimension first
-  for (std::size_t i = D; i-- > 0;) borders.insert(borders.end(), 2, options.padding()[i]);
+  for (std::size_t i = D; i-- > 0;) {
+    const bool same = options.padding().name() == "same";
+    const std::int64_t front = same ? total_of(options, i) / 2 : options.padding()[i];
+    borders.insert(borders.end(), {front, same ? total_of(options, i) - front : front});
+  }
   return pad(input, borders, options.padding_mode());
 }
 
-// convolve(input, padding), as padding_mode wants it.
+// convolve(input, padding), as padding and padding_mode want it.
 template <std::size_t D, typename F>
 Tensor padded(const Tensor& input, const ConvOptions<D>& options, const F& convolve) {
-  if (options.padding_mode() == "zeros") return convolve(input, options.padding());
-  return convolve(with_border(input, options), ExpandingArray<D>(0));
+  if (options.padding_mode() != "zeros") return convolve(with_border(input, options), ExpandingArray<D>(0));
+  if (options.padding().name() != "same") return convolve(input, options.padding().numbers());
+  std::array<std::int64_t, D> halves{};
+  std::vector<std::int64_t> rest;  // a zero more behind where the total is odd
+  for (std::size_t i = D; i-- > 0;) {
+    halves[i] = total_of(options, i) / 2;
+    rest.insert(rest.end(), {0, total_of(options, i) % 2});
+  }
+  const bool is_odd = std::ranges::any_of(rest, [](std::int64_t size) { return size != 0; });
+  return convolve(is_odd ? pad(input, rest) : input, ExpandingArray<D>(halves));
+}
+
+template <std::size_t D>
+void check_padding(const ConvOptions<D>& options) {
+  const std::string &name = options.padding().name(), &mode = options.padding_mode();
+  KEYWAY_CHECK(mode == "zeros" || mode == "reflect" || mode == "replicate" || mode == "circular",
+               "Conv{}d: padding_mode is '{}', but must be 'zeros', 'reflect', 'replicate' or 'circular'", D, mode);
+  KEYWAY_CHECK(name.empty() || name == "valid" || name == "same",
+               "Conv{}d: padding is '{}', but must be numbers, 'valid' or 'same'", D, name);
+  for (std::size_t i = 0; i < D; ++i) {
+    KEYWAY_CHECK(name != "same" || options.stride()[i] == 1, "Conv{}d: padding 'same' is for a stride of 1, not {}", D,
+                 options.stride()[i]);
+  }
+}
+
+template <std::size_t D>
+void check_padding(const ConvTransposeOptions<D>& options) {
+  KEYWAY_CHECK(options.padding_mode() == "zeros", "ConvTranspose{}d: padding_mode is '{}', but must be 'zeros'", D,
+               options.padding_mode());
 }
 
 // What makes the result as large as it is wanted.
@@ -65,12 +108,7 @@ ConvNd<Options>::ConvNd(Options options_) : options(std::move(options_)) {
   const std::int64_t in = options.in_channels(), out = options.out_channels(), groups = options.groups();
   KEYWAY_CHECK(groups > 0 && in % groups == 0 && out % groups == 0,
                "{}: {} groups do not divide {} input and {} output channels", class_of<Options>(), groups, in, out);
-  if constexpr (!Options::kTransposed) {
-    const std::string& mode = options.padding_mode();
-    KEYWAY_CHECK(mode == "zeros" || mode == "reflect" || mode == "replicate" || mode == "circular",
-                 "{}: padding_mode is '{}', but must be 'zeros', 'reflect', 'replicate' or 'circular'",
-                 class_of<Options>(), mode);
-  }
+  check_padding(options);
   std::vector<std::int64_t> sizes = {out, in / groups};
   if (Options::kTransposed) sizes = {in, out / groups};
   for (std::size_t i = 0; i < Options::kDims; ++i) sizes.push_back(options.kernel_size()[i]);

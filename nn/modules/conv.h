@@ -4,6 +4,7 @@
 
 #include <keyway/nn/expanding_array.h>
 #include <keyway/nn/module.h>
+#include <keyway/nn/modules/conv_padding.h>
 #include <keyway/nn/option.h>
 
 #include <optional>
@@ -23,7 +24,7 @@ class KEYWAY_API ConvOptions {
   KEYWAY_OPTION(std::int64_t, out_channels);
   KEYWAY_OPTION(ExpandingArray<D>, kernel_size);
   KEYWAY_OPTION(ExpandingArray<D>, stride) = 1;
-  KEYWAY_OPTION(ExpandingArray<D>, padding) = 0;
+  KEYWAY_OPTION(ConvPadding<D>, padding) = 0;
   KEYWAY_OPTION(ExpandingArray<D>, dilation) = 1;
   KEYWAY_OPTION(std::int64_t, groups) = 1;
   KEYWAY_OPTION(bool, bias) = true;
@@ -51,6 +52,7 @@ class KEYWAY_API ConvTransposeOptions {
   KEYWAY_OPTION(ExpandingArray<D>, dilation) = 1;
   KEYWAY_OPTION(std::int64_t, groups) = 1;
   KEYWAY_OPTION(bool, bias) = true;
+  KEYWAY_OPTION(std::string, padding_mode) = "zeros";  // there is no other
 };
 using ConvTranspose1dOptions = ConvTransposeOptions<1>;
 using ConvTranspose2dOptions = ConvTransposeOptions<2>;
@@ -64,7 +66,8 @@ class KEYWAY_API ConvNd : public Module {
  public:
   ConvNd(std::int64_t in_channels, std::int64_t out_channels, ExpandingArray<Options::kDims> kernel_size)
       : ConvNd(Options(in_channels, out_channels, kernel_size)) {}
-  // Throws keyway::Error if groups does not divide the channels, and for an unknown padding_mode.
+  // Throws keyway::Error if groups does not divide the channels, for an unknown padding_mode or name of a padding, and
+  // for padding "same" with a stride.
   explicit ConvNd(Options options);
 
   void reset_parameters();

@@ -1,3 +1,4 @@
+#include <keyway/nn/functional/dropout.h>
 #include <keyway/nn/modules/dropout.h>
 #include <keyway/ops/all.h>
 
@@ -5,12 +6,39 @@
 
 namespace keyway::inline v1::nn {
 
-DropoutImpl::DropoutImpl(DropoutOptions options_) : options(options_) {
-  KEYWAY_CHECK(options.p() >= 0 && options.p() <= 1, "Dropout: p is a probability, but is {}", options.p());
+DropoutBase::DropoutBase(DropoutOptions options_, const char* what) : options(options_), what_(what) {
+  KEYWAY_CHECK(options.p() >= 0 && options.p() <= 1, "{}: p is a probability, but is {}", what, options.p());
 }
 
-Tensor DropoutImpl::forward(const Tensor& input) { return dropout(input, options.p(), is_training()); }
+void DropoutBase::pretty_print(std::ostream& stream) const {
+  stream << what_ << "(p=" << options.p();
+  if (options.inplace()) stream << ", inplace=true";
+  stream << ")";
+}
 
-void DropoutImpl::pretty_print(std::ostream& stream) const { stream << "Dropout(p=" << options.p() << ")"; }
+Tensor DropoutImpl::forward(const Tensor& input) {
+  Tensor x = input;
+  return options.inplace() ? dropout_(x, options.p(), is_training()) : dropout(x, options.p(), is_training());
+}
+
+Tensor Dropout1dImpl::forward(const Tensor& input) {
+  return functional::dropout1d(input, options.p(), is_training(), options.inplace());
+}
+
+Tensor Dropout2dImpl::forward(const Tensor& input) {
+  return functional::dropout2d(input, options.p(), is_training(), options.inplace());
+}
+
+Tensor Dropout3dImpl::forward(const Tensor& input) {
+  return functional::dropout3d(input, options.p(), is_training(), options.inplace());
+}
+
+Tensor AlphaDropoutImpl::forward(const Tensor& input) {
+  return functional::alpha_dropout(input, options.p(), is_training(), options.inplace());
+}
+
+Tensor FeatureAlphaDropoutImpl::forward(const Tensor& input) {
+  return functional::feature_alpha_dropout(input, options.p(), is_training(), options.inplace());
+}
 
 }  // namespace keyway::inline v1::nn

@@ -12,14 +12,13 @@ GroupNormImpl::GroupNormImpl(GroupNormOptions options_) : options(options_) {
   KEYWAY_CHECK(groups > 0 && channels % groups == 0, "GroupNorm: {} groups do not divide {} channels", groups,
                channels);
   weight = register_parameter("weight", options.affine() ? empty({channels}) : Tensor());
-  bias = register_parameter("bias", options.affine() ? empty({channels}) : Tensor());
+  bias = register_parameter("bias", options.affine() && options.bias() ? empty({channels}) : Tensor());
   reset_parameters();
 }
 
 void GroupNormImpl::reset_parameters() {
-  if (!options.affine()) return;
-  init::ones_(weight);
-  init::zeros_(bias);
+  if (weight.defined()) init::ones_(weight);
+  if (bias.defined()) init::zeros_(bias);
 }
 
 Tensor GroupNormImpl::forward(const Tensor& input) {

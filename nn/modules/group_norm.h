@@ -14,9 +14,10 @@ class GroupNormOptions {
   KEYWAY_OPTION(std::int64_t, num_channels);
   KEYWAY_OPTION(double, eps) = 1e-5;
   KEYWAY_OPTION(bool, affine) = true;
+  KEYWAY_OPTION(bool, bias) = true;  // where there is a weight
 };
 
-// weight (ones at first) and bias (zeros) are [num_channels]; undefined if not affine.
+// weight (ones at first) and bias (zeros) are [num_channels]; undefined if not affine, the bias also without `bias`.
 class KEYWAY_API GroupNormImpl : public Module {
  public:
   GroupNormImpl(std::int64_t num_groups, std::int64_t num_channels)

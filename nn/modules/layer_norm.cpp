@@ -8,16 +8,15 @@
 namespace keyway::inline v1::nn {
 
 LayerNormImpl::LayerNormImpl(LayerNormOptions options_) : options(std::move(options_)) {
-  const auto make = [&] { return options.elementwise_affine() ? keyway::empty(options.normalized_shape()) : Tensor(); };
-  weight = register_parameter("weight", make());
-  bias = register_parameter("bias", make());
+  const auto make = [&](bool is_there) { return is_there ? keyway::empty(options.normalized_shape()) : Tensor(); };
+  weight = register_parameter("weight", make(options.elementwise_affine()));
+  bias = register_parameter("bias", make(options.elementwise_affine() && options.bias()));
   reset_parameters();
 }
 
 void LayerNormImpl::reset_parameters() {
-  if (!options.elementwise_affine()) return;
-  init::ones_(weight);
-  init::zeros_(bias);
+  if (weight.defined()) init::ones_(weight);
+  if (bias.defined()) init::zeros_(bias);
 }
 
 Tensor LayerNormImpl::forward(const Tensor& input) {

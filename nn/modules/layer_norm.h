@@ -15,9 +15,11 @@ class LayerNormOptions {
   KEYWAY_OPTION(std::vector<std::int64_t>, normalized_shape);
   KEYWAY_OPTION(double, eps) = 1e-5;
   KEYWAY_OPTION(bool, elementwise_affine) = true;
+  KEYWAY_OPTION(bool, bias) = true;  // where there is a weight
 };
 
-// weight (ones at first) and bias (zeros) have the normalized shape; undefined if not elementwise_affine.
+// weight (ones at first) and bias (zeros) have the normalized shape; undefined if not elementwise_affine, the bias also
+// without `bias`.
 class KEYWAY_API LayerNormImpl : public Module {
  public:
   LayerNormImpl(std::vector<std::int64_t> normalized_shape)  // NOLINT

@@ -28,4 +28,21 @@ void LinearImpl::pretty_print(std::ostream& stream) const {
          << ", bias=" << (options.bias() ? "true" : "false") << ")";
 }
 
+BilinearImpl::BilinearImpl(BilinearOptions options_) : options(options_) {
+  const std::int64_t out = options.out_features();
+  weight = register_parameter("weight", empty({out, options.in1_features(), options.in2_features()}));
+  bias = register_parameter("bias", options.bias() ? empty({out}) : Tensor());
+  reset_parameters();
+}
+
+void BilinearImpl::reset_parameters() {
+  const double bound = 1 / std::sqrt(static_cast<double>(options.in1_features()));
+  init::uniform_(weight, -bound, bound);
+  if (bias.defined()) init::uniform_(bias, -bound, bound);
+}
+
+Tensor BilinearImpl::forward(const Tensor& input1, const Tensor& input2) {
+  return bilinear(input1, input2, weight, if_defined(bias));
+}
+
 }  // namespace keyway::inline v1::nn

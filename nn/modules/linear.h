@@ -1,4 +1,4 @@
-// Linear: y = x W^T + b.
+// Linear: y = x W^T + b. Bilinear: y_k = x1^T W_k x2 + b_k.
 #pragma once
 
 #include <keyway/nn/module.h>
@@ -32,5 +32,33 @@ class KEYWAY_API LinearImpl : public Module {
   Tensor bias;  // undefined if there is none
 };
 using Linear = ModuleHolder<LinearImpl>;
+
+class BilinearOptions {
+ public:
+  BilinearOptions(std::int64_t in1_features, std::int64_t in2_features, std::int64_t out_features)
+      : in1_features_(in1_features), in2_features_(in2_features), out_features_(out_features) {}
+  KEYWAY_OPTION(std::int64_t, in1_features);
+  KEYWAY_OPTION(std::int64_t, in2_features);
+  KEYWAY_OPTION(std::int64_t, out_features);
+  KEYWAY_OPTION(bool, bias) = true;
+};
+
+// weight is [out_features, in1_features, in2_features], bias [out_features]; both begin uniform in
+// +-1/sqrt(in1_features).
+class KEYWAY_API BilinearImpl : public Module {
+ public:
+  BilinearImpl(std::int64_t in1_features, std::int64_t in2_features, std::int64_t out_features)
+      : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features)) {}
+  explicit BilinearImpl(BilinearOptions options);
+
+  void reset_parameters();
+  // [..., in1_features] and [..., in2_features] to [..., out_features].
+  Tensor forward(const Tensor& input1, const Tensor& input2);
+
+  BilinearOptions options;
+  Tensor weight;
+  Tensor bias;  // undefined if there is none
+};
+using Bilinear = ModuleHolder<BilinearImpl>;
 
 }  // namespace keyway::inline v1::nn

@@ -1,3 +1,5 @@
+#include <keyway/core/dtype/promote_types.h>
+#include <keyway/nn/functional/wide.h>
 #include <keyway/nn/modules/loss.h>
 #include <keyway/nn/optional.h>
 #include <keyway/ops/all.h>
@@ -13,6 +15,7 @@ Tensor MSELossImpl::forward(const Tensor& input, const Tensor& target) {
 }
 
 Tensor SmoothL1LossImpl::forward(const Tensor& input, const Tensor& target) {
+  if (options.beta() == 0) return l1_loss(input, target, options.reduction());
   return smooth_l1_loss(input, target, options.reduction(), options.beta());
 }
 
@@ -21,7 +24,11 @@ Tensor HuberLossImpl::forward(const Tensor& input, const Tensor& target) {
 }
 
 Tensor KLDivLossImpl::forward(const Tensor& input, const Tensor& target) {
-  return kl_div(input, target, options.reduction(), options.log_target());
+  if (options.reduction() != kBatchMean) return kl_div(input, target, options.reduction(), options.log_target());
+  const Tensor x = functional::widened(input), y = functional::widened(target);
+  const Tensor total = kl_div(x, y, Reduction::Sum, options.log_target());
+  if (input.dim() == 0) return total;
+  return total.div(input.size(0)).to(promote_types(input.dtype(), target.dtype()));
 }
 
 Tensor SoftMarginLossImpl::forward(const Tensor& input, const Tensor& target) {

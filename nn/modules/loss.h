@@ -7,6 +7,9 @@
 
 namespace keyway::inline v1::nn {
 
+// A reduction of KLDivLoss alone.
+inline constexpr std::int64_t kBatchMean = 3;
+
 class L1LossOptions {
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
@@ -32,7 +35,7 @@ class KEYWAY_API MSELossImpl : public Module {
 using MSELoss = ModuleHolder<MSELossImpl>;
 
 class SmoothL1LossOptions {
-  KEYWAY_OPTION(double, beta) = 1;
+  KEYWAY_OPTION(double, beta) = 1;  // 0: L1Loss
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
 // (x - y)^2 / (2 beta) below beta, |x - y| - beta / 2 above.
@@ -59,9 +62,9 @@ using HuberLoss = ModuleHolder<HuberLossImpl>;
 
 class KLDivLossOptions {
   KEYWAY_OPTION(bool, log_target) = false;
-  KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
+  KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;  // or kBatchMean: the sum divided by the first size
 };
-// Y (log(y) - x), of log-probabilities x and probabilities y, or their logarithms.
+// y (log(y) - x), of log-probabilities x and probabilities y, or their logarithms.
 class KEYWAY_API KLDivLossImpl : public Module {
  public:
   explicit KLDivLossImpl(KLDivLossOptions options_ = {}) : options(options_) {}

@@ -72,21 +72,43 @@ RNNBase::Call RNNBase::call_of(const Tensor& input, std::vector<Tensor> state) c
   const bool has_batch = input.dim() == 3;
   const std::int64_t batch = options.batch_first() ? 0 : 1;
   Call call{has_batch ? input : input.unsqueeze(batch), std::move(state), has_batch};
+  if (!has_batch) {
+    for (Tensor& part : call.state) {
+      if (part.defined()) part = part.unsqueeze(1);
+    }
+  }
+  fill_state(call, call.input.size(batch));
+  return call;
+}
+
+// States that are not given are 0.
+void RNNBase::fill_state(Call& call, std::int64_t batch) const {
   const std::int64_t count = options.num_layers() * (options.bidirectional() ? 2 : 1);
-  const TensorOptions made = TensorOptions(input.device()).dtype(input.dtype());
+  const TensorOptions made = TensorOptions(call.input.device()).dtype(call.input.dtype());
   for (std::size_t i = 0; i < call.state.size(); ++i) {
     Tensor& part = call.state[i];
     const std::int64_t projected = i == 0 ? options.proj_size() : 0;
-    const std::int64_t sizes[] = {count, call.input.size(batch), projected > 0 ? projected : options.hidden_size()};
-    if (!part.defined()) {
-      part = zeros(sizes, made);
-    } else if (!has_batch) {
-      part = part.unsqueeze(1);
-    }
+    const std::int64_t sizes[] = {count, batch, projected > 0 ? projected : options.hidden_size()};
+    if (!part.defined()) part = zeros(sizes, made);
     KEYWAY_CHECK(part.sizes() == IntArrayRef(sizes), "{}: a state has shape {}, but must have {}", what_, part.sizes(),
                  IntArrayRef(sizes));
   }
+}
+
+RNNBase::Call RNNBase::packed_call_of(const utils::rnn::PackedSequence& input, std::vector<Tensor> state) const {
+  const Tensor& data = input.data();
+  KEYWAY_CHECK(data.dim() == 2 && data.size(-1) == options.input_size(),
+               "{}: packed data must be [rows, {}], but has shape {}", what_, options.input_size(), data.sizes());
+  Call call{data, std::move(state), true};
+  for (Tensor& part : call.state) {
+    if (part.defined() && input.sorted_indices().defined()) part = part.index_select(1, input.sorted_indices());
+  }
+  fill_state(call, input.batch_sizes().numel() > 0 ? input.batch_sizes().select(0, 0).item<std::int64_t>() : 0);
   return call;
+}
+
+Tensor RNNBase::unsorted(const utils::rnn::PackedSequence& input, const Tensor& state) {
+  return input.unsorted_indices().defined() ? state.index_select(1, input.unsorted_indices()) : state;
 }
 
 void RNNBase::pretty_print(std::ostream& stream) const {
@@ -135,6 +157,44 @@ std::tuple<Tensor, std::tuple<Tensor, Tensor>> LSTMImpl::forward(const Tensor& i
                                    options.dropout(), is_training(), options.bidirectional(), options.batch_first());
   if (call.has_batch) return {result, {h, c}};
   return {result.squeeze(options.batch_first() ? 0 : 1), {h.squeeze(1), c.squeeze(1)}};
+}
+
+namespace {
+
+utils::rnn::PackedSequence packed_like(const utils::rnn::PackedSequence& input, const Tensor& data) {
+  return {data, input.batch_sizes(), input.sorted_indices(), input.unsorted_indices()};
+}
+
+}  // namespace
+
+std::tuple<utils::rnn::PackedSequence, Tensor> RNNImpl::forward_with_packed_input(
+    const utils::rnn::PackedSequence& input, const Tensor& hx) {
+  const Call call = packed_call_of(input, {hx});
+  const auto run = [&](const auto& layers) {
+    return layers(call.input, input.batch_sizes(), call.state[0], flat_weights(), options.bias(), options.num_layers(),
+                  options.dropout(), is_training(), options.bidirectional());
+  };
+  const auto [result, state] = is_relu("RNN", options.nonlinearity())
+                                   ? run([](const auto&... args) { return rnn_relu(args...); })
+                                   : run([](const auto&... args) { return rnn_tanh(args...); });
+  return {packed_like(input, result), unsorted(input, state)};
+}
+
+std::tuple<utils::rnn::PackedSequence, Tensor> GRUImpl::forward_with_packed_input(
+    const utils::rnn::PackedSequence& input, const Tensor& hx) {
+  const Call call = packed_call_of(input, {hx});
+  const auto [result, state] = gru(call.input, input.batch_sizes(), call.state[0], flat_weights(), options.bias(),
+                                   options.num_layers(), options.dropout(), is_training(), options.bidirectional());
+  return {packed_like(input, result), unsorted(input, state)};
+}
+
+std::tuple<utils::rnn::PackedSequence, std::tuple<Tensor, Tensor>> LSTMImpl::forward_with_packed_input(
+    const utils::rnn::PackedSequence& input, const std::optional<std::tuple<Tensor, Tensor>>& hx) {
+  const Call call =
+      packed_call_of(input, hx ? std::vector<Tensor>{std::get<0>(*hx), std::get<1>(*hx)} : std::vector<Tensor>(2));
+  const auto [result, h, c] = lstm(call.input, input.batch_sizes(), call.state, flat_weights(), options.bias(),
+                                   options.num_layers(), options.dropout(), is_training(), options.bidirectional());
+  return {packed_like(input, result), {unsorted(input, h), unsorted(input, c)}};
 }
 
 RNNCellBase::RNNCellBase(RNNCellOptions options_, std::int64_t gates) : options(std::move(options_)) {

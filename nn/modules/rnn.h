@@ -3,6 +3,7 @@
 
 #include <keyway/nn/module.h>
 #include <keyway/nn/option.h>
+#include <keyway/nn/utils/rnn.h>
 
 #include <optional>
 #include <string>
@@ -50,7 +51,12 @@ class KEYWAY_API RNNBase : public Module {
   };
   Call call_of(const Tensor& input, std::vector<Tensor> state) const;
   std::vector<Tensor> flat_weights() const;
+  // The states of packed sequences in the order in which these are packed, and back.
+  Call packed_call_of(const utils::rnn::PackedSequence& input, std::vector<Tensor> state) const;
+  static Tensor unsorted(const utils::rnn::PackedSequence& input, const Tensor& state);
 
+ private:
+  void fill_state(Call& call, std::int64_t batch) const;
   const char* what_;
 };
 
@@ -61,6 +67,8 @@ class KEYWAY_API RNNImpl : public RNNBase {
   // Throws keyway::Error for options that make no sense.
   explicit RNNImpl(RNNOptions options);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, const Tensor& hx = {});
+  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(const utils::rnn::PackedSequence& input,
+                                                                           const Tensor& hx = {});
 };
 using RNN = ModuleHolder<RNNImpl>;
 
@@ -69,6 +77,8 @@ class KEYWAY_API GRUImpl : public RNNBase {
   GRUImpl(std::int64_t input_size, std::int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
   explicit GRUImpl(GRUOptions options);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, const Tensor& hx = {});
+  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(const utils::rnn::PackedSequence& input,
+                                                                           const Tensor& hx = {});
 };
 using GRU = ModuleHolder<GRUImpl>;
 
@@ -79,6 +89,8 @@ class KEYWAY_API LSTMImpl : public RNNBase {
   explicit LSTMImpl(LSTMOptions options);
   std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(const Tensor& input,
                                                          const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
+  std::tuple<utils::rnn::PackedSequence, std::tuple<Tensor, Tensor>> forward_with_packed_input(
+      const utils::rnn::PackedSequence& input, const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
 };
 using LSTM = ModuleHolder<LSTMImpl>;
 

@@ -1,42 +1,54 @@
+#include <keyway/nn/init.h>
 #include <keyway/nn/modules/transformer.h>
 #include <keyway/ops/all.h>
+
+#include <limits>
 
 namespace keyway::inline v1::nn {
 
 namespace {
 
 LayerNorm norm_of(const TransformerLayerOptions& options) {
-  return LayerNorm(LayerNormOptions({options.d_model()}).eps(options.layer_norm_eps()));
+  return LayerNorm(LayerNormOptions({options.d_model()}).eps(options.layer_norm_eps()).bias(options.bias()));
 }
 
 template <typename Layer>
 ModuleList stacked(const TransformerStackOptions& options) {
   ModuleList layers;
-  for (std::int64_t i = 0; i < options.num_layers(); ++i) layers->push_back(Layer(options.layer()));
+  for (std::int64_t i = 0; i < options.num_layers(); ++i) {
+    const Layer layer(options.layer());
+    if (i > 0) layer->load_state_dict(layers->at(0).state_dict());
+    layers->push_back(layer);
+  }
   return layers;
 }
 
 }  // namespace
 
-TransformerLayerBase::TransformerLayerBase(TransformerLayerOptions options_) : options(std::move(options_)) {
+TransformerLayerBase::TransformerLayerBase(TransformerLayerOptions options_, bool decodes)
+    : options(std::move(options_)) {
   if (!options.activation()) options.activation([](const Tensor& x) { return relu(x); });
-  self_attn = register_module("self_attn", make_attention());
-  linear1 = register_module("linear1", Linear(options.d_model(), options.dim_feedforward()));
-  linear2 = register_module("linear2", Linear(options.dim_feedforward(), options.d_model()));
-  norm1 = register_module("norm1", make_norm());
-  norm2 = register_module("norm2", make_norm());
-  dropout = register_module("dropout", Dropout(options.dropout()));
-  dropout1 = register_module("dropout1", Dropout(options.dropout()));
-  dropout2 = register_module("dropout2", Dropout(options.dropout()));
+  const std::int64_t width = options.d_model(), inner = options.dim_feedforward();
+  const auto attention = [&](const char* name) {
+    return register_module(name, MultiheadAttention(MultiheadAttentionOptions(width, options.nhead())
+                                                        .dropout(options.dropout())
+                                                        .bias(options.bias())
+                                                        .batch_first(options.batch_first())));
+  };
+  const auto norm = [&](const char* name) { return register_module(name, norm_of(options)); };
+  const auto drop = [&](const char* name) { return register_module(name, Dropout(options.dropout())); };
+  self_attn = attention("self_attn");
+  if (decodes) multihead_attn = attention("multihead_attn");
+  linear1 = register_module("linear1", Linear(LinearOptions(width, inner).bias(options.bias())));
+  dropout = drop("dropout");
+  linear2 = register_module("linear2", Linear(LinearOptions(inner, width).bias(options.bias())));
+  norm1 = norm("norm1");
+  norm2 = norm("norm2");
+  if (decodes) norm3 = norm("norm3");
+  dropout1 = drop("dropout1");
+  dropout2 = drop("dropout2");
+  if (decodes) dropout3 = drop("dropout3");
 }
-
-MultiheadAttention TransformerLayerBase::make_attention() const {
-  return MultiheadAttention(MultiheadAttentionOptions(options.d_model(), options.nhead())
-                                .dropout(options.dropout())
-                                .batch_first(options.batch_first()));
-}
-
-LayerNorm TransformerLayerBase::make_norm() const { return norm_of(options); }
 
 Tensor TransformerLayerBase::step(const Tensor& x, const LayerNorm& norm, const Dropout& drop,
                                   const std::function<Tensor(const Tensor&)>& branch) const {
@@ -56,13 +68,6 @@ Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src
   const auto look_around = [&](const Tensor& x) { return attend(self_attn, x, x, src_mask, src_key_padding_mask); };
   const Tensor attended = step(src, norm1, dropout1, look_around);
   return step(attended, norm2, dropout2, [&](const Tensor& x) { return feed(x); });
-}
-
-TransformerDecoderLayerImpl::TransformerDecoderLayerImpl(TransformerDecoderLayerOptions options_)
-    : TransformerLayerBase(std::move(options_)) {
-  multihead_attn = register_module("multihead_attn", make_attention());
-  norm3 = register_module("norm3", make_norm());
-  dropout3 = register_module("dropout3", Dropout(options.dropout()));
 }
 
 Tensor TransformerDecoderLayerImpl::forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask,
@@ -103,6 +108,45 @@ Tensor TransformerDecoderImpl::forward(const Tensor& tgt, const Tensor& memory, 
                                                            memory_key_padding_mask);
   }
   return norm.is_empty() ? x : norm(x);
+}
+
+TransformerImpl::TransformerImpl(TransformerOptions options_) : options(std::move(options_)) {
+  const auto layer = TransformerLayerOptions(options.d_model(), options.nhead())
+                         .dim_feedforward(options.dim_feedforward())
+                         .dropout(options.dropout())
+                         .activation(options.activation())
+                         .layer_norm_eps(options.layer_norm_eps())
+                         .batch_first(options.batch_first())
+                         .norm_first(options.norm_first())
+                         .bias(options.bias());
+  const auto stack = [&](std::int64_t count) { return TransformerStackOptions(layer, count).norm(true); };
+  encoder = register_module("encoder", TransformerEncoder(stack(options.num_encoder_layers())));
+  decoder = register_module("decoder", TransformerDecoder(stack(options.num_decoder_layers())));
+  reset_parameters();
+}
+
+void TransformerImpl::reset_parameters() {
+  for (const Tensor& parameter : parameters()) {
+    if (parameter.dim() > 1) init::xavier_uniform_(parameter);
+  }
+}
+
+Tensor TransformerImpl::forward(const Tensor& src, const Tensor& tgt, const Tensor& src_mask, const Tensor& tgt_mask,
+                                const Tensor& memory_mask, const Tensor& src_key_padding_mask,
+                                const Tensor& tgt_key_padding_mask, const Tensor& memory_key_padding_mask) {
+  const std::int64_t batch = options.batch_first() ? 0 : 1, width = options.d_model();
+  KEYWAY_CHECK(src.dim() != 3 || tgt.dim() != 3 || src.size(batch) == tgt.size(batch),
+               "Transformer: the batches of src and tgt have {} and {} sequences, but must have as many",
+               src.size(batch), tgt.size(batch));
+  KEYWAY_CHECK(src.size(-1) == width && tgt.size(-1) == width,
+               "Transformer: src and tgt have width {} and {}, but must have d_model, {}", src.size(-1), tgt.size(-1),
+               width);
+  const Tensor memory = encoder(src, src_mask, src_key_padding_mask);
+  return decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
+}
+
+Tensor TransformerImpl::generate_square_subsequent_mask(std::int64_t size) {
+  return full({size, size}, -std::numeric_limits<double>::infinity(), kFloat).triu(1);
 }
 
 }  // namespace keyway::inline v1::nn

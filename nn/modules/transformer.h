@@ -1,4 +1,4 @@
-// Layers of transformers and stacks of them (Vaswani et al., "Attention Is All You Need", 2017).
+// Layers of transformers, stacks of them, and transformers (Vaswani et al., "Attention Is All You Need", 2017).
 #pragma once
 
 #include <keyway/nn/module.h>
@@ -25,6 +25,7 @@ class TransformerLayerOptions {
   KEYWAY_OPTION(double, layer_norm_eps) = 1e-5;
   KEYWAY_OPTION(bool, batch_first) = false;
   KEYWAY_OPTION(bool, norm_first) = false;
+  KEYWAY_OPTION(bool, bias) = true;  // in linear layers, attentions and normalisations
 };
 using TransformerEncoderLayerOptions = TransformerLayerOptions;
 using TransformerDecoderLayerOptions = TransformerLayerOptions;
@@ -38,11 +39,13 @@ class KEYWAY_API TransformerLayerBase : public Module {
   Linear linear1{nullptr}, linear2{nullptr};
   LayerNorm norm1{nullptr}, norm2{nullptr};
   Dropout dropout{nullptr}, dropout1{nullptr}, dropout2{nullptr};
+  // Of layers that decode alone.
+  MultiheadAttention multihead_attn{nullptr};
+  LayerNorm norm3{nullptr};
+  Dropout dropout3{nullptr};
 
  protected:
-  explicit TransformerLayerBase(TransformerLayerOptions options);
-  MultiheadAttention make_attention() const;
-  LayerNorm make_norm() const;
+  TransformerLayerBase(TransformerLayerOptions options, bool decodes);
   // A branch, and what it is added to.
   Tensor step(const Tensor& x, const LayerNorm& norm, const Dropout& drop,
               const std::function<Tensor(const Tensor&)>& branch) const;
@@ -56,7 +59,7 @@ class KEYWAY_API TransformerEncoderLayerImpl : public TransformerLayerBase {
   TransformerEncoderLayerImpl(std::int64_t d_model, std::int64_t nhead)
       : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
   explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions options_)
-      : TransformerLayerBase(std::move(options_)) {}
+      : TransformerLayerBase(std::move(options_), /*decodes=*/false) {}
   // Masks are those of MultiheadAttention.
   Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
 };
@@ -67,13 +70,10 @@ class KEYWAY_API TransformerDecoderLayerImpl : public TransformerLayerBase {
  public:
   TransformerDecoderLayerImpl(std::int64_t d_model, std::int64_t nhead)
       : TransformerDecoderLayerImpl(TransformerDecoderLayerOptions(d_model, nhead)) {}
-  explicit TransformerDecoderLayerImpl(TransformerDecoderLayerOptions options);
+  explicit TransformerDecoderLayerImpl(TransformerDecoderLayerOptions options_)
+      : TransformerLayerBase(std::move(options_), /*decodes=*/true) {}
   Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {}, const Tensor& memory_mask = {},
                  const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {});
-
-  MultiheadAttention multihead_attn{nullptr};
-  LayerNorm norm3{nullptr};
-  Dropout dropout3{nullptr};
 };
 using TransformerDecoderLayer = ModuleHolder<TransformerDecoderLayerImpl>;
 
@@ -88,7 +88,7 @@ class TransformerStackOptions {
 using TransformerEncoderOptions = TransformerStackOptions;
 using TransformerDecoderOptions = TransformerStackOptions;
 
-// num_layers layers, one after the other.
+// num_layers layers with the same first values, one after the other.
 class KEYWAY_API TransformerEncoderImpl : public Module {
  public:
   TransformerEncoderImpl(TransformerEncoderLayerOptions layer, std::int64_t num_layers)
@@ -115,5 +115,41 @@ class KEYWAY_API TransformerDecoderImpl : public Module {
   LayerNorm norm{nullptr};
 };
 using TransformerDecoder = ModuleHolder<TransformerDecoderImpl>;
+
+class TransformerOptions {
+ public:
+  TransformerOptions(std::int64_t d_model = 512, std::int64_t nhead = 8) : d_model_(d_model), nhead_(nhead) {}
+  KEYWAY_OPTION(std::int64_t, d_model);
+  KEYWAY_OPTION(std::int64_t, nhead);
+  KEYWAY_OPTION(std::int64_t, num_encoder_layers) = 6;
+  KEYWAY_OPTION(std::int64_t, num_decoder_layers) = 6;
+  KEYWAY_OPTION(std::int64_t, dim_feedforward) = 2048;
+  KEYWAY_OPTION(double, dropout) = 0.1;
+  KEYWAY_OPTION(std::function<Tensor(const Tensor&)>, activation) = nullptr;  // relu
+  KEYWAY_OPTION(double, layer_norm_eps) = 1e-5;
+  KEYWAY_OPTION(bool, batch_first) = false;
+  KEYWAY_OPTION(bool, norm_first) = false;
+  KEYWAY_OPTION(bool, bias) = true;
+};
+
+// An encoder of `src` and a decoder of `tgt` that looks up what the encoder made. Parameters of two dimensions or more
+// begin as xavier_uniform_ makes them.
+class KEYWAY_API TransformerImpl : public Module {
+ public:
+  TransformerImpl(std::int64_t d_model, std::int64_t nhead) : TransformerImpl(TransformerOptions(d_model, nhead)) {}
+  explicit TransformerImpl(TransformerOptions options = {});
+  void reset_parameters();
+  // Throws keyway::Error for sequences whose width is not d_model, and for batches of different sizes.
+  Tensor forward(const Tensor& src, const Tensor& tgt, const Tensor& src_mask = {}, const Tensor& tgt_mask = {},
+                 const Tensor& memory_mask = {}, const Tensor& src_key_padding_mask = {},
+                 const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {});
+  // [size, size]: minus infinity above the diagonal, 0 elsewhere.
+  static Tensor generate_square_subsequent_mask(std::int64_t size);
+
+  TransformerOptions options;
+  TransformerEncoder encoder{nullptr};
+  TransformerDecoder decoder{nullptr};
+};
+using Transformer = ModuleHolder<TransformerImpl>;
 
 }  // namespace keyway::inline v1::nn

@@ -1,5 +1,6 @@
 #include <keyway/nn/optim/adam.h>
 #include <keyway/nn/optim/fused.h>
+#include <keyway/nn/optim/prepared.h>
 #include <keyway/ops/all.h>
 
 #include <cmath>
@@ -7,18 +8,6 @@
 namespace keyway::inline v1::optim {
 
 namespace {
-
-template <typename Options>
-void check_options(const char* name, const OptimizerOptions& defaults) {
-  const auto& options = static_cast<const Options&>(defaults);
-  const auto [beta1, beta2] = options.betas();
-  KEYWAY_CHECK(options.lr() >= 0, "{}: the learning rate is {}, but must not be negative", name, options.lr());
-  KEYWAY_CHECK(options.eps() >= 0, "{}: eps is {}, but must not be negative", name, options.eps());
-  KEYWAY_CHECK(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1, "{}: the betas are {} and {}, but must be in [0, 1)",
-               name, beta1, beta2);
-  KEYWAY_CHECK(options.weight_decay() >= 0, "{}: the weight decay is {}, but must not be negative", name,
-               options.weight_decay());
-}
 
 void make_moments(const Tensor& parameter, AdamParamState& state) {
   if (state.exp_avg.defined()) return;
@@ -78,11 +67,20 @@ void fused_adam_step(std::vector<ParamChange>& changes, const Options& options, 
                               : std::vector<Tensor>();
     const auto [beta1, beta2] = options.betas();
     step(parameters_of(set), grads_of(set), means, squares, greatest, count_steps(set), options.lr(), beta1, beta2,
-         options.weight_decay(), options.eps(), options.amsgrad(), /*maximize=*/false);
+         options.weight_decay(), options.eps(), options.amsgrad(), options.maximize());
   }
 }
 
 }  // namespace
+
+void check_adam(const char* optimizer, double lr, Betas betas, double eps, double weight_decay) {
+  const auto [beta1, beta2] = betas;
+  KEYWAY_CHECK(lr >= 0, "{}: the learning rate is {}, but must not be negative", optimizer, lr);
+  KEYWAY_CHECK(eps >= 0, "{}: eps is {}, but must not be negative", optimizer, eps);
+  KEYWAY_CHECK(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1, "{}: the betas are {} and {}, but must be in [0, 1)",
+               optimizer, beta1, beta2);
+  KEYWAY_CHECK(weight_decay >= 0, "{}: the weight decay is {}, but must not be negative", optimizer, weight_decay);
+}
 
 void AdamParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
   f("exp_avg", exp_avg);
@@ -90,28 +88,17 @@ void AdamParamState::visit(const std::function<void(std::string_view, Tensor&)>&
   f("max_exp_avg_sq", max_exp_avg_sq);
 }
 
-Adam::Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults)
-    : OptimizerOf(std::move(groups), std::move(defaults)) {
-  check_options<AdamOptions>("Adam", this->defaults());
-}
-
 void Adam::update(const Tensor& parameter, const Tensor& grad, const AdamOptions& options, AdamParamState& state) {
-  const bool decays = options.weight_decay() != 0;
-  adam_step(parameter, decays ? grad.add(parameter, options.weight_decay()) : grad, options, state);
+  adam_step(parameter, gradient_to_use(parameter, grad, options), options, state);
 }
 
 void Adam::update_fused(std::vector<ParamChange>& changes, const AdamOptions& options) {
   fused_adam_step(changes, options, ops::_fused_adam_, [](const auto&... arguments) { _fused_adam_(arguments...); });
 }
 
-AdamW::AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults)
-    : OptimizerOf(std::move(groups), std::move(defaults)) {
-  check_options<AdamWOptions>("AdamW", this->defaults());
-}
-
 void AdamW::update(const Tensor& parameter, const Tensor& grad, const AdamWOptions& options, AdamWParamState& state) {
   if (options.weight_decay() != 0) parameter.mul_(1 - options.lr() * options.weight_decay());
-  adam_step(parameter, grad, options, state);
+  adam_step(parameter, options.maximize() ? grad.neg() : grad, options, state);
 }
 
 void AdamW::update_fused(std::vector<ParamChange>& changes, const AdamWOptions& options) {

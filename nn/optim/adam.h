@@ -11,6 +11,9 @@ namespace keyway::inline v1::optim {
 
 using Betas = std::tuple<double, double>;
 
+// Throws keyway::Error for options of Adam and its kin that make no sense.
+KEYWAY_API void check_adam(const char* optimizer, double lr, Betas betas, double eps, double weight_decay);
+
 // Both optimizers have the same options; only what weight_decay does differs, and is by default.
 template <typename Self>
 class AdamLikeOptions : public OptimizerCloneableOptions<Self> {
@@ -23,13 +26,16 @@ class AdamLikeOptions : public OptimizerCloneableOptions<Self> {
     visitor.number("eps", eps_);
     visitor.number("weight_decay", weight_decay_);
     visitor.flag("amsgrad", amsgrad_);
+    visitor.flag("maximize", maximize_);
   }
+  void check() const override { check_adam(Self::kName, lr_, betas_, eps_, weight_decay_); }
 
   double lr() const { return lr_; }
   Betas betas() const { return betas_; }
   double eps() const { return eps_; }
   double weight_decay() const { return weight_decay_; }
   bool amsgrad() const { return amsgrad_; }
+  bool maximize() const { return maximize_; }
   // Whether all parameters are changed by one call of _fused_adam_ or _fused_adamw_. If it is not said: floating point
   // ones on devices for which there is a kernel of it. No part of the optimizer's state.
   std::optional<bool> fused() const { return fused_; }
@@ -38,6 +44,7 @@ class AdamLikeOptions : public OptimizerCloneableOptions<Self> {
   Self& eps(double value) { return eps_ = value, self(); }
   Self& weight_decay(double value) { return weight_decay_ = value, self(); }
   Self& amsgrad(bool value) { return amsgrad_ = value, self(); }
+  Self& maximize(bool value) { return maximize_ = value, self(); }
   Self& fused(std::optional<bool> value) { return fused_ = value, self(); }
 
  private:
@@ -48,16 +55,19 @@ class AdamLikeOptions : public OptimizerCloneableOptions<Self> {
   double eps_ = 1e-8;
   double weight_decay_;
   bool amsgrad_ = false;
+  bool maximize_ = false;
   std::optional<bool> fused_;
 };
 
 class AdamOptions : public AdamLikeOptions<AdamOptions> {
  public:
+  static constexpr const char* kName = "Adam";
   AdamOptions(double lr = 1e-3) : AdamLikeOptions(lr, 0) {}  // NOLINT
 };
 
 class AdamWOptions : public AdamLikeOptions<AdamWOptions> {
  public:
+  static constexpr const char* kName = "AdamW";
   AdamWOptions(double lr = 1e-3) : AdamLikeOptions(lr, 1e-2) {}  // NOLINT
 };
 
@@ -70,15 +80,13 @@ class KEYWAY_API AdamParamState : public OptimizerParamState {
 };
 using AdamWParamState = AdamParamState;
 
-// With g = gradient + weight_decay * parameter, at step t:
+// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
 //   m = beta1 * m + (1 - beta1) * g
 //   v = beta2 * v + (1 - beta2) * g^2                     (amsgrad: the largest v so far is used)
 //   parameter -= lr * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
 class KEYWAY_API Adam : public OptimizerOf<AdamOptions, AdamParamState> {
  public:
-  explicit Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {});
-  explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {})
-      : Adam(std::vector<OptimizerParamGroup>{std::move(params)}, std::move(defaults)) {}
+  using OptimizerOf::OptimizerOf;
 
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const AdamOptions& options, AdamParamState& state) override;
@@ -88,9 +96,7 @@ class KEYWAY_API Adam : public OptimizerOf<AdamOptions, AdamParamState> {
 // The same with g = gradient, after parameter *= 1 - lr * weight_decay.
 class KEYWAY_API AdamW : public OptimizerOf<AdamWOptions, AdamWParamState> {
  public:
-  explicit AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {});
-  explicit AdamW(std::vector<Tensor> params, AdamWOptions defaults = {})
-      : AdamW(std::vector<OptimizerParamGroup>{std::move(params)}, std::move(defaults)) {}
+  using OptimizerOf::OptimizerOf;
 
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const AdamWOptions& options,

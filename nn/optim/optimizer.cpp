@@ -14,6 +14,21 @@ OptimizerParamState::~OptimizerParamState() = default;
 std::int64_t OptimizerParamState::steps() const {
   return device_step.defined() ? device_step.item<std::int64_t>() : step;
 }
+bool OptimizerParamState::fits(std::string_view /*name*/, const Tensor& tensor, const Tensor& parameter) const {
+  return tensor.sizes() == parameter.sizes();
+}
+
+void update_parts(const ParamChange& change, const std::function<void(const Tensor&, const Tensor&)>& update) {
+  const Tensor parts = view_as_real(change.parameter);
+  change.state->visit([](std::string_view, Tensor& tensor) {
+    if (tensor.defined() && tensor.is_complex()) tensor = view_as_real(tensor);
+  });
+  update(parts, view_as_real(change.grad));
+  change.state->visit([&](std::string_view, Tensor& tensor) {
+    if (tensor.defined() && tensor.sizes() == parts.sizes()) tensor = view_as_complex(tensor);
+  });
+}
+
 OptimizerParamGroup::~OptimizerParamGroup() = default;
 OptimizerParamGroup::OptimizerParamGroup(OptimizerParamGroup&&) noexcept = default;
 Optimizer::~Optimizer() = default;
@@ -28,9 +43,13 @@ OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params, std::unique
     : params_(std::move(params)), options_(std::move(options)) {}
 
 OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& other)
-    : params_(other.params_), options_(other.options_ == nullptr ? nullptr : other.options_->clone()) {}
+    : initial_lr(other.initial_lr),
+      params_(other.params_),
+      options_(other.options_ == nullptr ? nullptr : other.options_->clone()) {}
 
 void Optimizer::add_param_group(OptimizerParamGroup group) {
+  if (!group.has_options()) group.options_ = defaults_->clone();
+  group.options().check();
   std::unordered_set<const TensorImpl*> known;
   for (const OptimizerParamGroup& other : groups_) {
     for (const Tensor& parameter : other.params_) known.insert(parameter.impl());
@@ -40,8 +59,8 @@ void Optimizer::add_param_group(OptimizerParamGroup group) {
                  "an optimizer changes leaves: a parameter cannot be undefined or the result of an operator");
     KEYWAY_CHECK(known.insert(parameter.impl()).second, "a parameter of shape {} is given to the optimizer twice",
                  parameter.sizes());
+    group.options().check_parameter(parameter);
   }
-  if (!group.has_options()) group.options_ = defaults_->clone();
   group.states_.resize(group.params_.size());
   groups_.push_back(std::move(group));
 }
@@ -59,14 +78,19 @@ Tensor Optimizer::step(const LossClosure& closure) {
     for (std::size_t i = 0; i < group.params_.size(); ++i) {
       Tensor grad = group.params_[i].grad();
       if (!grad.defined()) continue;
-      auto& state = group.states_[i];
-      if (state == nullptr) state = make_state();
-      ++state->step;
-      changes.push_back({group.params_[i], std::move(grad), state.get()});
+      OptimizerParamState& state = state_of(group, i);
+      ++state.step;
+      changes.push_back({group.params_[i], std::move(grad), &state});
     }
     if (!changes.empty()) update_all(std::move(changes), group.options());
   }
   return loss;
+}
+
+OptimizerParamState& Optimizer::state_of(OptimizerParamGroup& group, std::size_t i) const {
+  auto& state = group.states_[i];
+  if (state == nullptr) state = make_state();
+  return *state;
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
@@ -135,10 +159,11 @@ void read_state(StateReader& reader, const Tensor& parameter, OptimizerParamStat
   state.visit([&](std::string_view name, Tensor& tensor) {
     const Tensor* value = reader.take(name);
     if (value == nullptr) return;
-    KEYWAY_CHECK(value->sizes() == parameter.sizes(), "'{}' of a parameter of shape {} has shape {}", name,
+    KEYWAY_CHECK(state.fits(name, *value, parameter), "'{}' of a parameter of shape {} has shape {}", name,
                  parameter.sizes(), value->sizes());
     tensor = value->to(parameter.device(), parameter.scalar_type()).clone();
   });
+  state.visit_numbers([&](std::string_view name, double& number) { reader.number(name, number); });
 }
 
 }  // namespace
@@ -155,6 +180,9 @@ nn::StateDict Optimizer::state_dict() const {
       dict.insert(prefix + "step", number_tensor(static_cast<double>(state->steps())));
       state->visit([&](std::string_view name, Tensor& tensor) {
         if (tensor.defined()) dict.insert(prefix + std::string(name), tensor.detach());
+      });
+      state->visit_numbers([&](std::string_view name, double& number) {
+        dict.insert(prefix + std::string(name), number_tensor(number));
       });
     }
   }

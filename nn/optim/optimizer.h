@@ -10,7 +10,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace keyway::inline v1::optim {
@@ -30,7 +32,15 @@ class KEYWAY_API OptimizerOptions {
   virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
   virtual double get_lr() const = 0;
   virtual void set_lr(double lr) = 0;
+  // What schedules of momentum change: "momentum", or the first of "betas". Absent: there is neither.
+  virtual std::optional<double> get_momentum() const = 0;
+  // Requires: get_momentum() is there.
+  virtual void set_momentum(double momentum) = 0;
   virtual void visit(OptionVisitor& visitor) = 0;
+  // Throws keyway::Error for values that make no sense.
+  virtual void check() const {}
+  // Throws keyway::Error for a parameter that the optimizer cannot change.
+  virtual void check_parameter(const Tensor& /*parameter*/) const {}
 };
 
 // What an optimizer remembers of one parameter.
@@ -39,6 +49,10 @@ class KEYWAY_API OptimizerParamState {
   virtual ~OptimizerParamState();
   // Calls f for each tensor, also for undefined ones.
   virtual void visit(const std::function<void(std::string_view name, Tensor& tensor)>& f) = 0;
+  // Calls f for each number besides `step`.
+  virtual void visit_numbers(const std::function<void(std::string_view name, double& number)>& /*f*/) {}
+  // Whether `tensor` has a shape that is remembered under this name.
+  virtual bool fits(std::string_view name, const Tensor& tensor, const Tensor& parameter) const;
   // The steps that this parameter has seen. Reads device_step, if that counts them.
   std::int64_t steps() const;
   std::int64_t step = 0;
@@ -54,6 +68,11 @@ struct ParamChange {
   OptimizerParamState* state;
 };
 
+// Calls update(parameter, grad) with the real and imaginary parts of a complex parameter and of its gradient, as
+// numbers in a last dimension; while it runs, its state has such parts too.
+KEYWAY_API void update_parts(const ParamChange& change,
+                             const std::function<void(const Tensor& parameter, const Tensor& grad)>& update);
+
 // Parameters that are trained alike. Without options of its own a group takes the optimizer's.
 class KEYWAY_API OptimizerParamGroup {
  public:
@@ -68,6 +87,8 @@ class KEYWAY_API OptimizerParamGroup {
   // Requires: has_options(), as every group of an optimizer has.
   OptimizerOptions& options() { return *options_; }
   const OptimizerOptions& options() const { return *options_; }
+  // The learning rate that schedules begin from; absent: there was no schedule yet.
+  std::optional<double> initial_lr;
 
  private:
   friend class Optimizer;
@@ -86,10 +107,10 @@ class KEYWAY_API Optimizer {
 
   // Changes every parameter that has a gradient. `closure`, if given, computes the loss and the gradients first; its
   // result is returned.
-  Tensor step(const LossClosure& closure = nullptr);
+  virtual Tensor step(const LossClosure& closure = nullptr);
   void zero_grad(bool set_to_none = true);
 
-  // Throws keyway::Error for a parameter that is no leaf or is in a group already.
+  // Throws keyway::Error for a parameter that is no leaf or is in a group already, and for options that make no sense.
   void add_param_group(OptimizerParamGroup group);
   std::vector<OptimizerParamGroup>& param_groups() { return groups_; }
   const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
@@ -103,9 +124,11 @@ class KEYWAY_API Optimizer {
  protected:
   explicit Optimizer(std::unique_ptr<OptimizerOptions> defaults) : defaults_(std::move(defaults)) {}
 
-  // Changes parameters of one group in place. Called without recording; state->step is counted already.
-  virtual void update_all(std::vector<ParamChange> changes, const OptimizerOptions& options) = 0;
+  // Changes parameters of one group in place. Called by step() without recording; state->step is counted already.
+  virtual void update_all(std::vector<ParamChange> /*changes*/, const OptimizerOptions& /*options*/) {}
   virtual std::unique_ptr<OptimizerParamState> make_state() const = 0;
+  // The state of a parameter, made if there is none.
+  OptimizerParamState& state_of(OptimizerParamGroup& group, std::size_t i) const;
 
  private:
   std::vector<OptimizerParamGroup> groups_;
@@ -116,23 +139,43 @@ class KEYWAY_API Optimizer {
 template <typename Self>
 class OptimizerCloneableOptions : public OptimizerOptions {
  public:
-  std::unique_ptr<OptimizerOptions> clone() const override {
-    return std::make_unique<Self>(static_cast<const Self&>(*this));
-  }
-  double get_lr() const override { return static_cast<const Self&>(*this).lr(); }
+  std::unique_ptr<OptimizerOptions> clone() const override { return std::make_unique<Self>(self()); }
+  double get_lr() const override { return self().lr(); }
   void set_lr(double lr) override { static_cast<Self&>(*this).lr(lr); }
+  std::optional<double> get_momentum() const override {
+    if constexpr (requires(const Self& options) { options.betas(); }) {
+      return std::get<0>(self().betas());
+    } else if constexpr (requires(const Self& options) { options.momentum(); }) {
+      return self().momentum();
+    } else {
+      return std::nullopt;
+    }
+  }
+  void set_momentum(double momentum) override {
+    if constexpr (requires(Self & options) { options.betas(); }) {
+      static_cast<Self&>(*this).betas({momentum, std::get<1>(self().betas())});
+    } else if constexpr (requires(Self & options) { options.momentum(); }) {
+      static_cast<Self&>(*this).momentum(momentum);
+    }
+  }
+
+ private:
+  const Self& self() const { return static_cast<const Self&>(*this); }
 };
 
 template <typename Options, typename State>
 class OptimizerOf : public Optimizer {
  public:
-  explicit OptimizerOf(std::vector<OptimizerParamGroup> groups, Options defaults)
+  explicit OptimizerOf(std::vector<OptimizerParamGroup> groups, Options defaults = Options())
       : Optimizer(std::make_unique<Options>(std::move(defaults))) {
+    this->defaults().check();
     for (OptimizerParamGroup& group : groups) add_param_group(std::move(group));
   }
+  explicit OptimizerOf(std::vector<Tensor> params, Options defaults = Options())
+      : OptimizerOf(std::vector<OptimizerParamGroup>{std::move(params)}, std::move(defaults)) {}
 
  protected:
-  // Changes one parameter.
+  // Changes one parameter, which is real, or the parts of a complex one.
   virtual void update(const Tensor& parameter, const Tensor& grad, const Options& options, State& state) = 0;
   // Changes those that one operator can change together, and leaves the others.
   virtual void update_fused(std::vector<ParamChange>& /*changes*/, const Options& /*options*/) {}
@@ -142,7 +185,9 @@ class OptimizerOf : public Optimizer {
     const auto& own = static_cast<const Options&>(options);
     update_fused(changes, own);
     for (const ParamChange& change : changes) {
-      update(change.parameter, change.grad, own, static_cast<State&>(*change.state));
+      auto& state = static_cast<State&>(*change.state);
+      const auto step = [&](const Tensor& parameter, const Tensor& grad) { update(parameter, grad, own, state); };
+      change.parameter.is_complex() ? update_parts(change, step) : step(change.parameter, change.grad);
     }
   }
   std::unique_ptr<OptimizerParamState> make_state() const final { return std::make_unique<State>(); }

@@ -1,4 +1,5 @@
 #include <keyway/nn/optim/fused.h>
+#include <keyway/nn/optim/prepared.h>
 #include <keyway/nn/optim/sgd.h>
 #include <keyway/ops/all.h>
 
@@ -10,6 +11,15 @@ void SGDOptions::visit(OptionVisitor& visitor) {
   visitor.number("dampening", dampening());
   visitor.number("weight_decay", weight_decay());
   visitor.flag("nesterov", nesterov());
+  visitor.flag("maximize", maximize());
+}
+
+void SGDOptions::check() const {
+  KEYWAY_CHECK(lr() >= 0, "SGD: the learning rate is {}, but must not be negative", lr());
+  KEYWAY_CHECK(momentum() >= 0, "SGD: the momentum is {}, but must not be negative", momentum());
+  KEYWAY_CHECK(weight_decay() >= 0, "SGD: the weight decay is {}, but must not be negative", weight_decay());
+  KEYWAY_CHECK(!nesterov() || (momentum() > 0 && dampening() == 0),
+               "SGD: Nesterov's form needs momentum and no dampening");
 }
 
 void SGDParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
@@ -25,19 +35,8 @@ bool is_addition(const ParamChange& change, const SGDOptions& options) {
 
 }  // namespace
 
-SGD::SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults)
-    : OptimizerOf(std::move(groups), std::move(defaults)) {
-  const auto& options = static_cast<const SGDOptions&>(this->defaults());
-  KEYWAY_CHECK(options.lr() >= 0, "SGD: the learning rate is {}, but must not be negative", options.lr());
-  KEYWAY_CHECK(options.momentum() >= 0, "SGD: the momentum is {}, but must not be negative", options.momentum());
-  KEYWAY_CHECK(options.weight_decay() >= 0, "SGD: the weight decay is {}, but must not be negative",
-               options.weight_decay());
-  KEYWAY_CHECK(!options.nesterov() || (options.momentum() > 0 && options.dampening() == 0),
-               "SGD: Nesterov's form needs momentum and no dampening");
-}
-
 void SGD::update(const Tensor& parameter, const Tensor& grad, const SGDOptions& options, SGDParamState& state) {
-  Tensor direction = options.weight_decay() == 0 ? grad : grad.add(parameter, options.weight_decay());
+  Tensor direction = gradient_to_use(parameter, grad, options);
   if (options.momentum() != 0) {
     Tensor& buffer = state.momentum_buffer;
     if (buffer.defined()) {
@@ -71,7 +70,7 @@ void SGD::update_fused(std::vector<ParamChange>& changes, const SGDOptions& opti
       buffers = list_of(set, buffer_of);
     }
     _fused_sgd_(parameters_of(set), grads_of(set), buffers, options.weight_decay(), options.momentum(), options.lr(),
-                options.dampening(), options.nesterov(), /*maximize=*/false, is_first);
+                options.dampening(), options.nesterov(), options.maximize(), is_first);
   }
 }
 

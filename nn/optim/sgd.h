@@ -10,13 +10,15 @@ namespace keyway::inline v1::optim {
 
 class KEYWAY_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
  public:
-  SGDOptions(double lr) : lr_(lr) {}  // NOLINT
+  SGDOptions(double lr = 1e-3) : lr_(lr) {}  // NOLINT
   void visit(OptionVisitor& visitor) override;
+  void check() const override;
   KEYWAY_OPTION(double, lr);
   KEYWAY_OPTION(double, momentum) = 0;
   KEYWAY_OPTION(double, dampening) = 0;
   KEYWAY_OPTION(double, weight_decay) = 0;
   KEYWAY_OPTION(bool, nesterov) = false;
+  KEYWAY_OPTION(bool, maximize) = false;
   // Whether all parameters are changed by one call of _fused_sgd_. If it is not said: floating point ones on devices
   // for which there is a kernel of it, but for steps on the CPU that are an addition each. No part of the optimizer's
   // state.
@@ -29,14 +31,12 @@ class KEYWAY_API SGDParamState : public OptimizerParamState {
   Tensor momentum_buffer;
 };
 
-// With g = gradient + weight_decay * parameter:
+// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`):
 //   buffer = momentum * buffer + (1 - dampening) * g      (at first: g)
 //   parameter -= lr * (nesterov ? g + momentum * buffer : buffer)
 class KEYWAY_API SGD : public OptimizerOf<SGDOptions, SGDParamState> {
  public:
-  explicit SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults);
-  explicit SGD(std::vector<Tensor> params, SGDOptions defaults)
-      : SGD(std::vector<OptimizerParamGroup>{std::move(params)}, std::move(defaults)) {}
+  using OptimizerOf::OptimizerOf;
 
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const SGDOptions& options, SGDParamState& state) override;

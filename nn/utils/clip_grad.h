@@ -19,4 +19,11 @@ KEYWAY_API double clip_grad_norm_(const std::vector<Tensor>& parameters, double 
 template <std::same_as<bool> Flag>
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, Flag error_if_nonfinite) = delete;
 
+// The norm of all tensors together as if they were one vector, a float64 of no dimensions on the first one's device.
+KEYWAY_API Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type = 2);
+// Scales the gradients of `parameters`, in place, so that their norm, which was `total_norm`, is at most `max_norm`.
+KEYWAY_API void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm, const Tensor& total_norm);
+// Clamps every element of the gradients, of complex ones both parts, to [-clip_value, clip_value], in place.
+KEYWAY_API void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value);
+
 }  // namespace keyway::inline v1::nn::utils

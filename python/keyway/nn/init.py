@@ -181,18 +181,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
         return tensor
     with no_grad():
         rows, columns = tensor.size(0), tensor.numel() // tensor.size(0)
-        flat = keyway.empty(rows, columns, dtype=tensor.dtype, device=tensor.device).normal_(0, 1, generator=generator)
-        vectors = _orthonormal(flat if rows <= columns else flat.t())
-        return tensor.copy_((vectors if rows <= columns else vectors.t()).reshape(tensor.shape).mul(gain))
-
-
-def _orthonormal(rows: Tensor) -> Tensor:
-    """Rows made orthonormal, each against those before it, twice for accuracy."""
-    done: list[Tensor] = []
-    for i in range(rows.size(0)):
-        row = rows.narrow(0, i, 1)
-        for _ in range(2 if done else 0):
-            before = keyway.cat(done)
-            row = row.sub(row.matmul(before.t()).matmul(before))
-        done.append(row.div(row.square().sum().sqrt()))
-    return keyway.cat(done)
+        drawn = keyway.empty(rows, columns, dtype=tensor.dtype, device=tensor.device).normal_(0, 1, generator=generator)
+        is_wide = rows < columns
+        q, r = keyway.linalg_qr(drawn.t() if is_wide else drawn)
+        # With the signs that make R's diagonal positive Q is uniform.
+        vectors = q.mul(r.diagonal().sign())
+        return tensor.copy_((vectors.t() if is_wide else vectors).reshape(tensor.shape).mul(gain))

@@ -82,7 +82,7 @@ class Adam(Optimizer):
 
         beta1, beta2 = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.add_(grad.sub(mean), alpha=1 - beta1)
+        mean.mul_(beta1).add_(grad, alpha=1 - beta1)  # as the fused operator rounds
         square.mul_(beta2).add_(grad.mul(grad), alpha=1 - beta2)
         if group["amsgrad"]:
             square = state["max_exp_avg_sq"] = keyway.maximum(state["max_exp_avg_sq"], square)

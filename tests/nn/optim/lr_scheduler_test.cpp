@@ -1,9 +1,16 @@
+#include <keyway/nn/optim/adam.h>
+#include <keyway/nn/optim/lr_chains.h>
+#include <keyway/nn/optim/lr_cycles.h>
+#include <keyway/nn/optim/lr_plateau.h>
 #include <keyway/nn/optim/lr_scheduler.h>
 #include <keyway/nn/optim/sgd.h>
+#include <keyway/nn/optim/swa_lr.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/nn/values.h>
 
 #include <cmath>
+#include <functional>
+#include <numbers>
 
 using namespace keyway;
 using keyway::testing::error_of;
@@ -14,6 +21,106 @@ double rate_of(optim::Optimizer& optimizer) { return optimizer.param_groups()[0]
 
 }  // namespace
 
+namespace {
+
+// The learning rates of 12 steps, from one of 2.
+template <typename Schedule, typename... Args>
+void check_rates(const std::function<double(int step)>& expected, const Args&... args) {
+  optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2).momentum(0.9));
+  Schedule schedule(optimizer, args...);
+  for (int step = 0; step < 12; ++step, schedule.step()) {
+    INFO("step " << step);
+    CHECK(rate_of(optimizer) == Approx(expected(step)).margin(1e-14));
+  }
+}
+
+double half_cosine(double way) { return (1 + std::cos(std::numbers::pi * way)) / 2; }
+
+}  // namespace
+
+TEST_CASE("schedules of the number of the step follow their formulas") {
+  const auto falling = [](std::int64_t step) { return 1 / (1 + static_cast<double>(step)); };
+  check_rates<optim::LambdaLR>([&](int step) { return 2 * falling(step); }, optim::LambdaLR::Lambda(falling));
+  check_rates<optim::MultiplicativeLR>([](int step) { return 2 * std::pow(0.5, step); },
+                                       optim::LambdaLR::Lambda([](std::int64_t) { return 0.5; }));
+  check_rates<optim::ExponentialLR>([](int step) { return 2 * std::pow(0.7, step); }, 0.7);
+  check_rates<optim::ConstantLR>([](int step) { return step < 4 ? 1 : 2; }, 0.5, 4);
+  check_rates<optim::MultiStepLR>([](int step) { return 2 * std::pow(0.5, (step >= 2) + 2 * (step >= 5)); },
+                                  std::vector<std::int64_t>{2, 5, 5}, 0.5);
+  check_rates<optim::LinearLR>([](int step) { return 2 * (0.2 + 0.6 * std::min(step, 5) / 5); }, 0.2, 0.8, 5);
+  check_rates<optim::PolynomialLR>([](int step) { return 2 * std::pow(1 - std::min(step, 5) / 5.0, 1.5); }, 5, 1.5);
+  check_rates<optim::CosineAnnealingLR>([](int step) { return 0.1 + 1.9 * half_cosine(step / 4.0); }, 4, 0.1);
+  check_rates<optim::CosineAnnealingWarmRestarts>(
+      [](int step) {
+        const int begin = step < 2 ? 0 : step < 6 ? 2 : 6, length = step < 2 ? 2 : step < 6 ? 4 : 8;
+        return 0.1 + 1.9 * half_cosine(static_cast<double>(step - begin) / length);
+      },
+      2, 2, 0.1);
+  check_rates<optim::SWALR>([](int step) { return step < 5 ? 2 + (0.5 - 2) * step / 5.0 : 0.5; }, 0.5, 5, "linear");
+}
+
+TEST_CASE("schedules that go up and down change the momentum the other way") {
+  optim::AdamW optimizer({keyway::zeros({1}).requires_grad_()});
+  optim::OneCycleLR one(optimizer, optim::OneCycleLROptions(1, 10).pct_start(0.5).anneal_strategy("linear"));
+  CHECK(rate_of(optimizer) == Approx(1.0 / 25));
+  CHECK(*optimizer.param_groups()[0].options().get_momentum() == Approx(0.95));
+  for (int i = 0; i < 4; ++i) one.step();
+  CHECK(rate_of(optimizer) == Approx(1));
+  CHECK(*optimizer.param_groups()[0].options().get_momentum() == Approx(0.85));
+  for (int i = 0; i < 5; ++i) one.step();
+  CHECK(rate_of(optimizer) == Approx(1.0 / 25 / 1e4));
+  CHECK(error_of([&] { one.step(); }) == "OneCycleLR: this is step 11, but there are 10 in all");
+
+  optim::SGD sgd({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2).momentum(0.5));
+  optim::CyclicLR cycle(sgd, optim::CyclicLROptions(0.1, 0.5).step_size_up(2).step_size_down(4));
+  std::vector<double> rates;
+  for (int i = 0; i < 8; ++i, cycle.step()) rates.push_back(rate_of(sgd));
+  const std::vector<double> expected = {0.1, 0.3, 0.5, 0.4, 0.3, 0.2, 0.1, 0.3};
+  CHECK(testing::largest_difference(rates, expected) < 1e-15);
+  CHECK(error_of([] {
+          optim::SGD plain({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2));
+          optim::CyclicLR(plain, optim::CyclicLROptions(0.1, 0.5).mode("square"));
+        }) == "CyclicLR: mode is 'square', but must be 'triangular', 'triangular2' or 'exp_range'");
+}
+
+TEST_CASE("a plateau lowers the learning rate, but not below its least") {
+  optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(1));
+  optim::ReduceLROnPlateau schedule(optimizer, optim::ReduceLROnPlateauOptions().factor(0.1).patience(1).min_lr(0.05));
+  std::vector<double> rates;
+  for (const double measure : {3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 1.0}) {
+    schedule.step(measure);
+    rates.push_back(rate_of(optimizer));
+  }
+  CHECK(rates == std::vector<double>{1, 1, 1, 0.1, 0.1, 0.05, 0.05});
+}
+
+TEST_CASE("schedules follow each other, or step together, and go on from a saved state") {
+  const auto make = [](optim::SGD& optimizer) {
+    std::vector<std::shared_ptr<optim::LRScheduler>> parts = {std::make_shared<optim::ConstantLR>(optimizer, 0.5, 3),
+                                                              std::make_shared<optim::ExponentialLR>(optimizer, 0.5)};
+    return std::make_unique<optim::SequentialLR>(optimizer, parts, std::vector<std::int64_t>{2});
+  };
+  optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2));
+  auto schedule = make(optimizer);
+  std::vector<double> rates;
+  for (int i = 0; i < 5; ++i, schedule->step()) {
+    rates.push_back(rate_of(optimizer));
+    if (i != 2) continue;
+    const nn::StateDict of_optimizer = optimizer.state_dict(), of_schedule = schedule->state_dict();
+    schedule = make(optimizer);
+    optimizer.load_state_dict(of_optimizer);
+    schedule->load_state_dict(of_schedule);
+  }
+  CHECK(rates == std::vector<double>{1, 1, 2, 1, 0.5});
+  CHECK(error_of([&] { schedule->load_state_dict({}); }) == "the state of a schedule lacks the number 'last_epoch'");
+
+  optim::SGD other({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2));
+  CHECK(error_of([&] {
+          optim::ChainedScheduler({std::make_shared<optim::ExponentialLR>(optimizer, 0.5),
+                                   std::make_shared<optim::ExponentialLR>(other, 0.5)});
+        }) == "ChainedScheduler: its schedules must have one optimizer");
+}
+
 TEST_CASE("StepLR falls by gamma every few steps") {
   optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2));
   optim::StepLR schedule(optimizer, 3, 0.5);
@@ -22,23 +129,7 @@ TEST_CASE("StepLR falls by gamma every few steps") {
   CHECK(rates == std::vector<double>{2, 2, 2, 1, 1, 1, 0.5});
 }
 
-TEST_CASE("CosineLR rises in a line, falls along a cosine and stays on its floor") {
-  optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2));
-  optim::CosineLR schedule(optimizer, /*total=*/12, /*warmup=*/4, /*floor=*/0.1);
-  std::vector<double> rates;
-  for (int i = 0; i < 15; ++i, schedule.step()) rates.push_back(rate_of(optimizer));
-  CHECK(rates[0] == Approx(2 * 0.2));
-  CHECK(rates[3] == Approx(2 * 0.8));
-  CHECK(rates[4] == Approx(2));
-  CHECK(rates[8] == Approx(2 * 0.55));
-  CHECK(rates[6] == Approx(2 * (0.1 + 0.9 * (1 + std::sqrt(0.5)) / 2)));
-  CHECK(rates[12] == Approx(0.2));
-  CHECK(rates[14] == Approx(0.2));
-}
-
 TEST_CASE("schedules that lead nowhere are refused") {
   optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2));
   CHECK(error_of([&] { optim::StepLR(optimizer, 0); }) == "StepLR: the step size is 0, but must be positive");
-  CHECK(error_of([&] { optim::CosineLR(optimizer, 3, 3); }) ==
-        "CosineLR: 3 steps of warm-up and 3 in all leave none to fall in");
 }

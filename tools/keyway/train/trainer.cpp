@@ -2,6 +2,8 @@
 #include <keyway/tools/keyway/train/trainer.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 namespace keyway::inline v1::tools {
 
@@ -27,6 +29,17 @@ optim::AdamW make_optimizer(const nn::Module& model, const TrainerOptions& optio
   return optim::AdamW(parameter_groups(model, adamw), adamw);
 }
 
+// A factor that rises in a line over the warm-up, then falls along half a cosine to the floor at the last step.
+optim::LambdaLR::Lambda warmed_cosine(std::int64_t steps) {
+  const std::int64_t warmup = std::min<std::int64_t>(steps / 20, 100);
+  KEYWAY_CHECK(steps > warmup, "{} steps leave none to learn in", steps);
+  return [steps, warmup](std::int64_t step) {
+    if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
+    const double way = std::min(1.0, static_cast<double>(step - warmup) / static_cast<double>(steps - warmup));
+    return kFloor + (1 - kFloor) * (1 + std::cos(std::numbers::pi * way)) / 2;
+  };
+}
+
 }  // namespace
 
 Trainer::Trainer(Transformer model, const Corpus& corpus, const TrainerOptions& options)
@@ -36,7 +49,7 @@ Trainer::Trainer(Transformer model, const Corpus& corpus, const TrainerOptions& 
       random_(options.seed),
       parameters_(model_->parameters()),
       optimizer_(make_optimizer(*model_, options)),
-      schedule_(optimizer_, options.steps, std::min<std::int64_t>(options.steps / 20, 100), kFloor) {
+      schedule_(optimizer_, warmed_cosine(options.steps)) {
   const auto context = static_cast<std::size_t>(model_->options().context);
   KEYWAY_CHECK(corpus.training().size() > context, "the text to learn from has {} characters, but one context {}",
                corpus.training().size(), context);

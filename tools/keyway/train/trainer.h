@@ -45,7 +45,7 @@ class Trainer {
   std::mt19937_64 random_;
   std::vector<Tensor> parameters_;
   optim::AdamW optimizer_;
-  optim::CosineLR schedule_;
+  optim::LambdaLR schedule_;
   double grad_norm_ = 0;
 };
 

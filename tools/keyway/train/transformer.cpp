@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 namespace keyway::inline v1::tools {
@@ -28,11 +27,7 @@ AttentionImpl::AttentionImpl(const TransformerOptions& options)
     : heads_(options.heads),
       to_heads_(register_module("to_heads", nn::Linear(options.width, 3 * options.width))),
       from_heads_(register_module("from_heads", nn::Linear(options.width, options.width))),
-      drop_weights_(register_module("drop_weights", nn::Dropout(options.dropout))),
-      drop_result_(register_module("drop_result", nn::Dropout(options.dropout))) {
-  const Tensor time = arange(options.context);
-  future_ = register_buffer("future", time.view({1, -1}) > time.view({-1, 1}));
-}
+      drop_result_(register_module("drop_result", nn::Dropout(options.dropout))) {}
 
 Tensor AttentionImpl::forward(const Tensor& x) {
   const std::int64_t batch = x.size(0), time = x.size(1), width = x.size(2), head_width = width / heads_;
@@ -40,11 +35,9 @@ Tensor AttentionImpl::forward(const Tensor& x) {
   const Tensor parts = to_heads_(x).view({batch, time, 3, heads_, head_width}).permute({2, 0, 3, 1, 4});
   const Tensor query = parts.select(0, 0), key = parts.select(0, 1), value = parts.select(0, 2);
 
-  const Tensor scores = matmul(query, key.transpose(-2, -1)) * (1 / std::sqrt(static_cast<double>(head_width)));
-  const Tensor ahead = future_.slice(0, 0, time).slice(1, 0, time);
-  const Tensor weights = softmax(scores.masked_fill(ahead, -std::numeric_limits<double>::infinity()), -1);
-  const Tensor seen = matmul(drop_weights_(weights), value).transpose(1, 2).reshape({batch, time, width});
-  return drop_result_(from_heads_(seen));
+  const double dropped = is_training() ? drop_result_->options.p() : 0;
+  const Tensor seen = nn::functional::scaled_dot_product_attention(query, key, value, {}, dropped, /*is_causal=*/true);
+  return drop_result_(from_heads_(seen.transpose(1, 2).reshape({batch, time, width})));
 }
 
 BlockImpl::BlockImpl(const TransformerOptions& options)

@@ -29,8 +29,7 @@ class AttentionImpl : public nn::Module {
  private:
   std::int64_t heads_;
   nn::Linear to_heads_, from_heads_;
-  nn::Dropout drop_weights_, drop_result_;
-  Tensor future_;  // [context, context], true where a row would look ahead
+  nn::Dropout drop_result_;
 };
 using Attention = nn::ModuleHolder<AttentionImpl>;
 

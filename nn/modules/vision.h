@@ -1,0 +1,93 @@
+// Modules of images: made larger, as patches, and with channels as places.
+#pragma once
+
+#include <keyway/nn/functional/vision.h>
+#include <keyway/nn/module.h>
+#include <keyway/nn/modules/with_options.h>
+#include <keyway/nn/option.h>
+
+namespace keyway::inline v1::nn {
+
+// What functional::interpolate takes.
+using UpsampleOptions = functional::InterpolateFuncOptions;
+class KEYWAY_API UpsampleImpl : public WithOptions<UpsampleOptions> {
+ public:
+  using WithOptions::WithOptions;
+  Tensor forward(const Tensor& input);
+};
+using Upsample = ModuleHolder<UpsampleImpl>;
+
+class PixelShuffleOptions {
+ public:
+  PixelShuffleOptions(std::int64_t upscale_factor) : upscale_factor_(upscale_factor) {}  // NOLINT
+  KEYWAY_OPTION(std::int64_t, upscale_factor);
+};
+// Channels [..., C * r * r, H, W] as places [..., C, H * r, W * r], with r the upscale_factor (Shi et al., 2016).
+class KEYWAY_API PixelShuffleImpl : public WithOptions<PixelShuffleOptions> {
+ public:
+  explicit PixelShuffleImpl(PixelShuffleOptions options_) : WithOptions(options_) {}
+  Tensor forward(const Tensor& input);
+};
+using PixelShuffle = ModuleHolder<PixelShuffleImpl>;
+
+class PixelUnshuffleOptions {
+ public:
+  PixelUnshuffleOptions(std::int64_t downscale_factor) : downscale_factor_(downscale_factor) {}  // NOLINT
+  KEYWAY_OPTION(std::int64_t, downscale_factor);
+};
+// Places [..., C, H * r, W * r] as channels [..., C * r * r, H, W], with r the downscale_factor.
+class KEYWAY_API PixelUnshuffleImpl : public WithOptions<PixelUnshuffleOptions> {
+ public:
+  explicit PixelUnshuffleImpl(PixelUnshuffleOptions options_) : WithOptions(options_) {}
+  Tensor forward(const Tensor& input);
+};
+using PixelUnshuffle = ModuleHolder<PixelUnshuffleImpl>;
+
+class ChannelShuffleOptions {
+ public:
+  ChannelShuffleOptions(std::int64_t groups) : groups_(groups) {}  // NOLINT
+  KEYWAY_OPTION(std::int64_t, groups);
+};
+// Groups of channels dealt out in turn: the first of each, then the second.
+class KEYWAY_API ChannelShuffleImpl : public WithOptions<ChannelShuffleOptions> {
+ public:
+  explicit ChannelShuffleImpl(ChannelShuffleOptions options_) : WithOptions(options_) {}
+  Tensor forward(const Tensor& input);
+};
+using ChannelShuffle = ModuleHolder<ChannelShuffleImpl>;
+
+class UnfoldOptions {
+ public:
+  UnfoldOptions(ExpandingArray<2> kernel_size) : kernel_size_(kernel_size) {}  // NOLINT
+  KEYWAY_OPTION(ExpandingArray<2>, kernel_size);
+  KEYWAY_OPTION(ExpandingArray<2>, dilation) = 1;
+  KEYWAY_OPTION(ExpandingArray<2>, padding) = 0;
+  KEYWAY_OPTION(ExpandingArray<2>, stride) = 1;
+};
+// Each window of images as a column: functional::unfold.
+class KEYWAY_API UnfoldImpl : public WithOptions<UnfoldOptions> {
+ public:
+  explicit UnfoldImpl(UnfoldOptions options_) : WithOptions(options_) {}
+  Tensor forward(const Tensor& input);
+};
+using Unfold = ModuleHolder<UnfoldImpl>;
+
+class FoldOptions {
+ public:
+  FoldOptions(ExpandingArray<2> output_size, ExpandingArray<2> kernel_size)
+      : output_size_(output_size), kernel_size_(kernel_size) {}
+  KEYWAY_OPTION(ExpandingArray<2>, output_size);
+  KEYWAY_OPTION(ExpandingArray<2>, kernel_size);
+  KEYWAY_OPTION(ExpandingArray<2>, dilation) = 1;
+  KEYWAY_OPTION(ExpandingArray<2>, padding) = 0;
+  KEYWAY_OPTION(ExpandingArray<2>, stride) = 1;
+};
+// Images out of columns, added up where windows overlap: functional::fold.
+class KEYWAY_API FoldImpl : public WithOptions<FoldOptions> {
+ public:
+  explicit FoldImpl(FoldOptions options_) : WithOptions(options_) {}
+  Tensor forward(const Tensor& input);
+};
+using Fold = ModuleHolder<FoldImpl>;
+
+}  // namespace keyway::inline v1::nn

@@ -1,0 +1,41 @@
+#include <keyway/nn/optim/adamax.h>
+#include <keyway/nn/optim/fused.h>
+#include <keyway/nn/optim/prepared.h>
+#include <keyway/ops/all.h>
+
+#include <cmath>
+
+namespace keyway::inline v1::optim {
+
+void AdamaxOptions::visit(OptionVisitor& visitor) {
+  visitor.number("lr", lr());
+  visitor.number("beta1", std::get<0>(betas()));
+  visitor.number("beta2", std::get<1>(betas()));
+  visitor.number("eps", eps());
+  visitor.number("weight_decay", weight_decay());
+  visitor.flag("maximize", maximize());
+}
+
+void AdamaxOptions::check() const { check_adam("Adamax", lr(), betas(), eps(), weight_decay()); }
+
+void AdamaxParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
+  f("exp_avg", exp_avg);
+  f("exp_inf", exp_inf);
+}
+
+void Adamax::update(const Tensor& parameter, const Tensor& grad, const AdamaxOptions& options,
+                    AdamaxParamState& state) {
+  if (state.step == 1) {
+    check_may_make_state("Adamax", parameter);
+    state.exp_avg = zeros_like(parameter);
+    state.exp_inf = zeros_like(parameter);
+  }
+  const Tensor used = gradient_to_use(parameter, grad, options);
+  const auto [beta1, beta2] = options.betas();
+  state.exp_avg.mul_(beta1).add_(used, 1 - beta1);
+  state.exp_inf = maximum(state.exp_inf.mul(beta2), used.abs().add_(options.eps()));
+  const double correction = 1 - std::pow(beta1, static_cast<double>(state.step));
+  parameter.addcdiv_(state.exp_avg, state.exp_inf, -options.lr() / correction);
+}
+
+}  // namespace keyway::inline v1::optim

@@ -1,0 +1,41 @@
+// Adamax: Adam, scaled by the greatest gradient (Kingma and Ba, 2015).
+#pragma once
+
+#include <keyway/nn/optim/adam.h>
+#include <keyway/nn/optim/optimizer.h>
+#include <keyway/nn/option.h>
+
+namespace keyway::inline v1::optim {
+
+class KEYWAY_API AdamaxOptions : public OptimizerCloneableOptions<AdamaxOptions> {
+ public:
+  AdamaxOptions(double lr = 2e-3) : lr_(lr) {}  // NOLINT
+  void visit(OptionVisitor& visitor) override;
+  void check() const override;
+  KEYWAY_OPTION(double, lr);
+  KEYWAY_OPTION(Betas, betas) = {0.9, 0.999};
+  KEYWAY_OPTION(double, eps) = 1e-8;
+  KEYWAY_OPTION(double, weight_decay) = 0;
+  KEYWAY_OPTION(bool, maximize) = false;
+};
+
+class KEYWAY_API AdamaxParamState : public OptimizerParamState {
+ public:
+  void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  Tensor exp_avg, exp_inf;
+};
+
+// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+//   m = beta1 * m + (1 - beta1) * g
+//   u = max(beta2 * u, |g| + eps)
+//   parameter -= lr / (1 - beta1^t) * m / u
+class KEYWAY_API Adamax : public OptimizerOf<AdamaxOptions, AdamaxParamState> {
+ public:
+  using OptimizerOf::OptimizerOf;
+
+ protected:
+  void update(const Tensor& parameter, const Tensor& grad, const AdamaxOptions& options,
+              AdamaxParamState& state) override;
+};
+
+}  // namespace keyway::inline v1::optim

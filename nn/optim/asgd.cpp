@@ -1,0 +1,48 @@
+#include <keyway/nn/optim/asgd.h>
+#include <keyway/nn/optim/fused.h>
+#include <keyway/nn/optim/prepared.h>
+#include <keyway/ops/all.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace keyway::inline v1::optim {
+
+void ASGDOptions::visit(OptionVisitor& visitor) {
+  visitor.number("lr", lr());
+  visitor.number("lambd", lambd());
+  visitor.number("alpha", alpha());
+  visitor.number("t0", t0());
+  visitor.number("weight_decay", weight_decay());
+  visitor.flag("maximize", maximize());
+}
+
+void ASGDOptions::check() const { check_not_negative("ASGD", {{"lr", lr()}, {"weight_decay", weight_decay()}}); }
+
+void ASGDParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) { f("ax", ax); }
+
+void ASGDParamState::visit_numbers(const std::function<void(std::string_view, double&)>& f) {
+  f("eta", eta);
+  f("mu", mu);
+}
+
+void ASGD::update(const Tensor& parameter, const Tensor& grad, const ASGDOptions& options, ASGDParamState& state) {
+  if (state.step == 1) {
+    check_may_make_state("ASGD", parameter);
+    state.ax = zeros_like(parameter);
+    state.eta = static_cast<float>(options.lr());
+  }
+  const Tensor used = gradient_to_use(parameter, grad, options);
+  parameter.mul_(1 - options.lambd() * state.eta).add_(used, -state.eta);
+  if (state.mu == 1) {
+    state.ax.copy_(parameter);
+  } else {
+    state.ax.add_(parameter.sub(state.ax), state.mu);
+  }
+  const auto step = static_cast<double>(state.step);
+  const double lr = options.lr();
+  state.eta = static_cast<float>(lr / std::pow(1 + options.lambd() * lr * step, options.alpha()));
+  state.mu = static_cast<float>(1 / std::max(1.0, step - options.t0()));
+}
+
+}  // namespace keyway::inline v1::optim

@@ -1,0 +1,57 @@
+#include <keyway/nn/optim/fused.h>
+#include <keyway/nn/optim/nadam.h>
+#include <keyway/nn/optim/prepared.h>
+#include <keyway/ops/all.h>
+
+#include <cmath>
+
+namespace keyway::inline v1::optim {
+
+void NAdamOptions::visit(OptionVisitor& visitor) {
+  visitor.number("lr", lr());
+  visitor.number("beta1", std::get<0>(betas()));
+  visitor.number("beta2", std::get<1>(betas()));
+  visitor.number("eps", eps());
+  visitor.number("weight_decay", weight_decay());
+  visitor.number("momentum_decay", momentum_decay());
+  visitor.flag("decoupled_weight_decay", decoupled_weight_decay());
+  visitor.flag("maximize", maximize());
+}
+
+void NAdamOptions::check() const {
+  check_adam("NAdam", lr(), betas(), eps(), weight_decay());
+  check_not_negative("NAdam", {{"momentum_decay", momentum_decay()}});
+}
+
+void NAdamParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
+  f("exp_avg", exp_avg);
+  f("exp_avg_sq", exp_avg_sq);
+}
+
+void NAdamParamState::visit_numbers(const std::function<void(std::string_view, double&)>& f) {
+  f("mu_product", mu_product);
+}
+
+void NAdam::update(const Tensor& parameter, const Tensor& grad, const NAdamOptions& options, NAdamParamState& state) {
+  if (state.step == 1) {
+    check_may_make_state("NAdam", parameter);
+    state.exp_avg = zeros_like(parameter);
+    state.exp_avg_sq = zeros_like(parameter);
+  }
+  const Tensor used = gradient_to_use(parameter, grad, options);
+  const auto [beta1, beta2] = options.betas();
+  const auto step = static_cast<double>(state.step);
+  const auto momentum_at = [&](double t) {
+    return std::get<0>(options.betas()) * (1 - 0.5 * std::pow(0.96, t * options.momentum_decay()));
+  };
+  const double momentum = momentum_at(step), following = momentum_at(step + 1), lr = options.lr();
+  state.mu_product = static_cast<float>(state.mu_product) * static_cast<float>(momentum);
+  state.exp_avg.mul_(beta1).add_(used, 1 - beta1);
+  state.exp_avg_sq.mul_(beta2).addcmul_(used, used, 1 - beta2);
+  const double correction = std::sqrt(1 - std::pow(beta2, step));
+  const Tensor denominator = state.exp_avg_sq.sqrt().div(correction).add_(options.eps());
+  parameter.addcdiv_(used, denominator, -lr * (1 - momentum) / (1 - state.mu_product));
+  parameter.addcdiv_(state.exp_avg, denominator, -lr * following / (1 - state.mu_product * following));
+}
+
+}  // namespace keyway::inline v1::optim

@@ -1,0 +1,40 @@
+// What optimizers share: the gradient that they step by, and checks of options. Internal to nn/optim.
+#pragma once
+
+#include <keyway/core/base/error.h>
+#include <keyway/tensor.h>
+
+#include <initializer_list>
+
+namespace keyway::inline v1::optim {
+
+// gradient + weight_decay * parameter, of the gradient's negative if `maximize`. With `decoupled_weight_decay` the
+// parameter decays in place instead, by lr * weight_decay of itself.
+template <typename Options>
+Tensor gradient_to_use(const Tensor& parameter, const Tensor& grad, const Options& options) {
+  const Tensor used = options.maximize() ? grad.neg() : grad;
+  if constexpr (requires { options.decoupled_weight_decay(); }) {
+    if (options.decoupled_weight_decay()) {
+      parameter.mul_(1 - options.lr() * options.weight_decay());
+      return used;
+    }
+  }
+  if constexpr (requires { options.weight_decay(); }) {
+    if (options.weight_decay() != 0) return used.add(parameter, options.weight_decay());
+  }
+  return used;
+}
+
+struct NamedOption {
+  const char* name;
+  double value;
+};
+
+// Throws keyway::Error for a negative option.
+inline void check_not_negative(const char* optimizer, std::initializer_list<NamedOption> options) {
+  for (const NamedOption& option : options) {
+    KEYWAY_CHECK(option.value >= 0, "{}: {} is {}, but must not be negative", optimizer, option.name, option.value);
+  }
+}
+
+}  // namespace keyway::inline v1::optim

@@ -1,0 +1,50 @@
+#include <keyway/nn/optim/fused.h>
+#include <keyway/nn/optim/prepared.h>
+#include <keyway/nn/optim/rmsprop.h>
+#include <keyway/ops/all.h>
+
+namespace keyway::inline v1::optim {
+
+void RMSpropOptions::visit(OptionVisitor& visitor) {
+  visitor.number("lr", lr());
+  visitor.number("alpha", alpha());
+  visitor.number("eps", eps());
+  visitor.number("weight_decay", weight_decay());
+  visitor.number("momentum", momentum());
+  visitor.flag("centered", centered());
+  visitor.flag("maximize", maximize());
+}
+
+void RMSpropOptions::check() const {
+  check_not_negative(
+      "RMSprop",
+      {{"lr", lr()}, {"eps", eps()}, {"momentum", momentum()}, {"weight_decay", weight_decay()}, {"alpha", alpha()}});
+}
+
+void RMSpropParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
+  f("square_avg", square_avg);
+  f("momentum_buffer", momentum_buffer);
+  f("grad_avg", grad_avg);
+}
+
+void RMSprop::update(const Tensor& parameter, const Tensor& grad, const RMSpropOptions& options,
+                     RMSpropParamState& state) {
+  if (state.step == 1) {
+    check_may_make_state("RMSprop", parameter);
+    state.square_avg = zeros_like(parameter);
+    if (options.momentum() > 0) state.momentum_buffer = zeros_like(parameter);
+    if (options.centered()) state.grad_avg = zeros_like(parameter);
+  }
+  const Tensor used = gradient_to_use(parameter, grad, options);
+  const double alpha = options.alpha();
+  Tensor square = state.square_avg.mul_(alpha).addcmul_(used, used, 1 - alpha);
+  if (options.centered()) {
+    state.grad_avg.mul_(alpha).add_(used, 1 - alpha);
+    square = square.sub(state.grad_avg.mul(state.grad_avg));
+  }
+  Tensor change = used.div(square.sqrt().add(options.eps()));
+  if (options.momentum() > 0) change = state.momentum_buffer.mul_(options.momentum()).add_(change);
+  parameter.add_(change, -options.lr());
+}
+
+}  // namespace keyway::inline v1::optim

@@ -1,0 +1,46 @@
+#include <keyway/nn/optim/fused.h>
+#include <keyway/nn/optim/prepared.h>
+#include <keyway/nn/optim/rprop.h>
+#include <keyway/ops/all.h>
+
+namespace keyway::inline v1::optim {
+
+void RpropOptions::visit(OptionVisitor& visitor) {
+  visitor.number("lr", lr());
+  visitor.number("eta1", std::get<0>(etas()));
+  visitor.number("eta2", std::get<1>(etas()));
+  visitor.number("step_size1", std::get<0>(step_sizes()));
+  visitor.number("step_size2", std::get<1>(step_sizes()));
+  visitor.flag("maximize", maximize());
+}
+
+void RpropOptions::check() const {
+  const auto [lower, higher] = etas();
+  check_not_negative("Rprop", {{"lr", lr()}});
+  KEYWAY_CHECK(0 < lower && lower < 1 && 1 < higher, "Rprop: the etas are {} and {}, but must be below and above 1",
+               lower, higher);
+}
+
+void RpropParamState::visit(const std::function<void(std::string_view, Tensor&)>& f) {
+  f("prev", prev);
+  f("step_size", step_size);
+}
+
+void Rprop::update(const Tensor& parameter, const Tensor& grad, const RpropOptions& options, RpropParamState& state) {
+  if (state.step == 1) {
+    check_may_make_state("Rprop", parameter);
+    state.prev = zeros_like(parameter);
+    state.step_size = full_like(parameter, options.lr());
+  }
+  const Tensor used = gradient_to_use(parameter, grad, options);
+  const Tensor product = used.mul(state.prev);
+  const auto [lower, higher] = options.etas();
+  const auto [least, most] = options.step_sizes();
+  const Tensor factor = ones_like(used).masked_fill_(product.gt(0), higher).masked_fill_(product.lt(0), lower);
+  const Tensor size = state.step_size.mul_(factor).clamp_(Scalar(least), Scalar(most));
+  const Tensor kept = used.masked_fill(product.lt(0), 0);
+  parameter.sub_(kept.sign().mul_(size));
+  state.prev.copy_(kept);
+}
+
+}  // namespace keyway::inline v1::optim
