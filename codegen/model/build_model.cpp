@@ -45,12 +45,15 @@ std::string stem_of(std::string_view path) {
   return std::string(path.substr(0, path.find('.')));
 }
 
-EntryDraft draft_entry(const JsonValue& json, const EntryOrigin& origin, const Report& file_report) {
+// Of an entry that is not to be reported only the schema is read, if it is right.
+EntryDraft draft_entry(const JsonValue& json, const EntryOrigin& origin, const Report& file_report, bool is_reported) {
   EntryDraft draft{&json, &origin, file_report.for_member(origin.member), std::nullopt, false};
+  Diagnostics unread;
   const JsonValue* func = json.find("func");
-  if (func && func->kind == JsonKind::String) draft.schema = read_schema(func->text, draft.report);
+  if (func && func->kind == JsonKind::String)
+    draft.schema = read_schema(func->text, is_reported ? draft.report : Report(unread, file_report.file()));
   if (draft.schema) draft.report = draft.report.in_op((*draft.schema)->full_name());
-  draft.well_shaped = check_entry_shape(json, draft.report);
+  draft.well_shaped = is_reported && check_entry_shape(json, draft.report);
   return draft;
 }
 
@@ -58,15 +61,12 @@ EntryDraft draft_entry(const JsonValue& json, const EntryOrigin& origin, const R
 // is wrong, the rest of the entry is not looked at.
 std::vector<EntryDraft> draft_entries(const ExpandedFile& file, const Report& report) {
   std::vector<EntryDraft> drafts;
-  Diagnostics unread;
   std::optional<std::size_t> wrong;
   const std::vector<JsonValue>& ops = file.json.find("ops")->items;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const EntryOrigin& origin = file.origins[i];
     const std::size_t errors = report.count();
-    const bool is_reported = origin.whole && origin.written != wrong;
-    drafts.push_back(draft_entry(ops[i], origin, is_reported ? report : Report(unread, report.file())));
-    drafts.back().well_shaped = drafts.back().well_shaped && is_reported;
+    drafts.push_back(draft_entry(ops[i], origin, report, origin.whole && origin.written != wrong));
     if (report.count() > errors) wrong = origin.written;
   }
   return drafts;

@@ -143,6 +143,7 @@ ExpandedFile expand_entries(const JsonValue& file, const Report& report) {
   ExpandedFile out{file, {}};
   if (file.kind != JsonKind::Object) return out;
   out.json = object_at(file);
+  const std::size_t errors = report.count();
   const JsonValue* list = file.find("macros");
   Macros macros(list != nullptr && list->kind == JsonKind::Object ? list : nullptr, report);
   std::vector<LocalMacro> none;
@@ -154,7 +155,7 @@ ExpandedFile expand_entries(const JsonValue& file, const Report& report) {
     else
       expand_key(member, macros, none, report, out.json);
   }
-  macros.report_unused(report);
+  if (report.count() == errors) macros.report_unused(report);
   return out;
 }
 

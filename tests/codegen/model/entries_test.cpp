@@ -1,7 +1,10 @@
 // From entries as they are written to entries as they are meant: texts of several strings, macros, families of entries.
 // Whatever is wrong is found where it is written.
 #include <keyway/codegen/show.h>
+#include <keyway/tests/campaign.h>
 #include <keyway/tests/codegen/test_files.h>
+
+#include <random>
 
 using namespace keyway;
 using keyway::testing::build;
@@ -189,6 +192,33 @@ TEST_CASE("macros of macros cannot exhaust a machine") {
   };
   CHECK(errors("m12").find("macros make more than 16777216 bytes of this file\n") != std::string::npos);
   CHECK(errors("m39").find("macros stand in each other more than 16 deep\n") != std::string::npos);
+}
+
+TEST_CASE("no damage to macros and families makes the generator throw") {
+  const std::string whole = with_macros(
+      R"~("two(a, b)": ["{a} > {b}", "{b} >= 0"], "types": { "self": "real" }, "dims": [["dim", "> 0"]])~",
+      family(R"~("N": [1, 2], "more": [["(2)"], null], "what": ["line", [["pl", "ane"]]])~",
+             R"~("func": ["f{N}(Tensor self,", "int dim=0) -> Tensor"], "composite": "f", "dtypes": "{types}",
+                 "aliases": ["x{N}"], "requires": ["{two(dim, max({N + 1}, 3))}", "{dims}"],
+                 "values": ["self > {N - 1}"], "domain": ["self > {N}"], "samples": ["(5, 9) raises {what}", "{more}"],
+                 "tags": ["core"])~"));
+  CHECK(ops_of(whole).size() == 2);
+  std::mt19937 random(7);
+  constexpr std::string_view kBytes = "{}()[]\",:+-1aN null";
+  for (int round = 0; round < testing::campaign(1000); ++round) {
+    std::string text = whole;
+    for (std::uint32_t edits = 1 + random() % 3; edits > 0; --edits) {
+      const std::size_t at = random() % text.size();
+      switch (random() % 3) {
+        case 0: text[at] = kBytes[random() % kBytes.size()]; break;
+        case 1: text.insert(at, 1, kBytes[random() % kBytes.size()]); break;
+        default: text.erase(at, 1 + random() % 4); break;
+      }
+    }
+    INFO("round " << round << ": " << text);
+    const auto [families, errors] = build(text);
+    CHECK(families.has_value() == errors.empty());
+  }
 }
 
 TEST_CASE("an entry as it is shown means the same") {
