@@ -8,6 +8,8 @@
 #include <keyway/codegen/writer.h>
 #include <keyway/core/base/error.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
@@ -22,7 +24,7 @@ constexpr std::string_view kUsage =
     "       keyway-codegen --select FILE --out DIR FILE...\n"
     "       keyway-codegen --show OP [--base FILE]... FILE...\n"
     "\n"
-    "Generates the sources of the operators in the schema files.\n"
+    "Generates the sources of the operators in the schema files; FILE is one, or a folder of them.\n"
     "  --out DIR        the folder to write to; files whose text stays the same are not touched\n"
     "  --list-outputs   print the files that would be written, one a line, and write none\n"
     "  --list-to FILE   the same into a file, which is not touched if it says so already\n"
@@ -91,6 +93,24 @@ std::vector<SourceFile> read_files(const std::vector<std::string>& paths) {
   return files;
 }
 
+// Schema files, and those of folders in the order of their names, but for a JSON Schema that describes them.
+std::vector<SourceFile> read_schemas(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    if (!std::filesystem::is_directory(path)) {
+      files.push_back(path);
+      continue;
+    }
+    const auto first = static_cast<std::ptrdiff_t>(files.size());
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      const std::string file = entry.path().string();
+      if (file.ends_with(".json") && !file.ends_with(".schema.json")) files.push_back(file);
+    }
+    std::sort(files.begin() + first, files.end());
+  }
+  return read_files(files);
+}
+
 // The paths of the files, one a line.
 std::string list_of(const std::vector<OutputFile>& outputs, const std::filesystem::path& folder) {
   std::string list;
@@ -126,7 +146,7 @@ DriverResult show(const Options& options, const std::vector<Family>& families) {
 
 DriverResult generate(const Options& options) {
   Diagnostics diagnostics;
-  const auto families = build_model(read_files(options.files), diagnostics, read_files(options.base_files));
+  const auto families = build_model(read_schemas(options.files), diagnostics, read_schemas(options.base_files));
   if (!families) return {1, {}, diagnostics.str()};
   if (!options.show.empty()) return show(options, *families);
   if (!options.selections.empty()) return select(options, *families);
