@@ -228,7 +228,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
         .counterpart = read_counterpart(source),
         .domain = read_contracts(source, "domain", ExprContext::Data),
         .samples = read_samples(source),
-        .tags = read_tags(source),
+        .tags = read_tags(source, recipe),
         .doc = read_doc(*entry.json->find("doc"), entry.report),
         .example = {}};
   if (!example) return std::nullopt;

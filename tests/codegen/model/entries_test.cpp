@@ -77,6 +77,19 @@ TEST_CASE("an entry without a recipe is a composite of its operator's name, and 
         "test.json:2:67: error: f: argument 'dim' is int, and this is no literal of it\n");
 }
 
+TEST_CASE("recipe and schema imply tags") {
+  const auto tags_of = [](const std::string& func, const std::string& keys) {
+    return testing::build_op(R"~({ "func": ")~" + func + R"~(", )~" + keys + R"~("doc": "d", "example": "(1) == 1" })~")
+        .tags;
+  };
+  using Tags = std::vector<std::string>;
+  CHECK(tags_of("f(int n) -> Tensor", "") == Tags{"factory"});
+  CHECK(tags_of("f(int n) -> int", "").empty());
+  CHECK(tags_of("f(int n, *, Generator? generator=None) -> Tensor", R"~("tags": ["factory", "core"], )~") ==
+        Tags{"core", "factory", "nondeterministic_seeded"});
+  CHECK(tags_of("f(Tensor self) -> Tensor", R"~("pointwise": "F", "derivatives": {}, )~") == Tags{"pointwise"});
+}
+
 TEST_CASE("a macro stands for a text, a list or an object") {
   const auto ops = ops_of(with_macros(
       R"~("options": "int dim=0, int end=1", "below(a, b)": ["{a} >= 0", "{a} < {b}"], "types": { "self": "real" })~",
