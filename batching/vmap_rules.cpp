@@ -29,7 +29,7 @@ Rule rule_of(const OperatorEntry& op) {
   // In the order of kVmapRules. In-place views are changed before there is a call (change_view).
   static constexpr Rule kFunctions[] = {nullptr,  pointwise,    dims,       new_dim,     shape,      expand,
                                         permute,  squeeze,      as_strided, nullptr,     reduction,  whole_reduction,
-                                        matrices, windows,      index,      index_put,   along_dim,  mm,
+                                        matrices, images,       index,      index_put,   along_dim,  mm,
                                         bmm,      addmm,        baddbmm,    convolution, layer_norm, batch_norm,
                                         pad,      pad_backward, embedding,  class_loss,  attention};
   static_assert(std::size(kFunctions) == std::size(kVmapRules));

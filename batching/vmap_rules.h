@@ -55,7 +55,7 @@ bool as_strided(Call& call);
 bool reduction(Call& call);
 bool whole_reduction(Call& call);
 bool matrices(Call& call);
-bool windows(Call& call);
+bool images(Call& call);
 bool index(Call& call);
 bool index_put(Call& call);
 bool along_dim(Call& call);

@@ -4,9 +4,12 @@
 #include <keyway/codegen/emit/emitter.h>
 #include <keyway/codegen/model/build_model.h>
 #include <keyway/codegen/selection.h>
+#include <keyway/codegen/show.h>
 #include <keyway/codegen/writer.h>
 #include <keyway/core/base/error.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
@@ -19,8 +22,9 @@ constexpr std::string_view kUsage =
     "usage: keyway-codegen [--list-outputs] [--list-to FILE] [--expect FILE] [--base FILE]... --out DIR\n"
     "                      FILE...\n"
     "       keyway-codegen --select FILE --out DIR FILE...\n"
+    "       keyway-codegen --show OP [--base FILE]... FILE...\n"
     "\n"
-    "Generates the sources of the operators in the schema files.\n"
+    "Generates the sources of the operators in the schema files; FILE is one, or a folder of them.\n"
     "  --out DIR        the folder to write to; files whose text stays the same are not touched\n"
     "  --list-outputs   print the files that would be written, one a line, and write none\n"
     "  --list-to FILE   the same into a file, which is not touched if it says so already\n"
@@ -30,7 +34,9 @@ constexpr std::string_view kUsage =
     "                   named after the namespace of its operators; its formulas may call those of FILE\n"
     "  --select FILE    write what a build with some of the operators only needs: FILE has their names, one a line, "
     "or\n"
-    "                   is a recording of a run\n";
+    "                   is a recording of a run\n"
+    "  --show OP        print what the entries of OP come to, and write nothing: with all that macros, families and\n"
+    "                   defaults put in\n";
 
 struct Options {
   bool list_outputs = false;
@@ -38,6 +44,7 @@ struct Options {
   std::string out;
   std::string list_to;
   std::string expect;
+  std::string show;
   std::vector<std::string> base_files;
   std::vector<std::string> selections;
   std::vector<std::string> files;
@@ -62,18 +69,20 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.list_to = value();
     } else if (argument == "--expect") {
       options.expect = value();
+    } else if (argument == "--show") {
+      options.show = value();
     } else if (argument == "--base") {
       options.base_files.push_back(value());
     } else if (argument == "--select") {
       options.selections.push_back(value());
     } else {
-      KEYWAY_CHECK(
-          !argument.starts_with("-"), "unknown option {}{}", in_quotes(argument),
-          did_you_mean(argument, {"--list-outputs", "--list-to", "--expect", "--base", "--select", "--out", "--help"}));
+      KEYWAY_CHECK(!argument.starts_with("-"), "unknown option {}{}", in_quotes(argument),
+                   did_you_mean(argument, {"--list-outputs", "--list-to", "--expect", "--base", "--select", "--show",
+                                           "--out", "--help"}));
       options.files.push_back(argument);
     }
   }
-  KEYWAY_CHECK(options.help || !options.out.empty(), "--out is missing");
+  KEYWAY_CHECK(options.help || !options.show.empty() || !options.out.empty(), "--out is missing");
   KEYWAY_CHECK(options.help || !options.files.empty(), "no schema file is given");
   return options;
 }
@@ -82,6 +91,24 @@ std::vector<SourceFile> read_files(const std::vector<std::string>& paths) {
   std::vector<SourceFile> files;
   for (const std::string& path : paths) files.push_back({path, read_file(path)});
   return files;
+}
+
+// Schema files, and those of folders in the order of their names, but for a JSON Schema that describes them.
+std::vector<SourceFile> read_schemas(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    if (!std::filesystem::is_directory(path)) {
+      files.push_back(path);
+      continue;
+    }
+    const auto first = static_cast<std::ptrdiff_t>(files.size());
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      const std::string file = entry.path().string();
+      if (file.ends_with(".json") && !file.ends_with(".schema.json")) files.push_back(file);
+    }
+    std::sort(files.begin() + first, files.end());
+  }
+  return read_files(files);
 }
 
 // The paths of the files, one a line.
@@ -105,10 +132,23 @@ DriverResult select(const Options& options, const std::vector<Family>& families)
   return {0, {}, {}};
 }
 
+DriverResult show(const Options& options, const std::vector<Family>& families) {
+  const std::string entries = show_entries(families, options.show);
+  if (!entries.empty()) return {0, entries, {}};
+  std::vector<std::string> names;
+  for (const Family& family : families)
+    for (const Op& op : family.ops) names.emplace_back(op.name());
+  return {1,
+          {},
+          fmt::format("keyway-codegen: there is no operator {}{}\n", in_quotes(options.show),
+                      did_you_mean(options.show, names))};
+}
+
 DriverResult generate(const Options& options) {
   Diagnostics diagnostics;
-  const auto families = build_model(read_files(options.files), diagnostics, read_files(options.base_files));
+  const auto families = build_model(read_schemas(options.files), diagnostics, read_schemas(options.base_files));
   if (!families) return {1, {}, diagnostics.str()};
+  if (!options.show.empty()) return show(options, *families);
   if (!options.selections.empty()) return select(options, *families);
   const std::vector<OutputFile> outputs = emit_all(*families);
   const std::string list = list_of(outputs, options.out);

@@ -4,6 +4,7 @@
 #include <keyway/codegen/base/place.h>
 
 #include <compare>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ class Diagnostics {
  public:
   void add(Diagnostic diagnostic);
   bool empty() const { return list_.empty(); }
+  std::size_t size() const { return list_.size(); }
   // `file:line:column: error: text`, one a line, in the order of files and places, each once.
   std::string str() const;
 
@@ -37,13 +39,18 @@ class Report {
 
   // The same file, with the operator's name in front of each text.
   Report in_op(std::string_view op) const;
+  // The same, with the member of a family of entries behind each text: "(for N = 2)".
+  Report for_member(std::string_view member) const;
   void error(Place place, std::string_view text) const;
   const std::string& file() const { return file_; }
+  // How many errors there are so far, of all files.
+  std::size_t count() const { return diagnostics_->size(); }
 
  private:
   Diagnostics* diagnostics_;
   std::string file_;
   std::string op_;
+  std::string member_;
 };
 
 }  // namespace keyway::inline v1

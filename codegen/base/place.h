@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace keyway::inline v1 {
@@ -16,27 +17,30 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-// A string literal of a source file, decoded. It knows where each of its bytes was written, so that an error
-// inside the text (a formula, a schema) points into the file.
+// A string of a source file, decoded. It knows where each of its bytes was written, so that an error inside the text (a
+// formula, a schema) points into the file. It may be put together from parts that are written apart.
 struct LocatedText {
-  // `written` bytes of source, an escape such as \", stand for the `decoded` bytes of text that end at `end`.
-  struct Escape {
-    std::size_t end;
-    std::size_t written;
-    std::size_t decoded;
+  // The bytes from `begin` on are written from `place` on, or all of them at `place`: what an escape such as \" means.
+  struct Stretch {
+    std::size_t begin;
+    Place place;
+    bool at_once = false;
   };
 
   std::string text;
-  Place place;                  // of the opening quote
-  std::vector<Escape> escapes;  // in order; nearly always empty
+  Place place;                     // of the opening quote
+  std::vector<Stretch> stretches;  // in order; before the first, the text follows the quote
 
-  // Where byte `offset` of the text is written. A literal never spans lines.
-  Place at(std::size_t offset) const {
-    std::size_t column = static_cast<std::size_t>(place.column) + 1 + offset;
-    for (const Escape& escape : escapes)
-      if (escape.end <= offset) column += escape.written - escape.decoded;
-    return {place.line, static_cast<int>(column)};
-  }
+  // Where byte `offset` of the text is written.
+  Place at(std::size_t offset) const;
+
+  // Bytes [begin, end) of another text, which keep their places.
+  void append(const LocatedText& other, std::size_t begin, std::size_t end);
+  // A text that is written nowhere, because of what stands at `place`.
+  void append(std::string_view other, Place place);
+
+ private:
+  Stretch stretch_at(std::size_t offset) const;
 };
 
 }  // namespace keyway::inline v1

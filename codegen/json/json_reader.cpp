@@ -67,9 +67,11 @@ unsigned code_unit(std::string_view digits) {
   return value;
 }
 
-// The escapes of a string literal, given what is written between its quotes.
-std::vector<LocatedText::Escape> escapes_of(std::string_view written) {
-  std::vector<LocatedText::Escape> escapes;
+// The stretches of a string literal, given what is written between its quotes, from `place` on: each escape is one, and
+// what follows it.
+std::vector<LocatedText::Stretch> stretches_of(std::string_view written, Place place) {
+  std::vector<LocatedText::Stretch> stretches;
+  const auto at = [&](std::size_t i) { return Place{place.line, place.column + static_cast<int>(i)}; };
   std::size_t decoded_end = 0;
   for (std::size_t i = 0; i < written.size();) {
     std::size_t length = 1;
@@ -82,12 +84,13 @@ std::vector<LocatedText::Escape> escapes_of(std::string_view written) {
         length = pair ? 12 : 6;
         decoded = pair ? 4 : unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
       }
-      escapes.push_back({decoded_end + decoded, length, decoded});
+      stretches.push_back({decoded_end, at(i), true});
+      stretches.push_back({decoded_end + decoded, at(i + length)});
     }
     i += length;
     decoded_end += decoded;
   }
-  return escapes;
+  return stretches;
 }
 
 // nlohmann's text without its prefix "[json.exception...] parse error at line 1, column 2: " and on one line.
@@ -176,7 +179,7 @@ class Builder {
       return fail(out.place,
                   fmt::format("a string of {} bytes, but {} are the limit", text.size(), limits_.string_bytes));
     const std::string_view written = text_.substr(end_ + 1, count_ - end_ - 2);
-    if (written.size() != text.size()) out.escapes = escapes_of(written);
+    if (written.size() != text.size()) out.stretches = stretches_of(written, {out.place.line, out.place.column + 1});
     out.text = text;
     end_ = count_;
     return true;

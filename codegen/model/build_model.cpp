@@ -1,9 +1,10 @@
-// Two passes: the first reads the files as far as the schemas of their entries, so that the second can read
-// expressions knowing every operator there is.
+// Two passes over expanded entries: the first reads the files as far as the schemas of their entries, so that the
+// second can read expressions knowing every operator there is.
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/expr/function_table.h>
 #include <keyway/codegen/json/json_reader.h>
 #include <keyway/codegen/model/build_model.h>
+#include <keyway/codegen/model/entries.h>
 #include <keyway/codegen/model/entry_shape.h>
 #include <keyway/codegen/model/helpers.h>
 #include <keyway/codegen/model/library_entries.h>
@@ -22,6 +23,7 @@ namespace {
 
 struct EntryDraft {
   const JsonValue* json;
+  const EntryOrigin* origin;
   Report report;                      // names the op once it is known
   std::optional<OwnedSchema> schema;  // absent: it does not parse, which has been reported
   bool well_shaped;
@@ -30,7 +32,7 @@ struct EntryDraft {
 struct FamilyDraft {
   Family family;  // without ops
   Report report;
-  std::optional<JsonValue> json;
+  ExpandedFile file;
   std::vector<EntryDraft> entries;
 };
 
@@ -43,27 +45,45 @@ std::string stem_of(std::string_view path) {
   return std::string(path.substr(0, path.find('.')));
 }
 
-EntryDraft draft_entry(const JsonValue& json, const Report& file_report) {
-  EntryDraft draft{&json, file_report, std::nullopt, false};
+// Of an entry that is not to be reported only the schema is read, if it is right.
+EntryDraft draft_entry(const JsonValue& json, const EntryOrigin& origin, const Report& file_report, bool is_reported) {
+  EntryDraft draft{&json, &origin, file_report.for_member(origin.member), std::nullopt, false};
+  Diagnostics unread;
   const JsonValue* func = json.find("func");
-  if (func && func->kind == JsonKind::String) draft.schema = read_schema(func->text, file_report);
-  if (draft.schema) draft.report = file_report.in_op((*draft.schema)->full_name());
-  draft.well_shaped = check_entry_shape(json, draft.report);
+  if (func && func->kind == JsonKind::String)
+    draft.schema = read_schema(func->text, is_reported ? draft.report : Report(unread, file_report.file()));
+  if (draft.schema) draft.report = draft.report.in_op((*draft.schema)->full_name());
+  draft.well_shaped = is_reported && check_entry_shape(json, draft.report);
   return draft;
 }
 
+// Of a family of entries the mistakes of its first wrong member are reported: the others have them too. Where a macro
+// is wrong, the rest of the entry is not looked at.
+std::vector<EntryDraft> draft_entries(const ExpandedFile& file, const Report& report) {
+  std::vector<EntryDraft> drafts;
+  std::optional<std::size_t> wrong;
+  const std::vector<JsonValue>& ops = file.json.find("ops")->items;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const EntryOrigin& origin = file.origins[i];
+    const std::size_t errors = report.count();
+    drafts.push_back(draft_entry(ops[i], origin, report, origin.whole && origin.written != wrong));
+    if (report.count() > errors) wrong = origin.written;
+  }
+  return drafts;
+}
+
 FamilyDraft draft_family(const SourceFile& file, Diagnostics& diagnostics) {
-  FamilyDraft draft{
-      {stem_of(file.path), file.path, {}, {}, {}, {}, {}}, Report(diagnostics, file.path), std::nullopt, {}};
+  FamilyDraft draft{{stem_of(file.path), file.path, {}, {}, {}, {}, {}}, Report(diagnostics, file.path), {}, {}};
   if (const auto fault = name_fault(draft.family.name))
     draft.report.error({},
                        fmt::format("the file's name is the family's, but {} {}", in_quotes(draft.family.name), *fault));
-  draft.json = read_json(file.text, draft.report);
-  if (!draft.json || !check_family_shape(*draft.json, draft.report)) return draft;
-  draft.family.doc = read_doc(*draft.json->find("doc"), draft.report);
-  draft.family.helpers = read_helpers(*draft.json, draft.report);
-  for (const JsonValue& entry : draft.json->find("ops")->items)
-    draft.entries.push_back(draft_entry(entry, draft.report));
+  const auto written = read_json(file.text, draft.report);
+  if (!written) return draft;
+  draft.file = expand_entries(*written, draft.report);
+  if (!check_family_shape(draft.file.json, draft.report)) return draft;
+  draft.family.doc = read_doc(*draft.file.json.find("doc"), draft.report);
+  draft.family.helpers = read_helpers(draft.file.json, draft.report);
+  draft.entries = draft_entries(draft.file, draft.report);
   return draft;
 }
 
@@ -81,11 +101,12 @@ auto sort_key(FunctionSchema schema) {
   return std::tuple(schema.namespace_name(), schema.name(), schema.overload_name());
 }
 
-// An op that stands twice is reported as such, with both places, not as unsorted.
+// A family stands where its first member does. An op that stands twice is reported as such, with both places, not as
+// unsorted.
 void check_order(const FamilyDraft& draft) {
   const EntryDraft* last = nullptr;
   for (const EntryDraft& entry : draft.entries) {
-    if (!entry.schema) continue;
+    if (!entry.schema || (last && entry.origin->written == last->origin->written)) continue;
     if (last && sort_key(**entry.schema) < sort_key(**last->schema))
       entry.report.error(entry.json->place(), fmt::format("ops are sorted by name: this one stands before {}",
                                                           shown((*last->schema)->full_name())));
@@ -207,12 +228,25 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
         .counterpart = read_counterpart(source),
         .domain = read_contracts(source, "domain", ExprContext::Data),
         .samples = read_samples(source),
-        .tags = read_tags(source),
+        .tags = read_tags(source, recipe),
         .doc = read_doc(*entry.json->find("doc"), entry.report),
         .example = {}};
   if (!example) return std::nullopt;
   op.example = std::move(*example);
   return op;
+}
+
+// The ops of a family, sorted by name; of the entries with one "for", up to the first that is wrong.
+void read_ops(FamilyDraft& draft, const FunctionTable& functions) {
+  std::optional<std::size_t> wrong;
+  for (const EntryDraft& entry : draft.entries) {
+    if (!entry.schema || !entry.well_shaped || entry.origin->written == wrong) continue;
+    const std::size_t errors = draft.report.count();
+    auto op = read_op(entry, functions);
+    if (op) draft.family.ops.push_back(std::move(*op));
+    if (draft.report.count() > errors) wrong = entry.origin->written;
+  }
+  std::ranges::stable_sort(draft.family.ops, {}, [](const Op& op) { return sort_key(*op.schema); });
 }
 
 // Reports overloads that two entries generate: add.Tensor and add.Scalar may not both have add.out.
@@ -259,11 +293,7 @@ std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& fi
   std::vector<Family> families;
   for (FamilyDraft& draft : drafts) {
     check_order(draft);
-    for (const EntryDraft& entry : draft.entries) {
-      if (!entry.schema || !entry.well_shaped) continue;
-      auto op = read_op(entry, functions);
-      if (op) draft.family.ops.push_back(std::move(*op));
-    }
+    read_ops(draft, functions);
     families.push_back(std::move(draft.family));
   }
   if (!base.empty()) make_library(families, base_drafts, diagnostics);

@@ -21,6 +21,7 @@ struct Key {
 
 // In the order in which they stand.
 constexpr Key kEntryKeys[] = {
+    {"for", JsonKind::Object},
     {"func", JsonKind::String, Need::Required},
     {"pointwise", JsonKind::String},
     {"reduction", JsonKind::String},
@@ -47,10 +48,8 @@ constexpr Key kEntryKeys[] = {
     {"example", JsonKind::String, Need::Required},
 };
 constexpr Key kFamilyKeys[] = {
-    {"$schema", JsonKind::String},
-    {"doc", JsonKind::String, Need::Required},
-    {"helpers", JsonKind::Array},
-    {"ops", JsonKind::Array, Need::Required},
+    {"$schema", JsonKind::String}, {"doc", JsonKind::String, Need::Required}, {"macros", JsonKind::Object},
+    {"helpers", JsonKind::Array},  {"ops", JsonKind::Array, Need::Required},
 };
 constexpr Key kHelperKeys[] = {
     {"func", JsonKind::String, Need::Required},
@@ -58,10 +57,6 @@ constexpr Key kHelperKeys[] = {
 };
 constexpr Key kIndexContractKeys[] = {
     {"index", JsonKind::String, Need::Required},
-};
-constexpr Key kFailingSampleKeys[] = {
-    {"call", JsonKind::String, Need::Required},
-    {"error", JsonKind::String, Need::Required},
 };
 
 // Keys that later versions will give a meaning.
@@ -79,13 +74,15 @@ std::string unknown_key(std::string_view name, std::span<const Key> keys) {
   return fmt::format("unknown key {}{}", in_quotes(name), did_you_mean(name, names_of(keys)));
 }
 
-// The elements of an object or array: strings, but for failing samples and contracts about indices.
+// The elements of an object or array: strings, but for contracts about indices. Those of macros and
+// families may be anything.
 bool check_elements(const JsonValue& value, std::string_view name, const Report& report) {
   bool ok = true;
+  if (name == "for" || name == "macros") return ok;
   const auto check = [&](const JsonValue& element, std::string_view what) {
     if (element.kind == JsonKind::String) return;
     const bool objects = name == "ops" || name == "helpers";
-    if (element.kind == JsonKind::Object && (objects || name == "samples" || name == "requires")) return;
+    if (element.kind == JsonKind::Object && (objects || name == "requires")) return;
     const JsonKind wanted = objects ? JsonKind::Object : JsonKind::String;
     report.error(element.place(), fmt::format("{} of {} is {}, not {}", what, in_quotes(name), to_string(element.kind),
                                               to_string(wanted)));
@@ -127,16 +124,20 @@ bool check_keys(const JsonValue& object, std::span<const Key> keys, const Report
 
 }  // namespace
 
+bool is_text_key(std::string_view key) {
+  const auto is_text = [&](std::span<const Key> keys) {
+    const auto found = std::ranges::find(keys, key, &Key::name);
+    return found != keys.end() && found->kind == JsonKind::String;
+  };
+  return is_text(kEntryKeys) || is_text(kFamilyKeys);
+}
+
 std::vector<std::string> entry_keys() { return names_of(kEntryKeys); }
 
 bool check_entry_shape(const JsonValue& entry, const Report& report) { return check_keys(entry, kEntryKeys, report); }
 
 bool check_helper_shape(const JsonValue& helper, const Report& report) {
   return check_keys(helper, kHelperKeys, report);
-}
-
-bool check_failing_sample_shape(const JsonValue& sample, const Report& report) {
-  return check_keys(sample, kFailingSampleKeys, report);
 }
 
 bool check_index_contract_shape(const JsonValue& contract, const Report& report) {

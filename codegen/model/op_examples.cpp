@@ -5,7 +5,6 @@
 #include <keyway/codegen/expr/expr_parser.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/expr/vocabulary.h>
-#include <keyway/codegen/model/entry_shape.h>
 #include <keyway/codegen/model/op_reader.h>
 
 #include <algorithm>
@@ -14,6 +13,9 @@
 
 namespace keyway::inline v1 {
 namespace {
+
+// Between a sample's call and a part of the error that it must end with.
+constexpr std::string_view kRaises = " raises ";
 
 // Behind signs: -1 is a literal too.
 const Expr& unsigned_part(const Expr& expr) {
@@ -168,11 +170,15 @@ std::vector<Example> read_samples(const OpSource& source) {
   const JsonValue* list = source.entry.find("samples");
   if (!list) return samples;
   for (const JsonValue& item : list->items) {
-    const bool failing = item.kind == JsonKind::Object;
-    if (failing && !check_failing_sample_shape(item, source.report)) continue;
-    auto sample = read(source, failing ? item.find("call")->text : item.text, false);
+    LocatedText call = item.text;
+    std::string error;
+    if (const std::size_t end = call.text.find(kRaises); end != std::string::npos) {
+      error = call.text.substr(end + kRaises.size());
+      call.text.resize(end);
+    }
+    auto sample = read(source, call, false);
     if (!sample) continue;
-    if (failing) sample->error = item.find("error")->text.text;
+    sample->error = std::move(error);
     samples.push_back(std::move(*sample));
   }
   return samples;

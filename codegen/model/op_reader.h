@@ -53,7 +53,7 @@ std::optional<Example> read_example(const OpSource& source);
 std::vector<Example> read_samples(const OpSource& source);
 // op_words.cpp
 std::vector<std::string> known_tags();
-std::vector<std::string> read_tags(const OpSource& source);
+std::vector<std::string> read_tags(const OpSource& source, const Recipe& recipe);
 std::string read_doc(const JsonValue& doc, const Report& report);
 std::string read_namespace(const OpSource& source);
 AutocastPolicy read_autocast(const OpSource& source);

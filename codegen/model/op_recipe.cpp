@@ -70,10 +70,7 @@ Recipe read_recipe(const OpSource& source) {
     else
       recipe.function = read_function(source, key, *value);
   }
-  if (count == 0)
-    source.report.error(source.entry.place(),
-                        "no recipe: one of 'pointwise', 'reduction', 'view', 'composite' or 'kernels' says how it is "
-                        "computed");
+  if (count == 0) recipe = {RecipeKind::Composite, std::string(source.schema->name()), {}};
   if (count == 1 && recipe.kind == RecipeKind::View && !has_aliasing_result(*source.schema))
     source.report.error(source.func().place, "a view's result aliases its input; write Tensor(a) for both");
   return recipe;

@@ -1,5 +1,7 @@
 #include <keyway/codegen/base/names.h>
+#include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/op_reader.h>
+#include <keyway/core/schema/printer.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -14,38 +16,56 @@ constexpr std::string_view kTags[] = {
     "allocates",                // the kernel returns its results: their sizes are not known before
     "core",                     // of the Core ATen set
     "data_dependent_shape",     // sizes of results depend on data
-    "factory",                  // makes a tensor from no tensor
+    "factory",                  // makes a tensor from no tensor: implied by the schema
     "in_place_safe",            // out may be exactly one of the inputs, element on element
     "inplace_view",             // changes the geometry of its argument
     "nondeterministic",         // not the same value each time, but for no generator's sake
-    "nondeterministic_seeded",  // draws from a generator
+    "nondeterministic_seeded",  // draws from a generator: implied by an argument that is one
     "out_of_cast_dtype",  // an out= tensor may have any dtype that the result converts to, though nothing promotes
     "out_of_flags",       // an out= tensor may be of bool or uint8, whichever the result is
     "out_of_same_dtype",  // an out= tensor must have the result's dtype, though operands promote or it is a composite
-    "pointwise",
-    "scalar_result",  // returns a number, not a tensor
-    "view_copy",      // a view's values in memory of their own
+    "pointwise",          // implied by the recipe
+    "scalar_result",      // returns a number, not a tensor
+    "view_copy",          // a view's values in memory of their own
 };
+
+// Those that recipe and schema imply, so that its entry need not name them.
+std::vector<std::string> implied_tags(const OpSource& source, const Recipe& recipe) {
+  const auto is_tensor = [](const Argument& value) { return expr_type_of(value.type()).base == ExprBase::Tensor; };
+  const auto is_generator = [](const Argument& value) { return to_string(value.type()).starts_with("Generator"); };
+  const ArgumentList arguments = source.schema->arguments();
+  const ArgumentList results = source.schema->returns();
+  std::vector<std::string> tags;
+  if (std::none_of(arguments.begin(), arguments.end(), is_tensor) &&
+      std::any_of(results.begin(), results.end(), is_tensor))
+    tags.emplace_back("factory");
+  if (std::any_of(arguments.begin(), arguments.end(), is_generator)) tags.emplace_back("nondeterministic_seeded");
+  if (recipe.kind == RecipeKind::Pointwise) tags.emplace_back("pointwise");
+  return tags;
+}
 
 }  // namespace
 
 std::vector<std::string> known_tags() { return {std::begin(kTags), std::end(kTags)}; }
 
-std::vector<std::string> read_tags(const OpSource& source) {
+std::vector<std::string> read_tags(const OpSource& source, const Recipe& recipe) {
   std::vector<std::string> tags;
-  const JsonValue* list = source.entry.find("tags");
-  if (!list) return tags;
-  const auto known = known_tags();
-  for (const JsonValue& item : list->items) {
-    const std::string& tag = item.text.text;
-    if (std::ranges::find(known, tag) == known.end())
-      source.report.error(item.place(), fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, known)));
-    if (std::ranges::find(tags, tag) != tags.end())
-      source.report.error(item.place(), fmt::format("the tag {} stands here twice", in_quotes(tag)));
-    tags.push_back(tag);
+  const auto has = [&](const std::string& tag) { return std::ranges::find(tags, tag) != tags.end(); };
+  if (const JsonValue* list = source.entry.find("tags")) {
+    const auto known = known_tags();
+    for (const JsonValue& item : list->items) {
+      const std::string& tag = item.text.text;
+      if (std::ranges::find(known, tag) == known.end())
+        source.report.error(item.place(), fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, known)));
+      if (has(tag)) source.report.error(item.place(), fmt::format("the tag {} stands here twice", in_quotes(tag)));
+      tags.push_back(tag);
+    }
+    if (std::ranges::count_if(tags, [](std::string_view tag) { return tag.starts_with("out_of_"); }) > 1)
+      source.report.error(list->place(), "the tags that begin with 'out_of_' exclude each other");
   }
-  if (std::ranges::count_if(tags, [](std::string_view tag) { return tag.starts_with("out_of_"); }) > 1)
-    source.report.error(list->place(), "the tags that begin with 'out_of_' exclude each other");
+  for (std::string& tag : implied_tags(source, recipe))
+    if (!has(tag)) tags.push_back(std::move(tag));
+  std::ranges::sort(tags);
   return tags;
 }
 

@@ -32,7 +32,7 @@ inline constexpr TransformRule kVmapRules[] = {
     {"reduction", "self"},  // the same as dims, where to name no dimension is to name all
     {"whole_reduction", "self", true},  // of all elements: the counterpart reduces along dimensions
     {"matrices", ""},                   // of the last two dimensions; those in front are of batches anyway
-    {"windows", ""},                    // of images: the batch is merged with the dimension of images
+    {"images", ""},                     // of images: the batch is merged with the dimension of images
     // Of few operators each, and of those like them.
     {"index", "self indices"},
     {"index_put", "self indices values"},

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Feeds the checks bad scratch trees and expects the exact complaint: a check that cannot fail says nothing."""
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,13 @@ FLOORS = """\
 7  tests          <- *
 """
 EMPTY_HEADER = "// Nothing.\n#pragma once\n"
+
+
+def texts_in(value):
+    """All strings of a JSON value with blanks between them, so that it does not matter where they are broken."""
+    if isinstance(value, dict):
+        return " ".join(f"{key} {texts_in(item)}" for key, item in value.items())
+    return " ".join(map(texts_in, value)) if isinstance(value, list) else str(value)
 
 
 class Scratch(unittest.TestCase):
@@ -160,7 +168,9 @@ class Style(Scratch):
         self.expect_clean("check_style.py")
 
     def test_a_long_file_is_found(self):
-        self.write({"core/a.cpp": "// x\n" * 601, "ops/schemas/all.json": "\n" * 601})
+        entries = ",\n\n".join(['{ "func": "f() -> Tensor",\n  "doc": "d" }'] * 201)
+        self.write({"core/a.cpp": "// x\n" * 601,
+                    "ops/schemas/all.json": f'{{ "doc": "d",\n  "ops": [\n\n{entries}\n  ]\n}}\n'})
         self.expect_problems("check_style.py", "core/a.cpp:601: 601 lines: a file has 600 at most")
 
     def test_marks_of_undone_work_are_found(self):
@@ -188,6 +198,33 @@ class Style(Scratch):
     def test_unformatted_code_is_found(self):
         self.write({"core/a.cpp": "int x;\nint  f( ){return 1;}\n"})
         self.expect_problems("check_style.py", "core/a.cpp:2: not formatted: run clang-format-14 -i core/a.cpp")
+
+    def test_unformatted_entries_are_found(self):
+        long = '{ "doc": "' + "a" * 120 + '",\n  "ops": [\n\n\n  ]\n}\n'
+        self.write({"ops/schemas/two_keys.json": '{ "doc": "d",\n  "ops": [\n\n{ "func": "f()", "doc": "d" }\n  ]\n}\n',
+                    "ops/schemas/long.json": long, "ops/schemas/wrong.json": '{ "doc": "d", "doc": "e" }\n'})
+        self.expect_problems(
+            "check_style.py",
+            "ops/schemas/long.json:1: 132 columns: a line has 120 at most",
+            "ops/schemas/two_keys.json:4: not formatted: run tools/checks/format_entries.py ops/schemas/two_keys.json",
+            "ops/schemas/wrong.json:1: not a schema file: the key 'doc' stands twice in an object")
+
+    def test_the_formatter_breaks_texts_that_the_generator_joins(self):
+        words = " ".join(["word"] * 40)
+        call = "f(" + ", ".join(["1.0"] * 30) + ")"
+        file = {"doc": words, "macros": {"long(x)": words, "list": [words, "short"]}, "ops": [
+            {"for": {"N": [1, words], "more": [["(1)", call], None]}, "func": "f{N}() -> Tensor",
+             "requires": [words, {"index": words}], "derivatives": {"self": call}, "samples": ["{more}"],
+             "doc": [words, words], "example": f"(1) == {call}"}]}
+        path = self.root / "a.json"
+        path.write_text(json.dumps(file))
+        formatter = [sys.executable, REPOSITORY / "tools/checks/format_entries.py", path]
+        subprocess.run(formatter, check=True)
+        once = path.read_text()
+        self.assertLessEqual(max(map(len, once.splitlines())), 120)
+        subprocess.run(formatter, check=True)
+        self.assertEqual(path.read_text(), once)
+        self.assertEqual(texts_in(json.loads(once)), texts_in(file))
 
 
 class Kernels(Scratch):

@@ -31,7 +31,7 @@ ENTRY = {
     "values": ["self > 0"],
     "derivatives": {"self": "grad"},
     "domain": ["self > 0"],
-    "samples": ["f([2.0], 1)", {"call": "f([2.0], 0)", "error": "dim"}],
+    "samples": ["([2.0], 1)", "f([2.0], 0) raises dim"],
     "tags": ["core"],
     "doc": "Does.",
     "example": "f([1.0], 1) == [1.0]",
@@ -92,7 +92,7 @@ class OpSchema(unittest.TestCase):
         run = self.generate(family(ENTRY))
         self.assertEqual(run.returncode, 0, run.stderr)
         view = {"func": "f(Tensor(a) self, int dim) -> Tensor(a)", "variants": None, "out": None}
-        for entry in [with_recipe(pointwise="F"), with_recipe(reduction="F"), with_recipe(composite="f"),
+        for entry in [with_recipe(), with_recipe(pointwise="F"), with_recipe(reduction="F"), with_recipe(composite="f"),
                       with_recipe(view="f", **view), with_recipe(kernels=["CPU"]),
                       with_recipe(composite="f", kernels=["CPU"], rule="f")]:
             self.validator.validate(family(entry))
@@ -110,6 +110,31 @@ class OpSchema(unittest.TestCase):
         for wrong in ["g", right | {"rule": "x"}, {"func": right["func"]}, {"doc": "Gives."}, right | {"func": 1}]:
             self.expect_refused(f"helper {wrong}", helped(wrong))
 
+    def expect_right(self, content):
+        self.validator.validate(content)
+        run = self.generate(content)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_texts_macros_and_families_are_right(self):
+        self.expect_right(family(changed(
+            func=["f(Tensor self,", "int dim) -> Tensor"], requires=[["dim", "> 0"], {"index": ["dim", "< 9"]}],
+            derivatives={"self": ["grad", "* 2"]}, doc=["Does", "it."], example=["([1.0], 1)", "== [1.0]"])))
+        self.expect_right({"doc": "Tests.", "macros": {"above(x)": ["{x} > 0"], "samples": ["([2.0], 1)"]},
+                           "ops": [changed(requires=["{above(dim)}"], samples="{samples}")]})
+        words = {"N": [1, 2], "aliases": [["g"], None], "tag": ["core", None]}
+        self.expect_right(family({"for": words} | with_recipe(
+            func="f{N}(Tensor self, int dim) -> Tensor", composite="f{N}d", aliases="{aliases}", tags=["{tag}"],
+            samples=None, example="([1.0], {N + 1}) == [1.0]")))
+
+    def test_bad_macros_and_families_are_refused(self):
+        def of(words):
+            return family({"for": words} | with_recipe(func="f{N}(Tensor self, int dim) -> Tensor"))
+
+        for words in [{}, {"N": 1}, {"N": []}, {"a b": [1]}, [1], "N"]:
+            self.expect_refused(f"for: {words}", of(words))
+        for macros in [[], "x", {"1": "dim > 0"}, {"x()": "dim > 0"}]:
+            self.expect_refused(f"macros: {macros}", family(ENTRY) | {"macros": macros})
+
     def test_a_key_of_the_wrong_type_is_refused(self):
         for key, value in (ENTRY | RECIPES).items():
             for wrong in [1, True, [] if isinstance(value, str) else "x", [[]] if isinstance(value, list) else {"x": 1}]:
@@ -124,17 +149,16 @@ class OpSchema(unittest.TestCase):
         self.expect_refused("in an entry", family(changed(derivative={})))
         self.expect_refused("one of a later version", family(changed(forward="x")))
         self.expect_refused("in a file", family(ENTRY) | {"op": []})
-        self.expect_refused("in a sample", family(changed(samples=[{"call": "f(1, 0)", "error": "dim", "x": "y"}])))
+        self.expect_refused("in a contract", family(changed(requires=[{"index": "dim > 0", "x": "y"}])))
 
     def test_a_missing_key_is_refused(self):
         for key in ["func", "doc", "example"]:
             self.expect_refused(key, family(changed(**{key: None})))
         self.expect_refused("ops", {"doc": "Tests."})
         self.expect_refused("doc of the family", {"ops": [ENTRY]})
-        self.expect_refused("error of a sample", family(changed(samples=[{"call": "f(1, 0)"}])))
+        self.expect_refused("formula of a contract", family(changed(requires=[{}])))
 
     def test_a_bad_recipe_is_refused(self):
-        self.expect_refused("none", family(with_recipe()))
         for recipe in ["pointwise", "reduction", "view", "composite"]:
             for name in ["F;", "", "1f", "f g"]:
                 self.expect_refused(f"{recipe}: {name}", family(with_recipe(**{recipe: name})))

@@ -135,3 +135,17 @@ TEST_CASE("of a selection the list of operators is written, and the names of the
   CHECK(select("{\"format\": 1}").err ==
         out.at("ops.txt") + ":1:1: error: this is no recording: it has no list of decisions\n");
 }
+
+TEST_CASE("the entries of an operator are shown, and nothing is written") {
+  const auto shown = run_codegen({"--show", "where", data_file("difficult.json")});
+  CHECK(shown.exit_code == 0);
+  CHECK(shown.out.starts_with("{ \"func\": \"where.self(Tensor condition, Tensor self, Tensor other) -> Tensor\",\n"));
+  CHECK(run_codegen({"--show", "where.self", data_file("difficult.json")}).out == shown.out);
+  const Folder folder;  // of schema files, and a JSON Schema
+  folder.write("difficult.json", read_file(data_file("difficult.json")));
+  folder.write("op.schema.json", "{}");
+  CHECK(run_codegen({"--show", "where", folder.at("")}).out == shown.out);
+  const auto unknown = run_codegen({"--show", "where.sel", data_file("difficult.json")});
+  CHECK(unknown.exit_code == 1);
+  CHECK(unknown.err == "keyway-codegen: there is no operator 'where.sel'; did you mean 'where.self'?\n");
+}

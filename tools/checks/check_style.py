@@ -11,9 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 from pathlib import Path
 
+import format_entries
 from tree import CXX_FILES, CXX_HEADERS, Report, is_golden, tracked_files
 
 MAX_LINES = 600
+SCHEMAS = ("ops", "schemas")
 CODE_SUFFIXES = CXX_FILES + (".cmake", ".py", ".sh", ".json", ".in")
 CODE_NAMES = ("CMakeLists.txt", "run")
 
@@ -41,7 +43,7 @@ def is_cmake(path):
 
 def check_text(path, text, report):
     lines = text.splitlines()
-    is_schema = path.parts[:2] == ("ops", "schemas")
+    is_schema = path.parts[:2] == SCHEMAS
     if len(lines) > MAX_LINES and not is_schema:
         report.add(path, len(lines), f"{len(lines)} lines: a file has {MAX_LINES} at most")
     if path.suffix in CXX_HEADERS and "#pragma once" not in lines:
@@ -55,6 +57,23 @@ def check_text(path, text, report):
             report.add(path, number, "tab: indent with spaces")
         if line != line.rstrip():
             report.add(path, number, "blanks at the end of the line")
+        if is_schema and path.suffix == ".json" and len(line) > format_entries.COLUMNS:
+            report.add(path, number, f"{len(line)} columns: a line has {format_entries.COLUMNS} at most")
+
+
+def first_difference(text, wanted):
+    pairs = zip_longest(text.split("\n"), wanted.split("\n"))
+    return next((number for number, (is_line, want) in enumerate(pairs, 1) if is_line != want), None)
+
+
+def check_entries(path, text, report):
+    try:
+        line = first_difference(text, format_entries.formatted(text))
+    except ValueError as error:
+        report.add(path, 1, f"not a schema file: {error}")
+        return
+    if line:
+        report.add(path, line, f"not formatted: run tools/checks/format_entries.py {path}")
 
 
 def check_format(root, paths, report):
@@ -74,8 +93,7 @@ def check_format(root, paths, report):
         batches = [copies[begin:begin + 64] for begin in range(0, len(copies), 64)]
         list(pool.map(lambda batch: subprocess.run([program, "-i", "--style=file", *batch], check=False), batches))
         for path, copy in zip(paths, copies):
-            pairs = zip_longest((root / path).read_text().split("\n"), copy.read_text().split("\n"))
-            line = next((number for number, (is_line, want) in enumerate(pairs, 1) if is_line != want), None)
+            line = first_difference((root / path).read_text(), copy.read_text())
             if line:
                 report.add(path, line, f"not formatted: run clang-format-14 -i {path}")
 
@@ -89,7 +107,10 @@ def main():
     code = [path for path in tracked_files(args.root) if is_code(path) and not is_golden(path)]
     for path in code:
         if not os.path.islink(args.root / path):
-            check_text(path, (args.root / path).read_text(), report)
+            text = (args.root / path).read_text()
+            check_text(path, text, report)
+            if path.parts[:2] == SCHEMAS and path.suffix == ".json" and path.name != "op.schema.json":
+                check_entries(path, text, report)
     check_format(args.root, [path for path in code if path.suffix in CXX_FILES], report)
     report.finish(f"{len(code)} files")
 

@@ -228,6 +228,7 @@ constexpr OpInfo arange_info{
     .line = 4,
     .signature = signature_hash<ops::arange_sig>,
     .boxed = kBoxedShape<ops::arange_sig>,
+    .tags = "factory",
     .doc = "Numbers from 0 up to but without `end`.",
     .example = "arange(3) == [0, 1, 2]",
 };
@@ -252,6 +253,7 @@ constexpr OpInfo arange_start_info{
     .line = 9,
     .signature = signature_hash<ops::arange_start_sig>,
     .boxed = kBoxedShape<ops::arange_start_sig>,
+    .tags = "factory",
     .doc = "Numbers from `start` up to but without `end`.",
     .example = "arange(1, 4) == [1, 2, 3]",
 };
@@ -276,6 +278,7 @@ constexpr OpInfo arange_start_step_info{
     .line = 14,
     .signature = signature_hash<ops::arange_start_step_sig>,
     .boxed = kBoxedShape<ops::arange_start_step_sig>,
+    .tags = "factory",
     .doc = "Numbers from `start` up to but without `end`, `step` apart.",
     .example = "arange(0, 5, 2) == [0, 2, 4]",
     .wrapper = &kBackendWrapper<Functional<wrappers::arange_start_step, ops::arange_start_step_sig>,
@@ -304,6 +307,7 @@ constexpr OpInfo arange_start_out_info{
     .line = 14,
     .signature = signature_hash<ops::arange_start_out_sig>,
     .boxed = kBoxedShape<ops::arange_start_out_sig>,
+    .tags = "factory",
     .doc = "Numbers from `start` up to but without `end`, `step` apart.",
     .example = "arange(0, 5, 2) == [0, 2, 4]",
     .wrapper = &kBackendWrapper<Out<wrappers::arange_start_step, ops::arange_start_out_sig>, ops::arange_start_out_sig,

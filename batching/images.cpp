@@ -19,7 +19,7 @@ std::int64_t image_rank(std::string_view op) { return op.find("3d") != std::stri
 
 }  // namespace
 
-bool windows(Call& call) {
+bool images(Call& call) {
   const std::int64_t image = image_rank(call.op.info().name);
   bool all_images = true;
   bool all_lists = true;

@@ -2,7 +2,7 @@
 #include <keyway/core/dtype/default_dtype.h>
 #include <keyway/ops/all.h>
 #include <keyway/ops/composite/options.h>
-#include <keyway/ops/windows_composites.h>
+#include <keyway/ops/signal_windows_composites.h>
 
 #include <numbers>
 
