@@ -45,7 +45,7 @@ TEST_CASE("Embedding looks rows up, and its padding row gets no gradient") {
   rows.sum().backward();
   CHECK(values_of(table->weight.grad()) == std::vector<double>{0, 0, 0, 0, 0, 0, 2, 2});
   CHECK(error_of([] { nn::Embedding(nn::EmbeddingOptions(4, 2).padding_idx(4)); }) ==
-        "padding_idx is 4, but there are 4 embeddings");
+        "Embedding: padding_idx is 4, but there are 4 embeddings");
 }
 
 TEST_CASE("LayerNorm brings each row to mean 0 and variance 1, then scales and shifts") {
