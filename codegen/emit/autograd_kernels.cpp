@@ -1,7 +1,6 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/emit/autograd_text.h>
 #include <keyway/codegen/emit/cpp_formula.h>
-#include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/expr_printer.h>
@@ -33,7 +32,7 @@ std::vector<std::string> written(FunctionSchema schema) {
 std::string kernel_signature(FunctionSchema schema, std::string_view name, std::string_view tail) {
   std::vector<std::string> parameters = {"const KernelBase&", "DispatchKeySet keys_"};
   for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
-  return listed(fmt::format("{} {}(", canonical_result_type(schema), name), parameters, tail);
+  return Doc::list(fmt::format("{} {}(", canonical_result_type(schema), name), parameters, tail).lines();
 }
 
 // `TensorBase record_mm(DispatchKeySet keys, ...`: what a kernel leaves to a function of its own, so that it stays
@@ -41,15 +40,17 @@ std::string kernel_signature(FunctionSchema schema, std::string_view name, std::
 std::string recorder_signature(FunctionSchema schema) {
   std::vector<std::string> parameters = {"DispatchKeySet keys_"};
   for (std::string& parameter : canonical_parameters(schema)) parameters.push_back(std::move(parameter));
-  return listed(fmt::format("[[gnu::noinline]] {} record_{}(", canonical_result_type(schema), cpp_identifier(schema)),
-                parameters, ") {\n");
+  return Doc::list(
+             fmt::format("[[gnu::noinline]] {} record_{}(", canonical_result_type(schema), cpp_identifier(schema)),
+             parameters, ") {")
+      .lines();
 }
 
-// A call of the op below the kernel: `head` + "(ops::mm, keys_ & ..., self, mat2)" + `tail`.
-std::string below(FunctionSchema schema, std::string_view head, std::string_view keys, std::string_view tail) {
+// A call of the op below the kernel: `head` + "(ops::mm, keys_ & ..., self, mat2);".
+std::string below(FunctionSchema schema, std::string_view head, std::string_view keys) {
   std::vector<std::string> arguments = {"ops::" + cpp_identifier(schema), std::string(keys)};
   for (std::string& name : names_of(schema.arguments())) arguments.push_back(std::move(name));
-  return listed(std::string(head) + "(", arguments, tail);
+  return Doc::list(fmt::format("{}(", head), arguments, ");").lines(2);
 }
 
 // Whether the overload gives back what it writes to: its first argument then gets the history, not the result.
@@ -74,9 +75,9 @@ class Recorder {
     for (const std::string& name : plan_.underived)
       out += fmt::format("  check_underived(\"{}\", {});\n", name, in_overload(name));
     out += fmt::format("  auto node_ = make_intrusive<{}>();\n", plan_.node);
-    std::vector<std::string> inputs = {"*node_"};
-    for (const GradInput& input : plan_.inputs) inputs.push_back(argument(input.argument));
-    out += listed("  collect_edges(", inputs, ");\n");
+    std::vector<Doc> inputs = {"*node_"};
+    for (const GradInput& input : plan_.inputs) inputs.emplace_back(argument(input.argument));
+    out += Doc::list("collect_edges(", std::move(inputs), ");").lines(2);
     for (const GradInput& input : plan_.inputs)
       if (input.list && plan_.inputs.size() > 1)
         out += fmt::format("  node_->{}_size_ = {}.size();\n", input.name, argument(input.argument));
@@ -124,41 +125,49 @@ class Recorder {
     return std::ranges::any_of(children(expr), [&](const ExprPtr& child) { return names_argument(*child, argument); });
   }
 
-  // Whether any of the inputs that need a value is there: the `if` before keeping a tensor, or "".
-  std::string guard(const GradField& field) const {
+  // Whether any of the inputs that need a tensor is there; empty where one always is.
+  Doc needed(const GradField& field) const {
     const bool lists = std::ranges::any_of(plan_.inputs, &GradInput::list);
     if (lists || field.inputs.size() == plan_.inputs.size()) return {};
-    std::vector<std::string> edges;
-    for (const std::size_t i : field.inputs) edges.push_back(fmt::format("node_->next_edges()[{}]", i));
-    return fmt::format("if ({}) ", fmt::join(edges, " || "));
+    const auto edge = [](std::size_t i) { return Doc(fmt::format("node_->next_edges()[{}]", i)); };
+    Doc any = edge(field.inputs.front());
+    for (std::size_t i = 1; i < field.inputs.size(); ++i) any = Doc::infix(std::move(any), "||", edge(field.inputs[i]));
+    return any;
   }
 
-  std::string value(const GradField& field, const std::string& text) const {
-    if (field.kind == SavedKind::Value || field.kind == SavedKind::Metadata)
-      return field.vector ? text + ".vec()" : text;
-    const char* is_output = field.kind == SavedKind::Output ? "true" : "false";
-    if (field.list) return fmt::format("saved({}, /*is_output=*/{})", text, is_output);
-    const bool overwritten = in_place_ && field.kind == SavedKind::Input && text == argument(0);
-    return fmt::format("SavedVariable({}, /*is_output=*/{})", overwritten ? fmt::format("copy_of({})", text) : text,
-                       is_output);
+  static bool is_tensor(const GradField& field) {
+    return field.kind == SavedKind::Input || field.kind == SavedKind::Output;
   }
+
+  Doc value(const GradField& field, const Doc& text) const {
+    if (!is_tensor(field)) return field.vector ? text + ".vec()" : text;
+    const bool output = field.kind == SavedKind::Output;
+    const bool overwritten = in_place_ && !output && !field.list && names_argument(*field.expr, overwritten_argument());
+    return Doc::list(field.list ? "saved(" : "SavedVariable(",
+                     {overwritten ? Doc::list("copy_of(", {text}, ")") : text,
+                      output ? "/*is_output=*/true" : "/*is_output=*/false"},
+                     ")");
+  }
+
+  // Of an in-place call, in the words of the entry.
+  std::string_view overwritten_argument() const { return op_.schema->arguments()[0].name(); }
 
   // Whether a value is kept once the call has returned: one of a result, and what is asked of tensors, which the call
   // has then found defined. What an in-place call overwrites is asked before.
   bool kept_after_call(const GradField& field) const {
     if (names_result(*field.formula, *field.expr)) return true;
-    return field.kind == SavedKind::Metadata &&
-           !(in_place_ && names_argument(*field.expr, op_.schema->arguments()[0].name()));
+    return field.kind == SavedKind::Metadata && !(in_place_ && names_argument(*field.expr, overwritten_argument()));
   }
 
   std::string save(bool after_call) const {
     const CppNames names = forward_names();
     std::string out;
     for (const GradField& field : plan_.fields) {
-      const std::string text = cpp_formula(*field.formula, *field.expr, names);
       if (kept_after_call(field) != after_call) continue;
-      const bool tensor = field.kind == SavedKind::Input || field.kind == SavedKind::Output;
-      out += fmt::format("  {}node_->{} = {};\n", tensor ? guard(field) : "", field.name, value(field, text));
+      const Doc kept = value(field, cpp_formula(*field.formula, *field.expr, names));
+      const Doc save = Doc::assignment("node_->" + field.name, kept) + ";";
+      const Doc condition = is_tensor(field) ? needed(field) : Doc();
+      out += (condition.empty() ? save : Doc::conditional(condition, ")", save)).lines(2);
     }
     return out;
   }
@@ -166,9 +175,9 @@ class Recorder {
   std::string call() const {
     const bool keeps = !in_place_ && !schema_.returns().empty();
     const std::string type = schema_.returns().size() == 1 ? canonical_result_type(schema_) : "auto";
-    const std::string head = fmt::format("  {}below_autograd<ops::{}_sig>",
+    const std::string head = fmt::format("{}below_autograd<ops::{}_sig>",
                                          keeps ? fmt::format("{} {} = ", type, results()) : std::string(), id_);
-    return below(schema_, head, "keys_", ");\n");
+    return below(schema_, head, "keys_");
   }
 
   const Op& op_;
@@ -200,28 +209,25 @@ std::vector<std::string> watched(const Op& op, const AutogradPlan& plan, const O
 std::string autograd_kernel(const Op& op, const AutogradPlan& plan, const Overload& overload) {
   const FunctionSchema schema = *overload.schema;
   const std::string id = cpp_identifier(schema);
-  std::string out = kernel_signature(schema, id, ") {\n");
+  std::string out = kernel_signature(schema, id, ") {");
   const auto tensors = watched(op, plan, overload);
-  const std::string needs = fmt::format("needs_grad({})", joined(tensors));
+  const Doc needs = Doc::list("needs_grad(", tensors, ")");
+  const std::string redispatch =
+      below(schema, fmt::format("return Caller<ops::{}_sig>::redispatch", id), "keys_ & kAfterAutograd") + "}\n";
   if (!has_recorder(op, overload)) {
-    if (!tensors.empty()) {
-      out += fmt::format("  if ({}) [[unlikely]] {}(\"{}\");\n", needs,
-                         schema.is_out() ? "fail_out" : "fail_written_lists", joined(tensors));
-    }
-    return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys_ & kAfterAutograd",
-                       ");\n}\n");
+    const Doc refused =
+        Doc::list(schema.is_out() ? "fail_out(" : "fail_written_lists(", {Doc::literal(joined(tensors))}, ");");
+    if (!tensors.empty()) out += Doc::conditional(needs, ") [[unlikely]]", refused).lines(2);
+    return out + redispatch;
   }
-  std::vector<std::string> arguments = {"keys_"};
-  for (std::string& name : names_of(schema.arguments())) arguments.push_back(std::move(name));
-  const std::string record = listed(fmt::format("return record_{}(", id), arguments, ");");
-  const std::string one_line = fmt::format("  if ({}) {}\n", needs, record);
-  out += one_line.size() <= kMaxColumns && record.find('\n') == std::string::npos
-             ? one_line
-             : fmt::format("  if ({}) {{\n{}\n  }}\n", needs,
-                           listed(fmt::format("    return record_{}(", id), arguments, ");"));
+  std::vector<Doc> arguments = {"keys_"};
+  for (const std::string& name : names_of(schema.arguments())) arguments.emplace_back(name);
+  const Doc record = Doc::list(fmt::format("return record_{}(", id), std::move(arguments), ");");
+  const Doc one_line = Doc::conditional(needs, ")", record);
+  out += one_line.fits(2) ? one_line.lines(2)
+                          : Doc::conditional(needs, ") {").lines(2) + record.lines(4) + Doc("}").lines(2);
   if (is_in_place(schema)) out += fmt::format("  check_unrecorded(\"{0}\", {0});\n", schema.arguments()[0].name());
-  return out + below(schema, fmt::format("  return Caller<ops::{}_sig>::redispatch", id), "keys_ & kAfterAutograd",
-                     ");\n}\n");
+  return out + redispatch;
 }
 
 // The argument that a result is a view of.
@@ -235,13 +241,13 @@ std::string base_of(FunctionSchema schema, SchemaType result) {
 std::string adinplace_kernel(const Op& op, const Overload& overload) {
   const FunctionSchema schema = *overload.schema;
   const std::string id = cpp_identifier(schema);
-  std::string out = kernel_signature(schema, "adinplace_" + id, ") {\n");
+  std::string out = kernel_signature(schema, "adinplace_" + id, ") {");
   const bool one = schema.returns().size() == 1;
   const bool returns = !schema.returns().empty();
   const std::string keep =
       returns ? fmt::format("{} = ", one ? canonical_result_type(schema) + " result_" : "auto results_")
               : std::string();
-  out += below(schema, fmt::format("  {}below_adinplace<ops::{}_sig>", keep, id), "keys_", ");\n");
+  out += below(schema, fmt::format("{}below_adinplace<ops::{}_sig>", keep, id), "keys_");
   for (const std::string& name : written(schema)) out += fmt::format("  bump_version({});\n", name);
   const bool views = !schema.is_mutable() && !op.derivatives.empty();
   for (std::size_t i = 0; views && i < schema.returns().size(); ++i) {
@@ -281,8 +287,8 @@ std::string kernel_declarations(const Op& op, const Overload& overload) {
   std::string out;
   const FunctionSchema schema = *overload.schema;
   const std::string id = cpp_identifier(schema);
-  if (has_autograd_kernel(op, overload)) out += kernel_signature(schema, id, ");\n");
-  if (has_adinplace_kernel(op, overload)) out += kernel_signature(schema, "adinplace_" + id, ");\n");
+  if (has_autograd_kernel(op, overload)) out += kernel_signature(schema, id, ");");
+  if (has_adinplace_kernel(op, overload)) out += kernel_signature(schema, "adinplace_" + id, ");");
   return out;
 }
 

@@ -1,6 +1,5 @@
 #include <keyway/codegen/emit/autograd_text.h>
 #include <keyway/codegen/emit/cpp_formula.h>
-#include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/op_scope.h>
 
@@ -38,10 +37,8 @@ class NodeWriter {
 
   std::string fields() const {
     std::string out;
-    for (const GradField& field : plan_.fields) {
-      const bool number = field.type == "std::int64_t" || field.type == "double" || field.type == "bool";
-      out += fmt::format("  {} {}{};\n", field.type, field.name, number ? "{}" : "");
-    }
+    for (const GradField& field : plan_.fields)
+      out += fmt::format("  {} {}{};\n", field.type, field.name, field.number ? "{}" : "");
     for (const GradInput& input : plan_.inputs)
       if (input.list && !only_list_) out += fmt::format("  std::size_t {}_size_ = 0;\n", input.name);
     return out.empty() ? out : "\n" + out;
@@ -87,16 +84,15 @@ class NodeWriter {
   // The first edge of input i.
   std::string edge(std::size_t i) const {
     std::size_t before = 0;
-    std::string lists;
+    std::vector<std::string> parts;
     for (std::size_t k = 0; k < i; ++k) {
       if (plan_.inputs[k].list)
-        lists += fmt::format("{}_size_ + ", plan_.inputs[k].name);
+        parts.push_back(plan_.inputs[k].name + "_size_");
       else
         ++before;
     }
-    if (lists.empty()) return fmt::to_string(before);
-    if (before > 0) return lists + fmt::to_string(before);
-    return lists.substr(0, lists.size() - 3);
+    if (before > 0 || parts.empty()) parts.push_back(fmt::to_string(before));
+    return fmt::format("{}", fmt::join(parts, " + "));
   }
 
   std::string list_size(std::size_t i) const {
@@ -177,32 +173,32 @@ class NodeWriter {
 
   std::string derivative(const Derivative& derivative) const {
     const auto inputs = inputs_of(plan_, derivative);
-    const std::string formula = cpp_formula(derivative.formula.expr, names(derivative));
+    const CheckedExpr& expr = derivative.formula.expr;
+    const Doc formula = cpp_formula(expr, expr.root(), names(derivative));
     if (inputs.size() > 1) return joint(derivative, inputs, formula);
     const std::size_t input = inputs.front();
     std::string out = fmt::format("    if ({}{}) {{\n", needs(input), any_gradient(derivative));
-    out += unpacked(derivative) + line(derivative);
-    out += plan_.inputs[input].list
-               ? fmt::format("      put(grad_inputs, {}, {}, {});\n", edge(input), list_size(input), formula)
-               : fmt::format("      grad_inputs[{}] = {};\n", edge(input), formula);
+    out += unpacked(derivative) + line(derivative) + put(input, formula);
     return out + std::string(kLineBack) + "    }\n";
   }
 
-  std::string joint(const Derivative& derivative, const std::vector<std::size_t>& inputs,
-                    const std::string& formula) const {
+  // What becomes of the gradient of an input.
+  std::string put(std::size_t input, const Doc& gradient) const {
+    if (plan_.inputs[input].list)
+      return Doc::list("put(", {"grad_inputs", edge(input), list_size(input), gradient}, ");").lines(6);
+    return (Doc::assignment(fmt::format("grad_inputs[{}]", edge(input)), gradient) + ";").lines(6);
+  }
+
+  std::string joint(const Derivative& derivative, const std::vector<std::size_t>& inputs, const Doc& formula) const {
     std::vector<std::string> wanted;
     for (const std::size_t input : inputs) wanted.push_back(needs(input));
-    std::string out = listed(fmt::format("    if (const std::array<bool, {}> needs = {{", inputs.size()), wanted,
-                             fmt::format("}};\n        any(needs){}) {{\n", any_gradient(derivative)));
+    std::string out =
+        Doc::list(fmt::format("if (const std::array<bool, {}> needs = {{", inputs.size()), wanted, "};").lines(4) +
+        fmt::format("        any(needs){}) {{\n", any_gradient(derivative));
     out += unpacked(derivative) + line(derivative);
-    out += fmt::format("      auto gradients = {};\n", formula) + std::string(kLineBack);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const std::string part = fmt::format("std::move(std::get<{}>(gradients))", i);
-      const std::size_t input = inputs[i];
-      out += plan_.inputs[input].list
-                 ? fmt::format("      put(grad_inputs, {}, {}, {});\n", edge(input), list_size(input), part)
-                 : fmt::format("      grad_inputs[{}] = {};\n", edge(input), part);
-    }
+    out += (Doc::assignment("auto gradients", formula) + ";").lines(6) + std::string(kLineBack);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      out += put(inputs[i], fmt::format("std::move(std::get<{}>(gradients))", i));
     return out + "    }\n";
   }
 

@@ -118,11 +118,16 @@ SchemaType schema_type_of(const Op& op, std::string_view name) {
   return schema.returns()[0].type();
 }
 
+bool is_number(const ExprType& type) {
+  return !type.optional && (type.is(ExprBase::Int) || type.is(ExprBase::Float) || type.is(ExprBase::Bool));
+}
+
 GradField field_for(const Op& op, const CheckedExpr& formula, const SavedValue& value) {
-  GradField field{value.kind, value.expr, &formula, value.name + "_", {}, false, false, false, {}};
+  GradField field{value.kind, value.expr, &formula, value.name + "_", {}, false, false, false, false, {}};
   if (value.kind == SavedKind::Metadata) {
     field.type = field_type(value.type);
     field.optional = value.type.optional;
+    field.number = is_number(value.type);
     return field;
   }
   const SchemaType type = schema_type_of(op, as<NameExpr>(*value.expr)->name);
@@ -130,6 +135,7 @@ GradField field_for(const Op& op, const CheckedExpr& formula, const SavedValue& 
     field.type = field_type(type);
     field.optional = type.is(TypeKind::Optional);
     field.vector = is_kept_as_vector(type);
+    field.number = is_number(expr_type_of(type));
   } else {
     field.list = is_list(type);
     field.type = field.list ? "std::vector<SavedVariable>" : "SavedVariable";

@@ -28,6 +28,7 @@ struct GradField {
   bool optional;                    // a std::optional
   bool list;                        // of SavedVariables
   bool vector;                      // a std::vector of values
+  bool number;                      // a number or a bool, which has no value of its own before it is set
   std::vector<std::size_t> inputs;  // numbers of the inputs whose gradients need it
 };
 

@@ -1,12 +1,10 @@
 #include <keyway/codegen/emit/cpp_contract.h>
-#include <keyway/codegen/emit/cpp_expr.h>
-#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/cpp_metadata.h>
 #include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/signature.h>
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <set>
 #include <utility>
 
@@ -17,7 +15,8 @@ namespace {
 // are neither constants nor tests, where their evaluation is part of finding out that it does not.
 class Evidence {
  public:
-  Evidence(const CheckedExpr& expr, FunctionSchema schema, CppExpr& cpp) : expr_(expr), schema_(schema), cpp_(cpp) {}
+  Evidence(const CheckedExpr& expr, FunctionSchema schema, MetadataExpr& cpp)
+      : expr_(expr), schema_(schema), cpp_(cpp) {}
 
   // Requires: `expr` is false, or its value is what matters.
   void collect(const Expr& expr) {
@@ -44,7 +43,7 @@ class Evidence {
 
   // The first predicate of a failing contract that says why, or null.
   const Expr* reason() const { return reason_; }
-  const std::vector<std::string>& values() const { return values_; }
+  const std::vector<Doc>& values() const { return values_; }
 
  private:
   // Of a branch that may not have been taken: arguments that cannot be None, and what the tensors among them are asked
@@ -87,9 +86,9 @@ class Evidence {
       const bool about_dtype = method->method == "is_floating_point" || method->method == "is_complex";
       const bool tensor = expr_.note(*method->object).type.is(ExprBase::Tensor);
       if (about_dtype && tensor)
-        add(to_text(*method->object) + ".dtype()", cpp_.operand(*method->object) + ".dtype()");
+        add(to_text(*method->object) + ".dtype()", cpp_.text(*method->object, Binding::Postfix) + ".dtype()");
       else if (method->method == "is_contiguous" && tensor)
-        add(to_text(*method->object) + ".strides()", cpp_.operand(*method->object) + ".strides()");
+        add(to_text(*method->object) + ".strides()", cpp_.text(*method->object, Binding::Postfix) + ".strides()");
       else
         value_of(*method->object);
     } else {
@@ -102,24 +101,21 @@ class Evidence {
     if (is_constant(expr_, expr) || type.optional || type.base == ExprBase::Tuple || type.depth > 1) return;
     if (type.base == ExprBase::Tensor || type.base == ExprBase::DTypeSet || type.base == ExprBase::Other) return;
     if (const auto* choice = as<ChoiceExpr>(expr)) collect(*choice->condition);
-    std::string text = to_text(expr);
-    if (type.base == ExprBase::Int && type.depth == 1)
-      add(std::move(text), fmt::format("IntArrayRef({})", cpp_.text(expr)));
-    else
-      add(std::move(text), cpp_.text(expr));
+    const bool ints = type.base == ExprBase::Int && type.depth == 1;
+    add(to_text(expr), ints ? Doc::list("IntArrayRef(", {cpp_.text(expr)}, ")") : cpp_.text(expr));
   }
 
-  void add(std::string text, const std::string& cpp) {
+  void add(std::string text, Doc cpp) {
     if (std::ranges::find(seen_, text) != seen_.end()) return;
-    values_.push_back(fmt::format("{{{}, {}}}", cpp_string(text), cpp));
+    values_.push_back(Doc::list("{", {Doc::literal(text), std::move(cpp)}, "}"));
     seen_.push_back(std::move(text));
   }
 
   const CheckedExpr& expr_;
   FunctionSchema schema_;
-  CppExpr& cpp_;
+  MetadataExpr& cpp_;
   const Expr* reason_ = nullptr;
-  std::vector<std::string> values_;
+  std::vector<Doc> values_;
   std::vector<std::string> seen_;
 };
 
@@ -166,8 +162,12 @@ void learn_ranks(const Expr& expr, KnownRanks& ranks) {
 
 class Statements {
  public:
-  Statements(const Formula& contract, FunctionSchema schema, const KnownRanks& ranks)
-      : expr_(contract.expr), about_index_(contract.about_index), schema_(schema), cpp_(expr_, schema) {
+  Statements(const Formula& contract, FunctionSchema schema, const KnownRanks& ranks, std::size_t indent)
+      : expr_(contract.expr),
+        about_index_(contract.about_index),
+        schema_(schema),
+        cpp_(expr_, schema),
+        indent_(indent) {
     cpp_.know(ranks);
   }
 
@@ -175,84 +175,40 @@ class Statements {
     const Expr& root = expr_.root();
     const auto* let = as<LetExpr>(root);
     if (!let) return of_contract(root);
-    cpp_.say(cpp_string(to_text(root)));
+    cpp_.say(Doc::literal(to_text(root)));
     const std::string type = type_of(expr_.note(*let->value).type);
-    return fmt::format("  const {} {} = {};\n", type, let->name, cpp_.text(*let->value));
+    return (Doc::assignment(fmt::format("const {} {}", type, let->name), cpp_.text(*let->value)) + ";").lines(indent_);
   }
 
  private:
   // The parts of `a && b` are checked one by one, so that the text is about the one that fails.
-  std::string of_contract(const Expr& expr) {
+  std::string of_contract(const Expr& expr) const {
     if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::And)
       return of_contract(*both->left) + of_contract(*both->right);
-    CppExpr cpp = cpp_;
-    const std::string condition = negated(cpp, expr).text;
+    MetadataExpr cpp = cpp_;
+    const Doc head = Doc::conditional(cpp.negated(expr).doc, ") [[unlikely]] {");
     Evidence evidence(expr_, schema_, cpp);
     evidence.collect(expr);
-    const bool named = cpp.uses_text();
-    const std::string text = named ? "text_" : cpp_string(to_text(expr));
-    const std::string indent = named ? "    " : "  ";
-    std::string out =
-        fmt::format("{}if ({}) [[unlikely]] {}\n", indent, condition, failure(expr, evidence, cpp, text, indent));
-    if (!named) return out;
-    return fmt::format("  {{\n    constexpr std::string_view text_ = {};\n{}  }}\n", cpp_string(to_text(expr)), out);
+    const Doc text = Doc::literal(to_text(expr));
+    if (!cpp.uses_text())
+      return head.lines(indent_) + failure(expr, evidence, cpp, text, indent_ + 2) + Doc("}").lines(indent_);
+    const std::size_t in = indent_ + 2;
+    return Doc("{").lines(indent_) + (Doc::assignment("constexpr std::string_view text_", text) + ";").lines(in) +
+           head.lines(in) + failure(expr, evidence, cpp, "text_", in + 2) + Doc("}").lines(in) +
+           Doc("}").lines(indent_);
   }
 
-  // How tightly a condition binds: what binds less tightly than its place asks for goes in parentheses.
-  enum class Level { Choice, Or, And, Single };
-  struct Condition {
-    std::string text;
-    Level level;
-    std::string in(Level place) const { return level < place ? fmt::format("({})", text) : text; }
-  };
-
-  // The condition under which a contract fails, as a person would write it.
-  Condition negated(CppExpr& cpp, const Expr& expr) const {
-    if (const auto* both = as<BinaryExpr>(expr)) {
-      const Level level = both->op == BinaryOp::Or ? Level::And : Level::Or;
-      const Condition left = negated(cpp, *both->left), right = negated(cpp, *both->right);
-      // Also && within || goes in parentheses.
-      const Level place = level == Level::Or ? Level::Single : level;
-      return {fmt::format("{} {} {}", left.level == level ? left.text : left.in(place),
-                          level == Level::And ? "&&" : "||", right.level == level ? right.text : right.in(place)),
-              level};
-    }
-    if (const auto* choice = as<ChoiceExpr>(expr))
-      return {fmt::format("{} ? {} : {}", cpp.operand(*choice->condition), negated(cpp, *choice->yes).in(Level::Single),
-                          negated(cpp, *choice->no).in(Level::Single)),
-              Level::Choice};
-    if (const auto* unary = as<UnaryExpr>(expr); unary && unary->op == UnaryOp::Not)
-      return {cpp.operand(*unary->operand), Level::Single};
-    if (const auto* compare = as<CompareExpr>(expr); compare && compare->ops.size() == 1)
-      if (const auto inverse = inverse_of(*compare)) return {cpp.text_of_comparison(*compare, *inverse), Level::Single};
-    return {"!" + cpp.operand(expr), Level::Single};
-  }
-
-  // The operator that holds where another does not. Numbers other than integers need not be ordered.
-  std::optional<CompareOp> inverse_of(const CompareExpr& compare) const {
-    const auto is_int = [&](const ExprPtr& e) { return expr_.note(*e).type.is(ExprBase::Int); };
-    const bool ints = is_int(compare.operands[0]) && is_int(compare.operands[1]);
-    switch (compare.ops.front()) {
-      case CompareOp::Equal: return CompareOp::NotEqual;
-      case CompareOp::NotEqual: return CompareOp::Equal;
-      case CompareOp::Less: return ints ? std::optional(CompareOp::GreaterEqual) : std::nullopt;
-      case CompareOp::LessEqual: return ints ? std::optional(CompareOp::Greater) : std::nullopt;
-      case CompareOp::Greater: return ints ? std::optional(CompareOp::LessEqual) : std::nullopt;
-      case CompareOp::GreaterEqual: return ints ? std::optional(CompareOp::Less) : std::nullopt;
-    }
-    return std::nullopt;
-  }
-
-  std::string failure(const Expr& expr, const Evidence& evidence, CppExpr& cpp, const std::string& text,
-                      const std::string& indent) const {
-    const std::string in = indent + "  ";
+  std::string failure(const Expr& expr, const Evidence& evidence, MetadataExpr& cpp, const Doc& text,
+                      std::size_t indent) const {
     const std::string_view kind = kind_of(expr);
-    if (evidence.reason() != nullptr)
-      return fmt::format("{{\n{0}Refusal why_{4};\n{0}{1};\n{0}fail_predicate({2}, why_);\n{3}}}", in,
-                         cpp.asking_why(*evidence.reason()), text, indent,
-                         kind.empty() ? "" : fmt::format("{{{}}}", kind));
-    return fmt::format("{{\n{}fail_contract({}, {{{}}}{}{});\n{}}}", in, text, fmt::join(evidence.values(), ", "),
-                       kind.empty() ? "" : ", ", kind, indent);
+    if (evidence.reason() == nullptr) {
+      std::vector<Doc> arguments{text, Doc::list("{", evidence.values(), "}")};
+      if (!kind.empty()) arguments.emplace_back(kind);
+      return Doc::list("fail_contract(", std::move(arguments), ");").lines(indent);
+    }
+    return Doc(kind.empty() ? "Refusal why_;" : fmt::format("Refusal why_{{{}}};", kind)).lines(indent) +
+           (cpp.asking_why(*evidence.reason()) + ";").lines(indent) +
+           Doc::list("fail_predicate(", {text, "why_"}, ");").lines(indent);
   }
 
   // Of the error that says that a part does not hold; empty where it is that of a value.
@@ -264,16 +220,17 @@ class Statements {
   const CheckedExpr& expr_;
   bool about_index_;
   FunctionSchema schema_;
-  CppExpr cpp_;
+  MetadataExpr cpp_;
+  std::size_t indent_;
 };
 
 }  // namespace
 
-std::string contract_statements(const Op& op) {
+std::string contract_statements(const Op& op, std::size_t indent) {
   std::string out;
   KnownRanks ranks;
   for (const Formula& formula : op.contracts) {
-    out += Statements(formula, *op.schema, ranks).of_item();
+    out += Statements(formula, *op.schema, ranks, indent).of_item();
     learn_ranks(formula.expr.root(), ranks);
   }
   return out;

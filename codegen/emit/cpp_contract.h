@@ -3,12 +3,13 @@
 
 #include <keyway/codegen/model/model.h>
 
+#include <cstddef>
 #include <string>
 
 namespace keyway::inline v1 {
 
-// The statements of an operator's `requires`, two blanks in. They read the arguments by their names.
-std::string contract_statements(const Op& op);
+// The statements of an operator's `requires`, indented. They read the arguments by their names.
+std::string contract_statements(const Op& op, std::size_t indent);
 
 // Whether a contract calls an operator, and so makes its plan.
 bool calls_operators(const Op& op);

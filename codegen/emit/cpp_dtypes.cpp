@@ -1,5 +1,5 @@
 #include <keyway/codegen/emit/cpp_dtypes.h>
-#include <keyway/codegen/emit/cpp_expr.h>
+#include <keyway/codegen/emit/cpp_metadata.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/operands.h>
 #include <keyway/codegen/expr/signature.h>
@@ -50,7 +50,11 @@ class Planner {
  private:
   std::string_view implied() const { return op_.recipe.kind == RecipeKind::Pointwise ? "promote" : "same"; }
 
-  void say(std::string statement) { plan_.statements += fmt::format("  {};\n", statement); }
+  void say(Doc statement) { plan_.statements.push_back(std::move(statement) + ";"); }
+  void set_common(Doc dtype) { say(Doc::assignment("plan_.common", std::move(dtype))); }
+  void check_same(const std::string& name, const std::string& like, const Doc& dtype) {
+    say(Doc::list("check_same_dtype(", {cpp_string(name), name, cpp_string(like), dtype}, ")"));
+  }
 
   // --- Presets
 
@@ -67,7 +71,7 @@ class Planner {
   }
 
   void without_tensors() {
-    dtypes_.assign(results_, has_dtype_argument(op_) ? "dtype.value_or(get_default_dtype())" : "get_default_dtype()");
+    dtypes_.assign(results_, has_dtype_argument(op_) ? dtype_or("get_default_dtype()") : "get_default_dtype()");
   }
 
   void same() {
@@ -80,10 +84,9 @@ class Planner {
       dtype = "like";
     }
     for (const TensorArgument& tensor : tensors_)
-      if (&tensor != &first || first.list)
-        say(fmt::format("check_same_dtype(\"{0}\", {0}, \"{1}\", {2})", tensor.name, first.name, dtype));
+      if (&tensor != &first || first.list) check_same(tensor.name, first.name, dtype);
     if (has_dtype_argument(op_) && results_ > 0) {
-      say(fmt::format("plan_.common = dtype.value_or({})", dtype));
+      set_common(dtype_or(dtype));
       plan_.promoted = {first.name};
       dtype = "plan_.common";
     }
@@ -93,18 +96,18 @@ class Planner {
   void integers_to_int64() {
     const TensorArgument& first = tensors_.front();
     const std::string dtype = own_dtype(first);
-    std::string sum = fmt::format("integers_to_int64({})", dtype);
+    Doc sum = Doc::list("integers_to_int64(", {dtype}, ")");
     if (has_dtype_argument(op_)) {
-      say(fmt::format("plan_.common = dtype.value_or({})", dtype));
+      set_common(dtype_or(dtype));
       plan_.promoted = {first.name};
-      sum = fmt::format("dtype.value_or({})", sum);
+      sum = dtype_or(sum);
     }
     dtypes_.assign(results_, sum);
   }
 
   // The operands of `names` promote, with the numbers that the caller has to think of: not those after the *, and not
   // those that are a number by default, as `alpha` is 1.
-  void promote(const std::vector<std::string>& names, PromotionRule rule, CppExpr* within) {
+  void promote(const std::vector<std::string>& names, PromotionRule rule, MetadataExpr* within) {
     std::vector<std::string> parts;
     for (const TensorArgument& tensor : tensors_)
       if (contains(names, tensor.name)) parts.push_back(tensor.name);
@@ -116,15 +119,18 @@ class Planner {
       (takes_part ? parts : numbers).emplace_back(argument.name());
       if (takes_part && !argument.has_default()) plan_.numbers.emplace_back(argument.name());
     }
-    std::string common;
-    for (const std::string& part : parts) common += " << " + part;
     const bool alone = parts.size() == 1 && !tensor(tensors.front()).list;
-    common = alone ? tensors.front() + ".dtype()" : fmt::format("(Promotion(){}).result()", common);
-    if (rule.compares && tensors.size() == 2) common = fmt::format("compared_dtype({}, {})", tensors[0], tensors[1]);
-    if (rule.to_float) common = fmt::format("to_float({})", common);
-    if (has_dtype_argument(op_)) common = fmt::format("dtype.value_or({})", common);
-    say("plan_.common = " + common);
-    if (within) say(fmt::format("check_common_dtype(plan_.common, {})", within->set_text(*rule.within)));
+    Doc common = tensors.front() + ".dtype()";
+    if (rule.compares && tensors.size() == 2) {
+      common = Doc::list("compared_dtype(", tensors, ")");
+    } else if (!alone) {
+      Doc promotion = "Promotion()";
+      for (const std::string& part : parts) promotion = Doc::infix(std::move(promotion), "<<", part);
+      common = "(" + std::move(promotion) + ").result()";
+    }
+    if (rule.to_float) common = Doc::list("to_float(", {common}, ")");
+    set_common(has_dtype_argument(op_) ? dtype_or(common) : common);
+    if (within) say(Doc::list("check_common_dtype(", {"plan_.common", within->set(*rule.within)}, ")"));
     for (const std::string& number : numbers) say(fmt::format("check_number(\"{0}\", {0}, plan_.common)", number));
     if (!alone || rule.to_float || has_dtype_argument(op_)) plan_.promoted = tensors;
     plan_.compares = rule.compares;
@@ -137,11 +143,11 @@ class Planner {
   void rules() {
     for (const DTypeRule& rule : op_.dtypes.rules)
       if (const auto promotion = promotion_of(rule.set.expr.root())) {
-        CppExpr within = cpp(rule);
+        MetadataExpr within = cpp(rule);
         promote(rule.names, *promotion, promotion->within ? &within : nullptr);
         common_names_ = rule.names;
         plan_.loop_tensor = rule.names.front();
-        plan_.loop_types = promotion->within     ? within.set_text(*promotion->within)
+        plan_.loop_types = promotion->within     ? within.set(*promotion->within)
                            : promotion->to_float ? "kFloatingAndComplexTypes"
                                                  : "kAnyTypes";
       }
@@ -156,7 +162,7 @@ class Planner {
     }
     // Kernels are not told of `dtype`: the first tensor comes to them in it.
     if (!common_ && has_dtype_argument(op_) && !has_tensor_options(*op_.schema) && !tensors_.empty()) {
-      say(fmt::format("plan_.common = dtype.value_or({})", own_dtype(tensors_.front())));
+      set_common(dtype_or(own_dtype(tensors_.front())));
       plan_.promoted = {tensors_.front().name};
       common_ = true;
     }
@@ -169,20 +175,20 @@ class Planner {
   void check(const DTypeRule& rule, const std::string& name) {
     const auto* like = as<NameExpr>(rule.set.expr.root());
     if (like && std::ranges::find(tensors_, like->name, &TensorArgument::name) != tensors_.end())
-      say(fmt::format("check_same_dtype(\"{0}\", {0}, \"{1}\", {2})", name, like->name, dtype_of(like->name)));
+      check_same(name, like->name, dtype_of(like->name));
     else
-      say(fmt::format("check_dtype(\"{0}\", {0}, {1})", name, cpp(rule).set_text()));
+      say(Doc::list("check_dtype(", {cpp_string(name), name, cpp(rule).set(rule.set.expr.root())}, ")"));
   }
 
   // The set of an operand's rule if it is made of constants alone.
-  std::string loop_types(const std::string& name) {
+  Doc loop_types(const std::string& name) {
     for (const DTypeRule& rule : op_.dtypes.rules) {
       if (!contains(rule.names, name)) continue;
       const auto* like = as<NameExpr>(rule.set.expr.root());
       if (like && like->name != name &&
           std::ranges::find(tensors_, like->name, &TensorArgument::name) != tensors_.end())
         return loop_types(like->name);
-      if (is_constant(rule.set.expr, rule.set.expr.root())) return cpp(rule).set_text();
+      if (is_constant(rule.set.expr, rule.set.expr.root())) return cpp(rule).set(rule.set.expr.root());
     }
     return "kAnyTypes";
   }
@@ -194,13 +200,16 @@ class Planner {
     for (std::size_t i = 0; i < results_; ++i) {
       if (dtypes_[i].empty())
         dtypes_[i] = common_ ? "plan_.common" : tensors_.empty() ? "get_default_dtype()" : own_dtype(tensors_.front());
-      say(fmt::format("plan_.dtype[{}] = {}", i, dtypes_[i]));
+      say(Doc::assignment(fmt::format("plan_.dtype[{}]", i), dtypes_[i]));
     }
   }
 
   const TensorArgument& tensor(const std::string& name) const {
     return *std::ranges::find(tensors_, name, &TensorArgument::name);
   }
+
+  // The argument `dtype`, or another one where it is None.
+  static Doc dtype_or(Doc other) { return Doc::list("dtype.value_or(", {std::move(other)}, ")"); }
 
   static std::string own_dtype(const TensorArgument& tensor) {
     return tensor.list ? fmt::format("dtype_of(\"{0}\", {0})", tensor.name) : tensor.name + ".dtype()";
@@ -223,13 +232,13 @@ class Planner {
     return result ? fmt::format("plan_.dtype[{}]", *result) : std::string();
   }
 
-  CppExpr cpp(const DTypeRule& rule) const {
-    return CppExpr(rule.set.expr, *op_.schema, [this](const std::string& name) { return dtype_of(name); });
+  MetadataExpr cpp(const DTypeRule& rule) const {
+    return MetadataExpr(rule.set.expr, *op_.schema, [this](const std::string& name) { return dtype_of(name); });
   }
 
   const Op& op_;
   std::size_t results_;
-  std::vector<std::string> dtypes_;  // of the results, as C++
+  std::vector<Doc> dtypes_;  // of the results
   std::vector<TensorArgument> tensors_;
   std::vector<TensorArgument> others_;  // written beside results: running statistics
   std::vector<std::string> common_names_;

@@ -1,98 +1,91 @@
-// CppExpr: a checked expression over metadata as C++, in the words of ops/rules: contracts and dtype rules.
+// CppExpr: a checked expression as C++. What operators and brackets look like is said here; what names, predicates and
+// arithmetic become is for those who derive from it: contracts and dtype rules (cpp_metadata.h), and formulas
+// (cpp_formula.h).
 #pragma once
 
+#include <keyway/codegen/emit/doc.h>
 #include <keyway/codegen/expr/expr_checker.h>
-#include <keyway/core/schema/schema.h>
 
-#include <cstdint>
-#include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace keyway::inline v1 {
 
-// The least number of dimensions that tensors have, by what contracts have said.
-using KnownRanks = std::map<std::string, std::int64_t, std::less<>>;
+// A piece of C++, and how tightly it binds.
+struct Cpp {
+  Doc doc;
+  Binding binding = Binding::Postfix;
+
+  // As an operand: in parentheses if it binds less tightly than it has to.
+  Doc in(Binding wanted) const { return binding < wanted ? "(" + doc + ")" : doc; }
+};
 
 class CppExpr {
  public:
-  // What the name of a tensor stands for in a dtype rule: `self` -> `self.dtype()`.
-  using DTypeOf = std::function<std::string(const std::string& name)>;
+  explicit CppExpr(const CheckedExpr& expr) : expr_(expr) {}  // Requires: expr outlives this
+  virtual ~CppExpr() = default;
 
-  // A contract: names are the variables of the guard.
-  CppExpr(const CheckedExpr& expr, FunctionSchema schema) : expr_(expr), schema_(schema) {}
-  // A dtype rule.
-  CppExpr(const CheckedExpr& expr, FunctionSchema schema, DTypeOf dtype_of)
-      : expr_(expr), schema_(schema), dtype_of_(std::move(dtype_of)) {}
+  // Requires, here and below: `expr` is a node of the tree.
+  Cpp print(const Expr& expr);
+  Doc text(const Expr& expr, Binding wanted = Binding::Choice) { return print(expr).in(wanted); }
+  Doc text() { return text(expr_.root()); }
 
-  void know(const KnownRanks& ranks) { ranks_ = &ranks; }  // Requires: ranks outlives this
-  // The C++ of a contract's text, which what computes gets for its errors; else that is a variable, `text_`.
-  void say(std::string text) { text_ = std::move(text); }
+ protected:
+  CppExpr(const CppExpr&) = default;
 
-  std::string text() { return print(expr_.root()); }
-  std::string text(const Expr& node) { return print(node); }
-  // A comparison of two, by another operator.
-  std::string text_of_comparison(const CompareExpr& compare, CompareOp op);
-  // As an operand: in parentheses unless it is a name, a call or a literal.
-  std::string operand(const Expr& node);
-  // A dtype or a set of them as a DtypeSet.
-  std::string set_text() { return print_set(expr_.root()); }
-  std::string set_text(const Expr& node) { return print_set(node); }
-  // A call of a predicate that says why, with the address of the string to say it in.
-  std::string asking_why(const Expr& call);
+  const ExprNote& note(const Expr& expr) const { return expr_.note(expr); }
+  const ExprType& type(const Expr& expr) const { return note(expr).type; }
+  std::vector<Doc> texts(const std::vector<ExprPtr>& items);
+  std::vector<Doc> texts(const std::vector<CallArgument>& arguments);
+  static Doc called(std::string_view function, std::vector<Doc> arguments);
 
-  // Whether what has been printed checks its arithmetic, and so has the contract's text.
-  bool uses_text() const { return uses_text_; }
+  // left && right, left || right
+  static Cpp logical(BinaryOp op, const Cpp& left, const Cpp& right);
+  static Cpp infix(Doc left, std::string_view op, Doc right, Binding binding);
+  // condition ? yes : no
+  static Cpp choice(Doc condition, Doc yes, Doc no);
+  // A comparison by an operator, which need not be the one in the text: with None a test of what is there.
+  Cpp compared(CompareOp op, const Expr& left, const Expr& right);
+
+  // --- What is different in contracts and formulas
+
+  // What stands for an expression as a whole.
+  virtual std::optional<Cpp> known(const Expr&) { return std::nullopt; }
+  virtual Cpp visit(const NoneExpr& e, const Expr& expr) = 0;
+  virtual Cpp visit(const NameExpr& e, const Expr& expr) = 0;
+  virtual Cpp visit(const InExpr& e, const Expr& expr) = 0;
+  virtual Cpp visit(const CallExpr& e, const Expr& expr) = 0;
+  virtual Cpp visit(const MethodExpr& e, const Expr& expr) = 0;
+  virtual Cpp visit(const IndexExpr& e, const Expr& expr) = 0;
+  virtual Cpp visit(const SliceExpr& e, const Expr& expr) = 0;
+  virtual Cpp unary(const UnaryExpr& e, const Expr& expr);
+  // A binary operator that computes.
+  virtual Cpp arithmetic(const BinaryExpr& e, const Expr& expr) = 0;
+  // A comparison of values.
+  virtual Cpp link(CompareOp op, const Expr& left, const Expr& right);
+  // Two comparisons whose values are no bool.
+  virtual Doc both(Doc left, Doc right) = 0;
+  // The value of a choice of that type.
+  virtual Doc branch(const Expr& value, const ExprType& of) = 0;
+  // What may be None, to be asked whether it is.
+  virtual Doc tested(const Expr& value) { return text(value, Binding::Postfix); }
 
  private:
-  std::string print(const Expr& expr);
-  std::string visit(const NoneExpr&, const Expr& expr);
-  std::string visit(const BoolExpr& e, const Expr&);
-  std::string visit(const IntExpr& e, const Expr&);
-  std::string visit(const FloatExpr& e, const Expr&);
-  std::string visit(const StringExpr& e, const Expr&);
-  std::string visit(const NameExpr& e, const Expr& expr);
-  std::string visit(const ListExpr& e, const Expr& expr);
-  std::string visit(const TupleExpr& e, const Expr&);
-  std::string visit(const UnaryExpr& e, const Expr& expr);
-  std::string visit(const BinaryExpr& e, const Expr& expr);
-  std::string visit(const CompareExpr& e, const Expr& expr);
-  std::string visit(const InExpr& e, const Expr& expr);
-  std::string visit(const ChoiceExpr& e, const Expr& expr);
-  std::string visit(const CallExpr& e, const Expr& expr);
-  std::string visit(const MethodExpr& e, const Expr& expr);
-  std::string visit(const IndexExpr& e, const Expr& expr);
-  std::string visit(const SliceExpr& e, const Expr&);
-  std::string visit(const LetExpr& e, const Expr&);
-
-  bool is_infix(const Expr& expr) const;
-  bool orders_scalars(const CompareExpr& compare) const;
-  std::string print_set(const Expr& expr);
-  std::string none_test(const Expr& value, bool is_none);
-  bool compares_items(CompareOp op, const Expr& left, const Expr& right) const;
-  std::string link(CompareOp op, const Expr& left, const Expr& right);
-  std::string size_of(const std::string& object, const std::string& name, const MethodExpr& e);
-  std::string method_of(const std::string& object, const MethodExpr& e);
-  // The call of a predicate, with further arguments.
-  std::string called(const CallExpr& e, std::string_view more);
-  const std::string& contract_text();
-  std::string mapped(const CallExpr& e);
-  std::string planned(const CallExpr& e, const std::string& target);
-  std::string joined(const std::vector<CallArgument>& arguments);
-  const ExprType& type(const Expr& expr) const { return expr_.note(expr).type; }
+  Cpp visit(const BoolExpr& e, const Expr&) { return {e.value ? "true" : "false"}; }
+  Cpp visit(const IntExpr& e, const Expr&) { return {std::to_string(e.value)}; }
+  Cpp visit(const FloatExpr& e, const Expr&) { return {e.spelling}; }
+  Cpp visit(const StringExpr& e, const Expr&) { return {cpp_string(e.value)}; }
+  Cpp visit(const LetExpr& e, const Expr&) { return print(*e.value); }
+  Cpp visit(const ListExpr& e, const Expr& expr);
+  Cpp visit(const TupleExpr& e, const Expr&);
+  Cpp visit(const UnaryExpr& e, const Expr& expr) { return unary(e, expr); }
+  Cpp visit(const BinaryExpr& e, const Expr& expr);
+  Cpp visit(const CompareExpr& e, const Expr& expr);
+  Cpp visit(const ChoiceExpr& e, const Expr& expr);
 
   const CheckedExpr& expr_;
-  FunctionSchema schema_;  // whose arguments the names are
-  DTypeOf dtype_of_;
-  const KnownRanks* ranks_ = nullptr;
-  std::string text_ = "text_";
-  bool uses_text_ = false;
 };
-
-// Whether a predicate can say why it does not hold.
-bool says_why(std::string_view predicate);
 
 }  // namespace keyway::inline v1

@@ -1,25 +1,15 @@
-#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/emit/cpp_expr.h>
 #include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/expr/expr_printer.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <iterator>
 #include <utility>
 
 namespace keyway::inline v1 {
 namespace {
-
-// How tightly C++ binds: an operand that binds less tightly than its place asks for goes in parentheses.
-enum class Binding : std::uint8_t { Choice, Or, And, Equality, Relation, Sum, Product, Prefix, Postfix };
-
-struct CppText {
-  std::string text;
-  Binding binding = Binding::Postfix;
-};
 
 // Words of the language whose C++ has another name.
 struct Word {
@@ -39,197 +29,105 @@ constexpr Word kWords[] = {
 bool is_none(const Expr& expr) { return as<NoneExpr>(expr) != nullptr; }
 bool is_tensor(const ExprType& type) { return type.is(ExprBase::Tensor); }
 
-Binding binding_of(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Or: return Binding::Or;
-    case BinaryOp::And: return Binding::And;
-    case BinaryOp::Add:
-    case BinaryOp::Subtract: return Binding::Sum;
-    default: return Binding::Product;
-  }
-}
-
-Binding binding_of(CompareOp op) {
-  return op == CompareOp::Equal || op == CompareOp::NotEqual ? Binding::Equality : Binding::Relation;
-}
-
-Binding tighter(Binding binding) { return static_cast<Binding>(static_cast<int>(binding) + 1); }
-
 // "keyway::", or that of a library's own operator.
 std::string namespace_of(const Signature& called) {
   const std::string_view ns = called.schema.namespace_name();
   return fmt::format("{}::", ns.empty() ? "keyway" : ns);
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
-class Printer {
+class FormulaExpr final : public CppExpr {
  public:
-  Printer(const CheckedExpr& formula, const CppNames& names) : formula_(formula), names_(names) {}
-
-  CppText print(const Expr& expr) const {
-    if (const auto known = names_.find(to_text(expr)); known != names_.end()) return named(expr, known->second);
-    return std::visit([&](const auto& node) { return visit(node, expr); }, expr.node);
-  }
-
-  std::string print(const Expr& expr, Binding wanted) const {
-    CppText text = print(expr);
-    return text.binding < wanted ? fmt::format("({})", text.text) : std::move(text.text);
-  }
+  FormulaExpr(const CheckedExpr& formula, const CppNames& names) : CppExpr(formula), names_(names) {}
 
  private:
-  const ExprType& type_of(const Expr& expr) const { return formula_.note(expr).type; }
-
-  CppText named(const Expr& expr, const CppName& name) const {
-    const ExprType& type = type_of(expr);
-    const bool present = name.optional && !type.optional;
-    return present ? CppText{"*" + name.text, Binding::Prefix} : CppText{name.text};
+  // What the caller has a name for. Where the formula knows that it is not None, it is what the std::optional holds.
+  std::optional<Cpp> known(const Expr& expr) override {
+    const auto name = names_.find(to_text(expr));
+    if (name == names_.end()) return std::nullopt;
+    const bool present = name->second.optional && !type(expr).optional;
+    return present ? Cpp{"*" + name->second.text, Binding::Prefix} : Cpp{name->second.text};
+  }
+  Doc tested(const Expr& value) override {
+    const auto name = names_.find(to_text(value));
+    return name != names_.end() ? name->second.text : CppExpr::tested(value);
   }
 
-  CppText visit(const NoneExpr&, const Expr&) const { return {"Tensor()"}; }
-  CppText visit(const BoolExpr& e, const Expr&) const { return {e.value ? "true" : "false"}; }
-  CppText visit(const IntExpr& e, const Expr&) const { return {fmt::to_string(e.value)}; }
-  CppText visit(const FloatExpr& e, const Expr&) const { return {e.spelling}; }
-  CppText visit(const StringExpr& e, const Expr&) const { return {quoted(e.value)}; }
-  CppText visit(const NameExpr& e, const Expr&) const { return {std::string(cpp_constant(e.name))}; }
+  // --- Values and operators
 
-  CppText visit(const ListExpr& e, const Expr& expr) const {
-    const bool tensors = type_of(expr).base == ExprBase::Tensor;
-    return {fmt::format("{}{}", tensors ? "variable_list" : "DimVector", braced(e))};
-  }
+  Cpp visit(const NoneExpr&, const Expr&) override { return {"Tensor()"}; }
+  Cpp visit(const NameExpr& e, const Expr&) override { return {cpp_constant(e.name)}; }
 
-  CppText visit(const TupleExpr& e, const Expr&) const {
-    std::vector<std::string> items;
-    for (const ExprPtr& item : e.items) {
-      const bool tensor = is_none(*item) || is_tensor(type_of(*item));
-      const std::string text = print(*item, Binding::Choice);
-      items.push_back(tensor && !is_none(*item) ? fmt::format("Tensor({})", text) : text);
-    }
-    return {fmt::format("std::tuple({})", joined(items))};
-  }
-
-  CppText visit(const UnaryExpr& e, const Expr&) const {
-    return {std::string(to_string(e.op)) + print(*e.operand, Binding::Postfix), Binding::Prefix};
-  }
-
-  CppText visit(const BinaryExpr& e, const Expr& expr) const {
-    const bool tensor = is_tensor(type_of(expr));
-    if (tensor && e.op == BinaryOp::Remainder)
-      return {
-          fmt::format("keyway::remainder({}, {})", print(*e.left, Binding::Choice), print(*e.right, Binding::Choice))};
+  Cpp arithmetic(const BinaryExpr& e, const Expr& expr) override {
+    if (is_tensor(type(expr)) && e.op == BinaryOp::Remainder)
+      return {called("keyway::remainder", {text(*e.left), text(*e.right)})};
     const Binding binding = binding_of(e.op);
-    std::string left = print(*e.left, binding);
-    const std::string right = print(*e.right, tighter(binding));
-    const bool integers = type_of(*e.left).is(ExprBase::Int) && type_of(*e.right).is(ExprBase::Int);
+    Doc left = text(*e.left, binding);
+    const bool integers = type(*e.left).is(ExprBase::Int) && type(*e.right).is(ExprBase::Int);
     if (e.op == BinaryOp::Divide && integers)  // true division
-      left =
-          as<IntExpr>(*e.left) ? left + ".0" : fmt::format("static_cast<double>({})", print(*e.left, Binding::Choice));
-    return {fmt::format("{} {} {}", left, to_string(e.op), right), binding};
+      left = as<IntExpr>(*e.left) ? left + ".0" : called("static_cast<double>", {text(*e.left)});
+    return infix(std::move(left), to_string(e.op), text(*e.right, tighter(binding)), binding);
   }
 
-  // `weight == None`, or nothing if it compares values.
-  std::optional<CppText> comparison_with_none(const CompareExpr& e) const {
-    if (e.ops.size() != 1) return std::nullopt;
-    const bool left_none = is_none(*e.operands[0]);
-    if (!left_none && !is_none(*e.operands[1])) return std::nullopt;
-    const Expr& value = *e.operands[left_none ? 1 : 0];
-    const auto known = names_.find(to_text(value));  // without the `*` that a tested optional gets
-    const std::string text = known != names_.end() ? known->second.text : print(value, Binding::Postfix);
-    const bool negated = e.ops[0] == CompareOp::Equal;
-    const char* test = type_of(value).base == ExprBase::Tensor ? "defined" : "has_value";
-    return CppText{fmt::format("{}{}.{}()", negated ? "!" : "", text, test),
-                   negated ? Binding::Prefix : Binding::Postfix};
+  Cpp link(CompareOp op, const Expr& left, const Expr& right) override {
+    if (type(left).depth != 1 || type(right).depth != 1) return CppExpr::link(op, left, right);
+    return infix(called("IntArrayRef", {text(left)}), to_string(op), called("IntArrayRef", {text(right)}),
+                 Binding::Equality);
   }
+  Doc both(Doc left, Doc right) override { return called("keyway::logical_and", {std::move(left), std::move(right)}); }
 
-  CppText link(CompareOp op, const Expr& left, const Expr& right) const {
-    const Binding binding = binding_of(op);
-    const bool lists = type_of(left).depth == 1 && type_of(right).depth == 1;
-    const auto side = [&](const Expr& expr) {
-      return lists ? fmt::format("IntArrayRef({})", print(expr, Binding::Choice)) : print(expr, tighter(binding));
-    };
-    return {fmt::format("{} {} {}", side(left), to_string(op), side(right)), binding};
-  }
-
-  CppText visit(const CompareExpr& e, const Expr& expr) const {
-    if (auto text = comparison_with_none(e)) return std::move(*text);
-    CppText out = link(e.ops[0], *e.operands[0], *e.operands[1]);
-    for (std::size_t i = 1; i < e.ops.size(); ++i) {
-      const CppText next = link(e.ops[i], *e.operands[i], *e.operands[i + 1]);
-      out = is_tensor(type_of(expr)) ? CppText{fmt::format("keyway::logical_and({}, {})", out.text, next.text)}
-                                     : CppText{fmt::format("{} && {}", out.text, next.text), Binding::And};
-    }
+  Cpp visit(const InExpr& e, const Expr&) override {
+    Cpp out = compared(CompareOp::Equal, *e.value, *e.choices.front());
+    for (std::size_t i = 1; i < e.choices.size(); ++i)
+      out = logical(BinaryOp::Or, out, compared(CompareOp::Equal, *e.value, *e.choices[i]));
     return out;
   }
 
-  CppText visit(const InExpr& e, const Expr&) const {
-    std::vector<std::string> tests;
-    for (const ExprPtr& choice : e.choices) tests.push_back(link(CompareOp::Equal, *e.value, *choice).text);
-    return {fmt::format("{}", fmt::join(tests, " || ")), tests.size() > 1 ? Binding::Or : Binding::Equality};
+  Doc branch(const Expr& value, const ExprType& of) override {
+    if (is_none(value) && !is_tensor(of.required())) return "std::nullopt";
+    const bool ints = of.depth == 1 && of.base == ExprBase::Int;
+    return ints && !as<ListExpr>(value) ? called("DimVector", {text(value)}) : text(value);
   }
 
-  CppText visit(const ChoiceExpr& e, const Expr& expr) const {
-    const ExprType& type = type_of(expr);
-    const auto branch = [&](const Expr& value) {
-      if (is_none(value) && !is_tensor(type.required())) return std::string("std::nullopt");
-      const std::string text = print(value, Binding::Choice);
-      const bool ints = type.depth == 1 && type.base == ExprBase::Int;
-      return ints && !as<ListExpr>(value) ? fmt::format("DimVector({})", text) : text;
-    };
-    return {fmt::format("{} ? {} : {}", print(*e.condition, Binding::Or), branch(*e.yes), branch(*e.no)),
-            Binding::Choice};
-  }
-
-  CppText visit(const IndexExpr& e, const Expr&) const {
+  Cpp visit(const IndexExpr& e, const Expr&) override {
     const auto* number = as<IntExpr>(*e.index);
-    if (type_of(*e.object).is(ExprBase::Tuple))
-      return {fmt::format("std::get<{}>({})", number ? number->value : 0, print(*e.object, Binding::Choice))};
-    if (number) return {fmt::format("{}[{}]", print(*e.object, Binding::Postfix), number->value)};
-    return {fmt::format("item({}, {})", print(*e.object, Binding::Choice), print(*e.index, Binding::Choice))};
+    if (type(*e.object).is(ExprBase::Tuple))
+      return {called(fmt::format("std::get<{}>", number ? number->value : 0), {text(*e.object)})};
+    if (number) return {text(*e.object, Binding::Postfix) + fmt::format("[{}]", number->value)};
+    return {called("item", {text(*e.object), text(*e.index)})};
   }
 
-  CppText visit(const SliceExpr& e, const Expr&) const {
-    const auto bound = [&](const ExprPtr& value) {
-      return value ? print(*value, Binding::Choice) : std::string("std::nullopt");
-    };
-    return {fmt::format("items({}, {}, {})", print(*e.object, Binding::Choice), bound(e.begin), bound(e.end))};
+  Cpp visit(const SliceExpr& e, const Expr&) override {
+    const auto bound = [&](const ExprPtr& value) { return value ? text(*value) : "std::nullopt"; };
+    return {called("items", {text(*e.object), bound(e.begin), bound(e.end)})};
   }
-
-  CppText visit(const LetExpr& e, const Expr&) const { return print(*e.value); }
 
   // --- Calls
 
-  std::string braced(const ListExpr& list) const {
-    std::vector<std::string> items;
-    for (const ExprPtr& item : list.items) items.push_back(print(*item, Binding::Choice));
-    return fmt::format("{{{}}}", joined(items));
-  }
-
   // A value as an argument; `wanted` is what the parameter takes, null if nobody knows. Helpers take an undefined
   // Tensor for an absent one.
-  std::string passed(const Expr& value, const Parameter* wanted, bool helper) const {
+  Doc passed(const Expr& value, const Parameter* wanted, bool helper) {
     if (is_none(value)) return wanted && !helper ? "std::nullopt" : "{}";
-    if (const auto* list = as<ListExpr>(value)) return braced(*list);
-    const ExprType& type = type_of(value);
-    const std::string text = print(value, Binding::Choice);
-    if (!wanted) return text;
-    if (type.is_number() && wanted->type.is(ExprBase::Tensor)) return fmt::format("number_tensor({})", text);
-    if (type.depth == 0 && wanted->type.depth == 1 && !type.is(ExprBase::Unknown)) return fmt::format("{{{}}}", text);
-    if (wanted->type.base == ExprBase::Tensor && wanted->type.optional_items && type.depth == 1)
-      return fmt::format("optional_tensors({})", text);
-    return text;
+    if (const auto* list = as<ListExpr>(value)) return Doc::list("{", texts(list->items), "}");
+    const ExprType& of = type(value);
+    Doc out = text(value);
+    if (!wanted) return out;
+    if (of.is_number() && wanted->type.is(ExprBase::Tensor)) return called("number_tensor", {std::move(out)});
+    if (of.depth == 0 && wanted->type.depth == 1 && !of.is(ExprBase::Unknown))
+      return Doc::list("{", {std::move(out)}, "}");
+    if (wanted->type.base == ExprBase::Tensor && wanted->type.optional_items && of.depth == 1)
+      return called("optional_tensors", {std::move(out)});
+    return out;
+  }
+  std::vector<Doc> passed(const std::vector<CallArgument>& arguments) {
+    std::vector<Doc> out;
+    for (const CallArgument& argument : arguments) out.push_back(passed(*argument.value, nullptr, true));
+    return out;
   }
 
   // The arguments of a call in the order of its parameters from `first` on, with the defaults of those before the last
   // that is given.
-  std::vector<std::string> bound(const Signature& signature, const std::vector<CallArgument>& arguments,
-                                 std::size_t first, bool helper) const {
+  std::vector<Doc> bound(const Signature& signature, const std::vector<CallArgument>& arguments, std::size_t first,
+                         bool helper) {
     const FunctionSchema& schema = signature.schema;
     std::vector<const Expr*> given(signature.parameters.size());
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -237,15 +135,16 @@ class Printer {
       const auto at = parameter_of(signature, named, static_cast<int>(i + first));
       if (const auto* position = std::get_if<std::size_t>(&at)) given[*position] = arguments[i].value.get();
     }
-    const bool options = has_tensor_options(schema);
-    std::vector<std::string> out;
+    const bool described = has_tensor_options(schema);
+    std::vector<Doc> out;
     std::size_t needed = 0;
     for (std::size_t i = first; i < given.size(); ++i) {
       const Parameter& parameter = signature.parameters[i];
-      if (options && is_tensor_option(parameter.name)) {
+      if (described && is_tensor_option(parameter.name)) {
         if (parameter.name != "dtype") continue;
-        out.push_back(tensor_options(signature, given));
-        if (out.back() != "{}") needed = out.size();
+        auto options = tensor_options(signature, given);
+        out.push_back(options ? std::move(*options) : "{}");
+        if (options) needed = out.size();
         continue;
       }
       const Expr* value = given[i];
@@ -253,76 +152,60 @@ class Printer {
       out.push_back(value ? passed(*value, &parameter, helper) : public_default(schema.arguments()[i]));
       if (value) needed = out.size();
     }
-    out.resize(needed);
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(needed), out.end());
     return out;
   }
 
-  // TensorOptions().dtype(...).device(...) of what is given of the four.
-  std::string tensor_options(const Signature& signature, const std::vector<const Expr*>& given) const {
-    std::string out;
+  // TensorOptions().dtype(...).device(...) of what is given of the four; nothing if none is.
+  std::optional<Doc> tensor_options(const Signature& signature, const std::vector<const Expr*>& given) {
+    std::optional<Doc> out;
     for (std::size_t i = 0; i < given.size(); ++i) {
       const Parameter& parameter = signature.parameters[i];
       if (!given[i] || !is_tensor_option(parameter.name) || is_none(*given[i])) continue;
       const std::string setter = parameter.name == "pin_memory" ? "pinned_memory" : parameter.name;
-      out += fmt::format(".{}({})", setter, print(*given[i], Binding::Choice));
+      out = (out ? *out : "TensorOptions()") + called(fmt::format(".{}", setter), {text(*given[i])});
     }
-    return out.empty() ? "{}" : "TensorOptions()" + out;
-  }
-
-  std::vector<std::string> passed(const std::vector<CallArgument>& arguments) const {
-    std::vector<std::string> out;
-    for (const CallArgument& argument : arguments) out.push_back(passed(*argument.value, nullptr, true));
     return out;
   }
 
-  // `object.name(arguments)`; the first argument may be the object again.
-  CppText method_call(const Expr& object, std::string_view name, std::vector<std::string> arguments,
-                      bool with_object) const {
-    if (with_object) arguments.erase(arguments.begin());
-    return {fmt::format("{}.{}({})", print(object, Binding::Postfix), name, joined(arguments))};
+  Cpp method(const Expr& object, std::string_view name, std::vector<Doc> arguments) {
+    return {text(object, Binding::Postfix) + called(fmt::format(".{}", name), std::move(arguments))};
   }
 
-  CppText visit(const CallExpr& e, const Expr& expr) const {
-    const ExprNote& note = formula_.note(expr);
-    const bool helper = note.role == ExprRole::Helper;
-    if (note.called && !helper && !note.called->is_function && note.called->is_method && !e.arguments.empty())
-      return method_call(*e.arguments.front().value, e.function, bound(*note.called, e.arguments, 0, false), true);
-    if (note.called)
-      return {fmt::format("{}{}({})", helper ? "" : namespace_of(*note.called), e.function,
-                          joined(bound(*note.called, e.arguments, 0, helper)))};
-    std::string_view name = e.function;
-    if (note.role == ExprRole::Predicate) {
-      const auto* word = std::ranges::find(kWords, e.function, &Word::name);
-      if (word != std::end(kWords)) name = word->cpp;
+  Cpp visit(const CallExpr& e, const Expr& expr) override {
+    const Signature* const callee = note(expr).called.get();
+    const bool helper = note(expr).role == ExprRole::Helper;
+    if (callee && !helper && !callee->is_function && callee->is_method && !e.arguments.empty()) {
+      std::vector<Doc> arguments = bound(*callee, e.arguments, 0, false);
+      arguments.erase(arguments.begin());  // the object
+      return method(*e.arguments.front().value, e.function, std::move(arguments));
     }
-    return {fmt::format("{}({})", name, joined(passed(e.arguments)))};
+    if (callee)
+      return {called((helper ? "" : namespace_of(*callee)) + e.function, bound(*callee, e.arguments, 0, helper))};
+    const auto* word = std::ranges::find(kWords, e.function, &Word::name);
+    const bool renamed = note(expr).role == ExprRole::Predicate && word != std::end(kWords);
+    return {called(renamed ? word->cpp : e.function, passed(e.arguments))};
   }
 
-  CppText visit(const MethodExpr& e, const Expr& expr) const {
-    const ExprNote& note = formula_.note(expr);
-    const ExprType& object = type_of(*e.object);
-    if (note.called) return method_call(*e.object, e.method, bound(*note.called, e.arguments, 1, false), false);
-    const std::string arguments = joined(passed(e.arguments));
+  Cpp visit(const MethodExpr& e, const Expr& expr) override {
+    const ExprType& object = type(*e.object);
+    if (note(expr).called) return method(*e.object, e.method, bound(*note(expr).called, e.arguments, 1, false));
     if (object.base == ExprBase::DType)  // a function of the dtype
-      return {fmt::format("keyway::{}({})", e.method, print(*e.object, Binding::Choice))};
-    if (object.depth > 0 || (object.optional && object.base == ExprBase::Tensor))
-      return {fmt::format("each({}, [{}](const auto& tensor) {{ return tensor.{}({}); }})",
-                          print(*e.object, Binding::Choice), arguments.empty() ? "" : "&", e.method, arguments)};
-    return {fmt::format("{}.{}({})", print(*e.object, Binding::Postfix), e.method, arguments)};
+      return {called("keyway::" + e.method, {text(*e.object)})};
+    if (object.depth == 0 && (!object.optional || object.base != ExprBase::Tensor))
+      return method(*e.object, e.method, passed(e.arguments));
+    Doc value = called("tensor." + e.method, passed(e.arguments));
+    Doc lambda = fmt::format("[{}](const auto& tensor) {{ return ", e.arguments.empty() ? "" : "&") + value + "; }";
+    return {called("each", {text(*e.object), std::move(lambda)})};
   }
 
-  const CheckedExpr& formula_;
   const CppNames& names_;
 };
 
 }  // namespace
 
-std::string cpp_formula(const CheckedExpr& formula, const CppNames& names) {
-  return cpp_formula(formula, formula.root(), names);
-}
-
-std::string cpp_formula(const CheckedExpr& formula, const Expr& part, const CppNames& names) {
-  return Printer(formula, names).print(part).text;
+Doc cpp_formula(const CheckedExpr& formula, const Expr& part, const CppNames& names) {
+  return FormulaExpr(formula, names).text(part);
 }
 
 }  // namespace keyway::inline v1

@@ -5,9 +5,9 @@
 // language (len, each, ...) those of autograd/formulas/formula_words.h.
 #pragma once
 
+#include <keyway/codegen/emit/doc.h>
 #include <keyway/codegen/expr/expr_checker.h>
 
-#include <functional>
 #include <map>
 #include <string>
 
@@ -22,9 +22,7 @@ struct CppName {
 // By canonical text: "grad", "self", "self.sizes()".
 using CppNames = std::map<std::string, CppName, std::less<>>;
 
-std::string cpp_formula(const CheckedExpr& formula, const CppNames& names);
-
-// The same of a part of it. Requires: `part` is a node of the formula.
-std::string cpp_formula(const CheckedExpr& formula, const Expr& part, const CppNames& names);
+// The formula or a part of it. Requires: `part` is a node of the formula.
+Doc cpp_formula(const CheckedExpr& formula, const Expr& part, const CppNames& names);
 
 }  // namespace keyway::inline v1

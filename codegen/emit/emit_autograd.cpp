@@ -18,11 +18,10 @@ bool has_kernels(const Op& op, const Overload& overload) {
 // The node and the recorders of an operator.
 std::string recording_text(const Op& op, const AutogradPlan& plan, const std::vector<Overload>& overloads,
                            const std::string& file) {
-  std::string recorders;
+  std::string out = "\n" + comment(to_string(*op.schema)) + node_text(op, plan, file);
   for (const Overload& overload : overloads)
-    if (has_recorder(op, overload)) recorders += "\n" + recorder_text(op, plan, overload);
-  if (recorders.empty()) return {};
-  return "\n" + comment(to_string(*op.schema)) + node_text(op, plan, file) + recorders;
+    if (has_recorder(op, overload)) out += "\n" + recorder_text(op, plan, overload);
+  return out;
 }
 
 std::string kernels_text(const Op& op, const AutogradPlan& plan, const std::vector<Overload>& overloads) {
@@ -56,11 +55,10 @@ std::string emit_autograd(const Family& family) {
   for (const Op& op : family.ops) {
     const auto overloads = expand_variants(op);
     AutogradPlan plan = autograd_plan(op);
-    const std::string text = recording_text(op, plan, overloads, family.file);
-    if (!text.empty()) {
+    if (std::ranges::any_of(overloads, [&](const Overload& overload) { return has_recorder(op, overload); })) {
       const int count = ++nodes[plan.node];
       if (count > 1) plan.node += fmt::to_string(count);
-      recording += count > 1 ? recording_text(op, plan, overloads, family.file) : text;
+      recording += recording_text(op, plan, overloads, family.file);
     }
     kernels += kernels_text(op, plan, overloads);
   }

@@ -13,8 +13,9 @@ std::string emit_composites(const Family& family) {
     if (op.recipe.kind != RecipeKind::Composite) continue;
     const FunctionSchema schema = *op.schema;
     declarations += "\n" + comment(to_string(schema)) +
-                    listed(fmt::format("{} {}(", public_result_type(schema), op.recipe.function),
-                           public_parameters(schema), ");\n");
+                    Doc::list(fmt::format("{} {}(", public_result_type(schema), op.recipe.function),
+                              public_parameters(schema), ");")
+                        .lines();
   }
   if (declarations.empty()) return {};
   return file_banner(family) +

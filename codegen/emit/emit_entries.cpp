@@ -1,7 +1,6 @@
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
-#include <keyway/codegen/emit/line_breaks.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/printer.h>
 
@@ -14,7 +13,7 @@ std::string alias_text(FunctionSchema schema) {
   const std::string identifier = cpp_identifier(schema);
   std::vector<std::string> types;
   for (const Argument argument : schema.arguments()) types.push_back(canonical_type(argument.type()));
-  return listed(fmt::format("using {}_sig = {}(", identifier, canonical_result_type(schema)), types, ");\n");
+  return Doc::list(fmt::format("using {}_sig = {}(", identifier, canonical_result_type(schema)), types, ");").lines();
 }
 
 std::string entry_text(FunctionSchema schema) {
@@ -27,8 +26,8 @@ std::string schema_text(FunctionSchema schema) {
   constexpr std::string_view kOwn = "keyway::";
   std::string_view name = schema.full_name();
   if (name.starts_with(kOwn)) name.remove_prefix(kOwn.size());
-  return with_breaks(fmt::format("template <>\ninline constexpr std::string_view schema_of<{}> =\n    {};\n",
-                                 cpp_string(name), cpp_string(to_string(schema))));
+  return fmt::format("template <>\ninline constexpr std::string_view schema_of<{}> =\n", cpp_string(name)) +
+         (Doc::literal(to_string(schema)) + ";").lines(4);
 }
 
 }  // namespace

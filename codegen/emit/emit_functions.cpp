@@ -9,7 +9,8 @@ namespace {
 
 std::string function_text(const PublicFunction& function) {
   return public_comment(function, "", false) +
-         listed(fmt::format("inline {} {}(", function.result, function.name), declared(function.parameters), ") {\n") +
+         Doc::list(fmt::format("inline {} {}(", function.result, function.name), declared(function.parameters), ") {")
+             .lines() +
          public_body(function) + "}\n";
 }
 

@@ -26,7 +26,7 @@ std::string declaration(const Family& family, const Helper& helper) {
   }
   const std::string_view api = family.library.empty() ? "KEYWAY_API " : "";
   return "\n" + comment(helper.doc) + comment(to_string(schema)) +
-         listed(fmt::format("{}{} {}(", api, public_result_type(schema), schema.name()), parameters, ");\n");
+         Doc::list(fmt::format("{}{} {}(", api, public_result_type(schema), schema.name()), parameters, ");").lines();
 }
 
 }  // namespace

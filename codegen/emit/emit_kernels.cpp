@@ -4,7 +4,6 @@
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
-#include <keyway/codegen/emit/line_breaks.h>
 #include <keyway/codegen/emit/operands.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
@@ -39,59 +38,66 @@ std::string head(const Op& op) { return fmt::format("{} {}(", kernel_result(op),
 // What the driver runs, for elements of type T.
 class Loop {
  public:
-  explicit Loop(const Op& op) : op_(op), dtypes_(dtype_plan(op)), tensors_(tensor_arguments(op)) {
+  explicit Loop(const Op& op)
+      : op_(op), dtypes_(dtype_plan(op)), tensors_(tensor_arguments(op)), reduced_(reduced_dims(op)) {
     for (const Argument argument : op.schema->arguments()) {
       const std::string_view name = argument.name();
       const bool tensor = expr_type_of(argument.type()).base == ExprBase::Tensor;
-      const bool geometry = reduces() && (name == "dim" || name == "keepdim");
+      const bool geometry = name == reduced_.dims || name == reduced_.keepdim;
       if (tensor || geometry || describes_result(op, name)) continue;
       const bool number = expr_type_of(argument.type()).required().is(ExprBase::Scalar) && !reduces();
       const bool operand = std::ranges::find(dtypes_.numbers, name) != dtypes_.numbers.end();
       takes_number_ |= number;
-      members_.push_back(fmt::format("{}{}({})", operand ? "operand" : "argument", number ? "<Element>" : "", name));
+      members_.emplace_back(fmt::format("{}{}({})", operand ? "operand" : "argument", number ? "<Element>" : "", name));
     }
   }
 
   std::string text() const {
     // A functor may round a number to what the elements are in memory.
-    const std::string visit = reduces() ? "visit_dtype<" : fmt::format("visit_loop_dtype<{}, ", op_.recipe.function);
-    std::string out = fmt::format("  {}{}>({}.dtype(), \"{}\", [&]<typename T{}>() {{\n", visit, dtypes_.loop_types,
-                                  dtypes_.loop_tensor, op_.name(), takes_number_ ? ", typename Element" : "");
-    if (op_.dtypes.preset == "integers_to_int64") {
-      out +=
-          "    if constexpr (std::is_integral_v<T>) {\n"
-          "      if (out.dtype() == ScalarType::Long) {\n" +
-          call("        return ", "T, std::int64_t") + "      }\n    }\n";
-    }
-    return out + call("    ", "T") + "  });\n";
+    const Doc visit = reduces() ? Doc::list("visit_dtype<", {dtypes_.loop_types}, ">(")
+                                : Doc::list("visit_loop_dtype<", {op_.recipe.function, dtypes_.loop_types}, ">(");
+    const Doc rest = Doc::list("",
+                               {dtypes_.loop_tensor + ".dtype()", cpp_string(op_.name()),
+                                fmt::format("[&]<typename T{}>() {{", takes_number_ ? ", typename Element" : "")},
+                               "");
+    if ((visit + rest).fits(2)) return (visit + rest).lines(2) + body(4) + Doc("});").lines(2);
+    return visit.lines(2) + rest.lines(6) + body(8) + Doc("});").lines(6);
   }
 
  private:
   bool reduces() const { return op_.recipe.kind == RecipeKind::Reduction; }
 
-  std::string call(std::string_view indent, std::string_view types) const {
-    std::string functor = fmt::format("{}<{}>{{", op_.recipe.function, types);
-    for (std::size_t i = 0; i < members_.size(); ++i) functor += (i > 0 ? ", " : "") + members_[i];
-    std::vector<std::string> arguments{functor + "}"};
-    for (const std::string& result : result_variables(op_)) arguments.push_back(result);
-    for (const TensorArgument& tensor : tensors_) arguments.push_back(tensor.name);
-    if (reduces()) arguments.push_back(dims());
-    return listed(fmt::format("{}{}(", indent, reduces() ? "reduce" : "pointwise"), arguments, ");\n");
+  std::string body(std::size_t indent) const {
+    if (op_.dtypes.preset != "integers_to_int64") return call("T").lines(indent);
+    return Doc("if constexpr (std::is_integral_v<T>) {").lines(indent) +
+           Doc("if (out.dtype() == ScalarType::Long) {").lines(indent + 2) +
+           ("return " + call("T, std::int64_t")).lines(indent + 4) + Doc("}").lines(indent + 2) +
+           Doc("}").lines(indent) + call("T").lines(indent);
+  }
+
+  Doc call(std::string_view types) const {
+    std::vector<Doc> arguments{Doc::list(fmt::format("{}<{}>{{", op_.recipe.function, types), members_, "}")};
+    for (const std::string& result : result_variables(op_)) arguments.emplace_back(result);
+    for (const TensorArgument& tensor : tensors_) arguments.emplace_back(tensor.name);
+    if (reduces()) arguments.emplace_back(dims());
+    return Doc::list(reduces() ? "reduce(" : "pointwise(", std::move(arguments), ");");
   }
 
   // The dimensions to reduce over; none stands for all.
   std::string dims() const {
-    const auto index = op_.schema->arguments().find("dim");
+    const std::string& name = reduced_.dims;
+    const auto index = op_.schema->arguments().find(name);
     if (!index) return "{}";
     const ExprType type = expr_type_of(op_.schema->arguments()[*index].type());
-    if (type.depth > 0) return type.optional ? "dim.value_or(IntArrayRef())" : "dim";
-    return type.optional ? "dim ? DimVector{*dim} : DimVector{}" : "{dim}";
+    if (type.depth > 0) return type.optional ? name + ".value_or(IntArrayRef())" : name;
+    return fmt::format(fmt::runtime(type.optional ? "{0} ? DimVector{{*{0}}} : DimVector{{}}" : "{{{0}}}"), name);
   }
 
   const Op& op_;
   DTypePlan dtypes_;
   std::vector<TensorArgument> tensors_;
-  std::vector<std::string> members_;
+  ReducedDims reduced_;
+  std::vector<Doc> members_;
   bool takes_number_ = false;
 };
 
@@ -111,19 +117,16 @@ std::string loop_includes(const Family& family, const Backend& backend) {
 }
 
 std::string loop_function(const Op& op) {
-  std::vector<std::string> declared;
-  for (const std::string& parameter : kernel_parameters(op)) {
-    const bool unused = op.recipe.kind == RecipeKind::Reduction && parameter.ends_with(" keepdim");
-    declared.push_back(unused ? parameter.substr(0, parameter.rfind(' ')) : parameter);
-  }
-  return comment(to_string(*op.schema)) + listed(head(op), declared, ") {\n") + Loop(op).text() + "}\n";
+  // The results have their shapes when the kernel is called.
+  const std::vector<std::string> parameters = kernel_parameters(op, reduced_dims(op).keepdim);
+  return comment(to_string(*op.schema)) + Doc::list(head(op), parameters, ") {").lines() + Loop(op).text() + "}\n";
 }
 
 std::string declarations(const Family& family, const Backend& backend) {
   std::string declarations;
   for (const Op& op : family.ops) {
     if (!has_native_kernel(op, backend.key)) continue;
-    declarations += "\n" + comment(to_string(*op.schema)) + listed(head(op), kernel_parameters(op), ");\n");
+    declarations += "\n" + comment(to_string(*op.schema)) + Doc::list(head(op), kernel_parameters(op), ");").lines();
   }
   if (declarations.empty()) return {};
   return file_banner(family) + "#pragma once\n\n" + includes({"keyway/dispatch/call/signature.h"}) + "\n" +
@@ -141,7 +144,7 @@ std::vector<std::string> loops(const Family& family, const Backend& backend) {
     }
     shards.back() += "\n" + loop_function(op);
   }
-  for (std::string& shard : shards) shard = with_breaks(shard + "\n" + close_namespace(family, backend.name));
+  for (std::string& shard : shards) shard += "\n" + close_namespace(family, backend.name);
   return shards;
 }
 
@@ -151,7 +154,9 @@ std::string served(const Family& family, const Backend& backend) {
   for (const Op& op : family.ops) {
     if (!has_native_kernel(op, backend.key)) continue;
     const std::string id = cpp_identifier(*op.schema);
-    lines += fmt::format("  serve<\"keyway::{}\", {}>(m, \"{}::{}\");\n", op.name(), id, backend.name, id);
+    lines += (Doc::list("serve<", {cpp_string(fmt::format("keyway::{}", op.name())), id}, ">") +
+              Doc::list("(", {"m", cpp_string(fmt::format("{}::{}", backend.name, id))}, ");"))
+                 .lines(2);
   }
   return lines;
 }
@@ -178,9 +183,9 @@ std::string emit_cuda_registrations(const std::vector<Family>& families) {
     headers.push_back(own_header(family, kCuda.kernels));
     lines += own;
   }
-  return with_breaks(file_banner(families) + "\n" + includes(std::move(headers)) + "\n" +
-                     open_namespace(families.front(), kCuda.name) + "\nvoid register_kernels(Library& m) {\n" + lines +
-                     "}\n\n" + close_namespace(families.front(), kCuda.name));
+  return file_banner(families) + "\n" + includes(std::move(headers)) + "\n" +
+         open_namespace(families.front(), kCuda.name) + "\nvoid register_kernels(Library& m) {\n" + lines + "}\n\n" +
+         close_namespace(families.front(), kCuda.name);
 }
 
 }  // namespace keyway::inline v1

@@ -1,7 +1,6 @@
 // The table of the generated test suite: what the entries say of calls to make, and of what must hold for them.
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/emitter.h>
-#include <keyway/codegen/emit/line_breaks.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/variants.h>
@@ -55,14 +54,12 @@ std::vector<std::string> differentiated(const Op& op) {
   return names;
 }
 
-// A string literal of lines.
-std::string lines_text(const std::vector<std::string>& lines) {
-  std::string out;
-  for (const std::string& line : lines) {
-    std::string literal = cpp_string(line);
-    literal.insert(literal.size() - 1, "\\n");
-    out += "\n        " + literal;
-  }
+// A field that is a string of lines.
+std::string lines_text(std::string_view name, const std::vector<std::string>& lines) {
+  if (lines.empty()) return {};
+  std::string out = fmt::format("     .{} =\n", name);
+  for (const std::string& line : lines)
+    out += (Doc::literal(line + "\n", 4) + (&line == &lines.back() ? "," : "")).lines(8);
   return out;
 }
 
@@ -76,22 +73,19 @@ std::string case_text(const Op& op) {
     samples.pop_back();
   }
   std::string out = "    {\n";
-  const auto field = [&](std::string_view name, const std::string& literal) {
-    if (!literal.empty() && literal != "\"\"")
-      out += fmt::format("     .{} ={}{},\n", name, literal[0] == '\n' ? "" : " ", literal);
+  const auto field = [&](std::string_view name, const std::string& text) {
+    if (!text.empty()) out += (Doc::assignment(fmt::format(".{}", name), Doc::literal(text)) + ",").lines(5);
   };
   for (const Overload& overload : expand_variants(op)) {
     constexpr std::string_view kFields[] = {"op", "inplace", "out"};
-    field(kFields[static_cast<int>(overload.kind)], cpp_string(full_name(*overload.schema)));
+    field(kFields[static_cast<int>(overload.kind)], full_name(*overload.schema));
   }
-  field("recipe", cpp_string(kRecipes[static_cast<int>(op.recipe.kind)]));
-  field("broadcasts", cpp_string(fmt::format("{}", fmt::join(broadcasts(op), " "))));
-  field("derivatives", cpp_string(fmt::format("{}", fmt::join(differentiated(op), " "))));
-  if (!is_below_autograd(op)) field("implicit", "true");
-  field("domain", lines_text(domain));
-  field("samples", lines_text(samples));
-  field("failing", lines_text(failing));
-  return out + "    },\n";
+  field("recipe", std::string(kRecipes[static_cast<int>(op.recipe.kind)]));
+  field("broadcasts", fmt::format("{}", fmt::join(broadcasts(op), " ")));
+  field("derivatives", fmt::format("{}", fmt::join(differentiated(op), " ")));
+  if (!is_below_autograd(op)) out += "     .implicit = true,\n";
+  return out + lines_text("domain", domain) + lines_text("samples", samples) + lines_text("failing", failing) +
+         "    },\n";
 }
 
 }  // namespace
@@ -102,9 +96,9 @@ std::string emit_op_cases(const std::vector<Family>& families) {
                     "constexpr OpCases kCases[] = {\n";
   for (const Family& family : families)
     for (const Op& op : family.ops) out += case_text(op);
-  return with_breaks(out +
-                     "};\n}  // namespace\n\nconst OpCasesList kOpCases{kCases, std::size(kCases)};\n\n"
-                     "}  // namespace keyway::inline v1::testing\n");
+  return out +
+         "};\n}  // namespace\n\nconst OpCasesList kOpCases{kCases, std::size(kCases)};\n\n"
+         "}  // namespace keyway::inline v1::testing\n";
 }
 
 }  // namespace keyway::inline v1

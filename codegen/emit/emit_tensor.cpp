@@ -81,12 +81,13 @@ static_assert(sizeof(Tensor) == sizeof(TensorBase) && alignof(Tensor) == alignof
 
 std::string method_declaration(const PublicFunction& method) {
   return public_comment(method, "  ", true) +
-         listed(fmt::format("  {} {}(", method.result, method.name), declared(method.parameters), ") const;\n");
+         Doc::list(fmt::format("{} {}(", method.result, method.name), declared(method.parameters), ") const;").lines(2);
 }
 
 std::string method_definition(const PublicFunction& method) {
-  return listed(fmt::format("inline {} Tensor::{}(", method.result, method.name), defined(method.parameters),
-                ") const {\n") +
+  return Doc::list(fmt::format("inline {} Tensor::{}(", method.result, method.name), defined(method.parameters),
+                   ") const {")
+             .lines() +
          public_body(method) + "}\n";
 }
 

@@ -1,14 +1,12 @@
 // Wrappers and tables of a family's operators.
-#include <keyway/codegen/base/names.h>
+#include <keyway/codegen/emit/autograd_plan.h>
 #include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
-#include <keyway/codegen/emit/line_breaks.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/emit/wrapper_text.h>
-#include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/printer.h>
 
@@ -24,10 +22,6 @@ bool any_overload(const Family& family, bool (*test)(const Op&, const Overload&)
   return std::ranges::any_of(family.ops, [&](const Op& op) {
     return std::ranges::any_of(expand_variants(op), [&](const Overload& overload) { return test(op, overload); });
   });
-}
-
-bool has_cpu_kernel(const Op& op, const Overload& overload) {
-  return std::ranges::any_of(registrations_of(op, overload), [](const Registration& r) { return r.key == "CPU"; });
 }
 
 std::string include_lines(const Family& family) {
@@ -50,22 +44,12 @@ std::string include_lines(const Family& family) {
     }
     if (op.planned || calls_operators(op)) paths.emplace_back("keyway/assembly/plans.h");
   }
-  if (any_overload(family, has_cpu_kernel)) paths.push_back(own_header(family, "backends/cpu/kernels_{}.h"));
+  if (std::ranges::any_of(family.ops, [](const Op& op) { return has_native_kernel(op, "CPU"); }))
+    paths.push_back(own_header(family, "backends/cpu/kernels_{}.h"));
   if (any_overload(family, has_autograd_kernel) || any_overload(family, has_adinplace_kernel))
     paths.push_back(own_header(family, "autograd/kernels_{}.h"));
   if (any_overload(family, has_autocast_kernel)) paths.emplace_back("keyway/autocast/kernels.h");
   return includes(std::move(paths));
-}
-
-// What backward keeps of a call, for people.
-std::string saved_text(const Op& op) {
-  std::vector<std::string> texts;
-  for (const Derivative& derivative : op.derivatives)
-    for (const SavedValue& value : derivative.saved) {
-      std::string text = to_text(*value.expr);
-      if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
-    }
-  return joined(texts);
 }
 
 // The overloads of an entry but the first.
@@ -98,30 +82,33 @@ std::string info_text(const Family& family, const Op& op, const Overload& overlo
   const std::string id = cpp_identifier(schema);
   const std::string_view ns = schema.namespace_name();
   std::string out = fmt::format("constexpr OpInfo {}_info{{\n", id);
+  const auto set = [&](std::string_view name, Doc value) {
+    out += (Doc::assignment(fmt::format(".{}", name), std::move(value)) + ",").lines(4);
+  };
   const auto field = [&](std::string_view name, std::string_view text) {
-    if (text.empty()) return;
-    out += fmt::format("    .{} = {},\n", name, cpp_string(text));
+    if (!text.empty()) set(name, Doc::literal(text));
   };
   field("name", fmt::format("{}::{}", ns.empty() ? "keyway" : ns, schema.name()));
   field("overload", schema.overload_name());
   field("schema", to_string(schema));
   field("file", family.file);
-  out += fmt::format(
-      "    .line = {0},\n    .signature = signature_hash<ops::{1}_sig>,\n    .boxed = kBoxedShape<ops::{1}_sig>,\n",
-      op.place().line, id);
-  if (op.vmap.name != kVmapRules[0].name) out += fmt::format("    .vmap = vmap_rule(\"{}\"),\n", op.vmap.name);
+  set("line", fmt::to_string(op.place().line));
+  set("signature", fmt::format("signature_hash<ops::{}_sig>", id));
+  set("boxed", fmt::format("kBoxedShape<ops::{}_sig>", id));
+  if (op.vmap.name != kVmapRules[0].name) set("vmap", fmt::format("vmap_rule(\"{}\")", op.vmap.name));
   const std::string_view jvp = schema.is_mutable() && !op.jvp.in_place.empty() ? op.jvp.in_place : op.jvp.name;
-  if (jvp != kJvpRules[0].name) out += fmt::format("    .jvp = jvp_rule(\"{}\"),\n", jvp);
-  if (op.counterpart) out += fmt::format("    .counterpart = &keyway::ops::{},\n", cpp_identifier(**op.counterpart));
-  if (const std::uint64_t derived = derived_arguments(op, schema))
-    out += fmt::format("    .derived = {:#b},\n", derived);
+  if (jvp != kJvpRules[0].name) set("jvp", fmt::format("jvp_rule(\"{}\")", jvp));
+  if (op.counterpart) set("counterpart", fmt::format("&keyway::ops::{}", cpp_identifier(**op.counterpart)));
+  if (const std::uint64_t derived = derived_arguments(op, schema)) set("derived", fmt::format("{:#b}", derived));
   field("tags", fmt::format("{}", fmt::join(op.tags, " ")));
   field("doc", op.doc);
   field("example", op.example.text.text);
   field("saved", saved_text(op));
   if (takes_backend_kernel(op)) {
-    out += fmt::format("    .wrapper = &kBackendWrapper<{}, ops::{}_sig, wrappers::{}::Kernel>,\n",
-                       wrapper_type(op, overload), id, cpp_identifier(*op.schema));
+    set("wrapper", Doc::list("&kBackendWrapper<",
+                             {wrapper_type(op, overload), fmt::format("ops::{}_sig", id),
+                              fmt::format("wrappers::{}::Kernel", cpp_identifier(*op.schema))},
+                             ">"));
     if (schema.text() == op.schema->text()) field("served_too", other_overloads(op));
   }
   return out + "};\n";
@@ -131,22 +118,24 @@ std::string info_text(const Family& family, const Op& op, const Overload& overlo
 std::string table_text(const Family& family, const Op& op, const Overload& overload) {
   const FunctionSchema schema = *overload.schema;
   const std::string id = cpp_identifier(schema);
-  std::string infos, kernels;
+  std::vector<Doc> infos{"{}"}, kernels;
   for (const Registration& r : registrations_of(op, overload)) {
-    infos += fmt::format(",\n    {{DispatchKey::{}, \"{}\", \"{}\", {}}}", r.key, r.name, family.file, op.place().line);
-    kernels += kernels.empty() ? "{" : ",\n     ";
-    std::string fields = r.kernel;
-    if (!r.context.empty()) fields += ",\n      " + r.context;
-    if (!r.boxed.empty()) fields += ", nullptr, " + r.boxed;
-    kernels += fmt::format("{{DispatchKey::{}, {}}}", r.key, fields);
+    const std::string key = "DispatchKey::" + r.key;
+    infos.push_back(
+        Doc::list("{", {key, cpp_string(r.name), cpp_string(family.file), fmt::to_string(op.place().line)}, "}"));
+    std::vector<Doc> fields{key, r.kernel};
+    if (!r.context.empty()) fields.push_back(r.context);
+    if (!r.boxed.empty()) fields.insert(fields.end(), {"nullptr", r.boxed});
+    kernels.push_back(Doc::list("{", std::move(fields), "}"));
   }
-  std::string out = comment(to_string(schema)) + "namespace {\n" + info_text(family, op, overload);
-  out += fmt::format("constexpr KernelInfo {}_kernels[] = {{\n    {{}}{}}};\n", id, infos);
-  out += fmt::format(
-      "constinit const auto {0}_table = make_static_table<ops::{0}_sig>(\n    ops::{0}, {0}_kernels,\n    "
-      "{1}}});\n",
-      id, kernels);
-  return out + fmt::format("}}  // namespace\nconstinit OperatorEntry ops::{0}{{{0}_info, {0}_table}};\n", id);
+  const Doc table = Doc::list(fmt::format("make_static_table<ops::{}_sig>(", id),
+                              {"ops::" + id, id + "_kernels", Doc::rows("{", std::move(kernels), "}")}, ");");
+  return comment(to_string(schema)) + "namespace {\n" + info_text(family, op, overload) +
+         Doc::below(Doc::rows(fmt::format("constexpr KernelInfo {}_kernels[] = {{", id), std::move(infos), "};"))
+             .lines() +
+         Doc::assignment(fmt::format("constinit const auto {}_table", id), Doc::below(table)).lines() +
+         "}  // namespace\n" +
+         Doc::list(fmt::format("constinit OperatorEntry ops::{}{{", id), {id + "_info", id + "_table"}, "};").lines();
 }
 
 // Of Keyway's own, whose families' headers these files need not have.
@@ -164,10 +153,11 @@ std::string planned_text(const Family& family) {
   std::string out;
   for (const Op& op : family.ops) {
     if (!op.planned) continue;
-    std::vector<std::string> names{"plan_"};
+    std::vector<Doc> names{"plan_"};
     for (const Argument argument : op.schema->arguments()) names.emplace_back(argument.name());
-    out += plan_declaration(op, ") {\n") +
-           listed(fmt::format("  wrappers::{}::plan(", cpp_identifier(*op.schema)), names, ");\n}\n");
+    out += plan_declaration(op, ") {") +
+           Doc::list(fmt::format("wrappers::{}::plan(", cpp_identifier(*op.schema)), std::move(names), ");").lines(2) +
+           "}\n";
   }
   if (out.empty()) return out;
   return "\nnamespace plans {\n" + out + "}  // namespace plans\n";
@@ -186,14 +176,14 @@ std::string emit_wrappers(const Family& family) {
   out += "\n}  // namespace\n}  // namespace wrappers\n" + planned_text(family);
   for (const Op& op : family.ops)
     for (const Overload& overload : expand_variants(op)) out += "\n" + table_text(family, op, overload);
-  return with_breaks(out + "\n" + close_namespace(family, "") + "\n#pragma GCC diagnostic pop\n");
+  return out + "\n" + close_namespace(family, "") + "\n#pragma GCC diagnostic pop\n";
 }
 
 std::string emit_plans(const std::vector<Family>& families) {
   std::string declarations;
   for (const Family& family : families)
     for (const Op& op : family.ops)
-      if (op.planned) declarations += plan_declaration(op, ");\n");
+      if (op.planned) declarations += plan_declaration(op, ");");
   if (declarations.empty()) return {};
   return file_banner(families) + "\n// Guard and rule of the operators that contracts call.\n#pragma once\n\n" +
          includes({"keyway/assembly/plan.h"}) + "\nnamespace keyway::inline v1::plans {\n\n" + declarations +

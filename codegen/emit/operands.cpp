@@ -63,6 +63,15 @@ std::vector<DimArgument> dim_arguments(const Op& op) {
   return out;
 }
 
+ReducedDims reduced_dims(const Op& op) {
+  ReducedDims out;
+  if (op.recipe.kind != RecipeKind::Reduction) return out;
+  for (const DimArgument& dim : dim_arguments(op)) out.dims = dim.name;
+  for (const Argument argument : op.schema->arguments())
+    if (expr_type_of(argument.type()).is(ExprBase::Bool)) out.keepdim = argument.name();
+  return out;
+}
+
 std::string joined_dim(const Op& op) {
   std::string dim;
   for (const Formula& contract : op.contracts)
@@ -89,11 +98,13 @@ std::string kernel_result(const Op& op) {
   return wrapper_kind(op) == WrapperKind::Returning ? canonical_result_type(*op.schema) : "void";
 }
 
-std::vector<std::string> kernel_parameters(const Op& op) {
+std::vector<std::string> kernel_parameters(const Op& op, std::string_view unread) {
   std::vector<std::string> out;
-  for (const Argument argument : op.schema->arguments())
-    if (!describes_result(op, argument.name()))
-      out.push_back(fmt::format("{} {}", canonical_type(argument.type()), argument.name()));
+  for (const Argument argument : op.schema->arguments()) {
+    if (describes_result(op, argument.name())) continue;
+    const std::string type = canonical_type(argument.type());
+    out.push_back(argument.name() == unread ? type : fmt::format("{} {}", type, argument.name()));
+  }
   if (planned_results(op) > 0)
     for (const std::string& name : result_variables(op)) out.push_back("TensorBase& " + name);
   return out;

@@ -38,13 +38,20 @@ struct DimArgument {
   const Expr* rank = nullptr;  // a node of the contract
 };
 std::vector<DimArgument> dim_arguments(const Op& op);
+// Which dimensions a reduction is over, by its contracts, and whether they stay with one element each: a bool. Empty
+// where the operator has no such argument, and of other operators.
+struct ReducedDims {
+  std::string dims;
+  std::string keepdim;
+};
+ReducedDims reduced_dims(const Op& op);
 // The argument that a contract says tensors can be concatenated along: a dimension of the result. Empty if there is
 // none.
 std::string joined_dim(const Op& op);
 
 // The declared parameters of a backend's function, outputs last: "const TensorBase& self", ..., "TensorBase&
-// out".
-std::vector<std::string> kernel_parameters(const Op& op);
+// out". The argument `unread` has no name there.
+std::vector<std::string> kernel_parameters(const Op& op, std::string_view unread = {});
 // "void", or what the function returns.
 std::string kernel_result(const Op& op);
 

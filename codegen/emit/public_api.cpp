@@ -138,7 +138,7 @@ std::string return_of_outs(FunctionSchema schema) {
   std::vector<std::string> outs;
   for (const Argument argument : schema.arguments())
     if (argument.is_out()) outs.emplace_back(argument.name());
-  return listed("  return {", outs, "};\n");
+  return Doc::list("return {", outs, "};").lines(2);
 }
 
 }  // namespace
@@ -188,17 +188,21 @@ std::vector<std::string> defined(const std::vector<PublicParameter>& parameters)
 
 std::string public_body(const PublicFunction& function) {
   const std::string identifier = cpp_identifier(*function.schema);
-  const std::string call = fmt::format("Caller<ops::{}_sig>::call(", identifier);
-  const std::string& result = function.result;
+  const FunctionSchema schema = *function.schema;
+  const ArgumentList returns = schema.returns();
   std::vector<std::string> arguments = {"ops::" + identifier};
   arguments.insert(arguments.end(), function.arguments.begin(), function.arguments.end());
-  if (function.takes_options() && result == "Tensor")
-    return nested("  return detail::with_grad<Tensor>(", call, arguments, {"options"});
-  if (result == "void") return listed("  " + call, arguments, ");\n");
-  if (result == "Tensor&") return nested("  return as_tensor<Tensor>(", call, arguments);
-  if (result == "std::vector<Tensor>") return nested("  return detail::tensors<Tensor>(", call, arguments);
-  if (result.find("Tensor&") == std::string::npos) return listed("  return " + call, arguments, ");\n");
-  return listed("  " + call, arguments, ");\n") + return_of_outs(*function.schema);
+  const Doc call = Doc::list(fmt::format("Caller<ops::{}_sig>::call(", identifier), arguments, ")");
+  const auto returned = [](const Doc& value) { return ("return " + value + ";").lines(2); };
+  if (returns.empty()) return (call + ";").lines(2);
+  const SchemaType type = returns[0].type();
+  if (returns.size() > 1) return type.is_write() ? (call + ";").lines(2) + return_of_outs(schema) : returned(call);
+  if (type.is(TypeKind::List) && type.element().is(TypeKind::Tensor))
+    return returned(Doc::list("detail::tensors<Tensor>(", {call}, ")"));
+  if (!type.is(TypeKind::Tensor)) return returned(call);
+  if (type.is_write()) return returned(Doc::list("as_tensor<Tensor>(", {call}, ")"));
+  if (function.takes_options()) return returned(Doc::list("detail::with_grad<Tensor>(", {call, "options"}, ")"));
+  return returned(call);
 }
 
 std::string public_comment(const PublicFunction& function, std::string_view indent, bool brief) {

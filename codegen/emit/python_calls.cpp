@@ -1,8 +1,8 @@
 #include <keyway/codegen/base/names.h>
-#include <keyway/codegen/emit/cpp_text.h>
+#include <keyway/codegen/emit/doc.h>
 #include <keyway/codegen/emit/public_api.h>
 #include <keyway/codegen/emit/python_calls.h>
-#include <keyway/codegen/emit/python_types.h>
+#include <keyway/codegen/expr/signature.h>
 #include <keyway/core/schema/number_arguments.h>
 
 #include <algorithm>
@@ -30,8 +30,12 @@ PythonParameter parameter_of(FunctionSchema schema, std::size_t i, bool method) 
   const Argument argument = schema.arguments()[i];
   const std::string type = python_type(argument.type()) + (takes_number(schema, argument.name()) ? " | Number" : "");
   const bool is_input = !method && argument.name() == "self" && argument.type().is(TypeKind::Tensor);
-  return {is_input ? "input" : std::string(argument.name()), type,
-          argument.has_default() ? python_default(argument) : "", argument.is_kwarg_only(), i};
+  return {is_input ? "input" : std::string(argument.name()),
+          type,
+          expr_type_of(argument.type()),
+          python_default(argument),
+          argument.is_kwarg_only(),
+          i};
 }
 
 std::string out_type(FunctionSchema schema) {
@@ -52,13 +56,15 @@ PythonCall call_of(const PublicFunction& function, bool method) {
   const auto positional = std::ranges::count(call.parameters, false, &PythonParameter::keyword_only);
   call.open_list = positional == static_cast<std::ptrdiff_t>(first + 1) &&
                    is_int_list(arguments[call.parameters[first].position].type());
-  if (schema.is_out()) call.parameters.push_back({"out", out_type(schema), "", true, arguments.size()});
-  if (is_factory(schema)) call.parameters.push_back({"requires_grad", "bool", "False", true, arguments.size()});
+  if (schema.is_out())
+    call.parameters.push_back({"out", out_type(schema), of_base(ExprBase::Tensor), {}, true, arguments.size()});
+  if (is_factory(schema))
+    call.parameters.push_back({"requires_grad", "bool", of_base(ExprBase::Bool), {"False"}, true, arguments.size()});
   return call;
 }
 
 bool same(const PythonParameter& a, const PythonParameter& b) {
-  return a.name == b.name && a.type == b.type && a.default_value == b.default_value && a.keyword_only == b.keyword_only;
+  return a.name == b.name && a.type == b.type && a.value.text == b.value.text && a.keyword_only == b.keyword_only;
 }
 
 // The functional call that an out= call is, without its last parameter.
@@ -75,8 +81,8 @@ bool yields_to(const PythonCall& call, const PythonCall& other) {
   const auto [mine, its] =
       std::mismatch(call.parameters.begin(), call.parameters.end(), other.parameters.begin(), other.parameters.end(),
                     [](const auto& a, const auto& b) { return a.type == b.type; });
-  return mine != call.parameters.end() && its != other.parameters.end() && mine->type == "Number" &&
-         its->type.starts_with("Tensor");
+  return mine != call.parameters.end() && its != other.parameters.end() && mine->what.is(ExprBase::Scalar) &&
+         !mine->what.optional && its->what.is(ExprBase::Tensor);
 }
 
 void add(PythonName& name, const PublicFunction& function) {
@@ -90,7 +96,7 @@ void add(PythonName& name, const PublicFunction& function) {
   }
   PythonParameter out = call.parameters.back();
   out.type += " | None";
-  out.default_value = "None";
+  out.value = {"None"};
   functional->parameters.push_back(std::move(out));
 }
 
@@ -102,14 +108,13 @@ std::string parameter_text(const PythonParameter& parameter, SignatureText kind)
   const bool is_stub = kind == SignatureText::Stub;
   const bool is_keyword = is_stub && is_python_keyword(parameter.name);
   std::string text = fmt::format("{}{}: {}", parameter.name, is_keyword ? "_" : "", parameter.type);
-  const std::string& value = parameter.default_value;
-  const bool is_literal = !value.starts_with("keyway.") && !value.starts_with("float(");
-  if (!value.empty()) text += " = " + (is_stub && !is_literal ? "..." : value);
+  const PythonDefault& value = parameter.value;
+  if (!value.text.empty()) text += " = " + (is_stub && !value.is_literal ? "..." : value.text);
   return text;
 }
 
 // `head`(parameters) -> result, with the last positional parameter without brackets if `open`.
-std::string signature(std::string_view head, const PythonCall& call, bool open, SignatureText kind) {
+Doc signature(std::string_view head, const PythonCall& call, bool open, SignatureText kind) {
   std::vector<std::string> items;
   bool starred = false;
   const auto& parameters = call.parameters;
@@ -126,16 +131,12 @@ std::string signature(std::string_view head, const PythonCall& call, bool open, 
       continue;
     }
     if (parameter.keyword_only && !std::exchange(starred, true)) items.emplace_back("*");
-    const bool is_method = i == 0 && parameter.name == "self" && parameter.type.starts_with("Tensor");
+    const bool is_method = i == 0 && parameter.name == "self" && parameter.what.is(ExprBase::Tensor);
     items.push_back(is_method ? "self" : parameter_text(parameter, kind));
     if (i + 1 == by_position) items.emplace_back("/");
   }
-  const std::string_view tail = kind == SignatureText::Stub ? ": ...\n" : "\n";
-  return listed(fmt::format("{}(", head), items, fmt::format(") -> {}{}", python_result_type(*call.schema), tail));
-}
-
-std::string signatures(std::string_view head, const PythonCall& call, SignatureText kind) {
-  return signature(head, call, false, kind) + (call.open_list ? signature(head, call, true, kind) : "");
+  const std::string_view tail = kind == SignatureText::Stub ? ": ..." : "";
+  return Doc::list(fmt::format("{}(", head), items, fmt::format(") -> {}{}", python_result_type(*call.schema), tail));
 }
 
 }  // namespace
@@ -156,13 +157,17 @@ std::vector<PythonName> python_names(const std::vector<Family>& families) {
 }
 
 std::string python_signatures(const PythonName& name, const PythonCall& call) {
-  return signatures(name.name, call, SignatureText::Doc);
+  const auto lines = [&](bool open) { return signature(name.name, call, open, SignatureText::Doc).lines(); };
+  return lines(false) + (call.open_list ? lines(true) : "");
 }
 
 std::string python_stubs(const PythonName& name, const PythonCall& call, bool is_overload) {
-  const std::string_view indent = name.is_method() ? "    " : "";
-  const std::string overload = is_overload || call.open_list ? fmt::format("{}@overload\n", indent) : "";
-  return signatures(fmt::format("{}{}def {}", overload, indent, name.name), call, SignatureText::Stub);
+  const std::size_t indent = name.is_method() ? 4 : 0;
+  const std::string overload = is_overload || call.open_list ? Doc("@overload").lines(indent) : "";
+  const auto lines = [&](bool open) {
+    return overload + signature("def " + name.name, call, open, SignatureText::Stub).lines(indent);
+  };
+  return lines(false) + (call.open_list ? lines(true) : "");
 }
 
 }  // namespace keyway::inline v1

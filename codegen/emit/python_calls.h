@@ -2,6 +2,8 @@
 // schema at run time, in text.
 #pragma once
 
+#include <keyway/codegen/emit/python_types.h>
+#include <keyway/codegen/expr/expr_type.h>
 #include <keyway/codegen/model/model.h>
 #include <keyway/codegen/model/variants.h>
 
@@ -12,9 +14,10 @@
 namespace keyway::inline v1 {
 
 struct PythonParameter {
-  std::string name;           // "input"
-  std::string type;           // "Tensor"
-  std::string default_value;  // "1", or empty
+  std::string name;     // "input"
+  std::string type;     // "Tensor"
+  ExprType what;        // the same in the words of schemas
+  PythonDefault value;  // by default
   bool keyword_only;
   std::size_t position;  // in the schema; behind its arguments: `out` and `requires_grad`
 };

@@ -14,35 +14,40 @@ std::string one_type(TypeKind kind) {
   return type == nullptr ? "object" : std::string(type->python);
 }
 
-std::string named_default(const NamedValue& value) {
+PythonDefault named_default(const NamedValue& value) {
   switch (value.type) {
-    case TypeKind::Int: return fmt::format("{}", value.number);
-    case TypeKind::Device: return fmt::format("'{}'", value.python());
-    default: return fmt::format("keyway.{}", value.python());
+    case TypeKind::Int: return {fmt::format("{}", value.number)};
+    case TypeKind::Device: return {fmt::format("'{}'", value.python())};
+    default: return {fmt::format("keyway.{}", value.python()), false};
   }
 }
 
 // Of a type that is written as one name. Strings have the escapes of Python.
-std::string one_default(DefaultValue value, TypeKind type) {
+PythonDefault one_default(DefaultValue value, TypeKind type) {
   if (value.kind() == DefaultKind::Identifier) return named_default(*find_named_value(type, value.text()));
   if (value.kind() == DefaultKind::Float) {
     const bool finite = value.text().find_first_of("0123456789") != std::string_view::npos;
-    return finite ? std::string(value.text()) : fmt::format("float('{}')", value.text());
+    return finite ? PythonDefault{std::string(value.text())}
+                  : PythonDefault{fmt::format("float('{}')", value.text()), false};
   }
   const std::optional<std::int64_t> number = value.as_int();
-  if (!number) return std::string(value.text());
+  if (!number) return {std::string(value.text())};
   const NamedValue* const named = type == TypeKind::Int ? nullptr : find_named_value(type, *number);
-  return named != nullptr ? named_default(*named) : fmt::format("{}", *number);
+  return named != nullptr ? named_default(*named) : PythonDefault{fmt::format("{}", *number)};
 }
 
-std::string default_text(DefaultValue value, SchemaType type) {
-  if (type.is(TypeKind::Optional)) return default_text(value, type.element());
+PythonDefault default_of(DefaultValue value, SchemaType type) {
+  if (type.is(TypeKind::Optional)) return default_of(value, type.element());
   const bool list = type.is(TypeKind::List);
   if (value.kind() != DefaultKind::List) return one_default(value, list ? type.element().kind() : type.kind());
-  std::string items;
-  for (const DefaultValue item : value.elements())
-    items += (items.empty() ? "" : ", ") + default_text(item, type.element());
-  return value.elements().size() == 1 ? fmt::format("({},)", items) : fmt::format("({})", items);
+  PythonDefault out;
+  for (const DefaultValue item : value.elements()) {
+    const PythonDefault one = default_of(item, type.element());
+    out.text += (out.text.empty() ? "" : ", ") + one.text;
+    out.is_literal = out.is_literal && one.is_literal;
+  }
+  out.text = fmt::format("({}{})", out.text, value.elements().size() == 1 ? "," : "");
+  return out;
 }
 
 }  // namespace
@@ -83,6 +88,8 @@ std::string python_constant(std::string_view name) {
   return fmt::format("keyway.{}", name);
 }
 
-std::string python_default(Argument argument) { return default_text(*argument.default_value(), argument.type()); }
+PythonDefault python_default(Argument argument) {
+  return argument.has_default() ? default_of(*argument.default_value(), argument.type()) : PythonDefault{};
+}
 
 }  // namespace keyway::inline v1

@@ -18,7 +18,10 @@ bool has_named_results(FunctionSchema schema);
 
 // What a named value of the schema language is: float32 -> keyway.float32, Mean -> 1, inf -> float('inf').
 std::string python_constant(std::string_view name);
-// "1", "()", "keyway.contiguous_format". Requires: argument.has_default().
-std::string python_default(Argument argument);
+struct PythonDefault {
+  std::string text;        // "1", "()", "keyway.contiguous_format"; empty for none
+  bool is_literal = true;  // as in a stub, where nothing is evaluated
+};
+PythonDefault python_default(Argument argument);
 
 }  // namespace keyway::inline v1

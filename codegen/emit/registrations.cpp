@@ -77,9 +77,11 @@ bool has_adinplace_kernel(const Op& op, const Overload& overload) {
   return is_below_autograd(op) && (overload.schema->is_mutable() || overload.schema->is_alias());
 }
 
-std::string wrapper_type(const Op& op, const Overload& overload) {
-  return fmt::format("{}<wrappers::{}, ops::{}_sig>", wrapper_of(wrapper_kind(op), overload.kind),
-                     cpp_identifier(*op.schema), cpp_identifier(*overload.schema));
+Doc wrapper_type(const Op& op, const Overload& overload) {
+  return Doc::list(fmt::format("{}<", wrapper_of(wrapper_kind(op), overload.kind)),
+                   {fmt::format("wrappers::{}", cpp_identifier(*op.schema)),
+                    fmt::format("ops::{}_sig", cpp_identifier(*overload.schema))},
+                   ">");
 }
 
 bool takes_backend_kernel(const Op& op) {
@@ -90,10 +92,11 @@ bool takes_backend_kernel(const Op& op) {
 std::vector<Registration> registrations_of(const Op& op, const Overload& overload) {
   const std::string entry = cpp_identifier(*op.schema);
   const std::string id = cpp_identifier(*overload.schema);
-  const std::string wrapper = wrapper_type(op, overload) + "::call";
+  const Doc wrapper = wrapper_type(op, overload) + "::call";
   std::vector<Registration> list;
   const auto add_native = [&] {
-    list.push_back({"CPU", wrapper, fmt::format("&kKernelOf<wrappers::{0}, cpu::{0}>", entry), "cpu::" + entry});
+    list.push_back(
+        {"CPU", wrapper, Doc::list("&kKernelOf<", {"wrappers::" + entry, "cpu::" + entry}, ">"), "cpu::" + entry});
   };
   const WrapperKind kind = wrapper_kind(op);
   switch (kind) {

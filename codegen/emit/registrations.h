@@ -2,6 +2,7 @@
 // tables themselves, the declarations of autograd kernels, and the kernels.
 #pragma once
 
+#include <keyway/codegen/emit/doc.h>
 #include <keyway/codegen/model/model.h>
 #include <keyway/codegen/model/variants.h>
 
@@ -42,7 +43,7 @@ bool has_adinplace_kernel(const Op& op, const Overload& overload);
 bool has_autocast_kernel(const Op& op, const Overload& overload);
 
 // What wraps a kernel of the overload, as C++: "Functional<wrappers::mm, ops::mm_sig>".
-std::string wrapper_type(const Op& op, const Overload& overload);
+Doc wrapper_type(const Op& op, const Overload& overload);
 
 // "lower", as entries write it; empty for None.
 std::string_view autocast_word(AutocastPolicy policy);
@@ -54,11 +55,11 @@ bool has_native_kernel(const Op& op, std::string_view backend);
 bool takes_backend_kernel(const Op& op);
 
 struct Registration {
-  std::string key;         // an enumerator of DispatchKey
-  std::string kernel;      // the function of the table, as C++
-  std::string context;     // its context, as C++; empty: none
-  std::string name;        // for people: "cpu::add_Tensor"
-  std::string boxed = {};  // a boxed kernel instead of `kernel`, as C++
+  std::string key;   // an enumerator of DispatchKey
+  Doc kernel;        // the function of the table, as C++
+  Doc context;       // its context, as C++; empty: none
+  std::string name;  // for people: "cpu::add_Tensor"
+  Doc boxed = {};    // a boxed kernel instead of `kernel`, as C++
 };
 
 // In the order in which tables list them.

@@ -1,6 +1,6 @@
 #include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/codegen/emit/cpp_dtypes.h>
-#include <keyway/codegen/emit/cpp_expr.h>
+#include <keyway/codegen/emit/cpp_metadata.h>
 #include <keyway/codegen/emit/cpp_text.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/operands.h>
@@ -19,22 +19,15 @@
 namespace keyway::inline v1 {
 namespace {
 
-// Indents every line by two more blanks.
-std::string indented(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    if (text[0] != '\n') out += "  ";
-    out += text.substr(0, end);
-    text.remove_prefix(end);
-  }
-  return out;
-}
-
-// A member function. `body` is two blanks in.
+// A member function. The lines of `body` are indented by four.
 std::string member_function(const std::string& head, const std::vector<std::string>& parameters,
                             const std::string& body) {
-  return listed(fmt::format("  static {}(", head), parameters, ") {\n") + indented(body) + "  }\n";
+  return Doc::list(fmt::format("static {}(", head), parameters, ") {").lines(2) + body + "  }\n";
+}
+
+// A statement of a member function: a call.
+std::string call_statement(std::string_view function, std::vector<Doc> arguments) {
+  return Doc::list(fmt::format("{}(", function), std::move(arguments), ");").lines(4);
 }
 
 class Struct {
@@ -50,15 +43,16 @@ class Struct {
       case WrapperKind::Returning:
         out += fmt::format("  static constexpr bool kInPlaceSafe = {};\n",
                            op_.recipe.kind == RecipeKind::Pointwise || has_tag(op_, "in_place_safe"));
-        out += listed(fmt::format("  using Kernel = {}(", kernel_result(op_)), kernel_parameters(op_), ");\n");
+        out += Doc::list(fmt::format("using Kernel = {}(", kernel_result(op_)), kernel_parameters(op_), ");").lines(2);
         out += "\n" + plan() + run();
         break;
       case WrapperKind::View:
         out += "\n" + member_function("auto geometry", canonical_parameters(schema_), geometry());
         break;
       case WrapperKind::Composite:
-        out += listed(fmt::format("  using Function = {}(", public_result_type(schema_)), public_parameters(schema_),
-                      ");\n");
+        out += Doc::list(fmt::format("using Function = {}(", public_result_type(schema_)), public_parameters(schema_),
+                         ");")
+                   .lines(2);
         out += fmt::format("  static constexpr Function* kFunction = composite::{};\n", op_.recipe.function);
         out += "\n" + member_function("void check", canonical_parameters(schema_), guard());
         break;
@@ -103,16 +97,17 @@ class Struct {
   std::string guard() const {
     std::string out;
     for (const TensorArgument& tensor : tensor_arguments(op_)) {
-      if (!tensor.optional) out += fmt::format("  check_defined(\"{0}\", {0});\n", tensor.name);
+      if (!tensor.optional) out += fmt::format("    check_defined(\"{0}\", {0});\n", tensor.name);
       if (tensor.written && kind_ != WrapperKind::Composite)
-        out += fmt::format("  check_writable(\"{0}\", {0});\n", tensor.name);
+        out += fmt::format("    check_writable(\"{0}\", {0});\n", tensor.name);
     }
-    out += contract_statements(op_);
-    return out + (has_tensor_options(schema_) ? "  check_layout(layout);\n" : "");
+    out += contract_statements(op_, 4);
+    return out + (has_tensor_options(schema_) ? "    check_layout(layout);\n" : "");
   }
 
   std::string plan() {
-    std::string body = guard() + device() + dtypes_.statements;
+    std::string body = guard() + device();
+    for (const Doc& statement : dtypes_.statements) body += statement.lines(4);
     if (kind_ == WrapperKind::Computed) body += meta();
     return member_function("void plan", plan_parameters(), body);
   }
@@ -128,7 +123,7 @@ class Struct {
     }
     // Of tensors that may all be absent, none says where the call runs.
     if (!required && !lists.empty()) std::ranges::move(std::exchange(single, {}), std::back_inserter(lists));
-    std::string device;
+    Doc device;
     if (single.empty() && lists.empty()) {
       if (!schema_.arguments().find("device")) return {};
       device = "DeviceType::CPU";
@@ -138,68 +133,74 @@ class Struct {
     } else if (single.size() == 1 || has_tag(op_, "across_devices")) {
       device = first + ".device()";
     } else {
-      std::vector<std::string> named;
-      for (const std::string& name : single) named.push_back(fmt::format("{{\"{0}\", {0}}}", name));
+      std::vector<Doc> named;
+      for (const std::string& name : single) named.emplace_back(fmt::format("{{\"{0}\", {0}}}", name));
       const bool converts = op_.recipe.kind == RecipeKind::Pointwise || !dtypes_.promoted.empty();
-      device = fmt::format("{}_device({{{}}})", converts ? "common" : "same", fmt::join(named, ", "));
+      device = Doc::list(converts ? "common_device({" : "same_device({", std::move(named), "})");
     }
-    if (has_tensor_options(schema_)) device = fmt::format("device.value_or({})", device);
-    std::string out = fmt::format("  plan_.device = {};\n", device);
+    if (has_tensor_options(schema_)) device = Doc::list("device.value_or(", {device}, ")");
+    std::string out = (Doc::assignment("plan_.device", std::move(device)) + ";").lines(4);
     if (!has_tag(op_, "across_devices"))
-      for (const std::string& list : lists) out += fmt::format("  check_device(\"{0}\", {0}, plan_.device);\n", list);
+      for (const std::string& list : lists)
+        out += call_statement("check_device", {cpp_string(list), list, "plan_.device"});
     return out;
   }
 
   std::string meta() const {
-    const std::size_t count = planned_results(op_);
-    const std::string_view all = count == 1 ? "  plan_.meta[0] = {}(" : "  plan_.set_all({}(";
-    const std::string_view tail = count == 1 ? ");\n" : "));\n";
+    const bool one = planned_results(op_) == 1;
     if (op_.recipe.kind == RecipeKind::Pointwise) {
-      std::vector<std::string> operands;
-      for (const TensorArgument& tensor : tensor_arguments(op_)) operands.push_back("&" + tensor.name);
-      operands.front() = "{" + operands.front();
-      operands.back() += "}";
-      if (count == 1) operands.emplace_back("plan_.meta[0]");
-      return listed(count == 1 ? "  pointwise_meta(" : "  plan_.set_all(pointwise_meta(", operands, tail);
+      std::vector<Doc> operands;
+      for (const TensorArgument& tensor : tensor_arguments(op_)) operands.emplace_back("&" + tensor.name);
+      const Doc list = Doc::list("{", std::move(operands), "}");
+      if (one) return call_statement("pointwise_meta", {list, "plan_.meta[0]"});
+      return call_statement("plan_.set_all", {Doc::list("pointwise_meta(", {list}, ")")});
     }
+    const auto planned = [&](const Doc& meta, std::string_view set) {
+      return one ? (Doc::assignment("plan_.meta[0]", meta) + ";").lines(4) : call_statement(set, {meta});
+    };
     if (op_.recipe.kind == RecipeKind::Reduction) {
-      const ArgumentList arguments = schema_.arguments();
-      const std::vector<std::string> parts{tensor_arguments(op_).front().name,
-                                           arguments.find("dim") ? "dim" : "std::nullopt",
-                                           arguments.find("keepdim") ? "keepdim" : "false"};
-      return listed(fmt::format(fmt::runtime(all), "reduced_meta"), parts, tail);
+      const ReducedDims reduced = reduced_dims(op_);
+      return planned(
+          Doc::list("reduced_meta(",
+                    {tensor_arguments(op_).front().name, reduced.dims.empty() ? "std::nullopt" : reduced.dims,
+                     reduced.keepdim.empty() ? "false" : reduced.keepdim},
+                    ")"),
+          "plan_.set_all");
     }
-    const std::string_view own = count == 1 ? "  plan_.meta[0] = rules::{}(" : "  plan_.set(rules::{}(";
-    return listed(fmt::format(fmt::runtime(own), op_.rule), arguments(), tail);
+    return planned(rule(op_.rule), "plan_.set");
   }
 
-  std::string geometry() const {
-    return guard() + listed(fmt::format("  return rules::{}(", op_.recipe.function), arguments(), ");\n");
+  std::string geometry() const { return guard() + ("return " + rule(op_.recipe.function) + ";").lines(4); }
+
+  // The call of a rule.
+  Doc rule(const std::string& function) const {
+    return Doc::list(fmt::format("rules::{}(", function), arguments(), ")");
   }
 
   // The arguments of a rule: all of them, dims wrapped.
-  std::vector<std::string> arguments() const {
-    std::vector<std::string> out;
+  std::vector<Doc> arguments() const {
+    std::vector<Doc> out;
     for (const Argument argument : schema_.arguments()) out.push_back(wrapped(std::string(argument.name())));
     return out;
   }
 
   // An argument, counted from the front if a contract says that it is a dimension.
-  std::string wrapped(const std::string& name) const {
+  Doc wrapped(const std::string& name) const {
     for (const DimArgument& dim : dim_arguments(op_)) {
       if (dim.name != name) continue;
-      CppExpr cpp(dim.contract->expr, schema_);
-      const std::string rank = cpp.text(*dim.rank);
+      MetadataExpr cpp(dim.contract->expr, schema_);
+      const Doc rank = cpp.text(*dim.rank);
       if (cpp.uses_text() || uses_lets(dim.contract->expr, *dim.rank)) return name;
-      if (dim.list) return fmt::format("WrappedDims({}, {})", name, rank);
-      if (dim.optional) return fmt::format("wrap_optional_dim({}, {})", name, rank);
-      return fmt::format("wrap_dim({}, {})", name, rank);
+      return Doc::list(dim.list       ? "WrappedDims("
+                       : dim.optional ? "wrap_optional_dim("
+                                      : "wrap_dim(",
+                       {name, rank}, ")");
     }
     return name;
   }
 
   // The same in a call whose results are there: of tensors that are to be joined none by itself has the rank.
-  std::string wrapped_in_run(const std::string& name) const {
+  Doc wrapped_in_run(const std::string& name) const {
     return name == joined_dim(op_) ? fmt::format("wrap_dim({}, out_[0]->dim())", name) : wrapped(name);
   }
 
@@ -210,7 +211,7 @@ class Struct {
 
   std::string run() const {
     const auto tensors = tensor_arguments(op_);
-    std::vector<std::string> values;
+    std::vector<Doc> values;
     for (const Argument argument : schema_.arguments()) {
       const std::string name(argument.name());
       if (describes_result(op_, name)) continue;
@@ -220,44 +221,47 @@ class Struct {
         values.push_back(wrapped_in_run(name));
       else if (promoted)
         values.push_back(
-            fmt::format("{}({}, plan_.common, plan_.device)", tensor->list ? "Operands" : "Operand", name));
+            Doc::list(tensor->list ? "Operands(" : "Operand(", {name, "plan_.common", "plan_.device"}, ")"));
       else if (op_.recipe.kind == RecipeKind::Pointwise && tensors.size() > 1)
-        values.push_back(fmt::format("Operand({}, plan_.device)", name));
+        values.push_back(Doc::list("Operand(", {name, "plan_.device"}, ")"));
       else
-        values.push_back(name);
+        values.emplace_back(name);
     }
     std::vector<std::string> parameters{"Kernel* kernel_", fmt::format("const Plan<{}>& plan_", planned_results(op_))};
     for (std::string& parameter : canonical_parameters(schema_)) parameters.push_back(std::move(parameter));
     std::string before;
     if (dtypes_.compares) {
-      before = listed("  const auto compared_ = compared(", {argument(0), argument(1), "plan_.common", "plan_.device"},
-                      ");\n");
+      before =
+          call_statement("const auto compared_ = compared", {argument(0), argument(1), "plan_.common", "plan_.device"});
       values = {"compared_.self()", "compared_.other()"};
     }
-    for (std::size_t i = 0; i < planned_results(op_); ++i) values.push_back(fmt::format("*out_[{}]", i));
+    for (std::size_t i = 0; i < planned_results(op_); ++i) values.emplace_back(fmt::format("*out_[{}]", i));
     if (planned_results(op_) > 0) parameters.emplace_back("TensorBase* const* out_");
     const bool returns = kind_ == WrapperKind::Returning;
     return member_function(kernel_result(op_) + " run", parameters,
-                           before + listed(returns ? "  return kernel_(" : "  kernel_(", values, ");\n"));
+                           before + call_statement(returns ? "return kernel_" : "kernel_", std::move(values)));
   }
 
   std::string argument(std::size_t i) const { return std::string(schema_.arguments()[i].name()); }
 
   // The arguments of a call that makes a tensor like `out`.
   std::string from_out() const {
-    std::vector<std::string> parameters{"const TensorBase& out_"}, types, values;
+    std::vector<std::string> parameters{"const TensorBase& out_"};
+    std::vector<Doc> types, values;
     for (const Argument argument : schema_.arguments()) {
       const std::string name(argument.name());
-      types.push_back(canonical_type(argument.type()));
+      const std::string type = canonical_type(argument.type());
+      types.emplace_back(type);
       if (!is_tensor_option(name)) {
-        parameters.push_back(fmt::format("{} {}", types.back(), name));
-        values.push_back(name);
+        parameters.push_back(fmt::format("{} {}", type, name));
+        values.emplace_back(name);
       } else {
-        values.push_back(name == "dtype" || name == "device" ? fmt::format("out_.{}()", name) : "std::nullopt");
+        values.emplace_back(name == "dtype" || name == "device" ? fmt::format("out_.{}()", name) : "std::nullopt");
       }
     }
-    const std::string body = listed("  return std::tuple<", types, ">(\n") + listed("      ", values, ");\n");
-    return member_function("auto from_out", parameters, body);
+    const Doc type = Doc::list("std::tuple<", std::move(types), ">");
+    return member_function("auto from_out", parameters,
+                           ("return " + type + Doc::list("(", std::move(values), ");")).lines(4));
   }
 
   const Op& op_;
@@ -271,7 +275,7 @@ class Struct {
 std::string wrapper_struct(const Op& op) { return Struct(op).text(); }
 
 std::string plan_declaration(const Op& op, std::string_view tail) {
-  return listed(fmt::format("void {}(", cpp_identifier(*op.schema)), Struct(op).plan_parameters(), tail);
+  return Doc::list(fmt::format("void {}(", cpp_identifier(*op.schema)), Struct(op).plan_parameters(), tail).lines();
 }
 
 }  // namespace keyway::inline v1

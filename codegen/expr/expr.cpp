@@ -51,6 +51,19 @@ std::vector<ExprPtr> children_of(const Expr::Node& node) {
 
 }  // namespace
 
+Binding binding_of(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Or: return Binding::Or;
+    case BinaryOp::And: return Binding::And;
+    case BinaryOp::Union: return Binding::Union;
+    case BinaryOp::Add:
+    case BinaryOp::Subtract: return Binding::Sum;
+    default: return Binding::Product;
+  }
+}
+
+Binding tighter(Binding binding) { return static_cast<Binding>(static_cast<int>(binding) + 1); }
+
 ExprPtr make_expr(Expr::Node node, std::size_t offset) {
   int depth = 0;
   for (const ExprPtr& child : children_of(node)) depth = std::max(depth, child->depth);

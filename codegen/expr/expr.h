@@ -40,6 +40,13 @@ std::string_view to_string(UnaryOp op);
 std::string_view to_string(BinaryOp op);
 std::string_view to_string(CompareOp op);
 
+// How tightly operators bind, here and, but for those of sets, in C++: an operand that binds less tightly than its
+// place asks for goes in parentheses. Here comparisons of all kinds bind alike.
+enum class Binding : std::uint8_t { Let, Choice, Or, And, Equality, Relation, Union, Sum, Product, Prefix, Postfix };
+Binding binding_of(BinaryOp op);
+// What an operand has to have that must not be of the same operator.
+Binding tighter(Binding binding);
+
 struct NoneExpr {};
 struct BoolExpr {
   bool value;

@@ -1,40 +1,23 @@
 #include <keyway/codegen/expr/expr_printer.h>
 
-#include <cstdint>
 #include <fmt/format.h>
 #include <string_view>
 
 namespace keyway::inline v1 {
 namespace {
 
-// How tightly a node binds: an operand that binds less tightly than its place asks for goes in parentheses.
-enum class Binding : std::uint8_t { Let, Choice, Or, And, Compare, Union, Sum, Product, Prefix, Postfix };
-
-Binding binding_of(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Or: return Binding::Or;
-    case BinaryOp::And: return Binding::And;
-    case BinaryOp::Union: return Binding::Union;
-    case BinaryOp::Add:
-    case BinaryOp::Subtract: return Binding::Sum;
-    default: return Binding::Product;
-  }
-}
-
 Binding binding_of(const Expr& expr) {
   return std::visit(Overloaded{
                         [](const LetExpr&) { return Binding::Let; },
                         [](const ChoiceExpr&) { return Binding::Choice; },
                         [](const BinaryExpr& e) { return binding_of(e.op); },
-                        [](const CompareExpr&) { return Binding::Compare; },
-                        [](const InExpr&) { return Binding::Compare; },
+                        [](const CompareExpr&) { return Binding::Equality; },
+                        [](const InExpr&) { return Binding::Equality; },
                         [](const UnaryExpr&) { return Binding::Prefix; },
                         [](const auto&) { return Binding::Postfix; },
                     },
                     expr.node);
 }
-
-Binding tighter(Binding binding) { return static_cast<Binding>(static_cast<int>(binding) + 1); }
 
 std::string print(const Expr& expr);
 

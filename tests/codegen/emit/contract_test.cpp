@@ -1,6 +1,7 @@
 // Contracts and dtype rules become the C++ that a person would write.
 #include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/codegen/emit/cpp_dtypes.h>
+#include <keyway/codegen/emit/cpp_metadata.h>
 #include <keyway/tests/codegen/test_files.h>
 
 #include <algorithm>
@@ -32,15 +33,21 @@ DTypePlan dtype_plan_of(std::string rules) {
   return dtype_plan(op_with("\"dtypes\": " + rules + ", ", {}));
 }
 
-std::string statements(const std::string& contract) {
-  return contract_statements(op_with({}, "\"requires\": [\"" + contract + "\"], "));
+std::string lines(const DTypePlan& plan) {
+  std::string out;
+  for (const Doc& statement : plan.statements) out += statement.lines(2);
+  return out;
 }
 
-// What stands between `if (` and `) [[unlikely]]`.
+Op op_requiring(const std::string& contract) { return op_with({}, "\"requires\": [\"" + contract + "\"], "); }
+
+std::string statements(const std::string& contract) { return contract_statements(op_requiring(contract), 2); }
+
+// The condition under which a contract fails.
 std::string failing_if(const std::string& contract) {
-  const std::string text = statements(contract);
-  const auto begin = text.find("if (") + 4;
-  return text.substr(begin, text.find(") [[unlikely]]") - begin);
+  const Op op = op_requiring(contract);
+  const CheckedExpr& expr = op.contracts.front().expr;
+  return MetadataExpr(expr, *op.schema).negated(expr.root()).doc.flat();
 }
 
 // The values that the error shows.
@@ -111,7 +118,7 @@ TEST_CASE("numbers of any kind are compared by functions") {
 TEST_CASE("a size that contracts have shown to be there is read without a test") {
   const Op op =
       op_with({}, "\"requires\": [\"self.dim() == 2\", \"self.size(1) == self.size(-1)\", \"self.size(2) == 1\"], ");
-  const std::string text = contract_statements(op);
+  const std::string text = contract_statements(op, 2);
   CHECK(text.find("self.sizes()[1] != contract::size(self, \"self\", -1)") != std::string::npos);
   CHECK(text.find("contract::size(self, \"self\", 2) != 1") != std::string::npos);
 }
@@ -137,7 +144,7 @@ TEST_CASE("a predicate says why") {
 
 TEST_CASE("a contract about an index fails with an error of an index") {
   const auto about_index = [](const std::string& contract) {
-    return contract_statements(op_with({}, "\"requires\": [{ \"index\": \"" + contract + "\" }], "));
+    return contract_statements(op_with({}, "\"requires\": [{ \"index\": \"" + contract + "\" }], "), 2);
   };
   CHECK(about_index("dim > 0").find("fail_contract(\"dim > 0\", {{\"dim\", dim}}, ErrorKind::Index);") !=
         std::string::npos);
@@ -145,7 +152,7 @@ TEST_CASE("a contract about an index fails with an error of an index") {
 }
 
 TEST_CASE("a contract that asks for dtypes alone fails with an error of a dtype") {
-  constexpr std::string_view kKind = ", ErrorKind::Dtype);";
+  constexpr std::string_view kKind = "ErrorKind::Dtype);";
   for (const char* contract :
        {"self.is_floating_point()", "self.dtype() != bool && !self.is_complex()", "self.dtype() in {float32, float64}",
         "all(tensors.dtype() == self.dtype())", "dtype == None || dtype.is_complex()"}) {
@@ -170,7 +177,7 @@ TEST_CASE("dtype rules check arguments by name and give the results theirs") {
       "  check_dtype(\"tensors\", tensors, DtypeSet(self.dtype()) | DtypeSet(ScalarType::Float));\n"
       "  plan_.common = dtype.value_or(self.dtype());\n"
       "  plan_.dtype[0] = dtype.has_value() ? *dtype : accumulate_type(self.dtype());\n";
-  CHECK(plan.statements == expected);
+  CHECK(lines(plan) == expected);
   CHECK(plan.promoted == std::vector<std::string>{"self"});  // since kernels are not told of `dtype`
 }
 
@@ -180,7 +187,7 @@ TEST_CASE("what promotes is cast, and results may follow it") {
       "  plan_.common = dtype.value_or((Promotion() << self << tensors << number).result());\n"
       "  check_common_dtype(plan_.common, kIntegralTypes | DtypeSet(ScalarType::Bool));\n"
       "  plan_.dtype[0] = plan_.common;\n";
-  CHECK(plan.statements == expected);
+  CHECK(lines(plan) == expected);
   CHECK(plan.promoted == std::vector<std::string>{"self", "tensors"});
-  CHECK(plan.loop_types == "kIntegralTypes | DtypeSet(ScalarType::Bool)");
+  CHECK(plan.loop_types.flat() == "kIntegralTypes | DtypeSet(ScalarType::Bool)");
 }

@@ -40,7 +40,7 @@ struct add_Tensor {
     check_defined("other", other);
     if (!contract::is_integral(alpha) && !self.is_floating_point() && !self.is_complex()) [[unlikely]] {
       fail_contract("is_integral(alpha) || self.is_floating_point() || self.is_complex()",
-          {{"alpha", alpha}, {"self.dtype()", self.dtype()}});
+                    {{"alpha", alpha}, {"self.dtype()", self.dtype()}});
     }
     plan_.device = common_device({{"self", self}, {"other", other}});
     plan_.common = (Promotion() << self << other).result();
@@ -213,7 +213,7 @@ constexpr OpInfo add_Tensor_info{
     .example = "add([1, 2], [3, 4], alpha=10) == [31, 42]",
     .saved = "alpha",
     .wrapper = &kBackendWrapper<Functional<wrappers::add_Tensor, ops::add_Tensor_sig>, ops::add_Tensor_sig,
-        wrappers::add_Tensor::Kernel>,
+                                wrappers::add_Tensor::Kernel>,
     .served_too = "add_.Tensor add.out",
 };
 constexpr KernelInfo add_Tensor_kernels[] = {
@@ -250,7 +250,7 @@ constexpr OpInfo add__Tensor_info{
     .example = "add([1, 2], [3, 4], alpha=10) == [31, 42]",
     .saved = "alpha",
     .wrapper = &kBackendWrapper<InPlace<wrappers::add_Tensor, ops::add__Tensor_sig>, ops::add__Tensor_sig,
-        wrappers::add_Tensor::Kernel>,
+                                wrappers::add_Tensor::Kernel>,
 };
 constexpr KernelInfo add__Tensor_kernels[] = {
     {},
@@ -285,8 +285,8 @@ constexpr OpInfo add_out_info{
     .doc = "Adds `other`, scaled by `alpha`, to `self`.",
     .example = "add([1, 2], [3, 4], alpha=10) == [31, 42]",
     .saved = "alpha",
-    .wrapper = &kBackendWrapper<Out<wrappers::add_Tensor, ops::add_out_sig>, ops::add_out_sig,
-        wrappers::add_Tensor::Kernel>,
+    .wrapper =
+        &kBackendWrapper<Out<wrappers::add_Tensor, ops::add_out_sig>, ops::add_out_sig, wrappers::add_Tensor::Kernel>,
 };
 constexpr KernelInfo add_out_kernels[] = {
     {},
@@ -326,8 +326,7 @@ constexpr KernelInfo copy__kernels[] = {
     {DispatchKey::ADInplaceOrView, "autograd::adinplace_copy_", "tests/codegen/goldens/fixture.json", 25}};
 constinit const auto copy__table = make_static_table<ops::copy__sig>(
     ops::copy_, copy__kernels,
-    {{DispatchKey::CPU, Mutating<wrappers::copy_, ops::copy__sig>::call,
-      &kKernelOf<wrappers::copy_, cpu::copy_>},
+    {{DispatchKey::CPU, Mutating<wrappers::copy_, ops::copy__sig>::call, &kKernelOf<wrappers::copy_, cpu::copy_>},
      {DispatchKey::Meta, Mutating<wrappers::copy_, ops::copy__sig>::call},
      {DispatchKey::Autograd, autograd::copy_},
      {DispatchKey::ADInplaceOrView, autograd::adinplace_copy_}});
@@ -402,8 +401,7 @@ constexpr KernelInfo sort_kernels[] = {
     {DispatchKey::Autograd, "autograd::sort", "tests/codegen/goldens/fixture.json", 45}};
 constinit const auto sort_table = make_static_table<ops::sort_sig>(
     ops::sort, sort_kernels,
-    {{DispatchKey::CPU, Functional<wrappers::sort, ops::sort_sig>::call,
-      &kKernelOf<wrappers::sort, cpu::sort>},
+    {{DispatchKey::CPU, Functional<wrappers::sort, ops::sort_sig>::call, &kKernelOf<wrappers::sort, cpu::sort>},
      {DispatchKey::Meta, Functional<wrappers::sort, ops::sort_sig>::call},
      {DispatchKey::Autograd, autograd::sort}});
 }  // namespace
@@ -416,7 +414,7 @@ constexpr OpInfo sort_values_info{
     .name = "keyway::sort",
     .overload = "values",
     .schema = "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) "
-        "-> (Tensor(a!) values, Tensor(b!) indices)",
+              "-> (Tensor(a!) values, Tensor(b!) indices)",
     .file = "tests/codegen/goldens/fixture.json",
     .line = 45,
     .signature = signature_hash<ops::sort_values_sig>,
@@ -425,8 +423,8 @@ constexpr OpInfo sort_values_info{
     .doc = "Sorts along `dim`; NaN counts as greatest.",
     .example = "sort([3, 1, 2]) == ([1, 2, 3], [1, 2, 0])",
     .saved = "dim, indices, self.sizes()",
-    .wrapper = &kBackendWrapper<Out<wrappers::sort, ops::sort_values_sig>, ops::sort_values_sig,
-        wrappers::sort::Kernel>,
+    .wrapper =
+        &kBackendWrapper<Out<wrappers::sort, ops::sort_values_sig>, ops::sort_values_sig, wrappers::sort::Kernel>,
 };
 constexpr KernelInfo sort_values_kernels[] = {
     {},
@@ -436,8 +434,7 @@ constexpr KernelInfo sort_values_kernels[] = {
     {DispatchKey::ADInplaceOrView, "autograd::adinplace_sort_values", "tests/codegen/goldens/fixture.json", 45}};
 constinit const auto sort_values_table = make_static_table<ops::sort_values_sig>(
     ops::sort_values, sort_values_kernels,
-    {{DispatchKey::CPU, Out<wrappers::sort, ops::sort_values_sig>::call,
-      &kKernelOf<wrappers::sort, cpu::sort>},
+    {{DispatchKey::CPU, Out<wrappers::sort, ops::sort_values_sig>::call, &kKernelOf<wrappers::sort, cpu::sort>},
      {DispatchKey::Meta, Out<wrappers::sort, ops::sort_values_sig>::call},
      {DispatchKey::Autograd, autograd::sort_values},
      {DispatchKey::ADInplaceOrView, autograd::adinplace_sort_values}});
@@ -494,8 +491,7 @@ constexpr KernelInfo sum_kernels[] = {
     {DispatchKey::Autograd, "autograd::sum", "tests/codegen/goldens/fixture.json", 61}};
 constinit const auto sum_table = make_static_table<ops::sum_sig>(
     ops::sum, sum_kernels,
-    {{DispatchKey::CPU, Functional<wrappers::sum, ops::sum_sig>::call,
-      &kKernelOf<wrappers::sum, cpu::sum>},
+    {{DispatchKey::CPU, Functional<wrappers::sum, ops::sum_sig>::call, &kKernelOf<wrappers::sum, cpu::sum>},
      {DispatchKey::Meta, Functional<wrappers::sum, ops::sum_sig>::call},
      {DispatchKey::Autograd, autograd::sum}});
 }  // namespace
@@ -526,8 +522,7 @@ constexpr KernelInfo sum_out_kernels[] = {
     {DispatchKey::ADInplaceOrView, "autograd::adinplace_sum_out", "tests/codegen/goldens/fixture.json", 61}};
 constinit const auto sum_out_table = make_static_table<ops::sum_out_sig>(
     ops::sum_out, sum_out_kernels,
-    {{DispatchKey::CPU, Out<wrappers::sum, ops::sum_out_sig>::call,
-      &kKernelOf<wrappers::sum, cpu::sum>},
+    {{DispatchKey::CPU, Out<wrappers::sum, ops::sum_out_sig>::call, &kKernelOf<wrappers::sum, cpu::sum>},
      {DispatchKey::Meta, Out<wrappers::sum, ops::sum_out_sig>::call},
      {DispatchKey::Autograd, autograd::sum_out},
      {DispatchKey::ADInplaceOrView, autograd::adinplace_sum_out}});
@@ -550,7 +545,7 @@ constexpr OpInfo sum_dim_IntList_info{
     .example = "sum([[1, 2], [3, 4]], 0) == [4, 6]",
     .saved = "self.sizes(), dim, keepdim",
     .wrapper = &kBackendWrapper<Functional<wrappers::sum_dim_IntList, ops::sum_dim_IntList_sig>,
-        ops::sum_dim_IntList_sig, wrappers::sum_dim_IntList::Kernel>,
+                                ops::sum_dim_IntList_sig, wrappers::sum_dim_IntList::Kernel>,
     .served_too = "sum.IntList_out",
 };
 constexpr KernelInfo sum_dim_IntList_kernels[] = {
@@ -574,7 +569,7 @@ constexpr OpInfo sum_IntList_out_info{
     .name = "keyway::sum",
     .overload = "IntList_out",
     .schema = "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) "
-        "out) -> Tensor(a!)",
+              "out) -> Tensor(a!)",
     .file = "tests/codegen/goldens/fixture.json",
     .line = 68,
     .signature = signature_hash<ops::sum_IntList_out_sig>,
@@ -585,7 +580,7 @@ constexpr OpInfo sum_IntList_out_info{
     .example = "sum([[1, 2], [3, 4]], 0) == [4, 6]",
     .saved = "self.sizes(), dim, keepdim",
     .wrapper = &kBackendWrapper<Out<wrappers::sum_dim_IntList, ops::sum_IntList_out_sig>, ops::sum_IntList_out_sig,
-        wrappers::sum_dim_IntList::Kernel>,
+                                wrappers::sum_dim_IntList::Kernel>,
 };
 constexpr KernelInfo sum_IntList_out_kernels[] = {
     {},

@@ -77,8 +77,8 @@ struct arange_start_step {
   }
   static auto from_out(const TensorBase& out_, const Scalar& start, const Scalar& end, const Scalar& step) {
     return std::tuple<const Scalar&, const Scalar&, const Scalar&, std::optional<ScalarType>, std::optional<Layout>,
-                      std::optional<Device>, std::optional<bool>>(
-        start, end, step, out_.dtype(), std::nullopt, out_.device(), std::nullopt);
+                      std::optional<Device>, std::optional<bool>>(start, end, step, out_.dtype(), std::nullopt,
+                                                                  out_.device(), std::nullopt);
   }
 };
 
@@ -110,8 +110,8 @@ struct avg_pool2d {
     plan_.device = self.device();
     check_dtype("self", self, kAnyTypes);
     plan_.dtype[0] = self.dtype();
-    plan_.meta[0] = rules::avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
-        divisor_override);
+    plan_.meta[0] =
+        rules::avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
   }
   static void run(Kernel* kernel_, const Plan<1>& plan_, const TensorBase& self, ArrayRef<std::int64_t> kernel_size,
                   ArrayRef<std::int64_t> stride, ArrayRef<std::int64_t> padding, bool ceil_mode, bool count_include_pad,
@@ -135,13 +135,14 @@ struct avg_pool2d_backward {
     check_defined("grad_output", grad_output);
     check_defined("self", self);
     if (grad_output.sizes() != planned(plans::avg_pool2d, self, kernel_size, stride, padding, ceil_mode,
-        count_include_pad, divisor_override).meta[0].sizes) [[unlikely]] {
-      fail_contract("grad_output.sizes() == avg_pool2d(self, kernel_size, stride, padding, ceil_mode, "
-          "count_include_pad, divisor_override).sizes()",
+                                       count_include_pad, divisor_override).meta[0].sizes) [[unlikely]] {
+      fail_contract(
+          "grad_output.sizes() == avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, "
+          "divisor_override).sizes()",
           {{"grad_output.sizes()", IntArrayRef(grad_output.sizes())},
-          {"avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override).sizes()",
-          IntArrayRef(planned(plans::avg_pool2d, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
-          divisor_override).meta[0].sizes)}});
+           {"avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override).sizes()",
+            IntArrayRef(planned(plans::avg_pool2d, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                                divisor_override).meta[0].sizes)}});
     }
     plan_.device = same_device({{"grad_output", grad_output}, {"self", self}});
     check_dtype("self", self, kFloatingTypes | kComplexTypes);
@@ -223,7 +224,7 @@ namespace {
 constexpr OpInfo arange_info{
     .name = "keyway::arange",
     .schema = "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
-        "pin_memory=None) -> Tensor",
+              "pin_memory=None) -> Tensor",
     .file = "tests/codegen/goldens/more.json",
     .line = 4,
     .signature = signature_hash<ops::arange_sig>,
@@ -248,7 +249,7 @@ constexpr OpInfo arange_start_info{
     .name = "keyway::arange",
     .overload = "start",
     .schema = "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-        "device=None, bool? pin_memory=None) -> Tensor",
+              "device=None, bool? pin_memory=None) -> Tensor",
     .file = "tests/codegen/goldens/more.json",
     .line = 9,
     .signature = signature_hash<ops::arange_start_sig>,
@@ -273,7 +274,7 @@ constexpr OpInfo arange_start_step_info{
     .name = "keyway::arange",
     .overload = "start_step",
     .schema = "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
-        "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+              "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     .file = "tests/codegen/goldens/more.json",
     .line = 14,
     .signature = signature_hash<ops::arange_start_step_sig>,
@@ -282,7 +283,7 @@ constexpr OpInfo arange_start_step_info{
     .doc = "Numbers from `start` up to but without `end`, `step` apart.",
     .example = "arange(0, 5, 2) == [0, 2, 4]",
     .wrapper = &kBackendWrapper<Functional<wrappers::arange_start_step, ops::arange_start_step_sig>,
-        ops::arange_start_step_sig, wrappers::arange_start_step::Kernel>,
+                                ops::arange_start_step_sig, wrappers::arange_start_step::Kernel>,
     .served_too = "arange.start_out",
 };
 constexpr KernelInfo arange_start_step_kernels[] = {
@@ -311,7 +312,7 @@ constexpr OpInfo arange_start_out_info{
     .doc = "Numbers from `start` up to but without `end`, `step` apart.",
     .example = "arange(0, 5, 2) == [0, 2, 4]",
     .wrapper = &kBackendWrapper<Out<wrappers::arange_start_step, ops::arange_start_out_sig>, ops::arange_start_out_sig,
-        wrappers::arange_start_step::Kernel>,
+                                wrappers::arange_start_step::Kernel>,
 };
 constexpr KernelInfo arange_start_out_kernels[] = {
     {},
@@ -335,7 +336,7 @@ namespace {
 constexpr OpInfo avg_pool2d_info{
     .name = "keyway::avg_pool2d",
     .schema = "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, "
-        "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+              "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
     .file = "tests/codegen/goldens/more.json",
     .line = 23,
     .signature = signature_hash<ops::avg_pool2d_sig>,
@@ -344,7 +345,7 @@ constexpr OpInfo avg_pool2d_info{
     .doc = "Mean of each window.",
     .example = "avg_pool2d([[[1.0, 3.0]]], [1, 2]) == [[[2.0]]]",
     .wrapper = &kBackendWrapper<Functional<wrappers::avg_pool2d, ops::avg_pool2d_sig>, ops::avg_pool2d_sig,
-        wrappers::avg_pool2d::Kernel>,
+                                wrappers::avg_pool2d::Kernel>,
     .served_too = "avg_pool2d.out",
 };
 constexpr KernelInfo avg_pool2d_kernels[] = {
@@ -365,8 +366,9 @@ namespace {
 constexpr OpInfo avg_pool2d_out_info{
     .name = "keyway::avg_pool2d",
     .overload = "out",
-    .schema = "avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
-        "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)",
+    .schema =
+        "avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, "
+        "bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)",
     .file = "tests/codegen/goldens/more.json",
     .line = 23,
     .signature = signature_hash<ops::avg_pool2d_out_sig>,
@@ -375,7 +377,7 @@ constexpr OpInfo avg_pool2d_out_info{
     .doc = "Mean of each window.",
     .example = "avg_pool2d([[[1.0, 3.0]]], [1, 2]) == [[[2.0]]]",
     .wrapper = &kBackendWrapper<Out<wrappers::avg_pool2d, ops::avg_pool2d_out_sig>, ops::avg_pool2d_out_sig,
-        wrappers::avg_pool2d::Kernel>,
+                                wrappers::avg_pool2d::Kernel>,
 };
 constexpr KernelInfo avg_pool2d_out_kernels[] = {
     {},
@@ -399,7 +401,7 @@ namespace {
 constexpr OpInfo avg_pool2d_backward_info{
     .name = "keyway::avg_pool2d_backward",
     .schema = "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, "
-        "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+              "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
     .file = "tests/codegen/goldens/more.json",
     .line = 34,
     .signature = signature_hash<ops::avg_pool2d_backward_sig>,
@@ -408,7 +410,7 @@ constexpr OpInfo avg_pool2d_backward_info{
     .doc = "The gradient of `avg_pool2d`.",
     .example = "avg_pool2d_backward([[[1.0]]], [[[1.0, 3.0]]], [1, 2], [], 0, False, True, None) == [[[0.5, 0.5]]]",
     .wrapper = &kBackendWrapper<Functional<wrappers::avg_pool2d_backward, ops::avg_pool2d_backward_sig>,
-        ops::avg_pool2d_backward_sig, wrappers::avg_pool2d_backward::Kernel>,
+                                ops::avg_pool2d_backward_sig, wrappers::avg_pool2d_backward::Kernel>,
 };
 constexpr KernelInfo avg_pool2d_backward_kernels[] = {
     {},
@@ -434,8 +436,8 @@ constexpr OpInfo nonzero_info{
     .tags = "allocates data_dependent_shape",
     .doc = "The indices of the elements that are not zero.",
     .example = "nonzero([0, 3]) == [[1]]",
-    .wrapper = &kBackendWrapper<Returning<wrappers::nonzero, ops::nonzero_sig>, ops::nonzero_sig,
-        wrappers::nonzero::Kernel>,
+    .wrapper =
+        &kBackendWrapper<Returning<wrappers::nonzero, ops::nonzero_sig>, ops::nonzero_sig, wrappers::nonzero::Kernel>,
     .served_too = "nonzero.out",
 };
 constexpr KernelInfo nonzero_kernels[] = {
@@ -464,7 +466,7 @@ constexpr OpInfo nonzero_out_info{
     .doc = "The indices of the elements that are not zero.",
     .example = "nonzero([0, 3]) == [[1]]",
     .wrapper = &kBackendWrapper<ReturningOut<wrappers::nonzero, ops::nonzero_out_sig>, ops::nonzero_out_sig,
-        wrappers::nonzero::Kernel>,
+                                wrappers::nonzero::Kernel>,
 };
 constexpr KernelInfo nonzero_out_kernels[] = {
     {},
@@ -495,8 +497,8 @@ constexpr OpInfo normal__info{
     .tags = "nondeterministic_seeded",
     .doc = "Normally distributed numbers.",
     .example = "normal_([1.0], 3.0, 0.0) == [3.0]",
-    .wrapper = &kBackendWrapper<Mutating<wrappers::normal_, ops::normal__sig>, ops::normal__sig,
-        wrappers::normal_::Kernel>,
+    .wrapper =
+        &kBackendWrapper<Mutating<wrappers::normal_, ops::normal__sig>, ops::normal__sig, wrappers::normal_::Kernel>,
 };
 constexpr KernelInfo normal__kernels[] = {
     {},

@@ -92,7 +92,7 @@ inline constexpr std::string_view schema_of<"sort"> =
 template <>
 inline constexpr std::string_view schema_of<"sort.values"> =
     "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> "
-        "(Tensor(a!) values, Tensor(b!) indices)";
+    "(Tensor(a!) values, Tensor(b!) indices)";
 template <>
 inline constexpr std::string_view schema_of<"split"> =
     "split(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]";
@@ -108,6 +108,6 @@ inline constexpr std::string_view schema_of<"sum.dim_IntList"> =
 template <>
 inline constexpr std::string_view schema_of<"sum.IntList_out"> =
     "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> "
-        "Tensor(a!)";
+    "Tensor(a!)";
 
 }  // namespace keyway::inline v1

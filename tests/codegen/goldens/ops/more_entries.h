@@ -71,30 +71,30 @@ namespace keyway::inline v1 {
 template <>
 inline constexpr std::string_view schema_of<"arange"> =
     "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
-        "Tensor";
+    "Tensor";
 template <>
 inline constexpr std::string_view schema_of<"arange.start"> =
     "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
-        "pin_memory=None) -> Tensor";
+    "pin_memory=None) -> Tensor";
 template <>
 inline constexpr std::string_view schema_of<"arange.start_step"> =
     "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, "
-        "Device? device=None, bool? pin_memory=None) -> Tensor";
+    "Device? device=None, bool? pin_memory=None) -> Tensor";
 template <>
 inline constexpr std::string_view schema_of<"arange.start_out"> =
     "arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)";
 template <>
 inline constexpr std::string_view schema_of<"avg_pool2d"> =
     "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool "
-        "count_include_pad=True, int? divisor_override=None) -> Tensor";
+    "count_include_pad=True, int? divisor_override=None) -> Tensor";
 template <>
 inline constexpr std::string_view schema_of<"avg_pool2d.out"> =
     "avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool "
-        "count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)";
+    "count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)";
 template <>
 inline constexpr std::string_view schema_of<"avg_pool2d_backward"> =
     "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool "
-        "ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor";
+    "ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor";
 template <>
 inline constexpr std::string_view schema_of<"nonzero"> =
     "nonzero(Tensor self) -> Tensor";

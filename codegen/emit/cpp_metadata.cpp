@@ -1,0 +1,272 @@
+#include <keyway/codegen/emit/cpp_metadata.h>
+#include <keyway/codegen/emit/cpp_types.h>
+#include <keyway/codegen/expr/expr_printer.h>
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace keyway::inline v1 {
+namespace {
+
+constexpr std::array<std::string_view, 7> kSayingWhy = {"are_dims", "broadcastable",  "broadcasts_to", "concatenable",
+                                                        "is_dim",   "is_permutation", "same_sizes"};
+// Predicates that compute, and take the contract's text for the error of an overflow.
+constexpr std::array<std::string_view, 6> kComputing = {"abs",        "conv_sizes", "floor_div",
+                                                        "pool_sizes", "product",    "sum"};
+
+struct SetName {
+  std::string_view name;
+  std::string_view cpp;
+};
+constexpr SetName kSets[] = {{"any", "kAnyTypes"},       {"complex", "kComplexTypes"},
+                             {"float8", "kFloat8Types"}, {"floating", "kFloatingTypes"},
+                             {"real", "kRealTypes"},     {"integral", "kIntegralTypes"}};
+
+// Predicates that have a name of their own in C++.
+std::string function_of(std::string_view predicate) {
+  if (predicate == "default_dtype") return "get_default_dtype";
+  if (predicate == "promoted") return "checked_promote_types";
+  if (predicate == "accumulate") return "accumulate_type";
+  if (predicate == "to_floating") return "to_float";
+  if (predicate == "to_real" || predicate == "to_complex") return std::string(predicate);
+  return fmt::format("contract::{}", predicate);
+}
+
+bool contains(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
+
+bool is_ordering(CompareOp op) { return op != CompareOp::Equal && op != CompareOp::NotEqual; }
+
+std::string_view name_of(CompareOp op) {
+  constexpr std::string_view kNames[] = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"};
+  return kNames[static_cast<int>(op)];
+}
+
+// What stands for the operator as a value: std::greater<>().
+std::string functor_of(CompareOp op) { return fmt::format("std::{}{}<>()", name_of(op), is_ordering(op) ? "" : "_to"); }
+
+// Of one that computes.
+std::string_view name_of(BinaryOp op) {
+  constexpr std::string_view kNames[] = {"add", "sub", "mul", "div", "mod"};
+  return kNames[static_cast<int>(op) - static_cast<int>(BinaryOp::Add)];
+}
+
+Doc lambda(std::string_view parameter, Doc value) {
+  return fmt::format("[&]({}) {{ return ", parameter) + std::move(value) + "; }";
+}
+
+std::vector<Doc> prepended(std::vector<Doc> first, std::vector<Doc> others) {
+  std::ranges::move(others, std::back_inserter(first));
+  return first;
+}
+
+}  // namespace
+
+bool says_why(std::string_view predicate) { return contains(kSayingWhy, predicate); }
+
+const Doc& MetadataExpr::contract_text() {
+  uses_text_ = true;
+  return text_;
+}
+
+// --- Names and operators
+
+Cpp MetadataExpr::visit(const NameExpr& e, const Expr& expr) {
+  if (note(expr).role == ExprRole::Constant) return {cpp_constant(e.name)};
+  if (dtype_of_ && type(expr).base == ExprBase::DType) {
+    std::string dtype = dtype_of_(e.name);
+    if (!dtype.empty()) return {std::move(dtype)};
+  }
+  // What may be None and has been tested is a std::optional, unless it is a tensor.
+  const auto index = note(expr).role == ExprRole::Argument ? schema_.arguments().find(e.name) : std::nullopt;
+  if (!index || type(expr).optional || type(expr).base == ExprBase::Tensor) return {e.name};
+  return is_std_optional(schema_.arguments()[*index].type()) ? Cpp{"*" + e.name, Binding::Prefix} : Cpp{e.name};
+}
+
+Cpp MetadataExpr::unary(const UnaryExpr& e, const Expr& expr) {
+  const ExprType& of = type(expr);
+  const bool list = of.depth > 0;
+  if (e.op == UnaryOp::Not)
+    return list ? Cpp{called("lists::map", {"std::logical_not<>()", text(*e.operand)})} : CppExpr::unary(e, expr);
+  const bool literal = as<IntExpr>(*e.operand) || as<FloatExpr>(*e.operand);
+  if (literal || of.is(ExprBase::Float) || of.is(ExprBase::Scalar)) return CppExpr::unary(e, expr);
+  return {called(list ? "lists::sub" : "contract::sub", {"0", text(*e.operand), contract_text()})};
+}
+
+Cpp MetadataExpr::arithmetic(const BinaryExpr& e, const Expr& expr) {
+  if (e.op == BinaryOp::Union) return {set(expr), Binding::Union};
+  const ExprType& result = type(expr);
+  if (result.depth > 0 && e.op == BinaryOp::Divide) return {called("lists::div", {text(*e.left), text(*e.right)})};
+  if (result.depth > 0 || result.base == ExprBase::Int)
+    return {called(fmt::format("{}::{}", result.depth > 0 ? "lists" : "contract", name_of(e.op)),
+                   {text(*e.left), text(*e.right), contract_text()})};
+  const Binding binding = binding_of(e.op);
+  const auto number = [&](const Expr& part, Binding wanted) {
+    if (type(part).base == ExprBase::Scalar) return text(part, Binding::Postfix) + ".to<double>()";
+    return type(part).base == ExprBase::Int ? called("static_cast<double>", {text(part)}) : text(part, wanted);
+  };
+  return infix(number(*e.left, binding), to_string(e.op), number(*e.right, tighter(binding)), binding);
+}
+
+// Whether the operator gives a list: of what each item says.
+bool MetadataExpr::compares_items(CompareOp op, const Expr& left, const Expr& right) const {
+  if (as<NoneExpr>(left) || as<NoneExpr>(right)) return false;
+  const int a = type(left).depth;
+  const int b = type(right).depth;
+  return is_ordering(op) ? a > 0 || b > 0 : a != b;
+}
+
+Cpp MetadataExpr::link(CompareOp op, const Expr& left, const Expr& right) {
+  if (compares_items(op, left, right))
+    return {called(fmt::format("lists::{}", name_of(op)), {text(left), text(right)})};
+  const bool scalars = type(left).base == ExprBase::Scalar || type(right).base == ExprBase::Scalar;
+  if (!scalars || !is_ordering(op)) return CppExpr::link(op, left, right);
+  const bool swap = op == CompareOp::Greater || op == CompareOp::GreaterEqual;
+  const bool strict = op == CompareOp::Less || op == CompareOp::Greater;
+  return {called(strict ? "contract::less" : "contract::less_equal",
+                 {text(swap ? right : left), text(swap ? left : right)})};
+}
+
+Doc MetadataExpr::both(Doc left, Doc right) {
+  return called("lists::map", {"std::logical_and<>()", std::move(left), std::move(right)});
+}
+
+Cpp MetadataExpr::visit(const InExpr& e, const Expr& expr) {
+  const auto in = [&](Doc value) {
+    return called("contract::in", {std::move(value), Doc::list("{", texts(e.choices), "}")});
+  };
+  if (type(expr).depth == 0) return {in(text(*e.value))};
+  return {called("lists::map", {lambda("const auto& x", in("x")), text(*e.value)})};
+}
+
+Doc MetadataExpr::branch(const Expr& value, const ExprType& of) {
+  if (of.base == ExprBase::DTypeSet) return set(value);
+  if (of.base == ExprBase::Int && of.depth == 1) return called("IntArrayRef", {text(value)});
+  return of.is(ExprBase::Scalar) ? called("Scalar", {text(value)}) : text(value);
+}
+
+Doc MetadataExpr::set(const Expr& expr) {
+  if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::Union)
+    return Doc::infix(set(*both->left), "|", set(*both->right));
+  if (const auto* name = as<NameExpr>(expr)) {
+    const auto* found = std::ranges::find(kSets, name->name, &SetName::name);
+    if (found != std::end(kSets)) return found->cpp;
+  }
+  return type(expr).base == ExprBase::DTypeSet ? text(expr) : called("DtypeSet", {text(expr)});
+}
+
+// --- What does not hold
+
+Cpp MetadataExpr::negated(const Expr& expr) {
+  if (const auto* both = as<BinaryExpr>(expr))
+    return logical(both->op == BinaryOp::Or ? BinaryOp::And : BinaryOp::Or, negated(*both->left),
+                   negated(*both->right));
+  if (const auto* e = as<ChoiceExpr>(expr))
+    return choice(text(*e->condition, Binding::Or), negated(*e->yes).doc, negated(*e->no).doc);
+  if (const auto* unary = as<UnaryExpr>(expr); unary && unary->op == UnaryOp::Not) return print(*unary->operand);
+  if (const auto* compare = as<CompareExpr>(expr); compare && compare->ops.size() == 1)
+    if (const auto inverse = inverse_of(*compare))
+      return compared(*inverse, *compare->operands[0], *compare->operands[1]);
+  return {"!" + text(expr, Binding::Prefix), Binding::Prefix};
+}
+
+// The operator that holds where another does not. Numbers other than integers need not be ordered.
+std::optional<CompareOp> MetadataExpr::inverse_of(const CompareExpr& compare) const {
+  constexpr CompareOp kInverse[] = {CompareOp::NotEqual, CompareOp::Equal,     CompareOp::GreaterEqual,
+                                    CompareOp::Greater,  CompareOp::LessEqual, CompareOp::Less};
+  const CompareOp op = compare.ops.front();
+  const bool ints = type(*compare.operands[0]).is(ExprBase::Int) && type(*compare.operands[1]).is(ExprBase::Int);
+  return is_ordering(op) && !ints ? std::nullopt : std::optional(kInverse[static_cast<int>(op)]);
+}
+
+// --- Predicates, methods and items
+
+Cpp MetadataExpr::visit(const CallExpr& e, const Expr& expr) {
+  if (note(expr).role == ExprRole::Operator) {
+    std::string plan = "plans::" + note(expr).target;
+    std::ranges::replace(plan, '.', '_');
+    return {called("planned", prepended({std::move(plan)}, texts(e.arguments)))};
+  }
+  if (e.function == "all") {
+    const auto* compare = as<CompareExpr>(*e.arguments.front().value);
+    if (compare && compare->ops.size() == 1 &&
+        compares_items(compare->ops[0], *compare->operands[0], *compare->operands[1]))
+      return {called("lists::all", prepended({functor_of(compare->ops[0])}, texts(compare->operands)))};
+  }
+  const bool computes = contains(kComputing, e.function);
+  const std::string function = function_of(e.function);
+  std::vector<Doc> arguments = texts(e.arguments);
+  if (note(expr).elementwise) {
+    Doc each = called(function, computes ? std::vector<Doc>{"x...", contract_text()} : std::vector<Doc>{"x..."});
+    return {called("lists::map", prepended({lambda("const auto&... x", std::move(each))}, std::move(arguments)))};
+  }
+  if (computes) arguments.push_back(contract_text());
+  return {called(function, std::move(arguments))};
+}
+
+Doc MetadataExpr::asking_why(const Expr& call) {
+  const auto* e = as<CallExpr>(call);
+  std::vector<Doc> arguments = texts(e->arguments);
+  arguments.emplace_back("&why_");
+  return called(function_of(e->function), std::move(arguments));
+}
+
+Doc MetadataExpr::size_of(const Doc& object, const std::string& name, const MethodExpr& e) {
+  const auto* dim = e.arguments.size() == 1 ? as<IntExpr>(*e.arguments[0].value) : nullptr;
+  if (dim && ranks_) {
+    const auto rank = ranks_->find(name);
+    if (rank != ranks_->end() && dim->value < rank->second) return object + fmt::format(".sizes()[{}]", dim->value);
+  }
+  return called("contract::size", prepended({object, cpp_string(name)}, texts(e.arguments)));
+}
+
+// A method of one thing.
+Doc MetadataExpr::method_of(const Doc& object, const MethodExpr& e) {
+  const ExprType& of = type(*e.object);
+  if (of.base == ExprBase::DType) return called(e.method, {object});  // is_floating_point(dtype)
+  if (e.method == "size" && as<NameExpr>(*e.object) && of.depth == 0)
+    return size_of(object, as<NameExpr>(*e.object)->name, e);
+  return object + called("." + e.method, texts(e.arguments));
+}
+
+Doc MetadataExpr::planned(const Expr& call, const Doc& index, const MethodExpr& e) {
+  const Doc plan = text(call);
+  if (e.method == "dtype") return plan + Doc::list(".dtype[", {index}, "]");
+  const Doc sizes = plan + ".meta[" + index + "].sizes";
+  if (e.method == "dim") return called("contract::len", {sizes});
+  return e.method == "size" ? called("lists::at", prepended({sizes}, texts(e.arguments))) : sizes;
+}
+
+Cpp MetadataExpr::visit(const MethodExpr& e, const Expr&) {
+  const Expr& object = *e.object;
+  if (note(object).role == ExprRole::Operator) return {planned(object, "0", e)};
+  if (const auto* picked = as<IndexExpr>(object); picked && note(*picked->object).role == ExprRole::Operator)
+    return {planned(*picked->object, text(*picked->index), e)};
+  const ExprType& of = type(object);
+  if (of.depth == 0 && e.arguments.size() == 1 && type(*e.arguments[0].value).depth > 0) {
+    Doc size = called("contract::size", {text(object), cpp_string(to_text(object)), "x"});
+    return {called("lists::map", prepended({lambda("std::int64_t x", std::move(size))}, texts(e.arguments)))};
+  }
+  if (of.depth > 0)
+    return {called(of.optional_items ? "lists::each_defined" : "lists::each",
+                   {text(object), lambda("const TensorBase& x", method_of("x", e))})};
+  if (of.optional)
+    return {called("contract::if_defined",
+                   {text(object), lambda("const TensorBase& x", called("x." + e.method, texts(e.arguments)))})};
+  return {method_of(text(object, Binding::Prefix), e)};
+}
+
+Cpp MetadataExpr::visit(const IndexExpr& e, const Expr&) {
+  return {called("lists::at", {text(*e.object), text(*e.index)})};
+}
+
+Cpp MetadataExpr::visit(const SliceExpr& e, const Expr&) {
+  std::vector<Doc> arguments{text(*e.object), e.begin ? text(*e.begin) : "0"};
+  if (e.end) arguments.push_back(text(*e.end));
+  return {called("lists::slice", std::move(arguments))};
+}
+
+}  // namespace keyway::inline v1
