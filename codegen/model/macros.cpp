@@ -306,7 +306,7 @@ std::optional<JsonValue> Macros::value_in_file(const MacroUse& use, const Locate
   macro->used = true;
   const auto index = static_cast<std::size_t>(macro - macros_.begin());
   if (index >= scope.macros)
-    return fail(fmt::format("the macro {} may be used behind its own line", in_quotes(use.name)));
+    return fail(fmt::format("a macro may use those before it, and {} is none of them", in_quotes(use.name)));
   if (scope.depth == kMaxDepth) return fail(fmt::format("macros stand in each other more than {} deep", kMaxDepth));
   if (use.arguments.size() != macro->parameters.size())
     return fail(fmt::format("the macro {} has {} parameters, but {} arguments are given", in_quotes(use.name),

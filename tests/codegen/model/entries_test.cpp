@@ -177,9 +177,9 @@ TEST_CASE("mistakes in macros") {
   CHECK(wrong(R"~("above(a)": "{a} > 0")~", "{abov(dim)} && {above(1)}") ==
         "test.json:2:64: error: there is no macro 'abov'; did you mean 'above'?\n");
   CHECK(wrong(R"~("above": "{below}", "below": "dim > 0")~", "{above}") ==
-        "test.json:1:42: error: the macro 'below' may be used behind its own line\n");
+        "test.json:1:42: error: a macro may use those before it, and 'below' is none of them\n");
   CHECK(wrong(R"~("above": "{above}")~", "{above}") ==
-        "test.json:1:42: error: the macro 'above' may be used behind its own line\n");
+        "test.json:1:42: error: a macro may use those before it, and 'above' is none of them\n");
   CHECK(wrong(R"~("list": ["dim > 0", "dim < 1"])~", "{list}").empty());
   CHECK(wrong(R"~("types": { "self": "any" })~", "dim > {types}") ==
         "test.json:2:70: error: the value of 'types' is an object, which no text can have in it\n");
