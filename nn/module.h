@@ -46,8 +46,9 @@ class KEYWAY_API Module : public std::enable_shared_from_this<Module> {
   template <std::derived_from<Module> M>
   M& child(std::size_t i) const {
     KEYWAY_CHECK_AS(Index, i < children_.size(), "{} has {} modules, and none at {}", name(), children_.size(), i);
-    M* const module = dynamic_cast<M*>(children_[i].value().get());
-    KEYWAY_CHECK_AS(Type, module != nullptr, "module {} of {} is a {}", i, name(), children_[i].value()->name());
+    Module& part = *children_[i].value();
+    M* const module = dynamic_cast<M*>(&part);
+    KEYWAY_CHECK_AS(Type, module != nullptr, "module {} of {} is a {}", i, name(), part.name());
     return *module;
   }
   // Calls `visit` for this module and all of its parts, from the outside in.
