@@ -167,6 +167,7 @@ class NodeWriter {
     return out;
   }
 
+  // To compilers and debuggers the formula stands where it is written. One that takes several lines counts on.
   std::string line(const Derivative& derivative) const {
     return fmt::format("#line {} \"{}\"\n", derivative.formula.text.place.line, file_);
   }

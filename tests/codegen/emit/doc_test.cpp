@@ -73,9 +73,9 @@ TEST_CASE("an assignment may go on in the next line") {
 TEST_CASE("a statement goes below its condition") {
   CHECK(Doc::conditional("a", ")", "f();").lines() == "if (a) f();\n");
   CHECK(Doc::conditional(name(60), ")", name(70) + ";").lines(2) == "  if (" + name(60) + ")\n    " + name(70) + ";\n");
-  const Doc condition = "!" + Doc::list(name(50) + "(", {name(40), name(60)}, ")");
+  const Doc condition = "!" + Doc::list(name(60) + "(", {name(40), name(60)}, ")");
   CHECK(Doc::conditional(condition, ") {").lines() ==
-        "if (!" + name(50) + "(\n        " + name(40) + ", " + name(60) + ")) {\n");
+        "if (!" + name(60) + "(\n        " + name(40) + ", " + name(60) + ")) {\n");
 }
 
 TEST_CASE("a literal breaks behind a blank, and its pieces stand below each other") {
