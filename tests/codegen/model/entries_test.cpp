@@ -29,7 +29,7 @@ std::string family(const std::string& words, const std::string& keys = R"~("func
   return R"~({ "for": { )~" + words + " },\n" + keys + R"~(, "doc": "Does.", "example": "(1) == 1" })~";
 }
 
-std::string errors_of(const std::string& file) { return build(file).errors; }
+std::string errors_in(const std::string& file) { return build(file).errors; }
 
 std::vector<Op> ops_of(const std::string& file) {
   auto result = build(file);
@@ -53,14 +53,14 @@ TEST_CASE("a text may be a list of strings, and keeps the place of each of its b
   CHECK(texts(op.contracts) == std::vector<std::string>{"dim > 0", "dim < 5"});
   CHECK(op.doc == "Does it.");
   CHECK(op.example.text.text == "f(1) == 1");
-  CHECK(errors_of(file_of(entry("\"requires\": [[\"dim > 0 &&\",\n  \"dmi < 5\"]]"))) ==
+  CHECK(errors_in(file_of(entry("\"requires\": [[\"dim > 0 &&\",\n  \"dmi < 5\"]]"))) ==
         "test.json:3:4: error: f: no name 'dmi' here; did you mean 'dim'?\n");
-  CHECK(errors_of(
+  CHECK(errors_in(
             file_of("{ \"func\": [\"f(Tensor self,\",\n  \"itn dim) -> Tensor\"], \"doc\": \"d\", \"example\": \"(1)"
                     " == 1\" }")) == "test.json:3:4: error: 'itn' is not a type\n");
-  CHECK(errors_of(file_of(entry(R"~("rule": ["f", 1])~"))) ==
+  CHECK(errors_in(file_of(entry(R"~("rule": ["f", 1])~"))) ==
         "test.json:2:58: error: f: 'rule' is an array, not a string\n");
-  CHECK(errors_of(file_of(entry(R"~("requires": [["dim > 0", 1]])~"))) ==
+  CHECK(errors_in(file_of(entry(R"~("requires": [["dim > 0", 1]])~"))) ==
         "test.json:2:63: error: f: an item of 'requires' is an array, not a string\n");
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("an entry without a recipe is a composite of its operator's name, and 
   CHECK(op.samples[1].text.text == "f(3, 1)");
   CHECK(op.samples[1].error == "dim is 1");
   CHECK(op.samples[2].text.text == "f(4)");
-  CHECK(errors_of(file_of(entry(R"~("samples": ["(2, []) raises dim"])~"))) ==
+  CHECK(errors_in(file_of(entry(R"~("samples": ["(2, []) raises dim"])~"))) ==
         "test.json:2:67: error: f: argument 'dim' is int, and this is no literal of it\n");
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("a family is an entry for each of its members, sorted with the others"
 
 TEST_CASE("a mistake in a family is reported of its first wrong member, where it is written") {
   const auto wrong = [](const std::string& keys) {
-    return errors_of(file_of(
+    return errors_in(file_of(
         family(R"~("N": [1, 2], "x": ["self", "slef"])~", R"~("func": "f{N}(Tensor self) -> Tensor", )~" + keys)));
   };
   CHECK(wrong(R"~("requires": ["{x}.dim() > {N}"])~") ==
@@ -137,34 +137,34 @@ TEST_CASE("a mistake in a family is reported of its first wrong member, where it
   CHECK(wrong(R"~("requires": ["{x + 1}.dim() > 0"])~") ==
         "test.json:3:54: error: 'x' is added to, but is no number (for N = 1)\n");
   CHECK(wrong(R"~("requires": ["{x(1)}.dim() > 0"])~") == "test.json:3:54: error: 'x' has no parameters (for N = 1)\n");
-  CHECK(errors_of(file_of(family(R"~("N": [1, 2])~", R"~("func": "f{N}(Tesnor self) -> Tensor")~"))) ==
+  CHECK(errors_in(file_of(family(R"~("N": [1, 2])~", R"~("func": "f{N}(Tesnor self) -> Tensor")~"))) ==
         "test.json:3:15: error: 'Tesnor' is not a type; did you mean 'Tensor'? (for N = 1)\n");
-  CHECK(errors_of(file_of(family(R"~("N": [1, 2])~", R"~("func": "f(Tensor self, int a={N}) -> Tensor")~"))) ==
+  CHECK(errors_in(file_of(family(R"~("N": [1, 2])~", R"~("func": "f(Tensor self, int a={N}) -> Tensor")~"))) ==
         "test.json:3:9: error: f: stands already at test.json:3:9 (for N = 2)\n");
 }
 
 TEST_CASE("mistakes in the words of a family") {
-  const auto wrong = [](const std::string& words) { return errors_of(file_of(family(words))); };
+  const auto wrong = [](const std::string& words) { return errors_in(file_of(family(words))); };
   CHECK(wrong(R"~("N": [1, 2])~").empty());
   CHECK(wrong("") == "test.json:2:10: error: 'for' names nothing\n");
   CHECK(wrong(R"~("N": 2)~") == "test.json:2:17: error: 'N' has a list of values, one for each member of the family\n");
   CHECK(wrong(R"~("N": [1, 2], "x": [1])~") == "test.json:2:30: error: 'x' has 1 values, but 'N' has 2\n");
   CHECK(wrong(R"~("N": [1, 2], "x y": [1, 2])~") == "test.json:2:25: error: 'x y' is no name\n");
   CHECK(wrong(R"~("N": [1, 2], "x": [1, 2])~") == "test.json:2:25: error: nothing uses 'x'\n");
-  CHECK(errors_of(file_of(entry(R"~("for": { "N": [1] })~"))) ==
+  CHECK(errors_in(file_of(entry(R"~("for": { "N": [1] })~"))) ==
         "test.json:2:50: error: f: 'for' stands before 'func' (for N = 1)\n"
         "test.json:2:59: error: nothing uses 'N'\n");
-  CHECK(errors_of(
+  CHECK(errors_in(
             file_of(R"~({ "for": [1], "func": "f(Tensor self) -> Tensor", "doc": "d", "example": "(1) == 1" })~")) ==
         "test.json:2:10: error: f: 'for' is an array, not an object\n");
   const std::string name = R"~({ "func": "f(Tensor self, int a={n}) -> Tensor", "doc": "d", "example": "(1) == 1" })~";
-  CHECK(errors_of(with_macros(R"~("n": "1")~", name + ",\n" + family(R"~("n": [1])~"))) ==
+  CHECK(errors_in(with_macros(R"~("n": "1")~", name + ",\n" + family(R"~("n": [1])~"))) ==
         "test.json:3:12: error: there is a macro 'n' already, at 1:32\n");
 }
 
 TEST_CASE("mistakes in macros") {
   const auto wrong = [](const std::string& macros, const std::string& contract) {
-    return errors_of(with_macros(macros, entry(R"~("requires": [")~" + contract + R"~("])~")));
+    return errors_in(with_macros(macros, entry(R"~("requires": [")~" + contract + R"~("])~")));
   };
   CHECK(wrong(R"~("above(a)": "{a} > 0")~", "{above(dim)}").empty());
   CHECK(wrong(R"~("above(a)": "{a} > 0 && dmi")~", "{above(dim)}") ==
@@ -190,7 +190,7 @@ TEST_CASE("mistakes in macros") {
   CHECK(wrong(R"~("x": "dim", "x(a)": "{a}")~", "{x} > 0") ==
         "test.json:1:44: error: there is a macro 'x' already, at 1:32\n");
   CHECK(wrong(R"~("x": "dim")~", "dim > 0") == "test.json:1:32: error: nothing uses the macro 'x'\n");
-  CHECK(errors_of(R"~({ "doc": "Tests.", "macros": [], "ops": [] })~") ==
+  CHECK(errors_in(R"~({ "doc": "Tests.", "macros": [], "ops": [] })~") ==
         "test.json:1:30: error: 'macros' is an array, not an object\n");
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("macros of macros cannot exhaust a machine") {
     macros += ", \"m" + std::to_string(i) + "\": [" + use + ", " + use + ", " + use + ", " + use + "]";
   }
   const auto errors = [&](const std::string& last) {
-    return errors_of(with_macros(macros, entry(R"~("requires": ["{)~" + last + R"~(}"])~")));
+    return errors_in(with_macros(macros, entry(R"~("requires": ["{)~" + last + R"~(}"])~")));
   };
   CHECK(errors("m12").find("macros make more than 16777216 bytes of this file\n") != std::string::npos);
   CHECK(errors("m39").find("macros stand in each other more than 16 deep\n") != std::string::npos);
