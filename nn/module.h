@@ -18,6 +18,7 @@
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace keyway::inline v1::nn {
@@ -47,9 +48,13 @@ class KEYWAY_API Module : public std::enable_shared_from_this<Module> {
   M& child(std::size_t i) const {
     KEYWAY_CHECK_AS(Index, i < children_.size(), "{} has {} modules, and none at {}", name(), children_.size(), i);
     Module& part = *children_[i].value();
-    M* const module = dynamic_cast<M*>(&part);
-    KEYWAY_CHECK_AS(Type, module != nullptr, "module {} of {} is a {}", i, name(), part.name());
-    return *module;
+    if constexpr (std::is_same_v<M, Module>) {
+      return part;
+    } else {
+      M* const module = dynamic_cast<M*>(&part);
+      KEYWAY_CHECK_AS(Type, module != nullptr, "module {} of {} is a {}", i, name(), part.name());
+      return *module;
+    }
   }
   // Calls `visit` for this module and all of its parts, from the outside in.
   void apply(const std::function<void(const std::string& name, Module& module)>& visit, const std::string& name = {});
