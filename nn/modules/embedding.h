@@ -9,7 +9,7 @@
 
 namespace keyway::inline v1::nn {
 
-class EmbeddingOptions {
+class KEYWAY_API EmbeddingOptions {
  public:
   EmbeddingOptions(std::int64_t num_embeddings, std::int64_t embedding_dim)
       : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim) {}
@@ -24,7 +24,7 @@ class EmbeddingOptions {
   KEYWAY_OPTION(bool, scale_grad_by_freq) = false;
 };
 
-class EmbeddingBagOptions {
+class KEYWAY_API EmbeddingBagOptions {
  public:
   EmbeddingBagOptions(std::int64_t num_embeddings, std::int64_t embedding_dim)
       : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim) {}
