@@ -37,6 +37,7 @@ class KEYWAY_API ReduceLROnPlateau : private LRScheduler {
   using LRScheduler::step_count;
 
  private:
+  using LRScheduler::step;
   std::vector<double> get_lr() override { return get_last_lr(); }
   void visit(const Visit& f) override;
   bool is_better(double measure) const;

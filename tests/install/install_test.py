@@ -91,7 +91,7 @@ class Installed(unittest.TestCase):
         shutil.copytree(HERE / "my_ops", source)
         schemas = source / "my_ops.json"
         schemas.write_text(schemas.read_text().replace("cube_backward(scaled(grad, 3), self)", "3 * grad * squared(self)"))
-        with self.assertRaisesRegex(AssertionError, r"my_ops\.json:10:42: error: myops::cube: no operator, predicate or "
+        with self.assertRaisesRegex(AssertionError, r"my_ops\.json:14:40: error: myops::cube: no operator, predicate or "
                                                     r"helper 'squared'; did you mean 'square'\?"):
             self.my_ops(source)
 
