@@ -94,7 +94,7 @@ function(keyway_module folder)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON VERIFY_INTERFACE_HEADER_SETS ON)
     target_compile_definitions(${name} PRIVATE KEYWAY_BUILDING)
-    if(KEYWAY_UNITY STREQUAL "MOST" AND NOT arg_STANDALONE AND NOT folder MATCHES "^(codegen|tools)(/|$)")
+    if(KEYWAY_UNITY STREQUAL "MOST" AND folder MATCHES "^(core|dispatch|autograd|assembly|backends)(/|$)")
       set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
     endif()
     # What is instrumented takes half the time to compile where it is not optimised, and here tests spend little.

@@ -104,8 +104,9 @@ class Installed(unittest.TestCase):
         sizes = {name: int(run("size", build / name).splitlines()[1].split()[3])
                  for name in ("whole", "slope", "libsmall_keyway.so")}
         self.assertLess(sizes["slope"], sizes["whole"] / 3)
-        # Half of it is no operator's; it exports nn's modules too, which bring what they call.
-        self.assertLess(sizes["libsmall_keyway.so"], sizes["whole"] * 0.72)
+        # Half of it is no operator's; it exports nn's modules too, all losses and optimizers among them, which bring what
+        # they call.
+        self.assertLess(sizes["libsmall_keyway.so"], sizes["whole"] * 0.82)
         with self.assertRaisesRegex(AssertionError, "undefined reference to `keyway::v1::ops::relu'"):
             run("cmake", "--build", build, "--target", "left_out")
 
