@@ -11,6 +11,7 @@ using Catch::Approx;
 #endif
 
 #include <string>
+#include <utility>
 
 namespace keyway::inline v1::testing {
 
@@ -24,6 +25,13 @@ std::string error_of(Call&& call) {
   }
   FAIL("expected a keyway::Error, but nothing was thrown");
   return {};
+}
+
+// The text of an error without the arguments that it lists.
+inline std::string without_arguments(const std::string& error) { return error.substr(0, error.find("; given ")); }
+template <typename Call>
+std::string error_alone(Call&& call) {
+  return without_arguments(error_of(std::forward<Call>(call)));
 }
 
 }  // namespace keyway::inline v1::testing

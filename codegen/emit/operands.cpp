@@ -38,31 +38,6 @@ bool describes_result(const Op& op, std::string_view argument) {
   return argument == "dtype" && has_dtype_argument(op);
 }
 
-namespace {
-
-// Calls f with every call of a predicate in the tree.
-void each_call(const ExprPtr& expr, const auto& f) {
-  if (const auto* call = as<CallExpr>(*expr)) f(*call);
-  for (const ExprPtr& child : children(*expr)) each_call(child, f);
-}
-
-}  // namespace
-
-std::vector<DimArgument> dim_arguments(const Op& op) {
-  std::vector<DimArgument> out;
-  for (const Formula& contract : op.contracts) {
-    each_call(contract.expr.root_ptr(), [&](const CallExpr& call) {
-      if (call.function != "is_dim" && call.function != "are_dims" && call.function != "is_permutation") return;
-      const auto* name = as<NameExpr>(*call.arguments[0].value);
-      const auto index = name ? op.schema->arguments().find(name->name) : std::nullopt;
-      if (!index || std::ranges::find(out, name->name, &DimArgument::name) != out.end()) return;
-      const ExprType type = expr_type_of(op.schema->arguments()[*index].type());
-      out.push_back({name->name, type.depth > 0, type.optional, &contract, call.arguments[1].value.get()});
-    });
-  }
-  return out;
-}
-
 ReducedDims reduced_dims(const Op& op) {
   ReducedDims out;
   if (op.recipe.kind != RecipeKind::Reduction) return out;
@@ -70,16 +45,6 @@ ReducedDims reduced_dims(const Op& op) {
   for (const Argument argument : op.schema->arguments())
     if (expr_type_of(argument.type()).is(ExprBase::Bool)) out.keepdim = argument.name();
   return out;
-}
-
-std::string joined_dim(const Op& op) {
-  std::string dim;
-  for (const Formula& contract : op.contracts)
-    each_call(contract.expr.root_ptr(), [&](const CallExpr& call) {
-      const auto* name = call.function == "concatenable" ? as<NameExpr>(*call.arguments[1].value) : nullptr;
-      if (name != nullptr && op.schema->arguments().find(name->name)) dim = name->name;
-    });
-  return dim;
 }
 
 std::vector<std::string> result_variables(const Op& op) {

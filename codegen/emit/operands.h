@@ -1,6 +1,7 @@
 // Operands: the tensors of an operator, and what its kernels take.
 #pragma once
 
+#include <keyway/codegen/model/dim_arguments.h>
 #include <keyway/codegen/model/model.h>
 
 #include <cstddef>
@@ -29,15 +30,6 @@ bool describes_result(const Op& op, std::string_view argument);
 // Whether the schema has an argument `dtype` that may be absent.
 bool has_dtype_argument(const Op& op);
 
-// Where a contract says that an argument is a dimension, or several, of something: the rank of that.
-struct DimArgument {
-  std::string name;
-  bool list = false;
-  bool optional = false;
-  const Formula* contract = nullptr;
-  const Expr* rank = nullptr;  // a node of the contract
-};
-std::vector<DimArgument> dim_arguments(const Op& op);
 // Which dimensions a reduction is over, by its contracts, and whether they stay with one element each: a bool. Empty
 // where the operator has no such argument, and of other operators.
 struct ReducedDims {
@@ -45,9 +37,6 @@ struct ReducedDims {
   std::string keepdim;
 };
 ReducedDims reduced_dims(const Op& op);
-// The argument that a contract says tensors can be concatenated along: a dimension of the result. Empty if there is
-// none.
-std::string joined_dim(const Op& op);
 
 // The declared parameters of a backend's function, outputs last: "const TensorBase& self", ..., "TensorBase&
 // out". The argument `unread` has no name there.

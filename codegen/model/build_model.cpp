@@ -4,6 +4,7 @@
 #include <keyway/codegen/expr/function_table.h>
 #include <keyway/codegen/json/json_reader.h>
 #include <keyway/codegen/model/build_model.h>
+#include <keyway/codegen/model/dim_arguments.h>
 #include <keyway/codegen/model/entries.h>
 #include <keyway/codegen/model/entry_shape.h>
 #include <keyway/codegen/model/helpers.h>
@@ -205,6 +206,7 @@ void make_library(std::vector<Family>& families, const std::vector<FamilyDraft>&
 
 std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& functions) {
   const OpSource source{*entry.json, *entry.schema, functions, entry.report};
+  const std::size_t errors = source.report.count();
   check_names(source);
   Recipe recipe = read_recipe(source);
   const Variants variants = read_variants(source, recipe);
@@ -233,6 +235,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
         .example = {}};
   if (!example) return std::nullopt;
   op.example = std::move(*example);
+  if (source.report.count() == errors) check_reduced_dims(op, source);
   return op;
 }
 

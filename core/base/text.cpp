@@ -20,16 +20,4 @@ std::string nearest_text(std::string_view text, ArrayRef<std::string> candidates
   return best;
 }
 
-bool has_word(std::string_view text, std::string_view word) {
-  const auto within = [&](std::size_t i) {
-    const char c = text[i];
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || !within(at - 1)) && (end == text.size() || !within(end))) return true;
-  }
-  return false;
-}
-
 }  // namespace keyway::inline v1

@@ -13,7 +13,4 @@ namespace keyway::inline v1 {
 // differ. Empty if none is near.
 KEYWAY_API std::string nearest_text(std::string_view text, ArrayRef<std::string> candidates);
 
-// Whether `word` stands in `text` with no letter, digit or underscore on either side.
-KEYWAY_API bool has_word(std::string_view text, std::string_view word);
-
 }  // namespace keyway::inline v1

@@ -1,25 +1,18 @@
-#include <keyway/core/base/text.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/dispatch/call/box_by_schema.h>
 #include <keyway/dispatch/call/leave_op.h>
 #include <keyway/dispatch/call/operator_entry.h>
 
-#include <algorithm>
 #include <exception>
 #include <new>
 #include <stdexcept>
-#include <string_view>
+#include <string>
 
 namespace keyway::inline v1::detail {
 
 namespace {
 
 constexpr std::size_t kLongest = 120;  // characters of one argument, which may be a list of thousands
-
-bool names_argument(std::string_view text, const FunctionSchema& schema) {
-  const ArgumentList arguments = schema.arguments();
-  return std::any_of(arguments.begin(), arguments.end(), [&](Argument a) { return has_word(text, a.name()); });
-}
 
 std::string print(const FunctionSchema& schema, const void* const* arguments) {
   std::string text;
@@ -34,9 +27,8 @@ std::string print(const FunctionSchema& schema, const void* const* arguments) {
 }
 
 void note(Error& error, const OperatorEntry& op, const void* const* arguments) {
-  const bool innermost = error.op().empty();
-  const bool explained = !innermost || names_argument(error.message(), op.schema());
-  error.leave_op(op.short_name(), explained ? std::string() : print(op.schema(), arguments));
+  const bool listed = error.op().empty() && !error.is_complete();  // by the innermost operator alone
+  error.leave_op(op.short_name(), listed ? print(op.schema(), arguments) : std::string());
 }
 
 }  // namespace

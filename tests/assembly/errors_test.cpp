@@ -66,12 +66,12 @@ TEST_CASE("shapes, dtypes and devices that do not fit name the arguments") {
 }
 
 TEST_CASE("an in-place call cannot change shape or category") {
-  CHECK(error_of([] {
+  CHECK(error_alone([] {
           zeros_of({2}).add_(zeros_of({3, 2}));
         }) ==
         "add_.Tensor: argument 'self' has shape [2], but the result has [3, 2]: an in-place call cannot change the "
         "shape");
-  CHECK(error_of([] { zeros_of({2}, kInt).add_(zeros_of({2})); }) ==
+  CHECK(error_alone([] { zeros_of({2}, kInt).add_(zeros_of({2})); }) ==
         "add_.Tensor: the result is float32, which cannot be stored in argument 'self' of int32");
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a tensor for the result must be there and be able to hold it") {
           Tensor out;
           add_out(out, zeros_of({2}), zeros_of({2}));
         }) == "add.out: argument 'out' is an undefined tensor, but must be defined");
-  CHECK(error_of([] {
+  CHECK(error_alone([] {
           Tensor out = zeros_of({2}, kInt);
           add_out(out, zeros_of({2}), zeros_of({2}));
         }) == "add.out: the result is float32, which cannot be stored in argument 'out' of int32");
@@ -101,7 +101,7 @@ TEST_CASE("a boxed call says which argument has a value of another type") {
 
 TEST_CASE("a number that is no dtype makes no tensor") {
   const auto none = static_cast<ScalarType>(127);
-  CHECK(error_of([&] { empty({2}, none); }) == "empty.memory_format: dtype invalid is none that a tensor can have");
+  CHECK(error_alone([&] { empty({2}, none); }) == "empty.memory_format: dtype invalid is none that a tensor can have");
 }
 
 TEST_CASE("all tensors for results are checked before one is changed") {
@@ -113,7 +113,7 @@ TEST_CASE("all tensors for results are checked before one is changed") {
   CHECK(error_of([&] { nonzero_out(none, self); }) ==
         "nonzero.out: argument 'out' is an undefined tensor, but must be defined");
   Tensor bits(make_tensor({0}, ScalarType::Bits8, DeviceType::CPU));
-  CHECK(error_of([&] { add_out(bits, self, self); }) ==
+  CHECK(error_alone([&] { add_out(bits, self, self); }) ==
         "add.out: the result is float32, which cannot be stored in argument 'out' of bits8");
   CHECK(bits.sizes() == IntArrayRef({0}));
 }
@@ -125,7 +125,7 @@ TEST_CASE("a result that cannot grow is refused before another is changed") {
   const Storage lent(make_intrusive<StorageImpl>(DataPtr(bytes, DeviceType::CPU), sizeof bytes, false));
   Tensor indices(TensorBase(make_intrusive<TensorImpl>(lent, kLong, IntArrayRef({2}), IntArrayRef({1}), 2, false)));
   CHECK(
-      error_of([&] { sort_out(values, indices, self); }) ==
+      error_alone([&] { sort_out(values, indices, self); }) ==
       "sort.values: argument 'indices' would have to grow to 24 bytes, but its storage of 16 belongs to somebody else");
   CHECK(values.sizes() == IntArrayRef({0}));
   CHECK(bytes[0] == 7);
@@ -167,9 +167,9 @@ TEST_CASE("a mask of another length than the results is refused") {
 
 TEST_CASE("an index without dimensions needs an element of src, as one of one element does") {
   const Tensor self = zeros_of({7}), index = tensor_of({2}, {}, kLong), none = zeros_of({0});
-  CHECK(error_of([&] { scatter_add(self, 0, index, none); }) ==
+  CHECK(error_alone([&] { scatter_add(self, 0, index, none); }) ==
         "scatter_add: index has shape [], but src has size 0 in dimension 0");
-  CHECK(error_of([&] { scatter_add(tensor_of({1}, {}), 0, zeros_of({2}, kLong), tensor_of({1}, {})); }) ==
+  CHECK(error_alone([&] { scatter_add(tensor_of({1}, {}), 0, zeros_of({2}, kLong), tensor_of({1}, {})); }) ==
         "scatter_add: index has shape [2], but src has size 1 in dimension 0");
 }
 

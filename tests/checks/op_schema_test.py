@@ -92,7 +92,7 @@ class OpSchema(unittest.TestCase):
         run = self.generate(family(ENTRY))
         self.assertEqual(run.returncode, 0, run.stderr)
         view = {"func": "f(Tensor(a) self, int dim) -> Tensor(a)", "variants": None, "out": None}
-        for entry in [with_recipe(), with_recipe(pointwise="F"), with_recipe(reduction="F"), with_recipe(composite="f"),
+        for entry in [with_recipe(), with_recipe(pointwise="F"), with_recipe(reduction="F", requires=["is_dim(dim, self.dim())"]), with_recipe(composite="f"),
                       with_recipe(view="f", **view), with_recipe(kernels=["CPU"]),
                       with_recipe(composite="f", kernels=["CPU"], rule="f")]:
             self.validator.validate(family(entry))

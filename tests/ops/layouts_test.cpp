@@ -88,7 +88,7 @@ TEST_CASE("broadcasting gives what expanding first gives") {
         tally.count(entry);
         const Outcome outcome = call(entry.op, sample.arguments);
         const Outcome full = call(entry.op, expanded_arguments(sample));
-        CHECK(outcome.error == full.error);
+        CHECK(without_arguments(outcome.error) == without_arguments(full.error));
         if (!outcome.error.empty()) continue;
         CHECK(difference(outcome.results, full.results) == "");
         if (has_meta(entry)) CHECK(meta_difference(entry, sample.arguments, outcome.results) == "");

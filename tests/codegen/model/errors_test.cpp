@@ -47,6 +47,13 @@ TEST_CASE("mistakes in keys") {
   CHECK(errors_of("1") == "test.json:2:1: error: an item of 'ops' is a number, not an object\n");
 }
 
+TEST_CASE("a reduction whose dimension no contract names") {
+  CHECK(errors_of(op(R"~("reduction": "F", "requires": ["is_dim(dim, self.dim())"], "derivatives": {})~")).empty());
+  CHECK(errors_of(op(R"~("reduction": "F", "requires": ["dim >= 0"], "derivatives": {})~")) ==
+        "test.json:2:46: error: f: no contract says that 'dim' is a dimension, which the reduction has to know: write "
+        "is_dim or are_dims of it\n");
+}
+
 TEST_CASE("mistakes in rules of vmap and forward mode") {
   CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "dims")~")).empty());
   CHECK(errors_of(kernels(R"~("derivatives": {}, "vmap": "dim")~")) ==

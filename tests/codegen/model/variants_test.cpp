@@ -38,7 +38,9 @@ TEST_CASE("the out= overload is named after the overload, or as the entry says")
         "mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)\n");
   CHECK(overloads("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
                   "-> Tensor",
-                  R"("reduction": "Sum", "out": "IntList_out", "derivatives": {})", "sum([1, 2], [0]) == 3") ==
+                  R"~("reduction": "Sum", "out": "IntList_out",
+                     "requires": ["dim == None || are_dims(dim, self.dim())"], "derivatives": {})~",
+                  "sum([1, 2], [0]) == 3") ==
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor\n"
         "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) "
         "out) -> "

@@ -1,4 +1,3 @@
-#include <keyway/core/base/text.h>
 #include <keyway/core/device/device_guard.h>
 #include <keyway/core/schema/schema.h>
 #include <keyway/tools/keyway/fuzz/gradients.h>
@@ -13,6 +12,19 @@
 namespace keyway::inline v1::tools {
 
 namespace {
+
+// Whether `word` stands in `text` with no letter, digit or underscore on either side.
+bool has_word(std::string_view text, std::string_view word) {
+  const auto within = [&](std::size_t i) {
+    const char c = text[i];
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !within(at - 1)) && (end == text.size() || !within(end))) return true;
+  }
+  return false;
+}
 
 bool has_tag(const OpInfo& info, std::string_view tag) {
   return (" " + std::string(info.tags) + " ").find(" " + std::string(tag) + " ") != std::string::npos;
