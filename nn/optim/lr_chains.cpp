@@ -40,9 +40,9 @@ void ChainedScheduler::step() {
   for (const auto& scheduler : schedulers_) scheduler->step();
 }
 
-void ChainedScheduler::begin_again() {
+void ChainedScheduler::begin_again(bool is_initial) {
   last_epoch_ = 0;
-  for (std::size_t i = 0; i < schedulers_.size(); ++i) begin_one_again(i);
+  for (std::size_t i = 0; i < schedulers_.size(); ++i) begin_one_again(i, is_initial);
 }
 
 SequentialLR::SequentialLR(Optimizer& optimizer, Schedulers schedulers, std::vector<std::int64_t> milestones)
@@ -51,7 +51,8 @@ SequentialLR::SequentialLR(Optimizer& optimizer, Schedulers schedulers, std::vec
   KEYWAY_CHECK(milestones_.size() + 1 == schedulers_.size(),
                "SequentialLR: there are {} milestones for {} schedules, but must be one fewer", milestones_.size(),
                schedulers_.size());
-  restart_one(0);
+  set_first_rates();
+  begin_again(/*is_initial=*/true);
 }
 
 void SequentialLR::step() {
@@ -65,9 +66,9 @@ void SequentialLR::step() {
   }
 }
 
-void SequentialLR::begin_again() {
+void SequentialLR::begin_again(bool is_initial) {
   last_epoch_ = 0;
-  begin_one_again(0);
+  begin_one_again(0, is_initial);
 }
 
 }  // namespace keyway::inline v1::optim
