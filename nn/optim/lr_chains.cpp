@@ -36,8 +36,8 @@ void SeveralLR::visit(const Visit& f) {
 ChainedScheduler::ChainedScheduler(Schedulers schedulers) : SeveralLR("ChainedScheduler", std::move(schedulers)) {}
 
 void ChainedScheduler::step() {
-  ++last_epoch_;
   for (const auto& scheduler : schedulers_) scheduler->step();
+  ++last_epoch_;
 }
 
 void ChainedScheduler::begin_again(bool is_initial) {
@@ -56,14 +56,15 @@ SequentialLR::SequentialLR(Optimizer& optimizer, Schedulers schedulers, std::vec
 }
 
 void SequentialLR::step() {
-  ++last_epoch_;
-  const auto next = std::ranges::upper_bound(milestones_, last_epoch_);
+  const std::int64_t step = last_epoch_ + 1;
+  const auto next = std::ranges::upper_bound(milestones_, step);
   const auto i = static_cast<std::size_t>(next - milestones_.begin());
-  if (i > 0 && milestones_[i - 1] == last_epoch_) {
+  if (i > 0 && milestones_[i - 1] == step) {
     restart_one(i);
   } else {
     schedulers_[i]->step();
   }
+  last_epoch_ = step;
 }
 
 void SequentialLR::begin_again(bool is_initial) {

@@ -104,6 +104,10 @@ def test_a_schedule_that_is_refused_leaves_the_optimizer_as_it_was():
     with pytest.raises(ValueError):
         schedule.step()
     assert schedule.last_epoch == 0 and schedule.get_last_lr() == [1.0]
+    chain = lr_scheduler.SequentialLR(optimizer, [schedule, lr_scheduler.StepLR(optimizer, 1)], [5])
+    with pytest.raises(ValueError):
+        chain.step()
+    assert chain.last_epoch == schedule.last_epoch == 0 and chain.get_last_lr() == [1.0]
 
 
 def test_two_schedules_at_once_multiply():

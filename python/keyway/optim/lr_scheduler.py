@@ -281,13 +281,14 @@ class SequentialLR(_Several):
 
     def step(self) -> None:  # type: ignore[override]
         """Gives the groups their next learning rates."""
-        self.last_epoch += 1
-        i = bisect.bisect_right(self._milestones, self.last_epoch)
+        step = self.last_epoch + 1
+        i = bisect.bisect_right(self._milestones, step)
         scheduler = self._schedulers[i]
-        if i > 0 and self._milestones[i - 1] == self.last_epoch:
+        if i > 0 and self._milestones[i - 1] == step:
             scheduler._restart()
         else:
             scheduler.step()
+        self.last_epoch = step
         self._last_lr = scheduler.get_last_lr()
 
     def _begin_again(self, is_initial: bool) -> None:

@@ -216,6 +216,20 @@ TEST_CASE("a schedule that is refused leaves the optimizer as it was") {
   });
 }
 
+TEST_CASE("after a step that throws a chain is where it was") {
+  optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2));
+  const optim::LambdaLR::Lambda raises = [](std::int64_t) -> double { KEYWAY_CHECK(false, "no rate"); };
+  const auto part = std::make_shared<optim::MultiplicativeLR>(optimizer, raises);
+  optim::ChainedScheduler chained({part});
+  optim::SequentialLR sequential(optimizer, {part, std::make_shared<optim::StepLR>(optimizer, 1)}, {5});
+  CHECK(error_of([&] { chained.step(); }) == "no rate");
+  CHECK(error_of([&] { sequential.step(); }) == "no rate");
+  CHECK(chained.step_count() == 0);
+  CHECK(sequential.step_count() == 0);
+  CHECK(part->step_count() == 0);
+  CHECK(rate_of(optimizer) == 2);
+}
+
 TEST_CASE("schedules that lead nowhere are refused") {
   optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2));
   CHECK(error_of([&] { optim::StepLR(optimizer, 0); }) == "StepLR: the step size is 0, but must be positive");
