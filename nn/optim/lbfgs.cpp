@@ -207,9 +207,9 @@ void LBFGSParamState::visit_numbers(const std::function<void(std::string_view, d
   f("prev_loss", prev_loss);
 }
 
-// Before the first iteration there are none; the lists may be empty later too.
+// Before the first iteration there are none; the lists may be empty later too, all of them.
 bool LBFGSParamState::may_lack(std::string_view name, const Tensor& /*parameter*/) const {
-  return n_iter == 0 || name == "old_dirs" || name == "old_stps" || name == "ro";
+  return n_iter == 0 || name == "old_dirs" || ((name == "old_stps" || name == "ro") && old_dirs.empty());
 }
 
 // All are of real parts.
@@ -219,7 +219,8 @@ ScalarType LBFGSParamState::dtype_of(std::string_view /*name*/, const Tensor& pa
 
 bool LBFGSParamState::fits(std::string_view name, const Tensor& tensor, const Tensor& /*parameter*/) const {
   const std::int64_t dims = name == "H_diag" ? 0 : name == "old_dirs" || name == "old_stps" ? 2 : 1;
-  return tensor.dim() == dims;
+  if (tensor.dim() != dims) return false;
+  return (name != "old_stps" && name != "ro") || tensor.size(0) == static_cast<std::int64_t>(old_dirs.size());
 }
 
 LBFGS::LBFGS(std::vector<OptimizerParamGroup> groups, LBFGSOptions defaults)
