@@ -110,9 +110,11 @@ Tensor uniform_of(Tensor tensor, double std) {
 }  // namespace
 
 Tensor kaiming_uniform_(Tensor tensor, double a, FanMode mode, Nonlinearity nonlinearity) {
+  if (tensor.numel() == 0) return tensor;
   return uniform_of(tensor, kaiming_std(tensor, a, mode, nonlinearity));
 }
 Tensor kaiming_normal_(Tensor tensor, double a, FanMode mode, Nonlinearity nonlinearity) {
+  if (tensor.numel() == 0) return tensor;
   return normal_(tensor, 0, kaiming_std(tensor, a, mode, nonlinearity));
 }
 

@@ -32,7 +32,7 @@ KEYWAY_API Tensor trunc_normal_(Tensor tensor, double mean = 0, double std = 1, 
 KEYWAY_API Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
 
 // For layers followed by `nonlinearity`, whose negative slope is `a` if it is LeakyReLU. Need two dimensions: [outputs,
-// inputs, kernel...].
+// inputs, kernel...]. Those of Kaiming leave a tensor without elements as it is.
 KEYWAY_API Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanMode mode = kFanIn,
                                    Nonlinearity nonlinearity = Nonlinearity::LeakyReLU);
 KEYWAY_API Tensor kaiming_normal_(Tensor tensor, double a = 0, FanMode mode = kFanIn,

@@ -165,7 +165,8 @@ void Module::load_state_dict(const StateDict& state, bool strict) {
   KEYWAY_CHECK(errors.empty(), "the state does not fit {}:{}", name(), errors);
   const NoGradGuard no_grad;
   for (const auto& [name, tensor] : own) {
-    if (const Tensor* value = state.find(name)) tensor.copy_(*value);
+    const Tensor* value = state.find(name);
+    if (value != nullptr && value->defined()) tensor.copy_(*value);
   }
 }
 

@@ -97,6 +97,10 @@ class KEYWAY_API Module : public std::enable_shared_from_this<Module> {
     return holder;
   }
 
+ protected:
+  // All that was registered here, also what occurs twice and what is undefined.
+  const OrderedDict<std::string, Tensor>& own_parameters() const { return parameters_; }
+
  private:
   using Tensors = OrderedDict<std::string, Tensor>;
   void add_child(std::string name, std::shared_ptr<Module> module);

@@ -32,7 +32,8 @@ class KEYWAY_API AveragedModelImpl : public nn::Module {
  public:
   // Copies the model's values into `module`. Throws keyway::Error if their parameters differ in names or shapes.
   AveragedModelImpl(std::shared_ptr<nn::Module> module, const nn::Module& model, AveragedModelOptions options = {});
-  // Takes the parameters of the model into the averages.
+  // Takes the parameters of the model into the averages. Throws keyway::Error if it has other parameters or buffers
+  // than `module`, in number or shape; then nothing has changed.
   void update_parameters(const nn::Module& model);
 
   AveragedModelOptions options;
@@ -42,7 +43,7 @@ class KEYWAY_API AveragedModelImpl : public nn::Module {
 using AveragedModel = nn::ModuleHolder<AveragedModelImpl>;
 
 // Makes the statistics of all batch normalisations in the model those of `batches`, which call(batch) gives to the
-// model.
+// model. Where a call throws, the model trains, or does not, as before, with the momenta of before.
 KEYWAY_API void update_bn(const std::vector<Tensor>& batches, nn::Module& model,
                           const std::function<void(const Tensor& batch)>& call);
 

@@ -86,17 +86,19 @@ ExpandingArray<D> output_padding(const Tensor& input, const ConvTransposeOptions
                                  const std::optional<std::vector<std::int64_t>>& output_size) {
   if (!output_size) return options.output_padding();
   const std::size_t dims = input.sizes().size(), given = output_size->size();
-  KEYWAY_CHECK(dims >= D && given >= D, "ConvTranspose{}d: output_size has {} sizes, the input {} dimensions", D, given,
-               dims);
+  KEYWAY_CHECK(dims == D + 1 || dims == D + 2, "ConvTranspose{}d: the input has {} dimensions, but must have {} or {}",
+               D, dims, D + 1, D + 2);
+  KEYWAY_CHECK(given == D || given == dims, "ConvTranspose{}d: output_size has {} sizes, but must have {} or {}", D,
+               given, D, dims);
   std::array<std::int64_t, D> padding{};
   for (std::size_t i = 0; i < D; ++i) {
     const std::int64_t stride = options.stride()[i], dilation = options.dilation()[i];
     const std::int64_t least = (input.sizes()[dims - D + i] - 1) * stride - 2 * options.padding()[i] +
                                dilation * (options.kernel_size()[i] - 1) + 1;
     padding[i] = (*output_size)[given - D + i] - least;
-    KEYWAY_CHECK(0 <= padding[i] && padding[i] < std::max(stride, dilation),
+    KEYWAY_CHECK(0 <= padding[i] && padding[i] < stride,
                  "ConvTranspose{}d: output_size[{}] is {}, but must be in [{}, {})", D, given - D + i,
-                 (*output_size)[given - D + i], least, least + std::max(stride, dilation));
+                 (*output_size)[given - D + i], least, least + stride);
   }
   return padding;
 }

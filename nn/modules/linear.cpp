@@ -17,7 +17,8 @@ LinearImpl::LinearImpl(LinearOptions options_) : options(options_) {
 void LinearImpl::reset_parameters() {
   init::kaiming_uniform_(weight, std::sqrt(5.0));
   if (!bias.defined()) return;
-  const double bound = 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(options.in_features(), 1)));
+  const auto inputs = static_cast<double>(options.in_features());
+  const double bound = inputs > 0 ? 1 / std::sqrt(inputs) : 0;
   init::uniform_(bias, -bound, bound);
 }
 

@@ -37,12 +37,26 @@ Tensor MultiLabelSoftMarginLossImpl::forward(const Tensor& input, const Tensor& 
   return functional::multilabel_soft_margin_loss(input, target, weight, options.reduction());
 }
 
+namespace {
+
+void check_margin(const char* loss, double margin) {
+  KEYWAY_CHECK(margin > 0, "{}: margin is {}, but must be greater than 0", loss, margin);
+}
+
+}  // namespace
+
+TripletMarginLossImpl::TripletMarginLossImpl(TripletMarginLossOptions options_) : WithOptions(std::move(options_)) {
+  check_margin("TripletMarginLoss", options.margin());
+}
 Tensor TripletMarginLossImpl::forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
-  KEYWAY_CHECK(options.margin() > 0, "TripletMarginLoss: margin is {}, but must be greater than 0", options.margin());
   return triplet_margin_loss(anchor, positive, negative, options.margin(), options.p(), options.eps(), options.swap(),
                              options.reduction());
 }
 
+TripletMarginWithDistanceLossImpl::TripletMarginWithDistanceLossImpl(TripletMarginWithDistanceLossOptions options_)
+    : WithOptions(std::move(options_)) {
+  check_margin("TripletMarginWithDistanceLoss", options.margin());
+}
 Tensor TripletMarginWithDistanceLossImpl::forward(const Tensor& anchor, const Tensor& positive,
                                                   const Tensor& negative) {
   return functional::triplet_margin_with_distance_loss(anchor, positive, negative, options.distance_function(),

@@ -98,7 +98,7 @@ class TripletMarginLossOptions {
 // the place of the last if it is less. Throws keyway::Error for a margin that is not greater than 0.
 class KEYWAY_API TripletMarginLossImpl : public WithOptions<TripletMarginLossOptions> {
  public:
-  using WithOptions::WithOptions;
+  explicit TripletMarginLossImpl(TripletMarginLossOptions options_ = {});
   Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative);
 };
 using TripletMarginLoss = ModuleHolder<TripletMarginLossImpl>;
@@ -109,10 +109,10 @@ class TripletMarginWithDistanceLossOptions {
   KEYWAY_OPTION(bool, swap) = false;
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
-// TripletMarginLoss with another distance.
+// TripletMarginLoss with another distance. Throws keyway::Error as that does.
 class KEYWAY_API TripletMarginWithDistanceLossImpl : public WithOptions<TripletMarginWithDistanceLossOptions> {
  public:
-  using WithOptions::WithOptions;
+  explicit TripletMarginWithDistanceLossImpl(TripletMarginWithDistanceLossOptions options_ = {});
   Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative);
 };
 using TripletMarginWithDistanceLoss = ModuleHolder<TripletMarginWithDistanceLossImpl>;

@@ -25,11 +25,8 @@ void AdadeltaParamState::visit(const std::function<void(std::string_view, Tensor
 
 void Adadelta::update(const Tensor& parameter, const Tensor& grad, const AdadeltaOptions& options,
                       AdadeltaParamState& state) {
-  if (state.step == 1) {
-    check_may_make_state("Adadelta", parameter);
-    state.square_avg = zeros_like(parameter);
-    state.acc_delta = zeros_like(parameter);
-  }
+  make_state_of("Adadelta", parameter, state.square_avg);
+  make_state_of("Adadelta", parameter, state.acc_delta);
   const Tensor used = gradient_to_use(parameter, grad, options);
   const double rho = options.rho(), eps = options.eps();
   state.square_avg.mul_(rho).addcmul_(used, used, 1 - rho);

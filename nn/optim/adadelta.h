@@ -24,7 +24,7 @@ class KEYWAY_API AdadeltaParamState : public OptimizerParamState {
   Tensor square_avg, acc_delta;
 };
 
-// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`):
+// With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter):
 //   v = rho * v + (1 - rho) * g^2
 //   d = sqrt(u + eps) / sqrt(v + eps) * g
 //   u = rho * u + (1 - rho) * d^2
@@ -36,6 +36,7 @@ class KEYWAY_API Adadelta : public OptimizerOf<AdadeltaOptions, AdadeltaParamSta
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const AdadeltaOptions& options,
               AdadeltaParamState& state) override;
+  bool may_be_captured() const override { return true; }
 };
 
 }  // namespace keyway::inline v1::optim

@@ -79,6 +79,10 @@ void AdafactorParamState::visit(const std::function<void(std::string_view, Tenso
   f("variance", variance);
 }
 
+bool AdafactorParamState::may_lack(std::string_view name, const Tensor& parameter) const {
+  return (name == "variance") == (parameter.dim() > 1);
+}
+
 bool AdafactorParamState::fits(std::string_view name, const Tensor& tensor, const Tensor& parameter) const {
   std::vector<std::int64_t> sizes = parameter.sizes().vec();
   if (name != "variance") {
@@ -90,7 +94,7 @@ bool AdafactorParamState::fits(std::string_view name, const Tensor& tensor, cons
 
 void Adafactor::update(const Tensor& parameter, const Tensor& grad, const AdafactorOptions& options,
                        AdafactorParamState& state) {
-  if (state.step == 1) {
+  if (!state.variance.defined() && !state.col_var.defined()) {
     check_may_make_state("Adafactor", parameter);
     make_means(grad, state);
   }

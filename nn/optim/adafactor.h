@@ -27,6 +27,7 @@ class KEYWAY_API AdafactorOptions : public OptimizerCloneableOptions<AdafactorOp
 class KEYWAY_API AdafactorParamState : public OptimizerParamState {
  public:
   void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  bool may_lack(std::string_view name, const Tensor& parameter) const override;
   bool fits(std::string_view name, const Tensor& tensor, const Tensor& parameter) const override;
   Tensor row_var, col_var;  // of two dimensions or more: [..., rows, 1] and [..., 1, columns]
   Tensor variance;          // of less

@@ -26,10 +26,7 @@ void AdagradParamState::visit(const std::function<void(std::string_view, Tensor&
 
 void Adagrad::update(const Tensor& parameter, const Tensor& grad, const AdagradOptions& options,
                      AdagradParamState& state) {
-  if (state.step == 1) {
-    check_may_make_state("Adagrad", parameter);
-    state.sum = full_like(parameter, options.initial_accumulator_value());
-  }
+  make_state_of("Adagrad", parameter, state.sum, options.initial_accumulator_value());
   const Tensor used = gradient_to_use(parameter, grad, options);
   state.sum.addcmul_(used, used, 1);
   const double lr = options.lr() / (1 + static_cast<double>(state.step - 1) * options.lr_decay());

@@ -25,7 +25,7 @@ class KEYWAY_API AdagradParamState : public OptimizerParamState {
   Tensor sum;
 };
 
-// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+// With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t:
 //   s += g^2                                                     (at first: initial_accumulator_value)
 //   parameter -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)
 class KEYWAY_API Adagrad : public OptimizerOf<AdagradOptions, AdagradParamState> {

@@ -9,20 +9,16 @@ namespace keyway::inline v1::optim {
 
 namespace {
 
-void make_moments(const Tensor& parameter, AdamParamState& state) {
-  if (state.exp_avg.defined()) return;
-  check_may_make_state("Adam", parameter);
-  state.exp_avg = zeros_like(parameter);
-  state.exp_avg_sq = zeros_like(parameter);
+void make_moments(const char* optimizer, const Tensor& parameter, AdamParamState& state) {
+  make_state_of(optimizer, parameter, state.exp_avg);
+  make_state_of(optimizer, parameter, state.exp_avg_sq);
 }
 
 // The step that both share.
 template <typename Options>
 void adam_step(const Tensor& parameter, const Tensor& grad, const Options& options, AdamParamState& state) {
   const auto [beta1, beta2] = options.betas();
-  KEYWAY_CHECK(!is_captured(parameter),
-               "Adam: the number of the step stands on the host where steps are not fused: they cannot be captured");
-  make_moments(parameter, state);
+  make_moments(Options::kName, parameter, state);
   if (state.device_step.defined()) {
     state.step = state.steps() + 1;
     state.device_step = {};
@@ -55,19 +51,19 @@ void fused_adam_step(std::vector<ParamChange>& changes, const Options& options, 
   for (const FusedSet& set : sets) {
     for (const ParamChange& change : set) {
       AdamParamState& state = state_of(change);
-      make_moments(change.parameter, state);
-      if (!options.amsgrad() || state.max_exp_avg_sq.defined()) continue;
-      check_may_make_state("Adam", change.parameter);
-      state.max_exp_avg_sq = zeros_like(change.parameter);
+      make_moments(Options::kName, change.parameter, state);
+      if (options.amsgrad()) make_state_of(Options::kName, change.parameter, state.max_exp_avg_sq);
     }
     const auto means = list_of(set, [&](const ParamChange& c) { return state_of(c).exp_avg; });
     const auto squares = list_of(set, [&](const ParamChange& c) { return state_of(c).exp_avg_sq; });
     const auto greatest = options.amsgrad()
                               ? list_of(set, [&](const ParamChange& c) { return state_of(c).max_exp_avg_sq; })
                               : std::vector<Tensor>();
-    const auto [beta1, beta2] = options.betas();
-    step(parameters_of(set), grads_of(set), means, squares, greatest, count_steps(set), options.lr(), beta1, beta2,
-         options.weight_decay(), options.eps(), options.amsgrad(), options.maximize());
+    count_steps(Options::kName, set, [&](const std::vector<Tensor>& steps) {
+      const auto [beta1, beta2] = options.betas();
+      step(parameters_of(set), grads_of(set), means, squares, greatest, steps, options.lr(), beta1, beta2,
+           options.weight_decay(), options.eps(), options.amsgrad(), options.maximize());
+    });
   }
 }
 
@@ -86,6 +82,10 @@ void AdamParamState::visit(const std::function<void(std::string_view, Tensor&)>&
   f("exp_avg", exp_avg);
   f("exp_avg_sq", exp_avg_sq);
   f("max_exp_avg_sq", max_exp_avg_sq);
+}
+
+bool AdamParamState::may_lack(std::string_view name, const Tensor& /*parameter*/) const {
+  return name == "max_exp_avg_sq";
 }
 
 void Adam::update(const Tensor& parameter, const Tensor& grad, const AdamOptions& options, AdamParamState& state) {

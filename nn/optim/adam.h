@@ -74,13 +74,14 @@ class AdamWOptions : public AdamLikeOptions<AdamWOptions> {
 class KEYWAY_API AdamParamState : public OptimizerParamState {
  public:
   void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  bool may_lack(std::string_view name, const Tensor& parameter) const override;
   Tensor exp_avg;
   Tensor exp_avg_sq;
   Tensor max_exp_avg_sq;  // with amsgrad only
 };
 using AdamWParamState = AdamParamState;
 
-// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+// With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t:
 //   m = beta1 * m + (1 - beta1) * g
 //   v = beta2 * v + (1 - beta2) * g^2                     (amsgrad: the largest v so far is used)
 //   parameter -= lr * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)

@@ -25,11 +25,8 @@ void AdamaxParamState::visit(const std::function<void(std::string_view, Tensor&)
 
 void Adamax::update(const Tensor& parameter, const Tensor& grad, const AdamaxOptions& options,
                     AdamaxParamState& state) {
-  if (state.step == 1) {
-    check_may_make_state("Adamax", parameter);
-    state.exp_avg = zeros_like(parameter);
-    state.exp_inf = zeros_like(parameter);
-  }
+  make_state_of("Adamax", parameter, state.exp_avg);
+  make_state_of("Adamax", parameter, state.exp_inf);
   const Tensor used = gradient_to_use(parameter, grad, options);
   const auto [beta1, beta2] = options.betas();
   state.exp_avg.mul_(beta1).add_(used, 1 - beta1);

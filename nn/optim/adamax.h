@@ -25,7 +25,7 @@ class KEYWAY_API AdamaxParamState : public OptimizerParamState {
   Tensor exp_avg, exp_inf;
 };
 
-// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+// With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t:
 //   m = beta1 * m + (1 - beta1) * g
 //   u = max(beta2 * u, |g| + eps)
 //   parameter -= lr / (1 - beta1^t) * m / u

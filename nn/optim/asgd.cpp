@@ -27,10 +27,9 @@ void ASGDParamState::visit_numbers(const std::function<void(std::string_view, do
 }
 
 void ASGD::update(const Tensor& parameter, const Tensor& grad, const ASGDOptions& options, ASGDParamState& state) {
-  if (state.step == 1) {
-    check_may_make_state("ASGD", parameter);
-    state.ax = zeros_like(parameter);
-    state.eta = static_cast<float>(options.lr());
+  if (!state.ax.defined()) {
+    state.eta = number_of_state(options.lr());
+    make_state_of("ASGD", parameter, state.ax);
   }
   const Tensor used = gradient_to_use(parameter, grad, options);
   parameter.mul_(1 - options.lambd() * state.eta).add_(used, -state.eta);
@@ -41,8 +40,8 @@ void ASGD::update(const Tensor& parameter, const Tensor& grad, const ASGDOptions
   }
   const auto step = static_cast<double>(state.step);
   const double lr = options.lr();
-  state.eta = static_cast<float>(lr / std::pow(1 + options.lambd() * lr * step, options.alpha()));
-  state.mu = static_cast<float>(1 / std::max(1.0, step - options.t0()));
+  state.eta = number_of_state(lr / std::pow(1 + options.lambd() * lr * step, options.alpha()));
+  state.mu = number_of_state(1 / std::max(1.0, step - options.t0()));
 }
 
 }  // namespace keyway::inline v1::optim

@@ -24,11 +24,11 @@ class KEYWAY_API ASGDParamState : public OptimizerParamState {
   void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
   void visit_numbers(const std::function<void(std::string_view, double&)>& f) override;
   Tensor ax;
-  double eta = 0;  // of the next step; a float32 number, as mu is
+  double eta = 0;  // of the next step; float32, or float64 where that is the default dtype, as mu is
   double mu = 1;
 };
 
-// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+// With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t:
 //   parameter = parameter * (1 - lambd * eta) - eta * g           (eta at first: lr)
 //   eta = lr / (1 + lambd * lr * t)^alpha
 // The state's `ax` is the average of the parameter since step `t0`, and before that the parameter.

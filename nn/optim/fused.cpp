@@ -58,18 +58,32 @@ void check_may_make_state(const char* optimizer, const Tensor& parameter) {
                optimizer);
 }
 
-std::vector<Tensor> count_steps(const FusedSet& set) {
-  std::vector<Tensor> steps = list_of(set, [](const ParamChange& change) {
-    Tensor& step = change.state->device_step;
-    if (!step.defined()) {
-      check_may_make_state("Adam", change.parameter);
-      const auto before = static_cast<double>(change.state->step - 1);
-      step = full({}, before, TensorOptions().dtype(kFloat).device(change.parameter.device()));
+void make_state_of(const char* optimizer, const Tensor& parameter, Tensor& state, double value) {
+  if (state.defined()) return;
+  check_may_make_state(optimizer, parameter);
+  state = value == 0 ? zeros_like(parameter) : full_like(parameter, value);
+}
+
+void count_steps(const char* optimizer, const FusedSet& set,
+                 const std::function<void(const std::vector<Tensor>&)>& step) {
+  const std::vector<Tensor> steps = list_of(set, [&](const ParamChange& change) {
+    Tensor& number = change.state->device_step;
+    if (!number.defined()) {
+      check_may_make_state(optimizer, change.parameter);
+      const auto before = static_cast<double>(change.state->step);
+      number = full({}, before, TensorOptions().dtype(kFloat).device(change.parameter.device()));
     }
-    return step;
+    return number;
   });
+  CountedStep count(set);
   _foreach_add_(steps, 1);
-  return steps;
+  try {
+    step(steps);
+  } catch (...) {
+    _foreach_add_(steps, -1);
+    throw;
+  }
+  count.keep();
 }
 
 }  // namespace keyway::inline v1::optim

@@ -35,8 +35,12 @@ std::vector<Tensor> grads_of(const FusedSet& set);
 // Throws in a capture: what `optimizer` makes in its first step, each replay would make anew.
 void check_may_make_state(const char* optimizer, const Tensor& parameter);
 bool is_captured(const Tensor& parameter);
+// Makes a tensor of a state, like the parameter and full of `value`, unless there is one. Throws in a capture.
+void make_state_of(const char* optimizer, const Tensor& parameter, Tensor& state, double value = 0);
 
-// The numbers of the steps, each one more than before, on the parameters' device.
-std::vector<Tensor> count_steps(const FusedSet& set);
+// Calls `step` with the numbers of the steps, each one more than before, on the parameters' device. Steps are counted
+// unless it throws.
+void count_steps(const char* optimizer, const FusedSet& set,
+                 const std::function<void(const std::vector<Tensor>& steps)>& step);
 
 }  // namespace keyway::inline v1::optim

@@ -84,7 +84,7 @@ void Run::remember(const Tensor& grad) {
 
 // Minus the gradient times the inverse Hessian that the changes so far suggest: the two loops of Nocedal (1980).
 Tensor Run::direction(const Tensor& grad) {
-  if (state_.n_iter == 1) {
+  if (!state_.d.defined()) {
     for (auto* list : {&state_.old_dirs, &state_.old_stps, &state_.ro}) list->clear();
     state_.H_diag = grad.new_full({}, 1);
     return grad.neg();
@@ -133,10 +133,10 @@ Tensor Run::operator()() {
   Tensor grad = flat_grad();
   const std::int64_t most = options_.max_eval().value_or(options_.max_iter() * 5 / 4);
   for (std::int64_t i = 1; i <= options_.max_iter() && !(greatest(grad) <= options_.tolerance_grad()); ++i) {
-    ++state_.n_iter;
     const Tensor along = direction(grad);
     double t = options_.lr();
-    if (state_.n_iter == 1) t *= std::min(1.0, 1 / grad.abs().sum().item<double>());
+    if (!state_.d.defined()) t *= std::min(1.0, 1 / grad.abs().sum().item<double>());
+    ++state_.n_iter;
     state_.d = along;
     state_.t = t;
     state_.prev_flat_grad = grad;
@@ -207,9 +207,20 @@ void LBFGSParamState::visit_numbers(const std::function<void(std::string_view, d
   f("prev_loss", prev_loss);
 }
 
+// Before the first iteration there are none; the lists may be empty later too, all of them.
+bool LBFGSParamState::may_lack(std::string_view name, const Tensor& /*parameter*/) const {
+  return n_iter == 0 || name == "old_dirs" || ((name == "old_stps" || name == "ro") && old_dirs.empty());
+}
+
+// All are of real parts.
+ScalarType LBFGSParamState::dtype_of(std::string_view /*name*/, const Tensor& parameter) const {
+  return to_real(parameter.scalar_type());
+}
+
 bool LBFGSParamState::fits(std::string_view name, const Tensor& tensor, const Tensor& /*parameter*/) const {
   const std::int64_t dims = name == "H_diag" ? 0 : name == "old_dirs" || name == "old_stps" ? 2 : 1;
-  return tensor.dim() == dims;
+  if (tensor.dim() != dims) return false;
+  return (name != "old_stps" && name != "ro") || tensor.size(0) == static_cast<std::int64_t>(old_dirs.size());
 }
 
 LBFGS::LBFGS(std::vector<OptimizerParamGroup> groups, LBFGSOptions defaults)
@@ -225,9 +236,10 @@ Tensor LBFGS::step(const LossClosure& closure) {
   OptimizerParamGroup& group = param_groups()[0];
   const NoGradGuard no_grad;
   OptimizerParamState& state = state_of(group, 0);
+  Tensor loss = Run(static_cast<const LBFGSOptions&>(group.options()), group.params(),
+                    static_cast<LBFGSParamState&>(state), closure)();
   ++state.step;
-  return Run(static_cast<const LBFGSOptions&>(group.options()), group.params(), static_cast<LBFGSParamState&>(state),
-             closure)();
+  return loss;
 }
 
 std::unique_ptr<OptimizerParamState> LBFGS::make_state() const { return std::make_unique<LBFGSParamState>(); }

@@ -31,6 +31,8 @@ class KEYWAY_API LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
 class KEYWAY_API LBFGSParamState : public OptimizerParamState {
  public:
   void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  bool may_lack(std::string_view name, const Tensor& parameter) const override;
+  ScalarType dtype_of(std::string_view name, const Tensor& parameter) const override;
   void visit_numbers(const std::function<void(std::string_view, double&)>& f) override;
   bool fits(std::string_view name, const Tensor& tensor, const Tensor& parameter) const override;
 

@@ -36,13 +36,13 @@ void SeveralLR::visit(const Visit& f) {
 ChainedScheduler::ChainedScheduler(Schedulers schedulers) : SeveralLR("ChainedScheduler", std::move(schedulers)) {}
 
 void ChainedScheduler::step() {
-  ++last_epoch_;
   for (const auto& scheduler : schedulers_) scheduler->step();
+  ++last_epoch_;
 }
 
-void ChainedScheduler::begin_again() {
+void ChainedScheduler::begin_again(bool is_initial) {
   last_epoch_ = 0;
-  for (std::size_t i = 0; i < schedulers_.size(); ++i) begin_one_again(i);
+  for (std::size_t i = 0; i < schedulers_.size(); ++i) begin_one_again(i, is_initial);
 }
 
 SequentialLR::SequentialLR(Optimizer& optimizer, Schedulers schedulers, std::vector<std::int64_t> milestones)
@@ -51,23 +51,25 @@ SequentialLR::SequentialLR(Optimizer& optimizer, Schedulers schedulers, std::vec
   KEYWAY_CHECK(milestones_.size() + 1 == schedulers_.size(),
                "SequentialLR: there are {} milestones for {} schedules, but must be one fewer", milestones_.size(),
                schedulers_.size());
-  restart_one(0);
+  set_first_rates();
+  begin_again(/*is_initial=*/true);
 }
 
 void SequentialLR::step() {
-  ++last_epoch_;
-  const auto next = std::ranges::upper_bound(milestones_, last_epoch_);
+  const std::int64_t step = last_epoch_ + 1;
+  const auto next = std::ranges::upper_bound(milestones_, step);
   const auto i = static_cast<std::size_t>(next - milestones_.begin());
-  if (i > 0 && milestones_[i - 1] == last_epoch_) {
+  if (i > 0 && milestones_[i - 1] == step) {
     restart_one(i);
   } else {
     schedulers_[i]->step();
   }
+  last_epoch_ = step;
 }
 
-void SequentialLR::begin_again() {
+void SequentialLR::begin_again(bool is_initial) {
   last_epoch_ = 0;
-  begin_one_again(0);
+  begin_one_again(0, is_initial);
 }
 
 }  // namespace keyway::inline v1::optim

@@ -13,9 +13,9 @@ class KEYWAY_API SeveralLR : public LRScheduler {
   SeveralLR(const char* name, std::vector<std::shared_ptr<LRScheduler>> schedulers);
   std::vector<double> get_lr() override { return get_last_lr(); }
   void visit(const Visit& f) override;
-  // Step 0 of one of them, from the learning rates of the beginning, or from the present ones.
+  bool starts_over() const final { return true; }
   void restart_one(std::size_t i) { schedulers_[i]->restart(); }
-  void begin_one_again(std::size_t i) { schedulers_[i]->begin_again(); }
+  void begin_one_again(std::size_t i, bool is_initial) { schedulers_[i]->begin_again(is_initial); }
 
   std::vector<std::shared_ptr<LRScheduler>> schedulers_;
 };
@@ -27,10 +27,12 @@ class KEYWAY_API ChainedScheduler final : public SeveralLR {
   void step() override;
 
  private:
-  void begin_again() override;
+  void begin_again(bool is_initial) override;
 };
 
-// One schedule after the other: the next begins, with its step 0, at each of the steps `milestones`.
+// One schedule after the other: the next begins, with its step 0, at each of the steps `milestones`. It begins from the
+// first learning rates if it multiplies these by what the step's number says; MultiplicativeLR and SWALR go on from the
+// present ones.
 class KEYWAY_API SequentialLR final : public SeveralLR {
  public:
   // Throws keyway::Error unless there is one milestone fewer than schedules, which have this optimizer.
@@ -39,7 +41,7 @@ class KEYWAY_API SequentialLR final : public SeveralLR {
   void step() override;
 
  private:
-  void begin_again() override;
+  void begin_again(bool is_initial) override;
   std::vector<std::int64_t> milestones_;
 };
 

@@ -35,12 +35,14 @@ std::vector<double> CosineAnnealingWarmRestarts::get_lr() {
 
 void CosineAnnealingWarmRestarts::step(double epoch) {
   KEYWAY_CHECK(epoch >= 0, "CosineAnnealingWarmRestarts: the place is {}, but must not be negative", epoch);
+  check_groups();
   last_epoch_ = static_cast<std::int64_t>(std::floor(epoch));
   locate(epoch);
   apply();
 }
 
 void CosineAnnealingWarmRestarts::advance() {
+  check_groups();
   ++last_epoch_;
   if (last_epoch_ == 0) {
     locate(0);
@@ -81,8 +83,6 @@ CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options)
   step_ratio_ = static_cast<double>(up) / total_size_;
   if (!options_.scale_fn()) options_.scale_mode(mode == "exp_range" ? "iterations" : "cycle");
   base_lrs_ = options_.base_lr().of(optimizer, "CyclicLR", "base_lr");
-  for (std::size_t g = 0; g < base_lrs_.size(); ++g) optimizer.param_groups()[g].initial_lr = base_lrs_[g];
-  set(base_lrs_);
   if (options_.cycle_momentum()) {
     check_momentum("CyclicLR", optimizer);
     base_momentums_ = options_.base_momentum().of(optimizer, "CyclicLR", "base_momentum");
@@ -98,6 +98,7 @@ double CyclicLR::scale(double x) const {
 }
 
 std::vector<double> CyclicLR::get_lr() {
+  check_groups();
   const auto step = static_cast<double>(last_epoch_);
   const double turns = step / total_size_, cycle = std::floor(turns) + 1, part = turns - std::floor(turns);
   double height = part <= step_ratio_ ? part / step_ratio_ : (part - 1) / (step_ratio_ - 1);
@@ -127,7 +128,6 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
   for (std::size_t g = 0; g < max_lrs_.size(); ++g) {
     base_lrs_[g] = max_lrs_[g] / options_.div_factor();
     min_lrs_[g] = base_lrs_[g] / options_.final_div_factor();
-    optimizer.param_groups()[g].initial_lr = base_lrs_[g];
   }
   if (options_.cycle_momentum()) {
     check_momentum("OneCycleLR", optimizer);
@@ -142,11 +142,13 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
     phases_.push_back({total - 1, &max_lrs_, &min_lrs_, &base_momentums_, &max_momentums_});
   }
   begin();
+  for (std::size_t g = 0; g < base_lrs_.size(); ++g) optimizer.param_groups()[g].initial_lr = base_lrs_[g];
 }
 
 std::vector<double> OneCycleLR::get_lr() {
-  KEYWAY_CHECK(last_epoch_ < options_.total_steps(), "OneCycleLR: this is step {}, but there are {} in all",
-               last_epoch_ + 1, options_.total_steps());
+  check_groups();
+  KEYWAY_CHECK(last_epoch_ <= options_.total_steps(), "OneCycleLR: this is step {}, but there are {} in all",
+               last_epoch_, options_.total_steps());
   const auto step = static_cast<double>(last_epoch_);
   std::size_t i = 0;
   while (step > phases_[i].end && i + 1 < phases_.size()) ++i;

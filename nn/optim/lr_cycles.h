@@ -89,7 +89,7 @@ class KEYWAY_API OneCycleLR final : public LRScheduler {
   OneCycleLR(Optimizer& optimizer, OneCycleLROptions options);
 
  private:
-  // Throws keyway::Error behind the last step.
+  // Throws keyway::Error after more than `total_steps` steps.
   std::vector<double> get_lr() override;
   // Its last step; which learning rate and momentum it begins and ends with.
   struct Phase {

@@ -7,9 +7,8 @@
 namespace keyway::inline v1::optim {
 
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options)
-    : LRScheduler(optimizer),
-      options_(std::move(options)),
-      min_lrs_(options_.min_lr().of(optimizer, "ReduceLROnPlateau", "min_lr")) {
+    : LRScheduler(optimizer), options_(std::move(options)) {
+  options_.min_lr().of(optimizer, "ReduceLROnPlateau", "min_lr");
   const std::string &mode = options_.mode(), &threshold_mode = options_.threshold_mode();
   KEYWAY_CHECK(options_.factor() < 1, "ReduceLROnPlateau: the factor is {}, but must be below 1", options_.factor());
   KEYWAY_CHECK(mode == "min" || mode == "max", "ReduceLROnPlateau: mode is '{}', but must be 'min' or 'max'", mode);
@@ -28,6 +27,7 @@ void ReduceLROnPlateau::visit(const Visit& f) {
 }
 
 void ReduceLROnPlateau::step(double measure) {
+  const std::vector<double> min_lrs = options_.min_lr().of(optimizer(), "ReduceLROnPlateau", "min_lr");
   ++last_epoch_;
   if (is_better(measure)) {
     best_ = measure;
@@ -40,7 +40,7 @@ void ReduceLROnPlateau::step(double measure) {
     num_bad_epochs_ = 0;
   }
   if (num_bad_epochs_ <= options_.patience()) return;
-  reduce();
+  reduce(min_lrs);
   cooldown_counter_ = options_.cooldown();
   num_bad_epochs_ = 0;
 }
@@ -51,10 +51,10 @@ bool ReduceLROnPlateau::is_better(double measure) const {
   return sign * measure > sign * best_ + threshold;
 }
 
-void ReduceLROnPlateau::reduce() {
-  for (std::size_t g = 0; g < min_lrs_.size(); ++g) {
+void ReduceLROnPlateau::reduce(const std::vector<double>& min_lrs) {
+  for (std::size_t g = 0; g < min_lrs.size(); ++g) {
     OptimizerOptions& options = optimizer().param_groups()[g].options();
-    const double lr = options.get_lr(), lower = std::max(lr * options_.factor(), min_lrs_[g]);
+    const double lr = options.get_lr(), lower = std::max(lr * options_.factor(), min_lrs[g]);
     if (lr - lower > options_.eps()) options.set_lr(lower);
   }
 }

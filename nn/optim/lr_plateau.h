@@ -28,7 +28,7 @@ class KEYWAY_API ReduceLROnPlateau : private LRScheduler {
   // Throws keyway::Error for options that are not as said.
   explicit ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {});
 
-  // Looks at a measure.
+  // Looks at a measure. Throws keyway::Error if groups were added and `min_lr` has not one number for each.
   void step(double measure);
   using LRScheduler::get_last_lr;
   using LRScheduler::load_state_dict;
@@ -41,10 +41,9 @@ class KEYWAY_API ReduceLROnPlateau : private LRScheduler {
   std::vector<double> get_lr() override { return get_last_lr(); }
   void visit(const Visit& f) override;
   bool is_better(double measure) const;
-  void reduce();
+  void reduce(const std::vector<double>& min_lrs);
 
   ReduceLROnPlateauOptions options_;
-  std::vector<double> min_lrs_;
   double best_;
   std::int64_t cooldown_counter_ = 0, num_bad_epochs_ = 0;
 };

@@ -11,35 +11,53 @@ namespace keyway::inline v1::optim {
 LRScheduler::~LRScheduler() = default;
 
 LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
-  for (OptimizerParamGroup& group : optimizer.param_groups()) {
-    if (!group.initial_lr) group.initial_lr = group.options().get_lr();
-    base_lrs_.push_back(*group.initial_lr);
+  for (const OptimizerParamGroup& group : optimizer.param_groups()) {
+    base_lrs_.push_back(group.initial_lr.value_or(group.options().get_lr()));
   }
 }
 
-// Schedules that multiply leave the learning rates to go on from as they are then.
 void LRScheduler::begin() {
-  is_initial_ = true;
-  advance();
-  is_initial_ = false;
+  begin_again(/*is_initial=*/true);
+  for (std::size_t g = 0; g < base_lrs_.size(); ++g) {
+    OptimizerParamGroup& group = optimizer_.param_groups()[g];
+    if (!group.initial_lr) group.initial_lr = base_lrs_[g];
+  }
+}
+
+void LRScheduler::check_groups() const {
+  const std::size_t count = optimizer_.param_groups().size();
+  KEYWAY_CHECK(base_lrs_.size() == count,
+               "a schedule was made for {} groups of parameters, but the optimizer has {}: make the schedule after "
+               "add_param_group()",
+               base_lrs_.size(), count);
 }
 
 void LRScheduler::step() { advance(); }
 
 void LRScheduler::advance() {
   ++last_epoch_;
-  apply();
+  try {
+    apply();
+  } catch (...) {
+    --last_epoch_;
+    throw;
+  }
 }
 
 void LRScheduler::restart() {
-  set(base_lrs_);
-  begin_again();
+  if (starts_over()) set_first_rates();
+  begin_again(/*is_initial=*/false);
 }
 
-void LRScheduler::begin_again() {
+// Schedules that multiply leave the learning rates to go on from as they are in the initial step.
+void LRScheduler::begin_again(bool is_initial) {
   last_epoch_ = -1;
+  is_initial_ = is_initial;
   advance();
+  is_initial_ = false;
 }
+
+void LRScheduler::set_first_rates() { set(base_lrs_); }
 
 std::vector<double> LRScheduler::get_last_lr() const {
   std::vector<double> lrs;
@@ -107,6 +125,7 @@ LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Lambda> lr_lambdas)
 }
 
 std::vector<double> LambdaLR::get_lr() {
+  check_groups();
   std::vector<double> lrs = base_lrs_;
   for (std::size_t g = 0; g < lrs.size(); ++g) lrs[g] *= lr_lambdas_[g](last_epoch_);
   return lrs;
@@ -121,6 +140,7 @@ MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, std::vector<Lambda> lr_
 }
 
 std::vector<double> MultiplicativeLR::get_lr() {
+  check_groups();
   std::vector<double> lrs = get_last_lr();
   if (is_initial_) return lrs;
   for (std::size_t g = 0; g < lrs.size(); ++g) lrs[g] *= lr_lambdas_[g](last_epoch_);
@@ -201,6 +221,7 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, std::int64_t T_max, d
 }
 
 std::vector<double> CosineAnnealingLR::get_lr() {
+  check_groups();
   std::vector<double> lrs = get_last_lr();
   const std::int64_t step = last_epoch_;
   if (step == 0) return lrs;

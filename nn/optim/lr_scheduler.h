@@ -39,16 +39,25 @@ class KEYWAY_API LRScheduler {
  protected:
   using Visit = std::function<void(const std::string& name, double& number)>;
 
+  // Changes nothing of the optimizer: the class may still refuse its options.
   explicit LRScheduler(Optimizer& optimizer);
-  // Step 0; the last thing that the constructor of the class does that has get_lr().
+  // Step 0; the last thing that the constructor of the class does that has get_lr(). Groups without a first learning
+  // rate have it from here on.
   void begin();
   // The learning rates of step `last_epoch`; the groups still have those of the step before.
   virtual std::vector<double> get_lr() = 0;
-  // To the next step.
+  // Throws keyway::Error if groups were added since the schedule was made. First in steps of schedules that have
+  // something for each group.
+  void check_groups() const;
+  // To the next step. After an error the schedule is where it was.
   virtual void advance();
-  // Step 0 again, from the learning rates of the beginning, or from the present ones.
+  // Step 0 again: from the first learning rates if starts_over(), else from the present ones.
   void restart();
-  virtual void begin_again();
+  virtual bool starts_over() const { return false; }
+  // Step 0 again, from the present learning rates. `is_initial`: as begin() does it.
+  virtual void begin_again(bool is_initial);
+  // The learning rates that groups had before their first schedule.
+  void set_first_rates();
   // Calls f for each number that steps change.
   virtual void visit(const Visit& f);
   static void visit_count(const Visit& f, const std::string& name, std::int64_t& count);
@@ -57,7 +66,7 @@ class KEYWAY_API LRScheduler {
   void set(const std::vector<double>& lrs);
 
   std::int64_t last_epoch_ = -1;
-  bool is_initial_ = false;  // in begin()
+  bool is_initial_ = false;  // in begin(), and where a chain begins with this schedule
   std::vector<double> base_lrs_;
 
  private:
@@ -111,6 +120,7 @@ class KEYWAY_API MultipliedLR : public LRScheduler {
  protected:
   using LRScheduler::LRScheduler;
   std::vector<double> get_lr() final;
+  bool starts_over() const final { return true; }
   // What a step multiplies by.
   virtual double ratio(std::int64_t step) const = 0;
 };
@@ -188,6 +198,7 @@ class KEYWAY_API CosineAnnealingLR final : public LRScheduler {
 
  private:
   std::vector<double> get_lr() override;
+  bool starts_over() const override { return true; }
   // Twice the part of the way from `eta_min` to the top that a step is at.
   double height(std::int64_t step) const;
   std::int64_t T_max_;

@@ -67,10 +67,7 @@ void MuonParamState::visit(const std::function<void(std::string_view, Tensor&)>&
 }
 
 void Muon::update(const Tensor& parameter, const Tensor& grad, const MuonOptions& options, MuonParamState& state) {
-  if (state.step == 1) {
-    check_may_make_state("Muon", parameter);
-    state.momentum_buffer = zeros_like(grad);
-  }
+  make_state_of("Muon", grad, state.momentum_buffer);
   state.momentum_buffer.lerp_(grad, 1 - options.momentum());
   const Tensor chosen =
       options.nesterov() ? grad.lerp(state.momentum_buffer, options.momentum()) : state.momentum_buffer;

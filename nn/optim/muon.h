@@ -48,6 +48,7 @@ class KEYWAY_API Muon : public OptimizerOf<MuonOptions, MuonParamState> {
 
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const MuonOptions& options, MuonParamState& state) override;
+  bool may_be_captured() const override { return true; }
 };
 
 }  // namespace keyway::inline v1::optim

@@ -33,11 +33,8 @@ void NAdamParamState::visit_numbers(const std::function<void(std::string_view, d
 }
 
 void NAdam::update(const Tensor& parameter, const Tensor& grad, const NAdamOptions& options, NAdamParamState& state) {
-  if (state.step == 1) {
-    check_may_make_state("NAdam", parameter);
-    state.exp_avg = zeros_like(parameter);
-    state.exp_avg_sq = zeros_like(parameter);
-  }
+  make_state_of("NAdam", parameter, state.exp_avg);
+  make_state_of("NAdam", parameter, state.exp_avg_sq);
   const Tensor used = gradient_to_use(parameter, grad, options);
   const auto [beta1, beta2] = options.betas();
   const auto step = static_cast<double>(state.step);
@@ -45,7 +42,7 @@ void NAdam::update(const Tensor& parameter, const Tensor& grad, const NAdamOptio
     return std::get<0>(options.betas()) * (1 - 0.5 * std::pow(0.96, t * options.momentum_decay()));
   };
   const double momentum = momentum_at(step), following = momentum_at(step + 1), lr = options.lr();
-  state.mu_product = static_cast<float>(state.mu_product) * static_cast<float>(momentum);
+  state.mu_product = number_of_state(number_of_state(state.mu_product) * number_of_state(momentum));
   state.exp_avg.mul_(beta1).add_(used, 1 - beta1);
   state.exp_avg_sq.mul_(beta2).addcmul_(used, used, 1 - beta2);
   const double correction = std::sqrt(1 - std::pow(beta2, step));

@@ -26,10 +26,10 @@ class KEYWAY_API NAdamParamState : public OptimizerParamState {
   void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
   void visit_numbers(const std::function<void(std::string_view, double&)>& f) override;
   Tensor exp_avg, exp_avg_sq;
-  double mu_product = 1;  // p(t), a float32 number
+  double mu_product = 1;  // p(t): float32, or float64 where that is the default dtype
 };
 
-// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t,
+// With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t,
 // with mu(t) = beta1 * (1 - 0.96^(t * momentum_decay) / 2) and p(t) = mu(1) * ... * mu(t):
 //   m = beta1 * m + (1 - beta1) * g
 //   v = beta2 * v + (1 - beta2) * g^2

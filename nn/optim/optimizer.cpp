@@ -1,9 +1,12 @@
+#include <keyway/autograd/function.h>
 #include <keyway/autograd/variable.h>
+#include <keyway/nn/optim/fused.h>
 #include <keyway/nn/optim/optimizer.h>
 #include <keyway/ops/all.h>
 
 #include <algorithm>
 #include <string>
+#include <typeinfo>
 #include <unordered_set>
 
 namespace keyway::inline v1::optim {
@@ -17,16 +20,28 @@ std::int64_t OptimizerParamState::steps() const {
 bool OptimizerParamState::fits(std::string_view /*name*/, const Tensor& tensor, const Tensor& parameter) const {
   return tensor.sizes() == parameter.sizes();
 }
+bool OptimizerParamState::may_lack(std::string_view /*name*/, const Tensor& /*parameter*/) const { return false; }
+ScalarType OptimizerParamState::dtype_of(std::string_view /*name*/, const Tensor& parameter) const {
+  return parameter.scalar_type();
+}
 
 void update_parts(const ParamChange& change, const std::function<void(const Tensor&, const Tensor&)>& update) {
   const Tensor parts = view_as_real(change.parameter);
   change.state->visit([](std::string_view, Tensor& tensor) {
     if (tensor.defined() && tensor.is_complex()) tensor = view_as_real(tensor);
   });
-  update(parts, view_as_real(change.grad));
-  change.state->visit([&](std::string_view, Tensor& tensor) {
-    if (tensor.defined() && tensor.sizes() == parts.sizes()) tensor = view_as_complex(tensor);
-  });
+  const auto join = [&] {
+    change.state->visit([&](std::string_view, Tensor& tensor) {
+      if (tensor.defined() && tensor.sizes() == parts.sizes()) tensor = view_as_complex(tensor);
+    });
+  };
+  try {
+    update(parts, view_as_real(change.grad));
+  } catch (...) {
+    join();
+    throw;
+  }
+  join();
 }
 
 OptimizerParamGroup::~OptimizerParamGroup() = default;
@@ -47,8 +62,22 @@ OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& other)
       params_(other.params_),
       options_(other.options_ == nullptr ? nullptr : other.options_->clone()) {}
 
+namespace {
+
+// Without namespaces.
+template <typename T>
+std::string class_of(const T& object) {
+  const std::string name = autograd::detail::type_name(typeid(object).name());
+  return name.substr(name.rfind(':') + 1);
+}
+
+}  // namespace
+
 void Optimizer::add_param_group(OptimizerParamGroup group) {
   if (!group.has_options()) group.options_ = defaults_->clone();
+  const OptimizerOptions &given = group.options(), &own = *defaults_;
+  KEYWAY_CHECK(typeid(given) == typeid(own), "a group of parameters has {}, but this optimizer takes {}",
+               class_of(given), class_of(own));
   group.options().check();
   std::unordered_set<const TensorImpl*> known;
   for (const OptimizerParamGroup& other : groups_) {
@@ -79,7 +108,6 @@ Tensor Optimizer::step(const LossClosure& closure) {
       Tensor grad = group.params_[i].grad();
       if (!grad.defined()) continue;
       OptimizerParamState& state = state_of(group, i);
-      ++state.step;
       changes.push_back({group.params_[i], std::move(grad), &state});
     }
     if (!changes.empty()) update_all(std::move(changes), group.options());
@@ -91,6 +119,12 @@ OptimizerParamState& Optimizer::state_of(OptimizerParamGroup& group, std::size_t
   auto& state = group.states_[i];
   if (state == nullptr) state = make_state();
   return *state;
+}
+
+void Optimizer::check_capture(const Tensor& parameter) const {
+  KEYWAY_CHECK(may_be_captured() || !is_captured(parameter),
+               "{}: the number of the step stands on the host where steps are not fused: they cannot be captured",
+               class_of(*this));
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
@@ -127,6 +161,7 @@ class StateReader final : public OptionVisitor {
  public:
   explicit StateReader(const nn::StateDict& state) : state_(state) {}
 
+  const std::string& prefix() const { return prefix_; }
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
   void number(std::string_view name, double& value) override {
     const Tensor* tensor = take(name);
@@ -135,6 +170,7 @@ class StateReader final : public OptionVisitor {
                  tensor->sizes());
     value = tensor->item<double>();
   }
+  bool contains(std::string_view name) const { return state_.contains(prefix_ + std::string(name)); }
   // Null if there is none.
   const Tensor* take(std::string_view name) {
     const Tensor* found = state_.find(prefix_ + std::string(name));
@@ -156,14 +192,18 @@ std::string state_prefix(std::size_t i) { return "state." + std::to_string(i) + 
 std::string group_prefix(std::size_t i) { return "param_groups." + std::to_string(i) + "."; }
 
 void read_state(StateReader& reader, const Tensor& parameter, OptimizerParamState& state) {
+  state.visit_numbers([&](std::string_view name, double& number) { reader.number(name, number); });
   state.visit([&](std::string_view name, Tensor& tensor) {
     const Tensor* value = reader.take(name);
-    if (value == nullptr) return;
+    if (value == nullptr) {
+      KEYWAY_CHECK(state.step == 0 || state.may_lack(name, parameter), "the optimizer's state lacks '{}{}'",
+                   reader.prefix(), name);
+      return;
+    }
     KEYWAY_CHECK(state.fits(name, *value, parameter), "'{}' of a parameter of shape {} has shape {}", name,
                  parameter.sizes(), value->sizes());
-    tensor = value->to(parameter.device(), parameter.scalar_type()).clone();
+    tensor = value->to(parameter.device(), state.dtype_of(name, parameter)).clone();
   });
-  state.visit_numbers([&](std::string_view name, double& number) { reader.number(name, number); });
 }
 
 }  // namespace
@@ -200,10 +240,11 @@ void Optimizer::load_state_dict(const nn::StateDict& dict) {
     for (const Tensor& parameter : fresh[g].params()) {
       reader.set_prefix(state_prefix(count++));
       auto& state = fresh[g].states_.emplace_back();
-      const Tensor* step = reader.take("step");
-      if (step == nullptr) continue;
+      if (!reader.contains("step")) continue;
+      double step = 0;
+      reader.number("step", step);
       state = make_state();
-      state->step = step->item<std::int64_t>();
+      state->step = static_cast<std::int64_t>(step);
       read_state(reader, parameter, *state);
     }
   }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -53,6 +54,10 @@ class KEYWAY_API OptimizerParamState {
   virtual void visit_numbers(const std::function<void(std::string_view name, double& number)>& /*f*/) {}
   // Whether `tensor` has a shape that is remembered under this name.
   virtual bool fits(std::string_view name, const Tensor& tensor, const Tensor& parameter) const;
+  // Whether a state of steps that were taken, whose numbers are known, may be without the tensor of this name.
+  virtual bool may_lack(std::string_view name, const Tensor& parameter) const;
+  // The dtype of the tensor of this name.
+  virtual ScalarType dtype_of(std::string_view name, const Tensor& parameter) const;
   // The steps that this parameter has seen. Reads device_step, if that counts them.
   std::int64_t steps() const;
   std::int64_t step = 0;
@@ -72,6 +77,24 @@ struct ParamChange {
 // numbers in a last dimension; while it runs, its state has such parts too.
 KEYWAY_API void update_parts(const ParamChange& change,
                              const std::function<void(const Tensor& parameter, const Tensor& grad)>& update);
+
+// Counts one step more for each of some changes, and takes it back unless the update comes to keep(): one that throws
+// is no step. Requires: the changes outlive this.
+class CountedStep {
+ public:
+  explicit CountedStep(std::span<const ParamChange> changes) : changes_(changes) {
+    for (const ParamChange& change : changes_) ++change.state->step;
+  }
+  CountedStep(const CountedStep&) = delete;
+  CountedStep& operator=(const CountedStep&) = delete;
+  ~CountedStep() {
+    for (const ParamChange& change : changes_) --change.state->step;
+  }
+  void keep() { changes_ = {}; }
+
+ private:
+  std::span<const ParamChange> changes_;
+};
 
 // Parameters that are trained alike. Without options of its own a group takes the optimizer's.
 class KEYWAY_API OptimizerParamGroup {
@@ -110,7 +133,8 @@ class KEYWAY_API Optimizer {
   virtual Tensor step(const LossClosure& closure = nullptr);
   void zero_grad(bool set_to_none = true);
 
-  // Throws keyway::Error for a parameter that is no leaf or is in a group already, and for options that make no sense.
+  // Throws keyway::Error for a parameter that is no leaf or is in a group already, for options that make no sense, and
+  // for those of another optimizer.
   void add_param_group(OptimizerParamGroup group);
   std::vector<OptimizerParamGroup>& param_groups() { return groups_; }
   const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
@@ -119,16 +143,23 @@ class KEYWAY_API Optimizer {
   // Options and states: "param_groups.0.lr", "state.3.exp_avg", parameters counted over all groups. Tensors are shared.
   nn::StateDict state_dict() const;
   // Goes on from there. Throws keyway::Error for unknown or missing names and wrong shapes; then nothing has changed.
+  // Of a parameter that has no step there is no tensor to be missing.
   void load_state_dict(const nn::StateDict& state);
 
  protected:
   explicit Optimizer(std::unique_ptr<OptimizerOptions> defaults) : defaults_(std::move(defaults)) {}
 
-  // Changes parameters of one group in place. Called by step() without recording; state->step is counted already.
+  // Changes parameters of one group in place, and counts the step of each one that was changed, as CountedStep does.
+  // Called by step() without recording.
   virtual void update_all(std::vector<ParamChange> /*changes*/, const OptimizerOptions& /*options*/) {}
   virtual std::unique_ptr<OptimizerParamState> make_state() const = 0;
   // The state of a parameter, made if there is none.
   OptimizerParamState& state_of(OptimizerParamGroup& group, std::size_t i) const;
+  // Whether an update of one parameter may be captured, as it looks at no number of its state: these stand on the host,
+  // where a replay does not change them.
+  virtual bool may_be_captured() const { return false; }
+  // Throws keyway::Error where one is captured that may not be.
+  void check_capture(const Tensor& parameter) const;
 
  private:
   std::vector<OptimizerParamGroup> groups_;
@@ -175,9 +206,9 @@ class OptimizerOf : public Optimizer {
       : OptimizerOf(std::vector<OptimizerParamGroup>{std::move(params)}, std::move(defaults)) {}
 
  protected:
-  // Changes one parameter, which is real, or the parts of a complex one.
+  // Changes one parameter, which is real, or the parts of a complex one. state.step counts this step.
   virtual void update(const Tensor& parameter, const Tensor& grad, const Options& options, State& state) = 0;
-  // Changes those that one operator can change together, and leaves the others.
+  // Changes those that one operator can change together, with CountedStep, and leaves the others.
   virtual void update_fused(std::vector<ParamChange>& /*changes*/, const Options& /*options*/) {}
 
  private:
@@ -185,9 +216,12 @@ class OptimizerOf : public Optimizer {
     const auto& own = static_cast<const Options&>(options);
     update_fused(changes, own);
     for (const ParamChange& change : changes) {
+      check_capture(change.parameter);
       auto& state = static_cast<State&>(*change.state);
+      CountedStep count({&change, 1});
       const auto step = [&](const Tensor& parameter, const Tensor& grad) { update(parameter, grad, own, state); };
       change.parameter.is_complex() ? update_parts(change, step) : step(change.parameter, change.grad);
+      count.keep();
     }
   }
   std::unique_ptr<OptimizerParamState> make_state() const final { return std::make_unique<State>(); }

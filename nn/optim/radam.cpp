@@ -25,11 +25,8 @@ void RAdamParamState::visit(const std::function<void(std::string_view, Tensor&)>
 }
 
 void RAdam::update(const Tensor& parameter, const Tensor& grad, const RAdamOptions& options, RAdamParamState& state) {
-  if (state.step == 1) {
-    check_may_make_state("RAdam", parameter);
-    state.exp_avg = zeros_like(parameter);
-    state.exp_avg_sq = zeros_like(parameter);
-  }
+  make_state_of("RAdam", parameter, state.exp_avg);
+  make_state_of("RAdam", parameter, state.exp_avg_sq);
   const Tensor used = gradient_to_use(parameter, grad, options);
   const auto [beta1, beta2] = options.betas();
   const auto step = static_cast<double>(state.step);

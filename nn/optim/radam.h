@@ -26,7 +26,7 @@ class KEYWAY_API RAdamParamState : public OptimizerParamState {
   Tensor exp_avg, exp_avg_sq;
 };
 
-// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t,
+// With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t,
 // with r = 2 / (1 - beta2) - 1 and q = r - 2 * t * beta2^t / (1 - beta2^t):
 //   m = beta1 * m + (1 - beta1) * g
 //   v = beta2 * v + (1 - beta2) * g^2

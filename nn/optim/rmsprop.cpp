@@ -27,14 +27,15 @@ void RMSpropParamState::visit(const std::function<void(std::string_view, Tensor&
   f("grad_avg", grad_avg);
 }
 
+bool RMSpropParamState::may_lack(std::string_view name, const Tensor& /*parameter*/) const {
+  return name != "square_avg";
+}
+
 void RMSprop::update(const Tensor& parameter, const Tensor& grad, const RMSpropOptions& options,
                      RMSpropParamState& state) {
-  if (state.step == 1) {
-    check_may_make_state("RMSprop", parameter);
-    state.square_avg = zeros_like(parameter);
-    if (options.momentum() > 0) state.momentum_buffer = zeros_like(parameter);
-    if (options.centered()) state.grad_avg = zeros_like(parameter);
-  }
+  make_state_of("RMSprop", parameter, state.square_avg);
+  if (options.momentum() > 0) make_state_of("RMSprop", parameter, state.momentum_buffer);
+  if (options.centered()) make_state_of("RMSprop", parameter, state.grad_avg);
   const Tensor used = gradient_to_use(parameter, grad, options);
   const double alpha = options.alpha();
   Tensor square = state.square_avg.mul_(alpha).addcmul_(used, used, 1 - alpha);

@@ -23,10 +23,11 @@ class KEYWAY_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOption
 class KEYWAY_API RMSpropParamState : public OptimizerParamState {
  public:
   void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  bool may_lack(std::string_view name, const Tensor& parameter) const override;
   Tensor square_avg, momentum_buffer, grad_avg;
 };
 
-// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`):
+// With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter):
 //   v = alpha * v + (1 - alpha) * g^2
 //   d = g / (sqrt(v) + eps)                  (centered: of v - a^2, with a = alpha * a + (1 - alpha) * g)
 //   buffer = momentum * buffer + d
@@ -38,6 +39,7 @@ class KEYWAY_API RMSprop : public OptimizerOf<RMSpropOptions, RMSpropParamState>
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const RMSpropOptions& options,
               RMSpropParamState& state) override;
+  bool may_be_captured() const override { return true; }
 };
 
 }  // namespace keyway::inline v1::optim

@@ -27,11 +27,8 @@ void RpropParamState::visit(const std::function<void(std::string_view, Tensor&)>
 }
 
 void Rprop::update(const Tensor& parameter, const Tensor& grad, const RpropOptions& options, RpropParamState& state) {
-  if (state.step == 1) {
-    check_may_make_state("Rprop", parameter);
-    state.prev = zeros_like(parameter);
-    state.step_size = full_like(parameter, options.lr());
-  }
+  make_state_of("Rprop", parameter, state.prev);
+  make_state_of("Rprop", parameter, state.step_size, options.lr());
   const Tensor used = gradient_to_use(parameter, grad, options);
   const Tensor product = used.mul(state.prev);
   const auto [lower, higher] = options.etas();

@@ -37,6 +37,7 @@ class KEYWAY_API Rprop : public OptimizerOf<RpropOptions, RpropParamState> {
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const RpropOptions& options,
               RpropParamState& state) override;
+  bool may_be_captured() const override { return true; }
 };
 
 }  // namespace keyway::inline v1::optim

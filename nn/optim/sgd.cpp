@@ -26,6 +26,9 @@ void SGDParamState::visit(const std::function<void(std::string_view, Tensor&)>& 
   f("momentum_buffer", momentum_buffer);
 }
 
+// Without momentum there is none.
+bool SGDParamState::may_lack(std::string_view /*name*/, const Tensor& /*parameter*/) const { return true; }
+
 namespace {
 
 // Whether a step is one addition for each parameter, which on the CPU gains nothing from being done for all at once.
@@ -37,8 +40,8 @@ bool is_addition(const ParamChange& change, const SGDOptions& options) {
 
 void SGD::update(const Tensor& parameter, const Tensor& grad, const SGDOptions& options, SGDParamState& state) {
   Tensor direction = gradient_to_use(parameter, grad, options);
+  Tensor buffer = state.momentum_buffer;
   if (options.momentum() != 0) {
-    Tensor& buffer = state.momentum_buffer;
     if (buffer.defined()) {
       buffer.mul_(options.momentum()).add_(direction, 1 - options.dampening());
     } else {
@@ -48,6 +51,7 @@ void SGD::update(const Tensor& parameter, const Tensor& grad, const SGDOptions& 
     direction = options.nesterov() ? direction.add(buffer, options.momentum()) : buffer;
   }
   parameter.add_(direction, -options.lr());
+  state.momentum_buffer = buffer;
 }
 
 void SGD::update_fused(std::vector<ParamChange>& changes, const SGDOptions& options) {
@@ -62,15 +66,17 @@ void SGD::update_fused(std::vector<ParamChange>& changes, const SGDOptions& opti
     const bool is_first = !buffer_of(set.front()).defined();
     std::vector<Tensor> buffers;
     if (options.momentum() != 0) {
-      for (const ParamChange& change : set) {
-        if (!is_first) break;
-        check_may_make_state("SGD", change.parameter);
-        buffer_of(change) = zeros_like(change.parameter);
-      }
-      buffers = list_of(set, buffer_of);
+      buffers = list_of(set, [&](const ParamChange& change) {
+        Tensor buffer = buffer_of(change);
+        make_state_of("SGD", change.parameter, buffer);
+        return buffer;
+      });
     }
+    CountedStep count(set);
     _fused_sgd_(parameters_of(set), grads_of(set), buffers, options.weight_decay(), options.momentum(), options.lr(),
                 options.dampening(), options.nesterov(), options.maximize(), is_first);
+    for (std::size_t i = 0; i < buffers.size(); ++i) buffer_of(set[i]) = buffers[i];
+    count.keep();
   }
 }
 

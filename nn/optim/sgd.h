@@ -28,10 +28,11 @@ class KEYWAY_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
 class KEYWAY_API SGDParamState : public OptimizerParamState {
  public:
   void visit(const std::function<void(std::string_view, Tensor&)>& f) override;
+  bool may_lack(std::string_view name, const Tensor& parameter) const override;
   Tensor momentum_buffer;
 };
 
-// With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`):
+// With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter):
 //   buffer = momentum * buffer + (1 - dampening) * g      (at first: g)
 //   parameter -= lr * (nesterov ? g + momentum * buffer : buffer)
 class KEYWAY_API SGD : public OptimizerOf<SGDOptions, SGDParamState> {
@@ -41,6 +42,7 @@ class KEYWAY_API SGD : public OptimizerOf<SGDOptions, SGDParamState> {
  protected:
   void update(const Tensor& parameter, const Tensor& grad, const SGDOptions& options, SGDParamState& state) override;
   void update_fused(std::vector<ParamChange>& changes, const SGDOptions& options) override;
+  bool may_be_captured() const override { return true; }
 };
 
 }  // namespace keyway::inline v1::optim

@@ -25,6 +25,7 @@ double SWALR::part(std::int64_t step) const {
 }
 
 std::vector<double> SWALR::get_lr() {
+  check_groups();
   const std::int64_t step = anneal_epochs_ == 0 ? std::max<std::int64_t>(1, last_epoch_) : last_epoch_;
   const double before = part(step - 1), now = part(step);
   std::vector<double> lrs = get_last_lr();

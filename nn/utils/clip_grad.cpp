@@ -25,8 +25,10 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
 
 }  // namespace
 
-Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type) {
-  KEYWAY_CHECK(!std::isnan(norm_type), "clip_grad_norm_: argument 'norm_type' is nan, which is no order of a norm");
+namespace {
+
+Tensor norm_of_all(const char* function, const std::vector<Tensor>& tensors, double norm_type) {
+  KEYWAY_CHECK(!std::isnan(norm_type), "{}: argument 'norm_type' is nan, which is no order of a norm", function);
   const NoGradGuard no_grad;
   std::vector<Tensor> norms;
   for (const Tensor& tensor : tensors) {
@@ -38,6 +40,17 @@ Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type) {
   return norms.empty() ? zeros({}, kDouble) : linalg_vector_norm(stack(norms), norm_type);
 }
 
+}  // namespace
+
+Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type, bool error_if_nonfinite) {
+  const Tensor norm = norm_of_all("get_total_norm", tensors, norm_type);
+  if (error_if_nonfinite) {
+    const auto known = norm.item<double>();
+    KEYWAY_CHECK(std::isfinite(known), "get_total_norm: the norm of the tensors is {}", known);
+  }
+  return norm;
+}
+
 void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm, const Tensor& total_norm) {
   constexpr double kTiny = 1e-6;  // PyTorch's
   const NoGradGuard no_grad;
@@ -47,7 +60,7 @@ void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_nor
 
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {
-  const Tensor norm = get_total_norm(gradients_of(parameters), norm_type);
+  const Tensor norm = norm_of_all("clip_grad_norm_", gradients_of(parameters), norm_type);
   double known = 0;  // the one time that the host waits for a device
   if (error_if_nonfinite) {
     known = norm.item<double>();

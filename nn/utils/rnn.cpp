@@ -95,6 +95,7 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, b
                                                std::optional<std::int64_t> total_length) {
   const Numbers sizes = numbers_of(sequence.batch_sizes());
   const auto length = static_cast<std::int64_t>(sizes.size());
+  KEYWAY_CHECK(length > 0, "pad_packed_sequence: the packed sequence is empty: there is no batch to fill up");
   KEYWAY_CHECK(total_length.value_or(length) >= length,
                "pad_packed_sequence: total_length is {}, but the longest sequence has {} elements", *total_length,
                length);

@@ -39,7 +39,7 @@ KEYWAY_API PackedSequence pack_padded_sequence(const Tensor& input, const Tensor
                                                bool enforce_sorted = true);
 // The sequences [length, batch, ...], or [batch, length, ...] if `batch_first`, filled up with `padding_value`, in the
 // order that they had before packing; and their lengths, int64 on the host. The length is that of the longest one
-// unless `total_length` is given. Throws keyway::Error if that is less.
+// unless `total_length` is given. Throws keyway::Error if that is less, and for a packed sequence without elements.
 KEYWAY_API std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, bool batch_first = false,
                                                           double padding_value = 0,
                                                           std::optional<std::int64_t> total_length = std::nullopt);

@@ -69,6 +69,19 @@ def test_update_bn_makes_statistics_those_of_the_batches():
     assert norm.running_mean.tolist() == [4.0] and norm.momentum == 0.1 and not norm.training
 
 
+def test_update_bn_leaves_the_statistics_of_instance_normalisations():
+    instance = nn.InstanceNorm1d(1, track_running_stats=True)
+    swa_utils.update_bn([keyway.tensor([[[1.0, 3.0]], [[5.0, 7.0]]])], nn.Sequential(instance, nn.BatchNorm1d(1)))
+    assert instance.running_mean.tolist() == pytest.approx([0.4]) and instance.momentum == 0.1
+
+
+def test_a_batch_that_raises_leaves_momenta_and_mode_as_they_were():
+    norm = nn.BatchNorm1d(1, momentum=0.5).eval()
+    with pytest.raises(ValueError):
+        swa_utils.update_bn([keyway.ones(1, 1, 1, 1)], norm)
+    assert norm.momentum == 0.5 and not norm.training
+
+
 def test_the_learning_rate_goes_to_that_of_averaging():
     optimizer = optim.SGD([nn.Parameter(keyway.ones(1))], lr=1.0)
     scheduler = swa_utils.SWALR(optimizer, swa_lr=0.2, anneal_epochs=4, anneal_strategy="linear")

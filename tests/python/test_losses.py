@@ -236,3 +236,8 @@ def test_cross_entropy_names_what_is_wrong_with_its_target():
         F.cross_entropy(keyway.zeros(2, 3), keyway.zeros(2, 1, 1, dtype=keyway.int64))
     with pytest.raises(IndexError, match="argument 'target' has 3 at position 1, but must be in"):
         F.cross_entropy(keyway.zeros(2, 3), keyway.tensor([0, 3]))
+
+def test_triplet_losses_refuse_a_margin_that_is_not_positive_when_they_are_made():
+    for loss in (nn.TripletMarginLoss, nn.TripletMarginWithDistanceLoss):
+        with pytest.raises(keyway.ValueError, match=f"{loss.__name__}: expected margin to be greater than 0, got 0"):
+            loss(margin=0)

@@ -60,6 +60,56 @@ def test_schedules_follow_one_another():
     assert seen == pytest.approx([0.5, 0.75, 1.0, 0.1, 0.01])
 
 
+@pytest.mark.parametrize(("make", "milestone", "expected"), [
+    (lambda o: [lr_scheduler.MultiplicativeLR(o, lambda _: 0.5), lr_scheduler.ExponentialLR(o, 0.9)], 3,
+     [1, 0.5, 0.25, 1, 0.9]),
+    (lambda o: [lr_scheduler.ExponentialLR(o, 0.5), lr_scheduler.MultiplicativeLR(o, lambda _: 0.9)], 2,
+     [1, 0.5, 0.45, 0.405]),
+    (lambda o: [lr_scheduler.ExponentialLR(o, 0.5), optim.swa_utils.SWALR(o, 0.125, 2, "linear")], 3,
+     [1, 0.5, 0.25, 0.25, 0.1875, 0.125])])
+def test_a_schedule_that_only_multiplies_begins_from_the_present_rate_and_others_from_the_first(
+        make, milestone, expected):
+    seen = rates(lambda o: lr_scheduler.SequentialLR(o, make(o), [milestone]), len(expected) - 1)
+    assert seen == pytest.approx(expected)
+
+
+def test_a_plateau_lowers_the_rate_of_groups_that_were_added():
+    optimizer = make_optimizer()
+    one = lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=0, min_lr=0.75)
+    each = lr_scheduler.ReduceLROnPlateau(optimizer, min_lr=[0.5])
+    optimizer.add_param_group({"params": [nn.Parameter(keyway.zeros(2))]})
+    one.step(1)
+    one.step(1)
+    assert one.get_last_lr() == [0.75, 0.75]
+    with pytest.raises(keyway.Error, match="ReduceLROnPlateau: there are 1 min_lrs, but 2 groups"):
+        each.step(1)
+    assert each.last_epoch == 0
+
+
+def test_a_schedule_that_is_refused_leaves_the_optimizer_as_it_was():
+    def raises(step):
+        raise ValueError
+
+    for make in (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, base_momentum=[0.1, 0.2]),
+                 lambda o: lr_scheduler.OneCycleLR(o, 1.0, 10, max_momentum=[0.1, 0.2]),
+                 lambda o: lr_scheduler.OneCycleLR(o, [1.0, 2.0], 10)):
+        optimizer = make_optimizer(momentum=0.5)
+        before = dict(optimizer.param_groups[0])
+        with pytest.raises(ValueError, match="expected 1 values"):
+            make(optimizer)
+        assert optimizer.param_groups[0] == before
+    optimizer = make_optimizer()
+    schedule = lr_scheduler.MultiplicativeLR(optimizer, raises)
+    optimizer.step()
+    with pytest.raises(ValueError):
+        schedule.step()
+    assert schedule.last_epoch == 0 and schedule.get_last_lr() == [1.0]
+    chain = lr_scheduler.SequentialLR(optimizer, [schedule, lr_scheduler.StepLR(optimizer, 1)], [5])
+    with pytest.raises(ValueError):
+        chain.step()
+    assert chain.last_epoch == schedule.last_epoch == 0 and chain.get_last_lr() == [1.0]
+
+
 def test_two_schedules_at_once_multiply():
     optimizer = make_optimizer()
     schedules = [lr_scheduler.ExponentialLR(optimizer, 0.5), lr_scheduler.StepLR(optimizer, 2, 0.1)]
@@ -123,12 +173,13 @@ def test_one_cycle_goes_up_and_down_with_the_momentum_opposite():
         lr.append(group["lr"])
         momentum.append(group["momentum"])
         optimizer.step()
-        if len(lr) < 11:
-            schedule.step()
+        schedule.step()  # the last one goes one behind the lowest point, as in PyTorch
+    after = schedule.last_epoch, dict(group)
     assert lr[0] == pytest.approx(0.1) and lr[-1] == pytest.approx(0.01) and 0.97 < max(lr) <= 1
     assert momentum[0] == pytest.approx(0.95) and momentum[lr.index(max(lr))] == min(momentum) < 0.86
     with pytest.raises(ValueError, match="Tried to step 12 times. The specified number of total steps is 11"):
         schedule.step()
+    assert (schedule.last_epoch, dict(group)) == after
 
 
 def test_a_plateau_lowers_the_learning_rate_after_patience():
@@ -219,6 +270,10 @@ def test_a_learning_rate_that_is_a_tensor_is_filled():
     optimizer.step()
     schedule.step()
     assert optimizer.param_groups[0]["lr"] is rate and rate.item() == 0.25
+    cycle = lr_scheduler.CyclicLR(optimizer, 0.125, 0.5, 1, cycle_momentum=False)
+    assert optimizer.param_groups[0]["lr"] is rate and rate.item() == 0.125
+    cycle.step()
+    assert optimizer.param_groups[0]["lr"] is rate and rate.item() == 0.5
 
 
 def test_a_plateau_says_whether_it_cools_down():

@@ -314,6 +314,9 @@ def test_parameters_become_one_vector_and_come_back():
     assert vector.tolist() == pytest.approx([0, 0.1, 0.2, 0.3, 0, 0.1])
     nn.utils.vector_to_parameters(keyway.arange(6, dtype=keyway.float32), layer.parameters())
     assert layer.weight.tolist() == [[0.0, 1.0], [2.0, 3.0]] and layer.bias.tolist() == [4.0, 5.0]
+    with pytest.raises(keyway.Error, match=r"the vector has shape \[5\], but the parameters have 6 elements"):
+        nn.utils.vector_to_parameters(keyway.ones(5), layer.parameters())
+    assert layer.weight.tolist() == [[0.0, 1.0], [2.0, 3.0]]
 
 
 @pytest.mark.parametrize("layer, text, expected", [

@@ -375,6 +375,90 @@ def test_hooks_of_states_may_replace_them():
     assert optimizer.param_groups[0]["lr"] == 0.25 and seen == ["saves", False, "loaded"]
 
 
+def after_steps(make, steps=2):
+    weight = parameter(1.0, 2.0)
+    optimizer = make([weight])
+    for _ in range(steps):
+        weight.grad = keyway.ones_like(weight)
+        optimizer.step()
+    return weight, optimizer
+
+
+def test_adamw_stays_adamw_with_the_state_of_adam():
+    _, adam = after_steps(lambda params: optim.Adam(params, lr=0.5, weight_decay=0.25))
+    weight, adamw = after_steps(optim.AdamW, 0)
+    adamw.load_state_dict(adam.state_dict())
+    assert adamw.param_groups[0]["decoupled_weight_decay"] is True and adamw.param_groups[0]["weight_decay"] == 0.25
+    _, other = after_steps(optim.Adam, 0)
+    other.load_state_dict(adamw.state_dict())  # as in PyTorch
+    assert other.param_groups[0]["decoupled_weight_decay"] is True
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: optim.Adam(p, fused=False), optim.AdamW, optim.Adagrad, optim.Adadelta, optim.Adamax, optim.ASGD,
+    optim.NAdam, optim.RAdam, optim.RMSprop, optim.Rprop, optim.Adafactor])
+def test_a_state_of_old_lacks_options_and_has_numbers_without_a_dtype(make):
+    weight, optimizer = after_steps(make)
+    old = copy.deepcopy(optimizer.state_dict())
+    for name in ("maximize", "capturable", "differentiable", "foreach", "decoupled_weight_decay"):
+        old["param_groups"][0].pop(name, None)
+    numbers = {name: int(value) if name == "step" else value.item() for name, value in old["state"][0].items()
+               if name in optimizer._NUMBERS}
+    old["state"][0].update(numbers)
+    other_weight, other = after_steps(make, 0)
+    other.load_state_dict(old)
+    with keyway.no_grad():
+        other_weight.copy_(weight)
+    assert other.param_groups[0].keys() == optimizer.param_groups[0].keys()
+    for each, of in ((weight, optimizer), (other_weight, other)):
+        each.grad = keyway.ones_like(each)
+        of.step()
+    assert weight.tolist() == other_weight.tolist()
+    assert {name: value.dtype for name, value in other.state[other_weight].items()} == {
+        name: value.dtype for name, value in optimizer.state[weight].items()}
+
+
+def test_names_of_parameters_are_those_of_the_state():
+    weight = parameter(1.0)
+    named, plain = optim.SGD([("new", weight)]), optim.SGD([weight])
+    named.load_state_dict(plain.state_dict())
+    assert named.param_groups[0]["param_names"] == ["new"]
+    saved = optim.SGD([("old", weight)]).state_dict()
+    for optimizer in (named, plain):
+        optimizer.load_state_dict(saved)
+        assert optimizer.param_groups[0]["param_names"] == ["old"]
+
+
+CAPTURED = ["SGD", "Adadelta", "RMSprop", "Rprop", "Muon"]
+
+
+@pytest.mark.parametrize("name", [*CAPTURED, "Adagrad", "Adam", "AdamW", "Adamax", "ASGD", "NAdam", "RAdam",
+                                  "Adafactor"])
+def test_a_capture_refuses_steps_that_count_on_the_host_and_states_that_it_would_make(monkeypatch, name):
+    options = {"momentum": 0.5} if name == "SGD" else {}
+    if name in ("SGD", "Adam", "AdamW"):
+        options["fused"] = False
+    weight = nn.Parameter(keyway.ones(2, 2))
+    optimizer = getattr(optim, name)([weight], lr=0.5, **options)
+    weight.grad = keyway.ones_like(weight)
+    before = weight.tolist()
+    # There is no CUDA device: what tells a capture is replaced.
+    monkeypatch.setattr("keyway.optim.optimizer.is_captured", lambda parameter: True)
+    monkeypatch.setattr("keyway.optim._fused.is_captured", lambda parameter: True)
+    rule = "take a step before one is captured" if name in CAPTURED else f"{name}: the number of the step stands"
+    with pytest.raises(keyway.Error, match=rule):
+        optimizer.step()
+    assert weight.tolist() == before and not optimizer.state
+    monkeypatch.setattr("keyway.optim.optimizer.is_captured", lambda parameter: False)
+    optimizer.step()
+    monkeypatch.setattr("keyway.optim.optimizer.is_captured", lambda parameter: True)
+    if name in CAPTURED:
+        optimizer.step()
+    else:
+        with pytest.raises(keyway.Error, match=rule):
+            optimizer.step()
+
+
 def test_optimizers_are_copied_with_their_state_and_without_hooks():
     weight = parameter(1.0)
     optimizer = optim.Adam([weight])

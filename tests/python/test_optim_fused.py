@@ -435,3 +435,39 @@ def test_the_number_of_a_step_is_not_moved_in_a_capture(there):
     with cuda.graph(cuda.CUDAGraph()):
         optimizer.step()
     assert all(state["step"].device == there for state in optimizer.state.values())
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: optim.SGD(p, lr=0.5, momentum=0.5, dampening=0.25, fused=False), optim.Adadelta, optim.RMSprop, optim.Rprop,
+    optim.Muon])
+def test_steps_that_do_not_look_at_their_number_are_captured(there, make):
+    weights, others = ([nn.Parameter(keyway.tensor([[1.0, 2.0], [-3.0, 0.5]], device=there))] for _ in range(2))
+    captured, plain = make(weights), make(others)
+    set_grads(weights, 1.0)
+    set_grads(others, 1.0)
+    with pytest.raises(keyway.Error, match="take a step before one is captured"), cuda.graph(cuda.CUDAGraph()):
+        captured.step()
+    captured.step()
+    graph = cuda.CUDAGraph()
+    with cuda.graph(graph):
+        captured.step()
+    graph.replay()
+    graph.replay()
+    cuda.synchronize()
+    for _ in range(3):
+        plain.step()
+    assert values(weights) == values(others)
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: optim.Adam(p, fused=False), optim.Adagrad, optim.Adamax, optim.ASGD, optim.NAdam, optim.RAdam,
+    optim.Adafactor, lambda p: optim.RAdam(p, capturable=True)])
+def test_steps_that_count_on_the_host_are_not_captured(there, make):
+    weights = weights_on(there)
+    optimizer = make(weights)
+    set_grads(weights, 1.0)
+    for _ in range(2):
+        with pytest.raises(keyway.Error, match="the number of the step stands on the host"), cuda.graph(
+                cuda.CUDAGraph()):
+            optimizer.step()
+        optimizer.step()

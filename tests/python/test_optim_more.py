@@ -76,6 +76,33 @@ def test_lbfgs_climbs_where_it_maximizes_and_goes_on_from_a_state():
     assert values(x) == values(other) == pytest.approx([0.0], abs=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [keyway.float64, keyway.complex64])
+def test_the_lists_of_lbfgs_are_loaded_in_the_dtype_of_the_parameters(dtype):
+    def train(x, optimizer):
+        def closure():
+            optimizer.zero_grad()
+            loss = (keyway.view_as_real(x) if x.is_complex() else x).sub(3).pow(4).sum()
+            loss.backward()
+            return loss
+
+        optimizer.step(closure)
+
+    x = nn.Parameter(keyway.tensor([1.0, -2.0], dtype=keyway.complex64 if dtype.is_complex else keyway.float32))
+    optimizer = optim.LBFGS([x], max_iter=4)
+    train(x, optimizer)
+    other = nn.Parameter(x.detach().to(dtype))
+    resumed = optim.LBFGS([other], max_iter=4)
+    resumed.load_state_dict(optimizer.state_dict())
+    state = resumed.state[other]
+    assert state["old_dirs"] and state["old_dirs"] is not optimizer.state[x]["old_dirs"]
+    if not dtype.is_complex:
+        assert all(part.dtype is dtype for name in ("old_dirs", "old_stps", "ro") for part in state[name])
+    train(other, resumed)
+    train(x, optimizer)
+    assert keyway.view_as_real(other.detach().to(keyway.complex128)).flatten().tolist() == pytest.approx(
+        keyway.view_as_real(x.detach().to(keyway.complex128)).flatten().tolist(), rel=1e-3)
+
+
 def test_lbfgs_refuses_groups_and_unknown_searches():
     x, y = make_parameter([1.0]), make_parameter([1.0])
     with pytest.raises(ValueError, match="doesn't support per-parameter options"):

@@ -30,6 +30,8 @@ def test_lengths_that_do_not_fit_are_refused():
             pack_padded_sequence(x, lengths)
     with pytest.raises(ValueError, match="total_length to be at least"):
         pad_packed_sequence(pack_sequence([keyway.ones(3)]), total_length=2)
+    with pytest.raises(keyway.ValueError, match="the packed sequence is empty"):
+        pad_packed_sequence(PackedSequence(keyway.zeros(0, 3), keyway.zeros(0, dtype=keyway.int64)))
 
 
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])

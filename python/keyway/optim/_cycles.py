@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Sequence
 
-from keyway.optim._one_cycle import _for_each_group, _set_momentum
-from keyway.optim._schedule import LRScheduler
+from keyway.optim._one_cycle import _check_momentum, _for_each_group, _set_momentum
+from keyway.optim._schedule import LRScheduler, set_lr
 from keyway.optim.optimizer import Optimizer
 
 
@@ -90,17 +90,15 @@ class CyclicLR(LRScheduler):
         self._scale_fn = scale_fn
         self.max_lrs = _for_each_group(optimizer, "max_lr", max_lr)
         self.cycle_momentum = cycle_momentum
-        lowest = _for_each_group(optimizer, "base_lr", base_lr)
-        if last_epoch == -1:
-            for group, lr in zip(optimizer.param_groups, lowest):
-                group["lr"] = group["initial_lr"] = lr
+        self.base_lrs = _for_each_group(optimizer, "base_lr", base_lr)
         if cycle_momentum:
-            if any("momentum" not in group and "betas" not in group for group in optimizer.param_groups):
-                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            _check_momentum(optimizer)
             self.base_momentums = _for_each_group(optimizer, "base_momentum", base_momentum)
             self.max_momentums = _for_each_group(optimizer, "max_momentum", max_momentum)
+        if last_epoch == -1:
+            for group, lr in zip(optimizer.param_groups, self.base_lrs):
+                set_lr(group, lr)
         super().__init__(optimizer, last_epoch)
-        self.base_lrs = lowest
 
     def scale_fn(self, x: float) -> float:
         """What the cycle, or the step, `x` is scaled by."""

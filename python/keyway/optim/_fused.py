@@ -62,12 +62,17 @@ def count_steps(steps: list[Tensor], found_inf: Tensor | None) -> None:
 
 def check_may_make_state(parameter: Tensor) -> None:
     """Raises keyway.Error in a capture: what an optimizer makes in its first step, each replay would make anew."""
+    if is_captured(parameter):
+        raise _C.Error("the first step makes the optimizer's state, which is no part of a graph: take a step before "
+                       "one is captured")
+
+
+def is_captured(parameter: Tensor) -> bool:
+    """Whether what is computed with a parameter now goes into a CUDA graph."""
     if not parameter.is_cuda:
-        return
+        return False
     with cuda.device(parameter.device):
-        if cuda.is_current_stream_capturing():
-            raise _C.Error("the first step makes the optimizer's state, which is no part of a graph: take a step "
-                           "before one is captured")
+        return cuda.is_current_stream_capturing()
 
 
 def check_states_are_with(parameters: list[Tensor], values: list[Tensor]) -> None:

@@ -44,16 +44,17 @@ class OneCycleLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         self._phases = _phases(self.total_steps, pct_start, three_phase)
         if last_epoch == -1:
-            _prepare_lr(optimizer, max_lr, div_factor, final_div_factor)
+            highest = _for_each_group(optimizer, "max_lr", max_lr)
             if cycle_momentum:
                 _prepare_momentum(optimizer, base_momentum, max_momentum)
+            _prepare_lr(optimizer, highest, div_factor, final_div_factor)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
         """The learning rates of step `last_epoch`. Sets the momentum as well."""
         step = self.last_epoch
-        if step >= self.total_steps:
-            raise ValueError(f"Tried to step {step + 1} times. The specified number of total steps is "
+        if step > self.total_steps:
+            raise ValueError(f"Tried to step {step} times. The specified number of total steps is "
                              f"{self.total_steps}")
         start = 0.0
         for end, *names in self._phases:
@@ -97,16 +98,20 @@ def _for_each_group(optimizer: Optimizer, name: str, value: Any) -> list[float]:
     return values
 
 
-def _prepare_lr(optimizer: Optimizer, max_lr: Any, div_factor: float, final_div_factor: float) -> None:
-    for group, highest in zip(optimizer.param_groups, _for_each_group(optimizer, "max_lr", max_lr)):
+def _prepare_lr(optimizer: Optimizer, max_lrs: list[float], div_factor: float, final_div_factor: float) -> None:
+    for group, highest in zip(optimizer.param_groups, max_lrs):
         group["initial_lr"] = highest / div_factor
         group["max_lr"] = highest
         group["min_lr"] = group["initial_lr"] / final_div_factor
 
 
-def _prepare_momentum(optimizer: Optimizer, base_momentum: Any, max_momentum: Any) -> None:
+def _check_momentum(optimizer: Optimizer) -> None:
     if any("momentum" not in group and "betas" not in group for group in optimizer.param_groups):
         raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+
+
+def _prepare_momentum(optimizer: Optimizer, base_momentum: Any, max_momentum: Any) -> None:
+    _check_momentum(optimizer)
     highest = _for_each_group(optimizer, "max_momentum", max_momentum)
     lowest = _for_each_group(optimizer, "base_momentum", base_momentum)
     for group, high, low in zip(optimizer.param_groups, highest, lowest):

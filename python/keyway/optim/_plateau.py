@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+import keyway
+from keyway.optim._one_cycle import _for_each_group
 from keyway.optim._schedule import LRScheduler, warn_of_epoch
 from keyway.optim.optimizer import Optimizer
 
@@ -28,13 +30,10 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
-        count = len(optimizer.param_groups)
         self.factor = factor
         self.optimizer = optimizer
         self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
-        self.min_lrs: list[Any] = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * count
-        if len(self.min_lrs) != count:
-            raise ValueError(f"expected {count} min_lrs, got {len(self.min_lrs)}")
+        self.min_lrs: list[Any] = _for_each_group(optimizer, "min_lrs", min_lr)
         self.patience = patience
         self.cooldown = cooldown
         self.eps = eps
@@ -58,7 +57,11 @@ class ReduceLROnPlateau(LRScheduler):
         return self.cooldown_counter > 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Looks at a measure: a number, or a tensor of one element. `epoch`, which is deprecated, is its step."""
+        """Looks at a measure: a number, or a tensor of one element. `epoch`, which is deprecated, is its step.
+
+        Raises keyway.Error if groups were added and `min_lrs` has not one number for each.
+        """
+        self._match_groups()
         measure = float(metrics.item() if hasattr(metrics, "item") else metrics)
         if epoch is not None:
             warn_of_epoch()
@@ -83,6 +86,16 @@ class ReduceLROnPlateau(LRScheduler):
         if self.threshold_mode == "rel":
             return sign * a > sign * best * (1 + sign * self.threshold)
         return sign * a > sign * best + self.threshold
+
+    def _match_groups(self) -> None:
+        """Groups that were added have the least learning rate of all, if there is one for all."""
+        count = len(self.optimizer.param_groups)
+        if len(self.min_lrs) == count:
+            return
+        if self.default_min_lr is None:
+            raise keyway.Error(f"ReduceLROnPlateau: there are {len(self.min_lrs)} min_lrs, but {count} groups: give "
+                               "`min_lrs` one number for each group")
+        self.min_lrs = [self.default_min_lr] * count
 
     def _reduce(self) -> None:
         lrs = []

@@ -9,16 +9,17 @@ from keyway._C import Tensor
 
 
 def gradient_to_use(parameter: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
-    """gradient + weight_decay * parameter, of the gradient's negative if `maximize`. With `decoupled_weight_decay` the
-    parameter decays in place instead, by lr * weight_decay of itself."""
+    """gradient + weight_decay * parameter; if `maximize`, -gradient + weight_decay * parameter. With
+    `decoupled_weight_decay` the parameter decays in place instead, by lr * weight_decay of itself."""
     if group["maximize"]:
         grad = grad.neg()
-    if group.get("decoupled_weight_decay", False):
-        parameter.mul_(1 - group["lr"] * group["weight_decay"])
+    decay = group.get("weight_decay", 0)
+    if decay == 0:
         return grad
-    if group.get("weight_decay", 0) != 0:
-        grad = grad.add(parameter, alpha=group["weight_decay"])
-    return grad
+    if group.get("decoupled_weight_decay", False):
+        parameter.mul_(1 - group["lr"] * decay)
+        return grad
+    return grad.add(parameter, alpha=decay)
 
 
 def check_betas(betas: tuple[float, float]) -> None:

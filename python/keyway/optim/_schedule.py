@@ -32,7 +32,8 @@ class LRScheduler:
                 group.setdefault("initial_lr", copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming an optimizer")
-        self.base_lrs = [copied(group["initial_lr"]) for group in optimizer.param_groups]
+        if "base_lrs" not in vars(self):  # a subclass may have its own
+            self.base_lrs = [copied(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
         self._is_initial = False
@@ -43,8 +44,10 @@ class LRScheduler:
     def _begin(self) -> None:
         """The first step. Schedules that multiply leave the learning rates to go on from as they are then."""
         self._is_initial = True
-        self._advance()
-        self._is_initial = False
+        try:
+            self._advance()
+        finally:
+            self._is_initial = False
 
     def step(self, epoch: int | None = None) -> None:
         """Gives the groups their next learning rates; with `epoch`, which is deprecated, those of that step."""
@@ -60,9 +63,15 @@ class LRScheduler:
         self._apply(getattr(self, "_get_closed_form_lr", None))
 
     def _advance(self) -> None:
+        """To the next step. After an error the schedule is where it was."""
         self._step_count += 1
         self.last_epoch += 1
-        self._apply()
+        try:
+            self._apply()
+        except BaseException:
+            self._step_count -= 1
+            self.last_epoch -= 1
+            raise
 
     def _apply(self, compute: Callable[[], list[float]] | None = None) -> None:
         """Gives the groups the learning rates of step `last_epoch`, as `compute`, or get_lr(), has them."""
@@ -75,20 +84,21 @@ class LRScheduler:
 
     def _set(self, lrs: list[float]) -> None:
         for group, lr in zip(self.optimizer.param_groups, lrs):
-            if isinstance(group["lr"], Tensor):
-                group["lr"].fill_(lr)
-            else:
-                group["lr"] = lr
+            set_lr(group, lr)
 
     def _restart(self) -> None:
-        """Step 0 again, from the learning rates of the beginning."""
-        self._set(self.base_lrs)
-        self._begin_again()
+        """Step 0 again: from the first learning rates if there is a closed form, else from the present ones."""
+        if hasattr(self, "_get_closed_form_lr"):
+            self._set(self.base_lrs)
+        self._begin_again(is_initial=False)
 
-    def _begin_again(self) -> None:
+    def _begin_again(self, is_initial: bool) -> None:
         """Step 0 again, from the present learning rates."""
         self.last_epoch = -1
-        self._advance()
+        if is_initial:
+            self._begin()
+        else:
+            self._advance()
 
     def get_lr(self) -> list[float]:
         """The learning rates of step `last_epoch`; the groups still have those of the step before."""
@@ -108,6 +118,14 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on from a state."""
         self.__dict__.update(state_dict)
+
+
+def set_lr(group: dict[str, Any], lr: Any) -> None:
+    """Gives a group a learning rate; one that is a Tensor is filled."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(lr)
+    else:
+        group["lr"] = lr
 
 
 def copied(lr: Any) -> Any:

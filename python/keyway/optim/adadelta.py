@@ -11,7 +11,7 @@ from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
 class Adadelta(Optimizer):
-    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`):
+    """With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter):
 
         v = rho * v + (1 - rho) * g^2
         d = sqrt(u + eps) / sqrt(v + eps) * g
@@ -19,6 +19,7 @@ class Adadelta(Optimizer):
         parameter -= lr * d
     """
 
+    _are_numbers_tensors = True
     def __init__(self, params: Params, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
                  foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,
                  differentiable: bool = False) -> None:

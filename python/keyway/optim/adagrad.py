@@ -11,11 +11,14 @@ from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
 class Adagrad(Optimizer):
-    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+    """With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t:
 
         s += g^2                                                     (at first: initial_accumulator_value)
         parameter -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)
     """
+
+    _are_numbers_tensors = True
+    _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
                  initial_accumulator_value: float = 0, eps: float = 1e-10,

@@ -9,12 +9,12 @@ import keyway
 from keyway import _C
 from keyway._C import Tensor
 from keyway.optim._fused import check_may_make_state, check_states_are_with, count_steps, take_fused, takes_all
-from keyway.optim._prepared import step_number
+from keyway.optim._prepared import check_betas, gradient_to_use, step_number
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
 class Adam(Optimizer):
-    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+    """With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t:
 
         m = beta1 * m + (1 - beta1) * g
         v = beta2 * v + (1 - beta2) * g^2                     (amsgrad: the largest v so far is used)
@@ -24,14 +24,15 @@ class Adam(Optimizer):
     fused step counts t in float32, on the parameter's device.
     """
 
+    _are_numbers_tensors = True
+    _may_be_captured = False
+
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None,
                  maximize: bool = False, capturable: bool = False, differentiable: bool = False,
                  fused: bool | None = None, decoupled_weight_decay: bool = False) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
-        for i, beta in enumerate(betas):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
+        check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
                                   "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach,
                                   "capturable": capturable, "differentiable": differentiable, "fused": fused,
@@ -73,13 +74,7 @@ class Adam(Optimizer):
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         state = _filled(state, parameter, group)
-        if group["maximize"]:
-            grad = grad.neg()
-        if group["weight_decay"] != 0 and group["decoupled_weight_decay"]:
-            parameter.mul_(1 - group["lr"] * group["weight_decay"])
-        elif group["weight_decay"] != 0:
-            grad = grad.add(parameter, alpha=group["weight_decay"])
-
+        grad = gradient_to_use(parameter, grad, group)
         beta1, beta2 = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.mul_(beta1).add_(grad, alpha=1 - beta1)  # as the fused operator rounds
@@ -110,6 +105,8 @@ def _filled(state: dict[str, Any], parameter: Tensor, group: dict[str, Any]) -> 
 
 class AdamW(Adam):
     """Adam with `decoupled_weight_decay`."""
+
+    _FIXED = {"decoupled_weight_decay": True}
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False,

@@ -11,12 +11,15 @@ from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
 class Adamax(Optimizer):
-    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+    """With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t:
 
         m = beta1 * m + (1 - beta1) * g
         u = max(beta2 * u, |g| + eps)
         parameter -= lr / (1 - beta1^t) * m / u
     """
+
+    _are_numbers_tensors = True
+    _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,

@@ -11,7 +11,7 @@ from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
 class ASGD(Optimizer):
-    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t:
+    """With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t:
 
         parameter = parameter * (1 - lambd * eta) - eta * g           (eta at first: lr)
         eta = lr / (1 + lambd * lr * t)^alpha
@@ -20,6 +20,8 @@ class ASGD(Optimizer):
     """
 
     _NUMBERS = ("step", "eta", "mu")
+    _are_numbers_tensors = True
+    _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
                  weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,

@@ -13,7 +13,7 @@ from keyway.optim._cycles import (
 )  # fmt: skip
 from keyway.optim._one_cycle import OneCycleLR as OneCycleLR
 from keyway.optim._plateau import ReduceLROnPlateau as ReduceLROnPlateau
-from keyway.optim._schedule import LRScheduler as LRScheduler, copied
+from keyway.optim._schedule import LRScheduler as LRScheduler
 from keyway.optim.optimizer import Optimizer
 
 _LRScheduler = LRScheduler  # its name of old
@@ -211,8 +211,11 @@ class _Several(LRScheduler):
     _schedulers: list[LRScheduler]
 
     def _restart(self) -> None:
-        self._set([copied(group["initial_lr"]) for group in self.optimizer.param_groups])
-        self._begin_again()
+        self._set_first_rates()
+        self._begin_again(is_initial=False)
+
+    def _set_first_rates(self) -> None:
+        self._set([group["initial_lr"] for group in self.optimizer.param_groups])
 
     def state_dict(self) -> dict[str, Any]:
         """All that the schedules know, but the optimizer."""
@@ -246,14 +249,18 @@ class ChainedScheduler(_Several):
             scheduler.step()
         self._last_lr = self._current()
 
-    def _begin_again(self) -> None:
+    def _begin_again(self, is_initial: bool) -> None:
         for scheduler in self._schedulers:
-            scheduler._begin_again()
+            scheduler._begin_again(is_initial)
         self._last_lr = self._current()
 
 
 class SequentialLR(_Several):
-    """One schedule after the other: the next begins, with its step 0, at each of the steps `milestones`."""
+    """One schedule after the other: the next begins, with its step 0, at each of the steps `milestones`.
+
+    It begins from the first learning rates if it has a closed form, as those have that multiply these by what the
+    step's number says; MultiplicativeLR and SWALR go on from the present ones.
+    """
 
     def __init__(self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int],
                  last_epoch: int = -1) -> None:
@@ -268,21 +275,23 @@ class SequentialLR(_Several):
         self._milestones = list(milestones)
         self.optimizer = optimizer
         self.last_epoch = last_epoch + 1
-        self._schedulers[0]._restart()
+        self._set_first_rates()
+        self._schedulers[0]._begin_again(is_initial=True)
         self._last_lr = self._schedulers[0].get_last_lr()
 
     def step(self) -> None:  # type: ignore[override]
         """Gives the groups their next learning rates."""
-        self.last_epoch += 1
-        i = bisect.bisect_right(self._milestones, self.last_epoch)
+        step = self.last_epoch + 1
+        i = bisect.bisect_right(self._milestones, step)
         scheduler = self._schedulers[i]
-        if i > 0 and self._milestones[i - 1] == self.last_epoch:
+        if i > 0 and self._milestones[i - 1] == step:
             scheduler._restart()
         else:
             scheduler.step()
+        self.last_epoch = step
         self._last_lr = scheduler.get_last_lr()
 
-    def _begin_again(self) -> None:
+    def _begin_again(self, is_initial: bool) -> None:
         self.last_epoch = 0
-        self._schedulers[0]._begin_again()
+        self._schedulers[0]._begin_again(is_initial)
         self._last_lr = self._schedulers[0].get_last_lr()

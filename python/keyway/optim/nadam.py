@@ -12,8 +12,8 @@ from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
 class NAdam(Optimizer):
-    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t, with
-    mu(t) = beta1 * (1 - 0.96^(t * momentum_decay) / 2) and p(t) = mu(1) * ... * mu(t):
+    """With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t,
+    with mu(t) = beta1 * (1 - 0.96^(t * momentum_decay) / 2) and p(t) = mu(1) * ... * mu(t):
 
         m = beta1 * m + (1 - beta1) * g
         v = beta2 * v + (1 - beta2) * g^2
@@ -24,6 +24,8 @@ class NAdam(Optimizer):
     """
 
     _NUMBERS = ("step", "mu_product")
+    _are_numbers_tensors = True
+    _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,

@@ -13,6 +13,8 @@ from keyway._C import Tensor
 from keyway.autograd.grad_mode import enable_grad, set_grad_enabled
 from keyway.nn.modules._hooks import Hooks
 from keyway.nn.modules.module import zero_grad_of
+from keyway.optim._fused import check_may_make_state, is_captured
+from keyway.optim._prepared import scalar
 from keyway.utils.hooks import RemovableHandle
 
 Params = Union[Iterable[Tensor], Iterable[dict[str, Any]], Iterable[tuple[str, Tensor]]]
@@ -30,12 +32,19 @@ class Optimizer:
     where they can, `capturable`, and `fused` where there is no fused operator. With `differentiable`, steps are
     recorded for autograd.
 
+    Fused steps can be captured into a CUDA graph, and those of optimizers whose results do not depend on the number of
+    the step: SGD, Adadelta, RMSprop, Rprop and Muon. The others keep that number on the host, where a replay does not
+    change it: a capture refuses their steps, also with `capturable`. State is made before, by a first step.
+
     While `grad_scale` and `found_inf` are set, float32 numbers that GradScaler sets for a step, fused steps divide the
     gradients by the first, in place, and change nothing where the second is 1.
     """
 
     _NUMBERS: tuple[str, ...] = ("step",)  # what a state holds that is no part of a parameter
+    _are_numbers_tensors = False  # whether numbers that stand in a state as such are made tensors when it is loaded
+    _FIXED: dict[str, Any] = {}  # options that no state changes
     _takes_complex = True
+    _may_be_captured = True  # False: steps that are not fused look at a number that stands on the host
     _supports_amp_scaling: bool | None = None  # what _step_supports_amp_scaling was set to
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
@@ -128,6 +137,7 @@ class Optimizer:
                 for parameter in self._update_fused(group):
                     if parameter.grad is None:
                         continue
+                    self._check_capture(parameter, group)
                     state = self.state[parameter]
                     if group.get("differentiable"):  # what steps before have saved of it is not changed
                         state.update({name: value.clone() for name, value in state.items()
@@ -137,6 +147,20 @@ class Optimizer:
                     if not state:
                         del self.state[parameter]
         return loss
+
+    def _check_capture(self, parameter: Tensor, group: dict[str, Any]) -> None:
+        """Raises keyway.Error where a step is captured that looks at its number, or that makes its state."""
+        if not is_captured(parameter):
+            return
+        if not self._may_be_captured:
+            raise keyway.Error(f"{type(self).__name__}: the number of the step stands on the host where steps are not "
+                               "fused: they cannot be captured")
+        if self._lacks_state(group, self.state.get(parameter, {})):
+            check_may_make_state(parameter)
+
+    def _lacks_state(self, group: dict[str, Any], state: dict[str, Any]) -> bool:
+        """Whether the next step of a parameter makes something that it remembers."""
+        return not state
 
     def _update_fused(self, group: dict[str, Any]) -> list[Tensor]:
         """Changes those of a group's parameters that one operator changes together, and gives the others back."""
@@ -239,7 +263,8 @@ class Optimizer:
         """Goes on from a state; its tensors are copied, to the dtypes and devices of the parameters, but numbers as
         that of steps as they are.
 
-        Raises ValueError if the groups differ in number or size; then nothing has changed.
+        Options that the state lacks are the defaults. Raises ValueError if the groups differ in number or size; then
+        nothing has changed.
         """
         state_dict = state_dict.copy()
         for hook, _ in list(self._load_state_dict_pre_hooks.values()):
@@ -257,18 +282,28 @@ class Optimizer:
         for number, values in state_dict["state"].items():
             if number in parameter_of:
                 parameter = parameter_of[number]
-                state[parameter] = {
-                    name: _loaded(value, parameter, name in self._NUMBERS) for name, value in values.items()}
+                state[parameter] = {name: self._loaded(name, value, parameter) for name, value in values.items()}
             else:
                 state[number] = values
         self.state = state
-        self.param_groups = [
-            {**copy.deepcopy({k: v for k, v in saved.items() if k != "params"}), "params": group["params"],
-             **({"param_names": group["param_names"]} if "param_names" in group else {})}
-            for group, saved in zip(self.param_groups, saved_groups)
-        ]
+        self.param_groups = [self._loaded_group(group, saved) for group, saved in zip(self.param_groups, saved_groups)]
         for hook, _ in list(self._load_state_dict_post_hooks.values()):
             hook(self)
+
+    def _loaded_group(self, group: dict[str, Any], saved: dict[str, Any]) -> dict[str, Any]:
+        """The parameters of a group, with the options that were saved."""
+        loaded = copy.deepcopy({name: value for name, value in saved.items() if name != "params"})
+        if "param_names" in group:
+            loaded.setdefault("param_names", group["param_names"])
+        return {**self.defaults, **loaded, **self._FIXED, "params": group["params"]}
+
+    def _loaded(self, name: str, value: Any, parameter: Tensor) -> Any:
+        """A copy of what a state holds; numbers keep their dtype and device: a fused step moves that of steps."""
+        if name not in self._NUMBERS:
+            return _moved(value, parameter)
+        if isinstance(value, Tensor):
+            return value.detach().clone()
+        return scalar(float(value)) if self._are_numbers_tensors else copy.deepcopy(value)
 
     def _all_parameters(self) -> list[Tensor]:
         return [parameter for group in self.param_groups for parameter in group["params"]]
@@ -333,13 +368,15 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]
 
 
-def _loaded(value: Any, parameter: Tensor, is_number: bool) -> Any:
-    """A copy of what a state holds; numbers keep their dtype and device: a fused step moves that of steps."""
+def _moved(value: Any, parameter: Tensor) -> Any:
+    """A copy of what a state holds; tensors, also those in lists and dicts, are where the parameter is."""
+    if isinstance(value, dict):
+        return {name: _moved(part, parameter) for name, part in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_moved(part, parameter) for part in value)
     if not isinstance(value, Tensor):
         return copy.deepcopy(value)
     value = value.detach()
-    if is_number:
-        return value.clone()
     if not parameter.is_floating_point():
         return value.to(device=parameter.device, copy=True)
     return value.to(device=parameter.device, dtype=parameter.dtype, copy=True)

@@ -12,8 +12,8 @@ from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
 class RAdam(Optimizer):
-    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`), at step t, with
-    r = 2 / (1 - beta2) - 1 and q = r - 2 * t * beta2^t / (1 - beta2^t):
+    """With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter), at step t,
+    with r = 2 / (1 - beta2) - 1 and q = r - 2 * t * beta2^t / (1 - beta2^t):
 
         m = beta1 * m + (1 - beta1) * g
         v = beta2 * v + (1 - beta2) * g^2
@@ -22,6 +22,9 @@ class RAdam(Optimizer):
 
     With `decoupled_weight_decay`, g = gradient, after parameter *= 1 - lr * weight_decay.
     """
+
+    _are_numbers_tensors = True
+    _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,

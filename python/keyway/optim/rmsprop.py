@@ -11,7 +11,7 @@ from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
 class RMSprop(Optimizer):
-    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`):
+    """With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter):
 
         v = alpha * v + (1 - alpha) * g^2
         d = g / (sqrt(v) + eps)                  (centered: of v - a^2, with a = alpha * a + (1 - alpha) * g)
@@ -19,6 +19,7 @@ class RMSprop(Optimizer):
         parameter -= lr * (buffer if momentum else d)
     """
 
+    _are_numbers_tensors = True
     def __init__(self, params: Params, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
                  weight_decay: float = 0, momentum: float = 0, centered: bool = False,
                  capturable: bool = False, foreach: bool | None = None, maximize: bool = False,

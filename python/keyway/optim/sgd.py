@@ -7,13 +7,14 @@ from typing import Any
 from keyway import _C
 from keyway._C import Tensor
 from keyway.optim._fused import check_may_make_state, check_states_are_with, take_fused, takes_all
+from keyway.optim._prepared import gradient_to_use
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 _OPERATORS = ("_fused_sgd_",)  # what a fused step calls
 
 
 class SGD(Optimizer):
-    """With g = gradient + weight_decay * parameter (of the gradient's negative if `maximize`):
+    """With g = gradient + weight_decay * parameter (if `maximize`, -gradient + weight_decay * parameter):
 
         buffer = momentum * buffer + (1 - dampening) * g      (at first: g)
         parameter -= lr * (g + momentum * buffer if nesterov else buffer)
@@ -33,7 +34,10 @@ class SGD(Optimizer):
                                   "differentiable": differentiable, "fused": fused})
 
     def _lacks_momentum(self, parameter: Tensor, group: dict[str, Any]) -> bool:
-        return group["momentum"] != 0 and self.state.get(parameter, {}).get("momentum_buffer") is None
+        return self._lacks_state(group, self.state.get(parameter, {}))
+
+    def _lacks_state(self, group: dict[str, Any], state: dict[str, Any]) -> bool:
+        return group["momentum"] != 0 and state.get("momentum_buffer") is None
 
     def _takes_grad_scale(self) -> bool:
         # Momentum that may not have begun is a zero, which dampening tells from none.
@@ -66,10 +70,7 @@ class SGD(Optimizer):
         return others
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        if group["maximize"]:
-            grad = grad.neg()
-        if group["weight_decay"] != 0:
-            grad = grad.add(parameter, alpha=group["weight_decay"])
+        grad = gradient_to_use(parameter, grad, group)
         momentum = group["momentum"]
         if momentum != 0:
             buffer = state.get("momentum_buffer")

@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterable, Iterator, Union
 import keyway
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
-from keyway.nn.modules.batchnorm import _BatchNorm
+from keyway.nn.modules.batchnorm import _BatchNorm, _InstanceNorm
 from keyway.nn.modules.module import Module
 from keyway.optim.lr_scheduler import LRScheduler
 from keyway.optim.optimizer import Optimizer
@@ -113,22 +113,26 @@ class AveragedModel(Module):
 
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     """Makes the statistics of all batch normalisations in the model those of the batches of `loader`: tensors, or
-    tuples or lists whose first element is the model's input."""
-    momenta = {module: module.momentum for module in model.modules() if isinstance(module, _BatchNorm)}
+    tuples or lists whose first element is the model's input. Where a batch raises, the model trains, or does not, as
+    before, with the momenta of before."""
+    momenta = {module: module.momentum for module in model.modules()
+               if isinstance(module, _BatchNorm) and not isinstance(module, _InstanceNorm)}
     if not momenta:
         return
     was_training = model.training
-    model.train()
-    for module in momenta:
-        module.reset_running_stats()
-        module.momentum = None
-    with no_grad():
-        for batch in loader:
-            input = batch[0] if isinstance(batch, (list, tuple)) else batch
-            model(input if device is None else input.to(device))
-    for module, momentum in momenta.items():
-        module.momentum = momentum
-    model.train(was_training)
+    try:
+        model.train()
+        for module in momenta:
+            module.reset_running_stats()
+            module.momentum = None
+        with no_grad():
+            for batch in loader:
+                input = batch[0] if isinstance(batch, (list, tuple)) else batch
+                model(input if device is None else input.to(device))
+    finally:
+        for module, momentum in momenta.items():
+            module.momentum = momentum
+        model.train(was_training)
 
 
 class SWALR(LRScheduler):

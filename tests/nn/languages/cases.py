@@ -403,6 +403,12 @@ SCHEDULES: dict[str, dict[str, Any]] = {
         _CONSTANT, {"class": "LinearLR", "options": {"start_factor": 0.5, "end_factor": 1.0, "total_iters": 3}},
         {"class": "ChainedScheduler", "schedulers": [_EXPONENTIAL, _CONSTANT]}]},
 }
+_MULTIPLIED = {"class": "MultiplicativeLR", "options": {}}
+SCHEDULES["sequential-multiplied"] = {
+    "class": "SequentialLR", "milestones": [3, 6], "schedulers": [
+        _MULTIPLIED, SCHEDULES["cosine"], {"class": "ChainedScheduler", "schedulers": [_MULTIPLIED, _CONSTANT]}]}
+SCHEDULES["sequential-swa"] = {"class": "SequentialLR", "milestones": [2, 6], "schedulers": [
+    _EXPONENTIAL, SCHEDULES["swa"], _MULTIPLIED]}
 MEASURES = [1.0, 0.8, 0.79, 0.785, 0.9, 1.2, 0.3, 0.3, 0.3, 0.3]
 
 # ---- what only one language has -----------------------------------------------------------------------------------------

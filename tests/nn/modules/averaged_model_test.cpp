@@ -48,3 +48,38 @@ TEST_CASE("update_bn makes statistics those of all batches, each counting alike"
   CHECK(norm->options.momentum() == 0.5);
   CHECK(!model->is_training());
 }
+
+TEST_CASE("update_bn leaves the statistics of instance normalisations") {
+  nn::BatchNorm1d batch(3);
+  nn::InstanceNorm1d instance(nn::InstanceNormOptions(3).track_running_stats(true));
+  nn::Sequential model(instance, batch);
+  const Tensor input = some_tensor({4, 3, 2}, 1, kFloat);
+  optim::update_bn({input}, *model, [&](const Tensor& given) { model->forward(given); });
+  CHECK(instance->options.momentum() == 0.1);
+  const Tensor expected = input.mean(IntArrayRef({0, 2})).mul(0.1);  // one step of the momentum from zeros
+  CHECK((instance->running_mean - expected).abs().max().item<double>() < 1e-6);
+}
+
+TEST_CASE("a batch that throws leaves momenta and the mode of update_bn's model as they were") {
+  nn::BatchNorm1d norm(nn::BatchNormOptions(3).momentum(0.5));
+  nn::Sequential model(norm);
+  model->eval();
+  const auto call = [](const Tensor&) { KEYWAY_CHECK(false, "no batch"); };
+  CHECK(error_of([&] { optim::update_bn({zeros({2, 3})}, *model, call); }) == "no batch");
+  CHECK(norm->options.momentum() == 0.5);
+  CHECK(!model->is_training());
+}
+
+TEST_CASE("an averaged model refuses a model with other buffers or shapes, and stays as it is") {
+  nn::Sequential model(nn::Linear(2, 3));
+  optim::AveragedModel mean(std::make_shared<nn::SequentialImpl>(nn::Linear(2, 3)), *model);
+  mean->update_parameters(*model);
+  const std::vector<double> before = values_of(mean->state_dict()["module.0.weight"]);
+  nn::Sequential more(nn::Linear(2, 3), nn::BatchNorm1d(nn::BatchNormOptions(3).affine(false)));
+  CHECK(error_of([&] { mean->update_parameters(*more); }) == "AveragedModel: the model has 3 buffers, not 0");
+  nn::Sequential other(nn::Linear(2, 4));
+  CHECK(error_of([&] { mean->update_parameters(*other); }) ==
+        "AveragedModel: number 0 of the model's parameters has shape [4, 2], not [3, 2]");
+  CHECK(values_of(mean->state_dict()["module.0.weight"]) == before);
+  CHECK(mean->n_averaged.item<std::int64_t>() == 1);
+}

@@ -35,3 +35,19 @@ TEST_CASE("lists and dicts of parameters are parameters of their module") {
   CHECK(error_of([&] { dict->insert("classes", zeros({2}, kLong)); }).find("cannot have a gradient") !=
         std::string::npos);
 }
+
+TEST_CASE("lists and dicts of parameters may hold one tensor twice") {
+  const Tensor shared = zeros({2}), other = zeros({3});
+  nn::ParameterList list(std::vector<Tensor>{shared, shared});
+  list->append(other);
+  CHECK(list->size() == 3);
+  CHECK((*list)[1].impl() == shared.impl());
+  CHECK((*list)[2].impl() == other.impl());
+  CHECK(list->parameters().size() == 2);
+  nn::ParameterDict dict;
+  dict->insert("first", shared);
+  dict->insert("second", shared);
+  CHECK(dict->size() == 2);
+  CHECK(dict->contains("second"));
+  CHECK((*dict)["second"].impl() == shared.impl());
+}

@@ -91,3 +91,14 @@ TEST_CASE("a convolution is printed with its sizes") {
         "Conv1d(2, 3, kernel_size=[5], stride=[1], padding=[0])"
         "ConvTranspose3d(1, 2, kernel_size=[1, 2, 3], stride=[1, 1, 1], padding=[0, 0, 0])");
 }
+
+TEST_CASE("what size a transposed convolution makes is bounded by its stride, and given for its dimensions or all") {
+  const nn::ConvTranspose1d layer(nn::ConvTranspose1dOptions(1, 1, 3).stride(2).dilation(3));
+  const Tensor x = some_tensor({1, 1, 4}, 1, kFloat);
+  CHECK(layer(x, std::vector<std::int64_t>{1, 1, 14}).size(2) == 14);
+  CHECK(error_of([&] { layer(x, std::vector<std::int64_t>{15}); }) ==
+        "ConvTranspose1d: output_size[0] is 15, but must be in [13, 15)");
+  CHECK(error_of([&] {
+          layer(x, std::vector<std::int64_t>{1, 14});
+        }) == "ConvTranspose1d: output_size has 2 sizes, but must have 1 or 3");
+}

@@ -142,3 +142,7 @@ TEST_CASE("gradients flow through a stack of layers") {
     CHECK(values_of(parameter.grad())[0] == Approx(slope).margin(1e-7));
   }
 }
+
+TEST_CASE("the bias of a Linear without inputs begins as zeros") {
+  CHECK(values_of(nn::Linear(0, 5)->bias) == std::vector<double>(5, 0));
+}

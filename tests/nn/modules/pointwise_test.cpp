@@ -3,6 +3,7 @@
 #include <keyway/nn/modules/flatten.h>
 #include <keyway/nn/modules/linear.h>
 #include <keyway/nn/modules/loss.h>
+#include <keyway/nn/modules/margin_loss.h>
 #include <keyway/nn/modules/module_list.h>
 #include <keyway/nn/modules/sequential.h>
 #include <keyway/tests/catch.h>
@@ -140,4 +141,11 @@ TEST_CASE("ModuleList keeps modules by number") {
   CHECK(list->at<nn::LinearImpl>(2).options.in_features() == 3);
   CHECK(error_of([&] { list->at<nn::LinearImpl>(1); }).find("module 1 of") == 0);
   CHECK(error_of([&] { list->at(3); }).find("has 3 modules, and none at 3") != std::string::npos);
+}
+
+TEST_CASE("triplet losses refuse a margin that is not positive when they are made") {
+  CHECK(error_of([] { nn::TripletMarginLoss(nn::TripletMarginLossOptions().margin(0)); }) ==
+        "TripletMarginLoss: margin is 0, but must be greater than 0");
+  CHECK(error_of([] { nn::TripletMarginWithDistanceLoss(nn::TripletMarginWithDistanceLossOptions().margin(-1)); }) ==
+        "TripletMarginWithDistanceLoss: margin is -1, but must be greater than 0");
 }

@@ -49,6 +49,44 @@ TEST_CASE("LBFGS's first step follows the gradient, and the second the curvature
   CHECK(std::abs(values_of(x)[0]) < 1e-12);
 }
 
+TEST_CASE("LBFGS goes on from a state of complex parameters, whose state is of real parts") {
+  const Tensor whole = view_as_complex(tensor_of({1, -2, 0.5, 4}, {2, 2})).clone().requires_grad_();
+  const Tensor halves = whole.detach().clone().requires_grad_();
+  const auto train = [](optim::LBFGS& optimizer, const Tensor& x) {
+    optimizer.step([&] {
+      optimizer.zero_grad();
+      const Tensor loss = view_as_real(x).sub(3).pow(4).sum();
+      loss.backward();
+      return loss;
+    });
+  };
+  optim::LBFGS one({whole}, optim::LBFGSOptions().max_iter(3)), first({halves}, optim::LBFGSOptions().max_iter(3));
+  train(one, whole);
+  train(one, whole);
+  train(first, halves);
+  optim::LBFGS second({halves});
+  second.load_state_dict(first.state_dict());
+  CHECK(!second.state_dict()["state.0.d"].is_complex());
+  train(second, halves);
+  CHECK(values_of(view_as_real(halves.detach())) == values_of(view_as_real(whole.detach())));
+}
+
+TEST_CASE("LBFGS refuses a state whose lists are not of one length") {
+  const Tensor at = tensor_of({-1.2, 1}, {2}).requires_grad_();
+  optim::LBFGS optimizer({at}, optim::LBFGSOptions().max_iter(4));
+  optimizer.step(rosenbrock(optimizer, at));
+  const nn::StateDict state = optimizer.state_dict();
+  REQUIRE(state.contains("state.0.old_stps"));
+  nn::StateDict lacking, shorter;
+  for (const auto& [name, tensor] : state) {
+    const bool is_list = name == "state.0.old_stps";
+    if (!is_list) lacking.insert(name, tensor);
+    shorter.insert(name, is_list ? tensor.narrow(0, 0, tensor.size(0) - 1) : tensor);
+  }
+  CHECK(error_of([&] { optimizer.load_state_dict(lacking); }) == "the optimizer's state lacks 'state.0.old_stps'");
+  CHECK(error_of([&] { optimizer.load_state_dict(shorter); }).find("'old_stps' of a parameter") == 0);
+}
+
 TEST_CASE("LBFGS is refused several groups, an unknown search and no closure") {
   const Tensor x = tensor_of({1}, {1}).requires_grad_(), y = tensor_of({1}, {1}).requires_grad_();
   std::vector<optim::OptimizerParamGroup> groups;

@@ -69,7 +69,11 @@ TEST_CASE("schedules that go up and down change the momentum the other way") {
   CHECK(*optimizer.param_groups()[0].options().get_momentum() == Approx(0.85));
   for (int i = 0; i < 5; ++i) one.step();
   CHECK(rate_of(optimizer) == Approx(1.0 / 25 / 1e4));
+  one.step();  // PyTorch's limit is one behind the lowest point
+  const std::vector<double> last = one.get_last_lr();
   CHECK(error_of([&] { one.step(); }) == "OneCycleLR: this is step 11, but there are 10 in all");
+  CHECK(one.step_count() == 10);
+  CHECK(one.get_last_lr() == last);
 
   optim::SGD sgd({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2).momentum(0.5));
   optim::CyclicLR cycle(sgd, optim::CyclicLROptions(0.1, 0.5).step_size_up(2).step_size_down(4));
@@ -92,6 +96,52 @@ TEST_CASE("a plateau lowers the learning rate, but not below its least") {
     rates.push_back(rate_of(optimizer));
   }
   CHECK(rates == std::vector<double>{1, 1, 1, 0.1, 0.1, 0.05, 0.05});
+}
+
+TEST_CASE("a plateau lowers the learning rate of groups that were added, if there is a least one for all") {
+  optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(1));
+  optim::ReduceLROnPlateau one(optimizer, optim::ReduceLROnPlateauOptions().factor(0.5).patience(0).min_lr(0.75));
+  optim::ReduceLROnPlateau each(optimizer, optim::ReduceLROnPlateauOptions().min_lr({0.5}));
+  optimizer.add_param_group({{keyway::zeros({2}).requires_grad_()}});
+  one.step(1);
+  one.step(1);
+  CHECK(one.get_last_lr() == std::vector<double>{0.75, 0.75});
+  CHECK(error_of([&] { each.step(1); }) == "ReduceLROnPlateau: min_lr has 1 numbers, but there are 2 groups");
+  CHECK(each.step_count() == 0);
+}
+
+namespace {
+
+using Parts = std::vector<std::shared_ptr<optim::LRScheduler>>;
+
+// The learning rates of some steps, from one of 1.
+std::vector<double> rates_in_turn(const std::function<Parts(optim::Optimizer&)>& make, std::int64_t milestone,
+                                  int steps) {
+  optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(1));
+  optim::SequentialLR schedule(optimizer, make(optimizer), {milestone});
+  std::vector<double> rates;
+  for (int i = 0; i < steps; ++i, schedule.step()) rates.push_back(rate_of(optimizer));
+  return rates;
+}
+
+}  // namespace
+
+TEST_CASE("a schedule that only multiplies begins from the present learning rate, others from the first one") {
+  const auto multiply = [](optim::Optimizer& o, double by) {
+    return std::make_shared<optim::MultiplicativeLR>(o, optim::LambdaLR::Lambda([by](std::int64_t) { return by; }));
+  };
+  const auto power = [](optim::Optimizer& o, double by) { return std::make_shared<optim::ExponentialLR>(o, by); };
+  using testing::largest_difference;
+  const auto first = rates_in_turn([&](auto& o) { return Parts{multiply(o, 0.5), power(o, 0.9)}; }, 3, 5);
+  CHECK(largest_difference(first, {1, 0.5, 0.25, 1, 0.9}) < 1e-15);
+  const auto second = rates_in_turn([&](auto& o) { return Parts{power(o, 0.5), multiply(o, 0.9)}; }, 2, 4);
+  CHECK(largest_difference(second, {1, 0.5, 0.45, 0.405}) < 1e-15);
+  const auto average = rates_in_turn(
+      [&](auto& o) {
+        return Parts{power(o, 0.5), std::make_shared<optim::SWALR>(o, 0.125, 2, "linear")};
+      },
+      3, 6);
+  CHECK(largest_difference(average, {1, 0.5, 0.25, 0.25, 0.1875, 0.125}) < 1e-15);
 }
 
 TEST_CASE("schedules follow each other, or step together, and go on from a saved state") {
@@ -127,6 +177,57 @@ TEST_CASE("StepLR falls by gamma every few steps") {
   std::vector<double> rates;
   for (int i = 0; i < 7; ++i, schedule.step()) rates.push_back(rate_of(optimizer));
   CHECK(rates == std::vector<double>{2, 2, 2, 1, 1, 1, 0.5});
+}
+
+TEST_CASE("schedules with something for each group refuse a step when groups were added") {
+  const auto check = [](const std::function<std::unique_ptr<optim::LRScheduler>(optim::Optimizer&)>& make) {
+    optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(1).momentum(0.5));
+    const auto schedule = make(optimizer);
+    optimizer.add_param_group({{keyway::zeros({2}).requires_grad_()}});
+    CHECK(error_of([&] { schedule->step(); }) ==
+          "a schedule was made for 1 groups of parameters, but the optimizer has 2: make the schedule after "
+          "add_param_group()");
+    CHECK(schedule->step_count() == 0);
+  };
+  const optim::LambdaLR::Lambda half = [](std::int64_t) { return 0.5; };
+  using optim::Optimizer;
+  check([&](Optimizer& o) { return std::make_unique<optim::LambdaLR>(o, half); });
+  check([&](Optimizer& o) { return std::make_unique<optim::MultiplicativeLR>(o, half); });
+  check([](Optimizer& o) { return std::make_unique<optim::CosineAnnealingLR>(o, 1); });
+  check([](Optimizer& o) { return std::make_unique<optim::CosineAnnealingWarmRestarts>(o, 1); });
+  check([](Optimizer& o) { return std::make_unique<optim::SWALR>(o, 0.5); });
+  check([](Optimizer& o) { return std::make_unique<optim::CyclicLR>(o, optim::CyclicLROptions(0.1, 0.5)); });
+  check([](Optimizer& o) { return std::make_unique<optim::OneCycleLR>(o, optim::OneCycleLROptions(1, 10)); });
+}
+
+TEST_CASE("a schedule that is refused leaves the optimizer as it was") {
+  optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2).momentum(0.5));
+  const auto check = [&](const std::function<void()>& make) {
+    CHECK(!error_of(make).empty());
+    CHECK(!optimizer.param_groups()[0].initial_lr);
+    CHECK(rate_of(optimizer) == 2);
+    CHECK(optimizer.param_groups()[0].options().get_momentum() == 0.5);
+  };
+  check([&] { optim::StepLR(optimizer, 0); });
+  check([&] { optim::CyclicLR(optimizer, optim::CyclicLROptions(0.1, 0.5).base_momentum({0.1, 0.2})); });
+  check([&] { optim::OneCycleLR(optimizer, optim::OneCycleLROptions(1, 10).max_momentum({0.1, 0.2})); });
+  check([&] {
+    optim::LambdaLR(optimizer, optim::LambdaLR::Lambda([](std::int64_t) -> double { KEYWAY_CHECK(false, "no"); }));
+  });
+}
+
+TEST_CASE("after a step that throws a chain is where it was") {
+  optim::SGD optimizer({keyway::zeros({1}).requires_grad_()}, optim::SGDOptions(2));
+  const optim::LambdaLR::Lambda raises = [](std::int64_t) -> double { KEYWAY_CHECK(false, "no rate"); };
+  const auto part = std::make_shared<optim::MultiplicativeLR>(optimizer, raises);
+  optim::ChainedScheduler chained({part});
+  optim::SequentialLR sequential(optimizer, {part, std::make_shared<optim::StepLR>(optimizer, 1)}, {5});
+  CHECK(error_of([&] { chained.step(); }) == "no rate");
+  CHECK(error_of([&] { sequential.step(); }) == "no rate");
+  CHECK(chained.step_count() == 0);
+  CHECK(sequential.step_count() == 0);
+  CHECK(part->step_count() == 0);
+  CHECK(rate_of(optimizer) == 2);
 }
 
 TEST_CASE("schedules that lead nowhere are refused") {

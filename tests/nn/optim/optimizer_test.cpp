@@ -1,7 +1,19 @@
 // Each optimizer against its formula, written here over doubles.
 #include <keyway/autograd/variable.h>
+#include <keyway/core/dtype/default_dtype.h>
+#include <keyway/nn/optim/adadelta.h>
+#include <keyway/nn/optim/adafactor.h>
+#include <keyway/nn/optim/adagrad.h>
 #include <keyway/nn/optim/adam.h>
+#include <keyway/nn/optim/adamax.h>
+#include <keyway/nn/optim/asgd.h>
+#include <keyway/nn/optim/muon.h>
+#include <keyway/nn/optim/nadam.h>
+#include <keyway/nn/optim/radam.h>
+#include <keyway/nn/optim/rmsprop.h>
+#include <keyway/nn/optim/rprop.h>
 #include <keyway/nn/optim/sgd.h>
+#include <keyway/ops/all.h>
 #include <keyway/tests/catch.h>
 #include <keyway/tests/nn/values.h>
 
@@ -173,6 +185,124 @@ TEST_CASE("a state that does not fit is refused") {
   CHECK(smaller.param_groups()[0].options().get_lr() == 1);
 }
 
+namespace {
+
+// An optimizer whose updates throw while `throws` is set.
+template <typename Base, typename Options, typename State>
+class Throwing : public Base {
+ public:
+  using Base::Base;
+  bool throws = false;
+
+ protected:
+  void update(const Tensor& parameter, const Tensor& grad, const Options& options, State& state) override {
+    KEYWAY_CHECK(!throws, "no step");
+    Base::update(parameter, grad, options, state);
+  }
+  void update_fused(std::vector<optim::ParamChange>& /*changes*/, const Options& /*options*/) override {}
+};
+
+// Three steps; before each of them one that throws, if `throws`.
+template <typename Base, typename Options, typename State>
+nn::StateDict state_after_steps(const Tensor& values, const Options& options, bool throws) {
+  const Tensor parameter = values.clone().requires_grad_();
+  Throwing<Base, Options, State> optimizer({parameter}, options);
+  for (int step = 1; step <= 3; ++step) {
+    autograd::set_grad(parameter, keyway::ones_like(values).mul(step));
+    if (throws) {
+      optimizer.throws = true;
+      CHECK(error_of([&] { optimizer.step(); }) == "no step");
+      optimizer.throws = false;
+    }
+    optimizer.step();
+  }
+  nn::StateDict state = optimizer.state_dict();
+  state.insert("parameter", parameter.detach());
+  return state;
+}
+
+template <typename Base, typename Options, typename State>
+void check_goes_on_after_an_error(const Tensor& values, const Options& options = {}) {
+  const nn::StateDict expected = state_after_steps<Base, Options, State>(values, options, false);
+  const nn::StateDict found = state_after_steps<Base, Options, State>(values, options, true);
+  CHECK(found.keys() == expected.keys());
+  for (const auto& [name, tensor] : expected) {
+    INFO(name);
+    CHECK(equal(found[name], tensor));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a step that throws is no step: the next one is as if it had not been") {
+  using namespace optim;
+  const Tensor real = tensor_of(some_values(kSize, 5), {2, 3}), complex = view_as_complex(real.reshape({3, 2}));
+  for (const Tensor& values : {real, complex}) {
+    check_goes_on_after_an_error<Adadelta, AdadeltaOptions, AdadeltaParamState>(values);
+    check_goes_on_after_an_error<Adagrad, AdagradOptions, AdagradParamState>(values, AdagradOptions().lr_decay(0.1));
+    check_goes_on_after_an_error<Adam, AdamOptions, AdamParamState>(values, AdamOptions().amsgrad(true));
+    check_goes_on_after_an_error<AdamW, AdamWOptions, AdamParamState>(values);
+    check_goes_on_after_an_error<Adamax, AdamaxOptions, AdamaxParamState>(values);
+    check_goes_on_after_an_error<ASGD, ASGDOptions, ASGDParamState>(values, ASGDOptions().t0(1));
+    check_goes_on_after_an_error<NAdam, NAdamOptions, NAdamParamState>(values);
+    check_goes_on_after_an_error<RAdam, RAdamOptions, RAdamParamState>(values);
+    check_goes_on_after_an_error<RMSprop, RMSpropOptions, RMSpropParamState>(
+        values, RMSpropOptions().momentum(0.5).centered(true));
+    check_goes_on_after_an_error<Rprop, RpropOptions, RpropParamState>(values);
+    check_goes_on_after_an_error<SGD, SGDOptions, SGDParamState>(values, SGDOptions(0.1).momentum(0.5).dampening(0.5));
+  }
+  check_goes_on_after_an_error<Adafactor, AdafactorOptions, AdafactorParamState>(real);
+  check_goes_on_after_an_error<Muon, MuonOptions, MuonParamState>(real);
+}
+
+TEST_CASE("a fused step that throws is no step") {
+  const Tensor parameter = keyway::ones({3}, kComplexFloat).requires_grad_();
+  optim::Adam optimizer({parameter}, optim::AdamOptions(0.5).fused(true));
+  autograd::set_grad(parameter, keyway::ones({3}, kComplexFloat));
+  CHECK(!error_of([&] { optimizer.step(); }).empty());
+  CHECK(optimizer.state_dict()["state.0.step"].item<double>() == 0);
+}
+
+TEST_CASE("a state of steps that lacks a tensor is refused, and nothing has changed") {
+  const Tensor parameter = make_parameter();
+  optim::Adam adam({parameter}, optim::AdamOptions(0.5));
+  run(adam, parameter, 0, 1);
+  nn::StateDict lacking;
+  for (const auto& [name, tensor] : adam.state_dict()) {
+    if (name != "state.0.exp_avg_sq") lacking.insert(name, name == "param_groups.0.lr" ? tensor.mul(2) : tensor);
+  }
+  CHECK(error_of([&] { adam.load_state_dict(lacking); }) == "the optimizer's state lacks 'state.0.exp_avg_sq'");
+  CHECK(adam.param_groups()[0].options().get_lr() == 0.5);
+  optim::SGD sgd({parameter}, optim::SGDOptions(0.5)), more({parameter}, optim::SGDOptions(0.5).momentum(0.5));
+  run(sgd, parameter, 0, 1);
+  more.load_state_dict(sgd.state_dict());  // without momentum there is no buffer
+}
+
+TEST_CASE("options of another optimizer are refused") {
+  std::vector<optim::OptimizerParamGroup> groups;
+  groups.emplace_back(std::vector<Tensor>{make_parameter()}, std::make_unique<optim::AdamOptions>());
+  CHECK(error_of([&] { optim::SGD(std::move(groups), optim::SGDOptions(1)); }) ==
+        "a group of parameters has AdamOptions, but this optimizer takes SGDOptions");
+}
+
+TEST_CASE("numbers of states are float64 where that is the default dtype") {
+  const auto number = [](const char* name, optim::Optimizer& optimizer, const Tensor& parameter) {
+    run(optimizer, parameter, 0, 1);
+    return optimizer.state_dict()[name].item<double>();
+  };
+  const auto check = [&](double (*rounded)(double)) {
+    const Tensor a = make_parameter(), b = make_parameter();
+    optim::ASGD asgd({a}, optim::ASGDOptions(0.1).lambd(0.5));
+    CHECK(number("state.0.eta", asgd, a) == rounded(0.1 / std::pow(1 + 0.5 * 0.1, 0.75)));
+    optim::NAdam nadam({b});
+    CHECK(number("state.0.mu_product", nadam, b) == rounded(0.9 * (1 - 0.5 * std::pow(0.96, 0.004))));
+  };
+  check([](double value) { return static_cast<double>(static_cast<float>(value)); });
+  set_default_dtype(kDouble);
+  check([](double value) { return value; });
+  set_default_dtype(kFloat);
+}
+
 TEST_CASE("parameters that cannot be optimized, and options that make no sense, are refused") {
   const Tensor parameter = make_parameter();
   CHECK(error_of([&] {
@@ -186,4 +316,6 @@ TEST_CASE("parameters that cannot be optimized, and options that make no sense, 
   CHECK(error_of([&] {
           optim::Adam({parameter}, optim::AdamOptions().betas({1, 0.9}));
         }) == "Adam: the betas are 1 and 0.9, but must be in [0, 1)");
+  CHECK(error_of([&] { optim::AdamW({parameter}, optim::AdamWOptions().weight_decay(-1)); }) ==
+        "AdamW: the weight decay is -1, but must not be negative");
 }

@@ -67,6 +67,11 @@ TEST_CASE("a norm that is not finite is an error where asked for") {
   const Tensor a = parameter_with({std::numeric_limits<double>::infinity()});
   CHECK(error_of([&] { nn::utils::clip_grad_norm_({a}, 1, 2, true); }) ==
         "clip_grad_norm_: the norm of the gradients is inf");
+  CHECK(std::isinf(nn::utils::get_total_norm({a.grad()}).item<double>()));
+  CHECK(error_of([&] { nn::utils::get_total_norm({a.grad()}, 2, true); }) ==
+        "get_total_norm: the norm of the tensors is inf");
+  CHECK(error_of([&] { nn::utils::get_total_norm({a.grad()}, std::numeric_limits<double>::quiet_NaN()); }) ==
+        "get_total_norm: argument 'norm_type' is nan, which is no order of a norm");
 }
 
 TEST_CASE("a device is waited for once, however many gradients there are") {

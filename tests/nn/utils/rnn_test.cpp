@@ -52,3 +52,16 @@ TEST_CASE("parameters become a vector and come back") {
   CHECK(values_of(others[0]) == values_of(parameters[0]));
   CHECK(values_of(others[1]) == values_of(parameters[1]));
 }
+
+TEST_CASE("a vector that is too short is refused, and no parameter has changed") {
+  const std::vector<Tensor> parameters = {zeros({2, 3}, kDouble), zeros({4}, kDouble)};
+  CHECK(error_of([&] { vector_to_parameters(ones({9}, kDouble), parameters); }) ==
+        "vector_to_parameters: the vector has shape [9], but the parameters have 10 elements");
+  CHECK(values_of(parameters[0]) == std::vector<double>(6, 0));
+}
+
+TEST_CASE("a packed sequence without elements is refused") {
+  const rnn::PackedSequence none(zeros({0, 3}), zeros({0}, kLong));
+  CHECK(error_of([&] { rnn::pad_packed_sequence(none); }) ==
+        "pad_packed_sequence: the packed sequence is empty: there is no batch to fill up");
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Callable
 
+import keyway
 from keyway._C import Tensor
 from keyway.nn import functional as F
 from keyway.nn.modules.distance import PairwiseDistance
@@ -86,12 +87,18 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
 
 
+def _check_margin(loss: str, margin: float) -> None:
+    if not margin > 0:
+        raise keyway.ValueError(f"{loss}: expected margin to be greater than 0, got {margin} instead")
+
+
 class TripletMarginLoss(_Loss):
-    """max(0, margin + d(anchor, positive) - d(anchor, negative)) for the p-norm d."""
+    """max(0, margin + d(anchor, positive) - d(anchor, negative)) for the p-norm d. The margin is greater than 0."""
 
     def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
                  size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
+        _check_margin("TripletMarginLoss", margin)
         self.margin = margin
         self.p = p
         self.eps = eps
@@ -108,6 +115,7 @@ class TripletMarginWithDistanceLoss(_Loss):
     def __init__(self, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,
                  swap: bool = False, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
+        _check_margin("TripletMarginWithDistanceLoss", margin)
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap

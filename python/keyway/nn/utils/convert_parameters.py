@@ -18,9 +18,15 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Copies a vector [numbers] into parameters. Raises keyway.Error if it has too few elements."""
+    """Copies a vector [numbers] into parameters. Raises keyway.Error if it has too few elements; then nothing
+    has changed."""
     if not isinstance(vec, Tensor):
         raise keyway.TypeError(f"vector_to_parameters takes a Tensor, not {type(vec).__name__}")
+    parameters = list(parameters)
+    count = sum(parameter.numel() for parameter in parameters)
+    if vec.dim() != 1 or vec.numel() < count:
+        raise keyway.Error(f"vector_to_parameters: the vector has shape {list(vec.shape)}, but the parameters have "
+                           f"{count} elements")
     at = 0
     with no_grad():
         for parameter in parameters:

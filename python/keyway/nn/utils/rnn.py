@@ -142,8 +142,11 @@ def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, pad
                         total_length: int | None = None) -> tuple[Tensor, Tensor]:
     """The sequences [length, batch, ...], or [batch, length, ...] if `batch_first`, filled up with `padding_value`, in
     the order that they had before packing; and their lengths, int64 on the host. The length is that of the longest one
-    unless `total_length` is given, which may not be less: that is a ValueError."""
+    unless `total_length` is given. Raises keyway.ValueError if that is less, and for a packed sequence without
+    elements."""
     sizes = [int(size) for size in sequence.batch_sizes.tolist()]
+    if not sizes:
+        raise keyway.ValueError("pad_packed_sequence: the packed sequence is empty: there is no batch to fill up")
     length = len(sizes)
     if total_length is not None and total_length < length:
         raise keyway.ValueError("Expected total_length to be at least the length of the longest sequence in input, but "

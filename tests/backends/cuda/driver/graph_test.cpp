@@ -2,7 +2,9 @@
 #include <keyway/core/device/cuda_graph.h>
 #include <keyway/core/device/event.h>
 #include <keyway/dispatch/inspect/device_ranges.h>
+#include <keyway/nn/optim/adagrad.h>
 #include <keyway/nn/optim/adam.h>
+#include <keyway/nn/optim/rmsprop.h>
 #include <keyway/nn/optim/sgd.h>
 #include <keyway/tests/backends/cuda/driver/compared.h>
 #include <keyway/tests/catch.h>
@@ -256,6 +258,25 @@ TEST_CASE("steps that the host decides about cannot be captured") {
   CHECK(captured_step(plain, b).find("where steps are not fused") != std::string::npos);
   optim::SGD sgd({a}, optim::SGDOptions(0.1).momentum(0.9));
   CHECK(captured_step(sgd, a).find("SGD: the first step makes the optimizer's state") != std::string::npos);
+  CHECK(fused.state_dict()["state.0.step"].item<double>() == 0);
+
+  optim::AdamW adamw({a});
+  CHECK(captured_step(adamw, a).find("AdamW: the first step makes") != std::string::npos);
+  optim::Adagrad adagrad({b});
+  optim::RMSprop rmsprop({b});
+  const std::string on_host = "Adagrad: the number of the step stands on the host";
+  CHECK(captured_step(adagrad, b).find(on_host) != std::string::npos);
+  CHECK(captured_step(rmsprop, b).find("RMSprop: the first step makes the optimizer's state") != std::string::npos);
+  b.mul(2).sum().backward();
+  adagrad.step();
+  rmsprop.step();
+  CHECK(captured_step(adagrad, b).find(on_host) != std::string::npos);
+  const double before = value_of(b);
+  CUDAGraph graph;
+  capture(graph, [&] { rmsprop.step(); });
+  CHECK(value_of(b) == before);
+  graph.replay();
+  CHECK(value_of(b) < before);
 }
 
 TEST_CASE("a profile has the times of devices, and leaves a capture alone") {
