@@ -30,9 +30,9 @@ inline DispatchKeySet birth_keys() {
 }
 
 // Adds keys to the included or excluded set. When it ends it removes only the keys that it added. If two guards add one
-// key, the first removes it, even while the second lives. It ends when it is destroyed, or by leave() where the scope is
-// no block, as `with` in Python. Bits of backends are left out: a call keeps its backend, whose kernels believe that its
-// tensors are there.
+// key, the first removes it, even while the second lives. It ends when it is destroyed, or by leave() where the scope
+// is no block, as `with` in Python. Bits of backends are left out: a call keeps its backend, whose kernels believe that
+// its tensors are there.
 template <std::uint64_t ThreadState::*kKeys>
 class DispatchKeyGuard {
  public:
