@@ -29,10 +29,10 @@ inline DispatchKeySet birth_keys() {
   return thread_state.inference ? DispatchKeySet() : DispatchKeySet(Functionality::ADInplaceOrView);
 }
 
-// Adds keys to one of the two sets, and takes back those that were not there: when it goes, or by leave() where the
-// scope is no block, as `with` in Python. It undoes its own change and no other, in whatever order guards go;
-// of two guards of one key the first has added it, and takes it back when it goes, also under the second. Bits of
-// backends are left out: a call keeps its backend, whose kernels believe that its tensors are there.
+// Adds keys to the included or excluded set. When it ends it removes only the keys that it added. If two guards add one
+// key, the first removes it, even while the second lives. It ends when it is destroyed, or by leave() where the scope
+// is no block, as `with` in Python. Bits of backends are left out: a call keeps its backend, whose kernels believe that
+// its tensors are there.
 template <std::uint64_t ThreadState::*kKeys>
 class DispatchKeyGuard {
  public:

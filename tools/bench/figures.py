@@ -17,8 +17,9 @@ HEAD = """# Figures
 
 <!-- Written by tools/bench/figures.py from bench/results; to change it, run that. -->
 
-How rows are measured, and where Keyway is slower and why: [performance](performance.md). A ratio of 2 is twice as good as
-PyTorch; `first` is what a row is to reach first (`bench/rows.txt`).
+[Performance](performance.md) says how rows are measured, which of them miss their targets, and why. `first` is what a row is to
+reach first (`bench/rows.txt`). A ratio of 2 is twice as good. The ratio compares with PyTorch. Where `first` names another row,
+it compares with that row of Keyway.
 """
 
 
