@@ -194,8 +194,8 @@ class FormulaExpr final : public CppExpr {
       return {called("keyway::" + e.method, {text(*e.object)})};
     if (object.depth == 0 && (!object.optional || object.base != ExprBase::Tensor))
       return method(*e.object, e.method, passed(e.arguments));
-    Doc value = called("tensor." + e.method, passed(e.arguments));
-    Doc lambda = fmt::format("[{}](const auto& tensor) {{ return ", e.arguments.empty() ? "" : "&") + value + "; }";
+    Doc value = called("tensor_." + e.method, passed(e.arguments));
+    Doc lambda = fmt::format("[{}](const auto& tensor_) {{ return ", e.arguments.empty() ? "" : "&") + value + "; }";
     return {called("each", {text(*e.object), std::move(lambda)})};
   }
 

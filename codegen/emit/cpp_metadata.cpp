@@ -139,7 +139,7 @@ Cpp MetadataExpr::visit(const InExpr& e, const Expr& expr) {
     return called("contract::in", {std::move(value), Doc::list("{", texts(e.choices), "}")});
   };
   if (type(expr).depth == 0) return {in(text(*e.value))};
-  return {called("lists::map", {lambda("const auto& x", in("x")), text(*e.value)})};
+  return {called("lists::map", {lambda("const auto& x_", in("x_")), text(*e.value)})};
 }
 
 Doc MetadataExpr::branch(const Expr& value, const ExprType& of) {
@@ -200,8 +200,8 @@ Cpp MetadataExpr::visit(const CallExpr& e, const Expr& expr) {
   const std::string function = function_of(e.function);
   std::vector<Doc> arguments = texts(e.arguments);
   if (note(expr).elementwise) {
-    Doc each = called(function, computes ? std::vector<Doc>{"x...", contract_text()} : std::vector<Doc>{"x..."});
-    return {called("lists::map", prepended({lambda("const auto&... x", std::move(each))}, std::move(arguments)))};
+    Doc each = called(function, computes ? std::vector<Doc>{"x_...", contract_text()} : std::vector<Doc>{"x_..."});
+    return {called("lists::map", prepended({lambda("const auto&... x_", std::move(each))}, std::move(arguments)))};
   }
   if (computes) arguments.push_back(contract_text());
   return {called(function, std::move(arguments))};
@@ -247,15 +247,15 @@ Cpp MetadataExpr::visit(const MethodExpr& e, const Expr&) {
     return {planned(*picked->object, text(*picked->index), e)};
   const ExprType& of = type(object);
   if (of.depth == 0 && e.arguments.size() == 1 && type(*e.arguments[0].value).depth > 0) {
-    Doc size = called("contract::size", {text(object), cpp_string(to_text(object)), "x"});
-    return {called("lists::map", prepended({lambda("std::int64_t x", std::move(size))}, texts(e.arguments)))};
+    Doc size = called("contract::size", {text(object), cpp_string(to_text(object)), "x_"});
+    return {called("lists::map", prepended({lambda("std::int64_t x_", std::move(size))}, texts(e.arguments)))};
   }
   if (of.depth > 0)
     return {called(of.optional_items ? "lists::each_defined" : "lists::each",
-                   {text(object), lambda("const TensorBase& x", method_of("x", e))})};
+                   {text(object), lambda("const TensorBase& x_", method_of("x_", e))})};
   if (of.optional)
     return {called("contract::if_defined",
-                   {text(object), lambda("const TensorBase& x", called("x." + e.method, texts(e.arguments)))})};
+                   {text(object), lambda("const TensorBase& x_", called("x_." + e.method, texts(e.arguments)))})};
   return {method_of(text(object, Binding::Prefix), e)};
 }
 

@@ -122,7 +122,6 @@ bool is_std_optional(SchemaType type) {
   return type.is(TypeKind::Optional) && !is_tensor(type.element()) && !type.element().is(TypeKind::Generator);
 }
 std::string canonical_result_type(FunctionSchema schema) { return canonical_result(schema).cpp; }
-std::string canonical_signature_type(FunctionSchema schema) { return canonical_signature(schema).cpp; }
 std::vector<std::string> canonical_parameters(FunctionSchema schema) { return parameters(schema, canonical_type); }
 
 std::string public_type(SchemaType type) {

@@ -24,8 +24,6 @@ std::string canonical_type(SchemaType type);
 bool is_std_optional(SchemaType type);
 // "TensorBase", "TensorBase&", "std::tuple<TensorBase, TensorBase>", "void"
 std::string canonical_result_type(FunctionSchema schema);
-// "TensorBase(const TensorBase&, const TensorBase&, const Scalar&)"
-std::string canonical_signature_type(FunctionSchema schema);
 // Of each argument: "const TensorBase& self".
 std::vector<std::string> canonical_parameters(FunctionSchema schema);
 

@@ -22,6 +22,7 @@ class DocPrinter {
   }
 
  private:
+  static constexpr std::size_t kMostOpen = 8;
   // A break counts this much more for each level that it is further in.
   static constexpr std::size_t kDeeper = 3;
 
@@ -117,7 +118,10 @@ class DocPrinter {
   }
 
   // What goes less far beyond the last column, then what breaks fewer lines: the first if they are equal.
+  // Each decision within another doubles the time, so the first is taken where many are open.
   void better_of(const auto& first, const auto& second, std::size_t tail) {
+    if (open_ == kMostOpen) return first();
+    const std::size_t open = open_++;
     DocPrinter other = *this;
     first();
     std::swap(*this, other);
@@ -128,6 +132,7 @@ class DocPrinter {
     const std::size_t mine = excess(*this);
     const std::size_t its = excess(other);
     if (its < mine || (its == mine && other.breaks_ <= breaks_)) *this = std::move(other);
+    open_ = open;
   }
 
   std::string text_;
@@ -135,6 +140,7 @@ class DocPrinter {
   std::size_t indent_;             // of the line or the run that is being printed
   std::size_t over_ = 0;           // columns beyond the last
   std::size_t breaks_ = 0;         // the sum of their weights
+  std::size_t open_ = 0;           // decisions that are being made
   bool next_begins_line_ = false;  // behind an item of several lines
 };
 

@@ -64,16 +64,14 @@ std::string other_overloads(const Op& op) {
   return names;
 }
 
-// Which arguments of the overload a derivative is taken by, a bit each.
-std::uint64_t derived_arguments(const Op& op, FunctionSchema schema) {
+// Which arguments a derivative is taken by, a bit each. Overloads have the arguments of the entry first, an in-place
+// one with another name for what is written.
+std::uint64_t derived_arguments(const Op& op) {
   std::uint64_t derived = 0;
-  std::size_t i = 0;
-  for (const Argument argument : schema.arguments()) {
-    for (const Derivative& derivative : op.derivatives)
-      if (std::ranges::find(derivative.inputs, argument.name()) != derivative.inputs.end())
-        derived |= std::uint64_t{1} << i;
-    ++i;
-  }
+  const ArgumentList arguments = op.schema->arguments();
+  for (const Derivative& derivative : op.derivatives)
+    for (const std::string& input : derivative.inputs)
+      if (const auto index = arguments.find(input)) derived |= std::uint64_t{1} << *index;
   return derived;
 }
 
@@ -99,7 +97,7 @@ std::string info_text(const Family& family, const Op& op, const Overload& overlo
   const std::string_view jvp = schema.is_mutable() && !op.jvp.in_place.empty() ? op.jvp.in_place : op.jvp.name;
   if (jvp != kJvpRules[0].name) set("jvp", fmt::format("jvp_rule(\"{}\")", jvp));
   if (op.counterpart) set("counterpart", fmt::format("&keyway::ops::{}", cpp_identifier(**op.counterpart)));
-  if (const std::uint64_t derived = derived_arguments(op, schema)) set("derived", fmt::format("{:#b}", derived));
+  if (const std::uint64_t derived = derived_arguments(op)) set("derived", fmt::format("{:#b}", derived));
   field("tags", fmt::format("{}", fmt::join(op.tags, " ")));
   field("doc", op.doc);
   field("example", op.example.text.text);

@@ -85,20 +85,20 @@ std::string argument(const Expr& expr, SchemaType type) {
   return fmt::format("[{}]", items);
 }
 
-// What the example gives for the arguments of the schema, by their position.
-std::map<std::size_t, const Expr*> given_in(const CallExpr& example, FunctionSchema schema) {
-  std::map<std::size_t, const Expr*> given;
-  for (std::size_t i = 0; i < example.arguments.size(); ++i) {
-    const CallArgument& argument = example.arguments[i];
-    const auto named = argument.keyword.empty() ? i : *schema.arguments().find(argument.keyword);
-    given.emplace(named, argument.value.get());
-  }
-  return given;
-}
-
 const Expr& call_in(const Example& example) {
   const auto* method = as<MethodExpr>(*example.call);
   return method != nullptr ? *method->object : *example.call;
+}
+
+// What the example gives for the arguments of the entry, by their position, which is that in each overload.
+std::map<std::size_t, const Expr*> given_to(const Op& op) {
+  std::map<std::size_t, const Expr*> given;
+  const auto& arguments = as<CallExpr>(call_in(op.example))->arguments;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& keyword = arguments[i].keyword;
+    given.emplace(keyword.empty() ? i : *op.schema->arguments().find(keyword), arguments[i].value.get());
+  }
+  return given;
 }
 
 // What a call in place writes to has room for the results.
@@ -118,7 +118,7 @@ std::string_view module_of(const PythonName& name) {
 
 std::string call_text(const PythonName& name, const PythonCall& call) {
   const FunctionSchema schema = *call.schema;
-  const auto given = given_in(*as<CallExpr>(call_in(call.op->example)), schema);
+  const auto given = given_to(*call.op);
   std::string self;
   std::string arguments;
   bool by_name = false;
@@ -146,7 +146,7 @@ std::string call_text(const PythonName& name, const PythonCall& call) {
 // The dtype that a call in place leaves as it is.
 Elements elements_of_result(const PythonCall& call, const Expr& value) {
   if (call.kind != OverloadKind::Inplace) return elements_of(value);
-  const auto given = given_in(*as<CallExpr>(call_in(call.op->example)), *call.schema);
+  const auto given = given_to(*call.op);
   return elements_of_self(call, *given.at(call.parameters.front().position));
 }
 

@@ -216,9 +216,14 @@ class Checker {
     const auto types = check(e.arguments);
     const auto built_in = predicates_named(e.function, context_);
     const auto operators = functions_.operators_named(e.function);
-    if (const auto choice = choose(built_in, types, Lifting::Elementwise))
+    if (const auto choice = choose(built_in, types, Lifting::Elementwise)) {
+      refuse_keywords(e.arguments, "a predicate");
       return lifted(*choice, ExprRole::Predicate, e.function);
-    if (const auto choice = choose(operators, types, Lifting::None)) return called(*choice->signature);
+    }
+    if (const auto choice = choose(operators, types, Lifting::None)) {
+      if (context_ == ExprContext::Contract) refuse_unlike_schema(e, *choice->signature, expr.offset);
+      return called(*choice->signature);
+    }
     const auto helpers =
         context_ == ExprContext::Derivative ? functions_.helpers_named(e.function) : std::span<const Signature>();
     if (const auto choice = choose(helpers, types, Lifting::None)) return called(*choice->signature, ExprRole::Helper);
@@ -240,6 +245,8 @@ class Checker {
     types.insert(types.begin(), ArgumentType{{}, item});
     const auto methods = methods_named(e.method);
     if (const auto choice = choose(methods, types, Lifting::Elementwise)) {
+      refuse_keywords(e.arguments, "a method");
+      if (context_ == ExprContext::Contract) refuse_unplanned(e);
       ExprNote note = lifted(*choice, ExprRole::Method, e.method);
       note.elementwise = note.elementwise || object.depth > 0;
       note.type.depth += object.depth;
@@ -252,6 +259,35 @@ class Checker {
     if (context_ == ExprContext::Derivative)
       if (const auto choice = choose(operators, types, Lifting::None)) return called(*choice->signature);
     refuse_method(e, expr, object, methods, types);
+  }
+
+  // Predicates and methods are printed with their arguments as they stand.
+  static void refuse_keywords(const std::vector<CallArgument>& arguments, std::string_view callee) {
+    for (const CallArgument& argument : arguments)
+      if (!argument.keyword.empty())
+        throw ExprError(argument.value->offset, fmt::format("{} takes its arguments by position", callee));
+  }
+
+  // An operator that a contract calls is planned: its plan takes all arguments, as the schema has them.
+  static void refuse_unlike_schema(const CallExpr& call, const Signature& function, std::size_t offset) {
+    refuse_keywords(call.arguments, "an operator in a contract");
+    if (call.arguments.size() < function.parameters.size())
+      throw ExprError(offset, fmt::format("an operator in a contract takes all its arguments: {} has {}",
+                                          in_quotes(function.full_name), function.parameters.size()));
+  }
+
+  // What is planned is known by its sizes and dtypes alone.
+  void refuse_unplanned(const MethodExpr& e) const {
+    const auto* item = as<IndexExpr>(*e.object);
+    const Expr& object = item ? *item->object : *e.object;
+    const auto note = notes_.find(&object);
+    if (note == notes_.end() || note->second.role != ExprRole::Operator) return;
+    constexpr std::string_view kPlanned[] = {"dim", "dtype", "size", "sizes"};
+    if (std::ranges::find(kPlanned, e.method) == std::end(kPlanned))
+      throw ExprError(e.object->offset,
+                      fmt::format("of an operator's result a contract knows dim, dtype, size and sizes, "
+                                  "not {}",
+                                  in_quotes(e.method)));
   }
 
   static ExprNote called(const Signature& function, ExprRole role = ExprRole::Operator) {

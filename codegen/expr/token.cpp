@@ -66,6 +66,9 @@ class Lexer {
     const std::size_t end = text_.find_first_of(std::string_view(quote == '"' ? "\"\\" : "'\\"), at_ + 1);
     if (end == std::string_view::npos) throw ExprError(at_, "this string has no closing quote");
     if (text_[end] == '\\') throw ExprError(end, "a string has no escapes here");
+    for (std::size_t i = at_; i < end; ++i)
+      if (const auto byte = static_cast<unsigned char>(text_[i]); byte < 0x20 || byte == 0x7F)
+        throw ExprError(i, "a string has no control characters here");
     Token token{TokenKind::String, text_.substr(at_ + 1, end - at_ - 1), at_};
     at_ = end + 1;
     return token;

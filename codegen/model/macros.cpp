@@ -313,7 +313,9 @@ std::optional<JsonValue> Macros::value_in_file(const MacroUse& use, const Locate
                             macro->parameters.size(), use.arguments.size()));
   std::vector<LocalMacro> arguments;
   for (std::size_t i = 0; i < use.arguments.size(); ++i)
-    arguments.push_back({macro->parameters[i], as_string(expand_text(slice(text, use.arguments[i]), scope))});
+    arguments.push_back(
+        {macro->parameters[i], as_string(expand_text(slice(text, use.arguments[i]),
+                                                     {scope.macros, scope.locals, scope.report, scope.depth + 1}))});
   return expand(*macro->value, {index, arguments, scope.report, scope.depth + 1});
 }
 

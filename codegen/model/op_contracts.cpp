@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/entry_shape.h>
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/op_scope.h>
@@ -21,6 +22,8 @@ std::vector<Formula> read_contracts(const OpSource& source, std::string_view key
     if (!formula) continue;
     const ExprType& type = formula->expr.type();
     if (const auto* let = as<LetExpr>(formula->expr.root())) {
+      if (const auto fault = argument_name_fault(let->name))
+        source.report.error(item.place(), fmt::format("the name {} {}", in_quotes(let->name), *fault));
       scope.add({let->name, type, SymbolKind::Let});
     } else if (!type.is(ExprBase::Bool)) {
       const bool list_of_bools = type.base == ExprBase::Bool;

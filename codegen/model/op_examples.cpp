@@ -103,13 +103,13 @@ void check_arguments(const CallExpr& call, const Signature& signature, std::size
   }
 }
 
-// The call in `f(...)` or `f(...).sizes()`, which has to be one of the op.
+// The call in `f(...)`, `f(...).sizes()` or `f(...).strides()`, which has to be one of the op.
 void check_call(const Expr& expr, const Signature& signature) {
   if (const auto* method = as<MethodExpr>(expr)) {
-    if (methods_named(method->method).empty())
-      throw ExprError(expr.offset, fmt::format("no method {}{}", in_quotes(method->method),
-                                               did_you_mean(method->method, method_names())));
-    return check_call(*method->object, signature);
+    if (method->method != "sizes" && method->method != "strides")
+      throw ExprError(expr.offset,
+                      fmt::format("an example asks a result for sizes or strides, not {}", in_quotes(method->method)));
+    if (as<CallExpr>(*method->object) != nullptr) return check_call(*method->object, signature);
   }
   const auto* call = as<CallExpr>(expr);
   if (!call || call->function != signature.name)

@@ -29,6 +29,10 @@ void check_name(const OpSource& source, std::string_view what, std::string_view 
     source.report.error(source.place_of(name), fmt::format("the {} {} {}", what, in_quotes(name), *fault));
 }
 
+// What a wrapper's struct, which has the operator's name, calls its members, and the namespaces that they refer to.
+constexpr std::string_view kWrapperWords[] = {"Function", "Kernel", "check", "composite", "contract", "from_out",
+                                              "geometry", "lists",  "plan",  "rules",     "run"};
+
 // One spelling of a schema, so that equal texts are equal schemas, and no line break gets into generated
 // code.
 void check_spelling(const OpSource& source) {
@@ -73,6 +77,10 @@ void check_names(const OpSource& source) {
   if (is_python_keyword(schema.name()))
     source.report.error(source.place_of(schema.name()),
                         fmt::format("the operator name {} is a Python keyword", in_quotes(schema.name())));
+  if (std::ranges::find(kWrapperWords, schema.name()) != std::end(kWrapperWords))
+    source.report.error(
+        source.place_of(schema.name()),
+        fmt::format("the operator name {} has a meaning within generated wrappers", in_quotes(schema.name())));
   const std::string_view overload = schema.overload_name();
   if (overload.size() > kMaxNameLength) check_name(source, "overload name", overload);  // may be a keyword: select.int
   for (const Argument argument : schema.arguments())

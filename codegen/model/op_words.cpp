@@ -87,6 +87,8 @@ std::string read_namespace(const OpSource& source) {
   const std::string& name = value->text.text;
   if (const auto fault = name_fault(name))
     source.report.error(value->place(), fmt::format("the namespace {} {}", in_quotes(name), *fault));
+  if (name == "Tensor")
+    source.report.error(value->place(), "methods of Tensor are said by 'variants'; a namespace has another name");
   return name;
 }
 

@@ -16,13 +16,6 @@ constexpr std::array<std::string_view, 4> kNewTensorArguments = {"dtype", "layou
 bool is_tensor(SchemaType type) { return type.is(TypeKind::Tensor); }
 bool is_tensor_list(SchemaType type) { return type.is(TypeKind::List) && is_tensor(type.element()); }
 
-// Which argument the in-place overload writes to.
-std::optional<std::size_t> inplace_argument(FunctionSchema schema) {
-  const ArgumentList arguments = schema.arguments();
-  if (const auto self = arguments.find("self")) return self;
-  return arguments.empty() ? std::nullopt : std::optional<std::size_t>(0);
-}
-
 // Names of alias sets that the arguments, but for the one that is replaced, do not use: a, b, ... in order.
 class FreshSets {
  public:
@@ -73,9 +66,10 @@ bool describes_new_tensor(FunctionSchema schema) {
 }  // namespace
 
 bool can_be_inplace(FunctionSchema schema) {
-  const auto target = inplace_argument(schema);
-  return target && is_tensor(schema.arguments()[*target].type()) && !schema.is_mutable() &&
-         schema.returns().size() == 1 && is_tensor(schema.returns()[0].type());
+  const ArgumentList arguments = schema.arguments();
+  const bool writes_first = !arguments.empty() && arguments.find("self").value_or(0) == 0;
+  return writes_first && is_tensor(arguments[0].type()) && !schema.is_mutable() && schema.returns().size() == 1 &&
+         is_tensor(schema.returns()[0].type());
 }
 
 bool can_have_out(FunctionSchema schema) {
@@ -104,12 +98,11 @@ OutOverload default_out(FunctionSchema schema) {
 }
 
 std::string inplace_text(FunctionSchema schema) {
-  const std::size_t target = *inplace_argument(schema);
-  const std::string set = FreshSets(schema, target).next();
+  const std::string set = FreshSets(schema, 0).next();
   std::vector<std::string> arguments;
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     if (i == schema.positional_count()) arguments.emplace_back("*");
-    arguments.push_back(i == target ? fmt::format("Tensor({}!) self", set) : to_string(schema.arguments()[i]));
+    arguments.push_back(i == 0 ? fmt::format("Tensor({}!) self", set) : to_string(schema.arguments()[i]));
   }
   return fmt::format("{}({}) -> Tensor({}!)", qualified(schema, inplace_name(schema.name()), schema.overload_name()),
                      joined(arguments), set);

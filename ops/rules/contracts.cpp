@@ -1,7 +1,5 @@
 #include <keyway/ops/rules/contracts.h>
 
-#include <utility>
-
 // Throws an error whose text says which arguments it is about.
 #define KEYWAY_FAIL_COMPLETE(kind, text, ...) \
   throw Error(ErrorKind::kind, format(text, {__VA_ARGS__}), __FILE__, __LINE__).complete()
@@ -14,12 +12,11 @@ void fail_contract(std::string_view contract, ArrayRef<ContractValue> values, Er
     text += i == 0 ? ", but " : i + 1 == values.size() ? " and " : ", ";
     text += std::string(values[i].text) + " is " + values[i].value.str();
   }
-  Error error(kind, text, __FILE__, __LINE__);
-  throw values.empty() ? error : std::move(error).complete();
+  throw Error(kind, text, __FILE__, __LINE__);
 }
 
 void fail_predicate(std::string_view contract, const Refusal& why) {
-  throw Error(why.kind, format("requires {}, but {}", {contract, why.text}), __FILE__, __LINE__).complete();
+  throw Error(why.kind, format("requires {}, but {}", {contract, why.text}), __FILE__, __LINE__);
 }
 
 void fail_arithmetic(std::string_view contract) {

@@ -1,4 +1,5 @@
 // Golden error texts: what a person reads who has made this mistake.
+#include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/tests/codegen/test_files.h>
 
 using namespace keyway;
@@ -52,6 +53,80 @@ TEST_CASE("a reduction whose dimension no contract names") {
   CHECK(errors_of(op(R"~("reduction": "F", "requires": ["dim >= 0"], "derivatives": {})~")) ==
         "test.json:2:46: error: f: no contract says that 'dim' is a dimension, which the reduction has to know: write "
         "is_dim or are_dims of it\n");
+}
+
+TEST_CASE("predicates and methods take their arguments by position, operators in contracts all of theirs") {
+  const auto required = [](const std::string& contract) {
+    return errors_of(kernels(R"~("requires": [")~" + contract + R"~("], "derivatives": {})~"));
+  };
+  CHECK(required("is_dim(dim, self.dim())").empty());
+  CHECK(required("is_dim(rank=self.dim(), dim=dim)") ==
+        "test.json:3:52: error: f: a predicate takes its arguments by position\n");
+  CHECK(required("self.size(dim=0) > 0") == "test.json:3:49: error: f: a method takes its arguments by position\n");
+  CHECK(required("f(self, other, dim, 1).dim() == 2").empty());
+  CHECK(required("f(self, other, dim).dim() == 2") ==
+        "test.json:3:35: error: f: an operator in a contract takes all its arguments: 'f' has 4\n");
+  CHECK(required("f(self, other, dim, alpha=1).dim() == 2") ==
+        "test.json:3:61: error: f: an operator in a contract takes its arguments by position\n");
+  CHECK(
+      required("f(self, other, dim, 1).strides() == self.strides()") ==
+      "test.json:3:35: error: f: of an operator's result a contract knows dim, dtype, size and sizes, not 'strides'\n");
+}
+
+TEST_CASE("names of arguments are not those of generated parameters of lambdas") {
+  const auto built = testing::build(testing::file_of(
+      R"~({ "func": "f(Tensor self, int[] dims, int x) -> Tensor", "kernels": ["CPU"],
+            "requires": ["all(dims in {x, 0})"], "derivatives": {}, "doc": "Does.", "example": "f([1], [0], 0) == 1" })~"));
+  REQUIRE(built.errors.empty());
+  const std::string text = contract_statements(built.families->front().ops.front(), 2);
+  CHECK(text.find("return contract::in(x_, {x, 0})") != std::string::npos);
+}
+
+TEST_CASE("deeply nested calls are laid out in no time") {
+  std::string contract = "self.dim()";
+  for (int i = 0; i < 24; ++i) contract = "max(1, " + contract + ")";
+  const auto built = testing::build(
+      testing::file_of(R"~({ "func": "f(Tensor self) -> Tensor", "kernels": ["CPU"], "requires": [")~" + contract +
+                       R"~( > 0"], "derivatives": {}, "doc": "Does.", "example": "f([1]) == 1" })~"));
+  REQUIRE(built.errors.empty());
+  CHECK(contract_statements(built.families->front().ops.front(), 2).find("max(1, self.dim())") != std::string::npos);
+}
+
+TEST_CASE("mistakes in examples and names") {
+  const auto example = [](const std::string& text) {
+    return errors_of(R"({ "func": "f(Tensor self) -> Tensor", "kernels": ["CPU"], "derivatives": {}, "doc": "Does.",)"
+                     "\n"
+                     R"("example": ")" +
+                     text + R"(" })");
+  };
+  CHECK(example("f([1]).sizes() == [1]").empty());
+  CHECK(example("f([1]).dim() == 1") ==
+        "test.json:3:20: error: f: an example asks a result for sizes or strides, not 'dim'\n");
+  CHECK(errors_of(kernels(R"~("requires": ["dim != 'a\nb'"], "derivatives": {})~"))
+            .find("a string has no control characters here") != std::string::npos);
+}
+
+TEST_CASE("names that generated code has for itself") {
+  CHECK(errors_of(R"({ "func": "run(Tensor self) -> Tensor", "kernels": ["CPU"], "derivatives": {}, "doc": "Does.",)"
+                  R"( "example": "run(1) == 1" })") ==
+        "test.json:2:12: error: run: the operator name 'run' has a meaning within generated wrappers\n");
+  CHECK(errors_of(kernels(R"~("requires": ["let long = self.dim()"], "derivatives": {})~"))
+            .find("the name 'long' is a C++ keyword") != std::string::npos);
+  CHECK(errors_of(kernels(R"~("aliases": ["lambda"], "derivatives": {})~"))
+            .find("the alias 'lambda' is a Python keyword") != std::string::npos);
+}
+
+TEST_CASE("only an operator whose first tensor is self has an in-place overload by default") {
+  const auto overloads_of = [](const std::string& arguments) {
+    const auto built = testing::build(testing::file_of(R"({ "func": "f()" + arguments +
+                                                       R"() -> Tensor", "pointwise": "F", "derivatives": {},)"
+                                                       R"( "doc": "Does.", "example": "f(1, 1) == 1" })"));
+    REQUIRE(built.errors.empty());
+    return built.families->front().ops.front().variants.inplace;
+  };
+  CHECK(overloads_of("Tensor self, Tensor mask"));
+  CHECK(overloads_of("Tensor x, Tensor mask"));
+  CHECK_FALSE(overloads_of("Tensor mask, Tensor self"));
 }
 
 TEST_CASE("mistakes in rules of vmap and forward mode") {
