@@ -149,8 +149,12 @@ Doc MetadataExpr::branch(const Expr& value, const ExprType& of) {
 }
 
 Doc MetadataExpr::set(const Expr& expr) {
-  if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::Union)
-    return Doc::infix(set(*both->left), "|", set(*both->right));
+  if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::Union) {
+    const auto side = [&](const Expr& part) {
+      return as<ChoiceExpr>(part) && type(part).base == ExprBase::DTypeSet ? "(" + set(part) + ")" : set(part);
+    };
+    return Doc::infix(side(*both->left), "|", side(*both->right));
+  }
   if (const auto* name = as<NameExpr>(expr)) {
     const auto* found = std::ranges::find(kSets, name->name, &SetName::name);
     if (found != std::end(kSets)) return found->cpp;
@@ -256,7 +260,7 @@ Cpp MetadataExpr::visit(const MethodExpr& e, const Expr&) {
   if (of.optional)
     return {called("contract::if_defined",
                    {text(object), lambda("const TensorBase& x", called("x." + e.method, texts(e.arguments)))})};
-  return {method_of(text(object, Binding::Prefix), e)};
+  return {method_of(text(object, of.base == ExprBase::DType ? Binding::Choice : Binding::Postfix), e)};
 }
 
 Cpp MetadataExpr::visit(const IndexExpr& e, const Expr&) {
