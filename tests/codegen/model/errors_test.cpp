@@ -200,6 +200,15 @@ TEST_CASE("mistakes in contracts") {
   CHECK(errors_of(kernels(R"~("values": ["0 <= self < dim"], "derivatives": {}, "domain": ["0 < self"])~")).empty());
 }
 
+TEST_CASE("the error that a sample raises is in plain characters") {
+  const auto errors = [](const std::string& error) {
+    return errors_of(kernels(R"~("derivatives": {}, "samples": ["f(1, None, 0) raises )~" + error + R"~("])~"));
+  };
+  CHECK(errors("f: no").find("control characters") == std::string::npos);
+  CHECK(errors("f:\\u0001no").find("error: f: the text of an error has no control characters here\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("rules of promotion are of arguments, and rules of results in order") {
   const auto errors = [](const std::string& rules) {
     return errors_of(R"~({ "func": "g(Tensor self, Tensor b, bool flag=False) -> (Tensor x, Tensor y)",)~"
