@@ -15,8 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kSayingWhy = {"are_dims", "broadcastable",  "broadcasts_to", "concatenable",
                                                         "is_dim",   "is_permutation", "same_sizes"};
 // Predicates that compute, and take the contract's text for the error of an overflow.
-constexpr std::array<std::string_view, 6> kComputing = {"abs",        "conv_sizes", "floor_div",
-                                                        "pool_sizes", "product",    "sum"};
+constexpr std::array<std::string_view, 5> kComputing = {"abs", "conv_sizes", "pool_sizes", "product", "sum"};
 
 struct SetName {
   std::string_view name;
