@@ -20,7 +20,8 @@ struct Place {
 // A string of a source file, decoded. It knows where each of its bytes was written, so that an error inside the text (a
 // formula, a schema) points into the file. It may be put together from parts that are written apart.
 struct LocatedText {
-  // The bytes from `begin` on are written from `place` on, or all of them at `place`: what an escape such as \" means.
+  // One segment of a source map: bytes from `begin` on come from `place` on, or (at_once) all from `place` itself, as
+  // those of an escape do.
   struct Stretch {
     std::size_t begin;
     Place place;

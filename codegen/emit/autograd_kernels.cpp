@@ -159,6 +159,28 @@ class Recorder {
     return field.kind == SavedKind::Metadata && !(in_place_ && names_argument(*field.expr, overwritten_argument()));
   }
 
+  // Whether the optional tensors are there whose metadata a formula asks for only where it has tested that they are.
+  void add_present(const GradField& field, const Expr& expr, std::vector<std::string>& tests) const {
+    const auto* name = as<NameExpr>(expr);
+    const auto at = name ? op_.schema->arguments().find(name->name) : std::nullopt;
+    const ExprNote& note = field.formula->note(expr);
+    if (at && note.role == ExprRole::Argument && note.type.is(ExprBase::Tensor) && !note.type.optional &&
+        op_.schema->arguments()[*at].type().is(TypeKind::Optional)) {
+      std::string test = argument(*at) + ".defined()";
+      if (std::ranges::find(tests, test) == tests.end()) tests.push_back(std::move(test));
+    }
+    for (const ExprPtr& child : children(expr)) add_present(field, *child, tests);
+  }
+
+  Doc present(const GradField& field) const {
+    std::vector<std::string> tests;
+    if (field.kind == SavedKind::Metadata) add_present(field, *field.expr, tests);
+    if (tests.empty()) return {};
+    Doc all = tests.front();
+    for (std::size_t i = 1; i < tests.size(); ++i) all = Doc::infix(std::move(all), "&&", tests[i]);
+    return all;
+  }
+
   std::string save(bool after_call) const {
     const CppNames names = forward_names();
     std::string out;
@@ -166,7 +188,7 @@ class Recorder {
       if (kept_after_call(field) != after_call) continue;
       const Doc kept = value(field, cpp_formula(*field.formula, *field.expr, names));
       const Doc save = Doc::assignment("node_->" + field.name, kept) + ";";
-      const Doc condition = is_tensor(field) ? needed(field) : Doc();
+      const Doc condition = is_tensor(field) ? needed(field) : present(field);
       out += (condition.empty() ? save : Doc::conditional(condition, ")", save)).lines(2);
     }
     return out;

@@ -15,8 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kSayingWhy = {"are_dims", "broadcastable",  "broadcasts_to", "concatenable",
                                                         "is_dim",   "is_permutation", "same_sizes"};
 // Predicates that compute, and take the contract's text for the error of an overflow.
-constexpr std::array<std::string_view, 6> kComputing = {"abs",        "conv_sizes", "floor_div",
-                                                        "pool_sizes", "product",    "sum"};
+constexpr std::array<std::string_view, 5> kComputing = {"abs", "conv_sizes", "pool_sizes", "product", "sum"};
 
 struct SetName {
   std::string_view name;
@@ -149,8 +148,12 @@ Doc MetadataExpr::branch(const Expr& value, const ExprType& of) {
 }
 
 Doc MetadataExpr::set(const Expr& expr) {
-  if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::Union)
-    return Doc::infix(set(*both->left), "|", set(*both->right));
+  if (const auto* both = as<BinaryExpr>(expr); both && both->op == BinaryOp::Union) {
+    const auto side = [&](const Expr& part) {
+      return as<ChoiceExpr>(part) && type(part).base == ExprBase::DTypeSet ? "(" + set(part) + ")" : set(part);
+    };
+    return Doc::infix(side(*both->left), "|", side(*both->right));
+  }
   if (const auto* name = as<NameExpr>(expr)) {
     const auto* found = std::ranges::find(kSets, name->name, &SetName::name);
     if (found != std::end(kSets)) return found->cpp;
@@ -256,7 +259,7 @@ Cpp MetadataExpr::visit(const MethodExpr& e, const Expr&) {
   if (of.optional)
     return {called("contract::if_defined",
                    {text(object), lambda("const TensorBase& x_", called("x_." + e.method, texts(e.arguments)))})};
-  return {method_of(text(object, Binding::Prefix), e)};
+  return {method_of(text(object, of.base == ExprBase::DType ? Binding::Choice : Binding::Postfix), e)};
 }
 
 Cpp MetadataExpr::visit(const IndexExpr& e, const Expr&) {

@@ -231,8 +231,14 @@ std::string Doc::lines(std::size_t indent) const { return DocPrinter(indent).tex
 std::string cpp_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? std::string_view("\\n") : std::string_view(&c, 1);
+    if (c == '\n')
+      out += "\\n";
+    else if (byte < 0x20 || byte == 0x7F)
+      out += fmt::format("\\{:03o}", byte);
+    else
+      out += c;
   }
   return out + '"';
 }

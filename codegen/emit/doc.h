@@ -1,9 +1,6 @@
-// Doc: text that knows where its lines may end. Emitters say what belongs together, and one printer breaks lines.
-//
-// A Doc is a text, or parts one after another, or a run of items with places to break between them, or such a run in
-// brackets. What fits in one line stays in one. Else the items of a run stand below each other, as many in a line as
-// there is room for; those of brackets below the first of them, or four columns in below the line of the bracket,
-// whatever breaks fewer lines, and these further out.
+// A pretty-printing document: text with marked break points, laid out at 120 columns. What fits stays on one line.
+// Otherwise items are filled line by line, aligned behind the opening bracket or indented by four below it, whichever
+// costs fewer breaks; a break one level deeper costs three times as much.
 #pragma once
 
 #include <concepts>

@@ -42,7 +42,7 @@ std::string derivatives(const Op& op) {
 std::string op_section(const Op& op) {
   std::string schemas;
   for (const Overload& overload : expand_variants(op)) schemas += to_string(*overload.schema) + "\n";
-  std::string out = fmt::format("\n## {}\n\n{}\n\n```\n{}```\n", op.name(), op.doc, schemas);
+  std::string out = fmt::format("\n## `{}`\n\n{}\n\n```text\n{}```\n", op.name(), op.doc, schemas);
   if (!op.aliases.empty()) out += fmt::format("\nAlso called `{}`.\n", fmt::join(op.aliases, "`, `"));
   if (!op.tags.empty()) out += fmt::format("\nTags: {}\n", fmt::join(op.tags, ", "));
   out += dtypes(op.dtypes);
@@ -50,7 +50,7 @@ std::string op_section(const Op& op) {
   out += contracts("Requires of the data", op.values);
   out += derivatives(op);
   if (op.autocast != AutocastPolicy::None) out += fmt::format("\nAutocast: {}.\n", autocast_word(op.autocast));
-  return out + fmt::format("\nExample:\n\n```\n{}\n```\n", op.example.text.text);
+  return out + fmt::format("\nExample:\n\n```text\n{}\n```\n", op.example.text.text);
 }
 
 }  // namespace

@@ -78,7 +78,8 @@ struct BinaryExpr {
   BinaryOp op;
   ExprPtr left, right;
 };
-// a < b <= c: each operand is evaluated once; ops[i] stands between operands[i] and operands[i + 1].
+// a < b <= c means a < b && b <= c; generated C++ evaluates b twice, so it must have no side effects. ops[i] stands
+// between operands[i] and operands[i + 1].
 struct CompareExpr {
   std::vector<ExprPtr> operands;
   std::vector<CompareOp> ops;

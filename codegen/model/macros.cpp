@@ -110,8 +110,9 @@ int number_of(std::string_view shift) {
 // The number that a text spells, if it has few digits and nothing else.
 std::optional<int> number_in(const JsonValue& value) {
   const std::string& text = value.text.text;
-  const bool is_number = value.kind == JsonKind::String && !text.empty() && text.size() <= 6 &&
-                         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
+  const bool is_number = value.kind == JsonKind::String && !digits.empty() && digits.size() <= 6 &&
+                         std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
   return is_number ? std::optional(number_of(text)) : std::nullopt;
 }
 
@@ -174,6 +175,12 @@ std::optional<Macros::Macro> Macros::read(const JsonMember& member, const Report
                  fmt::format("a macro is named like 'name' or 'name(x, y)', not {}", in_quotes(text)));
     return std::nullopt;
   }
+  for (auto name = macro.parameters.begin(); name != macro.parameters.end(); ++name)
+    if (std::find(macro.parameters.begin(), name, *name) != name) {
+      report.error(member.key.place,
+                   fmt::format("the macro {} has two parameters {}", in_quotes(macro.name), in_quotes(*name)));
+      return std::nullopt;
+    }
   if (const std::string fault = name_fault(macro.name); !fault.empty()) {
     report.error(member.key.place, fault);
     return std::nullopt;

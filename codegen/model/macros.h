@@ -4,8 +4,9 @@
 //   "requires": ["{square(self)}", "upper || self.is_complex()"]
 //
 // `{name}` or `{name(x, y)}` in a string stands for the macro's value. A string that is nothing else is replaced by the
-// value, whatever its kind: a list goes into the list around it, null leaves out what has it. Within a text the value
-// is a text too. Every byte of a replaced text keeps its place, so that errors point at what is wrong.
+// value, whatever its kind: a list goes into the list around it, a null removes the key or the list item whose value
+// it is. Within a text the value is a text too. Every byte of a replaced text keeps its place, so that errors point at
+// what is wrong.
 #pragma once
 
 #include <keyway/codegen/base/diagnostics.h>
@@ -49,7 +50,7 @@ class Macros {
     const JsonValue* value;
     bool used = false;
   };
-  // What is known at a place: macros of the file that stand before it, and locals.
+  // What may be used at a place: the first `macros` macros of the file, and these locals.
   struct Scope {
     std::size_t macros;
     std::vector<LocalMacro>& locals;

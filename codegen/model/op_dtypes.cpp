@@ -30,6 +30,56 @@ void check_preset(const OpSource& source, const JsonValue& value) {
                         fmt::format("unknown dtype preset {}{}", in_quotes(name), did_you_mean(name, presets)));
 }
 
+bool is_argument(FunctionSchema schema, std::string_view name) { return schema.arguments().find(name).has_value(); }
+
+// Which result has the name: as many as there are if it is none's, as arguments have their names first.
+std::size_t result_index(FunctionSchema schema, std::string_view name) {
+  const std::size_t results = schema.returns().size();
+  for (std::size_t i = 0; i < results && !is_argument(schema, name); ++i) {
+    const auto names = result_names(schema, i);
+    if (std::ranges::find(names, name) != names.end()) return i;
+  }
+  return results;
+}
+
+// The word of a rule by which operands promote, or "".
+std::string promotion_word(const Expr& expr) {
+  const auto* name = as<NameExpr>(expr);
+  const auto* call = as<CallExpr>(expr);
+  const std::string word = name ? name->name : call ? call->function : std::string();
+  return word == "promote" || word == "promote_to_float" || word == "compare" ? word : std::string();
+}
+
+// Dtypes of results are planned in order, after those of arguments are checked. `known` results are there already.
+void check_part(const OpSource& source, const LocatedText& text, const Expr& part, std::size_t known) {
+  const auto* name = as<NameExpr>(part);
+  const std::size_t result = name ? result_index(*source.schema, name->name) : source.schema->returns().size();
+  if (result < source.schema->returns().size() && result >= known)
+    source.report.error(text.at(part.offset),
+                        fmt::format("the dtype of {} is not known here: a rule of a result names results before it, "
+                                    "and one of an argument none",
+                                    in_quotes(name->name)));
+  for (const ExprPtr& child : children(part)) {
+    if (const std::string word = promotion_word(*child); !word.empty())
+      source.report.error(text.at(child->offset), fmt::format("{} is a whole rule", in_quotes(word)));
+    check_part(source, text, *child, known);
+  }
+}
+
+void check_rule(const OpSource& source, const LocatedText& key, const LocatedText& text, const DTypeRule& rule) {
+  const Expr& root = rule.set.expr.root();
+  const std::string word = promotion_word(root);
+  std::size_t known = source.schema->returns().size();
+  for (const std::string& name : rule.names) {
+    const bool argument = is_argument(*source.schema, name);
+    known = std::min(known, argument ? 0 : result_index(*source.schema, name));
+    if (!argument && !word.empty())
+      source.report.error(key.place,
+                          fmt::format("{} is of arguments, but {} is a result", in_quotes(word), in_quotes(name)));
+  }
+  check_part(source, text, root, known);
+}
+
 }  // namespace
 
 DTypes read_dtypes(const OpSource& source) {
@@ -46,8 +96,11 @@ DTypes read_dtypes(const OpSource& source) {
   std::set<std::string> seen;
   for (const JsonMember& member : value->members) {
     std::vector<std::string> names;
+    bool all_known = true;
     for (auto& [name, place] : listed_names(member.key)) {
-      if (std::ranges::find(known, name) == known.end())
+      const bool is_known = std::ranges::find(known, name) != known.end();
+      all_known = all_known && is_known;
+      if (!is_known)
         source.report.error(
             place, fmt::format("no tensor argument or result {}{}", in_quotes(name), did_you_mean(name, known)));
       else if (!seen.insert(name).second)
@@ -61,6 +114,7 @@ DTypes read_dtypes(const OpSource& source) {
       source.report.error(member.value.place(),
                           fmt::format("a dtype rule is a dtype or a set of them, but this is {}", to_string(type)));
     dtypes.rules.push_back({std::move(names), std::move(*set)});
+    if (all_known) check_rule(source, member.key, member.value.text, dtypes.rules.back());
   }
   return dtypes;
 }

@@ -174,6 +174,10 @@ std::vector<Example> read_samples(const OpSource& source) {
     std::string error;
     if (const std::size_t end = call.text.find(kRaises); end != std::string::npos) {
       error = call.text.substr(end + kRaises.size());
+      const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+      if (const auto at = std::ranges::find_if(error, is_control); at != error.end())
+        source.report.error(call.at(end + kRaises.size() + static_cast<std::size_t>(at - error.begin())),
+                            "the text of an error has no control characters here");
       call.text.resize(end);
     }
     auto sample = read(source, call, false);

@@ -109,6 +109,15 @@ TEST_CASE("what has been tested for None is used as what it holds") {
   CHECK(failing_if("dtype == None || dtype.is_complex()") == "dtype.has_value() && !is_complex(*dtype)");
 }
 
+TEST_CASE("a method of what a std::optional holds, and a choice within a union, are in parentheses") {
+  const Op op = testing::op_of(testing::file_of(R"~({ "func": "f(Tensor self, Scalar? limit=None) -> Tensor",
+    "kernels": ["CPU"], "requires": ["limit == None || !limit.is_complex()"], "derivatives": {}, "doc": "Does.",
+    "example": "f([1]) == [1]" })~"));
+  CHECK(contract_statements(op, 2).find("limit.has_value() && (*limit).is_complex()") != std::string::npos);
+  CHECK(lines(dtype_plan_of("{ 'self': 'floating|(flag ? integral : any)' }"))
+            .find("kFloatingTypes | (flag ? kIntegralTypes : kAnyTypes)") != std::string::npos);
+}
+
 TEST_CASE("numbers of any kind are compared by functions") {
   CHECK(failing_if("number > 0") == "!contract::less(0, number)");
   CHECK(failing_if("number != 0") == "number == 0");

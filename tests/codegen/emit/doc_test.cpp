@@ -87,6 +87,7 @@ TEST_CASE("a literal breaks behind a blank, and its pieces stand below each othe
 TEST_CASE("a literal escapes what C++ does, and no escape is broken") {
   CHECK(cpp_string("a \"b\" \\ c\n") == "\"a \\\"b\\\" \\\\ c\\n\"");
   CHECK(Doc::literal(name(110) + " \"quoted\"\n").lines() == "\"" + name(110) + " \"\n\"\\\"quoted\\\"\\n\"\n");
+  CHECK(cpp_string("\t1\x7F") == "\"\\0111\\177\"");  // three digits: what follows is not one of them
   CHECK(Doc::literal("").flat() == "\"\"");
   CHECK(Doc::literal(" ").flat() == "\" \"");
   CHECK(Doc::literal("a  b ").flat() == "\"a  b \"");

@@ -49,6 +49,17 @@ TEST_CASE("what a node keeps is told in the words of the schema") {
     "doc": "F.", "example": "f([1.0], [1.0]) == [1.0]" })~"))) == "alpha, other.sizes(), self");
 }
 
+TEST_CASE("metadata of an optional tensor is kept only where the tensor is there") {
+  const BuildResult built = build(with_sum_to(R"~({ "func": "f(Tensor self, Tensor? weight=None) -> Tensor",
+    "kernels": ["CPU"], "derivatives": { "self": "weight == None ? grad : sum_to(grad, [weight.size(0)])" },
+    "doc": "F.", "example": "f([1.0]) == [1.0]" })~"));
+  INFO(built.errors);
+  REQUIRE(built.families.has_value());
+  const std::string text = emit_autograd(built.families->front());
+  CHECK(text.find("  if (weight.defined()) node_->weight_size_0_ = weight.size(0);\n") != std::string::npos);
+  CHECK(text.find("  node_->weight_None_ = !weight.defined();\n") != std::string::npos);
+}
+
 TEST_CASE(
     "what an in-place call keeps of another argument is asked when the call has found it right, whatever its name") {
   const BuildResult built = build(with_sum_to(R"~({ "func": "f(Tensor self, Tensor yourself) -> Tensor",

@@ -187,6 +187,8 @@ TEST_CASE("mistakes in macros") {
         "test.json:1:32: error: a macro is named like 'name' or 'name(x, y)', not '1st'\n");
   CHECK(wrong(R"~("x()": "dim")~", "dim > 0") ==
         "test.json:1:32: error: a macro is named like 'name' or 'name(x, y)', not 'x()'\n");
+  CHECK(wrong(R"~("x(a, a)": "{a}")~", "dim > 0") == "test.json:1:32: error: the macro 'x' has two parameters 'a'\n");
+  CHECK(wrong(R"~("n": "-1")~", "dim > {n + 1} && dim > {n}").empty());
   CHECK(wrong(R"~("x": "dim", "x(a)": "{a}")~", "{x} > 0") ==
         "test.json:1:44: error: there is a macro 'x' already, at 1:32\n");
   CHECK(wrong(R"~("x": "dim")~", "dim > 0") == "test.json:1:32: error: nothing uses the macro 'x'\n");

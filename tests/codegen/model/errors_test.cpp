@@ -275,6 +275,34 @@ TEST_CASE("mistakes in contracts") {
   CHECK(errors_of(kernels(R"~("values": ["0 <= self < dim"], "derivatives": {}, "domain": ["0 < self"])~")).empty());
 }
 
+TEST_CASE("the error that a sample raises is in plain characters") {
+  const auto errors = [](const std::string& error) {
+    return errors_of(kernels(R"~("derivatives": {}, "samples": ["f(1, None, 0) raises )~" + error + R"~("])~"));
+  };
+  CHECK(errors("f: no").find("control characters") == std::string::npos);
+  CHECK(errors("f:\\u0001no").find("error: f: the text of an error has no control characters here\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("rules of promotion are of arguments, and rules of results in order") {
+  const auto errors = [](const std::string& rules) {
+    return errors_of(R"~({ "func": "g(Tensor self, Tensor b, bool flag=False) -> (Tensor x, Tensor y)",)~"
+                     "\n"
+                     R"~("kernels": ["CPU"], "dtypes": { )~" +
+                     rules + R"~( }, "derivatives": {}, "doc": "Does.", "example": "g(1, 1) == (1, 1)" })~");
+  };
+  CHECK(errors(R"~("self, b": "promote(floating)", "x": "self", "y": "x")~").empty());
+  constexpr const char* kOfResult = "error: g: 'promote' is of arguments, but 'x' is a result\n";
+  CHECK(errors(R"~("x": "promote")~").find(kOfResult) != std::string::npos);
+  CHECK(errors(R"~("x, self": "promote")~").find(kOfResult) != std::string::npos);
+  CHECK(errors(R"~("self": "floating|promote")~").find("error: g: 'promote' is a whole rule\n") != std::string::npos);
+  constexpr const char* kUnknown =
+      "is not known here: a rule of a result names results before it, and one of an argument none\n";
+  CHECK(errors(R"~("x": "y")~").find(kUnknown) != std::string::npos);
+  CHECK(errors(R"~("x, y": "x")~").find(kUnknown) != std::string::npos);
+  CHECK(errors(R"~("self": "x")~").find(kUnknown) != std::string::npos);
+}
+
 TEST_CASE("mistakes in dtypes, variants, tags and words") {
   CHECK(errors_of(kernels(R"~("dtypes": "promot", "derivatives": {})~")) ==
         "test.json:3:31: error: f: unknown dtype preset 'promot'; did you mean 'promote'?\n");
