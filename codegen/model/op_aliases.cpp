@@ -16,7 +16,7 @@ std::vector<std::string> read_aliases(const OpSource& source) {
     const std::string& alias = item.text.text;
     if (const auto fault = name_fault(alias))
       source.report.error(item.place(), fmt::format("the alias {} {}", in_quotes(alias), *fault));
-    if (is_python_keyword(alias))
+    else if (is_python_keyword(alias))
       source.report.error(item.place(), fmt::format("the alias {} is a Python keyword", in_quotes(alias)));
     if (std::ranges::find(aliases, alias) != aliases.end())
       source.report.error(item.place(), fmt::format("the alias {} stands here twice", in_quotes(alias)));

@@ -97,11 +97,11 @@ TEST_CASE("lists compute element by element, and are compared whole") {
   CHECK(failing_if("self.sizes()[1:] == [dim, 2]") == "lists::slice(self.sizes(), 1) != DimVector{dim, 2}");
   CHECK(failing_if("size[-1] == 3") == "lists::at(size, -1) != 3");
   CHECK(failing_if("all(max(size, dim) > 0)") ==
-        "!lists::all(std::greater<>(), lists::map([&](const auto&... x) { return contract::max(x...); }, size, dim), "
+        "!lists::all(std::greater<>(), lists::map([&](const auto&... x_) { return contract::max(x_...); }, size, dim), "
         "0)");
   CHECK(failing_if("all(indices.dtype() in {int64, bool})") ==
-        "!contract::all(lists::map([&](const auto& x) { return contract::in(x, {ScalarType::Long, "
-        "ScalarType::Bool}); }, lists::each_defined(indices, [&](const TensorBase& x) { return x.dtype(); })))");
+        "!contract::all(lists::map([&](const auto& x_) { return contract::in(x_, {ScalarType::Long, "
+        "ScalarType::Bool}); }, lists::each_defined(indices, [&](const TensorBase& x_) { return x_.dtype(); })))");
 }
 
 TEST_CASE("what has been tested for None is used as what it holds") {
