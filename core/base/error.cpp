@@ -29,8 +29,6 @@ struct Error::Data {
   const char* const file;
   const int line;
 
-  bool complete = false;  // set before the error is thrown
-
   std::mutex mutex;   // guards what follows
   std::string op;     // set once, before op_known is
   std::string given;  // arguments of `op`, if the text is to have them
@@ -62,11 +60,6 @@ std::string_view Error::op() const {
 }
 const char* Error::file() const { return data_->file; }
 int Error::line() const { return data_->line; }
-Error Error::complete() && {
-  data_->complete = true;
-  return *this;
-}
-bool Error::is_complete() const { return data_->complete; }
 
 void Error::leave_op(std::string_view op, std::string_view given) {
   const std::lock_guard lock(data_->mutex);

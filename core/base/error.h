@@ -45,9 +45,6 @@ class KEYWAY_API Error : public std::exception {
   const char* file() const;          // where it was raised
   int line() const;
 
-  // Says that the text names what matters of the arguments: leave_op lists none of them behind it.
-  Error complete() &&;
-  bool is_complete() const;
   // Called as the error leaves an operator: the innermost one names the error, the others are its path. `given` is what
   // the text is to say of its arguments: "self = float32[2], dim = 3".
   void leave_op(std::string_view op, std::string_view given = {});

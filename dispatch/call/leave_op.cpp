@@ -27,8 +27,8 @@ std::string print(const FunctionSchema& schema, const void* const* arguments) {
 }
 
 void note(Error& error, const OperatorEntry& op, const void* const* arguments) {
-  const bool listed = error.op().empty() && !error.is_complete();  // by the innermost operator alone
-  error.leave_op(op.short_name(), listed ? print(op.schema(), arguments) : std::string());
+  const bool innermost = error.op().empty();  // the only one whose arguments are listed
+  error.leave_op(op.short_name(), innermost ? print(op.schema(), arguments) : std::string());
 }
 
 }  // namespace

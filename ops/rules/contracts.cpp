@@ -1,9 +1,5 @@
 #include <keyway/ops/rules/contracts.h>
 
-// Throws an error whose text says which arguments it is about.
-#define KEYWAY_FAIL_COMPLETE(kind, text, ...) \
-  throw Error(ErrorKind::kind, format(text, {__VA_ARGS__}), __FILE__, __LINE__).complete()
-
 namespace keyway::inline v1 {
 
 void fail_contract(std::string_view contract, ArrayRef<ContractValue> values, ErrorKind kind) {
@@ -25,21 +21,21 @@ void fail_arithmetic(std::string_view contract) {
 
 namespace detail {
 void fail_undefined(std::string_view argument) {
-  KEYWAY_FAIL_COMPLETE(Value, "argument '{}' is an undefined tensor, but must be defined", argument);
+  KEYWAY_FAIL(Value, "argument '{}' is an undefined tensor, but must be defined", argument);
 }
 void fail_argument_dtype(std::string_view argument, ScalarType dtype, DtypeSet set) {
-  KEYWAY_FAIL_COMPLETE(Dtype, "argument '{}' is {}, but must be {}", argument, dtype, to_string(set));
+  KEYWAY_FAIL(Dtype, "argument '{}' is {}, but must be {}", argument, dtype, to_string(set));
 }
 void fail_common_dtype(ScalarType common, DtypeSet set) {
   KEYWAY_FAIL(Dtype, "the tensors promote to {}, but must to {}", common, to_string(set));
 }
 void fail_same_dtype(std::string_view argument, ScalarType dtype, std::string_view like, ScalarType wanted) {
-  KEYWAY_FAIL_COMPLETE(Type, "argument '{}' is {}, but argument '{}' is {}: they must have one dtype", argument, dtype,
-                       like, wanted);
+  KEYWAY_FAIL(Type, "argument '{}' is {}, but argument '{}' is {}: they must have one dtype", argument, dtype, like,
+              wanted);
 }
 void fail_number(std::string_view argument, const Scalar& number, ScalarType dtype) {
-  KEYWAY_FAIL_COMPLETE(Type, "argument '{}' is {}, but the result is {}: it must be {}", argument, number, dtype,
-                       is_integral(dtype, true) ? "an integer" : "a real number");
+  KEYWAY_FAIL(Type, "argument '{}' is {}, but the result is {}: it must be {}", argument, number, dtype,
+              is_integral(dtype, true) ? "an integer" : "a real number");
 }
 
 // Throws unless every defined tensor is on one device, or a number on the CPU where such may be anywhere.
@@ -55,8 +51,8 @@ Device common_device_slowly(ArrayRef<NamedTensor> tensors, bool numbers_from_cpu
   const Device device = chosen->tensor.device();
   for (const NamedTensor& each : tensors) {
     if (!each.tensor.defined() || each.tensor.device() == device || is_number(each.tensor)) continue;
-    KEYWAY_FAIL_COMPLETE(Value, "argument '{}' is on {}, but argument '{}' is on {}: move one of them with to()",
-                         chosen->name, device, each.name, each.tensor.device());
+    KEYWAY_FAIL(Value, "argument '{}' is on {}, but argument '{}' is on {}: move one of them with to()", chosen->name,
+                device, each.name, each.tensor.device());
   }
   return device;
 }
@@ -68,7 +64,7 @@ Device same_device(const char* argument, ArrayRef<TensorBase> tensors) {
     check_device(argument, tensors, tensor.device());
     return tensor.device();
   }
-  KEYWAY_FAIL_COMPLETE(Value, "argument '{}' has no tensor", argument);
+  KEYWAY_FAIL(Value, "argument '{}' has no tensor", argument);
 }
 
 void check_device(const char* argument, ArrayRef<TensorBase> tensors, Device device) {
@@ -83,7 +79,7 @@ ScalarType dtype_of(std::string_view argument, ArrayRef<TensorBase> tensors) {
   for (const TensorBase& tensor : tensors) {
     if (tensor.defined()) return tensor.dtype();
   }
-  KEYWAY_FAIL_COMPLETE(Value, "argument '{}' has no tensor", argument);
+  KEYWAY_FAIL(Value, "argument '{}' has no tensor", argument);
 }
 
 void check_layout(const std::optional<Layout>& layout) {

@@ -55,15 +55,15 @@ TEST_CASE("shapes, dtypes and devices that do not fit name the arguments") {
       }) ==
       "add.Tensor: shapes [2, 3] and [4] do not broadcast: dimension 1 is 3 and 4; given self = float32[2, 3] on cpu, "
       "other = float32[4] on cpu, alpha = 1");
-  CHECK(error_of([] {
+  CHECK(error_alone([] {
           mm(zeros_of({2, 2}), zeros_of({2, 2}, kDouble));
         }) == "mm: argument 'mat2' is float64, but argument 'self' is float32: they must have one dtype");
-  CHECK(error_of([] {
+  CHECK(error_alone([] {
           embedding(zeros_of({2, 2}), zeros_of({1}));
         }) == "embedding: argument 'indices' is float32, but must be int32 or int64");
-  CHECK(error_of([] { add(zeros_of({2}), on_meta({2})); }) ==
+  CHECK(error_alone([] { add(zeros_of({2}), on_meta({2})); }) ==
         "add.Tensor: argument 'self' is on cpu, but argument 'other' is on meta: move one of them with to()");
-  CHECK(error_of([] { add(zeros_of({2}), kUndefined); }) ==
+  CHECK(error_alone([] { add(zeros_of({2}), kUndefined); }) ==
         "add.Tensor: argument 'other' is an undefined tensor, but must be defined");
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("an in-place call cannot change shape or category") {
 }
 
 TEST_CASE("a tensor for the result must be there and be able to hold it") {
-  CHECK(error_of([] {
+  CHECK(error_alone([] {
           Tensor out;
           add_out(out, zeros_of({2}), zeros_of({2}));
         }) == "add.out: argument 'out' is an undefined tensor, but must be defined");
@@ -95,9 +95,9 @@ TEST_CASE("a tensor for the result must be there and be able to hold it") {
 TEST_CASE("a boxed call says which argument has a value of another type") {
   const OperatorHandle add = Dispatcher::singleton().op("add.Tensor");
   Stack stack = {IValue(zeros_of({2})), IValue(zeros_of({2})), IValue("two")};
-  CHECK(error_of([&] { add.call_boxed(stack); }) == "add.Tensor: argument 'alpha' takes Scalar, but got str");
+  CHECK(error_alone([&] { add.call_boxed(stack); }) == "add.Tensor: argument 'alpha' takes Scalar, but got str");
   Stack factory = {IValue(std::vector<std::int64_t>{2}), {}, {}, IValue("cpu"), {}, {}};
-  CHECK(error_of([&] { Dispatcher::singleton().op("empty.memory_format").call_boxed(factory); }) ==
+  CHECK(error_alone([&] { Dispatcher::singleton().op("empty.memory_format").call_boxed(factory); }) ==
         "empty.memory_format: argument 'device' takes Device?, but got str");
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("all tensors for results are checked before one is changed") {
   CHECK(error_of([&] { sort_out(values, indices, self); }).find("argument 'indices' of bool") != std::string::npos);
   CHECK(values.sizes() == IntArrayRef({0}));
   Tensor none;
-  CHECK(error_of([&] { nonzero_out(none, self); }) ==
+  CHECK(error_alone([&] { nonzero_out(none, self); }) ==
         "nonzero.out: argument 'out' is an undefined tensor, but must be defined");
   Tensor bits(make_tensor({0}, ScalarType::Bits8, DeviceType::CPU));
   CHECK(error_alone([&] { add_out(bits, self, self); }) ==

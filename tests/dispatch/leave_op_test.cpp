@@ -50,19 +50,6 @@ TEST_CASE("an error of a kernel is followed by the arguments of the call") {
         "d = int32, none = None, at = meta, format = contiguous_format, l = strided, g = None");
 }
 
-TEST_CASE("an error that is complete lists no arguments") {
-  const RegistrationHandle handle =
-      define("leave::named(Tensor self, int dim) -> Tensor", [](const TensorBase& self, std::int64_t dim) {
-        if (dim != 0) throw Error(ErrorKind::Value, "dim is not 0", __FILE__, __LINE__).complete();
-        KEYWAY_CHECK(self.dim() == 0, "dimensions there are");
-        return self;
-      });
-  const auto named = op("leave::named").typed<TensorBase(const TensorBase&, std::int64_t)>();
-  CHECK(error_of([&] { named.call(tensor(), 1); }) == "leave::named: dim is not 0");
-  CHECK(error_of([&] { named.call(tensor(), 0); }) ==
-        "leave::named: dimensions there are; given self = float32[2, 3] on cpu, dim = 0");
-}
-
 TEST_CASE("an error that leaves several operators has the arguments of the innermost") {
   const RegistrationHandle inner =
       define("leave::inner(Tensor t) -> int", [](const TensorBase&) -> std::int64_t { KEYWAY_FAIL(Index, "no good"); });
