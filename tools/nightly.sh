@@ -31,6 +31,9 @@ clang_stage() {
 # What users build: the CUDA backend for all its architectures, where there is the toolkit.
 release_stage() { build release; }
 
+# Benchmarks compile; their figures need a machine that does nothing else.
+bench_stage() { build bench; }
+
 # What ctest does not run: all values of a type.
 exhaustive_stage() {
   build/release/tests/tests_core_base "[exhaustive]"
@@ -61,6 +64,7 @@ stage tsan tsan_stage
 stage campaigns campaign_stage
 stage calls boundary_calls asan 20000
 stage release release_stage
+stage bench bench_stage
 stage exhaustive exhaustive_stage
 stage oracle oracle_stage
 stage python python_stage
