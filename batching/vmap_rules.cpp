@@ -1,8 +1,6 @@
 #include <keyway/batching/batched_tensor.h>
 #include <keyway/batching/vmap_rules.h>
-#include <keyway/core/schema/transform_rules.h>
-
-#include <iterator>
+#include <keyway/core/schema/rule_table.h>
 
 namespace keyway::inline v1::batching {
 
@@ -25,15 +23,43 @@ std::size_t Call::position_of(std::string_view argument) const {
   return *position;
 }
 
-Rule rule_of(const OperatorEntry& op) {
-  // In the order of kVmapRules. In-place views are changed before there is a call (change_view).
-  static constexpr Rule kFunctions[] = {nullptr,  pointwise,    dims,       new_dim,     shape,      expand,
-                                        permute,  squeeze,      as_strided, nullptr,     reduction,  whole_reduction,
-                                        matrices, images,       index,      index_put,   along_dim,  mm,
-                                        bmm,      addmm,        baddbmm,    convolution, layer_norm, batch_norm,
-                                        pad,      pad_backward, embedding,  class_loss,  attention};
-  static_assert(std::size(kFunctions) == std::size(kVmapRules));
-  return kFunctions[op.info().vmap];
-}
+namespace {
+
+constexpr RuleRow<Rule> kFunctions[] = {
+    {"each", nullptr},
+    {"pointwise", pointwise},
+    {"dims", dims},
+    {"new_dim", new_dim},
+    {"shape", shape},
+    {"expand", expand},
+    {"permute", permute},
+    {"squeeze", squeeze},
+    {"as_strided", as_strided},
+    {"inplace_view", nullptr},  // changed before there is a call (change_view)
+    {"reduction", reduction},
+    {"whole_reduction", whole_reduction},
+    {"matrices", matrices},
+    {"images", images},
+    {"index", index},
+    {"index_put", index_put},
+    {"along_dim", along_dim},
+    {"mm", mm},
+    {"bmm", bmm},
+    {"addmm", addmm},
+    {"baddbmm", baddbmm},
+    {"convolution", convolution},
+    {"layer_norm", layer_norm},
+    {"batch_norm", batch_norm},
+    {"pad", pad},
+    {"pad_backward", pad_backward},
+    {"embedding", embedding},
+    {"class_loss", class_loss},
+    {"attention", attention},
+};
+static_assert(has_a_row_for_each_rule<kFunctions, kVmapRules>());
+
+}  // namespace
+
+Rule rule_of(const OperatorEntry& op) { return kFunctions[op.info().vmap].function; }
 
 }  // namespace keyway::inline v1::batching

@@ -1,4 +1,4 @@
-# One folder = one CMake target: keyway_module declares it.
+# keyway_module declares the CMake target of a folder, or of a folder and its subfolders.
 #
 #   keyway_module(core/base
 #     HEADERS public.h ...        # installed, part of the FILE_SET, checked to be self-contained

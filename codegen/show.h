@@ -9,7 +9,7 @@
 
 namespace keyway::inline v1 {
 
-// The entry of an operator in JSON, with the words of its family and macros filled in, calls named, and with what the
+// The entry of an operator in JSON, with the words of its template and macros filled in, calls named, and with what the
 // generator takes where an entry says nothing: recipe, rule, variants, out= overload, rules of vmap and forward mode.
 // An entry that is written so means the same.
 std::string show_entry(const Op& op);

@@ -1,9 +1,8 @@
-#include <keyway/core/schema/transform_rules.h>
+#include <keyway/core/schema/rule_table.h>
 #include <keyway/dispatch/call/call.h>
 #include <keyway/forward/jvp_rules.h>
 #include <keyway/ops/all.h>
 
-#include <iterator>
 #include <optional>
 
 namespace keyway::inline v1::forward {
@@ -15,14 +14,22 @@ std::size_t Call::position_of(std::string_view argument) const {
   return *position;
 }
 
+namespace {
+
+constexpr RuleRow<Rule> kFunctions[] = {
+    {"general", general},         {"primal", constant},         {"pointwise", pointwise},
+    {"linear", linear},           {"multilinear", multilinear}, {"sum", sum},
+    {"difference", difference},   {"as_strided", as_strided},   {"added_product", added_product},
+    {"convolution", convolution},
+};
+static_assert(has_a_row_for_each_rule<kFunctions, kJvpRules>());
+
+}  // namespace
+
 Rule rule_of(const OperatorEntry& op) {
   const OpInfo& info = op.info();
   if (info.derived == 0) return info.name.starts_with("keyway::") ? constant : general;
-  static constexpr Rule kFunctions[] = {
-      // in the order of kJvpRules
-      general, constant, pointwise, linear, multilinear, sum, difference, as_strided, added_product, convolution};
-  static_assert(std::size(kFunctions) == std::size(kJvpRules));
-  return kFunctions[info.jvp];
+  return kFunctions[info.jvp].function;
 }
 
 namespace {

@@ -25,15 +25,15 @@ Report Report::in_op(std::string_view op) const {
   return report;
 }
 
-Report Report::for_member(std::string_view member) const {
+Report Report::for_words(std::string_view words) const {
   Report report = *this;
-  report.member_ = shown(member);
+  report.words_ = shown(words);
   return report;
 }
 
 void Report::error(Place place, std::string_view text) const {
   std::string full = op_.empty() ? std::string(text) : fmt::format("{}: {}", op_, text);
-  if (!member_.empty()) full += fmt::format(" (for {})", member_);
+  if (!words_.empty()) full += fmt::format(" (for {})", words_);
   diagnostics_->add({file_, place, std::move(full)});
 }
 

@@ -39,8 +39,8 @@ class Report {
 
   // The same file, with the operator's name in front of each text.
   Report in_op(std::string_view op) const;
-  // The same, with the member of a family of entries behind each text: "(for N = 2)".
-  Report for_member(std::string_view member) const;
+  // The same, with the words of an entry template behind each text: "(for N = 2)".
+  Report for_words(std::string_view words) const;
   void error(Place place, std::string_view text) const;
   const std::string& file() const { return file_; }
   // How many errors there are so far, of all files.
@@ -50,7 +50,7 @@ class Report {
   Diagnostics* diagnostics_;
   std::string file_;
   std::string op_;
-  std::string member_;
+  std::string words_;
 };
 
 }  // namespace keyway::inline v1

@@ -48,7 +48,7 @@ std::string stem_of(std::string_view path) {
 
 // Of an entry that is not to be reported only the schema is read, if it is right.
 EntryDraft draft_entry(const JsonValue& json, const EntryOrigin& origin, const Report& file_report, bool is_reported) {
-  EntryDraft draft{&json, &origin, file_report.for_member(origin.member), std::nullopt, false};
+  EntryDraft draft{&json, &origin, file_report.for_words(origin.words), std::nullopt, false};
   Diagnostics unread;
   const JsonValue* func = json.find("func");
   if (func && func->kind == JsonKind::String)
@@ -58,8 +58,8 @@ EntryDraft draft_entry(const JsonValue& json, const EntryOrigin& origin, const R
   return draft;
 }
 
-// Of a family of entries the mistakes of its first wrong member are reported: the others have them too. Where a macro
-// is wrong, the rest of the entry is not looked at.
+// Of an entry template the mistakes of its first wrong entry are reported: the others have them too. Where a macro is
+// wrong, the rest of the entry is not looked at.
 std::vector<EntryDraft> draft_entries(const ExpandedFile& file, const Report& report) {
   std::vector<EntryDraft> drafts;
   std::optional<std::size_t> wrong;
@@ -102,8 +102,8 @@ auto sort_key(FunctionSchema schema) {
   return std::tuple(schema.namespace_name(), schema.name(), schema.overload_name());
 }
 
-// A family stands where its first member does. An op that stands twice is reported as such, with both places, not as
-// unsorted.
+// An entry template stands where its first entry does. An op that stands twice is reported as such, with both places,
+// not as unsorted.
 void check_order(const FamilyDraft& draft) {
   const EntryDraft* last = nullptr;
   for (const EntryDraft& entry : draft.entries) {

@@ -71,8 +71,8 @@ JsonValue expand_entry(const JsonValue& entry, Macros& macros, std::vector<Local
   return out;
 }
 
-// The number of members of a family, 0 after an error.
-std::size_t members_of(const JsonValue& words, const Macros& macros, const Report& report) {
+// The number of entries that a template gives, 0 after an error.
+std::size_t count_entries(const JsonValue& words, const Macros& macros, const Report& report) {
   std::size_t count = 0;
   const auto fail = [&](Place place, const std::string& why) {
     report.error(place, why);
@@ -82,7 +82,7 @@ std::size_t members_of(const JsonValue& words, const Macros& macros, const Repor
     if (const std::string fault = macros.name_fault(word.key.text); !fault.empty()) return fail(word.key.place, fault);
     if (word.value.kind != JsonKind::Array || word.value.items.empty())
       return fail(word.value.place(),
-                  fmt::format("{} has a list of values, one for each member of the family", in_quotes(word.key.text)));
+                  fmt::format("{} has a list of values, one for each entry of the template", in_quotes(word.key.text)));
     if (count != 0 && word.value.items.size() != count)
       return fail(word.value.place(),
                   fmt::format("{} has {} values, but {} has {}", in_quotes(word.key.text), word.value.items.size(),
@@ -98,11 +98,11 @@ void report_unused(const JsonValue& words, const std::vector<bool>& used, const 
       report.error(words.members[i].key.place, fmt::format("nothing uses {}", in_quotes(words.members[i].key.text)));
 }
 
-// The entries of all members of a family, up to the first that has an error.
-void expand_family(const JsonValue& entry, std::size_t written, Macros& macros, const Report& report, ExpandedFile& out,
-                   JsonValue& ops) {
+// The entries of a template, up to the first that has an error.
+void expand_template(const JsonValue& entry, std::size_t written, Macros& macros, const Report& report,
+                     ExpandedFile& out, JsonValue& ops) {
   const JsonValue& words = *entry.find("for");
-  const std::size_t count = members_of(words, macros, report);
+  const std::size_t count = count_entries(words, macros, report);
   const std::size_t errors = report.count();
   std::vector<bool> used(words.members.size(), false);
   for (std::size_t i = 0; i < count && report.count() == errors; ++i) {
@@ -110,9 +110,9 @@ void expand_family(const JsonValue& entry, std::size_t written, Macros& macros, 
     std::vector<LocalMacro> locals;
     for (const JsonMember& word : words.members)
       locals.push_back({word.key.text, macros.expand(word.value.items[i], none, report)});
-    const std::string member = fmt::format("{} = {}", locals.front().name, text_of(locals.front().value));
-    ops.items.push_back(expand_entry(entry, macros, locals, report.for_member(member)));
-    out.origins.push_back({written, member, report.count() == errors});
+    const std::string first_word = fmt::format("{} = {}", locals.front().name, text_of(locals.front().value));
+    ops.items.push_back(expand_entry(entry, macros, locals, report.for_words(first_word)));
+    out.origins.push_back({written, first_word, report.count() == errors});
     for (std::size_t word = 0; word < used.size(); ++word) used[word] = used[word] || locals[word].used;
   }
   if (count != 0 && report.count() == errors) report_unused(words, used, report);
@@ -127,7 +127,7 @@ JsonValue expand_ops(const JsonValue& written, Macros& macros, const Report& rep
     std::vector<LocalMacro> none;
     const JsonValue* words = entry.kind == JsonKind::Object ? entry.find("for") : nullptr;
     if (words != nullptr && words->kind == JsonKind::Object) {
-      expand_family(entry, i, macros, report, out, ops);
+      expand_template(entry, i, macros, report, out, ops);
     } else {
       const std::size_t errors = report.count();
       ops.items.push_back(entry.kind == JsonKind::Object ? expand_entry(entry, macros, none, report) : entry);

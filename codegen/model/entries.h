@@ -1,5 +1,5 @@
 // The stage between the JSON of a schema file and its model: from entries as they are written to entries as they are
-// meant. Macros are replaced, texts joined, and an entry with "for" becomes one for each member of its family:
+// meant. Macros are replaced, texts joined, and an entry template becomes one entry for each value of its words:
 //
 //   { "for": { "N": [2, 3], "what": ["plane", "volume"] },
 //     "func": "pool{N}d(Tensor self) -> Tensor", "doc": "The mean of each {what}.", ... }
@@ -18,18 +18,18 @@ namespace keyway::inline v1 {
 
 // Which entry of a file an operator comes from.
 struct EntryOrigin {
-  std::size_t written;  // its number among the entries, which the members of a family share
-  std::string member;   // "N = 2": which of them it is; empty without "for"
+  std::size_t written;  // its number among the entries, which all entries of a template share
+  std::string words;    // "N = 2": which of them it is; empty without "for"
   bool whole = true;    // false: a macro in it is wrong, which has been reported
 };
 
-// The document of a schema file without macros and families.
+// The document of a schema file without macros and templates.
 struct ExpandedFile {
   JsonValue json;
   std::vector<EntryOrigin> origins;  // of each of its "ops"
 };
 
-// Reports what is wrong with macros and families. Other shapes than entry_shape.h wants stay as they are, to be found
+// Reports what is wrong with macros and templates. Other shapes than entry_shape.h wants stay as they are, to be found
 // there.
 ExpandedFile expand_entries(const JsonValue& file, const Report& report);
 

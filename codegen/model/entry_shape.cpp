@@ -74,8 +74,8 @@ std::string unknown_key(std::string_view name, std::span<const Key> keys) {
   return fmt::format("unknown key {}{}", in_quotes(name), did_you_mean(name, names_of(keys)));
 }
 
-// The elements of an object or array: strings, but for contracts about indices. Those of macros and
-// families may be anything.
+// The elements of an object or array: strings, but for contracts about indices. Those of macros and of the
+// words of templates may be anything.
 bool check_elements(const JsonValue& value, std::string_view name, const Report& report) {
   bool ok = true;
   if (name == "for" || name == "macros") return ok;

@@ -20,7 +20,7 @@
 
 namespace keyway::inline v1 {
 
-// A name with a value in which nothing is left to replace: an argument of a macro, or of a member of a family.
+// A name with a value in which nothing is left to replace: an argument of a macro, or a word of an entry template.
 struct LocalMacro {
   std::string name;
   JsonValue value;

@@ -1,9 +1,9 @@
 // Dispatch keys: what a tensor or a thread asks of an operator, and where the answer stands in its table.
 //
-// Two levels, as in c10. A *backend* says whose memory a tensor lives in (a DeviceType: every backend has its
-// own bit, also one that is loaded at run time). A *functionality* is a layer that a call passes through, in
-// priority order. Some functionalities exist once a backend (Dense, Autograd, ...): crossed with the backends
-// they give runtime keys such as CPU, AutogradCUDA; the others have one runtime key each.
+// Two levels, as in c10, PyTorch's core library. A *backend* says whose memory a tensor lives in (a DeviceType: every
+// backend has its own bit, also one that is loaded at run time). A *functionality* is a layer that a call passes
+// through, in priority order. Some functionalities exist once a backend (Dense, Autograd, ...): crossed with the
+// backends they give runtime keys such as CPU, AutogradCUDA; the others have one runtime key each.
 //
 // A DispatchKeySet (dispatch_key_set.h) is one 64-bit word: functionalities below, backends from bit 32 on.
 #pragma once

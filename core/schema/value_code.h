@@ -4,8 +4,7 @@
 //
 //   int  i      int?  ?i      int[]  [i      int[]?  ?[i      int?[]  [?i      int[][]  [[i
 //
-// To add a list: its element here, and its C++ class in dispatch/call/value_class.h. What a named type takes besides, a
-// tag and conversions, is listed in docs/architecture/dispatch.md, "Signatures".
+// How to add a type: docs/architecture/dispatch.md, "A new type".
 #pragma once
 
 #include <keyway/core/schema/type_kind.h>

@@ -35,7 +35,7 @@ constexpr bool has_every_letter() {
     if (type.kind != TypeKind::None && detail::kTagLetters.find(type.code) == std::string_view::npos) return false;
   return detail::kTagLetters.size() <= 16;
 }
-static_assert(has_every_letter());
+static_assert(has_every_letter(), "a named type has no tag: all sixteen are taken, and the next type widens them");
 
 std::string to_string(ValueTag tag) {
   const auto bits = static_cast<std::uint32_t>(tag);

@@ -15,8 +15,8 @@ namespace keyway::inline v1 {
 
 class IValue;
 
-// What a value is. Of a list the last four bits say so, and those before them what its elements are; likewise of
-// elements that are optional.
+// What a value is. A kind is a number of four bits, and all sixteen are taken. Of a list the last four bits say so, and
+// those before them what its elements are; likewise of elements that are optional.
 enum class ValueTag : std::uint32_t {
   None,
   Tensor,  // payload: TensorImpl*, null if undefined

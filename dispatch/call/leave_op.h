@@ -20,7 +20,7 @@ namespace detail {
 }  // namespace detail
 
 // Called in a catch block around a kernel, whose operator takes `args`: the current exception goes on as a
-// keyway::Error that names the operator and, where it says nothing of an argument, all of them with their values:
+// keyway::Error that names the operator and, of the innermost one, lists the arguments with their values:
 //
 //   mul.Tensor: shapes [2] and [3] do not broadcast: dimension 0 is 2 and 3; given self = float32[2] on cpu, ...
 //

@@ -74,8 +74,8 @@ class KEYWAY_API OperatorEntry {
   mutable std::atomic<const OwnedSchema*> schema_{nullptr};
 };
 
-// The operators that are part of the library, sorted by full name: defined in the floor `assembly`, the one
-// place where linking runs against the floors.
+// The operators that are part of the library, sorted by full name: defined in the floor `assembly`, one of the places
+// where linking runs against the floors (docs/architecture/building.md).
 struct OpList {
   OperatorEntry* const* begin;
   std::size_t size;

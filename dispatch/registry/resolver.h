@@ -2,8 +2,8 @@
 //
 // One function with three callers: the compiler computes the tables of built-in operators with it, the
 // registry the tables of everything registered at run time, and explain() its answer. The precedence is
-// c10's, with the backends of an autograd key taken to be all that share its backend bit (c10 looks at the
-// dense one only, so that an operator with just a sparse kernel keeps a composite's gradient there).
+// PyTorch's, with the backends of an autograd key taken to be all that share its backend bit (PyTorch looks at
+// the dense one only, so that an operator with just a sparse kernel keeps a composite's gradient there).
 #pragma once
 
 #include <keyway/core/keys/dispatch_key_set.h>

@@ -1,4 +1,4 @@
-// Tables that the compiler computes: what built-in operators start with.
+// Tables that the compiler computes: what built-in operators start with. Why: docs/decisions/0007-tables.md.
 #pragma once
 
 #include <keyway/dispatch/call/kernel.h>

@@ -45,7 +45,7 @@ def whole(value):
 
 
 def whole_word(value):
-    """The same of what a macro or a word of a family stands for."""
+    """The same of what a macro or a word of an entry template stands for."""
     return " ".join(value[0]) if isinstance(value, list) and len(value) == 1 and is_strings(value[0]) else whole(value)
 
 

@@ -1,4 +1,4 @@
-// From entries as they are written to entries as they are meant: texts of several strings, macros, families of entries.
+// From entries as they are written to entries as they are meant: texts of several strings, macros, entry templates.
 // Whatever is wrong is found where it is written.
 #include <keyway/codegen/show.h>
 #include <keyway/tests/campaign.h>
@@ -24,8 +24,9 @@ std::string entry(const std::string& keys) {
          R"~(, "doc": "Does.", "example": "(1) == 1" })~";
 }
 
-// A family with "for" in line 2 and its other keys in line 3.
-std::string family(const std::string& words, const std::string& keys = R"~("func": "f{N}(Tensor self) -> Tensor")~") {
+// An entry template with "for" in line 2 and its other keys in line 3.
+std::string entry_template(const std::string& words,
+                           const std::string& keys = R"~("func": "f{N}(Tensor self) -> Tensor")~") {
   return R"~({ "for": { )~" + words + " },\n" + keys + R"~(, "doc": "Does.", "example": "(1) == 1" })~";
 }
 
@@ -104,12 +105,13 @@ TEST_CASE("a macro stands for a text, a list or an object") {
   CHECK(ops[0].doc == "Does int dim=0, int end=1.");
 }
 
-TEST_CASE("a family is an entry for each of its members, sorted with the others") {
-  const auto ops = ops_of(file_of(
-      family(R"~("N": [1, 3], "what": ["line", "space"], "tag": ["core", null], "more": [null, ["(2)", "(3)"]])~",
-             R"~("func": "f{N}(Tensor self, int[{N}] size=0) -> Tensor", "composite": "f", "namespace": "{what}",
+TEST_CASE("a template becomes an entry for each value of its words, sorted with the others") {
+  const auto ops = ops_of(
+      file_of(entry_template(
+                  R"~("N": [1, 3], "what": ["line", "space"], "tag": ["core", null], "more": [null, ["(2)", "(3)"]])~",
+                  R"~("func": "f{N}(Tensor self, int[{N}] size=0) -> Tensor", "composite": "f", "namespace": "{what}",
                  "requires": ["self.dim() in {{N + 1}, {N - 1}, 7}"], "samples": ["(5)", "{more}"], "tags": ["{tag}"])~") +
-      R"~(, { "func": "f2(Tensor self) -> Tensor", "doc": "Does.", "example": "(1) == 1" })~"));
+              R"~(, { "func": "f2(Tensor self) -> Tensor", "doc": "Does.", "example": "(1) == 1" })~"));
   REQUIRE(ops.size() == 3);
   CHECK(ops[0].func.text == "f1(Tensor self, int[1] size=0) -> Tensor");
   CHECK(ops[1].func.text == "f2(Tensor self) -> Tensor");
@@ -124,10 +126,10 @@ TEST_CASE("a family is an entry for each of its members, sorted with the others"
   CHECK(ops[0].example.text.text == "f1(1) == 1");
 }
 
-TEST_CASE("a mistake in a family is reported of its first wrong member, where it is written") {
+TEST_CASE("a mistake in a template is reported of its first wrong entry, where it is written") {
   const auto wrong = [](const std::string& keys) {
-    return errors_in(file_of(
-        family(R"~("N": [1, 2], "x": ["self", "slef"])~", R"~("func": "f{N}(Tensor self) -> Tensor", )~" + keys)));
+    return errors_in(file_of(entry_template(R"~("N": [1, 2], "x": ["self", "slef"])~",
+                                            R"~("func": "f{N}(Tensor self) -> Tensor", )~" + keys)));
   };
   CHECK(wrong(R"~("requires": ["{x}.dim() > {N}"])~") ==
         "test.json:2:40: error: f2: no name 'slef' here; did you mean 'self'? (for N = 2)\n");
@@ -137,17 +139,18 @@ TEST_CASE("a mistake in a family is reported of its first wrong member, where it
   CHECK(wrong(R"~("requires": ["{x + 1}.dim() > 0"])~") ==
         "test.json:3:54: error: 'x' is added to, but is no number (for N = 1)\n");
   CHECK(wrong(R"~("requires": ["{x(1)}.dim() > 0"])~") == "test.json:3:54: error: 'x' has no parameters (for N = 1)\n");
-  CHECK(errors_in(file_of(family(R"~("N": [1, 2])~", R"~("func": "f{N}(Tesnor self) -> Tensor")~"))) ==
+  CHECK(errors_in(file_of(entry_template(R"~("N": [1, 2])~", R"~("func": "f{N}(Tesnor self) -> Tensor")~"))) ==
         "test.json:3:15: error: 'Tesnor' is not a type; did you mean 'Tensor'? (for N = 1)\n");
-  CHECK(errors_in(file_of(family(R"~("N": [1, 2])~", R"~("func": "f(Tensor self, int a={N}) -> Tensor")~"))) ==
+  CHECK(errors_in(file_of(entry_template(R"~("N": [1, 2])~", R"~("func": "f(Tensor self, int a={N}) -> Tensor")~"))) ==
         "test.json:3:9: error: f: stands already at test.json:3:9 (for N = 2)\n");
 }
 
-TEST_CASE("mistakes in the words of a family") {
-  const auto wrong = [](const std::string& words) { return errors_in(file_of(family(words))); };
+TEST_CASE("mistakes in the words of a template") {
+  const auto wrong = [](const std::string& words) { return errors_in(file_of(entry_template(words))); };
   CHECK(wrong(R"~("N": [1, 2])~").empty());
   CHECK(wrong("") == "test.json:2:10: error: 'for' names nothing\n");
-  CHECK(wrong(R"~("N": 2)~") == "test.json:2:17: error: 'N' has a list of values, one for each member of the family\n");
+  CHECK(wrong(R"~("N": 2)~") ==
+        "test.json:2:17: error: 'N' has a list of values, one for each entry of the template\n");
   CHECK(wrong(R"~("N": [1, 2], "x": [1])~") == "test.json:2:30: error: 'x' has 1 values, but 'N' has 2\n");
   CHECK(wrong(R"~("N": [1, 2], "x y": [1, 2])~") == "test.json:2:25: error: 'x y' is no name\n");
   CHECK(wrong(R"~("N": [1, 2], "x": [1, 2])~") == "test.json:2:25: error: nothing uses 'x'\n");
@@ -158,7 +161,7 @@ TEST_CASE("mistakes in the words of a family") {
             file_of(R"~({ "for": [1], "func": "f(Tensor self) -> Tensor", "doc": "d", "example": "(1) == 1" })~")) ==
         "test.json:2:10: error: f: 'for' is an array, not an object\n");
   const std::string name = R"~({ "func": "f(Tensor self, int a={n}) -> Tensor", "doc": "d", "example": "(1) == 1" })~";
-  CHECK(errors_in(with_macros(R"~("n": "1")~", name + ",\n" + family(R"~("n": [1])~"))) ==
+  CHECK(errors_in(with_macros(R"~("n": "1")~", name + ",\n" + entry_template(R"~("n": [1])~"))) ==
         "test.json:3:12: error: there is a macro 'n' already, at 1:32\n");
 }
 
@@ -209,11 +212,11 @@ TEST_CASE("macros of macros cannot exhaust a machine") {
   CHECK(errors("m39").find("macros stand in each other more than 16 deep\n") != std::string::npos);
 }
 
-TEST_CASE("no damage to macros and families makes the generator throw") {
+TEST_CASE("no damage to macros and templates makes the generator throw") {
   const std::string whole = with_macros(
       R"~("two(a, b)": ["{a} > {b}", "{b} >= 0"], "types": { "self": "real" }, "dims": [["dim", "> 0"]])~",
-      family(R"~("N": [1, 2], "more": [["(2)"], null], "what": ["line", [["pl", "ane"]]])~",
-             R"~("func": ["f{N}(Tensor self,", "int dim=0) -> Tensor"], "composite": "f", "dtypes": "{types}",
+      entry_template(R"~("N": [1, 2], "more": [["(2)"], null], "what": ["line", [["pl", "ane"]]])~",
+                     R"~("func": ["f{N}(Tensor self,", "int dim=0) -> Tensor"], "composite": "f", "dtypes": "{types}",
                  "aliases": ["x{N}"], "requires": ["{two(dim, max({N + 1}, 3))}", "{dims}"],
                  "values": ["self > {N - 1}"], "domain": ["self > {N}"], "samples": ["(5, 9) raises {what}", "{more}"],
                  "tags": ["core"])~"));
@@ -251,8 +254,8 @@ TEST_CASE("an entry as it is shown means the same") {
 TEST_CASE("an entry is shown with all that it comes to") {
   const auto result = build(with_macros(
       R"~("below": [{ "index": "dim < 9" }, "dim != 3 && 'a\"' != 'b'"])~",
-      family(R"~("N": [1, 2])~",
-             R"~("func": "f{N}(Tensor self, int dim=0) -> Tensor", "kernels": ["CPU"], "requires": ["{below}"],
+      entry_template(R"~("N": [1, 2])~",
+                     R"~("func": "f{N}(Tensor self, int dim=0) -> Tensor", "kernels": ["CPU"], "requires": ["{below}"],
                  "derivatives": {}, "samples": ["(2, 9) raises dim < 9"])~")));
   INFO(result.errors);
   REQUIRE(result.families.has_value());

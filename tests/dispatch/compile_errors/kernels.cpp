@@ -1,6 +1,7 @@
-// Kernels and schemas that must not compile. To a line that ends in a comment "error: TEXT" leads an error of the
-// compiler that has TEXT, to the others none: compile_errors_test.py compiles the file and compares.
+// Kernels, schemas and tables of rules that must not compile. To a line that ends in a comment "error: TEXT" leads an
+// error of the compiler that has TEXT, to the others none: compile_errors_test.py compiles the file and compares.
 // clang-format off
+#include <keyway/core/schema/rule_table.h>
 #include <keyway/dispatch/registry/library.h>
 
 #include <map>
@@ -119,3 +120,14 @@ void kernels(Library& m) {
   m.def<"s3(int n=1.5) -> int">();                              // error: the default '1.5' does not fit the type 'int'
   m.def<"s4(Tensor self)">();                                   // error: expected '->' and the returns, but the text ends here
 }
+
+// Tables with a row for each rule.
+constexpr TransformRule kRules[] = {{"first", ""}, {"second", ""}, {"third", ""}};
+constexpr RuleRow<int> kRight[] = {{"first", 1}, {"second", 2}, {"third", 3}};
+constexpr RuleRow<int> kSwapped[] = {{"first", 1}, {"third", 3}, {"second", 2}};
+constexpr RuleRow<int> kShort[] = {{"first", 1}, {"second", 2}};
+constexpr RuleRow<int> kLong[] = {{"first", 1}, {"second", 2}, {"third", 3}, {"third", 3}};
+static_assert(has_a_row_for_each_rule<kRight, kRules>());
+static_assert(has_a_row_for_each_rule<kSwapped, kRules>());       // error: FixedString<7>{"second"}
+static_assert(has_a_row_for_each_rule<kShort, kRules>());         // error: FixedString<6>{"third"}
+static_assert(has_a_row_for_each_rule<kLong, kRules>());          // error: the table has more rows than there are rules
