@@ -5,16 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import warnings
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor
 from keyway.autograd.grad_mode import Mode
-
-TYPE_CHECKING = False  # typing takes long to import
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from contextlib import AbstractContextManager
-    from typing import Any
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 

@@ -59,21 +59,28 @@ def synchronize(device: Device | None = None) -> None:
     _cuda.synchronize(device)
 
 
-class device:
-    """A context manager that makes a device current; with None it changes nothing."""
+class _Guarded:
+    """A context manager that may be entered several times, and keeps a guard for each."""
 
-    def __init__(self, device: Device | None) -> None:
-        self._device = device
-        self._guards: list[_cuda.DeviceGuard | None] = []
-
-    def __enter__(self) -> None:
-        self._guards.append(None if self._device is None else _cuda.DeviceGuard(self._device))
+    def __init__(self) -> None:
+        self._guards: list[_cuda.DeviceGuard | _cuda.StreamGuard | None] = []
 
     def __exit__(self, *exception: object) -> None:
         guard = self._guards[-1]
         if guard is not None:
             guard.exit()  # refuses another thread
         self._guards.pop()
+
+
+class device(_Guarded):
+    """A context manager that makes a device current; with None it changes nothing."""
+
+    def __init__(self, device: Device | None) -> None:
+        super().__init__()
+        self._device = device
+
+    def __enter__(self) -> None:
+        self._guards.append(None if self._device is None else _cuda.DeviceGuard(self._device))
 
 
 class device_of(device):
@@ -101,21 +108,15 @@ def set_stream(stream: Stream) -> None:
     _cuda.set_stream(stream)
 
 
-class StreamContext:
+class StreamContext(_Guarded):
     """A context manager that makes a stream current, and its device; with None it changes nothing."""
 
     def __init__(self, stream: Stream | None) -> None:
+        super().__init__()
         self.stream = stream
-        self._guards: list[_cuda.StreamGuard | None] = []
 
     def __enter__(self) -> None:
         self._guards.append(None if self.stream is None else _cuda.StreamGuard(self.stream))
-
-    def __exit__(self, *exception: object) -> None:
-        guard = self._guards[-1]
-        if guard is not None:
-            guard.exit()  # refuses another thread
-        self._guards.pop()
 
 
 def stream(stream: Stream | None) -> StreamContext:

@@ -11,6 +11,7 @@ from typing import Any, Union
 
 from keyway import _C
 from keyway._C import Tensor
+from keyway._tensor.methods import put
 from keyway._functions.numbers import listed
 
 __all__ = [
@@ -260,8 +261,7 @@ def _to_real(name: str, input: Tensor, s: _Dims, dim: _Dims, scaling: int) -> Te
 
 
 def _put(result: Tensor, out: Tensor | None) -> Tensor:
-    if out is None:
-        return result
-    if out.is_complex() != result.is_complex() or not (out.is_complex() or out.is_floating_point()):
+    if out is not None and (
+            out.is_complex() != result.is_complex() or not (out.is_complex() or out.is_floating_point())):
         raise _C.Error(f"out has dtype {out.dtype}, but the result {result.dtype}")
-    return out.resize_(result.shape).copy_(result)
+    return put(result, out)

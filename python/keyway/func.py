@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keyway
 from keyway import _C
 from keyway._C import Tensor, _autograd, _batching, _forward
-from keyway._transforms.forward import push_forward
+from keyway._transforms.forward import push_forward, recorded
 from keyway._transforms.trees import children, leaves_like, leaves_of, rebuilt, same_structure, tree_map
 from keyway._transforms.vmap import vmap as vmap
 from keyway.autograd._running import run
-from keyway.autograd.grad_mode import enable_grad, inference_mode
 from keyway.nn.modules.module import Module
 from keyway.nn.utils import stateless
 
@@ -24,13 +22,6 @@ __all__ = [
 ]
 
 Argnums = int | tuple[int, ...]
-
-
-@contextlib.contextmanager
-def _recorded() -> Iterator[None]:
-    """Calls within the block are recorded, whatever the thread's modes are around it."""
-    with inference_mode(False), enable_grad():
-        yield
 
 
 def _check_inputs(name: str, tree: Any) -> None:
@@ -143,7 +134,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         numbers = _chosen("grad", argnums, args)
         outer_grad = keyway.is_grad_enabled()
-        with _recorded():
+        with recorded():
             inputs = _Inputs("grad", tuple(args[number] for number in numbers))
             value, aux = _with_aux("grad", func(*_replaced(args, numbers, inputs.given), **kwargs), has_aux)
             if not isinstance(value, Tensor):
@@ -195,7 +186,7 @@ class _Vjp:
         if not primals:
             raise _C.ValueError("vjp: there are no primals to differentiate by")
         outer_grad = keyway.is_grad_enabled()
-        with _recorded():
+        with recorded():
             self.inputs = _Inputs("vjp", primals)
             result, aux = _with_aux("vjp", func(*self.inputs.given), has_aux)
             self._outputs = _tensors_of("vjp", result)
@@ -204,7 +195,7 @@ class _Vjp:
     def product(self, *weights: Any) -> Any:
         given = _checked_like("vjp: the weights", self.result, weights[0] if len(weights) == 1 else weights)
         outer_grad = keyway.is_grad_enabled()
-        with _recorded():
+        with recorded():
             return self.inputs.gradients(self._outputs, given, outer_grad)
 
 

@@ -11,10 +11,10 @@ from keyway._C import (
     special_erfcx as erfcx, special_i0e as i0e, special_i1 as i1, special_i1e as i1e, special_log_ndtr as log_ndtr,
     special_ndtri as ndtri, xlogy,
 )
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 from keyway._functions.polynomials import (
     chebyshev_polynomial_t, chebyshev_polynomial_u, chebyshev_polynomial_v, chebyshev_polynomial_w,
-    hermite_polynomial_h, hermite_polynomial_he, laguerre_polynomial_l, legendre_polynomial_p,
+    hermite_polynomial_h, hermite_polynomial_he, laguerre_polynomial_l, legendre_polynomial_p, operand,
     shifted_chebyshev_polynomial_t, shifted_chebyshev_polynomial_u, shifted_chebyshev_polynomial_v,
     shifted_chebyshev_polynomial_w,
 )  # fmt: skip
@@ -32,7 +32,7 @@ __all__ = [
 
 def _float(input: Tensor, name: str) -> Tensor:
     """Integers as floats."""
-    given = _checked(input, name)
+    given = checked(input, name)
     if given.is_complex():
         raise _C.DtypeError(f"{name}(): there is none of {given.dtype}")
     return given if given.is_floating_point() else given.to(dtype=_C.get_default_dtype())
@@ -68,28 +68,9 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _C.mul(_float(input, "ndtr").mul(-math.sqrt(0.5)).erfc(), 0.5, out=out)
 
 
-
-
-def _as_tensor(value: Tensor | float, beside: Tensor | float, dtype: _C.dtype) -> Tensor:
-    if isinstance(value, Tensor):
-        return value.to(dtype=dtype)
-    return _C.scalar_tensor(value, dtype=dtype, device=beside.device if isinstance(beside, Tensor) else None)
-
-
-def _common_dtype(input: Tensor | float, other: Tensor | float, name: str) -> _C.dtype:
-    """That of both, of which one may be a number, as a floating one."""
-    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
-        raise _C.TypeError(f"{name}(): one of both is a tensor")
-    common = _C.result_type(input, other)
-    if common.is_complex:
-        raise _C.DtypeError(f"{name}(): there is none of {common}")
-    return common if common.is_floating_point else _C.get_default_dtype()
-
-
 def xlog1py(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
     """x log(1 + y), elementwise, and 0 where x is 0 unless y is NaN; one of both may be a number."""
-    common = _common_dtype(input, other, "xlog1py")
-    x, y = _as_tensor(input, other, common), _as_tensor(other, input, common)
+    x, y = operand("xlog1py", input, other), operand("xlog1py", other, input)
     infinite = _C.logical_or(y <= -1, y == math.inf)  # or NaN, and 0 times that would not be 0
     logarithm = y.log1p().masked_fill(_C.logical_and(x == 0, infinite), 0)
     return _C.mul(x, logarithm, out=out)
@@ -98,5 +79,4 @@ def xlog1py(input: Tensor | float, other: Tensor | float, *, out: Tensor | None 
 def zeta(input: Tensor | float, other: Tensor | float, *, out: Tensor | None = None) -> Tensor:
     """The Hurwitz zeta function: the sum of (other + k) ** -input over all k from 0 on, elementwise; one of both may be a
     number. Its gradient is that of `other` alone."""
-    common = _common_dtype(input, other, "zeta")
-    return _C.special_zeta(_as_tensor(input, other, common), _as_tensor(other, input, common), out=out)
+    return _C.special_zeta(operand("zeta", input, other), operand("zeta", other, input), out=out)

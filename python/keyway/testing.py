@@ -27,14 +27,13 @@ class _Comparison:
     """What one call of assert_close holds values to."""
 
     def __init__(self, rtol: float | None, atol: float | None, equal_nan: bool, attributes: list[str],
-                 check_dtype: bool, check_device: bool, msg: str | Callable[[str], str] | None) -> None:
+                 check_dtype: bool, msg: str | Callable[[str], str] | None) -> None:
         if (rtol is None) != (atol is None):
             raise keyway.ValueError("assert_close(): rtol and atol are given both, or neither")
         self.given = None if rtol is None or atol is None else (rtol, atol)
         self.equal_nan = equal_nan
         self.attributes = attributes
         self.check_dtype = check_dtype
-        self.check_device = check_device
         self.msg = msg
 
     def fail(self, text: str, place: str) -> NoReturn:
@@ -146,7 +145,7 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
     flags = {"shape": True, "device": check_device, "dtype": check_dtype, "layout": check_layout,
              "stride": check_stride}
     attributes = [name for name, checked in flags.items() if checked]
-    _Comparison(rtol, atol, equal_nan, attributes, check_dtype, check_device, msg).compare(actual, expected)
+    _Comparison(rtol, atol, equal_nan, attributes, check_dtype, msg).compare(actual, expected)
 
 
 def make_tensor(*shape: Any, dtype: dtype, device: Any, low: float | None = None, high: float | None = None,

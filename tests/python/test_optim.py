@@ -459,6 +459,29 @@ def test_a_capture_refuses_steps_that_count_on_the_host_and_states_that_it_would
             optimizer.step()
 
 
+@pytest.mark.parametrize("name, options, found_inf", [
+    *((name, {}, False) for name in ("Adadelta", "Adafactor", "Adagrad", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop",
+                                     "Rprop")),
+    *((name, {"fused": fused}, False) for name in ("Adam", "AdamW") for fused in (False, True)),
+    ("Adam", {"fused": True}, True),
+])
+def test_a_step_that_raises_is_no_step(name, options, found_inf):
+    weight = nn.Parameter(keyway.ones(2, 2))
+    optimizer = getattr(optim, name)([weight], **options)
+    if found_inf:
+        optimizer.found_inf = keyway.zeros(())
+    weight.grad = keyway.ones_like(weight)
+    optimizer.step()
+    (group,) = optimizer.param_groups
+    del group["maximize"]  # which every update asks for
+    with pytest.raises(KeyError, match="maximize"):
+        optimizer.step()
+    assert optimizer.state[weight]["step"].item() == 1
+    group["maximize"] = False
+    optimizer.step()
+    assert optimizer.state[weight]["step"].item() == 2
+
+
 def test_optimizers_are_copied_with_their_state_and_without_hooks():
     weight = parameter(1.0)
     optimizer = optim.Adam([weight])

@@ -8,15 +8,20 @@ from typing import Any
 from keyway import _C
 from keyway._tensor.attach import attach
 from keyway._C import Tensor
-from keyway._tensor.methods import _checked, stored
+from keyway._tensor.methods import checked, stored
+
+
+def _kept(viewed: Tensor, out: Tensor | None, function: str) -> Tensor:
+    """What a view looks at, in memory of its own or of `out`."""
+    return stored(viewed.clone(memory_format=_C.contiguous_format), out, function)
 
 
 def _copy_of(view: str) -> Any:
     name = f"{view}_copy"
 
     def copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
-        viewed: Tensor = getattr(_checked(input, name), view)(*args, **kwargs)
-        return stored(viewed.clone(memory_format=_C.contiguous_format), out, name)
+        viewed: Tensor = getattr(checked(input, name), view)(*args, **kwargs)
+        return _kept(viewed, out, name)
 
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"What Tensor.{view} is a view of, in memory of its own. Takes and refuses what that does."
@@ -29,7 +34,7 @@ def _copies_of(view: str) -> Any:
     def copy(
         input: Tensor, *args: Any, out: Sequence[Tensor] | None = None, **kwargs: Any
     ) -> tuple[Tensor, ...] | None:
-        viewed: Sequence[Tensor] = getattr(_checked(input, name), view)(*args, **kwargs)
+        viewed: Sequence[Tensor] = getattr(checked(input, name), view)(*args, **kwargs)
         copied = tuple(part.clone(memory_format=_C.contiguous_format) for part in viewed)
         if out is None:
             return copied
@@ -63,16 +68,14 @@ unbind_copy = _copies_of("unbind")
 
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The tensor in memory of its own."""
-    copied = _checked(input, "alias_copy").clone(memory_format=_C.contiguous_format)
-    return stored(copied, out, "alias_copy")
+    return _kept(checked(input, "alias_copy"), out, "alias_copy")
 
 
 def expand_copy(
     input: Tensor, size: Sequence[int], *, implicit: bool = False, out: Tensor | None = None
 ) -> Tensor:
     """The tensor repeated to a size that it broadcasts to, in memory of its own. `implicit` changes nothing."""
-    expanded = _checked(input, "expand_copy").expand(size, implicit=implicit)
-    return stored(expanded.clone(memory_format=_C.contiguous_format), out, "expand_copy")
+    return _kept(checked(input, "expand_copy").expand(size, implicit=implicit), out, "expand_copy")
 
 
 def slice_copy(
@@ -81,8 +84,7 @@ def slice_copy(
 ) -> Tensor:
     """The elements from `start` to `end`, which may count from the end, in memory of their own: every `step`th along a
     dimension."""
-    sliced = _checked(input, "slice_copy").slice(dim, start, end, step)
-    return stored(sliced.clone(memory_format=_C.contiguous_format), out, "slice_copy")
+    return _kept(checked(input, "slice_copy").slice(dim, start, end, step), out, "slice_copy")
 
 
 def view_copy(
@@ -92,28 +94,24 @@ def view_copy(
 
     Raises keyway.TypeError unless one of size and dtype is given, and what Tensor.reshape and Tensor.view raise.
     """
-    given = _checked(input, "view_copy")
+    given = checked(input, "view_copy")
     if isinstance(size, _C.dtype):
         size, dtype = None, size
     if size is not None and dtype is None:
-        viewed = given.reshape(size)
-    elif dtype is not None and size is None:
-        viewed = given.view(dtype)
-    else:
-        raise _C.TypeError("view_copy(): a size or a dtype is wanted, one of both")
-    return stored(viewed.clone(memory_format=_C.contiguous_format), out, "view_copy")
+        return _kept(given.reshape(size), out, "view_copy")
+    if dtype is not None and size is None:
+        return _kept(given.view(dtype), out, "view_copy")
+    raise _C.TypeError("view_copy(): a size or a dtype is wanted, one of both")
 
 
 def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex numbers whose parts are the last dimension, in memory of their own."""
-    copied = _C.view_as_complex(_checked(input, "view_as_complex_copy")).clone(memory_format=_C.contiguous_format)
-    return stored(copied, out, "view_as_complex_copy")
+    return _kept(_C.view_as_complex(checked(input, "view_as_complex_copy")), out, "view_as_complex_copy")
 
 
 def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The parts of complex numbers as a last dimension of 2, in memory of their own."""
-    copied = _C.view_as_real(_checked(input, "view_as_real_copy")).clone(memory_format=_C.contiguous_format)
-    return stored(copied, out, "view_as_real_copy")
+    return _kept(_C.view_as_real(checked(input, "view_as_real_copy")), out, "view_as_real_copy")
 
 
 def as_strided_scatter(
@@ -123,9 +121,9 @@ def as_strided_scatter(
 
     Raises keyway.ValueError for another shape of `src`.
     """
-    if tuple(_checked(src, "as_strided_scatter").shape) != tuple(size):
+    if tuple(checked(src, "as_strided_scatter").shape) != tuple(size):
         raise _C.ValueError(f"as_strided_scatter(): src has shape {list(src.shape)}, but size is {list(size)}")
-    given = _checked(input, "as_strided_scatter")
+    given = checked(input, "as_strided_scatter")
     offset, strides = given.storage_offset(), given.stride()
     if given.numel() == 0 or any(stride == 0 and count > 1 for count, stride in zip(given.shape, strides)):
         copied = given.clone()

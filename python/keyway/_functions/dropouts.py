@@ -6,14 +6,14 @@ from typing import Any
 
 from keyway import _C
 from keyway._C import Generator, Tensor
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 
 
 def _of_functional(name: str, function: str, inplace: bool) -> Any:
     def dropout(input: Tensor, p: float, train: bool) -> Tensor:
         from keyway.nn import functional
 
-        made: Tensor = getattr(functional, function)(_checked(input, name), p, train, inplace)
+        made: Tensor = getattr(functional, function)(checked(input, name), p, train, inplace)
         return made
 
     dropout.__name__ = dropout.__qualname__ = name
@@ -37,7 +37,7 @@ def rrelu(
     element, else the middle of them."""
     from keyway.nn import functional
 
-    return functional.rrelu(_checked(input, "rrelu"), lower, upper, training, False, generator)
+    return functional.rrelu(checked(input, "rrelu"), lower, upper, training, False, generator)
 
 
 def rrelu_(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from keyway import _C
 from keyway._tensor.attach import attach
 from keyway._C import Tensor
-from keyway._tensor.methods import _checked, stored
+from keyway._tensor.methods import checked, stored
 
 
 class Frexp(NamedTuple):
@@ -28,7 +28,7 @@ def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> Frexp:
 
     Raises keyway.DtypeError for what is no floating-point dtype.
     """
-    if not _checked(input, "frexp").is_floating_point():
+    if not checked(input, "frexp").is_floating_point():
         raise _C.DtypeError(f"frexp(): there is none of {input.dtype}")
     x = input.to(dtype=_C.float64)
     least = 2.0**-1022
@@ -47,7 +47,5 @@ def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> Frexp:
 def _frexp(self: Tensor) -> Frexp:
     return frexp(self)
 
-
-_frexp.__name__, _frexp.__doc__ = "frexp", frexp.__doc__
 
 attach(Tensor, frexp=_frexp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keyway import _C
 from keyway._tensor.attach import attach
 from keyway._C import Tensor
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 
 
 def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
@@ -24,12 +24,9 @@ def _mvlgamma(self: Tensor, p: int) -> Tensor:
 
 def _mvlgamma_(self: Tensor, p: int) -> Tensor:
     """mvlgamma in place. Raises keyway.DtypeError for integers."""
-    if not _checked(self, "mvlgamma_").is_floating_point():
+    if not checked(self, "mvlgamma_").is_floating_point():
         raise _C.DtypeError(f"mvlgamma_(): the result is a floating-point one, which {self.dtype} does not hold")
     return self.copy_(mvlgamma(self, p))
 
-
-_mvlgamma.__name__, _mvlgamma.__doc__ = "mvlgamma", mvlgamma.__doc__
-_mvlgamma_.__name__ = "mvlgamma_"
 
 attach(Tensor, mvlgamma=_mvlgamma, mvlgamma_=_mvlgamma_)

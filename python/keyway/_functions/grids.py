@@ -11,7 +11,7 @@ from typing import Any, Union
 from keyway import _C
 from keyway._tensor.attach import attach
 from keyway._C import Tensor
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 from keyway._functions.numbers import listed
 
 
@@ -20,7 +20,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tenso
     `fill_value`. Raises keyway.ValueError for `size` below 0."""
     if size < 0:
         raise _C.ValueError(f"nonzero_static(): argument 'size' is not negative, but {size}")
-    found = _C.nonzero(_checked(input, "nonzero_static"))[:size]
+    found = _C.nonzero(checked(input, "nonzero_static"))[:size]
     missing = _C.full([size - found.size(0), found.size(1)], fill_value, dtype=_C.int64, device=input.device)
     return _C.cat([found, missing], out=out)
 
@@ -29,16 +29,13 @@ def _nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     return nonzero_static(self, size=size, fill_value=fill_value)
 
 
-_nonzero_static.__name__, _nonzero_static.__doc__ = "nonzero_static", nonzero_static.__doc__
-
-
 def unravel_index(indices: Tensor, shape: Union[int, Sequence[int]]) -> tuple[Tensor, ...]:
     """The coordinates of numbered elements of a tensor of `shape`: for each dimension a tensor of int64 of the shape of
     `indices`.
 
     Raises keyway.TypeError unless `indices` are integers, and keyway.ValueError for sizes below 0.
     """
-    given = _checked(indices, "unravel_index")
+    given = checked(indices, "unravel_index")
     if given.is_floating_point() or given.is_complex() or given.dtype == _C.bool:
         raise _C.TypeError(f"unravel_index(): indices are integers, not {given.dtype}")
     sizes = listed(shape)
@@ -59,7 +56,7 @@ def gradient(
     `spacing` is the distance of neighbours, or a list with one for each dimension, or of vectors of coordinates.
     Raises keyway.ValueError for an `edge_order` other than 1 and 2, and where a dimension has too few places for it.
     """
-    values = _checked(input, "gradient")
+    values = checked(input, "gradient")
     dims = list(range(values.dim())) if dim is None else [_wrapped(d, values.dim()) for d in listed(dim)]
     if len(set(dims)) < len(dims):
         raise _C.ValueError(f"gradient(): dim names a dimension twice: {dims}")

@@ -9,7 +9,7 @@ from typing import NamedTuple, Union
 from keyway import _C
 from keyway._tensor.attach import attach
 from keyway._C import Tensor
-from keyway._tensor.methods import _checked, stored
+from keyway._tensor.methods import checked, stored
 
 
 class Histogram(NamedTuple):
@@ -33,7 +33,7 @@ def histogram(
     Raises keyway.DtypeError for dtypes other than float32 and float64, keyway.TypeError for different ones, and
     keyway.ValueError for shapes that do not fit, no bins, and a range that is not finite or does not grow.
     """
-    x = _checked(input, "histogram").detach()
+    x = checked(input, "histogram").detach()
     if x.dtype not in (_C.float32, _C.float64):
         raise _C.DtypeError(f"histogram(): argument 'input' is {x.dtype}, but must be float32 or float64")
     for name, tensor in (("bins", bins), ("weight", weight)):

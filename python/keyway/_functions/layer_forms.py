@@ -3,13 +3,13 @@ compute, with the operators' order of arguments."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from keyway import _C
 from keyway._C import Tensor
 
-TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     Lengths = Tensor | Sequence[int]
 
 

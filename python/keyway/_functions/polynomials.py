@@ -19,7 +19,7 @@ __all__ = [
 Step = Callable[[Tensor, Tensor, Tensor, int], Tensor]
 
 
-def _operand(name: str, value: Tensor | float, other: Tensor | float) -> Tensor:
+def operand(name: str, value: Tensor | float, other: Tensor | float) -> Tensor:
     """As a tensor of the dtype of both, a floating one."""
     if not isinstance(value, Tensor) and not isinstance(other, Tensor):
         raise _C.TypeError(f"{name}(): one of both is a tensor")
@@ -34,7 +34,7 @@ def _operand(name: str, value: Tensor | float, other: Tensor | float) -> Tensor:
 
 def _polynomial(name: str, what: str, step: Step, shifted: bool = False) -> Callable[..., Tensor]:
     def function(input: Tensor | float, n: Tensor | float, *, out: Tensor | None = None) -> Tensor:
-        x, degrees = _operand(name, input, n), _operand(name, n, input).detach().trunc()
+        x, degrees = operand(name, input, n), operand(name, n, input).detach().trunc()
         x, degrees = _C.broadcast_tensors([x, degrees])
         at = 2 * x - 1 if shifted else x
         before, now = _C.zeros_like(x), _C.ones_like(x)

@@ -8,9 +8,9 @@ from typing import Any, Union
 from keyway import _C
 from keyway._tensor.attach import attach
 from keyway._C import Tensor
-from keyway._tensor.methods import _checked, stored
+from keyway._tensor.methods import checked, stored
 from keyway._functions.numbers import is_number, listed
-from keyway._functions.shapes import _list_of
+from keyway._functions.shapes import list_of
 from keyway.overrides import handle_keyway_function, has_keyway_function
 
 
@@ -20,7 +20,7 @@ def tensordot(
 ) -> Tensor:  # fmt: skip
     """Sums of products over pairs of dimensions: the last of `a` with the first of `b` if `dims` is their number, else
     the two lists that it holds, or that `dims` and `dims_other` are."""
-    _checked(a, "tensordot"), _checked(b, "tensordot")
+    checked(a, "tensordot"), checked(b, "tensordot")
     pairs: Any = dims.tolist() if isinstance(dims, Tensor) else dims
     if dims_other is not None:
         pairs = (pairs, dims_other)
@@ -63,7 +63,7 @@ def einsum(*args: Any) -> Tensor:
     if not isinstance(args[0], (str, Tensor)):
         raise _C.TypeError(f"einsum(): an equation and tensors are wanted, not {type(args[0]).__name__}")
     if isinstance(args[0], str):
-        return _C.einsum(args[0], _list_of(args[1:], "einsum"))
+        return _C.einsum(args[0], list_of(args[1:], "einsum"))
     tensors, sublists = list(args[0 : len(args) // 2 * 2 : 2]), list(args[1::2])
     equation = ",".join(map(_letters, sublists))
     return _C.einsum(equation + ("->" + _letters(args[-1]) if len(args) % 2 else ""), tensors)
@@ -81,7 +81,7 @@ def _letters(sublist: Sequence[Any]) -> str:
 
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """The product of several matrices, in the order that needs the fewest multiplications."""
-    given = _list_of(matrices, "chain_matmul")
+    given = list_of(matrices, "chain_matmul")
     return given[0] if len(given) == 1 and out is None else _C.linalg_multi_dot(given, out=out)
 
 
@@ -96,10 +96,10 @@ def norm(
     if isinstance(p, str) and p != "fro":
         raise _C.ValueError(f"norm(): p is a number, 'fro' or 'nuc', not {p!r}")
     order = 2 if p is None or isinstance(p, str) else p
-    if dtype is not None and not (_checked(input, "norm").is_floating_point() or input.is_complex()):
+    if dtype is not None and not (checked(input, "norm").is_floating_point() or input.is_complex()):
         input = input.to(dtype=dtype)
     made = _C.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
-    return made if out is None else _checked(out, "norm").resize_(made.shape).copy_(made)
+    return made if out is None else checked(out, "norm").resize_(made.shape).copy_(made)
 
 
 def _norm(
@@ -108,15 +108,12 @@ def _norm(
     return norm(self, p, dim, keepdim, dtype=dtype)
 
 
-_norm.__name__, _norm.__doc__ = "norm", norm.__doc__
-
-
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers of a real and an imaginary part, which broadcast.
 
     Raises keyway.TypeError unless both are float64, float32 or float16, and the same.
     """
-    _checked(real, "complex"), _checked(imag, "complex")
+    checked(real, "complex"), checked(imag, "complex")
     if real.dtype not in (_C.float64, _C.float32, _C.float16) or imag.dtype is not real.dtype:
         raise _C.TypeError(f"complex(): both parts are float64, float32 or float16, not {real.dtype} and {imag.dtype}")
     made = _C.view_as_complex(_C.stack(_C.broadcast_tensors([real, imag]), -1))
@@ -134,7 +131,7 @@ def nuclear_norm(
     input: Tensor, dim: Union[int, Sequence[int], None] = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """The sum of the singular values of matrices over two dimensions, by default those of a tensor of two."""
-    rank = _checked(input, "nuclear_norm").dim()
+    rank = checked(input, "nuclear_norm").dim()
     dims = [d % rank if -rank <= d < rank else d for d in ((0, 1) if dim is None else listed(dim))]
     if (dim is None and rank != 2) or len(dims) != 2 or dims[0] == dims[1]:
         raise _C.ValueError(f"nuclear_norm(): needs two dimensions of a tensor, not {dims} of {rank}")
@@ -155,7 +152,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
 
     Raises keyway.ValueError for matrices that are not square, and keyway.LinAlgError for inverses that are not there.
     """
-    if _checked(input, "matrix_power").dim() < 2 or input.size(-1) != input.size(-2):
+    if checked(input, "matrix_power").dim() < 2 or input.size(-1) != input.size(-2):
         raise _C.ValueError(f"matrix_power(): needs square matrices, not {list(input.shape)}")
     if n < 0:
         return matrix_power(_C.linalg_inv(input), -n, out=out)
@@ -175,7 +172,5 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
 def _matrix_power(self: Tensor, n: int) -> Tensor:
     return matrix_power(self, n)
 
-
-_matrix_power.__name__, _matrix_power.__doc__ = "matrix_power", matrix_power.__doc__
 
 attach(Tensor, norm=_norm, matrix_power=_matrix_power)

@@ -11,10 +11,10 @@ from typing import Any, SupportsIndex, Union
 from keyway import _C
 from keyway._tensor.attach import attach
 from keyway._C import Tensor
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 
 
-def _list_of(tensors: tuple[Any, ...], function: str) -> list[Tensor]:
+def list_of(tensors: tuple[Any, ...], function: str) -> list[Tensor]:
     """Tensors that are given one by one, or as one sequence."""
     given = list(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else list(tensors)
     for tensor in given:
@@ -25,7 +25,7 @@ def _list_of(tensors: tuple[Any, ...], function: str) -> list[Tensor]:
 
 def _one_or_all(tensors: tuple[Any, ...], function: Any) -> Any:
     """What a function of one tensor makes of one, or a tuple of what it makes of several."""
-    given = _list_of(tensors, function.__name__)
+    given = list_of(tensors, function.__name__)
     made = tuple(function(tensor) for tensor in given)
     return made[0] if len(tensors) == 1 and isinstance(tensors[0], Tensor) else made
 
@@ -66,22 +66,22 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> _C.Size:
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Views of the tensors, expanded to the shape that all of them broadcast to."""
-    return tuple(_C.broadcast_tensors(_list_of(tensors, "broadcast_tensors")))
+    return tuple(_C.broadcast_tensors(list_of(tensors, "broadcast_tensors")))
 
 
 def cartesian_prod(*tensors: Any) -> Tensor:
     """All rows that have an element of each vector, the first one changing slowest."""
-    return _C.cartesian_prod(_list_of(tensors, "cartesian_prod"))
+    return _C.cartesian_prod(list_of(tensors, "cartesian_prod"))
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Coordinates of a grid from those of its axes, views, one an axis; "xy" exchanges the first two dimensions."""
-    return tuple(_C.meshgrid(_list_of(tensors, "meshgrid"), indexing="ij" if indexing is None else indexing))
+    return tuple(_C.meshgrid(list_of(tensors, "meshgrid"), indexing="ij" if indexing is None else indexing))
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of `r` elements of a vector, in order, one a row."""
-    if _checked(input, "combinations").dim() != 1:
+    if checked(input, "combinations").dim() != 1:
         raise _C.ValueError(f"combinations(): needs a vector, not {input.dim()} dimensions")
     if r < 0:
         raise _C.ValueError(f"combinations(): r must not be negative, not {r}")
@@ -95,7 +95,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 def block_diag(*tensors: Any) -> Tensor:
     """A matrix with matrices along its diagonal and 0 elsewhere; vectors are rows."""
-    blocks = [_matrix(tensor) for tensor in _list_of(tensors, "block_diag")]
+    blocks = [_matrix(tensor) for tensor in list_of(tensors, "block_diag")]
     if not blocks:
         return _C.empty(1, 0)
     for i, block in enumerate(blocks):
@@ -139,7 +139,7 @@ def tensor_split(
 def split(tensor: Tensor, split_size_or_sections: Union[int, Sequence[int]], dim: int = 0) -> tuple[Tensor, ...]:
     """Views of a tensor cut along a dimension: into parts of one size, of which the last may be smaller, or of the sizes
     that a list holds."""
-    return tuple(_C.split(_checked(tensor, "split"), split_size_or_sections, dim))
+    return tuple(_C.split(checked(tensor, "split"), split_size_or_sections, dim))
 
 
 def _check_dims(input: Tensor, dims: int, function: str) -> None:
@@ -157,7 +157,7 @@ def _split_along(name: str, dims: int, dim: int) -> Any:
         input: Tensor, indices_or_sections: Union[int, Sequence[int], None] = None, **others: Any
     ) -> tuple[Tensor, ...]:
         cut = _cut_of(name, indices_or_sections, others)
-        _check_dims(_checked(input, name), dims, name)
+        _check_dims(checked(input, name), dims, name)
         along = min(dim, input.dim() - 1)
         _check_even(input, cut, along, name)
         return tensor_split(input, cut, along)
@@ -176,7 +176,7 @@ dsplit = _split_along("dsplit", 3, 2)
 
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """transpose by another name."""
-    return _checked(input, "swapaxes").transpose(axis0, axis1)
+    return checked(input, "swapaxes").transpose(axis0, axis1)
 
 
 def _swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:

@@ -7,8 +7,7 @@ import warnings
 from keyway import _C, fft
 from keyway._tensor.attach import attach
 from keyway._C import Tensor
-from keyway._tensor.methods import _checked
-from keyway.types import Device
+from keyway._tensor.methods import checked
 
 
 def _steps(function: str, n_fft: int, hop_length: int | None, win_length: int | None) -> tuple[int, int]:
@@ -26,7 +25,7 @@ def _window(function: str, window: Tensor | None, length: int, n_fft: int, like:
     if window is None:
         real = _C.view_as_real(like.new_zeros(1)).dtype if like.is_complex() else like.dtype
         window = _C.ones(length, dtype=real, device=like.device)
-    if tuple(_checked(window, function).shape) != (length,):
+    if tuple(checked(window, function).shape) != (length,):
         raise _C.ValueError(f"{function}(): argument 'window' has shape [{length}], not {list(window.shape)}")
     left = (n_fft - length) // 2
     return _C.constant_pad_nd(window, [left, n_fft - length - left]) if length < n_fft else window
@@ -48,7 +47,7 @@ def stft(
     Raises keyway.TypeError unless `return_complex` is given for real signals, and for `onesided` with complex ones;
     keyway.ValueError for sizes that do not fit.
     """
-    signal = _checked(input, "stft")
+    signal = checked(input, "stft")
     if signal.dim() not in (1, 2) or not (signal.is_floating_point() or signal.is_complex()):
         raise _C.ValueError(f"stft(): needs floating-point or complex signals [L] or [B, L], not {signal.dtype} "
                             f"{list(signal.shape)}")
@@ -93,7 +92,7 @@ def istft(
     Raises keyway.TypeError for spectra that are not complex, for `return_complex` with `onesided`, and for a complex
     window without `return_complex`; keyway.ValueError for sizes that do not fit, and where windows leave samples out.
     """
-    spectra = _checked(input, "istft")
+    spectra = checked(input, "istft")
     if not spectra.is_complex():
         raise _C.TypeError(f"istft(): argument 'input' must be complex, not {spectra.dtype}")
     if spectra.dim() not in (2, 3) or spectra.numel() == 0:

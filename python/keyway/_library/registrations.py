@@ -129,7 +129,7 @@ class Library:
             raise
         self._forget()
 
-    _destroy = destroy
+    _destroy = destroy  # PyTorch's name
 
     def __enter__(self) -> Library:
         return self

@@ -8,12 +8,12 @@ from typing import Any
 from keyway import _C
 from keyway._tensor.attach import attach
 from keyway._C import Tensor
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 
 
 def _written(self: Tensor, function: str, call: Callable[..., Any], *others: Tensor) -> Tensor:
     for tensor in (self, *others):
-        if not _checked(tensor, function).is_cpu:
+        if not checked(tensor, function).is_cpu:
             raise _C.TypeError(f"{function}(): calls Python for each element, in the host's memory, not on "
                                f"{tensor.device}")
     elements = (tensor.expand(self.shape).reshape(-1).tolist() for tensor in (self, *others))

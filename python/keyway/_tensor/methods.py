@@ -44,7 +44,7 @@ def _to_options(
     )
 
 
-_to.__name__ = _to_options.__name__ = "to"
+_to_options.__name__ = _to_options.__qualname__ = "to"  # in errors about the arguments
 
 
 def _conversion(name: str, target: dtype) -> Any:
@@ -156,33 +156,33 @@ def _matrix_adjoint(self: Tensor) -> Tensor:
 
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate, in memory of its own; of a real tensor itself."""
-    return _checked(input, "conj").conj_physical()
+    return checked(input, "conj").conj_physical()
 
 
 def resolve_conj(input: Tensor) -> Tensor:
     """The tensor: none is conjugated only when it is read."""
-    return _checked(input, "resolve_conj")
+    return checked(input, "resolve_conj")
 
 
 def resolve_neg(input: Tensor) -> Tensor:
     """The tensor: none is negated only when it is read."""
-    return _checked(input, "resolve_neg")
+    return checked(input, "resolve_neg")
 
 
 def is_conj(input: Tensor) -> bool:
     """False: conjugates are computed at once."""
-    return _checked(input, "is_conj") is None
+    return checked(input, "is_conj") is None
 
 
 def is_neg(input: Tensor) -> bool:
     """False: negatives are computed at once."""
-    return _checked(input, "is_neg") is None
+    return checked(input, "is_neg") is None
 
 
 def adjoint(input: Tensor) -> Tensor:
     """The matrices transposed and, if they are complex, conjugated; a tensor without dimensions is itself. Raises
     keyway.ValueError for 1 dimension."""
-    return _matrix_adjoint(_checked(input, "adjoint"))
+    return _matrix_adjoint(checked(input, "adjoint"))
 
 
 def _part(function: Any) -> property:
@@ -192,19 +192,22 @@ def _part(function: Any) -> property:
     return property(lambda self: function(self), write, doc=function.__doc__)
 
 
-def _checked(input: object, function: str) -> Tensor:
+def checked(input: object, function: str) -> Tensor:
     if not isinstance(input, Tensor):
         raise _C.TypeError(f"{function}(): argument 'input' must be Tensor, not {type(input).__name__}")
     return input
 
 
+def put(made: Tensor, out: Tensor | None) -> Tensor:
+    """A result, or what was given for it, which takes its shape."""
+    return made if out is None else out.resize_(made.shape).copy_(made)
+
+
 def stored(made: Tensor, out: Tensor | None, function: str) -> Tensor:
     """A result, or what was given for it, which takes its shape and must have its dtype."""
-    if out is None:
-        return made
-    if _checked(out, function).dtype is not made.dtype:
+    if out is not None and checked(out, function).dtype is not made.dtype:
         raise _C.TypeError(f"{function}(): argument 'out' is {out.dtype}, but must be {made.dtype}")
-    return out.resize_(made.shape).copy_(made)
+    return put(made, out)
 
 
 _nonzero_by_schema = _C.nonzero
@@ -220,39 +223,36 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
         return _nonzero_by_schema(input, out=out)
     if out is not None:
         raise _C.TypeError("nonzero(): argument 'out' is not there with as_tuple=True")
-    return _nonzero_by_schema(input if _checked(input, "nonzero").dim() else input.reshape(1)).unbind(1)
+    return _nonzero_by_schema(input if checked(input, "nonzero").dim() else input.reshape(1)).unbind(1)
 
 
 def _nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     return nonzero(self, as_tuple=as_tuple)
 
 
-_nonzero.__name__, _nonzero.__doc__ = "nonzero", nonzero.__doc__
-
-
 def get_device(input: Tensor) -> int:
     """The index of the device; -1 in the host's memory."""
-    return -1 if _checked(input, "get_device").is_cpu else input.device.index or 0
+    return -1 if checked(input, "get_device").is_cpu else input.device.index or 0
 
 
 def is_inference(input: Tensor) -> bool:
     """Whether the tensor was made in inference mode."""
-    return _checked(input, "is_inference").is_inference()
+    return checked(input, "is_inference").is_inference()
 
 
 def is_signed(input: Tensor) -> bool:
     """Whether the dtype has negative numbers."""
-    return _checked(input, "is_signed").dtype.is_signed
+    return checked(input, "is_signed").dtype.is_signed
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether another tensor has the same shape."""
-    return _checked(input, "is_same_size").shape == _checked(other, "is_same_size").shape
+    return checked(input, "is_same_size").shape == checked(other, "is_same_size").shape
 
 
 def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether another tensor is the same memory in the same shape."""
-    return (_C._storage_address(self) == _C._storage_address(_checked(tensor, "is_set_to"))
+    return (_C._storage_address(self) == _C._storage_address(checked(tensor, "is_set_to"))
             and self.shape == tensor.shape and self.stride() == tensor.stride()
             and self.storage_offset() == tensor.storage_offset())
 
@@ -294,13 +294,13 @@ def _new_empty_strided(
 def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the shape of another: a view where it can be. Raises keyway.ValueError if the elements differ in
     number."""
-    return self.reshape(_checked(other, "reshape_as").shape)
+    return self.reshape(checked(other, "reshape_as").shape)
 
 
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
     """Gives the tensor the size of another, as resize_ does."""
-    size = _checked(the_template, "resize_as_").shape
-    return _checked(input, "resize_as_").resize_(size, memory_format=memory_format)
+    size = checked(the_template, "resize_as_").shape
+    return checked(input, "resize_as_").resize_(size, memory_format=memory_format)
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -343,22 +343,22 @@ def numel(input: Tensor) -> int:
     """The number of elements."""
     if has_keyway_function((input,)):
         return int(handle_keyway_function(numel, (input,), input))
-    return _checked(input, "numel").numel()
+    return checked(input, "numel").numel()
 
 
 def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating-point one."""
-    return _checked(input, "is_floating_point").is_floating_point()
+    return checked(input, "is_floating_point").is_floating_point()
 
 
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one."""
-    return _checked(input, "is_complex").is_complex()
+    return checked(input, "is_complex").is_complex()
 
 
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero. Raises keyway.ValueError unless there is one element."""
-    return bool(_checked(input, "is_nonzero"))
+    return bool(checked(input, "is_nonzero"))
 
 
 _ABSENT_KINDS = ("is_mkldnn", "is_mps", "is_nested", "is_quantized", "is_sparse", "is_sparse_csr", "is_xpu")
@@ -367,9 +367,6 @@ _ABSENT_KINDS = ("is_mkldnn", "is_mps", "is_nested", "is_quantized", "is_sparse"
 def _no(self: Tensor) -> bool:
     return False
 
-
-for _method in (_is_set_to, _new_empty_strided, _record_stream, _sum_to_size, _where):
-    _method.__name__ = _method.__name__.removeprefix("_")
 
 attach(
     Tensor,

@@ -80,7 +80,6 @@ def _to_device(self: _C.Tensor, device: _C.device | str, /, *, stream: object = 
     return self.to(device=device)
 
 
-_numpy.__name__ = _numpy.__qualname__ = "numpy"
 attach(
     _C.Tensor,
     numpy=_numpy,

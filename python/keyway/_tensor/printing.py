@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 from keyway import _C
@@ -15,19 +16,7 @@ _PROFILES: dict[str, dict[str, Any]] = {
     "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
 }
 
-
-class _Options:
-    """What set_printoptions sets."""
-
-    def __init__(self) -> None:
-        self.precision = 4
-        self.threshold: float = 1000
-        self.edgeitems = 3
-        self.linewidth = 80
-        self.sci_mode: bool | None = None
-
-
-_options = _Options()
+_options = SimpleNamespace(**_PROFILES["default"], sci_mode=None)  # what set_printoptions sets
 
 # The dtypes of numbers; others (quantised ones, packed bits) are printed without elements.
 _NUMBERS = frozenset(
@@ -67,12 +56,9 @@ def set_printoptions(
     if profile is not None:
         if profile not in _PROFILES:
             raise _C.ValueError(f"set_printoptions(): profile is 'default', 'short' or 'full', not {profile!r}")
-        for name, value in _PROFILES[profile].items():
-            setattr(_options, name, value)
-    for name, number in {**counts, "threshold": threshold}.items():
-        if number is not None:
-            setattr(_options, name, number)
-    _options.sci_mode = sci_mode
+        vars(_options).update(_PROFILES[profile])
+    given = {name: number for name, number in {**counts, "threshold": threshold}.items() if number is not None}
+    vars(_options).update(given, sci_mode=sci_mode)
 
 
 class _IntegerFormat:

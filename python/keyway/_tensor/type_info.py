@@ -111,6 +111,4 @@ def _to_complex(self: dtype) -> dtype:
     return wholes.get(self, self)
 
 
-_to_real.__name__, _to_complex.__name__ = "to_real", "to_complex"
-
 attach(dtype, to_real=_to_real, to_complex=_to_complex)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from keyway import _C
 from keyway._C import Tensor, _autograd, _forward
 from keyway._transforms.trees import leaves_of, rebuilt, tree_map
+from keyway.autograd.grad_mode import enable_grad, inference_mode
 
-TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
     from keyway.autograd.function import Function
 
-__all__ = ["apply_function", "is_dual", "level", "push_forward"]
+__all__ = ["apply_function", "is_dual", "level", "push_forward", "recorded"]
 
 
 @contextlib.contextmanager
@@ -92,7 +91,7 @@ def _by_backward(function: type[Function], primals: tuple[Any, ...], tangents: t
     keeps = _C.is_grad_enabled() and any(tensor.requires_grad for tensor in flat)
     inputs = [primal if tangent is None else _forward.as_recorded_input(primal, keeps)
               for primal, tangent in zip(primals, tangents)]
-    with _recorded():
+    with recorded():
         result = function.apply(*inputs)
         outputs = result if isinstance(result, tuple) else (result,)
         if any(output is given for output in outputs for given in inputs if isinstance(given, Tensor)):
@@ -129,8 +128,7 @@ def _products(function: type[Function], outputs: list[Tensor], inputs: list[tupl
 
 
 @contextlib.contextmanager
-def _recorded() -> Iterator[None]:
-    from keyway.autograd.grad_mode import enable_grad, inference_mode  # which import later modules
-
+def recorded() -> Iterator[None]:
+    """Calls within the block are recorded, whatever the thread's modes are around it."""
     with inference_mode(False), enable_grad():
         yield

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import copy
-
-TYPE_CHECKING = False  # typing takes long to import
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from collections.abc import Callable
+from typing import Any
 
 
 def children(tree: Any) -> list[Any] | None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from keyway import _C
 from keyway._C import Tensor, _batching
-from keyway._transforms.trees import broadcast, children, leaves_of, rebuilt, tree_map
+from keyway._transforms.trees import broadcast, children, leaves_of, rebuilt
+from keyway.random import drawing_from, generator_states
 
-TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
     from keyway.autograd.function import Function
 
 __all__ = ["VmapInfo", "apply_function", "vmap", "vmap_kernel"]
@@ -59,7 +57,7 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
         if chunk_size is None or chunk_size >= size:
             return _run(func, args, kwargs, inputs, dims, size, out_dims, randomness)
         parts = []
-        states = _states_of_generators(inputs) if randomness == "same" else []
+        states = generator_states(inputs) if randomness == "same" else []
         for begin in range(0, size, chunk_size):
             count = min(chunk_size, size - begin)
             for generator, state in states:
@@ -103,12 +101,6 @@ def _batch_size(inputs: list[Any], dims: list[int | None]) -> int:
     return int(sizes.pop())
 
 
-def _states_of_generators(inputs: list[Any]) -> list[Any]:
-    from keyway.random import generator_states  # which is imported later
-
-    return generator_states(inputs)
-
-
 def _part(inputs: list[Any], dims: list[int | None], begin: int, count: int) -> Iterator[Any]:
     for leaf, dim in zip(inputs, dims):
         yield leaf if dim is None else leaf.narrow(dim, begin, count)
@@ -128,8 +120,6 @@ def _run(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 def _of_none(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Any],
              dims: list[int | None], out_dims: Any, randomness: str) -> Any:
     """The results for no examples."""
-    from keyway.random import drawing_from, generator_states  # which is imported later
-
     stand_ins = [leaf if dim is None else _with_stand_in(leaf, dim) for leaf, dim in zip(inputs, dims)]
     with drawing_from(generator_states(inputs)):
         result = _run(func, args, kwargs, stand_ins, dims, 1, out_dims, randomness)

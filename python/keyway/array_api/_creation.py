@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import cmath
 import contextlib
-from collections.abc import Sequence
 from typing import Any
 
 from keyway import _C

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from keyway import _C
 from keyway._tensor.attach import attach
 from keyway._C import Tensor, _autograd
@@ -14,11 +17,7 @@ from keyway.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_
 from keyway.autograd.gradcheck import gradcheck, gradgradcheck
 from keyway.utils.hooks import RemovableHandle
 
-TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
     Tensors = Tensor | Sequence[Tensor]
     Gradients = Tensor | Sequence[Tensor | None] | None
 

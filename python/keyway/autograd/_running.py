@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from _thread import _local  # threading's, without threading
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from collections.abc import Callable
+from typing import Any
 
 
 class _Running(_local):

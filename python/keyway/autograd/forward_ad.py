@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keyway import _C
 from keyway._C import Tensor, _forward
 from keyway.autograd.grad_mode import Mode
-
-TYPE_CHECKING = False  # typing takes long to import
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from keyway import _C
 from keyway._C import Tensor, _autograd, _batching
@@ -10,15 +12,9 @@ from keyway._transforms import forward as _forward
 from keyway._transforms.vmap import apply_function, is_batched
 from keyway.autograd.grad_mode import no_grad
 
-TYPE_CHECKING = False  # typing takes long to import
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
 FunctionCtx = _autograd.FunctionCtx
-
 
 
 class Function:

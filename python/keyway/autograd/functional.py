@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from keyway import _C
 from keyway._C import Tensor, _autograd, _forward
 from keyway._transforms.vmap import vmap
 from keyway.autograd._running import run
 from keyway.autograd.grad_mode import enable_grad
 
-TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     Tensors = Tensor | tuple[Tensor, ...]
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
-
 
 
 def _tuple(values: Any, what: str) -> tuple[Tensor, ...]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
 
 from keyway import _C
 from keyway._C import _autograd
 
-TYPE_CHECKING = False  # typing takes long to import
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from typing import Any, TypeVar
-
-    F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from keyway import _C
 from keyway._C import Tensor, _autograd
 from keyway.autograd._running import run
 
-TYPE_CHECKING = False  # typing takes long to import
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
 __all__ = ["gradcheck", "gradgradcheck"]
-
 
 
 def _wants_grad(value: Any) -> bool:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from keyway._tensor.attach import attach
 from keyway._C import Tensor, _autograd
 from keyway.utils.hooks import RemovableHandle
 
-TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     Gradients = tuple[Tensor | None, ...]
 
 __all__ = ["Node", "save_on_cpu", "saved_tensors_hooks"]

@@ -7,23 +7,13 @@ from collections.abc import Sequence
 
 from keyway import _C
 from keyway._C import Tensor
-from keyway.distributions import constraints
-from keyway.distributions.distribution import Distribution
-from keyway.distributions.utils import broadcast_all
+from keyway.distributions.distribution import LocScale
 
 __all__ = ["Cauchy"]
 
 
-class Cauchy(Distribution):
+class Cauchy(LocScale):
     """The Cauchy distribution with median `loc` and half width `scale` at half its height: it has no mean."""
-
-    has_rsample = True
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-
-    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:

@@ -12,7 +12,7 @@ from keyway._C import Size, Tensor
 from keyway.autograd.grad_mode import no_grad
 from keyway.distributions import constraints
 from keyway.distributions.constraints import Constraint
-from keyway.distributions.utils import lazy_property
+from keyway.distributions.utils import broadcast_all, lazy_property
 
 Self = TypeVar("Self", bound="Distribution")
 
@@ -189,3 +189,15 @@ class Distribution:
         texts = [f"{name}: {value if value.numel() == 1 else tuple(value.shape)}"
                  for name, value in ((name, getattr(self, name)) for name in given)]
         return f"{type(self).__name__}({', '.join(texts)})"
+
+
+class LocScale(Distribution):
+    """The base of distributions at a place `loc`, of a width `scale`."""
+
+    has_rsample = True
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support: Any = constraints.real
+
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)

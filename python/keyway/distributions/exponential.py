@@ -9,7 +9,7 @@ from keyway import _C
 from keyway._C import Tensor
 from keyway._tensor.type_info import finfo
 from keyway.distributions import constraints
-from keyway.distributions.distribution import Distribution
+from keyway.distributions.distribution import Distribution, LocScale
 from keyway.distributions.utils import broadcast_all
 
 __all__ = ["Exponential", "Laplace"]
@@ -59,16 +59,8 @@ class Exponential(Distribution):
         return 1 - self.rate.log()
 
 
-class Laplace(Distribution):
+class Laplace(LocScale):
     """An exponential density on both sides of `loc`, of the mean distance `scale`."""
-
-    has_rsample = True
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-
-    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:

@@ -8,27 +8,17 @@ from collections.abc import Sequence
 from keyway import _C
 from keyway._C import Tensor
 from keyway._tensor.type_info import finfo
-from keyway.distributions import constraints
-from keyway.distributions.distribution import Distribution
+from keyway.distributions.distribution import LocScale
 from keyway.distributions.transforms import AffineTransform, ExpTransform, Transform
 from keyway.distributions.uniform import Uniform
-from keyway.distributions.utils import broadcast_all
 
 __all__ = ["Gumbel"]
 
 EULER = 0.5772156649015329
 
 
-class Gumbel(Distribution):
+class Gumbel(LocScale):
     """The distribution of the largest of many values, with mode `loc` and width `scale`."""
-
-    has_rsample = True
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-
-    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
 
     @property
     def base_dist(self) -> Uniform:

@@ -7,24 +7,17 @@ from collections.abc import Sequence
 from keyway import _C
 from keyway._C import Tensor
 from keyway.distributions import constraints
-from keyway.distributions.distribution import Distribution
+from keyway.distributions.distribution import LocScale
 from keyway.distributions.normal import Normal
 from keyway.distributions.transforms import ExpTransform, Transform
-from keyway.distributions.utils import broadcast_all
 
 __all__ = ["LogNormal"]
 
 
-class LogNormal(Distribution):
+class LogNormal(LocScale):
     """exp of a normal distribution with mean `loc` and standard deviation `scale`."""
 
-    has_rsample = True
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
-
-    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
 
     @property
     def base_dist(self) -> Normal:

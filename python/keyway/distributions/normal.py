@@ -8,23 +8,15 @@ from collections.abc import Sequence
 from keyway import _C
 from keyway._C import Tensor
 from keyway.distributions import constraints
-from keyway.distributions.distribution import Distribution
+from keyway.distributions.distribution import Distribution, LocScale
 from keyway.distributions.transforms import AbsTransform, Transform
 from keyway.distributions.utils import broadcast_all
 
 __all__ = ["HalfNormal", "Normal"]
 
 
-class Normal(Distribution):
+class Normal(LocScale):
     """The normal distribution with mean `loc` and standard deviation `scale`."""
-
-    has_rsample = True
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-
-    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:

@@ -49,14 +49,14 @@ def takes_all(group: dict[str, Any], operators: Sequence[str]) -> bool:
     return not with_grad or (_may_be_fused(group) and all(_is_fusable(p, p.grad, has_kernels) for p in with_grad))
 
 
-def count_steps(steps: list[Tensor], found_inf: Tensor | None) -> None:
-    """Adds 1 to the numbers of steps, float32 of no dimensions on one device, unless `found_inf` there is 1."""
+def count_steps(steps: list[Tensor], found_inf: Tensor | None, more: float = 1.0) -> None:
+    """Adds to the numbers of steps, float32 of no dimensions on one device, unless `found_inf` there is 1."""
     if found_inf is None:
-        _C._foreach_add_(steps, 1)
+        _C._foreach_add_(steps, more)
         return
     # Only operators of steps read found_inf on the device: each number takes one of SGD, by a gradient of 1.
     one = _C.ones((), dtype=_C.float32, device=steps[0].device)
-    _C._fused_sgd_(steps, [one] * len(steps), [], lr=-1.0, momentum=0.0, dampening=0.0, weight_decay=0.0,
+    _C._fused_sgd_(steps, [one] * len(steps), [], lr=-more, momentum=0.0, dampening=0.0, weight_decay=0.0,
                    nesterov=False, maximize=False, is_first_step=True, found_inf=found_inf)
 
 

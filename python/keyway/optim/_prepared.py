@@ -29,9 +29,10 @@ def check_betas(betas: tuple[float, float]) -> None:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
 
 
-def step_number() -> Tensor:
-    """The number of no step."""
-    return scalar(0.0)
+def begin(state: dict[str, Any], parameter: Tensor, *zeros: str, **numbers: float) -> None:
+    """Gives an empty state the number of no step, other numbers, and zeros of the parameter's shape by their names."""
+    state.update({name: scalar(value) for name, value in {"step": 0.0, **numbers}.items()})
+    state.update({name: keyway.zeros_like(parameter) for name in zeros})
 
 
 def scalar(value: float) -> Tensor:

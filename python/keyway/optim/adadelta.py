@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import keyway
 from keyway._C import Tensor
-from keyway.optim._prepared import gradient_to_use, step_number
+from keyway.optim._prepared import begin, gradient_to_use
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -19,7 +18,7 @@ class Adadelta(Optimizer):
         parameter -= lr * d
     """
 
-    _are_numbers_tensors = True
+    _counts_steps = True
     def __init__(self, params: Params, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
                  foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,
                  differentiable: bool = False) -> None:
@@ -32,10 +31,7 @@ class Adadelta(Optimizer):
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
-            state["step"] = step_number()
-            state["square_avg"] = keyway.zeros_like(parameter)
-            state["acc_delta"] = keyway.zeros_like(parameter)
-        state["step"].add_(1)
+            begin(state, parameter, "square_avg", "acc_delta")
         grad = gradient_to_use(parameter, grad, group)
         rho, eps = group["rho"], group["eps"]
         square = state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)

@@ -7,7 +7,7 @@ from typing import Any
 
 import keyway
 from keyway._C import Tensor
-from keyway.optim._prepared import step_number
+from keyway.optim._prepared import begin
 from keyway.optim.optimizer import Optimizer, Params
 
 
@@ -24,7 +24,7 @@ class Adafactor(Optimizer):
 
     _takes_complex = False
 
-    _are_numbers_tensors = True
+    _counts_steps = True
     _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-2, beta2_decay: float = -0.8,
@@ -51,7 +51,7 @@ class Adafactor(Optimizer):
         lr, (eps1, eps2) = float(group["lr"]), group["eps"]
         if eps1 is None:
             eps1 = keyway.finfo(parameter.dtype).eps
-        step = state["step"].add_(1).item()
+        step = state["step"].item() + 1
         if group["maximize"]:
             grad = grad.neg()
         part = step ** group["beta2_decay"]
@@ -63,7 +63,7 @@ class Adafactor(Optimizer):
 
     @staticmethod
     def _fill(state: dict[str, Any], grad: Tensor) -> None:
-        state["step"] = step_number()
+        begin(state, grad)
         if grad.dim() > 1:
             state["row_var"] = grad.new_zeros([*grad.shape[:-1], 1])
             state["col_var"] = grad.new_zeros([*grad.shape[:-2], 1, grad.size(-1)])

@@ -6,7 +6,7 @@ from typing import Any
 
 import keyway
 from keyway._C import Tensor
-from keyway.optim._prepared import gradient_to_use, step_number
+from keyway.optim._prepared import begin, gradient_to_use
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -17,7 +17,7 @@ class Adagrad(Optimizer):
         parameter -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)
     """
 
-    _are_numbers_tensors = True
+    _counts_steps = True
     _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
@@ -32,9 +32,9 @@ class Adagrad(Optimizer):
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
-            state["step"] = step_number()
+            begin(state, parameter)
             state["sum"] = keyway.full_like(parameter, group["initial_accumulator_value"])
-        step = state["step"].add_(1).item()
+        step = state["step"].item() + 1
         grad = gradient_to_use(parameter, grad, group)
         total = state["sum"].addcmul_(grad, grad, value=1)
         lr = group["lr"] / (1 + (step - 1) * group["lr_decay"])

@@ -9,7 +9,7 @@ import keyway
 from keyway import _C
 from keyway._C import Tensor
 from keyway.optim._fused import check_may_make_state, check_states_are_with, count_steps, take_fused, takes_all
-from keyway.optim._prepared import check_betas, gradient_to_use, step_number
+from keyway.optim._prepared import begin, check_betas, gradient_to_use
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -24,7 +24,7 @@ class Adam(Optimizer):
     fused step counts t in float32, on the parameter's device.
     """
 
-    _are_numbers_tensors = True
+    _counts_steps = True
     _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -48,12 +48,16 @@ class Adam(Optimizer):
             steps = [state["step"] for state in states]
             grad_scale, found_inf = self._scaling_on(parameters[0].device)
             count_steps(steps, found_inf)
-            operator(parameters, grads, [state["exp_avg"] for state in states],
-                     [state["exp_avg_sq"] for state in states],
-                     [state["max_exp_avg_sq"] for state in states] if group["amsgrad"] else [], steps, lr=group["lr"],
-                     beta1=group["betas"][0], beta2=group["betas"][1], weight_decay=group["weight_decay"],
-                     eps=group["eps"], amsgrad=group["amsgrad"], maximize=group["maximize"], grad_scale=grad_scale,
-                     found_inf=found_inf)
+            try:
+                operator(parameters, grads, [state["exp_avg"] for state in states],
+                         [state["exp_avg_sq"] for state in states],
+                         [state["max_exp_avg_sq"] for state in states] if group["amsgrad"] else [], steps,
+                         lr=group["lr"], beta1=group["betas"][0], beta2=group["betas"][1],
+                         weight_decay=group["weight_decay"], eps=group["eps"], amsgrad=group["amsgrad"],
+                         maximize=group["maximize"], grad_scale=grad_scale, found_inf=found_inf)
+            except BaseException:  # one that raises is no step
+                count_steps(steps, found_inf, -1.0)
+                raise
         return others
 
     def _takes_grad_scale(self) -> bool:
@@ -81,7 +85,7 @@ class Adam(Optimizer):
         square.mul_(beta2).add_(grad.mul(grad), alpha=1 - beta2)
         if group["amsgrad"]:
             square = state["max_exp_avg_sq"] = keyway.maximum(state["max_exp_avg_sq"], square)
-        step = state["step"].add_(1).item()
+        step = state["step"].item() + 1
         correction = math.sqrt(1 - beta2**step)
         denominator = square.sqrt().div(correction).add_(group["eps"])
         parameter.add_(mean.div(denominator), alpha=-group["lr"] / (1 - beta1**step))
@@ -95,9 +99,7 @@ def _operators(group: dict[str, Any]) -> tuple[str, ...]:
 def _filled(state: dict[str, Any], parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
     """The state of a parameter, begun if it is empty."""
     if not state:
-        state["step"] = step_number()
-        state["exp_avg"] = keyway.zeros_like(parameter)
-        state["exp_avg_sq"] = keyway.zeros_like(parameter)
+        begin(state, parameter, "exp_avg", "exp_avg_sq")
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = keyway.zeros_like(parameter)
     return state

@@ -6,7 +6,7 @@ from typing import Any
 
 import keyway
 from keyway._C import Tensor
-from keyway.optim._prepared import check_betas, gradient_to_use, step_number
+from keyway.optim._prepared import begin, check_betas, gradient_to_use
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -18,7 +18,7 @@ class Adamax(Optimizer):
         parameter -= lr / (1 - beta1^t) * m / u
     """
 
-    _are_numbers_tensors = True
+    _counts_steps = True
     _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -32,10 +32,8 @@ class Adamax(Optimizer):
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
-            state["step"] = step_number()
-            state["exp_avg"] = keyway.zeros_like(parameter)
-            state["exp_inf"] = keyway.zeros_like(parameter)
-        step = state["step"].add_(1).item()
+            begin(state, parameter, "exp_avg", "exp_inf")
+        step = state["step"].item() + 1
         grad = gradient_to_use(parameter, grad, group)
         beta1, beta2 = group["betas"]
         mean, greatest = state["exp_avg"], state["exp_inf"]

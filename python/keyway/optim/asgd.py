@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import keyway
 from keyway._C import Tensor
-from keyway.optim._prepared import gradient_to_use, scalar, step_number
+from keyway.optim._prepared import begin, gradient_to_use
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -20,7 +19,7 @@ class ASGD(Optimizer):
     """
 
     _NUMBERS = ("step", "eta", "mu")
-    _are_numbers_tensors = True
+    _counts_steps = True
     _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
@@ -33,11 +32,8 @@ class ASGD(Optimizer):
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
-            state["step"] = step_number()
-            state["eta"] = scalar(float(group["lr"]))
-            state["mu"] = scalar(1.0)
-            state["ax"] = keyway.zeros_like(parameter)
-        step = state["step"].add_(1).item()
+            begin(state, parameter, "ax", eta=float(group["lr"]), mu=1.0)
+        step = state["step"].item() + 1
         grad = gradient_to_use(parameter, grad, group)
         eta, mu = state["eta"].item(), state["mu"].item()
         parameter.mul_(1 - group["lambd"] * eta).add_(grad, alpha=-eta)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import keyway
 from keyway._C import Tensor
-from keyway.optim._prepared import check_betas, gradient_to_use, scalar, step_number
+from keyway.optim._prepared import begin, check_betas, gradient_to_use
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -24,7 +23,7 @@ class NAdam(Optimizer):
     """
 
     _NUMBERS = ("step", "mu_product")
-    _are_numbers_tensors = True
+    _counts_steps = True
     _may_be_captured = False
 
     def __init__(self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -40,11 +39,8 @@ class NAdam(Optimizer):
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
-            state["step"] = step_number()
-            state["mu_product"] = scalar(1.0)
-            state["exp_avg"] = keyway.zeros_like(parameter)
-            state["exp_avg_sq"] = keyway.zeros_like(parameter)
-        step = state["step"].add_(1).item()
+            begin(state, parameter, "exp_avg", "exp_avg_sq", mu_product=1.0)
+        step = state["step"].item() + 1
         grad = gradient_to_use(parameter, grad, group)
         beta1, beta2 = group["betas"]
         momentum, following = (beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))

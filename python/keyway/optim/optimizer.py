@@ -41,7 +41,7 @@ class Optimizer:
     """
 
     _NUMBERS: tuple[str, ...] = ("step",)  # what a state holds that is no part of a parameter
-    _are_numbers_tensors = False  # whether numbers that stand in a state as such are made tensors when it is loaded
+    _counts_steps = False  # whether state["step"] is their number, a tensor as the other numbers of a state are
     _FIXED: dict[str, Any] = {}  # options that no state changes
     _takes_complex = True
     _may_be_captured = True  # False: steps that are not fused look at a number that stands on the host
@@ -144,6 +144,8 @@ class Optimizer:
                                       if isinstance(value, Tensor)})
                     update = self._update_parts if parameter.is_complex() else self._update
                     update(parameter, parameter.grad, group, state)
+                    if self._counts_steps:  # behind the update: one that raises is no step
+                        state["step"].add_(1)
                     if not state:
                         del self.state[parameter]
         return loss
@@ -194,7 +196,8 @@ class Optimizer:
                 None if found_inf is None else found_inf.to(device))
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        """Changes `parameter` in place; called without recording. `state` is its own, empty at first."""
+        """Changes `parameter` in place; called without recording. `state` is its own, empty at first; with
+        `_counts_steps` its number of steps does not count this one yet."""
         raise keyway.NotImplementedError(f"{type(self).__name__} defines neither step() nor _update()")
 
     def _update_parts(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
@@ -303,7 +306,7 @@ class Optimizer:
             return _moved(value, parameter)
         if isinstance(value, Tensor):
             return value.detach().clone()
-        return scalar(float(value)) if self._are_numbers_tensors else copy.deepcopy(value)
+        return scalar(float(value)) if self._counts_steps else copy.deepcopy(value)
 
     def _all_parameters(self) -> list[Tensor]:
         return [parameter for group in self.param_groups for parameter in group["params"]]

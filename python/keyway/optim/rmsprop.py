@@ -6,7 +6,7 @@ from typing import Any
 
 import keyway
 from keyway._C import Tensor
-from keyway.optim._prepared import gradient_to_use, step_number
+from keyway.optim._prepared import begin, gradient_to_use
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -19,7 +19,7 @@ class RMSprop(Optimizer):
         parameter -= lr * (buffer if momentum else d)
     """
 
-    _are_numbers_tensors = True
+    _counts_steps = True
     def __init__(self, params: Params, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
                  weight_decay: float = 0, momentum: float = 0, centered: bool = False,
                  capturable: bool = False, foreach: bool | None = None, maximize: bool = False,
@@ -31,13 +31,11 @@ class RMSprop(Optimizer):
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
-            state["step"] = step_number()
-            state["square_avg"] = keyway.zeros_like(parameter)
+            begin(state, parameter, "square_avg")
             if group["momentum"] > 0:
                 state["momentum_buffer"] = keyway.zeros_like(parameter)
             if group["centered"]:
                 state["grad_avg"] = keyway.zeros_like(parameter)
-        state["step"].add_(1)
         grad = gradient_to_use(parameter, grad, group)
         alpha = group["alpha"]
         square = state["square_avg"].mul_(alpha).addcmul_(grad, grad, value=1 - alpha)

@@ -6,7 +6,7 @@ from typing import Any
 
 import keyway
 from keyway._C import Tensor
-from keyway.optim._prepared import gradient_to_use, step_number
+from keyway.optim._prepared import begin, gradient_to_use
 from keyway.optim.optimizer import Optimizer, Params, check_not_negative
 
 
@@ -18,7 +18,7 @@ class Rprop(Optimizer):
         parameter -= size * sign(g)
     """
 
-    _are_numbers_tensors = True
+    _counts_steps = True
     def __init__(self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
                  step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False,
                  foreach: bool | None = None, maximize: bool = False, differentiable: bool = False) -> None:
@@ -30,10 +30,8 @@ class Rprop(Optimizer):
 
     def _update(self, parameter: Tensor, grad: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         if not state:
-            state["step"] = step_number()
-            state["prev"] = keyway.zeros_like(parameter)
+            begin(state, parameter, "prev")
             state["step_size"] = keyway.full_like(parameter, group["lr"])
-        state["step"].add_(1)
         grad = gradient_to_use(parameter, grad, group)
         product = grad.mul(state["prev"])
         lower, higher = group["etas"]

@@ -6,6 +6,9 @@ import contextlib
 import itertools
 import warnings
 import weakref
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 from keyway import _C
 from keyway._C import Tensor
@@ -16,12 +19,7 @@ from keyway.autograd.grad_mode import enable_grad
 from keyway.autograd.graph import saved_tensors_hooks
 from keyway.random import drawing_from, generator_states
 
-TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
-    from typing import Any
-
     Contexts = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from keyway._C import Tensor, from_dlpack as from_dlpack
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 
 __all__ = ["from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(tensor: Tensor) -> Any:
     """A capsule of the tensor's memory that one other library may take, once; from_dlpack takes it back."""
-    return _checked(tensor, "to_dlpack").__dlpack__()
+    return checked(tensor, "to_dlpack").__dlpack__()

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
 
 from keyway import _C
-
-TYPE_CHECKING = False  # typing takes long to import
-if TYPE_CHECKING:
-    from collections import OrderedDict
-    from collections.abc import Callable
-    from typing import Any
 
 __all__ = ["RemovableHandle"]
 

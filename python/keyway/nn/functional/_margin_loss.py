@@ -7,7 +7,7 @@ from typing import Callable
 
 from keyway import _C
 from keyway._C import Tensor, _nn
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn.functional._reduction import chosen_name, number
 
@@ -109,7 +109,7 @@ def triplet_margin_with_distance_loss(
     _check_margin("triplet_margin_with_distance_loss", margin)
     number(reduction)
     for tensor in (anchor, positive, negative):
-        _checked(tensor, "triplet_margin_with_distance_loss")
+        checked(tensor, "triplet_margin_with_distance_loss")
     if not anchor.dim() == positive.dim() == negative.dim():
         raise _C.ValueError(f"triplet_margin_with_distance_loss: the tensors have {anchor.dim()}, {positive.dim()} and "
                             f"{negative.dim()} dimensions, but must have as many each")

@@ -6,7 +6,7 @@ import warnings
 
 from keyway import _C
 from keyway._C import Generator, Tensor
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 from keyway.nn.functional._layers import check_probability
 
 _LEAST = -1.7580993408473766  # what selu tends to for very negative numbers
@@ -59,7 +59,7 @@ def rrelu_(
     generator: Generator | None = None,
 ) -> Tensor:
     """rrelu in place."""
-    return rrelu(_checked(input, "rrelu_"), lower, upper, training, True, generator)
+    return rrelu(checked(input, "rrelu_"), lower, upper, training, True, generator)
 
 
 def gumbel_softmax(

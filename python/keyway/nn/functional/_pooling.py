@@ -7,7 +7,7 @@ from typing import Any, Sequence, Union
 
 from keyway import _C
 from keyway._C import Tensor, _nn
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 from keyway._functions.numbers import expanded, is_number
 from keyway.nn.functional._wide import widened
 
@@ -86,7 +86,7 @@ def _fractional_max_pool(dims: int) -> Any:
         output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
         _random_samples: Tensor | None = None,
     ) -> Any:
-        if _checked(input, name).dim() not in (dims + 1, dims + 2):
+        if checked(input, name).dim() not in (dims + 1, dims + 2):
             raise _C.ValueError(f"{name}: the input has {dims + 1} or {dims + 2} dimensions, not {input.dim()}")
         if output_size is None:
             if output_ratio is None:
@@ -162,7 +162,7 @@ def _max_unpool(dims: int) -> Any:
         input: Tensor, indices: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
         output_size: Sequence[int] | None = None,
     ) -> Tensor:
-        _checked(input, f"max_unpool{dims}d")
+        checked(input, f"max_unpool{dims}d")
         windows = expanded(kernel_size, dims)
         steps, pads = windows if stride is None else expanded(stride, dims), expanded(padding, dims)
         sizes = _unpooled_size(input, windows, steps, pads, output_size)

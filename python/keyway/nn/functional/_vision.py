@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat, Union
 
 from keyway import _C
 from keyway._C import Tensor, _nn
-from keyway._tensor.methods import _checked
+from keyway._tensor.methods import checked
 from keyway._functions.numbers import expanded, is_number, listed
 
 # By the number of dimensions.
@@ -46,7 +46,7 @@ def interpolate(
         raise _C.ValueError(f"interpolate(): align_corners is for the linear and cubic modes, not for {mode!r}")
     if antialias and mode not in _ANTIALIASED:
         raise _C.ValueError(f"interpolate(): antialias is for the modes 'bilinear' and 'bicubic', not for {mode!r}")
-    _checked(input, "interpolate")
+    checked(input, "interpolate")
     sizes, scales = _goal(input, size, scale_factor)
     if scales is not None and (recompute_scale_factor or mode == "area"):
         sizes = [math.floor(n * scale) for n, scale in zip(input.shape[2:], scales)]
@@ -91,7 +91,7 @@ def grid_sample(
     mode: "bilinear", "nearest", or of images "bicubic". padding_mode: what lies beyond the image: "zeros", its
     "border", or its "reflection".
     """
-    _checked(input, "grid_sample"), _checked(grid, "grid_sample")
+    checked(input, "grid_sample"), checked(grid, "grid_sample")
     modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
     if mode not in modes or padding_mode not in paddings:
         raise _C.ValueError(f"grid_sample(): mode is one of {modes} and padding_mode one of {paddings}, "
@@ -102,7 +102,7 @@ def grid_sample(
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """A grid [N, H, W, 2] for grid_sample out of matrices `theta` [N, 2, 3]: where each place of an image of `size`
     (N, C, H, W) comes from. Or [N, D, H, W, 3] out of [N, 3, 4], for volumes of (N, C, D, H, W)."""
-    if not _checked(theta, "affine_grid").is_floating_point():
+    if not checked(theta, "affine_grid").is_floating_point():
         raise _C.ValueError(f"affine_grid(): theta must be of floating-point dtype, not {theta.dtype}")
     dims = len(size) - 2
     if dims not in (2, 3) or tuple(theta.shape) != (size[0], dims, dims + 1):

@@ -10,11 +10,10 @@ from keyway._C import Tensor
 from keyway.autograd.grad_mode import no_grad
 from keyway.nn import functional as F
 from keyway.nn import init
-from keyway.nn.modules.module import Module
-from keyway.nn.parameter import Parameter
+from keyway.nn.modules.normalization import _Affine
 
 
-class _BatchNorm(Module):
+class _BatchNorm(_Affine):
     """(x - mean) / sqrt(variance + eps) of each channel, [N, C, ...], times a weight [C], if `affine`, plus, if `bias`
     is true too, a bias [C].
 
@@ -35,15 +34,10 @@ class _BatchNorm(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-
-        def ones(is_there: bool) -> Tensor | None:
-            return _C.ones(num_features, device=device, dtype=dtype) if is_there else None
-
-        for name, is_there in (("weight", affine), ("bias", affine and bias)):
-            values = ones(is_there)
-            self.register_parameter(name, None if values is None else Parameter(values))
+        self._make_parameters(num_features, affine, affine and bias, device, dtype)
         for name in ("running_mean", "running_var"):
-            self.register_buffer(name, ones(track_running_stats))
+            values = _C.empty(num_features, device=device, dtype=dtype) if track_running_stats else None
+            self.register_buffer(name, values)
         count = _C.zeros([], dtype=_C.int64, device=device) if track_running_stats else None
         self.register_buffer("num_batches_tracked", count)
         self.reset_parameters()
@@ -58,10 +52,7 @@ class _BatchNorm(Module):
     def reset_parameters(self) -> None:
         """Makes the weight ones and the bias zeros, and forgets the batches so far."""
         self.reset_running_stats()
-        if self.weight is not None:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
+        super().reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)

@@ -13,7 +13,41 @@ from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
 
 
-class EmbeddingBag(Module):
+class _Table(Module):
+    """The base of modules that look up rows of a weight."""
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, max_norm: float | None,
+                 norm_type: float, scale_grad_by_freq: bool, sparse: bool, weight: Tensor | None, freeze: bool,
+                 device: Any, dtype: _C.dtype | None) -> None:
+        super().__init__()
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise ValueError(f"{self._get_name()}: padding_idx is {padding_idx}, but the table has {num_embeddings} rows")
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
+        if weight is None:
+            table = _C.empty(num_embeddings, embedding_dim, device=device, dtype=dtype)
+            self.weight = Parameter(table, requires_grad=not freeze)
+            self.reset_parameters()
+        elif tuple(weight.shape) == (num_embeddings, embedding_dim):
+            self.weight = Parameter(weight, requires_grad=not freeze)
+        else:
+            raise ValueError(f"{self._get_name()}: the weight is {tuple(weight.shape)}, not "
+                             f"{(num_embeddings, embedding_dim)}")
+
+    def reset_parameters(self) -> None:
+        """Draws the table anew."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight.select(0, self.padding_idx).zero_()
+
+
+class EmbeddingBag(_Table):
     """The sum, mean or greatest elements of the rows of a table that each bag of indices names.
 
     Bags are the rows of an input of two dimensions, or begin at the `offsets` that are given with one of one dimension.
@@ -26,33 +60,10 @@ class EmbeddingBag(Module):
         include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None,
         dtype: _C.dtype | None = None,
     ) -> None:
-        super().__init__()
-        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise ValueError(f"EmbeddingBag: padding_idx is {padding_idx}, but the table has {num_embeddings} rows")
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
+        super().__init__(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
+                         _weight, False, device, dtype)
         self.mode = mode
-        self.sparse = sparse
         self.include_last_offset = include_last_offset
-        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
-        if _weight is None:
-            self.weight = Parameter(_C.empty(num_embeddings, embedding_dim, device=device, dtype=dtype))
-            self.reset_parameters()
-        elif tuple(_weight.shape) == (num_embeddings, embedding_dim):
-            self.weight = Parameter(_weight)
-        else:
-            raise ValueError(f"EmbeddingBag: the weight is {tuple(_weight.shape)}, not "
-                             f"{(num_embeddings, embedding_dim)}")
-
-    def reset_parameters(self) -> None:
-        """Draws the table anew."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            with no_grad():
-                self.weight.select(0, self.padding_idx).zero_()
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
@@ -83,7 +94,7 @@ class EmbeddingBag(Module):
         return text if self.padding_idx is None else text + f", padding_idx={self.padding_idx}"
 
 
-class Embedding(Module):
+class Embedding(_Table):
     """Rows of a table: indices [...] to [..., embedding_dim].
 
     `weight` is [num_embeddings, embedding_dim] and begins normal; the row `padding_idx` begins zero and gets no
@@ -95,31 +106,8 @@ class Embedding(Module):
         norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Tensor | None = None,
         _freeze: bool = False, device: Any = None, dtype: _C.dtype | None = None,
     ) -> None:
-        super().__init__()
-        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise ValueError(f"Embedding: padding_idx is {padding_idx}, but the table has {num_embeddings} rows")
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.sparse = sparse
-        if _weight is None:
-            table = _C.empty(num_embeddings, embedding_dim, device=device, dtype=dtype)
-            self.weight = Parameter(table, requires_grad=not _freeze)
-            self.reset_parameters()
-        elif tuple(_weight.shape) == (num_embeddings, embedding_dim):
-            self.weight = Parameter(_weight, requires_grad=not _freeze)
-        else:
-            raise ValueError(f"Embedding: the weight is {tuple(_weight.shape)}, not {(num_embeddings, embedding_dim)}")
-
-    def reset_parameters(self) -> None:
-        """Draws the table anew."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            with no_grad():
-                self.weight.select(0, self.padding_idx).zero_()
+        super().__init__(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
+                         _weight, _freeze, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq,

@@ -13,7 +13,22 @@ from keyway.nn.modules.module import Module
 from keyway.nn.parameter import Parameter
 
 
-class LayerNorm(Module):
+class _Affine(Module):
+    """The base of modules whose weight and bias have one shape, and may be absent."""
+
+    def _make_parameters(self, shape: Any, weight: bool, bias: bool, device: Any, dtype: _C.dtype | None) -> None:
+        for name, is_there in (("weight", weight), ("bias", bias)):
+            self.register_parameter(name, Parameter(_C.empty(shape, device=device, dtype=dtype)) if is_there else None)
+
+    def reset_parameters(self) -> None:
+        """Makes the weight ones and the bias zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+class LayerNorm(_Affine):
     """(x - mean) / sqrt(variance + eps) over the last dimensions, which are `normalized_shape`, times weight plus bias.
 
     `weight` and `bias` have that shape, and begin as ones and zeros; without `elementwise_affine` there are none.
@@ -25,20 +40,8 @@ class LayerNorm(Module):
         self.normalized_shape = tuple(listed(normalized_shape))
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-
-        def parameter(is_there: bool) -> Parameter | None:
-            return Parameter(_C.empty(self.normalized_shape, device=device, dtype=dtype)) if is_there else None
-
-        self.register_parameter("weight", parameter(elementwise_affine))
-        self.register_parameter("bias", parameter(elementwise_affine and bias))
+        self._make_parameters(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Makes the weight ones and the bias zeros."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -77,7 +80,7 @@ class RMSNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-class GroupNorm(Module):
+class GroupNorm(_Affine):
     """(x - mean) / sqrt(variance + eps) over each of `num_groups` groups of channels, [N, C, ...], times weight plus
     bias.
 
@@ -94,17 +97,8 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        for name, is_there in (("weight", affine), ("bias", affine and bias)):
-            values = _C.empty(num_channels, device=device, dtype=dtype) if is_there else None
-            self.register_parameter(name, None if values is None else Parameter(values))
+        self._make_parameters(num_channels, affine, affine and bias, device, dtype)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Makes the weight ones and the bias zeros."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -114,8 +108,8 @@ class GroupNorm(Module):
                 f"bias={self.bias is not None}")
 
 
-class LocalResponseNorm(Module):
-    """x / (k + alpha * the mean of the squares of `size` channels around each) ** beta, [N, C, ...]."""
+class _AcrossChannels(Module):
+    """The base of modules that look at `size` channels around each."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
@@ -124,23 +118,23 @@ class LocalResponseNorm(Module):
         self.beta = beta
         self.k = k
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
-class CrossMapLRN2d(Module):
+class LocalResponseNorm(_AcrossChannels):
+    """x / (k + alpha * the mean of the squares of `size` channels around each) ** beta, [N, C, ...]."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+
+class CrossMapLRN2d(_AcrossChannels):
     """x / (k + alpha / size * the sum of x^2 over `size` channels around)^beta, of [N, C, H, W]. An even size takes one
     channel less; the first channel counts for all behind it, as in PyTorch."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+        super().__init__(size, alpha, beta, k)
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() != 4:
@@ -153,6 +147,3 @@ class CrossMapLRN2d(Module):
         beyond = _C.arange(input.size(1), device=input.device).gt(reach).reshape(1, -1, 1, 1)
         total = total.add(input.narrow(1, 0, 1).square().mul(beyond))
         return input.mul(total.mul(self.alpha / self.size).add(self.k).pow(-self.beta))
-
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
