@@ -1,6 +1,7 @@
 #include <keyway/backends/cpu/lapack.h>
 #include <keyway/backends/cpu/scratch.h>
 #include <keyway/core/base/error.h>
+#include <keyway/core/base/fork_safe_mutex.h>
 #include <keyway/core/base/shared_library.h>
 
 #include <algorithm>
@@ -101,11 +102,11 @@ class LibraryLock {
   }
 
  private:
-  static std::mutex& mutex() {
-    static auto& one = *new std::mutex;
+  static ForkSafeMutex& mutex() {
+    static constinit ForkSafeMutex one(LockOrder::Lapack);
     return one;
   }
-  std::unique_lock<std::mutex> lock_;
+  std::unique_lock<ForkSafeMutex> lock_;
 };
 
 template <typename T>

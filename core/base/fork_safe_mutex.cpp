@@ -1,12 +1,11 @@
 #include <keyway/core/base/fork_safe_mutex.h>
 
+#include <algorithm>
 #include <pthread.h>
 
 namespace keyway::inline v1::detail {
 
 namespace {
-
-constexpr unsigned kOrders = static_cast<unsigned>(LockOrder::Warnings) + 1;
 
 // All mutexes that were ever locked. A list that only grows, at its head.
 constinit std::atomic<AtFork*> entries{nullptr};
@@ -16,7 +15,11 @@ constinit AtFork* taken = nullptr;  // the head of the list when the mutexes wer
 
 template <typename F>
 void each_in_order(AtFork* first, const F& f) {
-  for (unsigned order = 0; order < kOrders; ++order) {
+  unsigned orders = 0;
+  for (const AtFork* entry = first; entry != nullptr; entry = entry->next) {
+    orders = std::max(orders, static_cast<unsigned>(entry->order) + 1);
+  }
+  for (unsigned order = 0; order < orders; ++order) {
     for (AtFork* entry = first; entry != nullptr; entry = entry->next) {
       if (static_cast<unsigned>(entry->order) == order) f(*entry);
     }

@@ -21,6 +21,7 @@ enum class LockOrder : unsigned char {
   Graph,          // the history of views
   Nodes,          // threads that wait for nodes
   Primitives,     // the code that oneDNN has made
+  Lapack,         // calls of a LAPACK that takes one at a time
   ThreadPool,     // making the pool of threads
   Devices,        // device types and their guards
   Generators,     // the states of random generators

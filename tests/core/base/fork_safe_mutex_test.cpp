@@ -4,6 +4,7 @@
 #include <keyway/tests/in_child.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -15,6 +16,7 @@ using testing::in_child;
 constinit std::atomic<int> children{0};
 constinit ForkSafeMutex outer(LockOrder::Registry, [] { ++children; });
 constinit ForkSafeRecursiveMutex inner(LockOrder::Graph);
+constinit ForkSafeMutex last(static_cast<LockOrder>(255));
 constinit int first = 0, second = 0;  // change together under the locks
 
 template <typename Mutex>
@@ -32,6 +34,21 @@ TEST_CASE("a recursive mutex that was locked before a fork is free in the child,
     }));
   }
   CHECK(is_free(inner));
+}
+
+TEST_CASE("a mutex of any order is free in a child that was forked while another thread held it") {
+  std::atomic<bool> held{false}, stop{false};
+  std::thread holder([&] {
+    while (!stop) {
+      const std::lock_guard lock(last);
+      held = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  while (!held) std::this_thread::yield();
+  for (int round = 0; round < 20; ++round) CHECK(in_child([] { return is_free(last); }));
+  stop = true;
+  holder.join();
 }
 
 TEST_CASE("a child finds whole what other threads change under locks") {
