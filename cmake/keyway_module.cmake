@@ -96,8 +96,15 @@ function(keyway_module folder)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON VERIFY_INTERFACE_HEADER_SETS ON)
     target_compile_definitions(${name} PRIVATE KEYWAY_BUILDING)
-    if(KEYWAY_UNITY STREQUAL "MOST" AND folder MATCHES "^(core|dispatch|autograd|assembly|backends)(/|$)")
+    # What a call of an operator passes through: small batches, which may grow by more inlining than g++ lets a file of their
+    # size, so that a call takes as many instructions as without batches.
+    if(KEYWAY_UNITY STREQUAL "MOST" AND folder MATCHES "^backends(/|$)")
       set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+    elseif(KEYWAY_UNITY STREQUAL "MOST" AND folder MATCHES "^(core|dispatch|autograd|assembly)(/|$)")
+      set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 4)
+      if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(${name} PRIVATE --param=inline-unit-growth=$<IF:$<STREQUAL:${folder},autograd>,100,60>)
+      endif()
     endif()
     # What is instrumented takes two thirds of the time to compile where it is optimised for the debugger, and a third of the
     # time to run where it is optimised at all.

@@ -94,7 +94,7 @@ struct Plane {
   KEYWAY_HD std::int64_t offset(const Spot& spot) const {
     return spot.of[0] * stride[0] + spot.of[1] * stride[1] + spot.of[2] * stride[2];
   }
-  // ElementSpace counted in row-major order.
+  // Elements, counted in row-major order.
   KEYWAY_HD std::int64_t number(const Spot& spot) const {
     return (spot.of[0] * size[1] + spot.of[1]) * size[2] + spot.of[2];
   }

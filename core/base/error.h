@@ -1,4 +1,4 @@
-// Errors: keyway::Error, the one exception type of the library, and KEYWAY_CHECK.
+// Errors: keyway::Error, the base of every exception that the library throws, and KEYWAY_CHECK.
 #pragma once
 
 #include <keyway/core/base/array_ref.h>

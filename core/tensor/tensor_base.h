@@ -53,7 +53,7 @@ class TensorBase {
   bool is_complex() const { return keyway::is_complex(dtype()); }
 
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
-    if (format == MemoryFormat::Contiguous) return impl_->is_contiguous();
+    if (format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve) return impl_->is_contiguous();
     return impl_->is_channels_last() && dim() == (format == MemoryFormat::ChannelsLast ? 4 : 5);
   }
   bool is_non_overlapping_and_dense() const { return impl_->is_non_overlapping_and_dense(); }

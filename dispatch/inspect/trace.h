@@ -1,7 +1,9 @@
 // The dispatch trace: every kernel that is called, as a line on standard error, nested as the calls are:
 //
-//   [keyway] add.Tensor -> AutogradCPU autograd::add_Tensor (ops/schemas/pointwise.json:3)  self {AutogradCPU, CPU}
-//   other {CPU} [keyway]   add.Tensor -> CPU ...
+// clang-format off
+//   [keyway] add.Tensor -> AutogradCPU autograd::add_Tensor (ops/schemas/pointwise.json:3)  self {AutogradCPU, CPU} other {CPU}
+//   [keyway]   add.Tensor -> CPU ...
+// clang-format on
 //
 // KEYWAY_SHOW_DISPATCH_TRACE=1 in the environment turns it on for the whole program, in every build.
 #pragma once

@@ -1,6 +1,5 @@
 // Registry: all that is registered, and to what end. Internal to dispatch/; every member but the age is guarded by the
-// lock.
-// Callers of operators never come here: they read the tables that are published from it.
+// lock. Callers of operators never come here: they read the tables that are published from it.
 //
 // What is in force (OperatorState, fallbacks, namespaces) is replaced by a Transaction, as a whole and without a step
 // that can fail. What is only remembered (records, entries, tables, infos, texts) is never freed, so that readers need

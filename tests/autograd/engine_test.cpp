@@ -186,7 +186,12 @@ TEST_CASE("a root has a graph") {
 // --- Long graphs
 
 namespace {
+// A stack that grew with a chain would overflow at a tenth, whose frames sanitizers make larger.
+#if defined(KEYWAY_SANITIZED)
+constexpr int kNodes = 100'000;
+#else
 constexpr int kNodes = 1'000'000;
+#endif
 
 Tensor long_chain(const Tensor& x) {
   Tensor y = x;
@@ -195,7 +200,7 @@ Tensor long_chain(const Tensor& x) {
 }
 }  // namespace
 
-TEST_CASE("a chain of a million nodes is run and freed without a deep stack") {
+TEST_CASE("a very long chain is run and freed without a deep stack") {
   const Tensor x = ones({}, kDouble).requires_grad_();
   {
     const Tensor y = long_chain(x);

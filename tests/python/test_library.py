@@ -1,6 +1,7 @@
 """keyway.library.Library: operators and kernels of Python's, called from both languages, and undone."""
 
 import gc
+import inspect
 import subprocess
 import sys
 import threading
@@ -51,6 +52,24 @@ def test_arguments_of_every_kind_reach_the_kernel_as_python_objects():
     assert args[0] is x and args[1] == (x,) and args[2][0] is None and args[2][1] is x
     assert args[3:] == ((1, 2), (0.5, 0.5), True, 3, None)
     assert kwargs == {"dtype": keyway.int32, "device": keyway.device("cpu"), "z": 2j}
+
+
+def test_a_default_is_a_value_of_its_type_however_it_is_written():
+    seen = []
+    with Library("lib_defaults", "DEF") as lib:
+        lib.define("f(ScalarType s=float16, ScalarType t=6, Layout l=strided, MemoryFormat m=channels_last, "
+                   "Device d='cpu', complex z=1, float x=2) -> int")
+        lib.impl("f", lambda *args, **kwargs: (seen.append((args, kwargs)), 0)[1], "CompositeExplicitAutograd")
+        f = keyway.ops.lib_defaults.f
+        f()
+        defaults = {name: p.default for name, p in inspect.signature(f.default).parameters.items()}
+        f(**defaults)
+    expected = {"s": keyway.float16, "t": keyway.float32, "l": keyway.strided, "m": keyway.channels_last,
+                "d": keyway.device("cpu"), "z": 1 + 0j, "x": 2.0}
+    assert {name: (value, type(value)) for name, value in defaults.items()} == {
+        name: (value, type(value)) for name, value in expected.items()}
+    # A kernel is called without what has its default value.
+    assert seen == [((), {}), ((), {})]
 
 
 def test_a_kernel_need_not_know_arguments_that_have_their_default_value(cpu):

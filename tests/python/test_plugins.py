@@ -34,7 +34,7 @@ def test_load_plugin_refuses_what_is_built_against_other_headers():
 @needs_plugins
 def test_operators_of_a_plug_in_are_there_until_it_is_unloaded():
     assert "doubling" not in dir(keyway.ops)
-    plugin = keyway.load_plugin(plugin_file("twice"))
+    plugin = keyway.load_plugin(Path(plugin_file("twice")))
     assert (plugin.name, plugin.path, plugin.loaded) == ("twice", plugin_file("twice"), True)
 
     twice = keyway.ops.doubling.twice

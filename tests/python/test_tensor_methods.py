@@ -163,6 +163,12 @@ def test_a_flat_tensor_is_contiguous():
     assert keyway.arange(12).reshape(3, 4)[:, ::2].ravel().stride() == (1,)
 
 
+def test_to_be_contiguous_in_the_format_that_is_there_is_to_be_row_major():
+    image = keyway.ones(2, 3, 4, 5)
+    assert image.is_contiguous(memory_format=keyway.preserve_format)
+    assert not image.contiguous(memory_format=keyway.channels_last).is_contiguous(memory_format=keyway.preserve_format)
+
+
 def test_functions_ask_a_tensor_about_itself():
     x = keyway.ones(2, 3)
     assert keyway.is_same_size(x, keyway.zeros(2, 3)) and keyway.is_signed(x) and keyway.get_device(x) == -1

@@ -1,4 +1,5 @@
 // Activations and losses against their formulas over doubles; other shapes of an input.
+#include <keyway/nn/functional.h>
 #include <keyway/nn/modules/activation.h>
 #include <keyway/nn/modules/flatten.h>
 #include <keyway/nn/modules/linear.h>
@@ -123,6 +124,20 @@ TEST_CASE("losses of classes weigh them, and weights go where the module goes") 
   CHECK(whole->named_buffers().keys() == std::vector<std::string>{"weight"});
   whole->to(kFloat);
   CHECK(whole(x.to(kCPU, kFloat), target).item<double>() == Approx(expected).epsilon(1e-6));
+}
+
+TEST_CASE("functions of losses of classes take images and single examples, as the modules do") {
+  const Tensor x = log_softmax(some_tensor({2, 3, 2, 2}), 1),
+               target = tensor_of({0, 1, 2, 0, 1, 1, 2, 0}, {2, 2, 2}, kLong);
+  const auto in = values_of(x), classes = values_of(target);
+  double sum = 0;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    sum -= in[(i / 4 * 3 + static_cast<std::size_t>(classes[i])) * 4 + i % 4];
+  }
+  CHECK(nn::functional::nll_loss(x, target).item<double>() == Approx(sum / 8));
+  CHECK(nn::functional::cross_entropy(x, target).item<double>() == Approx(sum / 8));
+  const Tensor one = x.select(0, 0).select(1, 0).select(1, 0);
+  CHECK(nn::functional::nll_loss(one, tensor_of({2}, {}, kLong)).item<double>() == Approx(-in[8]));
 }
 
 TEST_CASE("Flatten, Unflatten and Identity change shapes only") {

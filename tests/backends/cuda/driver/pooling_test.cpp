@@ -42,7 +42,7 @@ void compare_max(const Tensor& x, const Window& w) {
     };
     const Tensor grad = normal_numbers(out.sizes(), x.dtype());
     CHECK(same_bits(backward(on_cuda(grad), on_cuda(from), on_cuda(indices)), backward(grad, from, indices)));
-    // ElementSpace of the plane that are of other windows.
+    // Elements of the plane that are in other windows.
     const std::int64_t places = from.numel() / (from.sizes()[0] * from.sizes()[1]);
     const Tensor anywhere = randint(0, places, indices.sizes(), TensorOptions().dtype(kLong));
     CHECK(same_bits(backward(on_cuda(grad), on_cuda(from), on_cuda(anywhere)), backward(grad, from, anywhere)));
