@@ -123,8 +123,7 @@ class NLLLossFuncOptions {
   KEYWAY_OPTION(std::int64_t, ignore_index) = -100;
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
 };
-// `input` holds log-probabilities, [batch, classes, ...] or [classes]; `target` indices of classes, int64, [batch, ...] or
-// [].
+// `input` holds log-probabilities, [batch, classes, ...] or [classes]; `target` classes, int64, [batch, ...] or [].
 inline Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossFuncOptions& options = {}) {
   return keyway::nll_loss_nd(input, target, if_defined(options.weight()), options.reduction(), options.ignore_index());
 }
@@ -135,7 +134,7 @@ class CrossEntropyFuncOptions {
   KEYWAY_OPTION(std::int64_t, reduction) = Reduction::Mean;
   KEYWAY_OPTION(double, label_smoothing) = 0;
 };
-// `input` holds logits, [batch, classes, ...] or [classes]; `target` indices of classes, int64, [batch, ...] or [], or
+// `input` holds logits, [batch, classes, ...] or [classes]; `target` classes, int64, [batch, ...] or [], or
 // probabilities of the shape of `input`.
 inline Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyFuncOptions& options = {}) {
   return keyway::cross_entropy_loss(input, target, if_defined(options.weight()), options.reduction(),

@@ -28,8 +28,8 @@ class InstanceNormOptions : public BatchNormOptions {
 };
 
 // What both share. weight (ones at first) and bias (zeros) are [num_features], undefined if not affine, the bias also
-// without `bias`. The buffers running_mean, running_var and num_batches_tracked, undefined if not tracked, stand for the
-// statistics of a batch when not training.
+// without `bias`. The buffers running_mean, running_var and num_batches_tracked, undefined if not tracked, stand for
+// the statistics of a batch when not training.
 class KEYWAY_API NormBase : public Module {
  public:
   void reset_running_stats();
