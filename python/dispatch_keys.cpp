@@ -39,6 +39,7 @@ constexpr std::array kNamedKeys{
     DispatchKey::Profiler,
     DispatchKey::Autograd,
     DispatchKey::CompositeExplicitAutograd,
+    DispatchKey::Autocast,
     DispatchKey::CompositeImplicitAutograd,
 };
 

@@ -485,6 +485,7 @@ class DispatchKey:
     Profiler: ClassVar[DispatchKey]
     Autograd: ClassVar[DispatchKey]
     CompositeExplicitAutograd: ClassVar[DispatchKey]
+    Autocast: ClassVar[DispatchKey]
     CompositeImplicitAutograd: ClassVar[DispatchKey]
 
 class DispatchKeySet:
