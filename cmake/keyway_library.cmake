@@ -55,10 +55,6 @@ function(keyway_library)
     endif()
   endforeach()
 
-  if(NOT TARGET keyway_assembly)
-    list(APPEND objects $<TARGET_OBJECTS:keyway_no_builtin_ops>)
-  endif()
-
   add_library(keyway SHARED ${objects})
   add_library(keyway_static STATIC ${objects})
   set_target_properties(keyway PROPERTIES

@@ -94,7 +94,7 @@ function(keyway_module folder)
     add_library(${name} OBJECT ${arg_SOURCES})
     set(scope PUBLIC)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
-      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON VERIFY_INTERFACE_HEADER_SETS ON)
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     target_compile_definitions(${name} PRIVATE KEYWAY_BUILDING)
     # What a call of an operator passes through: small batches, which may grow by more inlining than g++ lets a file of their
     # size, so that a call takes as many instructions as without batches.
@@ -117,15 +117,13 @@ function(keyway_module folder)
       add_dependencies(${name} keyway_generated)
     endif()
     target_link_libraries(${name} PRIVATE ${arg_LINK})
-    target_sources(${name} PUBLIC FILE_SET HEADERS
-      BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${arg_HEADERS})
   else()
     add_library(${name} INTERFACE)
     set(scope INTERFACE)
-    set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
-    target_sources(${name} INTERFACE FILE_SET HEADERS
-      BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${arg_HEADERS})
   endif()
+  set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  target_sources(${name} ${scope} FILE_SET HEADERS
+    BASE_DIRS ${KEYWAY_INCLUDE_ROOT} ${KEYWAY_GENERATED_ROOT} FILES ${arg_HEADERS})
   target_link_libraries(${name} ${scope} keyway_flags)
   if(NOT arg_STANDALONE AND NOT folder MATCHES "^(codegen|tools)(/|$)")
     set_property(GLOBAL APPEND PROPERTY KEYWAY_MODULES ${name})

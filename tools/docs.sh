@@ -16,12 +16,8 @@ esac
 generate() {
   cmake -S . -B build/codegen -G Ninja -DKEYWAY_ONLY_CODEGEN=ON > build/docs/configure.log 2>&1 || { cat build/docs/configure.log; return 1; }
   cmake --build build/codegen --target keyway-codegen -j "$jobs"
-  local schema schemas=()
-  for schema in ops/schemas/*.json; do
-    if [[ $schema != */op.schema.json ]]; then schemas+=("$schema"); fi
-  done
   rm -rf build/docs/generated
-  build/codegen/codegen/keyway-codegen --out build/docs/generated/keyway "${schemas[@]}"
+  build/codegen/codegen/keyway-codegen --out build/docs/generated/keyway ops/schemas
 }
 
 say "set-up"

@@ -73,7 +73,7 @@ build_stage() {
   if [[ -n $cudnn && $mode == build ]]; then options+=("-DKEYWAY_CUDNN=$cudnn"); fi
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DKEYWAY_CCACHE=ON \
     -DKEYWAY_CUDA=ON -DCMAKE_CUDA_FLAGS=-lineinfo -DKEYWAY_EMULATED_CUDA=OFF -DKEYWAY_BUILD_TESTS=ON -DKEYWAY_BUILD_BENCH=ON \
-    -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DCMAKE_DISABLE_FIND_PACKAGE_Torch=ON "${options[@]}"
+    -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON "${options[@]}"
   cmake --build "$build" -j "$jobs" --target keyway_cuda keyway_command tests_ops tests_backends_cuda_driver \
     tests_tools_keyway_train planted_fault bench_keyway_cuda
 }

@@ -1,6 +1,7 @@
 """A scratch copy of the tree, and a library made of the objects of a build but for files that are changed in the copy."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -48,22 +49,39 @@ class ScratchTree:
         """The files of the source tree that differ in its copy."""
         return [str(name) for name in differing(SOURCE, self.tree)]
 
+    def units(self):
+        """Of each file of the build the one that is compiled, itself or a batch that includes it, and the command."""
+        found = {}
+        for command in json.loads((self.build / "compile_commands.json").read_text()):
+            compiled = Path(command["file"]).resolve()
+            parts = re.findall(r'#include "(.+)"', compiled.read_text()) if compiled.parent.name == "Unity" else [compiled]
+            for part in parts:
+                found[Path(part).resolve()] = (compiled, command["command"])
+        return found
+
     def link(self, sources):
         """The folder of a libkeyway.so with these files of the copies compiled anew, by the build's own commands."""
-        commands = json.loads((self.build / "compile_commands.json").read_text())
-        by_file = {Path(command["file"]).resolve(): shlex.split(command["command"]) for command in commands}
-        objects = {}
-        for number, source in enumerate(sources):
+        units, changed = self.units(), {}
+        for source in sources:
             if source.is_relative_to(self.generated):
                 original = self.build / "generated" / source.relative_to(self.generated)
             else:
                 original = SOURCE / source.relative_to(self.tree)
-            words = without_precompiled(by_file[original.resolve()])
+            changed.setdefault(units[original.resolve()], {})[str(original)] = str(source)
+        objects = {}
+        for number, ((compiled, command), replaced) in enumerate(changed.items()):
+            if str(compiled) not in replaced:  # a batch
+                text = compiled.read_text()
+                for original, source in replaced.items():
+                    text = text.replace(f'"{original}"', f'"{source}"')
+                batch = self.root / f"batch_{number}.cpp"
+                batch.write_text(text)
+                replaced = {str(compiled): str(batch)}
+            words = without_precompiled(shlex.split(command))
             target = words[words.index("-o") + 1]
-            objects[target] = self.root / f"{source.stem}_{number}.o"
-            replaced = {str(original): str(source), target: str(objects[target]),
-                        f"-I{self.build}/include": f"-I{self.root}/include",
-                        f"-I{self.build}/generated": f"-I{self.generated}"}
+            objects[target] = self.root / f"{number}.o"
+            replaced |= {target: str(objects[target]), f"-I{self.build}/include": f"-I{self.root}/include",
+                         f"-I{self.build}/generated": f"-I{self.generated}"}
             run(*[replaced.get(word, word) for word in words], cwd=self.build)
         library = "libkeyway.so.1"
         last = run("ninja", "-C", self.build, "-t", "commands", library).strip().splitlines()[-1]

@@ -115,6 +115,22 @@ class Layers(Scratch):
                              "backends/cpu/a.cpp:1: folders include each other in a cycle: "
                              "backends/cpu -> backends/cpu/simd -> backends/cpu")
 
+    def test_pictures_that_are_out_of_date_are_found_and_drawn_without_what_is_reached_anyway(self):
+        page = "docs/architecture/imports.md"
+        self.write({"core/base/error.h": EMPTY_HEADER,
+                    "core/tensor.h": EMPTY_HEADER + "#include <keyway/core/base/error.h>\n",
+                    "dispatch/a.cpp": "#include <keyway/core/base/error.h>\n#include <keyway/core/tensor.h>\n",
+                    "python/package/one/a.py": "from package.two import b\n", "python/package/two/b.py": "",
+                    page: "a\n<!-- drawn from here -->\n<!-- drawn up to here -->\nb\n"})
+        generated = ["--generated", self.root / "build/keyway"]
+        self.expect_problems("check_layers.py", f"{page}:1: the pictures are out of date: run "
+                                                "tools/checks/check_layers.py with --draw", options=generated)
+        self.expect_clean("check_layers.py", [*generated, "--draw"])
+        self.expect_clean("check_layers.py", generated)
+        self.assertEqual((self.root / page).read_text(), (
+            "a\n<!-- drawn from here -->\n\n## C++\n\n```mermaid\ngraph TD\n  core --> core/base\n  dispatch --> core\n```\n\n"
+            "## Python\n\n```mermaid\ngraph TD\n  one --> two\n```\n\n<!-- drawn up to here -->\nb\n"))
+
     def test_a_third_party_include_in_a_public_header_is_found(self):
         self.write({"core/CMakeLists.txt": "keyway_module(core\n  HEADERS tensor.h)\n",
                     "core/tensor.h": EMPTY_HEADER + "#include <dnnl.hpp>\n"})

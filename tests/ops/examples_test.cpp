@@ -42,10 +42,6 @@ std::string run(const OperatorHandle& op, const tools::ExampleText& example, Sta
 // A call that writes its results into given tensors: those stand last.
 bool is_out(const OperatorHandle& op) { return op.schema().is_out(); }
 
-bool has_tag(const OpInfo& info, std::string_view tag) {
-  return (" " + std::string(info.tags) + " ").find(" " + std::string(tag) + " ") != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("every operator's example holds") {
@@ -103,8 +99,8 @@ TEST_CASE("Meta gives the shape, dtype and strides that the CPU gives") {
   for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
     const OpInfo& info = op.entry().info();
     // Sizes that depend on data, and numbers read from data, cannot be known without it.
-    if (info.example.empty() || has_tag(info, "allocates") || has_tag(info, "scalar_result") ||
-        has_tag(info, "data_dependent_shape") || is_out(op) || op.schema().is_inplace() ||
+    if (info.example.empty() || op.entry().has_tag("allocates") || op.entry().has_tag("scalar_result") ||
+        op.entry().has_tag("data_dependent_shape") || is_out(op) || op.schema().is_inplace() ||
         info.example.find("requires_grad_") != std::string_view::npos) {
       continue;
     }
@@ -151,7 +147,7 @@ TEST_CASE("out= overloads resize an empty result and agree with the functional o
   std::size_t count = 0;
   for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
     const OpInfo& info = op.entry().info();
-    if (info.example.empty() || !is_out(op) || has_tag(info, "nondeterministic_seeded")) continue;
+    if (info.example.empty() || !is_out(op) || op.entry().has_tag("nondeterministic_seeded")) continue;
     const std::optional<OperatorHandle> functional = functional_of(op);
     if (!functional) continue;
     INFO(op.name() << ": " << info.example);

@@ -35,9 +35,7 @@ OperatorHandle operator_named(std::string_view full_name) {
   return by_name->find(full_name)->second;
 }
 
-bool has_tag(const OpCases& entry, std::string_view tag) {
-  return has_word(operator_named(entry.op).entry().info().tags, tag);
-}
+bool has_tag(const OpCases& entry, std::string_view tag) { return operator_named(entry.op).entry().has_tag(tag); }
 
 bool has_values(const OpCases& entry) {
   return !has_tag(entry, "nondeterministic") && entry.samples.find("requires_grad_(") == std::string_view::npos;

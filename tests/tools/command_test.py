@@ -72,8 +72,9 @@ class CommandLine(Case):
 
     def test_commands_that_take_a_device_say_which_there_are(self):
         for command in ("fuzz", "train"):
-            text = " ".join(self.expect(keyway(command, "--help"), 0).split())
-            self.assertRegex(text, r"--device TEXT [^-]*cuda, or what a plug-in brings")
+            with self.subTest(command):
+                text = " ".join(self.expect(keyway(command, "--help"), 0).split())
+                self.assertRegex(text, r"--device TEXT.* cuda, or what a plug-in brings")
 
     def test_the_version_is_printed(self):
         self.assertRegex(self.expect(keyway("--version"), 0), r"\Akeyway \d+\.\d+\.\d+\n\Z")

@@ -2,20 +2,20 @@
 """Checks the documents, all *.md files of the tree: links lead somewhere, files that are named are there, and each code
 block holds.
 
-A block says its language. `text` is not looked at; what sh, cmake and json name has to be there. With --build and
---compiler C++ is compiled, and programs are run; with --python too, so are the Python blocks.
+A block says its language. `text` and `mermaid` are not looked at; what sh, cmake and json name has to be there. With
+--build and --compiler C++ is compiled, and programs are run; with --python too, so are the Python blocks.
 """
 
 import argparse
 import re
 from pathlib import Path
 
-from markdown_page import Page
+from markdown_page import pages_of
 from page_blocks import Tree, check_cmake, check_entry, check_shell, cmake_commands, schema_entries
 from page_code import Compiler, check_cpp, check_python
 from tree import Report, is_golden, tracked_files
 
-LANGUAGES = ("cmake", "cpp", "json", "python", "sh", "text")
+LANGUAGES = ("cmake", "cpp", "json", "mermaid", "python", "sh", "text")
 PAGE_NAME = re.compile(r"(?<!\]\()\bdocs/(?!ops/)[\w/]+\.md\b")  # the generator writes docs/ops
 FILE_SPAN = re.compile(r"`(?:keyway/)?([\w./-]+\.(?:cmake|cpp|cuh?|h|json|md|pyi?|sh|txt))`")
 TEXT_SUFFIXES = (".cpp", ".cu", ".cuh", ".h", ".cmake", ".json", ".md", ".py", ".pyi", ".sh", ".txt")
@@ -76,7 +76,7 @@ def main():
 
     report, root = Report("check_docs"), args.root.resolve()
     files = [path for path in tracked_files(root) if not path.is_relative_to("tests/codegen/data")]
-    pages = {path: Page(path, (root / path).read_text()) for path in files if path.suffix == ".md" and not is_golden(path)}
+    pages = pages_of(root, files)
     check_links(root, pages, report)
     check_names(root, files, pages, report)
     check_blocks(root, files, pages, report)

@@ -2,7 +2,7 @@
 """Checks that the tree keeps its floors: cmake/floors.txt says which module may include which.
 
 Looks at every #include of the tree (and of the generated headers, if told where they are), at the DEPENDS of every
-keyway_module in CMake, and at the imports of the Python package, which have no circle.
+keyway_module in CMake, and at the imports of the Python package, which have no circle; draws both.
 """
 
 import argparse
@@ -11,7 +11,8 @@ import re
 import sys
 from pathlib import Path
 
-from python_imports import check_python_imports
+from graphs import circles, picture, reached
+from python_imports import ImportGraph
 from tree import CXX_FILES, CXX_HEADERS, Report, code_of, is_golden, tracked_files
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
@@ -23,6 +24,7 @@ NEVER_INSTALLED = ("codegen", "tools")
 CPP_ONLY = ("fmt/", "nlohmann/")
 TEST_FRAMEWORK = ("catch2/",)
 TEST_FRAMEWORK_USERS = ("tests/catch.h", "tests/catch_main.cpp")
+PICTURES = Path("docs/architecture/imports.md")
 
 
 class Module:
@@ -55,19 +57,11 @@ class Floors:
                     report.add(shown_path, module.line, f"{module.name} lists {name}, which has no row")
                 elif other.floor is None or (module.floor is not None and other.floor >= module.floor):
                     report.add(shown_path, module.line, f"{module.name} lists {name}, which is not on a lower floor")
-        self._closed = {name: self._closure(name) for name in self.modules}
-
-    def _closure(self, name):
-        reached, waiting = set(), [name]
-        while waiting:
-            at = waiting.pop()
-            if at in self.modules and at not in reached:
-                reached.add(at)
-                waiting += self.modules[at].allowed
-        return reached
+        allowed = {name: module.allowed for name, module in self.modules.items()}
+        self._below = {name: reached(allowed, name) for name in self.modules}
 
     def may_include(self, user, used):
-        return used in self._closed[user]
+        return used == user or used in self._below[user]
 
     def module_of(self, path):
         """The module that a file, or a folder with a / behind it, belongs to: the longest match wins."""
@@ -178,32 +172,40 @@ class Includes:
         graph = {}
         for user, used in self.edges:
             graph.setdefault(user, set()).add(used)
-        reported = set()
-        for start in sorted(graph):
-            cycle = shortest_cycle(graph, start)
-            if cycle and frozenset(cycle) not in reported:
-                reported.add(frozenset(cycle))
-                path, line = self.edges[cycle[0], cycle[1]]
-                self.report.add(path, line, "folders include each other in a cycle: " + " -> ".join(cycle))
+        for cycle in circles(graph):
+            path, line = self.edges[cycle[0], cycle[1]]
+            self.report.add(path, line, "folders include each other in a cycle: " + " -> ".join(cycle))
 
 
-def shortest_cycle(graph, start):
-    paths, seen = [[start]], set()
-    for path in paths:
-        for used in sorted(graph.get(path[-1], ())):
-            if used == start:
-                return path + [start]
-            if used not in seen:
-                seen.add(used)
-                paths.append(path + [used])
-    return None
+def check_python(graph, report):
+    for circle in circles(graph.imports):
+        user, used = circle[:2]
+        report.add(graph.paths[user], graph.imports[user][used],
+                   "modules import each other in a circle: " + " -> ".join(circle))
+
+
+def check_pictures(page, draw, includes, imports, report):
+    """Of folders, but for tests, which may include anything."""
+    edges = {edge for edge in includes.edges if not edge[0].startswith("tests")}
+    pictures = f"\n## C++\n\n{picture(edges)}\n\n## Python\n\n{picture(imports.folders())}\n\n"
+    text = page.read_text()
+    before, begin, rest = text.partition("<!-- drawn from here -->\n")
+    _, end, behind = rest.partition("<!-- drawn up to here -->\n")
+    drawn = before + begin + pictures + end + behind
+    if draw:
+        page.write_text(drawn)
+    elif text != drawn:
+        report.add(PICTURES, 1, "the pictures are out of date: run tools/checks/check_layers.py with --draw")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2], help="the source tree")
     parser.add_argument("--generated", type=Path, help="the folder in a build that stands for <keyway/>, if built")
+    parser.add_argument("--draw", action="store_true", help=f"draw the pictures of {PICTURES} anew (with --generated)")
     args = parser.parse_args()
+    if args.draw and not args.generated:
+        parser.error("--draw needs --generated: half of the includes are there")
 
     report = Report("check_layers")
     files = tracked_files(args.root)
@@ -224,7 +226,10 @@ def main():
             includes.check_file(path, (args.generated / path).read_text(), path.suffix == ".h")
         sources += generated
     includes.check_cycles()
-    check_python_imports(args.root, files, report)
+    imports = ImportGraph(args.root, Path("python"), files)
+    check_python(imports, report)
+    if args.generated and (args.root / PICTURES).is_file():
+        check_pictures(args.root / PICTURES, args.draw, includes, imports, report)
     report.finish(f"{len(sources)} files in {len(floors.modules)} modules")
 
 

@@ -12,10 +12,9 @@ from itertools import zip_longest
 from pathlib import Path
 
 import format_entries
-from tree import CXX_FILES, CXX_HEADERS, Report, is_golden, tracked_files
+from tree import CXX_FILES, CXX_HEADERS, Report, is_family, is_golden, tracked_files
 
 MAX_LINES = 600
-SCHEMAS = ("ops", "schemas")
 CODE_SUFFIXES = CXX_FILES + (".cmake", ".py", ".sh", ".json", ".in")
 CODE_NAMES = ("CMakeLists.txt", "run")
 
@@ -43,7 +42,7 @@ def is_cmake(path):
 
 def check_text(path, text, report):
     lines = text.splitlines()
-    is_schema = path.parts[:2] == SCHEMAS
+    is_schema = path.parts[:2] == ("ops", "schemas")
     if len(lines) > MAX_LINES and not is_schema:
         report.add(path, len(lines), f"{len(lines)} lines: a file has {MAX_LINES} at most")
     if path.suffix in CXX_HEADERS and "#pragma once" not in lines:
@@ -109,7 +108,7 @@ def main():
         if not os.path.islink(args.root / path):
             text = (args.root / path).read_text()
             check_text(path, text, report)
-            if path.parts[:2] == SCHEMAS and path.suffix == ".json" and path.name != "op.schema.json":
+            if is_family(path):
                 check_entries(path, text, report)
     check_format(args.root, [path for path in code if path.suffix in CXX_FILES], report)
     report.finish(f"{len(code)} files")

@@ -3,6 +3,8 @@
 import re
 from collections import Counter
 
+from tree import is_golden
+
 FENCE = re.compile(r"^```(.*)$")
 COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 LINK = re.compile(r"\]\(([^()\s]+)\)")
@@ -66,3 +68,9 @@ class Page:
             found.add(f"{name}-{seen[name]}" if seen[name] else name)
             seen[name] += 1
         return found
+
+
+def pages_of(root, files):
+    """The documents among the files, by their paths."""
+    return {path: Page(path, (root / path).read_text()) for path in files
+            if path.suffix == ".md" and not is_golden(path) and not path.is_relative_to("tests/codegen/data")}

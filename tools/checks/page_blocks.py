@@ -6,6 +6,9 @@ import shlex
 import subprocess
 from pathlib import Path
 
+from format_entries import joined
+from tree import is_family
+
 # The entry of the page's first recipe, which tests/adding_an_op adds to a copy of the tree.
 ADDED_ENTRIES = {"cube(Tensor self) -> Tensor"}
 FILE_NAME = re.compile(r"[\w.-]+\.(?:cpp|h|json|md|py|sh|txt)")
@@ -144,19 +147,14 @@ def check_cmake(block, commands, add):
             add(number, f"there is no CMake command {call[1]}")
 
 
-def text_of(value):
-    """A text, which an entry may have as a list of strings."""
-    return " ".join(value) if isinstance(value, list) and all(isinstance(part, str) for part in value) else value
-
-
 def schema_entries(root, files):
     """Entries by their func, as it is written: operators and helpers of all schema files."""
     entries = {}
     for path in files:
-        if path.parent == Path("ops/schemas") and path.suffix == ".json" and path.name != "op.schema.json":
+        if is_family(path):
             family = json.loads((root / path).read_text())
             for entry in [*family.get("ops", []), *family.get("helpers", [])]:
-                entries[text_of(entry["func"])] = entry
+                entries[joined(entry["func"])] = entry
     return entries
 
 
@@ -174,6 +172,6 @@ def check_entry(block, entries, add):
         add(block.line, f"no schema file has an entry {shown.get('func')}")
         return
     for key, value in shown.items():
-        if value not in (entry.get(key), text_of(entry.get(key))):
+        if value not in (entry.get(key), joined(entry.get(key))):
             line = next((number for number, text in enumerate(block.lines) if f'"{key}"' in text), 0)
             add(block.line + line, f"{key} is {json.dumps(entry.get(key))} in the entry")

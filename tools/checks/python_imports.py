@@ -3,21 +3,18 @@ what is imported late is needed all the same.
 """
 
 import ast
-from pathlib import Path
 
 
 class ImportGraph:
     """Modules of a package below a folder, by their names, and what each imports: {name: {name: line}}."""
 
-    def __init__(self, folder, files):
+    def __init__(self, root, folder, files):
         self.paths = {}
         for path in files:
             if path.suffix == ".py" and path.is_relative_to(folder):
                 parts = path.relative_to(folder).with_suffix("").parts
                 self.paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
         self.imports = {name: {} for name in self.paths}
-
-    def read(self, root):
         for name, path in self.paths.items():
             self._visit(name, ast.parse((root / path).read_text()))
 
@@ -41,29 +38,8 @@ class ImportGraph:
         if used in self.paths and used != user and "." in used:
             self.imports[user].setdefault(used, line)
 
-    def circles(self):
-        """(module, line, [module, ..., module]) of each circle, once."""
-        found = set()
-        for start in sorted(self.imports):
-            circle = self._circle(start)
-            if circle and frozenset(circle) not in found:
-                found.add(frozenset(circle))
-                yield start, self.imports[start][circle[1]], circle
-
-    def _circle(self, start):
-        paths, seen = [[start]], set()
-        for path in paths:
-            for used in sorted(self.imports[path[-1]]):
-                if used == start:
-                    return [*path, start]
-                if used not in seen:
-                    seen.add(used)
-                    paths.append([*path, used])
-        return None
-
-
-def check_python_imports(root, files, report):
-    graph = ImportGraph(Path("python"), files)
-    graph.read(root)
-    for name, line, circle in graph.circles():
-        report.add(graph.paths[name], line, "modules import each other in a circle: " + " -> ".join(circle))
+    def folders(self):
+        """Pairs of a package's folders, of which the first one's modules import some of the second one's."""
+        folder = {name: path.parts[2] if len(path.parts) > 3 else None for name, path in self.paths.items()}
+        pairs = {(folder[user], folder[name]) for user, names in self.imports.items() for name in names}
+        return {(user, used) for user, used in pairs if user and used and user != used}

@@ -34,6 +34,11 @@ def is_golden(path):
     return bool({"golden", "goldens"} & set(path.parts))
 
 
+def is_family(path):
+    """Schema entries; op.schema.json beside them describes such files."""
+    return path.parent == Path("ops/schemas") and path.suffix == ".json" and path.name != "op.schema.json"
+
+
 def code_of(text):
     """C++ text with comments and raw strings blanked out; lines keep their numbers."""
     def blank(match):

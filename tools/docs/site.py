@@ -15,8 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/checks"))
 from check_layers import NEVER_INSTALLED, cmake_modules  # noqa: E402
-from markdown_page import Page  # noqa: E402
-from tree import is_golden, tracked_files  # noqa: E402
+from markdown_page import pages_of  # noqa: E402
+from tree import tracked_files  # noqa: E402
 
 OUT = ROOT / "build/docs"
 PAGES, GENERATED, PACKAGE = OUT / "pages", OUT / "generated/keyway", OUT / "python/keyway"
@@ -37,8 +37,7 @@ def copy(source, target):
 
 def copy_documents(files):
     """Copies the pages, and the files that they link to; returns the pages by their paths."""
-    pages = {path: Page(path, (ROOT / path).read_text()) for path in files
-             if path.suffix == ".md" and not is_golden(path) and not path.is_relative_to("tests/codegen/data")}
+    pages = pages_of(ROOT, files)
     for path, page in pages.items():
         copy(ROOT / path, PAGES / path)
         for linked in linked_files(page):

@@ -3,7 +3,10 @@
 // which adds it to the command line, with a callback that does the work and sets the status.
 #pragma once
 
+#include <keyway/core/base/error.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 namespace keyway::inline v1::tools {
 
@@ -12,6 +15,17 @@ enum class ExitStatus {
   Failed = 1,  // what was asked about is wrong
   Usage = 2,   // the command line is wrong, or input cannot be read or output written
 };
+
+// What f(arguments...) returns. An Error is printed as one of the command, and comes to the given status.
+template <typename F, typename... Args>
+ExitStatus guarded(const char* command, ExitStatus status, F f, const Args&... arguments) {
+  try {
+    return f(arguments...);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "keyway %s: %s\n", command, error.what());
+    return status;
+  }
+}
 
 using AddCommand = void(CLI::App& keyway, ExitStatus& status);
 

@@ -56,16 +56,10 @@ void print_difference(const SnapshotDifference& difference) {
 }
 
 ExitStatus run_diff(const DiffOptions& options) {
-  try {
-    const SnapshotDifference difference =
-        compare_snapshots(read_snapshot(options.before), read_snapshot(options.after));
-    print_difference(difference);
-    const bool fails = options.breaking ? !difference.is_backward_compatible() : !difference.empty();
-    return fails ? ExitStatus::Failed : ExitStatus::Ok;
-  } catch (const Error& error) {
-    fmt::print(stderr, "keyway diff: {}\n", error.what());
-    return ExitStatus::Usage;
-  }
+  const SnapshotDifference difference = compare_snapshots(read_snapshot(options.before), read_snapshot(options.after));
+  print_difference(difference);
+  const bool fails = options.breaking ? !difference.is_backward_compatible() : !difference.empty();
+  return fails ? ExitStatus::Failed : ExitStatus::Ok;
 }
 
 }  // namespace
@@ -79,7 +73,7 @@ void add_diff_command(CLI::App& keyway, ExitStatus& status) {
   command->footer(
       "Of a changed schema it says whether calls written for the first work with the second (backward) and the other\n"
       "way round (forward), and if not, why. Exit status: 0 if they are alike, 1 if not, 2 if one cannot be read.");
-  command->callback([options, &status] { status = run_diff(*options); });
+  command->callback([options, &status] { status = guarded("diff", ExitStatus::Usage, run_diff, *options); });
 }
 
 }  // namespace keyway::inline v1::tools

@@ -4,7 +4,6 @@
 #include <keyway/dispatch/inspect/explain.h>
 #include <keyway/tools/keyway/command.h>
 
-#include <cstdio>
 #include <fmt/format.h>
 #include <memory>
 #include <string>
@@ -43,21 +42,16 @@ void print_changes(const std::vector<SlotChange>& changes) {
 }
 
 ExitStatus run_explain(const ExplainOptions& options) {
-  try {
-    const OperatorHandle op = Dispatcher::singleton().op(options.op);
-    if (!options.what_if.empty()) {
-      print_changes(what_if(op, key_named(options.what_if)));
-      return ExitStatus::Ok;
-    }
-    const IncludeDispatchKeyGuard include(keys_named(options.include));
-    const ExcludeDispatchKeyGuard exclude(keys_named(options.exclude));
-    const Explanation explanation = explain(op, keys_named(options.keys));
-    fmt::print("{}", options.json ? to_json(explanation) : to_string(explanation));
+  const OperatorHandle op = Dispatcher::singleton().op(options.op);
+  if (!options.what_if.empty()) {
+    print_changes(what_if(op, key_named(options.what_if)));
     return ExitStatus::Ok;
-  } catch (const Error& error) {
-    fmt::print(stderr, "keyway explain: {}\n", error.what());
-    return ExitStatus::Failed;
   }
+  const IncludeDispatchKeyGuard include(keys_named(options.include));
+  const ExcludeDispatchKeyGuard exclude(keys_named(options.exclude));
+  const Explanation explanation = explain(op, keys_named(options.keys));
+  fmt::print("{}", options.json ? to_json(explanation) : to_string(explanation));
+  return ExitStatus::Ok;
 }
 
 }  // namespace
@@ -72,7 +66,7 @@ void add_explain_command(CLI::App& keyway, ExitStatus& status) {
   command->add_option("--what-if", options->what_if, "What a kernel registered to this key would change, instead");
   command->add_flag("--json", options->json, "As a JSON object");
   command->footer("Exit status: 0, or 1 if there is no such operator or key.");
-  command->callback([options, &status] { status = run_explain(*options); });
+  command->callback([options, &status] { status = guarded("explain", ExitStatus::Failed, run_explain, *options); });
 }
 
 }  // namespace keyway::inline v1::tools

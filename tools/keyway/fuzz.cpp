@@ -91,16 +91,13 @@ bool is_there(DeviceType type) {
   if (type == DeviceType::CPU) return true;
   const pid_t child = fork();
   if (child == 0) {
-    int status = 1;
-    try {
+    const ExitStatus status = guarded("fuzz", ExitStatus::Failed, [&] {
       start_device(type);
       const Tensor there(make_tensor({1}, kFloat, Device(type, 0)));
       there.copy_(Tensor(make_tensor({1}, kFloat, DeviceType::CPU)));  // as every call's arguments get there
-      status = 0;
-    } catch (const Error& error) {
-      fmt::print(stderr, "keyway fuzz: {}\n", error.what());
-    }
-    _exit(status);
+      return ExitStatus::Ok;
+    });
+    _exit(static_cast<int>(status));
   }
   int status = 1;
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;

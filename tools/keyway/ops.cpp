@@ -20,18 +20,13 @@ struct OpsOptions {
   bool schemas = false;
 };
 
-bool has_word(std::string_view words, std::string_view word) {
-  const std::string padded = " " + std::string(words) + " ";
-  return padded.find(" " + std::string(word) + " ") != std::string::npos;
-}
-
 ExitStatus list_operators(const OpsOptions& options) {
   std::size_t count = 0;
   for (const OperatorHandle& op : Dispatcher::singleton().ops()) {
     const OpInfo& info = op.entry().info();
     const std::string name = op.entry().short_name();
     if (name.find(options.filter) == std::string::npos) continue;
-    if (!options.tag.empty() && !has_word(info.tags, options.tag)) continue;
+    if (!options.tag.empty() && !op.entry().has_tag(options.tag)) continue;
     if (options.schemas) {
       fmt::print("{}\n", info.schema);
     } else {

@@ -1,5 +1,4 @@
 // keyway show: all that the registry knows of an operator.
-#include <keyway/core/base/error.h>
 #include <keyway/dispatch/inspect/explain.h>
 #include <keyway/tools/keyway/backends.h>
 #include <keyway/tools/keyway/command.h>
@@ -54,23 +53,17 @@ void print_slots(const OperatorEntry& op, const Colours& colours) {
 
 ExitStatus show_operator(const std::string& name) {
   const Colours colours(stdout);
-  const OperatorEntry* op = nullptr;
-  try {
-    op = &Dispatcher::singleton().op(name).entry();
-  } catch (const Error& error) {
-    fmt::print(stderr, "keyway show: {}\n", error.what());
-    return ExitStatus::Failed;
-  }
-  const OpInfo& info = op->info();
+  const OperatorEntry& op = Dispatcher::singleton().op(name).entry();
+  const OpInfo& info = op.info();
   fmt::print("{}{}{}  {}:{}\n", colours(Colour::Bold), info.schema, colours(Colour::Plain), info.file, info.line);
   if (!info.doc.empty()) fmt::print("  {}\n", info.doc);
   if (!info.example.empty()) fmt::print("  {}\n", info.example);
   if (!info.tags.empty()) fmt::print("  tags: {}\n", info.tags);
   fmt::print("  autograd saves: {}\n", info.saved.empty() ? "nothing" : std::string(info.saved));
-  const std::vector<std::string> variants = variants_of(*op);
+  const std::vector<std::string> variants = variants_of(op);
   if (!variants.empty()) fmt::print("  variants: {}\n", fmt::join(variants, ", "));
-  print_kernels(*op, colours);
-  print_slots(*op, colours);
+  print_kernels(op, colours);
+  print_slots(op, colours);
   return ExitStatus::Ok;
 }
 
@@ -81,7 +74,7 @@ void add_show_command(CLI::App& keyway, ExitStatus& status) {
   auto name = std::make_shared<std::string>();
   command->add_option("operator", *name, "Its name: add.Tensor, or my::op of another namespace")->required();
   command->footer("Exit status: 0, or 1 if there is no such operator.");
-  command->callback([name, &status] { status = show_operator(*name); });
+  command->callback([name, &status] { status = guarded("show", ExitStatus::Failed, show_operator, *name); });
 }
 
 }  // namespace keyway::inline v1::tools

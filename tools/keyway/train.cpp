@@ -1,12 +1,9 @@
 // keyway train: a small language model, trained before your eyes.
-#include <keyway/core/base/error.h>
 #include <keyway/tools/keyway/command.h>
 #include <keyway/tools/keyway/numbers.h>
 #include <keyway/tools/keyway/train/corpus.h>
 #include <keyway/tools/keyway/train/run.h>
 
-#include <cstdio>
-#include <fmt/format.h>
 #include <memory>
 #include <string>
 
@@ -16,14 +13,12 @@ namespace {
 
 ExitStatus train(const RunOptions& options) {
   std::string text;
-  try {
+  const ExitStatus status = guarded("train", ExitStatus::Usage, [&] {
     text = read_training_text(options.file);
-  } catch (const Error& error) {
-    fmt::print(stderr, "keyway train: {}\n", error.what());
-    return ExitStatus::Usage;
-  }
-  run_training(options, text);
-  return ExitStatus::Ok;
+    return ExitStatus::Ok;
+  });
+  if (status == ExitStatus::Ok) run_training(options, text);
+  return status;
 }
 
 }  // namespace

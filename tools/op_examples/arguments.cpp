@@ -21,7 +21,7 @@ bool any_leaf(const Literal& literal, Kind kind) {
 
 void flatten(const Literal& literal, std::vector<double>& values) {
   if (literal.kind != Kind::List) {
-    values.push_back(literal.kind == Kind::Float ? literal.number : static_cast<double>(literal.integer));
+    values.push_back(literal.number);
     return;
   }
   for (const Literal& item : literal.items) flatten(item, values);
@@ -46,8 +46,7 @@ IValue value_of(SchemaType type, const Literal& literal) {
     case TypeKind::Optional: return value_of(type.element(), literal);
     case TypeKind::Tensor: return literal.kind == Kind::Call ? call_by_name(literal) : IValue(tensor_of(literal));
     case TypeKind::List: return list_of(type.element(), type.list_size(), literal);
-    case TypeKind::Float:
-      return IValue(literal.kind == Kind::Float ? literal.number : static_cast<double>(literal.integer));
+    case TypeKind::Float: return IValue(literal.number);
     case TypeKind::Bool: return IValue(literal.integer != 0);
     case TypeKind::Str: return IValue(literal.text);
     case TypeKind::ScalarType: return IValue(parse_dtype(literal.text));
@@ -80,8 +79,7 @@ IValue list_of(SchemaType element, std::size_t repeat, const Literal& literal) {
   }
   if (kind.is(TypeKind::Float)) {
     std::vector<double> doubles;
-    for (const Literal& item : items)
-      doubles.push_back(item.kind == Kind::Float ? item.number : static_cast<double>(item.integer));
+    for (const Literal& item : items) doubles.push_back(item.number);
     return IValue(std::move(doubles));
   }
   std::vector<std::int64_t> ints;

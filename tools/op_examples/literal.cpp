@@ -48,6 +48,15 @@ class Parser {
     if (!accept(token)) fail("expected " + std::string(token));
   }
 
+  // A name, or nothing.
+  std::string word() {
+    skip();
+    const std::size_t start = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
+    return std::string(text_.substr(start, at_ - start));
+  }
+
   Literal value() {
     const char c = peek();
     if (c == '[') return sequence("[", "]", Literal::Kind::List);
@@ -106,10 +115,7 @@ class Parser {
 
   Literal name() {
     Literal result;
-    skip();
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) {
-      result.text += text_[at_++];
-    }
+    result.text = word();
     if (result.text.empty()) fail("expected a value");
     if (accept("(")) return call(std::move(result));
     if (result.text == "True" || result.text == "False") {
@@ -128,12 +134,8 @@ class Parser {
   Literal call(Literal result) {
     result.kind = Literal::Kind::Call;
     while (!accept(")")) {
-      skip();
       const std::size_t start = at_;
-      std::string keyword;
-      while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) {
-        keyword += text_[at_++];
-      }
+      const std::string keyword = word();
       if (!keyword.empty() && text_.substr(at_, 1) == "=" && text_.substr(at_, 2) != "==") {
         ++at_;
         result.keywords.emplace_back(keyword, value());

@@ -11,8 +11,8 @@ namespace keyway::inline v1::tools {
 struct Literal {
   enum class Kind { None, Bool, Int, Float, Text, Name, List, Tuple, Call };
   Kind kind = Kind::None;
-  double number = 0;
-  long long integer = 0;
+  double number = 0;                                      // of Bool, Int and Float
+  long long integer = 0;                                  // of Bool and Int
   std::string text;                                       // of Text and Name; a Call's function
   std::vector<Literal> items;                             // of List, Tuple; a Call's positional arguments
   std::vector<std::pair<std::string, Literal>> keywords;  // of a Call

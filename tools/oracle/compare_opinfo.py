@@ -24,7 +24,7 @@ import signal
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +46,6 @@ WITHOUT_VALUES = re.compile(
 )
 
 
-def has_values(op: Any, kwargs: dict[str, Any]) -> bool:
-    return not WITHOUT_VALUES.search(op.name) and not kwargs.get("dropout_p")
-
-
 @dataclasses.dataclass
 class Outcome:
     """What a call gave: a result, or the exception."""
@@ -65,21 +61,6 @@ def outcome(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Outcome:
         raise
     except Exception as error:  # whatever it is: its kind is what is compared
         return Outcome(error=error)
-
-
-class Differences:
-    """Counts of differences of one operator, with the first call of each."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.found: dict[tuple[str, str, str], list[Any]] = {}
-
-    def note(self, op: str, form: str, kind: str, example: str) -> None:
-        self.found.setdefault((op, form, kind), [0, example])[0] += 1
-
-    def lines(self) -> list[tuple[str, int, str]]:
-        """What differs, in how many calls, and the first of them."""
-        return [(f"{op} [{form}] {kind}", count, example) for (op, form, kind), (count, example) in sorted(self.found.items())]
 
 
 class Accepted:
@@ -98,25 +79,6 @@ class Accepted:
 
 def short(error: Exception | None) -> str:
     return f"{type(error).__name__}: {str(error).strip()}".splitlines()[0][:200]
-
-
-def judge(
-    differences: Differences, op: str, form: str, example: str, expected: Outcome, actual: Outcome, values: bool,
-    computed_in: torch.dtype | None = None,
-) -> None:
-    differences.calls += 1
-    if expected.error is not None and actual.error is not None:
-        if not isinstance(actual.error, type(expected.error)):
-            kinds = f"{type(actual.error).__name__}, no {type(expected.error).__name__}"
-            differences.note(op, form, kinds, f"{example}: {short(actual.error)} / {short(expected.error)}")
-    elif actual.error is not None:
-        differences.note(op, form, "refused", f"{example}: {short(actual.error)}")
-    elif expected.error is not None:
-        differences.note(op, form, "accepted", f"{example}: PyTorch: {short(expected.error)}")
-    else:
-        difference = compare(actual.result, expected.result, values, computed_in)
-        if difference:
-            differences.note(op, form, difference.kind, f"{example}: {difference.text}")
 
 
 def at_path(root: Any, path: str) -> Any:
@@ -161,10 +123,6 @@ def copies(sample: Any, requires_grad: bool) -> tuple[list[Any], dict[str, Any]]
     return [copied(sample.input), *map(copied, sample.args)], {k: copied(v) for k, v in sample.kwargs.items()}
 
 
-def full_name(op: Any) -> str:
-    return op.name + ("." + op.variant_test_name if op.variant_test_name else "")
-
-
 def seed() -> None:
     """The samples of the database are drawn: the same ones in each run, whatever was compared before."""
     torch.manual_seed(0)
@@ -200,92 +158,70 @@ def gradients(arguments: Any, result: Any, Tensor: type) -> list[Any]:
 
 
 class Comparison:
-    def __init__(self, options: argparse.Namespace) -> None:
-        self.options = options
-        self.differences = Differences()
+    """The calls of one operator: how many there were, and the differences with their first calls."""
 
-    def run(self) -> bool:
-        """True if nothing differs but what is accepted. Each operator has a process of its own, so that the rest is seen when
-        one takes its process down."""
-        accepted = Accepted(Path(__file__).with_name("accepted.json"))
-        functions = {id(op): keyway_function(op) for op in op_db}
-        missing = {op.name for op in op_db if functions[id(op)] is None}
-        chosen = [op for op in op_db if functions[id(op)] and re.search(self.options.only or "", full_name(op))]
-        calls = new = known = 0
-        children: collections.deque[tuple[Any, int, int]] = collections.deque()
-        while chosen or children:
-            while chosen and len(children) < self.options.jobs:
-                children.append(self.child(chosen[0], functions[id(chosen.pop(0))]))
-            for line, count, example, made in self.answer(*children.popleft()):
-                calls += made
-                if not line:
-                    continue
-                if accepted.has(line):
-                    known += 1
-                else:
-                    new += 1
-                    print(f"{line} ({count}x): {example}", flush=True)
-        print(f"\n{calls} calls, {new} distinct differences beside {known} that are accepted")
-        print(f"not in Keyway ({len(missing)}): {' '.join(sorted(missing))}")
-        if self.options.strict:
-            for pattern in sorted(accepted.unmatched):
-                print(f"accepted.json: nothing differs as {pattern!r} says")
-        return not new and not (self.options.strict and accepted.unmatched)
+    def __init__(self, op: Any, options: argparse.Namespace) -> None:
+        self.op, self.options = op, options
+        self.name = op.name + ("." + op.variant_test_name if op.variant_test_name else "")
+        self.function = keyway_function(op)
+        self.calls = 0
+        self.found: dict[tuple[str, str], list[Any]] = {}
 
-    def child(self, op: Any, function: Callable[..., Any]) -> tuple[Any, int, int]:
-        """A process that compares one operator: the operator, where its answer is read, and the process."""
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(reading)
-            signal.alarm(self.options.seconds)
-            self.operator(op, full_name(op), function)
-            with os.fdopen(writing, "w") as pipe:
-                json.dump([self.differences.calls, self.differences.lines()], pipe)
-            os._exit(0)
-        os.close(writing)
-        return op, reading, child
+    def has_values(self, kwargs: dict[str, Any]) -> bool:
+        return not WITHOUT_VALUES.search(self.op.name) and not kwargs.get("dropout_p")
 
-    def answer(self, op: Any, reading: int, child: int) -> Iterator[tuple[str, int, str, int]]:
-        """The lines of a child with their counts and examples, and last, without a line, the number of calls."""
-        with os.fdopen(reading) as pipe:
-            text = pipe.read()
-        _, status = os.waitpid(child, 0)
-        if not text:
-            yield f"{full_name(op)} died", 1, f"signal {os.WTERMSIG(status)}, by Keyway's fault or PyTorch's", 0
-            return
-        calls, lines = json.loads(text)
-        for line, count, example in lines:
-            yield line, count, example, 0
-        yield "", 0, "", calls
+    def note(self, form: str, kind: str, example: str) -> None:
+        self.found.setdefault((form, kind), [0, example])[0] += 1
 
-    def operator(self, op: Any, name: str, function: Callable[..., Any]) -> None:
+    def lines(self) -> list[tuple[str, int, str]]:
+        """What differs, in how many calls, and the first of them."""
+        return [(f"{self.name} [{form}] {kind}", *first) for (form, kind), first in sorted(self.found.items())]
+
+    def judge(
+        self, form: str, example: str, expected: Outcome, actual: Outcome, values: bool,
+        computed_in: torch.dtype | None = None,
+    ) -> None:
+        self.calls += 1
+        if expected.error is not None and actual.error is not None:
+            if not isinstance(actual.error, type(expected.error)):
+                kinds = f"{type(actual.error).__name__}, no {type(expected.error).__name__}"
+                self.note(form, kinds, f"{example}: {short(actual.error)} / {short(expected.error)}")
+        elif actual.error is not None:
+            self.note(form, "refused", f"{example}: {short(actual.error)}")
+        elif expected.error is not None:
+            self.note(form, "accepted", f"{example}: PyTorch: {short(expected.error)}")
+        else:
+            difference = compare(actual.result, expected.result, values, computed_in)
+            if difference:
+                self.note(form, difference.kind, f"{example}: {difference.text}")
+
+    def run(self) -> None:
         for dtype in map(lambda text: getattr(torch, text), self.options.dtypes.split(",")):
-            if dtype in op.dtypes:
+            if dtype in self.op.dtypes:
                 seed()
-                self.samples(op, name, function, dtype)
+                self.samples(dtype)
         seed()
-        self.refusals(op, name, function)
+        self.refusals()
 
-    def samples(self, op: Any, name: str, function: Callable[..., Any], dtype: torch.dtype) -> None:
-        with_grad = op.supports_autograd and dtype in (torch.float64, torch.complex128, torch.float32)
-        with_grad = with_grad and dtype in op.supported_backward_dtypes("cpu")
-        inputs = op.reference_inputs if self.options.inputs == "reference" else op.sample_inputs
+    def samples(self, dtype: torch.dtype) -> None:
+        with_grad = self.op.supports_autograd and dtype in (torch.float64, torch.complex128, torch.float32)
+        with_grad = with_grad and dtype in self.op.supported_backward_dtypes("cpu")
+        inputs = self.op.reference_inputs if self.options.inputs == "reference" else self.op.sample_inputs
         try:
             samples = list(inputs("cpu", dtype, requires_grad=with_grad))
         except Exception:  # of the database itself: some need what is not installed
             return
         for number, sample in enumerate(samples[: self.options.limit]):
             try:
-                self.forms(op, name, function, sample, with_grad, thin=number >= 40)
+                self.forms(sample, with_grad, thin=number >= 40)
             except Untranslatable:
                 continue
 
-    def forms(self, op: Any, name: str, function: Callable[..., Any], sample: Any, with_grad: bool, thin: bool) -> None:
-        self.form(op, name, "function", op.op, function, sample, with_grad)
+    def forms(self, sample: Any, with_grad: bool, thin: bool) -> None:
+        self.form("function", self.op.op, self.function, sample, with_grad)
         if thin:
             return
-        for form, variant in (("method", op.method_variant), ("inplace", op.inplace_variant)):
+        for form, variant in (("method", self.op.method_variant), ("inplace", self.op.inplace_variant)):
             if variant is None:
                 continue
             method = getattr(variant, "__name__", "")
@@ -293,36 +229,36 @@ class Comparison:
                 continue
             theirs, ours = getattr(torch.Tensor, method), getattr(keyway.Tensor, method, None)
             if ours is None:
-                self.differences.note(name, form, "missing", method)
+                self.note(form, "missing", method)
                 continue
-            self.form(op, name, form, theirs, ours, sample, with_grad and form == "method")
-        if op.supports_out and not isinstance(op.op, types.FunctionType):
-            self.outs(op, name, function, sample)
+            self.form(form, theirs, ours, sample, with_grad and form == "method")
+        if self.op.supports_out and not isinstance(self.op.op, types.FunctionType):
+            self.outs(sample)
         if self.options.mutate:
-            self.mutations(op, name, function, sample)
+            self.mutations(sample)
 
-    def form(self, op: Any, name: str, form: str, theirs: Any, ours: Any, sample: Any, with_grad: bool) -> None:
+    def form(self, form: str, theirs: Any, ours: Any, sample: Any, with_grad: bool) -> None:
         args, kwargs = copies(sample, with_grad)
         our_args, our_kwargs = to_keyway(args), to_keyway(kwargs)
         example = described(args, kwargs)
-        values = has_values(op, kwargs)
+        values = self.has_values(kwargs)
         expected, actual = outcome(theirs, *args, **kwargs), outcome(ours, *our_args, **our_kwargs)
-        judge(self.differences, name, form, example, expected, actual, values)
+        self.judge(form, example, expected, actual, values)
         if form == "inplace":
-            judge(self.differences, name, "inplace argument", example, Outcome(args[0]), Outcome(our_args[0]), values)
+            self.judge("inplace argument", example, Outcome(args[0]), Outcome(our_args[0]), values)
         if not with_grad or expected.error or actual.error or not values:
             return
         expected = outcome(gradients, [args, kwargs], expected.result, torch.Tensor)
         actual = outcome(gradients, [our_args, our_kwargs], actual.result, keyway.Tensor)
-        judge(self.differences, name, form + " gradient", example, expected, actual, values)
+        self.judge(form + " gradient", example, expected, actual, values)
 
-    def outs(self, op: Any, name: str, function: Callable[..., Any], sample: Any) -> None:
+    def outs(self, sample: Any) -> None:
         args, kwargs = copies(sample, False)
-        plain = outcome(op.op, *args, **kwargs)
+        plain = outcome(self.op.op, *args, **kwargs)
         results = plain.result if isinstance(plain.result, tuple) else (plain.result,)
         if plain.error or not all(isinstance(r, torch.Tensor) for r in results):
             return
-        if op.name in ("tril", "triu", "lu_unpack", "linalg.lu"):
+        if self.op.name in ("tril", "triu", "lu_unpack", "linalg.lu"):
             return  # PyTorch 2.15 writes outside of an out= that is transposed
         tries: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
             "empty": lambda r: r.new_empty(0),
@@ -339,39 +275,94 @@ class Comparison:
             our_out = to_keyway(out)
             args, kwargs = copies(sample, False)
             our_args, our_kwargs = to_keyway(args), to_keyway(kwargs)
-            expected, actual = outcome(op.op, *args, **kwargs, out=out), outcome(function, *our_args, **our_kwargs, out=our_out)
-            values = has_values(op, kwargs)
-            judge(self.differences, name, f"out {what}", described(args, kwargs), expected, actual, values, results[0].dtype)
+            expected = outcome(self.op.op, *args, **kwargs, out=out)
+            actual = outcome(self.function, *our_args, **our_kwargs, out=our_out)
+            values = self.has_values(kwargs)
+            self.judge(f"out {what}", described(args, kwargs), expected, actual, values, results[0].dtype)
 
-    def mutations(self, op: Any, name: str, function: Callable[..., Any], sample: Any) -> None:
+    def mutations(self, sample: Any) -> None:
         args, kwargs = copies(sample, False)
         calls = list(mutated(args, kwargs))
-        packet = getattr(torch.ops.aten, op.name, None)
+        packet = getattr(torch.ops.aten, self.op.name, None)
         if packet is not None:
             # What PyTorch itself refuses under these names is not asked of Keyway.
-            calls += [call for call in by_name(args, kwargs, packet) if outcome(op.op, *call[1], **call[2]).error is None]
+            calls += [call for call in by_name(args, kwargs, packet) if not outcome(self.op.op, *call[1], **call[2]).error]
         for what, args, kwargs in calls:
             try:
                 our_args, our_kwargs = to_keyway(args), to_keyway(kwargs)
             except Untranslatable:
                 continue
             example = what + " " + described(args, kwargs)
-            values = has_values(op, kwargs)
-            expected, actual = outcome(op.op, *args, **kwargs), outcome(function, *our_args, **our_kwargs)
-            judge(self.differences, name, re.sub(r"#\d+ ", "", what), example, expected, actual, values)
+            values = self.has_values(kwargs)
+            expected, actual = outcome(self.op.op, *args, **kwargs), outcome(self.function, *our_args, **our_kwargs)
+            self.judge(re.sub(r"#\d+ ", "", what), example, expected, actual, values)
 
-    def refusals(self, op: Any, name: str, function: Callable[..., Any]) -> None:
-        if op.error_inputs_func is None:
+    def refusals(self) -> None:
+        if self.op.error_inputs_func is None:
             return
-        for given in op.error_inputs("cpu"):
+        for given in self.op.error_inputs("cpu"):
             sample = given.sample_input
             try:
                 args, kwargs = [sample.input, *sample.args], sample.kwargs
                 our_args, our_kwargs = to_keyway([args, kwargs], {})
             except Untranslatable:
                 continue
-            expected, actual = outcome(op.op, *args, **kwargs), outcome(function, *our_args, **our_kwargs)
-            judge(self.differences, name, "refusal", described(args, kwargs), expected, actual, True)
+            expected, actual = outcome(self.op.op, *args, **kwargs), outcome(self.function, *our_args, **our_kwargs)
+            self.judge("refusal", described(args, kwargs), expected, actual, True)
+
+
+class Child:
+    """A process that compares one operator, so that the rest is seen when one takes its process down."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.name = comparison.name
+        self.reading, writing = os.pipe()
+        self.process = os.fork()
+        if self.process == 0:
+            os.close(self.reading)
+            signal.alarm(comparison.options.seconds)
+            comparison.run()
+            with os.fdopen(writing, "w") as pipe:
+                json.dump([comparison.calls, comparison.lines()], pipe)
+            os._exit(0)
+        os.close(writing)
+
+    def answer(self) -> tuple[int, list[tuple[str, int, str]]]:
+        """The number of calls, and the lines of the comparison."""
+        with os.fdopen(self.reading) as pipe:
+            text = pipe.read()
+        _, status = os.waitpid(self.process, 0)
+        if text:
+            return json.loads(text)
+        return 0, [(f"{self.name} died", 1, f"signal {os.WTERMSIG(status)}, by Keyway's fault or PyTorch's")]
+
+
+def run(options: argparse.Namespace) -> bool:
+    """True if nothing differs but what is accepted."""
+    accepted = Accepted(Path(__file__).with_name("accepted.json"))
+    comparisons = [Comparison(op, options) for op in op_db]
+    missing = {comparison.op.name for comparison in comparisons if comparison.function is None}
+    chosen = [comparison for comparison in comparisons
+              if comparison.function is not None and re.search(options.only or "", comparison.name)]
+    calls = new = known = 0
+    children: collections.deque[Child] = collections.deque()
+    while chosen or children:
+        while chosen and len(children) < options.jobs:
+            children.append(Child(chosen.pop(0)))
+        made, lines = children.popleft().answer()
+        calls += made
+        for line, count, example in lines:
+            if accepted.has(line):
+                known += 1
+            else:
+                new += 1
+                print(f"{line} ({count}x): {example}", flush=True)
+    print(f"\n{calls} calls, {new} distinct differences beside {known} that are accepted")
+    print(f"not in Keyway ({len(missing)}): {' '.join(sorted(missing))}")
+    if options.strict:
+        for pattern in sorted(accepted.unmatched):
+            print(f"accepted.json: nothing differs as {pattern!r} says")
+    return not new and not (options.strict and accepted.unmatched)
 
 
 def main() -> None:
@@ -389,7 +380,7 @@ def main() -> None:
     torch.set_num_threads(1)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     print(f"PyTorch {torch.__version__}, Keyway {keyway.__version__}", flush=True)
-    sys.exit(0 if Comparison(options).run() else 1)
+    sys.exit(0 if run(options) else 1)
 
 
 if __name__ == "__main__":

@@ -16,23 +16,7 @@ constexpr std::int64_t kTwo31 = std::int64_t{1} << 31;
 
 class Values {
  public:
-  void add(IValue plain) {
-    Value value;
-    value.plain = std::move(plain);
-    values_.push_back(std::move(value));
-  }
-  // What no argument of a type takes, or few: the boxed call is to say so.
-  void add_wrong_tags() {
-    add(IValue());
-    add(IValue("text"));
-    add(IValue(1.5));
-    add(IValue(std::int64_t{3}));
-    add(IValue(std::vector<std::int64_t>{1, 2}));
-    Value tensor;
-    tensor.kind = Value::Kind::Tensor;
-    tensor.tensors.emplace_back();
-    values_.push_back(std::move(tensor));
-  }
+  void add(IValue plain) { values_.push_back({.plain = std::move(plain)}); }
   std::vector<Value> take() && { return std::move(values_); }
 
  private:
@@ -246,10 +230,12 @@ const std::vector<double>& boundary_floats() {
 }
 
 std::vector<Value> boundary_values(SchemaType type, const Value& seed) {
-  Values values;
-  add_kind(values, type, seed.plain);
-  values.add_wrong_tags();
-  return std::move(values).take();
+  Values boundary;
+  add_kind(boundary, type, seed.plain);
+  std::vector<Value> values = std::move(boundary).take();
+  add_wrong_tags(values);
+  values.push_back({.kind = Value::Kind::Tensor, .tensors = {TensorRecipe()}});
+  return values;
 }
 
 }  // namespace keyway::inline v1::tools

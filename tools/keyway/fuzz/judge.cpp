@@ -26,10 +26,6 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-bool has_tag(const OpInfo& info, std::string_view tag) {
-  return (" " + std::string(info.tags) + " ").find(" " + std::string(tag) + " ") != std::string::npos;
-}
-
 bool names_device(SchemaType type) {
   return type.is(TypeKind::Device) || (type.is(TypeKind::Optional) && type.element().is(TypeKind::Device));
 }
@@ -38,15 +34,14 @@ bool names_device(SchemaType type) {
 
 Judge::Judge(const OperatorHandle& op, DeviceType device)
     : op_(op), device_(device), name_(op.entry().short_name()), arguments_(argument_names(op)) {
-  const OpInfo& info = op.entry().info();
   for (const Argument argument : op.schema().arguments()) {
     written_.push_back(argument.is_write());
     out_.push_back(argument.is_out());
     names_device_.push_back(names_device(argument.type()));
   }
-  has_meta_ = info.file[0] != '\0' && op.schema().returns().size() > 0;
+  has_meta_ = op.entry().info().file[0] != '\0' && op.schema().returns().size() > 0;
   for (const char* tag : {"data_dependent_shape", "scalar_result", "allocates"}) {
-    has_meta_ = has_meta_ && !has_tag(info, tag);
+    has_meta_ = has_meta_ && !op.entry().has_tag(tag);
   }
 }
 

@@ -41,63 +41,42 @@ void add_outputs(const OperatorHandle& op, const OperatorHandle& functional, con
     // Its results depend on data; float32 will do.
   }
   for (const ScalarType dtype : dtypes) {
-    Value value;
-    value.kind = Value::Kind::Tensor;
-    value.tensors.emplace_back();
-    value.tensors[0].sizes = {0};
-    value.tensors[0].dtype = dtype;
-    values.push_back(std::move(value));
+    values.push_back({.kind = Value::Kind::Tensor, .tensors = {{.sizes = {0}, .dtype = dtype}}});
   }
 }
 
-TensorRecipe small_tensor() {
-  TensorRecipe recipe;
-  recipe.sizes = {2, 3};
-  recipe.elements = {1.0, 2.0, 3.0};
-  return recipe;
+TensorRecipe small_tensor() { return {.sizes = {2, 3}, .elements = {1.0, 2.0, 3.0}}; }
+
+IValue small_plain_list(SchemaType element) {
+  if (element.is(TypeKind::List)) return IValue(std::vector<std::vector<std::int64_t>>{{1}});
+  if (element.is(TypeKind::Optional)) return IValue(std::vector<std::optional<std::int64_t>>{1});
+  if (element.is(TypeKind::Str)) return IValue(std::vector<std::string>{"sum"});
+  if (element.is(TypeKind::ScalarType)) return IValue(std::vector<ScalarType>{ScalarType::Float});
+  return IValue(std::vector<std::int64_t>{1});
 }
 
 Value small_list(SchemaType element) {
-  Value value;
-  const bool nested = element.is(TypeKind::Optional) || element.is(TypeKind::List);
-  const TypeKind kind = nested ? element.element().kind() : element.kind();
-  if (kind == TypeKind::Tensor) {
-    value.kind = element.is(TypeKind::List) ? Value::Kind::TensorLists : Value::Kind::Tensors;
-    value.tensors.push_back(small_tensor());
-    if (element.is(TypeKind::List)) value.lengths = {1};
-  } else if (element.is(TypeKind::List)) {
-    value.plain = IValue(std::vector<std::vector<std::int64_t>>{{1}});
-  } else if (element.is(TypeKind::Optional)) {
-    value.plain = IValue(std::vector<std::optional<std::int64_t>>{1});
-  } else if (kind == TypeKind::Str) {
-    value.plain = IValue(std::vector<std::string>{"sum"});
-  } else if (kind == TypeKind::ScalarType) {
-    value.plain = IValue(std::vector<ScalarType>{ScalarType::Float});
-  } else {
-    value.plain = IValue(std::vector<std::int64_t>{1});
-  }
-  return value;
+  const bool lists = element.is(TypeKind::List);
+  const SchemaType inner = lists || element.is(TypeKind::Optional) ? element.element() : element;
+  if (!inner.is(TypeKind::Tensor)) return {.plain = small_plain_list(element)};
+  if (!lists) return {.kind = Value::Kind::Tensors, .tensors = {small_tensor()}};
+  return {.kind = Value::Kind::TensorLists, .tensors = {small_tensor()}, .lengths = {1}};
 }
 
 Value small_value(SchemaType type) {
-  Value value;
   switch (type.kind()) {
-    case TypeKind::Tensor:
-      value.kind = Value::Kind::Tensor;
-      value.tensors.push_back(small_tensor());
-      break;
+    case TypeKind::Tensor: return {.kind = Value::Kind::Tensor, .tensors = {small_tensor()}};
     case TypeKind::List: return small_list(type.element());
     case TypeKind::Int:
     case TypeKind::SymInt:
-    case TypeKind::Scalar: value.plain = IValue(std::int64_t{1}); break;
-    case TypeKind::Float: value.plain = IValue(0.5); break;
-    case TypeKind::Bool: value.plain = IValue(false); break;
-    case TypeKind::Str: value.plain = IValue("sum"); break;
-    case TypeKind::ScalarType: value.plain = IValue(ScalarType::Float); break;
-    case TypeKind::Device: value.plain = IValue(Device(DeviceType::CPU)); break;
-    default: break;
+    case TypeKind::Scalar: return {.plain = IValue(std::int64_t{1})};
+    case TypeKind::Float: return {.plain = IValue(0.5)};
+    case TypeKind::Bool: return {.plain = IValue(false)};
+    case TypeKind::Str: return {.plain = IValue("sum")};
+    case TypeKind::ScalarType: return {.plain = IValue(ScalarType::Float)};
+    case TypeKind::Device: return {.plain = IValue(Device(DeviceType::CPU))};
+    default: return {};
   }
-  return value;
 }
 
 std::vector<Value> values_of(const Stack& stack) {

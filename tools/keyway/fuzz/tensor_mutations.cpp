@@ -207,11 +207,7 @@ void add_lists(const std::vector<TensorRecipe>& seed, Add&& add) {
 std::vector<Value> tensor_values(const Value& seed) {
   std::vector<Value> values;
   const auto add = [&](std::vector<TensorRecipe> tensors, std::vector<std::size_t> lengths = {}) {
-    Value value;
-    value.kind = seed.kind;
-    value.tensors = std::move(tensors);
-    value.lengths = std::move(lengths);
-    values.push_back(std::move(value));
+    values.push_back({.kind = seed.kind, .tensors = std::move(tensors), .lengths = std::move(lengths)});
   };
   if (seed.kind == Value::Kind::TensorLists) {
     add({});
@@ -229,12 +225,8 @@ std::vector<Value> tensor_values(const Value& seed) {
     if (one.defined) one = seed.tensors[0];
     for (TensorRecipe& recipe : tensor_mutations(one)) add({std::move(recipe)});
   }
-  for (IValue wrong : {IValue(), IValue(std::int64_t{1}), IValue(2.5), IValue("text"),
-                       IValue(std::vector<std::int64_t>{1}), IValue(std::vector<TensorBase>())}) {
-    Value value;
-    value.plain = std::move(wrong);
-    values.push_back(std::move(value));
-  }
+  add_wrong_tags(values);
+  values.push_back({.plain = IValue(std::vector<TensorBase>())});
   return values;
 }
 

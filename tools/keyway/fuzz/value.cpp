@@ -36,6 +36,17 @@ void fill(const TensorBase& storage, const std::vector<Scalar>& elements) {
   });
 }
 
+// Elements that the storage of a tensor of this recipe has.
+std::int64_t storage_elements(const TensorRecipe& recipe) {
+  std::int64_t last = recipe.offset;
+  const DimVector row = contiguous_strides(recipe.sizes);
+  for (std::size_t i = 0; i < recipe.sizes.size(); ++i) {
+    if (recipe.sizes[i] == 0) return recipe.offset;
+    last += (recipe.sizes[i] - 1) * (recipe.strides.empty() ? row[i] : recipe.strides[i]);
+  }
+  return last + 1;
+}
+
 TensorBase make(const TensorRecipe& recipe, DeviceType device) {
   if (!recipe.defined) return {};
   const std::int64_t total = storage_elements(recipe);
@@ -108,8 +119,6 @@ std::string string_text(const std::string& string) {
   return text + (string.size() > 40 ? fmt::format("...' ({} bytes)", string.size()) : "'");
 }
 
-}  // namespace
-
 TensorRecipe recipe_of(const TensorBase& tensor) {
   TensorRecipe recipe;
   recipe.defined = tensor.defined();
@@ -124,6 +133,8 @@ TensorRecipe recipe_of(const TensorBase& tensor) {
   });
   return recipe;
 }
+
+}  // namespace
 
 Value value_of(const IValue& argument) {
   Value value;
@@ -145,14 +156,11 @@ Value value_of(const IValue& argument) {
   return value;
 }
 
-std::int64_t storage_elements(const TensorRecipe& recipe) {
-  std::int64_t last = recipe.offset;
-  const DimVector row = contiguous_strides(recipe.sizes);
-  for (std::size_t i = 0; i < recipe.sizes.size(); ++i) {
-    if (recipe.sizes[i] == 0) return recipe.offset;
-    last += (recipe.sizes[i] - 1) * (recipe.strides.empty() ? row[i] : recipe.strides[i]);
+void add_wrong_tags(std::vector<Value>& values) {
+  for (IValue wrong :
+       {IValue(), IValue("text"), IValue(1.5), IValue(std::int64_t{3}), IValue(std::vector<std::int64_t>{1, 2})}) {
+    values.push_back({.plain = std::move(wrong)});
   }
-  return last + 1;
 }
 
 Stack make_stack(const std::vector<Value>& values, DeviceType device) {

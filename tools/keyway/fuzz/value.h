@@ -23,12 +23,12 @@ enum class Sharing : std::uint8_t {
 
 // A tensor to be made: every call gets new ones, so that none sees what another wrote.
 struct TensorRecipe {
-  std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;  // empty for row-major
+  std::vector<std::int64_t> sizes = {};
+  std::vector<std::int64_t> strides = {};  // empty for row-major
   std::int64_t offset = 0;
   ScalarType dtype = ScalarType::Float;
   DeviceType device = DeviceType::CPU;
-  std::vector<Scalar> elements;  // of the storage, from its start, again and again
+  std::vector<Scalar> elements = {};  // of the storage, from its start, again and again
   bool defined = true;
   bool requires_grad = false;
   Sharing sharing = Sharing::None;
@@ -37,18 +37,15 @@ struct TensorRecipe {
 struct Value {
   enum class Kind : std::uint8_t { Plain, Tensor, Tensors, TensorLists };
   Kind kind = Kind::Plain;
-  IValue plain;                       // of Plain
-  std::vector<TensorRecipe> tensors;  // one of Tensor; of TensorLists, those of all lists
-  std::vector<std::size_t> lengths;   // of the lists of TensorLists
+  IValue plain = {};                       // of Plain
+  std::vector<TensorRecipe> tensors = {};  // one of Tensor; of TensorLists, those of all lists
+  std::vector<std::size_t> lengths = {};   // of the lists of TensorLists
 };
 
-// The recipe of a tensor that exists. Requires: it is on the CPU.
-TensorRecipe recipe_of(const TensorBase& tensor);
-// The value that an argument of an example is.
+// The value that an argument of an example is. Requires: its tensors are on the CPU.
 Value value_of(const IValue& argument);
-
-// Elements that the storage of a tensor of this recipe has.
-std::int64_t storage_elements(const TensorRecipe& recipe);
+// Adds what few types of arguments take, each of another tag: the boxed call is to say so.
+void add_wrong_tags(std::vector<Value>& values);
 
 // The arguments of one call, new ones. Each tensor of the CPU has its counterpart on `device`, on Meta without
 // elements.

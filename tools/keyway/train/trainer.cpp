@@ -74,7 +74,7 @@ double Trainer::step() {
   const Tensor loss = nn::functional::cross_entropy(logits.view({-1, logits.size(-1)}), batch.targets.view({-1}));
   optimizer_.zero_grad();
   loss.backward();
-  grad_norm_ = nn::utils::clip_grad_norm_(parameters_, options_.max_grad_norm);
+  nn::utils::clip_grad_norm_(parameters_, options_.max_grad_norm);
   optimizer_.step();
   schedule_.step();
   return loss.item<double>();

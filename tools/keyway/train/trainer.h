@@ -27,10 +27,6 @@ class Trainer {
 
   // Returns the loss of a random batch before the step that it leads to.
   double step();
-  std::int64_t steps_done() const { return schedule_.step_count(); }
-  // The norm of the latest gradients, before they were clipped.
-  double grad_norm() const { return grad_norm_; }
-  double learning_rate() const { return optimizer_.param_groups()[0].options().get_lr(); }
   std::int64_t characters_per_step() const { return options_.batch * model_->options().context; }
 
  private:
@@ -46,7 +42,6 @@ class Trainer {
   std::vector<Tensor> parameters_;
   optim::AdamW optimizer_;
   optim::LambdaLR schedule_;
-  double grad_norm_ = 0;
 };
 
 }  // namespace keyway::inline v1::tools

@@ -76,15 +76,10 @@ TEST_CASE("other sizes keep what fits together") {
 }
 
 TEST_CASE("every recipe makes a tensor that lies within its storage") {
-  TensorRecipe seed;
-  seed.sizes = {2, 3};
-  seed.elements = {1.0, -2.0};
+  const TensorRecipe seed = {.sizes = {2, 3}, .elements = {1.0, -2.0}};
   std::size_t count = 0;
   for (const TensorRecipe& recipe : tensor_mutations(seed)) {
-    Value value;
-    value.kind = Value::Kind::Tensor;
-    value.tensors = {recipe};
-    const Stack stack = make_stack({value});
+    const Stack stack = make_stack({{.kind = Value::Kind::Tensor, .tensors = {recipe}}});
     const TensorBase tensor = stack[0].to_tensor();
     REQUIRE(tensor.defined() == recipe.defined);
     if (!recipe.defined) continue;
@@ -99,13 +94,8 @@ TEST_CASE("every recipe makes a tensor that lies within its storage") {
 }
 
 TEST_CASE("elements that a dtype cannot hold become its ends") {
-  Value value;
-  value.kind = Value::Kind::Tensor;
-  value.tensors.emplace_back();
-  value.tensors[0].sizes = {3};
-  value.tensors[0].dtype = kChar;
-  value.tensors[0].elements = {1000, -1e300, 5};
-  const TensorBase tensor = make_stack({value})[0].to_tensor();
+  const TensorRecipe recipe = {.sizes = {3}, .dtype = kChar, .elements = {1000, -1e300, 5}};
+  const TensorBase tensor = make_stack({{.kind = Value::Kind::Tensor, .tensors = {recipe}}})[0].to_tensor();
   const auto* elements = tensor.const_data_ptr<std::int8_t>();
   CHECK(std::vector<int>(elements, elements + 3) == std::vector<int>{127, -128, 5});
 }
