@@ -205,7 +205,7 @@ def main():
     parser.add_argument("--draw", action="store_true", help=f"draw the pictures of {PICTURES} anew (with --generated)")
     args = parser.parse_args()
     if args.draw and not args.generated:
-        parser.error("--draw needs --generated: half of the includes are there")
+        parser.error("--draw needs --generated: its includes are drawn too")
 
     report = Report("check_layers")
     files = tracked_files(args.root)

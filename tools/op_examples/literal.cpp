@@ -138,7 +138,7 @@ class Parser {
       const std::string keyword = word();
       if (!keyword.empty() && text_.substr(at_, 1) == "=" && text_.substr(at_, 2) != "==") {
         ++at_;
-        result.keywords.emplace_back(keyword, value());
+        result.keywords.push_back({keyword, value()});
       } else {
         at_ = start;
         result.items.push_back(value());

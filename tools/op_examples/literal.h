@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace keyway::inline v1::tools {
@@ -11,11 +10,18 @@ namespace keyway::inline v1::tools {
 struct Literal {
   enum class Kind { None, Bool, Int, Float, Text, Name, List, Tuple, Call };
   Kind kind = Kind::None;
-  double number = 0;                                      // of Bool, Int and Float
-  long long integer = 0;                                  // of Bool and Int
-  std::string text;                                       // of Text and Name; a Call's function
-  std::vector<Literal> items;                             // of List, Tuple; a Call's positional arguments
-  std::vector<std::pair<std::string, Literal>> keywords;  // of a Call
+  double number = 0;           // of Bool, Int and Float
+  long long integer = 0;       // of Bool and Int
+  std::string text;            // of Text and Name; a Call's function
+  std::vector<Literal> items;  // of List, Tuple; a Call's positional arguments
+  struct Keyword;
+  std::vector<Keyword> keywords;  // of a Call
+};
+
+// Not std::pair, whose instantiation by clang needs a Literal that is complete.
+struct Literal::Keyword {
+  std::string name;
+  Literal value;
 };
 
 struct ExampleText {
