@@ -1,5 +1,6 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/core/base/text.h>
+#include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -79,17 +80,13 @@ constexpr std::string_view kCalled[] = {"accumulate_type",
                                         "wrap_dim",
                                         "wrap_optional_dim"};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 }  // namespace
 
 std::optional<std::string> name_fault(std::string_view name) {
   if (name.empty()) return "is empty";
   if (name.size() > kMaxNameLength)
     return fmt::format("has {} characters, but a name has {} at most", name.size(), kMaxNameLength);
-  const auto fits = [](char c) { return is_letter(c) || is_digit(c); };
-  if (!std::all_of(name.begin(), name.end(), fits) || is_digit(name.front()))
+  if (!detail::is_name_start(name.front()) || !std::ranges::all_of(name, detail::is_name))
     return "is not an identifier (letters, digits and underscores, no digit first)";
   if (std::ranges::find(kKeywords, name) != std::end(kKeywords)) return "is a C++ keyword";
   return std::nullopt;
@@ -121,9 +118,8 @@ std::string shown(std::string_view text) {
     while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;  // no half character
   std::string out;
   for (const char c : text.substr(0, size)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\x{:02x}", byte);
+    if (is_control(c))
+      out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
     else
       out += c;
   }

@@ -115,14 +115,11 @@ class Recorder {
     return names;
   }
 
-  static bool names_result(const CheckedExpr& formula, const Expr& expr) {
-    if (formula.note(expr).role == ExprRole::Result) return true;
-    return std::ranges::any_of(children(expr), [&](const ExprPtr& child) { return names_result(formula, *child); });
-  }
   static bool names_argument(const Expr& expr, std::string_view argument) {
-    const auto* name = as<NameExpr>(expr);
-    if (name != nullptr && name->name == argument) return true;
-    return std::ranges::any_of(children(expr), [&](const ExprPtr& child) { return names_argument(*child, argument); });
+    return any_node(expr, [&](const Expr& node) {
+      const auto* name = as<NameExpr>(node);
+      return name != nullptr && name->name == argument;
+    });
   }
 
   // Whether any of the inputs that need a tensor is there; empty where one always is.
@@ -155,7 +152,7 @@ class Recorder {
   // Whether a value is kept once the call has returned: one of a result, and what is asked of tensors, which the call
   // has then found defined. What an in-place call overwrites is asked before.
   bool kept_after_call(const GradField& field) const {
-    if (names_result(*field.formula, *field.expr)) return true;
+    if (has_role(*field.formula, *field.expr, ExprRole::Result)) return true;
     return field.kind == SavedKind::Metadata && !(in_place_ && names_argument(*field.expr, overwritten_argument()));
   }
 

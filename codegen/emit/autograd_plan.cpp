@@ -4,6 +4,7 @@
 #include <keyway/codegen/expr/expr_printer.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/model/op_scope.h>
+#include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
 #include <cctype>
@@ -37,8 +38,7 @@ std::string node_title(const FunctionSchema& schema) {
   if (name.ends_with("_forward")) name.remove_suffix(8);
   std::string out = camel_case(name);
   for (std::size_t i = 1; i < out.size(); ++i) {
-    if (std::isdigit(static_cast<unsigned char>(out[i - 1])) != 0)
-      out[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[i])));
+    if (detail::is_digit(out[i - 1])) out[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[i])));
   }
   return out + "Backward0";
 }

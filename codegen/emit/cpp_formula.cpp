@@ -2,6 +2,7 @@
 #include <keyway/codegen/emit/cpp_formula.h>
 #include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/codegen/model/variants.h>
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -38,10 +38,4 @@ std::vector<std::string> public_parameters(FunctionSchema schema);
 // What a C++ default argument says: "1", "{}", "MemoryFormat::Contiguous". Requires: argument.has_default().
 std::string public_default(Argument argument);
 
-// --- The four arguments that describe a new tensor, which users give as one TensorOptions.
-
-bool is_tensor_option(std::string_view name);  // dtype, layout, device, pin_memory
-// Whether the schema has all four.
-bool has_tensor_options(FunctionSchema schema);
-
 }  // namespace keyway::inline v1

@@ -2,6 +2,7 @@
 #include <keyway/codegen/emit/operands.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
+#include <keyway/codegen/model/variants.h>
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -2,24 +2,22 @@
 #include <keyway/codegen/emit/python_example.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/expr_printer.h>
+#include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace keyway::inline v1 {
 namespace {
 
-bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 // A function's tensor `self` is called `input`; a list or a number keeps its name.
 std::string in_words_of(const PythonCall& call, std::string text) {
   const auto input = std::ranges::find(call.parameters, "input", &PythonParameter::name);
   if (input == call.parameters.end()) return text;
   for (std::size_t at = text.find("self"); at != std::string::npos; at = text.find("self", at + 1)) {
-    const bool begins = at == 0 || !is_word_part(text[at - 1]);
-    const bool ends = at + 4 == text.size() || !is_word_part(text[at + 4]);
+    const bool begins = at == 0 || !detail::is_name(text[at - 1]);
+    const bool ends = at + 4 == text.size() || !detail::is_name(text[at + 4]);
     if (begins && ends) text.replace(at, 4, "input");
   }
   return text;

@@ -13,26 +13,8 @@
 namespace keyway::inline v1 {
 namespace {
 
-ExprRole role_of(SymbolKind kind) {
-  switch (kind) {
-    case SymbolKind::Argument: return ExprRole::Argument;
-    case SymbolKind::Result: return ExprRole::Result;
-    case SymbolKind::Gradient: return ExprRole::Gradient;
-    case SymbolKind::Needs: return ExprRole::Needs;
-    case SymbolKind::Let: return ExprRole::Let;
-    case SymbolKind::Constant: return ExprRole::Constant;
-  }
-  return ExprRole::Plain;
-}
-
 void append(std::vector<std::string>& out, std::vector<std::string> more) {
   out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
-std::vector<std::string> names_of(const std::vector<Symbol>& symbols) {
-  std::vector<std::string> names;
-  for (const Symbol& symbol : symbols) names.push_back(symbol.name);
-  return names;
 }
 
 std::string types_of(const std::vector<ArgumentType>& arguments) {
@@ -84,17 +66,14 @@ class Checker {
 
   ExprNote visit(const NameExpr& e, const Expr& expr) {
     const Symbol* symbol = scope_.find(e.name);
-    if (!symbol) {
-      const auto constant = std::ranges::find(constants_, e.name, &Symbol::name);
-      if (constant != constants_.end()) symbol = &*constant;
-    }
+    if (!symbol) symbol = constants_.find(e.name);
     if (!symbol) {
       auto names = scope_.names();
-      append(names, names_of(constants_));
+      append(names, constants_.names());
       throw ExprError(expr.offset, fmt::format("no name {} here{}", in_quotes(e.name), did_you_mean(e.name, names)));
     }
     const bool present = std::ranges::find(not_none_, e.name) != not_none_.end();
-    return {present ? symbol->type.required() : symbol->type, role_of(symbol->kind), {}, false, {}};
+    return {present ? symbol->type.required() : symbol->type, symbol->role, {}, false, {}};
   }
 
   ExprNote visit(const ListExpr& e, const Expr&) {
@@ -306,7 +285,7 @@ class Checker {
     std::optional<Choice> best;
     int fewest = 0;
     for (const Signature& signature : overloads) {
-      const auto binding = bind(signature, types, context_, lifting);
+      const auto binding = bind_call(signature, types, context_, lifting);
       const auto* bound = std::get_if<Bound>(&binding);
       if (bound == nullptr || (best && bound->numbers_as_tensors >= fewest)) continue;
       best = Choice{&signature, bound->lift};
@@ -321,7 +300,7 @@ class Checker {
     if (overloads.size() > 1)
       throw ExprError(offset,
                       fmt::format("no overload of {} takes ({})", in_quotes(call.function), shown(types_of(types))));
-    const auto mismatch = std::get<Mismatch>(bind(overloads.front(), types, context_, lifting));
+    const auto mismatch = std::get<Mismatch>(bind_call(overloads.front(), types, context_, lifting));
     if (mismatch.argument >= 0) offset = call.arguments[static_cast<std::size_t>(mismatch.argument)].value->offset;
     throw ExprError(offset, fmt::format("{}: {}", shown(call.function), mismatch.reason));
   }
@@ -352,7 +331,7 @@ class Checker {
   ExprContext context_;
   const Scope& scope_;
   const FunctionTable& functions_;
-  std::vector<Symbol> constants_;
+  Scope constants_;
   std::vector<std::string> not_none_;
   std::unordered_map<const Expr*, ExprNote> notes_;
 };
@@ -368,12 +347,6 @@ const NameExpr* compared_with_none(const Expr& expr, CompareOp op) {
   return nullptr;
 }
 
-void collect_called(ExprRole role, const CheckedExpr& expr, const Expr& node, std::set<std::string>& targets) {
-  const ExprNote& note = expr.note(node);
-  if (note.role == role) targets.insert(note.target);
-  for (const ExprPtr& child : children(node)) collect_called(role, expr, *child, targets);
-}
-
 }  // namespace
 
 CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope, const FunctionTable& functions,
@@ -383,14 +356,21 @@ CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& sc
   return CheckedExpr(expr, checker.take());
 }
 
+bool has_role(const CheckedExpr& expr, const Expr& part, ExprRole role) {
+  return any_node(part, [&](const Expr& node) { return expr.note(node).role == role; });
+}
+
 bool is_constant(const CheckedExpr& expr, const Expr& part) {
-  const ExprRole role = expr.note(part).role;
-  if (role != ExprRole::Plain && role != ExprRole::Constant) return false;
-  return std::ranges::all_of(children(part), [&](const ExprPtr& child) { return is_constant(expr, *child); });
+  return !any_node(part, [&](const Expr& node) {
+    const ExprRole role = expr.note(node).role;
+    return role != ExprRole::Plain && role != ExprRole::Constant;
+  });
 }
 
 void collect_called(ExprRole role, const CheckedExpr& expr, std::set<std::string>& targets) {
-  collect_called(role, expr, expr.root(), targets);
+  each_node(expr.root(), [&](const Expr& node) {
+    if (const ExprNote& note = expr.note(node); note.role == role) targets.insert(note.target);
+  });
 }
 
 std::vector<std::string> not_none_if(const Expr& expr, bool outcome) {

@@ -21,21 +21,6 @@
 
 namespace keyway::inline v1 {
 
-// What a name or call turned out to be.
-enum class ExprRole : std::uint8_t {
-  Plain,  // literals and operators
-  Argument,
-  Result,
-  Gradient,
-  Needs,
-  Let,
-  Constant,
-  Predicate,  // a function of the vocabulary
-  Method,     // a method over metadata
-  Operator,   // a call f(x) or x.f() of an operator
-  Helper,     // a C++ function of autograd/
-};
-
 struct ExprNote {
   ExprType type;
   ExprRole role = ExprRole::Plain;
@@ -64,6 +49,9 @@ class CheckedExpr {
 // `not_none` names what is known not to be None. Throws ExprError.
 CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope, const FunctionTable& functions,
                        const std::vector<std::string>& not_none = {});
+
+// Whether any node of a part of an expression has the role.
+bool has_role(const CheckedExpr& expr, const Expr& part, ExprRole role);
 
 // Whether a part of an expression is made of literals and constants alone.
 bool is_constant(const CheckedExpr& expr, const Expr& part);

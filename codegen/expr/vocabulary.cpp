@@ -1,6 +1,7 @@
 #include <keyway/codegen/expr/vocabulary.h>
 #include <keyway/core/schema/literal.h>
 
+#include <algorithm>
 #include <iterator>
 #include <span>
 
@@ -8,7 +9,6 @@ namespace keyway::inline v1 {
 namespace {
 
 // --- The tables. Signatures are in the schema language, so the compiler checks them.
-// -------------------------------
 
 // Where an argument is a list, a function of single values is applied to each. A `dtype` is a ScalarType
 // here.
@@ -66,6 +66,14 @@ constexpr FunctionSchema kDTypeFunctions[] = {
     schema_literal<"to_floating(ScalarType dtype) -> ScalarType">,
 };
 
+// Rules of dtypes by themselves or of a set. promote(integral|bool): the arguments promote, to one of the set;
+// compare(...): they are compared by their values. The schema language has no type for a set.
+constexpr FunctionSchema kPromotions[] = {
+    schema_literal<"compare(ScalarType within) -> ScalarType">,
+    schema_literal<"promote(ScalarType within) -> ScalarType">,
+    schema_literal<"promote_to_float(ScalarType within) -> ScalarType">,
+};
+
 constexpr FunctionSchema kMethods[] = {
     schema_literal<"dim(Tensor self) -> int">,
     schema_literal<"size(Tensor self, int dim) -> int">,
@@ -91,8 +99,7 @@ constexpr std::string_view kDTypes[] = {
     "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "complex128", "complex64",     "complex32",
     "int64",           "int32",           "int16",          "int8",       "uint64",        "uint32",
     "uint16",          "uint8",           "bool",           "qint8",      "quint8",        "qint32"};
-constexpr std::string_view kDTypeSets[] = {"any",     "floating", "complex",         "real", "integral", "float8",
-                                           "compare", "promote",  "promote_to_float"};
+constexpr std::string_view kDTypeSets[] = {"any", "floating", "complex", "real", "integral", "float8"};
 constexpr std::string_view kLayouts[] = {"strided", "sparse_coo", "sparse_csr"};
 constexpr std::string_view kMemoryFormats[] = {"contiguous_format", "preserve_format", "channels_last",
                                                "channels_last_3d"};
@@ -108,7 +115,6 @@ constexpr std::string_view kDTypePresets[] = {
 };
 
 // --- Looking up
-// ----------------------------------------------------------------------------------------------------
 
 void collect(std::span<const FunctionSchema> table, std::string_view name, std::vector<Signature>& out) {
   for (const FunctionSchema& schema : table)
@@ -120,17 +126,12 @@ void collect_names(std::span<const FunctionSchema> table, std::vector<std::strin
     if (out.empty() || out.back() != schema.name()) out.emplace_back(schema.name());
 }
 
-void collect(std::span<const std::string_view> names, ExprBase base, std::vector<Symbol>& out) {
-  for (const std::string_view name : names) out.push_back({std::string(name), of_base(base), SymbolKind::Constant});
+void add(std::string_view name, ExprBase base, Scope& scope) {
+  scope.add({std::string(name), of_base(base), ExprRole::Constant});
 }
-
-// promote(integral|bool): the arguments promote, to one of the set; compare(...): they are compared by their values.
-// The schema language has no type for a set.
-constexpr FunctionSchema kPromotions[] = {
-    schema_literal<"compare(ScalarType within) -> ScalarType">,
-    schema_literal<"promote(ScalarType within) -> ScalarType">,
-    schema_literal<"promote_to_float(ScalarType within) -> ScalarType">,
-};
+void add(std::span<const std::string_view> names, ExprBase base, Scope& scope) {
+  for (const std::string_view name : names) add(name, base, scope);
+}
 
 void collect_promotions(std::string_view name, std::vector<Signature>& out) {
   const std::size_t before = out.size();
@@ -170,15 +171,25 @@ std::vector<std::string> method_names() {
   return names;
 }
 
-std::vector<Symbol> constants(ExprContext context) {
-  std::vector<Symbol> symbols;
-  collect(kDTypes, ExprBase::DType, symbols);
-  collect(kLayouts, ExprBase::Layout, symbols);
-  collect(kMemoryFormats, ExprBase::MemoryFormat, symbols);
-  collect(kNumbers, ExprBase::Float, symbols);
-  collect(kReductions, ExprBase::Int, symbols);
-  if (context == ExprContext::DType) collect(kDTypeSets, ExprBase::DTypeSet, symbols);
-  return symbols;
+Scope constants(ExprContext context) {
+  Scope scope;
+  add(kDTypes, ExprBase::DType, scope);
+  add(kLayouts, ExprBase::Layout, scope);
+  add(kMemoryFormats, ExprBase::MemoryFormat, scope);
+  add(kNumbers, ExprBase::Float, scope);
+  add(kReductions, ExprBase::Int, scope);
+  if (context != ExprContext::DType) return scope;
+  add(kDTypeSets, ExprBase::DTypeSet, scope);
+  for (const FunctionSchema& promotion : kPromotions) add(promotion.name(), ExprBase::DTypeSet, scope);
+  return scope;
+}
+
+std::string_view promotion_word(const Expr& rule) {
+  const auto* name = as<NameExpr>(rule);
+  const auto* call = as<CallExpr>(rule);
+  const std::string_view word = name ? name->name : call ? std::string_view(call->function) : std::string_view();
+  return std::ranges::find(kPromotions, word, &FunctionSchema::name) == std::end(kPromotions) ? std::string_view()
+                                                                                              : word;
 }
 
 std::vector<std::string> dtype_presets() { return {std::begin(kDTypePresets), std::end(kDTypePresets)}; }

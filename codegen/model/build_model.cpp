@@ -38,7 +38,6 @@ struct FamilyDraft {
 };
 
 // --- First pass
-// ----------------------------------------------------------------------------------------------------
 
 // The file's name without folders and extension.
 std::string stem_of(std::string_view path) {
@@ -202,7 +201,6 @@ void make_library(std::vector<Family>& families, const std::vector<FamilyDraft>&
 }
 
 // --- Second pass
-// ---------------------------------------------------------------------------------------------------
 
 std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& functions) {
   const OpSource source{*entry.json, *entry.schema, functions, entry.report};

@@ -1,8 +1,8 @@
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/macros.h>
+#include <keyway/core/schema/lexer.h>
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 #include <iterator>
 #include <utility>
@@ -32,10 +32,12 @@ constexpr int kMaxDepth = 16;
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_word(char c) { return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
+using detail::is_digit;
+using detail::is_name;
+using detail::is_name_start;
+
 bool is_identifier(std::string_view name) {
-  return !name.empty() && is_letter(name.front()) && std::ranges::all_of(name, is_word);
+  return !name.empty() && is_name_start(name.front()) && std::ranges::all_of(name, is_name);
 }
 
 // A part of a text without the blanks around it.
@@ -82,8 +84,8 @@ std::size_t end_of_shift(std::string_view text, std::size_t begin) {
 // The use of a macro whose bracket opens at `open`. A set such as `{3, 4}` is none, nor is one of several names.
 std::optional<MacroUse> use_at(std::string_view text, std::size_t open) {
   std::size_t end = open + 1;
-  if (end == text.size() || !is_letter(text[end])) return std::nullopt;
-  while (end < text.size() && is_word(text[end])) ++end;
+  if (end == text.size() || !is_name_start(text[end])) return std::nullopt;
+  while (end < text.size() && is_name(text[end])) ++end;
   MacroUse use{{open, 0}, text.substr(open + 1, end - open - 1)};
   if (end < text.size() && text[end] == '(') {
     const std::size_t close = closing(text, end);
@@ -103,7 +105,7 @@ std::optional<MacroUse> use_at(std::string_view text, std::size_t open) {
 int number_of(std::string_view shift) {
   int number = 0;
   for (const char c : shift)
-    if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
+    if (is_digit(c)) number = number * 10 + (c - '0');
   return shift.find('-') == kNone ? number : -number;
 }
 
@@ -111,8 +113,8 @@ int number_of(std::string_view shift) {
 std::optional<int> number_in(const JsonValue& value) {
   const std::string& text = value.text.text;
   const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
-  const bool is_number = value.kind == JsonKind::String && !digits.empty() && digits.size() <= 6 &&
-                         std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+  const bool is_number =
+      value.kind == JsonKind::String && !digits.empty() && digits.size() <= 6 && std::ranges::all_of(digits, is_digit);
   return is_number ? std::optional(number_of(text)) : std::nullopt;
 }
 

@@ -42,14 +42,6 @@ std::size_t result_index(FunctionSchema schema, std::string_view name) {
   return results;
 }
 
-// The word of a rule by which operands promote, or "".
-std::string promotion_word(const Expr& expr) {
-  const auto* name = as<NameExpr>(expr);
-  const auto* call = as<CallExpr>(expr);
-  const std::string word = name ? name->name : call ? call->function : std::string();
-  return word == "promote" || word == "promote_to_float" || word == "compare" ? word : std::string();
-}
-
 // Dtypes of results are planned in order, after those of arguments are checked. `known` results are there already.
 void check_part(const OpSource& source, const LocatedText& text, const Expr& part, std::size_t known) {
   const auto* name = as<NameExpr>(part);
@@ -60,7 +52,7 @@ void check_part(const OpSource& source, const LocatedText& text, const Expr& par
                                     "and one of an argument none",
                                     in_quotes(name->name)));
   for (const ExprPtr& child : children(part)) {
-    if (const std::string word = promotion_word(*child); !word.empty())
+    if (const std::string_view word = promotion_word(*child); !word.empty())
       source.report.error(text.at(child->offset), fmt::format("{} is a whole rule", in_quotes(word)));
     check_part(source, text, *child, known);
   }
@@ -68,7 +60,7 @@ void check_part(const OpSource& source, const LocatedText& text, const Expr& par
 
 void check_rule(const OpSource& source, const LocatedText& key, const LocatedText& text, const DTypeRule& rule) {
   const Expr& root = rule.set.expr.root();
-  const std::string word = promotion_word(root);
+  const std::string_view word = promotion_word(root);
   std::size_t known = source.schema->returns().size();
   for (const std::string& name : rule.names) {
     const bool argument = is_argument(*source.schema, name);

@@ -34,9 +34,9 @@ std::vector<std::string> read_kernels(const OpSource& source, const JsonValue& l
   for (const JsonValue& item : list.items) {
     const std::string& name = item.text.text;
     if (std::ranges::find(kBackends, name) == std::end(kBackends))
-      source.report.error(
-          item.place(), fmt::format("no kernels are generated for a backend {}: the backends are CPU and CUDA{}",
-                                    in_quotes(name), did_you_mean(name, {std::begin(kBackends), std::end(kBackends)})));
+      source.report.error(item.place(),
+                          fmt::format("no kernels are generated for a backend {}: the backends are CPU and CUDA{}",
+                                      in_quotes(name), did_you_mean(name, kBackends)));
     if (std::ranges::find(backends, name) != backends.end())
       source.report.error(item.place(), fmt::format("the backend {} stands here twice", in_quotes(name)));
     backends.push_back(name);

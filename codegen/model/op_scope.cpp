@@ -15,7 +15,7 @@ void add_results(Scope& scope, FunctionSchema schema, bool as_dtypes) {
   for (std::size_t i = 0; i < schema.returns().size(); ++i) {
     ExprType type = expr_type_of(schema.returns()[i].type());
     if (as_dtypes) type = of_base(ExprBase::DType);
-    for (std::string& name : result_names(schema, i)) scope.add({std::move(name), type, SymbolKind::Result});
+    for (std::string& name : result_names(schema, i)) scope.add({std::move(name), type, ExprRole::Result});
   }
 }
 
@@ -32,7 +32,7 @@ std::vector<std::string> result_names(FunctionSchema schema, std::size_t index) 
 Scope argument_scope(FunctionSchema schema) {
   Scope scope;
   for (const Argument argument : schema.arguments())
-    scope.add({std::string(argument.name()), expr_type_of(argument.type()), SymbolKind::Argument});
+    scope.add({std::string(argument.name()), expr_type_of(argument.type()), ExprRole::Argument});
   return scope;
 }
 
@@ -42,7 +42,7 @@ Scope dtype_scope(FunctionSchema schema) {
   for (const Argument argument : schema.arguments()) {
     ExprType type = expr_type_of(argument.type());
     if (type.base == ExprBase::Tensor) type = of_base(ExprBase::DType);
-    scope.add({std::string(argument.name()), type, SymbolKind::Argument});
+    scope.add({std::string(argument.name()), type, ExprRole::Argument});
   }
   return scope;
 }
@@ -52,12 +52,12 @@ Scope derivative_scope(FunctionSchema schema, bool joint) {
   add_results(scope, schema, false);
   for (std::size_t i = 0; i < schema.returns().size(); ++i) {
     const ExprType type = expr_type_of(schema.returns()[i].type());
-    if (i == 0) scope.add({"grad", type, SymbolKind::Gradient});
-    for (const std::string& name : result_names(schema, i)) scope.add({"grad_" + name, type, SymbolKind::Gradient});
+    if (i == 0) scope.add({"grad", type, ExprRole::Gradient});
+    for (const std::string& name : result_names(schema, i)) scope.add({"grad_" + name, type, ExprRole::Gradient});
   }
-  if (joint) scope.add({"needs", needs_type(), SymbolKind::Needs});
+  if (joint) scope.add({"needs", needs_type(), ExprRole::Needs});
   for (const Argument argument : schema.arguments())  // last: an argument's own name is what a formula means by it
-    scope.add({std::string(argument.name()), expr_type_of(argument.type()), SymbolKind::Argument});
+    scope.add({std::string(argument.name()), expr_type_of(argument.type()), ExprRole::Argument});
   return scope;
 }
 

@@ -44,9 +44,8 @@ void read_variant(const OpSource& source, const JsonValue& item, Variants& varia
   const std::string& name = item.text.text;
   const auto* variant = std::ranges::find(kVariants, name, &VariantName::name);
   if (variant == std::end(kVariants)) {
-    std::vector<std::string> names;
-    for (const VariantName& known : kVariants) names.emplace_back(known.name);
-    source.report.error(item.place(), fmt::format("unknown variant {}{}", in_quotes(name), did_you_mean(name, names)));
+    source.report.error(item.place(), fmt::format("unknown variant {}{}", in_quotes(name),
+                                                  did_you_mean(name, kVariants, &VariantName::name)));
   } else if (variants.*variant->flag) {
     source.report.error(item.place(), fmt::format("the variant {} stands here twice", in_quotes(name)));
   } else if (!variant->possible(*source.schema)) {

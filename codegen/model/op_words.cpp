@@ -55,8 +55,8 @@ std::vector<std::string> read_tags(const OpSource& source, const Recipe& recipe)
     const auto known = known_tags();
     for (const JsonValue& item : list->items) {
       const std::string& tag = item.text.text;
-      if (std::ranges::find(known, tag) == known.end())
-        source.report.error(item.place(), fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, known)));
+      if (std::ranges::find(kTags, tag) == std::end(kTags))
+        source.report.error(item.place(), fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, kTags)));
       if (has(tag)) source.report.error(item.place(), fmt::format("the tag {} stands here twice", in_quotes(tag)));
       tags.push_back(tag);
     }
@@ -74,7 +74,7 @@ std::string read_doc(const JsonValue& doc, const Report& report) {
   const auto fail = [&](std::string_view why) { report.error(doc.place(), fmt::format("the doc {}", why)); };
   if (text.empty()) fail("is empty");
   // It is printed in comments of generated code.
-  if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }))
+  if (std::ranges::any_of(text, is_control))
     fail("has a line break or another control character; it is one sentence on one line");
   if (text.find("*/") != std::string::npos) fail("has '*/', which would end a comment");
   if (!text.empty() && text.back() == '\\') fail("ends in '\\', which would continue a comment");
@@ -131,10 +131,8 @@ const TransformRule* named_rule(const OpSource& source, std::string_view key, st
   if (!value) return nullptr;
   const auto rule = std::ranges::find(rules, std::string_view(value->text.text), &TransformRule::name);
   if (rule == rules.end()) {
-    std::vector<std::string> names;
-    for (const TransformRule& known : rules) names.emplace_back(known.name);
     source.report.error(value->place(), fmt::format("there is no rule {} of {}{}", in_quotes(value->text.text), key,
-                                                    did_you_mean(value->text.text, names)));
+                                                    did_you_mean(value->text.text, rules, &TransformRule::name)));
     return nullptr;
   }
   if (const std::string missing = missing_argument(source, *rule); !missing.empty()) {

@@ -3,15 +3,15 @@
 #include <keyway/core/schema/printer.h>
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
+#include <iterator>
 #include <set>
 #include <string_view>
 
 namespace keyway::inline v1 {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNewTensorArguments = {"dtype", "layout", "device", "pin_memory"};
+constexpr std::string_view kTensorOptions[] = {"dtype", "layout", "device", "pin_memory"};
 
 bool is_tensor(SchemaType type) { return type.is(TypeKind::Tensor); }
 bool is_tensor_list(SchemaType type) { return type.is(TypeKind::List) && is_tensor(type.element()); }
@@ -57,13 +57,16 @@ std::string inplace_name(std::string_view name) {
   return dunder ? fmt::format("__i{}", name.substr(2)) : fmt::format("{}_", name);
 }
 
-// Whether the schema describes the tensor it makes, by all four arguments.
-bool describes_new_tensor(FunctionSchema schema) {
-  return std::ranges::all_of(kNewTensorArguments,
-                             [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
+}  // namespace
+
+bool is_tensor_option(std::string_view name) {
+  return std::ranges::find(kTensorOptions, name) != std::end(kTensorOptions);
 }
 
-}  // namespace
+bool has_tensor_options(FunctionSchema schema) {
+  return std::ranges::all_of(kTensorOptions,
+                             [&](std::string_view name) { return schema.arguments().find(name).has_value(); });
+}
 
 bool can_be_inplace(FunctionSchema schema) {
   const ArgumentList arguments = schema.arguments();
@@ -109,7 +112,7 @@ std::string inplace_text(FunctionSchema schema) {
 }
 
 std::string out_text(FunctionSchema schema, const OutOverload& out) {
-  const bool factory = describes_new_tensor(schema);
+  const bool factory = has_tensor_options(schema);
   std::vector<std::string> arguments;
   bool star = false;
   const auto put_star = [&] {
@@ -117,7 +120,7 @@ std::string out_text(FunctionSchema schema, const OutOverload& out) {
     star = true;
   };
   for (const Argument argument : schema.arguments()) {
-    if (factory && std::ranges::find(kNewTensorArguments, argument.name()) != kNewTensorArguments.end()) continue;
+    if (factory && is_tensor_option(argument.name())) continue;
     if (argument.is_kwarg_only()) put_star();
     arguments.push_back(to_string(argument));
   }

@@ -1,8 +1,8 @@
 // The overloads that one entry stands for, named and spelled as ATen's are:
 //
-//   add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor                             function
-//   and method add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!) in-place
-//   add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)            out
+//   function and method   add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+//   in-place              add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+//   out=                  add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 #pragma once
 
 #include <keyway/codegen/model/model.h>
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace keyway::inline v1 {
@@ -23,6 +24,11 @@ struct Overload {
   OwnedSchema schema;
 };
 
+// The four arguments that describe a new tensor, which users of C++ give as one TensorOptions.
+bool is_tensor_option(std::string_view name);  // dtype, layout, device, pin_memory
+// Whether the schema has all four.
+bool has_tensor_options(FunctionSchema schema);
+
 // The overloads of an op, in the order above. Functional stands also for an op that mutates by itself
 // (copy_).
 std::vector<Overload> expand_variants(const Op& op);
@@ -30,8 +36,8 @@ std::vector<Overload> expand_variants(const Op& op);
 // The in-place overload writes to `self`, or to the first argument, which is then called self.
 // Requires: can_be_inplace(schema).
 std::string inplace_text(FunctionSchema schema);
-// The out= overload: arguments for the results go last; the four that describe a new tensor (dtype, layout,
-// device, pin_memory) are left out, as the caller's tensor has them. Requires: can_have_out(schema), and out
+// The out= overload: arguments for the results go last; all four tensor options are left out, as
+// the caller's tensor has them. Requires: can_have_out(schema), and out
 // fits the results.
 std::string out_text(FunctionSchema schema, const OutOverload& out);
 

@@ -16,8 +16,8 @@ constexpr FunctionSchema kOp = schema_literal<
 Scope scope() {
   Scope scope;
   for (const Parameter& parameter : signature_of(kOp).parameters)
-    scope.add({parameter.name, parameter.type, SymbolKind::Argument});
-  scope.add({"grad", of_base(ExprBase::Tensor), SymbolKind::Gradient});
+    scope.add({parameter.name, parameter.type, ExprRole::Argument});
+  scope.add({"grad", of_base(ExprBase::Tensor), ExprRole::Gradient});
   return scope;
 }
 
