@@ -30,6 +30,8 @@ struct GradField {
   bool vector;                      // a std::vector of values
   bool number;                      // a number or a bool, which has no value of its own before it is set
   std::vector<std::size_t> inputs;  // numbers of the inputs whose gradients need it
+
+  bool is_tensor() const { return kind == SavedKind::Input || kind == SavedKind::Output; }
 };
 
 // A result that can have a gradient.

@@ -30,12 +30,6 @@ constexpr Word kWords[] = {
 bool is_none(const Expr& expr) { return as<NoneExpr>(expr) != nullptr; }
 bool is_tensor(const ExprType& type) { return type.is(ExprBase::Tensor); }
 
-// "keyway::", or that of a library's own operator.
-std::string namespace_of(const Signature& called) {
-  const std::string_view ns = called.schema.namespace_name();
-  return fmt::format("{}::", ns.empty() ? "keyway" : ns);
-}
-
 class FormulaExpr final : public CppExpr {
  public:
   FormulaExpr(const CheckedExpr& formula, const CppNames& names) : CppExpr(formula), names_(names) {}
@@ -182,7 +176,8 @@ class FormulaExpr final : public CppExpr {
       return method(*e.arguments.front().value, e.function, std::move(arguments));
     }
     if (callee)
-      return {called((helper ? "" : namespace_of(*callee)) + e.function, bound(*callee, e.arguments, 0, helper))};
+      return {called(helper ? e.function : fmt::format("{}::{}", namespace_of(callee->schema), e.function),
+                     bound(*callee, e.arguments, 0, helper))};
     const auto* word = std::ranges::find(kWords, e.function, &Word::name);
     const bool renamed = note(expr).role == ExprRole::Predicate && word != std::end(kWords);
     return {called(renamed ? word->cpp : e.function, passed(e.arguments))};

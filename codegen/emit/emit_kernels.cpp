@@ -7,6 +7,7 @@
 #include <keyway/codegen/emit/operands.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
+#include <keyway/codegen/model/variants.h>
 #include <keyway/core/schema/printer.h>
 
 #include <algorithm>
@@ -154,7 +155,7 @@ std::string served(const Family& family, const Backend& backend) {
   for (const Op& op : family.ops) {
     if (!has_native_kernel(op, backend.key)) continue;
     const std::string id = cpp_identifier(*op.schema);
-    lines += (Doc::list("serve<", {cpp_string(fmt::format("keyway::{}", op.name())), id}, ">") +
+    lines += (Doc::list("serve<", {cpp_string(qualified_name(*op.schema)), id}, ">") +
               Doc::list("(", {"m", cpp_string(fmt::format("{}::{}", backend.name, id))}, ");"))
                  .lines(2);
   }

@@ -1,3 +1,4 @@
+#include <keyway/codegen/emit/public_api.h>
 #include <keyway/codegen/emit/python_doc.h>
 #include <keyway/codegen/emit/python_example.h>
 #include <keyway/codegen/emit/registrations.h>
@@ -40,17 +41,6 @@ std::vector<std::string> dtype_lines(const DTypes& dtypes) {
   return lines;
 }
 
-std::vector<std::string> contract_lines(const Op& op) {
-  std::vector<std::string> lines;
-  for (const auto* contracts : {&op.contracts, &op.values})
-    for (const Formula& contract : *contracts) {
-      const auto* let = as<LetExpr>(contract.expr.root());
-      lines.push_back(let ? fmt::format("Where {} = {}", let->name, to_text(*let->value))
-                          : fmt::format("Requires: {}", to_text(contract.expr.root())));
-    }
-  return lines;
-}
-
 std::vector<std::string> shape_lines(const Op& op) {
   const auto tensors = std::ranges::count_if(
       op.schema->arguments(), [](const Argument& argument) { return argument.type().is(TypeKind::Tensor); });
@@ -60,11 +50,8 @@ std::vector<std::string> shape_lines(const Op& op) {
 }
 
 std::vector<std::string> gradient_lines(const Op& op) {
-  std::vector<std::string> names;
-  for (const Derivative& derivative : op.derivatives)
-    if (as<NoneExpr>(derivative.formula.expr.root()) == nullptr)
-      for (const std::string& input : derivative.inputs) names.push_back(fmt::format("`{}`", input));
-  if (!names.empty()) return {fmt::format("Differentiable in {}.", fmt::join(names, ", "))};
+  const std::vector<std::string> names = op.differentiated();
+  if (!names.empty()) return {fmt::format("Differentiable in `{}`.", fmt::join(names, "`, `"))};
   if (!is_below_autograd(op)) return {"Differentiable as the operators that it calls are."};
   return {"Not differentiable."};
 }
@@ -87,7 +74,7 @@ std::string section(const PythonName& name, const std::vector<const PythonCall*>
   std::vector<std::string> lines{(call.kind == OverloadKind::Inplace ? "In place: " : "") + call.op->doc, ""};
   for (const auto& more : {shape_lines(*call.op),
                            dtype_lines(call.op->dtypes),
-                           contract_lines(*call.op),
+                           contract_lines(*call.op, ""),
                            gradient_lines(*call.op),
                            autocast_lines(*call.op),
                            {std::string()}})

@@ -15,12 +15,6 @@ bool takes_tensors(const Op& op) {
   });
 }
 
-bool is_differentiable(const Op& op) {
-  return std::ranges::any_of(op.derivatives, [](const Derivative& derivative) {
-    return as<NoneExpr>(derivative.formula.expr.root()) == nullptr;
-  });
-}
-
 bool has_fresh_results(const Op& op) {
   const ArgumentList returns = op.schema->returns();
   return std::ranges::any_of(returns.begin(), returns.end(), [](const Argument& result) { return !result.is_alias(); });
@@ -39,11 +33,6 @@ std::string_view wrapper_of(WrapperKind kind, OverloadKind overload) {
 }
 
 }  // namespace
-
-std::string_view autocast_word(AutocastPolicy policy) {
-  constexpr std::string_view kWords[] = {"", "lower", "float32", "promote"};
-  return kWords[static_cast<int>(policy)];
-}
 
 bool has_native_kernel(const Op& op, std::string_view backend) {
   if (!takes_backend_kernel(op)) return false;
@@ -66,7 +55,7 @@ bool is_below_autograd(const Op& op) {
 }
 
 bool has_autograd_kernel(const Op& op, const Overload& overload) {
-  return is_below_autograd(op) && (is_differentiable(op) || overload.schema->is_mutable());
+  return is_below_autograd(op) && (!op.differentiated().empty() || overload.schema->is_mutable());
 }
 
 bool has_autocast_kernel(const Op& op, const Overload& overload) {
@@ -120,7 +109,7 @@ std::vector<Registration> registrations_of(const Op& op, const Overload& overloa
   if (has_adinplace_kernel(op, overload))
     list.push_back({"ADInplaceOrView", "autograd::adinplace_" + id, {}, "autograd::adinplace_" + id});
   if (has_autocast_kernel(op, overload)) {
-    const std::string kernel = fmt::format("autocast::{}", autocast_word(op.autocast));
+    const std::string kernel = fmt::format("autocast::{}", to_string(op.autocast));
     list.push_back({"Autocast", "nullptr", {}, kernel, kernel});
   }
   return list;

@@ -45,9 +45,6 @@ bool has_autocast_kernel(const Op& op, const Overload& overload);
 // What wraps a kernel of the overload, as C++: "Functional<wrappers::mm, ops::mm_sig>".
 Doc wrapper_type(const Op& op, const Overload& overload);
 
-// "lower", as entries write it; empty for None.
-std::string_view autocast_word(AutocastPolicy policy);
-
 // Whether a backend, named as entries do ("CPU"), has a function in out style of its own for the operator.
 bool has_native_kernel(const Op& op, std::string_view backend);
 

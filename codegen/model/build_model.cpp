@@ -116,36 +116,28 @@ void check_order(const FamilyDraft& draft) {
 }
 
 void check_entries_unique(const std::vector<FamilyDraft>& drafts) {
-  struct Origin {
-    std::string file;
-    Place place;
-  };
-  std::map<std::string_view, Origin> origins;
+  std::map<std::string_view, std::string> origins;
   for (const FamilyDraft& draft : drafts) {
     for (const EntryDraft& entry : draft.entries) {
       if (!entry.schema) continue;
       const Place place = entry.json->find("func")->place();
-      const auto [first, added] = origins.emplace((*entry.schema)->full_name(), Origin{draft.family.file, place});
-      if (added) continue;
-      const Origin& origin = first->second;
-      entry.report.error(
-          place, fmt::format("stands already at {}:{}:{}", origin.file, origin.place.line, origin.place.column));
+      const auto [first, added] = origins.emplace((*entry.schema)->full_name(), entry.report.at(place));
+      if (!added) entry.report.error(place, fmt::format("stands already at {}", first->second));
     }
   }
 }
 
-// Whether an entry has the variant, as far as can be said before it is read as a whole.
-bool has_variant(const EntryDraft& entry, std::string_view variant, bool otherwise) {
-  const JsonValue* list = entry.json->find("variants");
-  if (!list) return otherwise;
-  return std::ranges::any_of(list->items, [&](const JsonValue& item) { return item.text.text == variant; });
-}
-
+// With the variants that an entry has, as far as can be said before it is read as a whole.
 void add_operator(FunctionTable& table, const EntryDraft& entry) {
   const FunctionSchema schema = **entry.schema;
-  const bool method = can_be_method(schema) && (schema.is_inplace() || !entry.json->find("namespace"));
-  table.add_operator(schema, has_variant(entry, "function", !schema.is_inplace() || !method),
-                     has_variant(entry, "method", method));
+  Variants variants = default_calls(schema, entry.json->find("namespace") != nullptr);
+  if (const JsonValue* list = entry.json->find("variants")) {
+    const auto has = [&](std::string_view variant) {
+      return std::ranges::any_of(list->items, [&](const JsonValue& item) { return item.text.text == variant; });
+    };
+    variants = {.function = has("function"), .method = has("method")};
+  }
+  table.add_operator(schema, variants.function, variants.method);
 }
 
 void add_operators(FunctionTable& table, const std::vector<FamilyDraft>& drafts) {
@@ -252,22 +244,14 @@ void read_ops(FamilyDraft& draft, const FunctionTable& functions) {
 
 // Reports overloads that two entries generate: add.Tensor and add.Scalar may not both have add.out.
 void check_overloads_unique(const std::vector<Family>& families, Diagnostics& diagnostics) {
-  struct Origin {
-    const Family* family;
-    const Op* op;
-  };
-  std::map<std::string, Origin> origins;
+  std::map<std::string, std::string> origins;
   for (const Family& family : families) {
     for (const Op& op : family.ops) {
+      const Report report = Report(diagnostics, family.file).in_op(op.name());
       for (const Overload& overload : expand_variants(op)) {
         const std::string name(overload.schema->full_name());
-        const auto [first, added] = origins.emplace(name, Origin{&family, &op});
-        if (added) continue;
-        const auto& [other_family, other] = first->second;
-        Report(diagnostics, family.file)
-            .in_op(op.name())
-            .error(op.place(), fmt::format("generates {}, and so does {} at {}:{}:{}", name, other->name(),
-                                           other_family->file, other->place().line, other->place().column));
+        const auto [first, added] = origins.emplace(name, fmt::format("{} at {}", op.name(), report.at(op.place())));
+        if (!added) report.error(op.place(), fmt::format("generates {}, and so does {}", name, first->second));
       }
     }
   }

@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/brackets.h>
 #include <keyway/codegen/base/names.h>
 #include <keyway/codegen/model/macros.h>
 #include <keyway/core/schema/lexer.h>
@@ -11,20 +12,14 @@ namespace keyway::inline v1 {
 
 // `{name}`, `{name + 1}` or `{name(x, y)}` in a text.
 struct MacroUse {
-  struct Part {
-    std::size_t begin;
-    std::size_t end;
-  };
-  Part whole;
+  TextPart whole;
   std::string_view name;
   std::string_view shift = {};  // "+ 1"
   bool called = false;
-  std::vector<Part> arguments = {};
+  std::vector<TextPart> arguments = {};
 };
 
 namespace {
-
-using Part = MacroUse::Part;
 
 // Far more than a schema file needs, far less than it takes to exhaust a machine.
 constexpr std::size_t kMaxExpandedBytes = std::size_t{16} << 20;
@@ -38,38 +33,6 @@ using detail::is_name_start;
 
 bool is_identifier(std::string_view name) {
   return !name.empty() && is_name_start(name.front()) && std::ranges::all_of(name, is_name);
-}
-
-// A part of a text without the blanks around it.
-Part trimmed(std::string_view text, Part part) {
-  while (part.begin < part.end && text[part.begin] == ' ') ++part.begin;
-  while (part.end > part.begin && text[part.end - 1] == ' ') --part.end;
-  return part;
-}
-
-// Where the bracket that opens at `open` closes, or none.
-std::size_t closing(std::string_view text, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    if (std::string_view("([{").find(text[i]) != kNone) ++depth;
-    if (std::string_view(")]}").find(text[i]) != kNone && --depth == 0) return i;
-  }
-  return kNone;
-}
-
-// What stands between the commas of [begin, end) that are in no bracket.
-std::vector<Part> listed(std::string_view text, std::size_t begin, std::size_t end) {
-  std::vector<Part> parts;
-  int depth = 0;
-  for (std::size_t i = begin; i < end; ++i) {
-    if (std::string_view("([{").find(text[i]) != kNone) ++depth;
-    if (std::string_view(")]}").find(text[i]) != kNone) --depth;
-    if (text[i] != ',' || depth > 0) continue;
-    parts.push_back(trimmed(text, {begin, i}));
-    begin = i + 1;
-  }
-  parts.push_back(trimmed(text, {begin, end}));
-  return parts;
 }
 
 // Where "+ 1" or "- 1" behind blanks from `begin` on ends, or `begin`.
@@ -88,10 +51,10 @@ std::optional<MacroUse> use_at(std::string_view text, std::size_t open) {
   while (end < text.size() && is_name(text[end])) ++end;
   MacroUse use{{open, 0}, text.substr(open + 1, end - open - 1)};
   if (end < text.size() && text[end] == '(') {
-    const std::size_t close = closing(text, end);
+    const std::size_t close = closing_bracket(text, end);
     if (close == kNone) return std::nullopt;
     use.called = true;
-    use.arguments = listed(text, end + 1, close);
+    use.arguments = listed(text, {end + 1, close});
     end = close + 1;
   } else if (const std::size_t shifted = end_of_shift(text, end); shifted > end) {
     use.shift = text.substr(end, shifted - end);
@@ -118,12 +81,7 @@ std::optional<int> number_in(const JsonValue& value) {
   return is_number ? std::optional(number_of(text)) : std::nullopt;
 }
 
-JsonValue as_string(LocatedText text) {
-  JsonValue value;
-  value.kind = JsonKind::String;
-  value.text = std::move(text);
-  return value;
-}
+JsonValue as_string(LocatedText text) { return JsonValue::of(JsonKind::String, std::move(text)); }
 
 JsonValue as_text(std::string_view text, Place place) {
   LocatedText out;
@@ -155,7 +113,7 @@ JsonValue shifted(JsonValue value, const MacroUse& use, Place place, const Repor
   return value;
 }
 
-LocatedText slice(const LocatedText& text, Part part) {
+LocatedText slice(const LocatedText& text, TextPart part) {
   LocatedText out;
   out.place = text.at(part.begin);
   out.append(text, part.begin, part.end);
@@ -168,8 +126,8 @@ std::optional<Macros::Macro> Macros::read(const JsonMember& member, const Report
   const std::string_view text = member.key.text;
   Macro macro{member.key, std::string(text.substr(0, text.find('('))), {}, &member.value};
   if (macro.name.size() < text.size() && text.ends_with(')'))
-    for (const Part part : listed(text, macro.name.size() + 1, text.size() - 1))
-      macro.parameters.emplace_back(text.substr(part.begin, part.end - part.begin));
+    for (const TextPart part : listed(text, {macro.name.size() + 1, text.size() - 1}))
+      macro.parameters.emplace_back(part.of(text));
   const bool named = is_identifier(macro.name) && std::ranges::all_of(macro.parameters, is_identifier) &&
                      (macro.name.size() == text.size() || !macro.parameters.empty());
   if (!named) {
@@ -236,9 +194,7 @@ JsonValue Macros::expand(const JsonValue& value, const Scope& scope) {
 }
 
 JsonValue Macros::expand_list(const JsonValue& list, const Scope& scope) {
-  JsonValue out;
-  out.kind = JsonKind::Array;
-  out.text = list.text;
+  JsonValue out = JsonValue::of(JsonKind::Array, list.text);
   for (const JsonValue& item : list.items) {
     JsonValue expanded = expand(item, scope);
     const bool replaced = item.kind == JsonKind::String && expanded.kind != JsonKind::String;
@@ -252,9 +208,7 @@ JsonValue Macros::expand_list(const JsonValue& list, const Scope& scope) {
 }
 
 JsonValue Macros::expand_object(const JsonValue& object, const Scope& scope) {
-  JsonValue out;
-  out.kind = JsonKind::Object;
-  out.text = object.text;
+  JsonValue out = JsonValue::of(JsonKind::Object, object.text);
   for (const JsonMember& member : object.members) {
     JsonValue expanded = expand(member.value, scope);
     if (expanded.kind == JsonKind::Null && member.value.kind == JsonKind::String) continue;

@@ -1,3 +1,4 @@
+#include <keyway/codegen/base/brackets.h>
 #include <keyway/codegen/expr/expr_error.h>
 #include <keyway/codegen/expr/expr_parser.h>
 #include <keyway/codegen/expr/signature.h>
@@ -74,16 +75,8 @@ std::optional<Formula> read_formula(const LocatedText& text, ExprContext context
 
 std::vector<ListedName> listed_names(const LocatedText& list) {
   std::vector<ListedName> names;
-  const std::string_view text = list.text;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    std::size_t first = begin;
-    std::size_t last = comma;
-    while (first < last && text[first] == ' ') ++first;
-    while (last > first && text[last - 1] == ' ') --last;
-    names.push_back({std::string(text.substr(first, last - first)), list.at(first)});
-    begin = comma + 1;
-  }
+  for (const TextPart part : listed(list.text, {0, list.text.size()}))
+    names.push_back({std::string(part.of(list.text)), list.at(part.begin)});
   return names;
 }
 

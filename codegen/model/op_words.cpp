@@ -46,25 +46,34 @@ std::vector<std::string> implied_tags(const OpSource& source, const Recipe& reci
 
 }  // namespace
 
+std::vector<std::string> unique_words(const OpSource& source, const JsonValue& list, std::string_view what) {
+  std::vector<std::string> words;
+  for (const JsonValue& item : list.items) {
+    const std::string& word = item.text.text;
+    if (std::ranges::find(words, word) != words.end())
+      source.report.error(item.place(), fmt::format("the {} {} stands here twice", what, in_quotes(word)));
+    words.push_back(word);
+  }
+  return words;
+}
+
 std::vector<std::string> known_tags() { return {std::begin(kTags), std::end(kTags)}; }
 
 std::vector<std::string> read_tags(const OpSource& source, const Recipe& recipe) {
   std::vector<std::string> tags;
-  const auto has = [&](const std::string& tag) { return std::ranges::find(tags, tag) != tags.end(); };
   if (const JsonValue* list = source.entry.find("tags")) {
     const auto known = known_tags();
     for (const JsonValue& item : list->items) {
       const std::string& tag = item.text.text;
       if (std::ranges::find(kTags, tag) == std::end(kTags))
         source.report.error(item.place(), fmt::format("unknown tag {}{}", in_quotes(tag), did_you_mean(tag, kTags)));
-      if (has(tag)) source.report.error(item.place(), fmt::format("the tag {} stands here twice", in_quotes(tag)));
-      tags.push_back(tag);
     }
+    tags = unique_words(source, *list, "tag");
     if (std::ranges::count_if(tags, [](std::string_view tag) { return tag.starts_with("out_of_"); }) > 1)
       source.report.error(list->place(), "the tags that begin with 'out_of_' exclude each other");
   }
   for (std::string& tag : implied_tags(source, recipe))
-    if (!has(tag)) tags.push_back(std::move(tag));
+    if (std::ranges::find(tags, tag) == tags.end()) tags.push_back(std::move(tag));
   std::ranges::sort(tags);
   return tags;
 }
@@ -97,10 +106,8 @@ AutocastPolicy read_autocast(const OpSource& source) {
   if (!value) return AutocastPolicy::None;
   if (source.schema->is_mutable() || source.schema->is_alias())
     source.report.error(value->place(), "'autocast' is for an operator whose results are new tensors");
-  constexpr std::pair<std::string_view, AutocastPolicy> kPolicies[] = {
-      {"float32", AutocastPolicy::Float32}, {"lower", AutocastPolicy::Lower}, {"promote", AutocastPolicy::Promote}};
-  for (const auto& [name, policy] : kPolicies)
-    if (value->text.text == name) return policy;
+  const auto* word = std::ranges::find(kAutocastWords, std::string_view(value->text.text));
+  if (word != std::end(kAutocastWords) && !word->empty()) return static_cast<AutocastPolicy>(word - kAutocastWords);
   source.report.error(value->place(), fmt::format("'autocast' is {}; it is 'float32', 'lower' or 'promote'",
                                                   in_quotes(value->text.text)));
   return AutocastPolicy::None;

@@ -59,6 +59,14 @@ std::string inplace_name(std::string_view name) {
 
 }  // namespace
 
+std::string_view namespace_of(FunctionSchema schema) {
+  return schema.namespace_name().empty() ? "keyway" : schema.namespace_name();
+}
+
+std::string qualified_name(FunctionSchema schema) {
+  return fmt::format("{}{}", schema.namespace_name().empty() ? "keyway::" : "", schema.full_name());
+}
+
 bool is_tensor_option(std::string_view name) {
   return std::ranges::find(kTensorOptions, name) != std::end(kTensorOptions);
 }
@@ -89,6 +97,11 @@ bool can_be_method(FunctionSchema schema) {
   const auto self = schema.arguments().find("self");
   return schema.namespace_name().empty() && self && is_tensor(schema.arguments()[*self].type()) &&
          *self < schema.positional_count();
+}
+
+Variants default_calls(FunctionSchema schema, bool has_namespace) {
+  const bool method = can_be_method(schema) && (schema.is_inplace() || !has_namespace);
+  return {.function = !schema.is_inplace() || !method, .method = method};
 }
 
 OutOverload default_out(FunctionSchema schema) {

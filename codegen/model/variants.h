@@ -24,6 +24,11 @@ struct Overload {
   OwnedSchema schema;
 };
 
+// The namespace that an operator stands in: Keyway's if its schema names none.
+std::string_view namespace_of(FunctionSchema schema);
+// "keyway::add.Tensor"
+std::string qualified_name(FunctionSchema schema);
+
 // The four arguments that describe a new tensor, which users of C++ give as one TensorOptions.
 bool is_tensor_option(std::string_view name);  // dtype, layout, device, pin_memory
 // Whether the schema has all four.
@@ -46,6 +51,10 @@ std::string out_text(FunctionSchema schema, const OutOverload& out);
 bool can_be_inplace(FunctionSchema schema);
 bool can_have_out(FunctionSchema schema);
 bool can_be_method(FunctionSchema schema);
+
+// How users call it where the entry does not say: as a function, as a method, or both. Functions of a namespace of
+// Python are no methods.
+Variants default_calls(FunctionSchema schema, bool has_namespace);
 
 // The names by default: `out`, or `<overload>_out`; argument `out`, or `out0, out1`.
 OutOverload default_out(FunctionSchema schema);
