@@ -1,4 +1,5 @@
-// Texts with brackets: where they close, and what is listed in them.
+// Texts with brackets: where they close, and what is listed in them. What stands in quotes is neither bracket nor
+// comma; an apostrophe behind a letter begins none.
 #pragma once
 
 #include <cstddef>

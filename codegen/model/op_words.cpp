@@ -80,11 +80,15 @@ std::vector<std::string> read_tags(const OpSource& source, const Recipe& recipe)
 
 std::string read_doc(const JsonValue& doc, const Report& report) {
   const std::string& text = doc.text.text;
-  const auto fail = [&](std::string_view why) { report.error(doc.place(), fmt::format("the doc {}", why)); };
+  const auto fail = [&](std::string_view why, std::size_t offset = std::string::npos) {
+    report.error(offset == std::string::npos ? doc.place() : doc.text.at(offset), fmt::format("the doc {}", why));
+  };
   if (text.empty()) fail("is empty");
   // It is printed in comments of generated code.
   if (std::ranges::any_of(text, is_control))
     fail("has a line break or another control character; it is one sentence on one line");
+  if (const std::size_t brace = text.find('{'); brace != std::string::npos)
+    fail("has '{', but what follows is no use of a macro: '{name}' or '{name(x, y)}'", brace);
   if (text.find("*/") != std::string::npos) fail("has '*/', which would end a comment");
   if (!text.empty() && text.back() == '\\') fail("ends in '\\', which would continue a comment");
   return text;
