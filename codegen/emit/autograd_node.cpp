@@ -135,22 +135,27 @@ class NodeWriter {
     names["needs"] = {"needs"};
     for (const SavedValue& value : derivative.saved) {
       const GradField& field = field_of(plan_, value);
-      const std::string text = to_text(*value.expr);
-      names[text] = field.is_tensor() ? CppName{local(text)} : CppName{field.name, field.optional};
+      names[to_text(*value.expr)] = field.is_tensor() ? CppName{local(field)} : CppName{field.name, field.optional};
     }
     return names;
   }
 
   // --- One formula
 
-  static std::string local(const std::string& name) { return name == "grads" ? "grads_" : name; }
+  // A saved tensor in apply(): the formula's name for it, unless apply() has its own use for that.
+  std::string local(const GradField& field) const {
+    constexpr std::string_view kOwn[] = {"grad_inputs", "gradients", "grads", "needs"};
+    std::string name = to_text(*field.expr);
+    if (std::ranges::find(kOwn, name) != std::end(kOwn)) name = free_name(plan_, field.name);
+    return name;
+  }
 
   std::string unpacked(const Derivative& derivative) const {
     std::string out;
     for (const SavedValue& value : derivative.saved) {
       const GradField& field = field_of(plan_, value);
       if (!field.is_tensor()) continue;
-      const std::string name = local(to_text(*value.expr));
+      const std::string name = local(field);
       out += field.list ? fmt::format("      const variable_list {} = unpack({}, *this);\n", name, field.name)
                         : fmt::format("      const Tensor {} = {}.unpack(*this);\n", name, field.name);
     }

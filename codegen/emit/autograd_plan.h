@@ -53,6 +53,8 @@ struct AutogradPlan {
 
 AutogradPlan autograd_plan(const Op& op);
 
+// A name that no field has, by more underscores at its end; no argument ends in one.
+std::string free_name(const AutogradPlan& plan, std::string name);
 // The numbers of the inputs of a derivative.
 std::vector<std::size_t> inputs_of(const AutogradPlan& plan, const Derivative& derivative);
 // The positions in plan.results of the gradients that a formula names.

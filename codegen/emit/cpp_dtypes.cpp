@@ -1,6 +1,5 @@
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_metadata.h>
-#include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/operands.h>
 #include <keyway/codegen/expr/signature.h>
 #include <keyway/codegen/expr/vocabulary.h>

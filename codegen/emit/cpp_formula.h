@@ -22,6 +22,9 @@ struct CppName {
 // By canonical text: "grad", "self", "self.sizes()".
 using CppNames = std::map<std::string, CppName, std::less<>>;
 
+// What a value of that type is kept as: "std::int64_t", "std::optional<DimVector>".
+std::string kept_type(const ExprType& type);
+
 // The formula or a part of it. Requires: `part` is a node of the formula.
 Doc cpp_formula(const CheckedExpr& formula, const Expr& part, const CppNames& names);
 

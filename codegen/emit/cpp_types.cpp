@@ -101,12 +101,6 @@ std::vector<std::string> parameters(FunctionSchema schema, std::string (*type_of
 
 }  // namespace
 
-std::string cpp_identifier(FunctionSchema schema) {
-  const std::string_view overload = schema.overload_name();
-  if (schema.name() == "std" && overload.empty()) return "std_all";  // a struct of that name would hide the namespace
-  return fmt::format("{}{}{}", schema.name(), overload.empty() ? "" : "_", overload);
-}
-
 std::string_view cpp_constant(std::string_view name) {
   for (const NamedValue& value : kNamedValues) {
     if (value.is_called(name)) return value.cpp;

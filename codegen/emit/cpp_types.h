@@ -10,9 +10,6 @@
 
 namespace keyway::inline v1 {
 
-// An overload as an identifier: add.Tensor -> add_Tensor, add_.Tensor -> add__Tensor, mm -> mm.
-std::string cpp_identifier(FunctionSchema schema);
-
 // What a named value of the schema language is: int64 -> ScalarType::Long. Other names stay as they are.
 std::string_view cpp_constant(std::string_view name);
 

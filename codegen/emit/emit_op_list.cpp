@@ -1,5 +1,4 @@
 #include <keyway/codegen/emit/cpp_text.h>
-#include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
 #include <keyway/codegen/model/variants.h>
 

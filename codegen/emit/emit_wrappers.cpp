@@ -3,7 +3,6 @@
 #include <keyway/codegen/emit/cpp_contract.h>
 #include <keyway/codegen/emit/cpp_dtypes.h>
 #include <keyway/codegen/emit/cpp_text.h>
-#include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/emitter.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/emit/wrapper_text.h>

@@ -1,4 +1,3 @@
-#include <keyway/codegen/emit/cpp_types.h>
 #include <keyway/codegen/emit/registrations.h>
 #include <keyway/codegen/expr/signature.h>
 
@@ -13,11 +12,6 @@ bool takes_tensors(const Op& op) {
   return std::ranges::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
     return expr_type_of(argument.type()).base == ExprBase::Tensor;
   });
-}
-
-bool has_fresh_results(const Op& op) {
-  const ArgumentList returns = op.schema->returns();
-  return std::ranges::any_of(returns.begin(), returns.end(), [](const Argument& result) { return !result.is_alias(); });
 }
 
 // The template of assembly/wrappers.h that serves an overload.
@@ -39,15 +33,6 @@ bool has_native_kernel(const Op& op, std::string_view backend) {
   const RecipeKind kind = op.recipe.kind;
   return kind == RecipeKind::Pointwise || kind == RecipeKind::Reduction ||
          std::ranges::find(op.recipe.kernels, backend) != op.recipe.kernels.end();
-}
-
-bool has_tag(const Op& op, std::string_view tag) { return std::ranges::find(op.tags, tag) != op.tags.end(); }
-
-WrapperKind wrapper_kind(const Op& op) {
-  if (op.recipe.kind == RecipeKind::View) return WrapperKind::View;
-  if (op.recipe.kind == RecipeKind::Composite) return WrapperKind::Composite;
-  if (has_tag(op, "allocates") || has_tag(op, "scalar_result")) return WrapperKind::Returning;
-  return has_fresh_results(op) ? WrapperKind::Computed : WrapperKind::Mutating;
 }
 
 bool is_below_autograd(const Op& op) {

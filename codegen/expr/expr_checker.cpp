@@ -33,6 +33,7 @@ class Checker {
  public:
   Checker(ExprContext context, const Scope& scope, const FunctionTable& functions, std::vector<std::string> not_none)
       : context_(context),
+        lifting_(context == ExprContext::Derivative ? Lifting::None : Lifting::Elementwise),
         scope_(scope),
         functions_(functions),
         constants_(constants(context)),
@@ -141,8 +142,22 @@ class Checker {
     if (condition.optional) throw ExprError(e.condition->offset, "the condition may be None here; test it first");
     const ExprType yes = check_knowing(*e.yes, not_none_if(*e.condition, true));
     const ExprType no = check_knowing(*e.no, not_none_if(*e.condition, false));
-    if (const auto type = common_type(yes, no)) return plain(*type);
-    throw ExprError(expr.offset, fmt::format("the choice is between {} and {}", to_string(yes), to_string(no)));
+    const auto type = common_type(yes, no);
+    if (!type || type->is(ExprBase::None))
+      throw ExprError(expr.offset, fmt::format("the choice is between {} and {}", to_string(yes), to_string(no)));
+    for (const ExprPtr& branch : {e.yes, e.no}) require_choosable(*branch, *type);
+    return plain(*type);
+  }
+
+  // None and [] have no type of their own, which generated code has to give them.
+  void require_choosable(const Expr& branch, const ExprType& type) const {
+    const bool formula = context_ == ExprContext::Derivative;
+    if (as<NoneExpr>(branch) && !formula) throw ExprError(branch.offset, "None can be chosen in formulas only");
+    const auto* list = as<ListExpr>(branch);
+    const bool has_type = type.base == ExprBase::Int || (formula && type.base == ExprBase::Tensor);
+    if (list && list->items.empty() && !has_type)
+      throw ExprError(branch.offset, fmt::format("an empty list is chosen as int[]{}, but the other is {}",
+                                                 formula ? " or Tensor[]" : "", to_string(type)));
   }
 
   ExprNote visit(const IndexExpr& e, const Expr& expr) {
@@ -194,8 +209,9 @@ class Checker {
   ExprNote visit(const CallExpr& e, const Expr& expr) {
     const auto types = check(e.arguments);
     const auto built_in = predicates_named(e.function, context_);
-    const auto operators = functions_.operators_named(e.function);
-    if (const auto choice = choose(built_in, types, Lifting::Elementwise)) {
+    const auto operators =
+        context_ == ExprContext::DType ? std::span<const Signature>() : functions_.operators_named(e.function);
+    if (const auto choice = choose(built_in, types, lifting_)) {
       refuse_keywords(e.arguments, "a predicate");
       return lifted(*choice, ExprRole::Predicate, e.function);
     }
@@ -205,12 +221,18 @@ class Checker {
     }
     const auto helpers =
         context_ == ExprContext::Derivative ? functions_.helpers_named(e.function) : std::span<const Signature>();
-    if (const auto choice = choose(helpers, types, Lifting::None)) return called(*choice->signature, ExprRole::Helper);
+    if (const auto choice = choose(helpers, types, Lifting::None)) {
+      if (scope_.find(e.function))
+        throw ExprError(expr.offset, fmt::format("{} is a helper, but also an argument or a result of the operator, "
+                                                 "which hides it in C++",
+                                                 in_quotes(e.function)));
+      return called(*choice->signature, ExprRole::Helper);
+    }
     std::vector<Signature> overloads = built_in;
     overloads.insert(overloads.end(), operators.begin(), operators.end());
     overloads.insert(overloads.end(), helpers.begin(), helpers.end());
     if (overloads.empty()) unknown_function(e.function, expr.offset);
-    refuse(e, overloads, built_in.empty() ? Lifting::None : Lifting::Elementwise, types, expr.offset);
+    refuse(e, overloads, built_in.empty() ? Lifting::None : lifting_, types, expr.offset);
   }
 
   ExprNote visit(const MethodExpr& e, const Expr& expr) {
@@ -223,7 +245,7 @@ class Checker {
     item.optional_items = false;
     types.insert(types.begin(), ArgumentType{{}, item});
     const auto methods = methods_named(e.method);
-    if (const auto choice = choose(methods, types, Lifting::Elementwise)) {
+    if (const auto choice = choose(methods, types, lifting_)) {
       refuse_keywords(e.arguments, "a method");
       if (context_ == ExprContext::Contract) refuse_unplanned(e);
       ExprNote note = lifted(*choice, ExprRole::Method, e.method);
@@ -321,14 +343,19 @@ class Checker {
 
   [[noreturn]] void unknown_function(const std::string& name, std::size_t offset) const {
     const bool formula = context_ == ExprContext::Derivative;
+    if (formula && !predicates_named(name, ExprContext::Contract).empty())
+      throw ExprError(offset, fmt::format("{} is a predicate of contracts, which formulas have not", in_quotes(name)));
     auto names = predicate_names();
-    append(names, functions_.operator_names());
+    if (context_ != ExprContext::DType) append(names, functions_.operator_names());
     if (formula) append(names, functions_.helper_names());
-    throw ExprError(offset, fmt::format("no operator{} {}{}", formula ? ", predicate or helper" : " or predicate",
-                                        in_quotes(name), did_you_mean(name, names)));
+    const std::string_view what = formula                          ? "operator, predicate or helper"
+                                  : context_ == ExprContext::DType ? "predicate"
+                                                                   : "operator or predicate";
+    throw ExprError(offset, fmt::format("no {} {}{}", what, in_quotes(name), did_you_mean(name, names)));
   }
 
   ExprContext context_;
+  Lifting lifting_;  // of predicates and methods
   const Scope& scope_;
   const FunctionTable& functions_;
   Scope constants_;
@@ -347,13 +374,28 @@ const NameExpr* compared_with_none(const Expr& expr, CompareOp op) {
   return nullptr;
 }
 
+// Of an operator's result a contract has but the plan, which answers methods. `asked`: whether one is called on the
+// node.
+void refuse_results(const CheckedExpr& expr, const Expr& node, bool asked) {
+  if (expr.note(node).role == ExprRole::Operator && !asked)
+    throw ExprError(
+        node.offset,
+        "a contract asks an operator's result for dim, dtype, size or sizes, and does nothing else with it");
+  const auto* method = as<MethodExpr>(node);
+  const auto* index = as<IndexExpr>(node);
+  for (const ExprPtr& child : children(node))
+    refuse_results(expr, *child, (method && child == method->object) || (asked && index && child == index->object));
+}
+
 }  // namespace
 
 CheckedExpr check_expr(const ExprPtr& expr, ExprContext context, const Scope& scope, const FunctionTable& functions,
                        const std::vector<std::string>& not_none) {
   Checker checker(context, scope, functions, not_none);
   checker.check(*expr);
-  return CheckedExpr(expr, checker.take());
+  CheckedExpr checked(expr, checker.take());
+  if (context == ExprContext::Contract) refuse_results(checked, *expr, false);
+  return checked;
 }
 
 bool has_role(const CheckedExpr& expr, const Expr& part, ExprRole role) {
@@ -364,12 +406,6 @@ bool is_constant(const CheckedExpr& expr, const Expr& part) {
   return !any_node(part, [&](const Expr& node) {
     const ExprRole role = expr.note(node).role;
     return role != ExprRole::Plain && role != ExprRole::Constant;
-  });
-}
-
-void collect_called(ExprRole role, const CheckedExpr& expr, std::set<std::string>& targets) {
-  each_node(expr.root(), [&](const Expr& node) {
-    if (const ExprNote& note = expr.note(node); note.role == role) targets.insert(note.target);
   });
 }
 

@@ -10,32 +10,37 @@ namespace {
 
 // --- The tables. Signatures are in the schema language, so the compiler checks them.
 
-// Where an argument is a list, a function of single values is applied to each. A `dtype` is a ScalarType
-// here.
+// Of all expressions: autograd/formulas/formula_words.h has them for formulas too. A `dtype` is a ScalarType here.
 constexpr FunctionSchema kPredicates[] = {
-    // lists and numbers
     schema_literal<"len(int[] list) -> int">,
     schema_literal<"len(float[] list) -> int">,
     schema_literal<"len(bool[] list) -> int">,
     schema_literal<"len(Scalar[] list) -> int">,
     schema_literal<"len(Tensor?[] list) -> int">,
-    schema_literal<"all(bool?[] values) -> bool">,
-    schema_literal<"any(bool?[] values) -> bool">,
     schema_literal<"max(int a, int b) -> int">,
-    schema_literal<"max(int[] list) -> int">,
     schema_literal<"min(int a, int b) -> int">,
-    schema_literal<"min(int[] list) -> int">,
     schema_literal<"sum(int[] list) -> int">,
     schema_literal<"product(int[] list) -> int">,
     schema_literal<"abs(int value) -> int">,
     schema_literal<"abs(float value) -> float">,
     schema_literal<"is_finite(Scalar value) -> bool">,
-    schema_literal<"is_bool(Scalar value) -> bool">,
     schema_literal<"is_integral(Scalar first, Scalar? second=None, Scalar? third=None) -> bool">,
+    schema_literal<"wrap_dim(int dim, int rank) -> int">,
+    schema_literal<"default_dtype() -> ScalarType">,
+    schema_literal<"promoted(ScalarType a, ScalarType b) -> ScalarType">,
+};
+
+// Of all but formulas. There a function of single values is applied to each where an argument is a list.
+constexpr FunctionSchema kContractPredicates[] = {
+    // lists and numbers
+    schema_literal<"all(bool?[] values) -> bool">,
+    schema_literal<"any(bool?[] values) -> bool">,
+    schema_literal<"max(int[] list) -> int">,
+    schema_literal<"min(int[] list) -> int">,
+    schema_literal<"is_bool(Scalar value) -> bool">,
     // dimensions and shapes
     schema_literal<"is_dim(int dim, int rank) -> bool">,
     schema_literal<"are_dims(int[] dims, int rank) -> bool">,
-    schema_literal<"wrap_dim(int dim, int rank) -> int">,
     schema_literal<"is_permutation(int[] dims, int rank) -> bool">,
     schema_literal<"broadcasts_to(int[] from, int[] to) -> bool">,
     schema_literal<"broadcastable(int[] a, int[] b) -> bool">,
@@ -48,9 +53,6 @@ constexpr FunctionSchema kPredicates[] = {
                    "bool ceil_mode) -> int[]">,
     schema_literal<"conv_sizes(int[] input, int[] kernel, int[] stride, int[] padding, int[] dilation, "
                    "bool transposed, int[] output_padding) -> int[]">,
-    // dtypes
-    schema_literal<"default_dtype() -> ScalarType">,
-    schema_literal<"promoted(ScalarType a, ScalarType b) -> ScalarType">,
 };
 
 // Predicates that read the data of tensors: in `values` only.
@@ -123,7 +125,7 @@ void collect(std::span<const FunctionSchema> table, std::string_view name, std::
 
 void collect_names(std::span<const FunctionSchema> table, std::vector<std::string>& out) {
   for (const FunctionSchema& schema : table)
-    if (out.empty() || out.back() != schema.name()) out.emplace_back(schema.name());
+    if (std::ranges::find(out, schema.name()) == out.end()) out.emplace_back(schema.name());
 }
 
 void add(std::string_view name, ExprBase base, Scope& scope) {
@@ -145,6 +147,7 @@ void collect_promotions(std::string_view name, std::vector<Signature>& out) {
 std::vector<Signature> predicates_named(std::string_view name, ExprContext context) {
   std::vector<Signature> found;
   collect(kPredicates, name, found);
+  if (context != ExprContext::Derivative) collect(kContractPredicates, name, found);
   if (context == ExprContext::Data) collect(kDataPredicates, name, found);
   if (context == ExprContext::DType) collect(kDTypeFunctions, name, found);
   if (context == ExprContext::DType) collect_promotions(name, found);
@@ -154,6 +157,7 @@ std::vector<Signature> predicates_named(std::string_view name, ExprContext conte
 std::vector<std::string> predicate_names() {
   std::vector<std::string> names;
   collect_names(kPredicates, names);
+  collect_names(kContractPredicates, names);
   collect_names(kDataPredicates, names);
   collect_names(kDTypeFunctions, names);
   return names;

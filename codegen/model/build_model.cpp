@@ -11,11 +11,11 @@
 #include <keyway/codegen/model/library_entries.h>
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/variants.h>
+#include <keyway/codegen/model/wrapper_kind.h>
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -226,6 +226,7 @@ std::optional<Op> read_op(const EntryDraft& entry, const FunctionTable& function
   if (!example) return std::nullopt;
   op.example = std::move(*example);
   if (source.report.count() == errors) check_reduced_dims(op, source);
+  if (source.report.count() == errors) check_promotions(op, source);
   return op;
 }
 
@@ -242,29 +243,48 @@ void read_ops(FamilyDraft& draft, const FunctionTable& functions) {
   std::ranges::stable_sort(draft.family.ops, {}, [](const Op& op) { return sort_key(*op.schema); });
 }
 
-// Reports overloads that two entries generate: add.Tensor and add.Scalar may not both have add.out.
+// Reports overloads that two entries generate: add.Tensor and add.Scalar may not both have add.out. Nor may overloads
+// have one name in C++.
 void check_overloads_unique(const std::vector<Family>& families, Diagnostics& diagnostics) {
-  std::map<std::string, std::string> origins;
+  std::map<std::string, std::pair<std::string, std::string>> origins;  // of identifiers: the overload, and its entry
   for (const Family& family : families) {
     for (const Op& op : family.ops) {
       const Report report = Report(diagnostics, family.file).in_op(op.name());
       for (const Overload& overload : expand_variants(op)) {
         const std::string name(overload.schema->full_name());
-        const auto [first, added] = origins.emplace(name, fmt::format("{} at {}", op.name(), report.at(op.place())));
-        if (!added) report.error(op.place(), fmt::format("generates {}, and so does {}", name, first->second));
+        const std::string entry = fmt::format("{} at {}", op.name(), report.at(op.place()));
+        const auto [first, added] = origins.emplace(cpp_identifier(*overload.schema), std::pair(name, entry));
+        const auto& [other, other_entry] = first->second;
+        if (added) continue;
+        report.error(op.place(), other == name ? fmt::format("generates {}, and so does {}", name, other_entry)
+                                               : fmt::format("generates {}, which is {} in C++, as is {} of {}", name,
+                                                             first->first, other, other_entry));
       }
     }
   }
 }
 
-// Contracts may call operators: those run their guard and rule for others too.
-void mark_planned(std::vector<Family>& families) {
-  std::set<std::string> names;
+// Contracts may call operators: those run their guard and rule for others too. Reports calls of those that have no
+// rule.
+void mark_planned(std::vector<Family>& families, Diagnostics& diagnostics) {
+  std::map<std::string_view, Op*> ops;
+  for (Family& family : families)
+    for (Op& op : family.ops) ops.emplace(op.name(), &op);
+  const auto mark = [&](const Formula& contract, const Report& report) {
+    each_node(contract.expr.root(), [&](const Expr& node) {
+      const ExprNote& note = contract.expr.note(node);
+      if (note.role != ExprRole::Operator) return;
+      Op& called = *ops.at(note.target);
+      called.planned = true;
+      if (planned_results(called) == 0)
+        report.error(contract.text.at(node.offset),
+                     fmt::format("a contract asks for results that are planned before the kernel runs, and {} has none",
+                                 in_quotes(called.name())));
+    });
+  };
   for (const Family& family : families)
     for (const Op& op : family.ops)
-      for (const Formula& contract : op.contracts) collect_called(ExprRole::Operator, contract.expr, names);
-  for (Family& family : families)
-    for (Op& op : family.ops) op.planned = names.count(std::string(op.name())) > 0;
+      for (const Formula& contract : op.contracts) mark(contract, Report(diagnostics, family.file).in_op(op.name()));
 }
 
 }  // namespace
@@ -285,8 +305,8 @@ std::optional<std::vector<Family>> build_model(const std::vector<SourceFile>& fi
   if (diagnostics.empty()) check_overloads_unique(families, diagnostics);
   if (diagnostics.empty()) check_helpers(families, functions, diagnostics);
   if (diagnostics.empty()) check_aliases(families, diagnostics);
+  if (diagnostics.empty()) mark_planned(families, diagnostics);
   if (!diagnostics.empty()) return std::nullopt;
-  mark_planned(families);
   return families;
 }
 

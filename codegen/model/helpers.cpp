@@ -54,7 +54,10 @@ void check_helpers(const std::vector<Family>& families, const FunctionTable& fun
   for (const Family& family : families)
     for (const Op& op : family.ops)
       for (const Derivative& derivative : op.derivatives)
-        collect_called(ExprRole::Helper, derivative.formula.expr, called);
+        each_node(derivative.formula.expr.root(), [&](const Expr& node) {
+          const ExprNote& note = derivative.formula.expr.note(node);
+          if (note.role == ExprRole::Helper) called.insert(note.target);
+        });
   std::map<std::string, std::string> origins;
   for (const Family& family : families) {
     for (const Helper& helper : family.helpers) {

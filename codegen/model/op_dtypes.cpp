@@ -3,6 +3,7 @@
 #include <keyway/codegen/expr/vocabulary.h>
 #include <keyway/codegen/model/op_reader.h>
 #include <keyway/codegen/model/op_scope.h>
+#include <keyway/codegen/model/wrapper_kind.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -109,6 +110,18 @@ DTypes read_dtypes(const OpSource& source) {
     if (all_known) check_rule(source, member.key, member.value.text, dtypes.rules.back());
   }
   return dtypes;
+}
+
+// What is written beside the results, as running statistics are, promotes with no operand.
+void check_promotions(const Op& op, const OpSource& source) {
+  const ArgumentList arguments = op.schema->arguments();
+  const auto is_operand = [&](const std::string& name) { return !arguments[*arguments.find(name)].is_write(); };
+  for (const DTypeRule& rule : op.dtypes.rules) {
+    const std::string_view word = promotion_word(rule.set.expr.root());
+    if (!word.empty() && planned_results(op) > 0 && std::ranges::none_of(rule.names, is_operand))
+      source.report.error(rule.set.text.place,
+                          fmt::format("{} is of operands, but these are written beside the results", in_quotes(word)));
+  }
 }
 
 }  // namespace keyway::inline v1

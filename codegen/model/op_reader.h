@@ -45,6 +45,8 @@ std::vector<std::string> read_aliases(const OpSource& source);
 void check_aliases(const std::vector<Family>& families, Diagnostics& diagnostics);
 // op_dtypes.cpp
 DTypes read_dtypes(const OpSource& source);
+// Reports a promotion of arguments none of which is an operand. Requires: all else is right.
+void check_promotions(const Op& op, const OpSource& source);
 // op_contracts.cpp: `requires`, `values` and `domain`
 std::vector<Formula> read_contracts(const OpSource& source, std::string_view key, ExprContext context);
 // op_derivatives.cpp

@@ -67,6 +67,12 @@ std::string qualified_name(FunctionSchema schema) {
   return fmt::format("{}{}", schema.namespace_name().empty() ? "keyway::" : "", schema.full_name());
 }
 
+std::string cpp_identifier(FunctionSchema schema) {
+  const std::string_view overload = schema.overload_name();
+  if (schema.name() == "std" && overload.empty()) return "std_all";  // a struct of that name would hide the namespace
+  return fmt::format("{}{}{}", schema.name(), overload.empty() ? "" : "_", overload);
+}
+
 bool is_tensor_option(std::string_view name) {
   return std::ranges::find(kTensorOptions, name) != std::end(kTensorOptions);
 }

@@ -28,6 +28,8 @@ struct Overload {
 std::string_view namespace_of(FunctionSchema schema);
 // "keyway::add.Tensor"
 std::string qualified_name(FunctionSchema schema);
+// An overload as an identifier: add.Tensor -> add_Tensor, add_.Tensor -> add__Tensor, mm -> mm.
+std::string cpp_identifier(FunctionSchema schema);
 
 // The four arguments that describe a new tensor, which users of C++ give as one TensorOptions.
 bool is_tensor_option(std::string_view name);  // dtype, layout, device, pin_memory
